@@ -68,7 +68,7 @@ package struct Problem: Error, Equatable {
       status, "application/problem+json",
       Array(
         JSON.object([
-          .init("type", "about:blank"), .init("title", .string(ServerResponse.reason(of: status))),
+          .init("type", "about:blank"), .init("title", .string(reason)),
           .init("status", .integer(status)), .init("detail", .string(message)),
           .init("code", .string(code)), .init("hint", hint.json),
         ]).text.utf8),
@@ -77,11 +77,9 @@ package struct Problem: Error, Equatable {
     if status == 401 { response.set("WWW-Authenticate", "Bearer") }
     return response
   }
-}
 
-extension ServerResponse {
-  /// The words of a status (RFC 9110, section 15).
-  package static func reason(of status: Int) -> String {
+  /// The words of the status (RFC 9110, section 15).
+  private var reason: String {
     switch status {
     case 400: "Bad Request"
     case 401: "Unauthorized"

@@ -81,8 +81,7 @@ struct WebRouter: Sendable {
   private func search(_ request: ServerRequest) async throws -> SearchContent {
     let query = try ServedQuery(request, knowing: ["query", "cache"], isForPeople: true)
     return SearchContent(
-      query: query.query, cache: query.cache,
-      answers: query.query == nil ? [] : await api.results(of: query))
+      query: query, answers: query.query == nil ? [] : await api.results(of: query))
   }
 
   private func result(

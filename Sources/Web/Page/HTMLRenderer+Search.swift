@@ -6,7 +6,7 @@ import AggregatorTerminal
 
 extension HTMLRenderer {
   func searchPage(_ content: SearchContent) -> HTML {
-    let title = content.query.map { "“\($0)”" } ?? "Search"
+    let title = content.query.query.map { "“\($0)”" } ?? "Search"
     return document(
       Frame(title: title, place: "search"),
       """
@@ -14,15 +14,14 @@ extension HTMLRenderer {
       <div class="heading"><div><h1>All sources</h1>
       <p class="summary">Search \(sources.map(\.noun.plural.safeLine).joined(separator: ", ")) at once</p>\
       </div></div>
-      \(searchForm("/search", "Search all sources",
-        ServedQuery(query: content.query, cache: content.cache).forLinks))
+      \(searchForm("/search", "Search all sources", content.query.forLinks))
       \(resultsPart(content))
       </div>
       """)
   }
 
   func resultsPart(_ content: SearchContent) -> HTML {
-    guard let query = content.query else {
+    guard let query = content.query.query else {
       return """
         <section id="list" aria-label="Results">
         \(state(.search, "Search everything", ["Results from each source appear here."]) {
@@ -40,7 +39,7 @@ extension HTMLRenderer {
       <div class="bar"><p class="count" data-announce>\
       \(found == 0 ? "No matches" : "Matches") for “<bdi>\(query.safeLine)</bdi>”\
       \(found == 0 ? "" : " in \(found.of("source"))")\(failures)</p></div>
-      \(content.answers.map { results($0, query, content.cache) })
+      \(content.answers.map { results($0, content.query) })
       </section>
       """
   }
@@ -55,16 +54,14 @@ extension HTMLRenderer {
     """
   }
 
-  private func results(
-    _ answer: SourceListing, _ text: String, _ cache: ServedQuery.Cache
-  ) -> HTML {
+  private func results(_ answer: SourceListing, _ asked: ServedQuery) -> HTML {
     let source = answer.source
-    let query = ServedQuery(query: text, cache: cache).forLinks
+    let query = asked.forLinks
     let address = WebAddress.list(source.name, query)
     switch answer.page {
     case .success(let page):
-      let badge = Badge(page, cache, now)?.html(ServedQuery(query: text, cache: cache)) {
-        WebAddress.search(text, $0.cache)
+      let badge = Badge(page, asked.cache, now)?.html(asked) {
+        WebAddress.search($0.query, $0.cache)
       }
       let all: HTML? =
         page.summary.next == nil

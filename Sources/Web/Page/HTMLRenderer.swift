@@ -73,10 +73,8 @@ struct DetailContent: Sendable {
 }
 
 struct SearchContent: Sendable {
-  /// `nil` before anything was typed.
-  let query: String?
-
-  var cache = ServedQuery.Cache.normal
+  /// Without words before anything was typed.
+  let query: ServedQuery
 
   /// One of each source, in order; empty without a query.
   let answers: [SourceListing]

@@ -34,7 +34,8 @@ import Testing
         page: source.name == "products"
           ? .failure(Self.rateLimited) : .success(source.page(ServedQuery(query: query))))
     }
-    return pages.search(SearchContent(query: query, answers: query == nil ? [] : answers))
+    return pages.search(
+      SearchContent(query: ServedQuery(query: query), answers: query == nil ? [] : answers))
   }
 
   private static let rateLimited = {
