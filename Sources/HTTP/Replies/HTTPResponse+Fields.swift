@@ -84,15 +84,11 @@ extension HTTPResponse {
     for field in headers where field.name == "link" {
       for link in field.value.matches(of: /<([^<>]*)>([^<]*)/) {
         let parameters = link.output.2.lowercased().split(separator: ";")
-        let isWanted = parameters.contains { parameter in
-          let pair = parameter.split(separator: "=", maxSplits: 1)
-          guard pair.count == 2, pair[0].trimmed == "rel" else {
-            return false
-          }
+        for pair in parameters.map({ $0.split(separator: "=", maxSplits: 1) })
+        where pair.count == 2 && pair[0].trimmed == "rel" {
           let value = pair[1].split { " \t,\"".contains($0) }
-          return value.contains(relation)
+          if value.contains(relation) { return String(link.output.1) }
         }
-        if isWanted { return String(link.output.1) }
       }
     }
     return nil
