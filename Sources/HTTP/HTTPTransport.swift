@@ -84,7 +84,6 @@ public struct HTTPTransport: Transport {
       .rejected, "\(wire.address.authority) redirects more than \(Self.redirectLimit) times")
   }
 
-  /// Sends one request without following redirects, and reports it.
   private func exchange(
     _ wire: WireRequest, _ shown: String, _ scanner: SecretScanner
   ) async throws(SourceError) -> HTTPResponse {

@@ -222,7 +222,6 @@ struct ImageCacheFile {
     self.fetchedAt = fetchedAt
   }
 
-  /// Parses a file; `nil` if it is invalid or of another URL.
   init?(_ contents: [UInt8], of address: ImageAddress) {
     let parts = contents.prefix(Self.maxHeadSize).split(
       separator: UInt8(ascii: "\n"), maxSplits: 4, omittingEmptySubsequences: false)

@@ -128,7 +128,6 @@ private struct CachedImages: DataSource, CustomStringConvertible {
     return found
   }
 
-  /// The image on the disk, or that of the base, which is then stored there.
   private func stored(
     _ address: ImageAddress, _ cachePolicy: CachePolicy, in files: ImageDiskCache?
   ) async throws(SourceError) -> LookupResult<LoadedImage> {

@@ -134,7 +134,6 @@ enum Libmicrohttpd {
 }
 
 extension cserver_callbacks {
-  /// The callbacks that forward to a ``ConnectionTable`` and its connections.
   init(owner: ConnectionTable) {
     self.init(
       owner: Unmanaged.passUnretained(owner).toOpaque(),

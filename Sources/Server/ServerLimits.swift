@@ -63,7 +63,6 @@ package struct ServerLimits: Sendable {
     connectionsPerAddress = connections * 3 / 4
   }
 
-  /// The time between two checks of the deadlines.
   var checkInterval: Duration { min(.milliseconds(250), min(request, idle, response) / 4) }
 
   func deadline(forResponseOf bytes: Int) -> Duration {

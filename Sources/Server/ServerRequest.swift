@@ -13,7 +13,6 @@ package struct ServerRequest: Sendable {
     }
   }
 
-  /// `GET`, `POST`, …, as sent.
   package var method: String
 
   package var rawPath = ""

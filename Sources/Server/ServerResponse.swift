@@ -116,7 +116,6 @@ extension ServerResponse {
     "\"\(String(bytes.withUnsafeBytes { cserver_hash($0.baseAddress, $0.count) }, radix: 36))\""
   }
 
-  /// The tag of the compressed bytes of a body with a tag.
   private static func gzipTag(_ tag: String) -> String {
     tag.hasSuffix("\"") ? "\(tag.dropLast())-gzip\"" : tag
   }

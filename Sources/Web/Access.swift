@@ -84,7 +84,6 @@ package struct Access: Sendable {
     }
   }
 
-  /// True if the request bears the token or the cookie.
   func admits(_ request: ServerRequest) -> Bool {
     guard let secrets else { return true }
     if hasToken(request) { return true }

@@ -90,7 +90,6 @@ extension Metrics.Source {
   }
 }
 
-/// The durations of requests by upper bound.
 struct DurationHistogram: Sendable {
   /// In seconds; the last bucket has no bound.
   static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]

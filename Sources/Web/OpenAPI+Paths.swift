@@ -169,7 +169,6 @@ extension OpenAPI {
     return .init("200", ["description": .string(description), "content": content])
   }
 
-  /// A response with records and header fields about them.
   private static func page(_ schema: JSON, hasLink: Bool = true) -> JSON.Member {
     let names = ["X-Aggregator-Origin", "Age"] + (hasLink ? ["Link"] : [])
     let headers = names.map { JSON.Member($0, reference("headers", $0)) }

@@ -98,7 +98,6 @@ where Pattern: Hashable & CaseIterable & RawRepresentable<String> {
     return nil
   }
 
-  /// The name of the source, or of the file.
   var source: String { values.first ?? "" }
 
   var id: String { values.last ?? "" }

@@ -184,7 +184,6 @@ extension ServedRecord {
 }
 
 extension ServedRecord.Line {
-  /// `nil` without a value.
   fileprivate init?<Item>(_ field: Field<Item>, of record: Item) {
     let value = field[record].cell
     guard !value.isEmpty else { return nil }

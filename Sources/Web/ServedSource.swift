@@ -112,7 +112,6 @@ package protocol ServedSource: Sendable {
   var example: PluginExample { get }
   var hasImages: Bool { get }
   var isEndless: Bool { get }
-  /// The most records of a page.
   var largestPage: Int { get }
   /// False for a source whose records cannot be sorted and selected, or that has no store.
   var hasStore: Bool { get }

@@ -109,7 +109,6 @@ extension SourceContent {
 }
 
 extension Problem {
-  /// The heading of a page that shows the problem.
   var title: String {
     switch status {
     case 400: "This address does not work"

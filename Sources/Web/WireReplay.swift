@@ -10,7 +10,6 @@ package struct WireReplay: Sendable {
     "te", "trailer", "transfer-encoding", "upgrade",
   ]
 
-  /// Fields with URLs of the service.
   private static let linkFields: Set = ["content-location", "link", "location"]
 
   /// The most recorded requests that the response to an unknown one lists.

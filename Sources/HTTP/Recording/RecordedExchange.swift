@@ -30,7 +30,6 @@ extension RecordedExchange {
     "expires", "last-modified", "link", "location", "retry-after",
   ]
 
-  /// The prefixes of recorded fields about pages and rate limits.
   private static let recordedPrefixes = [
     "ratelimit", "x-next", "x-page", "x-pagination", "x-per-page", "x-ratelimit", "x-total",
     "x-wp-total",

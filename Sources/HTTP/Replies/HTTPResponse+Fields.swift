@@ -3,7 +3,6 @@ package import AggregatorFoundation
 import AggregatorText
 
 extension HTTPResponse {
-  /// Longer waits are shortened to this.
   private static let maxWait = Duration.seconds(24 * 3600)
 
   /// The wait in the `Retry-After` field (RFC 9110, section 10.2.3), or else that until the quota resets
@@ -77,7 +76,6 @@ extension HTTPResponse {
   /// The URL with `rel="next"` in the `Link` header fields (RFC 8288).
   public var nextLink: String? { link("next") }
 
-  /// The URL with `rel="last"` in the `Link` header fields.
   package var lastLink: String? { link("last") }
 
   private func link(_ relation: Substring) -> String? {

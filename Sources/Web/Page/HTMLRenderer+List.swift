@@ -106,7 +106,6 @@ extension HTMLRenderer {
     return "\(count) for “<bdi>\(query.safeLine)</bdi>”"
   }
 
-  /// A link to the first page, if this is a later one.
   private func beginning(_ content: SourceContent) -> HTML? {
     guard content.query.cursor != nil else { return nil }
     let address = WebAddress.list(

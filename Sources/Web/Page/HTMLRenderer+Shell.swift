@@ -80,7 +80,6 @@ extension HTMLRenderer {
     """
   }
 
-  /// The search field of a source, or of all.
   func searchForm(_ address: String, _ label: String, _ query: ServedQuery) -> HTML {
     """
     <form class="search" role="search" action="\(address)" method="get">
@@ -121,7 +120,6 @@ extension HTMLRenderer {
 }
 
 extension HTMLRenderer {
-  /// A picture, a heading, paragraphs and links.
   func state(
     _ icon: Icon, _ title: String, level: Int = 2, _ paragraphs: [String?],
     links: () -> HTML? = { nil }

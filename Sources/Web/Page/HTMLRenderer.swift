@@ -9,12 +9,10 @@ struct HTMLRenderer: Sendable {
 
   let sources: [any ServedSource]
 
-  /// True to offer neither deletion nor downloads.
   let isReadOnly: Bool
 
   var now: Date
 
-  /// The `Content-Security-Policy` of all pages.
   static let contentSecurityPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
