@@ -70,15 +70,11 @@ public enum ImageSize: String, CaseIterable, Sendable {
 ///
 /// A public name that resolves to a private address is not detected: names are resolved when the request
 /// is sent.
-package enum NetworkScope: Int, Comparable {
+package enum NetworkScope: Comparable {
   case loopback
   /// Private, link-local and other special addresses.
   case privateNetwork
   case internet
-
-  package static func < (left: NetworkScope, right: NetworkScope) -> Bool {
-    left.rawValue < right.rawValue
-  }
 }
 
 extension Address {
