@@ -62,15 +62,9 @@ final class ConnectionTable: Sendable {
     }
     let open = connections.filter { !$0.isShutDown }
     let neighbours = open.filter { $0.address == new.address }
-    let candidates: [ServerConnection]
-    if neighbours.count >= limits.connectionsPerAddress {
-      candidates = neighbours
-    } else if open.count >= limits.connections {
-      candidates = open
-    } else {
-      return nil
-    }
-    let waiting = candidates.compactMap { connection in
+    let isCrowded = neighbours.count >= limits.connectionsPerAddress
+    guard isCrowded || open.count >= limits.connections else { return nil }
+    let waiting = (isCrowded ? neighbours : open).compactMap { connection in
       connection.waitingSince.map { (connection: connection, since: $0) }
     }
     return waiting.min { $0.since < $1.since }?.connection ?? new

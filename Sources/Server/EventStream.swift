@@ -65,9 +65,7 @@ final class EventStream: Sendable {
 
   /// True if the client has not taken anything for too long.
   func isStalled(_ now: ContinuousClock.Instant) -> Bool {
-    state.withLock { state in
-      state.pendingSince.map { now >= $0 + table.limits.response } ?? false
-    }
+    state.withLock(\.pendingSince).map { now >= $0 + table.limits.response } ?? false
   }
 
   /// Ends the stream at once, without what waits to be sent.
