@@ -239,7 +239,17 @@ extension [UInt8] {
   /// The first occurrence of `needle`; `nil` if there is none, or if it is empty.
   func offset(of needle: [UInt8], from start: Int = 0) -> Int? {
     withUnsafeBytes { bytes in
-      UnsafeRawBufferPointer(rebasing: bytes[start...]).offset(of: needle).map { $0 + start }
+      guard let base = bytes.baseAddress, let first = needle.first else { return nil }
+      var at = start
+      // Glibc's module does not export memmem; memchr skips most of the bytes as quickly.
+      while at + needle.count <= count,
+        let found = memchr(base + at, Int32(first), count - at - needle.count + 1)
+      {
+        at = UnsafeRawPointer(found) - base
+        if memcmp(base + at, needle, needle.count) == 0 { return at }
+        at += 1
+      }
+      return nil
     }
   }
 
@@ -395,22 +405,5 @@ extension UInt8 {
   /// The lower-case letter of one of `A-Z`; any other byte is unchanged.
   fileprivate var lowercased: UInt8 {
     UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// The first occurrence of `needle`; `nil` if there is none, or if it is empty.
-  fileprivate func offset(of needle: [UInt8]) -> Int? {
-    guard let start = baseAddress, let first = needle.first else { return nil }
-    var at = 0
-    // Glibc's module does not export memmem; memchr skips most of the bytes as quickly.
-    while at + needle.count <= count,
-      let found = memchr(start + at, Int32(first), count - at - needle.count + 1)
-    {
-      at = UnsafeRawPointer(found) - start
-      if memcmp(start + at, needle, needle.count) == 0 { return at }
-      at += 1
-    }
-    return nil
   }
 }
