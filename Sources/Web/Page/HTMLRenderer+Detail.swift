@@ -14,26 +14,19 @@ extension HTMLRenderer {
       <a class="button close" href="\(list)">\(Icon.back.html)\(Icon.close.html)\
       <span>Close</span></a>
       """
+    let failure: Problem
     switch detail.answer {
     case .success(let page):
-      guard let record = page.records.first else {
-        return failed(
-          Problem(404, "notFound", "The record was not found."), close, content, detail)
-      }
-      return card(of: record, page, close, content)
-    case .failure(let failure): return failed(failure, close, content, detail)
+      if let record = page.records.first { return card(of: record, page, close, content) }
+      failure = Problem(404, "notFound", "The record was not found.")
+    case .failure(let problem): failure = problem
     }
-  }
-
-  private func failed(
-    _ failure: Problem, _ close: HTML, _ content: SourceContent, _ detail: DetailContent
-  ) -> HTML {
-    """
-    <section id="detail" aria-label="Details" data-id="\(detail.id)">
-    <div class="detail-bar">\(close)</div>
-    \(failureState(failure, content, detail))
-    </section>
-    """
+    return """
+      <section id="detail" aria-label="Details" data-id="\(detail.id)">
+      <div class="detail-bar">\(close)</div>
+      \(failureState(failure, content, detail))
+      </section>
+      """
   }
 
   private func card(
