@@ -48,21 +48,16 @@ package final class URLSessionEngine: HTTPEngine {
   private let isOwnSession: Bool
   private let isBackground: Bool
 
-  package init() {
-    session = Self.session(.ephemeral, exchanges)
-    isOwnSession = true
-    isBackground = false
-  }
-
-  package init(_ session: URLSession) {
-    isBackground = session.configuration.identifier != nil
+  /// An engine that uses a session of the app, or one of its own.
+  package init(_ session: URLSession? = nil) {
+    isBackground = session?.configuration.identifier != nil
     #if canImport(Darwin)
-      self.session = session
-      isOwnSession = false
+      self.session = session ?? Self.session(.ephemeral, exchanges)
+      isOwnSession = session == nil
     #else
       // Here a task's own delegate receives redirects and challenges, but no data; and the session's
       // configuration is not a copy.
-      let copy = session.configuration.copy() as? URLSessionConfiguration
+      let copy = session?.configuration.copy() as? URLSessionConfiguration
       self.session = Self.session(copy ?? .ephemeral, exchanges)
       isOwnSession = true
     #endif
