@@ -137,8 +137,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
         remedy: "sync \(name) first, and look it up among the cached records")
     }
     guard let http = try item(id) else { throw .notFound(id, in: name) }
-    let response = try await transport.send(connectedOnce(http))
-    try check?(response)
+    let response = try await send(http)
     if response.status == 404 || response.status == 410 { throw .notFound(id, in: name) }
     let checked = try response.checked(by: service, wantsKey: !http.secrets.isEmpty, now: now())
     let decoded: Item?
@@ -189,8 +188,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     }
     let http = try request(at: position, for: query)
     do throws(SourceError) {
-      let response = try await transport.send(connectedOnce(http))
-      try check?(response)
+      let response = try await send(http)
       // By these, services refuse a token that they do not know any more.
       let refusesToken = [400, 404, 409, 410, 422].contains(response.status)
       if paging.tokenOnce, position.start.isToken, refusesToken {
@@ -245,8 +243,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   /// The end of a list, if the service says it by a status instead of an empty page: by 204, and to a request
   /// of a page by its number also by an error.
   private func end(of position: RESTPosition, _ status: Int) -> RESTResponse<Item>? {
-    let isMissing = [404, 410, 416].contains(status)
-    guard status == 204 || position.mayBePastEnd && (isMissing || [400, 422].contains(status))
+    guard status == 204 || position.mayBePastEnd && [400, 404, 410, 416, 422].contains(status)
     else { return nil }
     var end = RESTResponse<Item>([], total: position.total)
     if status == 204, position.start.isToken || position.isPromised == true {
@@ -260,12 +257,13 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     return end
   }
 
-  /// The request on a connection of its own, if tokens are spent by their use: on one that the service
-  /// closed meanwhile, libcurl sends a request again by itself.
-  private func connectedOnce(_ request: HTTPRequest) -> HTTPRequest {
+  private func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     var request = request
+    // On a connection that the service closed meanwhile, libcurl sends a request again by itself.
     if paging.tokenOnce { request.headers.append(.init("Connection", "close")) }
-    return request
+    let response = try await transport.send(request)
+    try check?(response)
+    return response
   }
 
   private func request(
