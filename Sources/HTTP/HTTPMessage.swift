@@ -44,9 +44,7 @@ public struct HTTPRequest: Sendable {
 
   public var method: Method
 
-  /// The URL, usually without a query: `https://host/path`.
-  ///
-  /// Its own query is sent before ``query``.
+  /// The URL, usually without a query (`https://host/path`): its own is sent before ``query``.
   public var url: URL
 
   /// The query, in order; names and values are percent-encoded when the request is sent.
@@ -126,9 +124,7 @@ extension HTTPRequest {
   }
 }
 
-/// A complete HTTP response.
-///
-/// Secrets of the request that the service repeats in it are removed.
+/// A complete HTTP response, without those secrets of the request that the service repeats in it.
 public struct HTTPResponse: Sendable {
   public var status: Int
 

@@ -16,9 +16,7 @@ public struct ImageAddress: RecordID {
 
   let address: Address
 
-  /// Parses an absolute URL, or one without a scheme (`//cdn…`), which becomes `https`.
-  ///
-  /// `nil` for any other text, such as an empty one or `none`.
+  /// Parses an absolute URL, or one without a scheme (`//cdn…`), which becomes `https`; `nil` for any other text.
   public init?(_ description: String) {
     guard let text = description.nonBlank, text.utf8.count <= Self.maxLength,
       let url = URL(string: text.hasPrefix("//") ? "https:" + text : text),

@@ -36,9 +36,7 @@ public struct RecordImages<Item: Record>: Sendable {
   private let name: String
   private let addressOf: @Sendable (Item, ImageSize) throws(SourceError) -> ImageAddress?
 
-  /// - Parameters:
-  ///   - name: The source's name in messages.
-  ///   - address: The address of a record's image; `nil` if it has none.
+  /// The images of a source, whose `name` is in messages; `address` returns `nil` for a record without an image.
   public init(
     of name: String, _ loader: ImageLoader,
     at address: @escaping @Sendable (Item, ImageSize) throws(SourceError) -> ImageAddress?

@@ -129,9 +129,7 @@ public final class PagedList<Item: Record> {
     }
   }
 
-  /// Loads the next page; the first if there is none.
-  ///
-  /// Does nothing at the end, and while the first page is loaded.
+  /// Loads the next page, or the first; does nothing at the end, and while the first page is loaded.
   public func loadMore() async {
     guard let loader else { return await load() }
     // Once a refresh has replaced the list, this page has no place in it.

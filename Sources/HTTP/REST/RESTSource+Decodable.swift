@@ -50,9 +50,7 @@ extension RESTSource {
 }
 
 extension RESTResponse {
-  /// Creates a response from decoded rows.
-  ///
-  /// A blank token or link is the end.
+  /// Creates a response from decoded rows; a blank token or link is the end.
   public init<Row>(
     _ rows: LossyArray<Row>, total: Int? = nil, next: Continuation? = nil, hasMore: Bool? = nil,
     record: (Row) -> Item
@@ -62,9 +60,7 @@ extension RESTResponse {
       next: next?.isBlank == true ? nil : next, hasMore: hasMore)
   }
 
-  /// Creates a response whose rows are the records.
-  ///
-  /// A blank token or link is the end.
+  /// Creates a response whose rows are the records; a blank token or link is the end.
   public init(
     _ rows: LossyArray<Item>, total: Int? = nil, next: Continuation? = nil, hasMore: Bool? = nil
   ) {

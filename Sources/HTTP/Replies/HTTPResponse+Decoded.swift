@@ -52,9 +52,7 @@ extension HTTPResponse {
 public struct LossyArray<Element: Decodable>: Decodable {
   public let elements: [Element]
 
-  /// The elements that could not be decoded, including each `null`.
-  ///
-  /// The reason counts rows from 1: `row 3: name is missing`.
+  /// The elements that could not be decoded, each `null` too; the reason counts rows from 1: `row 3: name is missing`.
   public let unreadable: UnreadableRows
 
   public var count: Int { elements.count + unreadable.count }
