@@ -153,13 +153,11 @@ package struct API: Sendable {
     _ id: String, of source: any ServedSource, _ request: ServerRequest
   ) async throws -> ServerResponse {
     let query = try ServedQuery(request, knowing: ["cache", "size"])
-    let name = request.parameter("size") ?? ImageSize.medium.rawValue
-    guard let size = ImageSize(rawValue: name) else {
-      let sizes = ImageSize.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Problem(
-        400, "invalidRequest", "invalid value for size", hint: "the sizes are \(sizes)")
+    let sizes = ImageSize.allCases.map(\.rawValue).joined(separator: ", ")
+    let size = try request.parameter("size", hint: "the sizes are \(sizes)") {
+      ImageSize(rawValue: $0)
     }
-    let image = try await source.image(id, size, query.cache)
+    let image = try await source.image(id, size ?? .medium, query.cache)
     var response = ServerResponse(200, image.item.type.mediaType, Array(image.item.bytes))
     response.set("Cache-Control", "private, max-age=86400")
     response.set(CombinedProvenance(image.provenance), at: now())
@@ -175,28 +173,23 @@ package struct API: Sendable {
       throw Problem(
         404, "notFound", "\(source.noun.singular) \(id.oneLine(atMost: 80)) not found")
     }
-    var response = ServerResponse(204, "application/json", [])
-    response.set("Cache-Control", "no-store")
-    return response
+    return ServerResponse(
+      204, "application/json", [], headers: [.init("Cache-Control", "no-store")])
   }
 
   /// Downloads the records of a source; the client's leaving ends it, and the next one resumes it.
   private func sync(
     _ source: any ServedSource, _ request: ServerRequest
   ) throws(Problem) -> ServerResponse {
-    var pages: Int?
-    if let text = request.parameter("pages") {
-      guard let count = Int(text), 1...1_000_000 ~= count else {
-        throw Problem(400, "invalidRequest", "invalid value for pages", hint: "from 1 to 1000000")
-      }
-      pages = count
+    let pages = try request.parameter("pages", hint: "from 1 to 1000000") { text in
+      Int(text).flatMap { 1...1_000_000 ~= $0 ? $0 : nil }
     }
     guard pages != nil || !source.isEndless else {
       throw Problem(
         400, "invalidRequest", "\(source.name) is unbounded", hint: "set the parameter pages")
     }
     let (events, continuation) = AsyncStream<ServerSentEvent>.makeStream()
-    let task = Task { [pages] in
+    let task = Task {
       do {
         let result = try await source.sync(pages: pages) {
           continuation.yield(ServerSentEvent("progress", data: $0.json(of: source.name).text))

@@ -51,20 +51,11 @@ extension ServedQuery {
       text.allSatisfy(\.isWhitespace) ? nil : text
     }
     cursor = request.parameter("cursor")
-    if let text = request.parameter("limit") {
-      guard let number = Int(text), number > 0 else {
-        throw Problem(400, "invalidRequest", "invalid value for limit", hint: "from 1 on")
-      }
-      limit = number
+    limit = try request.parameter("limit", hint: "from 1 on") { text in
+      Int(text).flatMap { $0 > 0 ? $0 : nil }
     }
-    if let text = request.parameter("cache") {
-      guard let policy = Cache(rawValue: text) else {
-        throw Problem(
-          400, "invalidRequest", "invalid value for cache",
-          hint: Cache.allCases.map(\.rawValue).joined(separator: ", "))
-      }
-      cache = policy
-    }
+    let caches = Cache.allCases.map(\.rawValue).joined(separator: ", ")
+    cache = try request.parameter("cache", hint: caches) { Cache(rawValue: $0) } ?? .normal
     fields = request.parameter("fields")?.split(separator: ",").map(String.init)
     conditions = request.query.filter { $0.name == "where" }.map(\.value)
     order = request.parameter("sort")
@@ -79,6 +70,17 @@ extension ServerRequest {
         405, "methodNotAllowed", "\(self.method.oneLine(atMost: 20)) is not allowed here",
         hint: "use \([method, other].compactMap(\.self).joined(separator: " or "))")
     }
+  }
+
+  /// The value of a parameter; `nil` if it is missing, a problem if `parse` returns `nil`.
+  func parameter<Value>(
+    _ name: String, hint: String, _ parse: (String) -> Value?
+  ) throws(Problem) -> Value? {
+    guard let text = parameter(name) else { return nil }
+    guard let value = parse(text) else {
+      throw Problem(400, "invalidRequest", "invalid value for \(name)", hint: hint)
+    }
+    return value
   }
 
   /// The address of this request, without the host, with another value of a parameter, or without it.

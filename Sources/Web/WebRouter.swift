@@ -29,7 +29,10 @@ struct WebRouter: Sendable {
     case .list, .record:
       let id = path.pattern == .record ? path.id : nil
       let content = try await content(of: api.source(named: path.source), id, part, request)
-      return html(pages.page(content, part: part), status: content.status(of: part))
+      // The status of what was asked for.
+      let answer = part == .list ? content.list : content.detail?.answer ?? content.list
+      return html(
+        pages.page(content, part: part), status: answer?.failure?.status ?? 200)
     case .delete:
       let (source, query) = (try api.source(named: path.source), try Self.query(of: request))
       guard try await source.delete(path.id) else { throw Problem.unknownPath }
@@ -96,15 +99,6 @@ struct WebRouter: Sendable {
     ServerResponse(
       status, HTMLRenderer.contentType, Array(text.utf8),
       headers: [.init("Cache-Control", "private, no-cache"), .init("Vary", HTMLFragment.header)])
-  }
-}
-
-extension SourceContent {
-  /// The status of the page: that of what was asked for.
-  fileprivate func status(of part: HTMLFragment?) -> Int {
-    let answer = part == .list ? list : detail?.answer ?? list
-    guard case .failure(let failure)? = answer else { return 200 }
-    return failure.status
   }
 }
 
