@@ -106,11 +106,10 @@ package final class RecordedReplies: Sendable {
         name: name, request: exchange.request,
         differences: request.differences(from: exchange.request))
     }
-    func rank(_ item: (offset: Int, element: Neighbor)) -> (Int, Int, Int) {
-      let isElsewhere = item.element.request.endpoint != request.endpoint
-      return (isElsewhere ? 1 : 0, item.element.differences.count, item.offset)
+    func rank(_ neighbor: Neighbor) -> (Int, Int) {
+      (neighbor.request.endpoint == request.endpoint ? 0 : 1, neighbor.differences.count)
     }
-    return neighbors.enumerated().sorted { rank($0) < rank($1) }.map(\.element)
+    return neighbors.sorted { rank($0) < rank($1) }
   }
 }
 
