@@ -23,6 +23,13 @@ extension OpenAPI {
       "name": text, "summary": text, "fields": ["type": "array", "items": field],
       "images": flag, "endless": flag,
     ])
+    // By source.
+    let result = object([
+      "page": reference("schemas", "Page"),
+      "provenance": ["anyOf": [reference("schemas", "Provenance"), ["type": "null"]]],
+      "error": ["anyOf": [object(["code": text, "message": text]), ["type": "null"]]],
+    ])
+    let results: JSON = ["type": "object", "additionalProperties": result]
     let hit: JSON = ["type": "object", "properties": ["source": text], "required": ["source"]]
     return [
       // Problem details (RFC 9457).
@@ -94,15 +101,6 @@ extension OpenAPI {
     ]
     if let results { properties.append(.init("sources", results)) }
     return object(.object(properties))
-  }
-
-  private static var results: JSON {
-    let result = object([
-      "page": reference("schemas", "Page"),
-      "provenance": ["anyOf": [reference("schemas", "Provenance"), ["type": "null"]]],
-      "error": ["anyOf": [object(["code": text, "message": text]), ["type": "null"]]],
-    ])
-    return ["type": "object", "additionalProperties": result]
   }
 
   /// A schema of an object whose properties are all required.
