@@ -99,9 +99,7 @@ public struct ImageDiskCache: Sendable {
       ) { file throws(SystemFailure) in try file.touch(date) }
     }
   }
-}
 
-extension ImageDiskCache {
   private struct Entry {
     let name: String
     let bytes: Int

@@ -164,9 +164,7 @@ public struct LoadedImage: Record {
     self.bytes = bytes
     self.type = type
   }
-}
 
-extension LoadedImage {
   private enum CodingKeys: String, CodingKey { case id, bytes }
 
   public init(from decoder: any Decoder) throws {

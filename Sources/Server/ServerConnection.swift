@@ -200,11 +200,9 @@ final class ServerConnection: Sendable {
     state.withLock { $0.phase = .closed }
     table.remove(self)
   }
-}
 
-// MARK: - The end, on any thread
+  // MARK: - The end, on any thread
 
-extension ServerConnection {
   var isShutDown: Bool { state.withLock(\.phase.isOver) }
 
   /// The time since when the client owes a request; `nil` if it does not.

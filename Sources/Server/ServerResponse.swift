@@ -40,21 +40,7 @@ package struct ServerResponse: Sendable {
     headers.removeAll { $0.name.lowercased() == name.lowercased() }
     headers.append(.init(name, value))
   }
-}
 
-package struct ServerSentEvent: Hashable, Sendable {
-  /// The type; `nil` for `message`.
-  package var name: String?
-
-  package var data: String
-
-  package init(_ name: String? = nil, data: String) {
-    self.name = name
-    self.data = data
-  }
-}
-
-extension ServerResponse {
   private static let compressionThreshold = 1024
 
   /// The response in the encoding that a request accepts, with its entity tag, or 304 if the client has it.
@@ -126,6 +112,18 @@ extension ServerResponse {
     return list.filter { !$0.isWhitespace }.split(separator: ",").contains { item in
       item == "*" || item.trimmingPrefix("W/") == tag
     }
+  }
+}
+
+package struct ServerSentEvent: Hashable, Sendable {
+  /// The type; `nil` for `message`.
+  package var name: String?
+
+  package var data: String
+
+  package init(_ name: String? = nil, data: String) {
+    self.name = name
+    self.data = data
   }
 }
 

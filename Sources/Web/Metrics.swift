@@ -141,9 +141,7 @@ struct MetricsText {
     let text = text.replacing("\\", with: #"\\"#).replacing("\n", with: #"\n"#)
     return quotes ? text.replacing("\"", with: #"\""#) : text
   }
-}
 
-extension MetricsText {
   mutating func add(_ requests: [Metrics.Request: Int], durations: [String: DurationHistogram]) {
     begin("aggregator_http_requests_total", .counter, "Requests that were answered.")
     let sorted = requests.sorted {

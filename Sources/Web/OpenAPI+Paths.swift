@@ -69,11 +69,9 @@ extension OpenAPI {
       .init(Route.metrics.metricLabel, ["get": metrics]),
     ]
   }
-}
 
-// MARK: - Operations of a source
+  // MARK: - Operations of a source
 
-extension OpenAPI {
   private static func list(_ source: some ServedSource) -> JSON {
     let query = parameter(
       "query", ["type": "string"], "Words to search for; all records if it is missing.",
@@ -129,11 +127,9 @@ extension OpenAPI {
           """, "text/event-stream", ["type": "string"]),
         failures: [400, 401, 403, 503]))
   }
-}
 
-// MARK: - Parts
+  // MARK: - Parts
 
-extension OpenAPI {
   /// The answers of an operation, besides the problem that any may have.
   private struct Answers {
     let success: JSON.Member

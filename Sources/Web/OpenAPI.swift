@@ -36,11 +36,9 @@ enum OpenAPI {
   static func reference(_ kind: String, _ name: String) -> JSON {
     ["$ref": .string("#/components/\(kind)/\(name)")]
   }
-}
 
-// MARK: - Parameters, header fields and responses
+  // MARK: - Parameters, header fields and responses
 
-extension OpenAPI {
   /// - Parameter place: The place where it is required; an optional one is in the query.
   static func parameter(
     _ name: String, requiredIn place: String? = nil, _ schema: JSON, _ description: String,

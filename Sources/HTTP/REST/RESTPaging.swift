@@ -79,9 +79,7 @@ public struct RESTPaging: Sendable {
     self.otherHosts = otherHosts
     self.tokenOnce = tokenOnce
   }
-}
 
-extension RESTPaging {
   /// The request of the page that starts there; `first` is that of the first, without parameters of paging.
   ///
   /// - Throws: ``SourceError`` with code `invalidCursor` if the start is of another kind of paging.

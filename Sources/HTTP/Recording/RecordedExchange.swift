@@ -140,9 +140,7 @@ package struct RecordedRequest: Sendable {
     self.init(
       method: request.method, address: request.shownAddress, body: request.body ?? Data())
   }
-}
 
-extension RecordedRequest {
   /// Describes the differences from a recorded request, the most important first; empty if it matches.
   ///
   /// Compared are the method, the URL without its query, the query as a set without items that are secret

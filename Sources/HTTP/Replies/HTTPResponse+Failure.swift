@@ -41,9 +41,7 @@ extension HTTPResponse {
       code, message + excerpt,
       remedy: wait.map { "retry in \($0.text)" }, retryAfter: wait)
   }
-}
 
-extension HTTPResponse {
   /// A summary of the body for an error message: at most 80 characters on one line.
   ///
   /// It is the title of an HTML page, the `error`, `message` or `detail` of a JSON object, or the start of
@@ -72,28 +70,7 @@ extension HTTPResponse {
       if case .string(let text)? = envelope?[name] { text[...] } else { nil }
     }.first
   }
-}
 
-extension Data {
-  /// The first byte that is neither white space (RFC 8259) nor part of a byte order mark.
-  package var firstSignificantByte: UInt8? {
-    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    return dropFirst(starts(with: mark) ? mark.count : 0).first {
-      ![0x20, 0x09, 0x0A, 0x0D].contains($0)
-    }
-  }
-}
-
-extension String {
-  /// The content of the first `title` element, with the five entities of XML decoded.
-  fileprivate var htmlTitle: Substring? {
-    guard let title = firstMatch(of: /(?i)<title[^<>]*>([^<]*)</) else { return nil }
-    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")]
-    return entities.reduce(title.1) { $0.replacing($1.0, with: $1.1)[...] }
-  }
-}
-
-extension HTTPResponse {
   /// A failure that the body reports although the status means success; `nil` if it reports none.
   ///
   /// That is `ok` or `success` that is false, or a `status` such as `error`; a GraphQL `errors` that is not empty
@@ -128,6 +105,25 @@ extension HTTPResponse {
       let bytes = Data(word.utf8)
       return head.firstRange(of: bytes) != nil || tail.firstRange(of: bytes) != nil
     }
+  }
+}
+
+extension Data {
+  /// The first byte that is neither white space (RFC 8259) nor part of a byte order mark.
+  package var firstSignificantByte: UInt8? {
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    return dropFirst(starts(with: mark) ? mark.count : 0).first {
+      ![0x20, 0x09, 0x0A, 0x0D].contains($0)
+    }
+  }
+}
+
+extension String {
+  /// The content of the first `title` element, with the five entities of XML decoded.
+  fileprivate var htmlTitle: Substring? {
+    guard let title = firstMatch(of: /(?i)<title[^<>]*>([^<]*)</) else { return nil }
+    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")]
+    return entities.reduce(title.1) { $0.replacing($1.0, with: $1.1)[...] }
   }
 }
 

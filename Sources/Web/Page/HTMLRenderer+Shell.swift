@@ -117,9 +117,7 @@ extension HTMLRenderer {
       """
     ).text
   }
-}
 
-extension HTMLRenderer {
   func state(
     _ icon: Icon, _ title: String, level: Int = 2, _ paragraphs: [String?],
     links: () -> HTML? = { nil }
