@@ -90,18 +90,9 @@ extension WireRequest {
     let isText = field.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     return !field.name.isEmpty && isToken && isText
   }
-}
 
-extension UInt8 {
-  /// `true` for a character of a header field's name (RFC 9110, section 5.6.2).
-  package var isTokenCharacter: Bool {
-    isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self)
-  }
-}
+  // MARK: - Redirects
 
-// MARK: - Redirects
-
-extension WireRequest {
   private static let locationLimit = 8192
 
   /// The request that a redirect leads to (RFC 9110, section 15.4); `nil` if it is not a redirect.
@@ -140,6 +131,13 @@ extension WireRequest {
       next.headers.removeAll { $0.name.lowercased() == "content-type" }
     }
     return next
+  }
+}
+
+extension UInt8 {
+  /// `true` for a character of a header field's name (RFC 9110, section 5.6.2).
+  package var isTokenCharacter: Bool {
+    isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self)
   }
 }
 
