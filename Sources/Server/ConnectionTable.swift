@@ -1,4 +1,3 @@
-import AggregatorFoundation
 import CAggregatorServer
 import Dispatch
 import Synchronization
@@ -82,11 +81,8 @@ final class ConnectionTable: Sendable {
 
   // MARK: - Deadlines
 
-  func start() {
-    SystemThread.start { self.run() }
-  }
-
-  private func run() {
+  /// Checks the deadlines on its thread until the server stops.
+  func run() {
     let interval = DispatchTimeInterval.nanoseconds(
       Int(limits.checkInterval / .nanoseconds(1)))
     while true {

@@ -59,7 +59,7 @@ package final class HTTPServer: Sendable {
       cserver_close(listener)
       throw SourceError(.storage, "cannot start the server")
     }
-    table.start()
+    SystemThread.start { [table] in table.run() }
   }
 
   deinit {
