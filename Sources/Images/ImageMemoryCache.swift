@@ -5,8 +5,7 @@ import Synchronization
 
 final class ImageMemoryCache: Sendable {
   private struct Entry {
-    let image: LoadedImage
-    let fetchedAt: Date?
+    let found: LookupResult<LoadedImage>
     var lastUse: Int
   }
 
@@ -42,7 +41,7 @@ final class ImageMemoryCache: Sendable {
     }
 
     mutating func remove(_ address: ImageAddress) {
-      bytes -= entries.removeValue(forKey: address)?.image.bytes.count ?? 0
+      bytes -= entries.removeValue(forKey: address)?.found.item.bytes.count ?? 0
     }
   }
 
@@ -72,12 +71,11 @@ final class ImageMemoryCache: Sendable {
 
   /// The image of an address, which becomes the most recently used one.
   subscript(address: ImageAddress) -> LookupResult<LoadedImage>? {
-    let entry = state.withLock { state -> Entry? in
+    state.withLock { state in
       guard let entry = state.entries[address] else { return nil }
       state.use(address)
-      return entry
+      return entry.found
     }
-    return entry.map { $0.image.cached($0.fetchedAt) }
   }
 
   /// Adds an image and evicts the least recently used ones; an image that is too large is not added.
@@ -87,8 +85,7 @@ final class ImageMemoryCache: Sendable {
       state.remove(image.id)
       guard image.bytes.count <= limit else { return }
       while state.bytes + image.bytes.count > limit, state.evictOldest() {}
-      state.entries[image.id] = Entry(
-        image: image, fetchedAt: found.provenance.fetchedAt, lastUse: 0)
+      state.entries[image.id] = Entry(found: image.cached(found.provenance.fetchedAt), lastUse: 0)
       state.use(image.id)
       state.bytes += image.bytes.count
     }
