@@ -124,8 +124,7 @@ public final class PagedList<Item: Record> {
   /// Loads the first page, unless it was loaded before.
   public func load() async {
     while !isLoaded, !Task.isCancelled {
-      guard await finishes(.first, by: cachePolicy) else { continue }
-      return
+      if await finishes(.first, by: cachePolicy) { return }
     }
   }
 
@@ -134,8 +133,7 @@ public final class PagedList<Item: Record> {
     guard let loader else { return await load() }
     // Once a refresh has replaced the list, this page has no place in it.
     while loader === self.loader, hasMore, running?.load != .first, !Task.isCancelled {
-      guard await finishes(.more, by: cachePolicy) else { continue }
-      return
+      if await finishes(.more, by: cachePolicy) { return }
     }
   }
 
@@ -161,8 +159,7 @@ public final class PagedList<Item: Record> {
         running = nil
         loading = nil
       }
-      guard await finishes(.first, by: policy) else { continue }
-      return
+      if await finishes(.first, by: policy) { return }
     } while !Task.isCancelled
   }
 
