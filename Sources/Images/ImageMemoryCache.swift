@@ -93,11 +93,8 @@ final class ImageMemoryCache: Sendable {
 
   func removeAll() {
     // Images are released without the lock.
-    _ = state.withLock { state in
-      let old = state
-      state = State()
-      return old
-    }
+    var old = State()
+    state.withLock { swap(&$0, &old) }
   }
 }
 
