@@ -62,14 +62,13 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
   ///
   /// `nil` if the header is truncated or damaged; always for AVIF, whose header is a tree of boxes.
   package init?(of bytes: Data, _ type: ImageType) {
-    let header = ImageHeader(bytes: bytes)
     switch type {
-    case .jpeg: self.init(jpeg: header)
+    case .jpeg: self.init(jpeg: bytes)
     case .png:
-      guard header.text(at: 12, 4) == "IHDR" else { return nil }
-      self.init(header.big(at: 16, 4), header.big(at: 20, 4))
-    case .gif: self.init(header.little(at: 6, 2), header.little(at: 8, 2))
-    case .webp: self.init(webp: header)
+      guard bytes.text(at: 12, 4) == "IHDR" else { return nil }
+      self.init(bytes.big(at: 16, 4), bytes.big(at: 20, 4))
+    case .gif: self.init(bytes.little(at: 6, 2), bytes.little(at: 8, 2))
+    case .webp: self.init(webp: bytes)
     case .avif: return nil
     }
   }
@@ -78,7 +77,7 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
   private static let maxSteps = 4096
 
   /// The frame header, after other segments (T.81, B.2.2).
-  private init?(jpeg header: ImageHeader) {
+  private init?(jpeg header: Data) {
     var offset = 2
     var steps = 0
     while steps < Self.maxSteps, header.big(at: offset, 1) == 0xFF,
@@ -104,7 +103,7 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The first chunk: extended, lossless or lossy (RFC 9649, sections 2.5 to 2.7).
-  private init?(webp header: ImageHeader) {
+  private init?(webp header: Data) {
     switch header.text(at: 12, 4) {
     case "VP8X":
       self.init(header.little(at: 24, 3).map { $0 + 1 }, header.little(at: 27, 3).map { $0 + 1 })
@@ -125,24 +124,22 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The numbers and texts of a file that may be truncated anywhere.
-private struct ImageHeader {
-  let bytes: Data
-
-  private func bytes(at offset: Int, _ count: Int) -> Data? {
-    guard offset <= bytes.count - count else { return nil }
-    return bytes.dropFirst(offset).prefix(count)
+extension Data {
+  private func bytes(at offset: Int, _ length: Int) -> Data? {
+    guard offset <= count - length else { return nil }
+    return dropFirst(offset).prefix(length)
   }
 
-  func big(at offset: Int, _ count: Int) -> Int? {
-    bytes(at: offset, count)?.reduce(0) { $0 << 8 | Int($1) }
+  fileprivate func big(at offset: Int, _ length: Int) -> Int? {
+    bytes(at: offset, length)?.reduce(0) { $0 << 8 | Int($1) }
   }
 
-  func little(at offset: Int, _ count: Int) -> Int? {
-    bytes(at: offset, count)?.reversed().reduce(0) { $0 << 8 | Int($1) }
+  fileprivate func little(at offset: Int, _ length: Int) -> Int? {
+    bytes(at: offset, length)?.reversed().reduce(0) { $0 << 8 | Int($1) }
   }
 
-  func text(at offset: Int, _ count: Int) -> String? {
-    bytes(at: offset, count).map { String(decoding: $0, as: UTF8.self) }
+  fileprivate func text(at offset: Int, _ length: Int) -> String? {
+    bytes(at: offset, length).map { String(decoding: $0, as: UTF8.self) }
   }
 }
 
