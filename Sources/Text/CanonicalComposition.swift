@@ -130,6 +130,34 @@ private enum Hangul {
 }
 
 extension UnicodeTables {
+  /// The numbers that Scripts/make-unicode-tables packs: each as its difference from the one `columns` before it.
+  package static func unpacked(_ text: String, columns: Int = 1) -> [UInt32] {
+    var numbers = [UInt32](repeating: 0, count: columns)
+    var rest: UInt32 = 0
+    // All digits are greater than a line break.
+    for byte in text.utf8 where byte >= 0x3F {
+      rest = rest << 5 | UInt32(byte - 0x3F) & 31
+      guard byte < 0x5F else { continue }
+      let difference = rest >> 1 ^ (0 &- rest & 1)
+      numbers.append(numbers[numbers.count - columns] &+ difference)
+      rest = 0
+    }
+    return Array(numbers.dropFirst(columns))
+  }
+
+  /// The decompositions, and the compositions: three characters in 21 bits each; sorted.
+  private static let (decompositions, compositions) = {
+    let numbers = unpacked(steps, columns: 3)
+    var (decompositions, compositions): ([UInt64], [UInt64]) = ([], [])
+    for index in stride(from: 0, to: numbers.count, by: 3) {
+      let (character, isComposed) = (UInt64(numbers[index] >> 1), numbers[index] & 1 == 1)
+      let parts = UInt64(numbers[index + 1]) << 21 | UInt64(numbers[index + 2])
+      decompositions.append(character << 42 | parts)
+      if isComposed { compositions.append(parts << 21 | character) }
+    }
+    return (decompositions, compositions.sorted())
+  }()
+
   private static let mask: UInt64 = 1 << 21 - 1
 
   /// The one or two parts of a character.
