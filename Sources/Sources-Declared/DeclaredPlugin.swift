@@ -225,6 +225,6 @@ extension Manifest {
 
 extension JSONPath {
   fileprivate func text(in row: JSON) -> String? {
-    if case .string(let text)? = value(in: row), !text.isEmpty { text } else { nil }
+    value(in: row)?.string.flatMap { $0.isEmpty ? nil : $0 }
   }
 }

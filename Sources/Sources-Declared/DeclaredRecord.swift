@@ -50,9 +50,8 @@ extension DeclaredRecord: Codable {
 extension DeclaredRecord {
   /// This record as its own URL sends it.
   var detailed: DeclaredRecord {
-    guard case .object(let members) = row else { return self }
     var record = self
-    record.details = members.map(\.name).sorted()
+    record.details = row.members.map(\.name).sorted()
     return record
   }
 

@@ -201,7 +201,7 @@ extension Manifest {
       if let record = records.first(where: { $0.id == id }) { return record.detailed }
       found = found || !records.isEmpty
       // What is inside another record is a part of it.
-      level = level.filter { (try? DeclaredRecord($0, id: idPaths)) == nil }.flatMap(\.elements)
+      level = level.filter { (try? DeclaredRecord($0, id: idPaths)) == nil }.flatMap(\.children)
     }
     throw SourceError(
       .malformed,
@@ -239,7 +239,7 @@ extension Manifest {
     case .array(let links):
       return .success(links.lazy.compactMap(\.nextHref).first.map { .link($0) })
     case .object(let members):
-      if case .string(let link)? = found["href"], !link.isEmpty { return .success(.link(link)) }
+      if let link = found["href"]?.string, !link.isEmpty { return .success(.link(link)) }
       guard !members.isEmpty, members.allSatisfy({ !$0.value.idText.isEmpty }) else { break }
       return .success(
         .parameters(Dictionary(members.map { ($0.name, $0.value.idText) }) { first, _ in first }))
@@ -288,17 +288,8 @@ extension JSON {
   fileprivate var isVacant: Bool {
     switch self {
     case .null: true
-    case .array, .object: elements.allSatisfy(\.isVacant)
+    case .array, .object: children.allSatisfy(\.isVacant)
     default: false
-    }
-  }
-
-  /// The elements of an array, or the values of an object.
-  fileprivate var elements: [JSON] {
-    switch self {
-    case .array(let elements): elements
-    case .object(let members): members.map(\.value)
-    default: []
     }
   }
 

@@ -75,7 +75,7 @@ extension JSONPathComponent {
   fileprivate init?(from rest: inout Substring) {
     if rest.first == "\"" {
       guard let quoted = rest.firstMatch(of: /^"(?:[^"\\]|\\.)*"/),
-        case .string(let name)? = JSON(reading: Data(quoted.output.utf8))
+        let name = JSON(reading: Data(quoted.output.utf8))?.string
       else { return nil }
       rest = rest[quoted.range.upperBound...]
       self = .member(name)
@@ -95,19 +95,31 @@ extension JSONPathComponent {
   }
 
   fileprivate func values(in value: JSON) -> [JSON] {
-    switch (self, value) {
-    case (.member(let name), _): value.element(name).map { [$0] } ?? []
-    case (.each, .array(let elements)): elements
-    case (.each, .object(let members)): members.map(\.value)
-    case (.each, _): []
+    switch self {
+    case .member(let name): value.element(name).map { [$0] } ?? []
+    case .each: value.children
     }
   }
 }
 
 extension JSON {
+  /// The text; `nil` for any other value.
+  var string: String? { if case .string(let text) = self { text } else { nil } }
+
+  /// The elements of an array; `nil` for any other value.
+  var array: [JSON]? { if case .array(let elements) = self { elements } else { nil } }
+
+  /// The members of an object; none of any other value.
+  var members: [Member] { if case .object(let members) = self { members } else { [] } }
+
+  /// The elements of an array, or the values of an object.
+  var children: [JSON] { array ?? members.map(\.value) }
+
+  var isObject: Bool { if case .object = self { true } else { false } }
+
   /// The member of an object with this name, or the element of an array at this position.
   fileprivate func element(_ name: String) -> JSON? {
-    guard case .array(let elements) = self else { return self[name] }
+    guard let elements = array else { return self[name] }
     guard let index = Int(name), elements.indices.contains(index), String(index) == name else {
       return nil
     }

@@ -179,11 +179,8 @@ extension Manifest {
         }
       }
       let values = path.values(in: document)
-      let arrays = values.compactMap { value -> [JSON]? in
-        if case .array(let elements) = value { elements } else { nil }
-      }
-      if path.isMultiple { return arrays.flatMap(\.self) }
-      return arrays.first
+      let arrays = values.compactMap(\.array)
+      return path.isMultiple ? arrays.flatMap(\.self) : arrays.first
     }
   }
 

@@ -46,33 +46,21 @@ struct Scalar: Sendable {
 
   var integer: Int? { value.integerValue }
 
-  var text: String? {
-    if case .string(let text) = value { text } else { nil }
-  }
+  var text: String? { value.string }
 }
 
 extension JSON {
   /// The scalars of an object, down to `depth` objects inside, in the order of the text; not those in arrays.
   func scalars(below path: JSONPath = .root, depth: Int) -> [Scalar] {
-    switch self {
-    case .object(let members):
-      guard depth >= 0 else { return [] }
-      return members.flatMap {
-        $0.value.scalars(below: path.appending($0.name), depth: depth - 1)
-      }
-    case .array: return []
-    default: return [Scalar(path: path, value: self)]
-    }
+    guard isObject || array != nil else { return [Scalar(path: path, value: self)] }
+    guard depth >= 0 else { return [] }
+    return members.flatMap { $0.value.scalars(below: path.appending($0.name), depth: depth - 1) }
   }
-}
 
-extension JSON {
   /// The URL of a link to the next page: `{"rel": "next", "href": …}`, `{"relation": "next", "url": …}`.
   var nextHref: String? {
-    guard self["rel"] == "next" || self["relation"] == "next",
-      case .string(let url)? = self["href"] ?? self["url"]
-    else { return nil }
-    return url
+    guard self["rel"] == "next" || self["relation"] == "next" else { return nil }
+    return (self["href"] ?? self["url"])?.string
   }
 
   /// Reads a JSON text, with members in the order of the text; `nil` if it is invalid.

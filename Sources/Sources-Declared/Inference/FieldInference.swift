@@ -95,12 +95,11 @@ struct FieldInference {
 extension JSON {
   /// The paths of scalars and lists of scalars of a row, down to one object inside.
   fileprivate var fieldPaths: [JSONPath] {
-    guard case .object(let members) = self else { return [] }
-    return members.flatMap { member -> [JSONPath] in
+    members.flatMap { member -> [JSONPath] in
       let path = JSONPath.root.appending(member.name)
       switch member.value {
       case .array(let elements):
-        let isList = !elements.isEmpty && elements.allSatisfy { !$0.isObject && !$0.isArray }
+        let isList = !elements.isEmpty && elements.allSatisfy { !$0.isObject && $0.array == nil }
         return isList ? [path] : []
       case .object: return member.value.scalars(below: path, depth: 0).map(\.path)
       default: return [path]
@@ -110,18 +109,12 @@ extension JSON {
 
   /// The members of an object, of several with one name the first, to which a path leads.
   fileprivate var firstMembers: [JSON.Member] {
-    guard case .object(let members) = self else { return [] }
     var seen: Set<String> = []
     return members.filter { seen.insert($0.name).inserted }
   }
 
-  fileprivate var isArray: Bool { if case .array = self { true } else { false } }
-
   /// True for an absolute http or https URL.
-  var isURL: Bool {
-    guard case .string(let text) = self else { return false }
-    return text.hasPrefix("https://") || text.hasPrefix("http://")
-  }
+  var isURL: Bool { string.map { $0.hasPrefix("https://") || $0.hasPrefix("http://") } ?? false }
 }
 
 extension JSONPath {

@@ -103,10 +103,8 @@ struct IDInference {
         // `FunctionName` of a function, `systemNumber`.
         score = last == "name" ? 72 : 58
       } else if words.count > 1, let last = words.last,
-        ["key", "code", "code2", "code3"].contains(last)
+        ["key", "code2", "code3"].contains(last) || last.hasSuffix("code")
       {
-        score = 60
-      } else if words.count > 1, words.last.map({ $0.hasSuffix("code") }) ?? false {
         score = 60
       } else if name.hasSuffix("id"), values.allSatisfy(\.isCode) {
         // `safetyreportid`: words that nothing separates.
@@ -181,7 +179,7 @@ extension JSON {
 
   /// True for a text of lower-case letters, digits and `-_./@`, as names in a registry are.
   fileprivate var isSlug: Bool {
-    guard case .string(let text) = self else { return false }
+    guard let text = string else { return false }
     return text.utf8.allSatisfy { byte in
       0x61...0x7A ~= byte || 0x30...0x39 ~= byte || "-_./@".utf8.contains(byte)
     }
@@ -189,16 +187,16 @@ extension JSON {
 
   /// True for a whole number, or a text without spaces that has a digit.
   fileprivate var isCode: Bool {
-    guard case .string(let text) = self else { return true }
+    guard let text = string else { return true }
     return text.contains(where: \.isNumber) && !text.contains(where: \.isWhitespace)
   }
 
   /// The scalars of an object that is the only element of an array: `data.0.nasa_id`.
   fileprivate var scalarsInFirstElements: [Scalar] {
-    guard case .object(let members) = self else { return [] }
-    return members.flatMap { member -> [Scalar] in
-      guard case .array(let elements) = member.value, elements.count == 1, elements[0].isObject
-      else { return [] }
+    members.flatMap { member -> [Scalar] in
+      guard let elements = member.value.array, elements.count == 1, elements[0].isObject else {
+        return []
+      }
       let path = JSONPath([.member(member.name), .member("0")])
       return elements[0].scalars(below: path, depth: 0)
     }

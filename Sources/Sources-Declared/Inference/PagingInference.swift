@@ -150,7 +150,7 @@ struct PagingInference {
   private func links(in value: JSON, at path: JSONPath, depth: Int) -> [JSONPath] {
     guard depth <= 4, path == .root || path.components != rows.components else { return [] }
     guard case .object(let members) = value else {
-      guard case .array(let elements) = value, depth <= 1, elements.count <= 4, rows != .root else {
+      guard let elements = value.array, depth <= 1, elements.count <= 4, rows != .root else {
         return []
       }
       return elements.indices.flatMap {
@@ -166,7 +166,7 @@ struct PagingInference {
       case .object(let parts):
         // `next: {href: …}`
         let href = parts.first { ["href", "url"].contains($0.name.lowercased()) }
-        if isNext, case .string(let text)? = href?.value, text.isLink, let href {
+        if isNext, let href, href.value.string?.isLink == true {
           found.append(inner.appending(href.name))
         } else if member.name == "continue", !parts.isEmpty,
           parts.allSatisfy({ !$0.value.isObject && !$0.value.idText.isEmpty })
@@ -356,7 +356,7 @@ struct PagingInference {
         names.append(("\(partner.hasPrefix("$") ? "" : prefix)\(partner)", nil))
       }
     }
-    if case .string(let kind)? = exchange.document["kind"], kind.contains("#") {
+    if exchange.document["kind"]?.string?.contains("#") == true {
       names.append(("startIndex", nil))
     }
     names += ["page", "offset", "skip", "start", "from", "$skip", "_page"].map { ($0, nil) }
@@ -376,10 +376,10 @@ extension Exchange {
   /// The path in the body of a request of a member that the response echoes: services that repeat the
   /// request in an object repeat its other members too.
   fileprivate func bodyPath(ofEcho path: JSONPath) -> JSONPath? {
-    guard case .object(let sent)? = body else { return nil }
+    guard let sent = body?.members else { return nil }
     for length in 1..<max(path.components.count, 1) {
       let parent = JSONPath(Array(path.components.prefix(length)))
-      guard case .object(let echoed)? = parent.value(in: document) else { continue }
+      let echoed = parent.value(in: document)?.members ?? []
       let isEcho = sent.contains { member in
         echoed.contains { $0.name == member.name && $0.value.idText == member.value.idText }
       }
@@ -390,7 +390,7 @@ extension Exchange {
 
   /// The variables that a GraphQL query declares: `query Q($after: String)`.
   fileprivate var declaredVariables: [String] {
-    guard case .string(let query)? = body?["query"],
+    guard let query = body?["query"]?.string,
       body?["variables"] != nil || query.contains("$")
     else { return [] }
     return query.matches(of: /\$([A-Za-z_][A-Za-z0-9_]*)\s*:/).map { String($0.output.1) }

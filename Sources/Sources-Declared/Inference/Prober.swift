@@ -259,8 +259,7 @@ extension Manifest {
 
 extension JSON {
   fileprivate var isImageURL: Bool {
-    guard case .string(let text) = self else { return false }
-    let path = text.prefix { $0 != "?" }.lowercased()
+    let path = string?.prefix { $0 != "?" }.lowercased() ?? ""
     return [".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"].contains { path.hasSuffix($0) }
   }
 }

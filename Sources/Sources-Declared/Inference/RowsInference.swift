@@ -84,9 +84,8 @@ private struct RowsFinder {
   }
 
   mutating func searchEntries(_ value: JSON, at path: JSONPath, depth: Int = 0) {
-    guard depth <= 2, case .object(let members) = value,
-      Set(members.map(\.name)).count == members.count
-    else { return }
+    let members = value.members
+    guard depth <= 2, value.names.count == members.count else { return }
     let kinds = Set(members.map(\.value.kind))
     if members.count >= 3, kinds.count == 1, kinds != ["scalar"] {
       let alike = kinds == ["array"] ? 1 : similarity(of: members.map(\.value))
@@ -164,13 +163,8 @@ extension Exchange {
 }
 
 extension JSON {
-  var isObject: Bool { if case .object = self { true } else { false } }
-
   /// The names of an object's members.
-  fileprivate var names: Set<String> {
-    guard case .object(let members) = self else { return [] }
-    return Set(members.map(\.name))
-  }
+  fileprivate var names: Set<String> { Set(members.map(\.name)) }
 
   fileprivate var kind: String {
     switch self {
@@ -231,7 +225,7 @@ extension Exchange {
   /// list: `[{"total": 7}, […]]`.
   func envelopeScalars(outside rows: JSONPath) -> [Scalar] {
     let scalars: [Scalar]
-    if case .array(let elements) = document, rows != .root, elements.count <= 4 {
+    if let elements = document.array, rows != .root, elements.count <= 4 {
       scalars = elements.indices.flatMap {
         elements[$0].scalars(below: JSONPath([.member(String($0))]), depth: 3)
       }

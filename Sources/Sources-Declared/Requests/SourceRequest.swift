@@ -130,19 +130,13 @@ package enum LikelySecret {
 
   /// The names of the members of a JSON value that probably are secrets.
   package static func members(of json: JSON) -> [String] {
-    switch json {
-    case .array(let elements): elements.flatMap(members)
-    case .object(let own):
-      own.flatMap { member -> [String] in
-        guard case .string(let text) = member.value, !text.isEmpty else {
-          return members(of: member.value)
-        }
-        let isSecret =
-          isParameter(member.name)
-          && (!ambiguous.contains(member.name.lowercased()) || text.looksLikeKey)
-        return isSecret ? [member.name] : []
-      }
-    default: []
+    if let elements = json.array { return elements.flatMap(members) }
+    return json.members.flatMap { member -> [String] in
+      guard let text = member.value.string, !text.isEmpty else { return members(of: member.value) }
+      let isSecret =
+        isParameter(member.name)
+        && (!ambiguous.contains(member.name.lowercased()) || text.looksLikeKey)
+      return isSecret ? [member.name] : []
     }
   }
 }
