@@ -26,20 +26,13 @@ private struct ManifestReader {
   let source: Data
 
   /// The offsets of the names of the members of the manifest.
-  private var offsets: [String: Int] = [:]
-  private var values: [String: JSON] = [:]
-
-  init(text: JSONText, source: Data) {
-    self.text = text
-    self.source = source
-  }
+  var offsets: [String: Int] = [:]
+  var values: [String: JSON] = [:]
 
   private static let keys = [
-    "url", "summary", "headers", "body", "rows", "id", "fields", "page", "token",
-    "tokenOnce", "hosts",
-    "offset", "paging", "size", "next", "more", "total", "item", "search", "image", "link", "title",
-    "rate",
-    "fresh", "timeout", "deepest",
+    "url", "summary", "headers", "body", "rows", "id", "fields", "page", "token", "tokenOnce",
+    "hosts", "offset", "paging", "size", "next", "more", "total", "item", "search", "image", "link",
+    "title", "rate", "fresh", "timeout", "deepest",
   ]
 
   mutating func manifest() throws(SourceError) -> Manifest {
@@ -104,11 +97,18 @@ private struct ManifestReader {
 
   // MARK: - Kinds of values
 
+  /// The value of a key; `nil` if there is none.
+  private func value<Value>(
+    _ key: String, _ rule: String, _ read: (JSON) -> Value?
+  ) throws(SourceError) -> Value? {
+    guard let json = values[key], json != .null else { return nil }
+    guard let value = read(json) else { throw failure(key, rule) }
+    return value
+  }
+
   private func string(_ key: String) throws(SourceError) -> String? {
-    switch values[key] {
-    case nil, .null: return nil
-    case .string(let text) where text.nonBlank != nil && text.utf8.count <= 4096: return text
-    default: throw failure(key, "a text of 1 to 4096 characters")
+    try value(key, "a text of 1 to 4096 characters") { json in
+      json.string.flatMap { $0.nonBlank != nil && $0.utf8.count <= 4096 ? $0 : nil }
     }
   }
 
@@ -130,32 +130,24 @@ private struct ManifestReader {
       Manifest.ResponsePath.init)
   }
 
-  private func strings(_ key: String) throws(SourceError) -> [String]? {
-    switch values[key] {
-    case nil, .null: return nil
-    case .string(let text): return [text]
-    case .array(let elements) where !elements.isEmpty && elements.count <= 32:
-      var strings: [String] = []
-      for element in elements {
-        guard case .string(let text) = element else {
-          throw failure(key, "a text, or a list of texts")
-        }
-        strings.append(text)
-      }
-      return strings
-    default: throw failure(key, "a text, or a list of 1 to 32 texts")
+  private func strings(_ key: String) throws(SourceError) -> [String] {
+    let elements = try value(key, "a text, or a list of 1 to 32 texts") { json in
+      json.string.map { [.string($0)] } ?? json.array.flatMap { 1...32 ~= $0.count ? $0 : nil }
     }
+    let strings = elements?.compactMap(\.string) ?? []
+    guard strings.count == elements?.count ?? 0 else {
+      throw failure(key, "a text, or a list of texts")
+    }
+    return strings
   }
 
   private func paths(_ key: String) throws(SourceError) -> [JSONPath] {
-    var paths: [JSONPath] = []
-    for text in try strings(key) ?? [] {
+    try strings(key).map { text throws(SourceError) in
       guard let path = JSONPath(text), !path.isMultiple else {
         throw failure(key, "a path such as \"id\", or a list of paths")
       }
-      paths.append(path)
+      return path
     }
-    return paths
   }
 
   private func url(_ key: String) throws(SourceError) -> String? {
@@ -201,60 +193,40 @@ private struct ManifestReader {
   // MARK: - Keys
 
   private func headers() throws(SourceError) -> [SourceRequest.Header] {
-    let rule = "an object of header fields and their values"
-    switch values["headers"] {
-    case nil, .null: return []
-    case .object(let members) where members.count <= 64:
-      var headers: [SourceRequest.Header] = []
-      for member in members {
-        guard case .string(let value) = member.value, value.utf8.count <= 4096,
-          !member.name.isEmpty, member.name.utf8.allSatisfy(\.isTokenCharacter),
+    try value("headers", "an object of header fields and their values") { json in
+      guard json.isObject, json.members.count <= 64 else { return nil }
+      let headers = json.members.compactMap { member -> SourceRequest.Header? in
+        guard let value = member.value.string, value.utf8.count <= 4096, !member.name.isEmpty,
+          member.name.utf8.allSatisfy(\.isTokenCharacter),
           value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
-        else { throw failure("headers", rule) }
-        headers.append(SourceRequest.Header(name: member.name, value: value))
+        else { return nil }
+        return SourceRequest.Header(name: member.name, value: value)
       }
-      return headers
-    default: throw failure("headers", rule)
-    }
+      return headers.count == json.members.count ? headers : nil
+    } ?? []
   }
 
   private func fields() throws(SourceError) -> [Manifest.DeclaredField] {
-    let rule = "a list of paths, or of objects with \"name\" and \"path\""
     guard let value = values["fields"] else { return [] }
-    guard case .array(let elements) = value, elements.count <= 256 else {
-      throw failure("fields", rule)
-    }
-    var fields: [Manifest.DeclaredField] = []
-    for element in elements {
-      guard let field = field(element), !fields.contains(where: { $0.name == field.name }) else {
-        throw failure("fields", rule)
-      }
-      fields.append(field)
+    guard let elements = value.array, elements.count <= 256,
+      case let fields = elements.compactMap(field), fields.count == elements.count,
+      Set(fields.map(\.name)).count == fields.count
+    else {
+      throw failure("fields", "a list of paths, or of objects with \"name\" and \"path\"")
     }
     return fields
   }
 
   private func field(_ value: JSON) -> Manifest.DeclaredField? {
-    switch value {
-    case .string(let text):
+    if let text = value.string {
       return JSONPath(text).map { Manifest.DeclaredField(name: $0.fieldName, path: $0) }
-    case .object(let members):
-      guard case .string(let name)? = value["name"], name.nonBlank != nil, name.utf8.count <= 64,
-        Set(members.map(\.name)).isSubset(of: ["name", "path", "search"])
-      else { return nil }
-      var path: JSONPath? = JSONPath(name)
-      if let given = value["path"] {
-        guard case .string(let text) = given else { return nil }
-        path = JSONPath(text)
-      }
-      var isSearchable = true
-      if let given = value["search"] {
-        guard case .bool(let bool) = given else { return nil }
-        isSearchable = bool
-      }
-      return path.map { Manifest.DeclaredField(name: name, path: $0, isSearchable: isSearchable) }
-    default: return nil
     }
+    guard let name = value["name"]?.string, name.nonBlank != nil, name.utf8.count <= 64,
+      Set(value.members.map(\.name)).isSubset(of: ["name", "path", "search"]),
+      let path = (value["path"] ?? .string(name)).string.flatMap({ JSONPath($0) }),
+      case .bool(let isSearchable) = value["search"] ?? true
+    else { return nil }
+    return Manifest.DeclaredField(name: name, path: path, isSearchable: isSearchable)
   }
 
   private func paging() throws(SourceError) -> Manifest.Paging {
@@ -296,22 +268,18 @@ private struct ManifestReader {
         Manifest.Paging.More(path: $0, isNegated: isNegated)
       }
     }
-    switch values["tokenOnce"] {
-    case nil, .null: break
-    case .bool(let isOnce):
-      guard next != nil || !isOnce else {
-        throw failure("tokenOnce", "beside \"next\", which says where the token is")
-      }
-      paging.tokenOnce = isOnce
-    default: throw failure("tokenOnce", "true or false")
+    let tokenOnce = try value("tokenOnce", "true or false") {
+      if case .bool(let isOnce) = $0 { isOnce } else { nil }
     }
-    paging.hosts = try strings("hosts") ?? []
+    paging.tokenOnce = tokenOnce ?? false
+    if paging.tokenOnce, next == nil {
+      throw failure("tokenOnce", "beside \"next\", which says where the token is")
+    }
+    paging.hosts = try strings("hosts")
     paging.proof = try parsed(
       "paging", "\"proved\", \"unproved\" or \"single\"", Manifest.Paging.Proof.init)
-    switch values["deepest"] {
-    case nil, .null: break
-    case .integer(let deepest) where 1...1_000_000_000 ~= deepest: paging.deepest = deepest
-    default: throw failure("deepest", "a number of records")
+    paging.deepest = try value("deepest", "a number of records") {
+      if case .integer(let deepest) = $0, 1...1_000_000_000 ~= deepest { deepest } else { nil }
     }
     return paging
   }
