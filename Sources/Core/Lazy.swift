@@ -8,17 +8,12 @@ package final class Lazy<Value: Sendable, Failure: Error>: Sendable {
   package init(_ make: @escaping @Sendable () throws(Failure) -> Value) { self.make = make }
 
   package func value() throws(Failure) -> Value {
-    let result: Result<Value, Failure> = made.withLock { made in
-      if let value = made { return .success(value) }
-      do throws(Failure) {
-        let value = try make()
-        made = value
-        return .success(value)
-      } catch {
-        return .failure(error)
-      }
+    try made.withLock { made throws(Failure) in
+      if let made { return made }
+      let value = try make()
+      made = value
+      return value
     }
-    return try result.get()
   }
 }
 
