@@ -148,33 +148,27 @@ extension Sequence {
   /// The first line counts as the name of the record, so its ID comes last.
   public func searchableText<Item: Record>(of item: Item) -> FoldedText
   where Element == Field<Item> {
-    var lines = SearchableLines()
     let id = item.id.description
     var isID = false
+    // In place: for each new record of a sync, joining the lines would take as long as folding.
+    var text = ""
     for field in self where field.isSearchable {
       let value = field[item]
-      if case .string(let text) = value, text == id { isID = true } else { lines.add(value) }
+      if case .string(id) = value { isID = true } else { value.addLines(to: &text) }
     }
-    if isID { lines.add(.string(id)) }
-    return FoldedText(lines.text)
+    if isID { JSON.string(id).addLines(to: &text) }
+    return FoldedText(text)
   }
 }
 
-/// Appends lines in place: for each new record of a sync, joining them would take as long as folding.
-private struct SearchableLines {
-  private(set) var text = ""
-
-  mutating func add(_ value: JSON) {
-    switch value {
-    case .string(let line): add(line)
-    case .integer(let integer): add(String(integer))
-    case .array(let values): for value in values { add(value) }
-    default: break
+extension JSON {
+  fileprivate func addLines(to text: inout String) {
+    switch self {
+    case .string(let line): text += line
+    case .integer(let integer): text += String(integer)
+    case .array(let values): return values.forEach { $0.addLines(to: &text) }
+    default: return
     }
-  }
-
-  private mutating func add(_ line: String) {
-    text += line
     text += "\n"
   }
 }
