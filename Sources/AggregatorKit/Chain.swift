@@ -173,7 +173,7 @@ extension Plugin {
   func sharedState(in environment: PluginEnvironment) throws(SourceError) -> SharedState {
     let service = "\(name) \(try service(in: environment.settings))"
     return environment.store.map { SharedState(of: service, in: $0, now: environment.now) }
-      ?? environment.localStates.state(of: service, on: environment.clock)
+      ?? environment.localState.of(service)
   }
 
   /// The rate limit; `nil` for none.

@@ -3,7 +3,6 @@ public import AggregatorFoundation
 public import AggregatorHTTP
 public import AggregatorSettings
 public import AggregatorStore
-import Synchronization
 
 /// Everything that a plugin has access to.
 ///
@@ -18,14 +17,14 @@ public struct PluginEnvironment: Sendable {
 
   /// Setting it forgets the calls of services without a store.
   public var clock: any Clock<Duration> {
-    didSet { localStates = LocalStates() }
+    willSet { localState = SharedState(on: newValue) }
   }
   public var now: @Sendable () -> Date
   public var random: @Sendable () -> UInt64
   public var observer: Observer
 
   /// The rates and pauses of services without a store; copies of the environment share them.
-  private(set) var localStates = LocalStates()
+  private(set) var localState: SharedState
 
   /// Creates an environment: of the system, and without a store and an observer by default.
   public init(
@@ -39,24 +38,10 @@ public struct PluginEnvironment: Sendable {
     self.transport = transport
     self.store = store
     self.clock = clock
+    localState = SharedState(on: clock)
     self.now = now
     self.random = random
     self.observer = observer
-  }
-}
-
-/// The states of services in memory.
-final class LocalStates: Sendable {
-  private let states = Mutex<[String: SharedState]>([:])
-
-  /// The state of a service, created on a clock at the first use.
-  func state(of service: String, on clock: any Clock<Duration>) -> SharedState {
-    states.withLock { states in
-      if let known = states[service] { return known }
-      let state = SharedState(on: clock)
-      states[service] = state
-      return state
-    }
   }
 }
 

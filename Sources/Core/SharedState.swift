@@ -13,7 +13,7 @@ public struct SharedState: Sendable {
 
   /// The time since a start common to all users of this state, unless the storage has a clock of its own.
   package let now: @Sendable () -> Duration
-  private let source: String
+  private var source: String
   private let storage: Storage
 
   private enum Storage: Sendable {
@@ -42,18 +42,25 @@ public struct SharedState: Sendable {
     storage = .memory(Values())
   }
 
+  /// The state of another source in the same place.
+  package func of(_ source: String) -> SharedState {
+    var other = self
+    other.source = source
+    return other
+  }
+
   package func shared<Value: Codable & Equatable & Sendable>(
     _ name: String, _ initial: Value
   ) -> SharedValue<Value> {
+    let key = "\(source)/\(name)"
     switch storage {
     case .texts(let change):
-      let key = "\(source)/\(name)"
       return SharedValue(initial) { body throws(SourceError) in try await change(key, body) }
     case .memory(let values):
       return values.byName.withLock { values in
-        if let known = values[name] as? SharedValue<Value> { return known }
+        if let known = values[key] as? SharedValue<Value> { return known }
         let value = SharedValue(initial)
-        values[name] = value
+        values[key] = value
         return value
       }
     }
