@@ -111,11 +111,12 @@ package final class SharedValue<Value: Codable & Equatable & Sendable>: Sendable
     let isDone = await Task {
       do throws(SourceError) {
         try await change { [self] text, time in
-          var value = text.flatMap(Self.decoded) ?? initial
+          let known = text.flatMap { JSONText(Data($0.utf8)) }
+          var value = (try? known?.read(Value.self)) ?? initial
           let before = value
           outcome.answer.withLock { $0 = body(&value, time?.sinceStart) }
           memory.withLock { [value] in $0.value = value }
-          return value == before ? nil : Self.encoded(value)
+          return value == before ? nil : try? CanonicalJSON.text(of: value)
         }
         return true
       } catch {
@@ -138,14 +139,6 @@ package final class SharedValue<Value: Codable & Equatable & Sendable>: Sendable
   private func updateMemory<Answer: Sendable>(_ body: (inout Value, Duration?) -> Answer) -> Answer
   {
     memory.withLock { body(&$0.value, nil) }
-  }
-
-  private static func decoded(_ text: String) -> Value? {
-    try? JSONText(Data(text.utf8))?.read(Value.self)
-  }
-
-  private static func encoded(_ value: Value) -> String? {
-    try? CanonicalJSON.text(of: value)
   }
 }
 
