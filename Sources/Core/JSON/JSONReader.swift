@@ -180,7 +180,7 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
   }
 
-  func contains(_ key: Key) -> Bool { index(of: key) != nil }
+  func contains(_ key: Key) -> Bool { index(of: key.stringValue) != nil }
 
   func decodeNil(forKey key: Key) throws -> Bool { try value(key).decodeNil() }
 
@@ -213,29 +213,23 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try value(key).unkeyedContainer()
   }
 
-  func superDecoder() throws -> any Decoder {
-    try value(name: "super", JSONKey(stringValue: "super"))
-  }
+  func superDecoder() throws -> any Decoder { try value(JSONKey(stringValue: "super")) }
 
   func superDecoder(forKey key: Key) throws -> any Decoder { try value(key) }
 
   /// The value of a member; `nil` if it is missing or null.
   private func present(_ key: Key) -> JSONReader? {
-    let value = index(of: key).map { JSONReader($0, in: container) }
+    let value = index(of: key.stringValue).map { JSONReader($0, in: container) }
     return value?.decodeNil() == false ? value : nil
   }
 
-  private func index(of key: Key) -> Int? { index(ofName: key.stringValue) }
-
-  private func index(ofName name: String) -> Int? {
-    if let indices { return indices[name] }
-    return object.text.index(of: name, in: object.index)
+  private func index(of name: String) -> Int? {
+    if let indices { indices[name] } else { object.text.index(of: name, in: object.index) }
   }
 
-  private func value(_ key: Key) throws -> JSONReader { try value(name: key.stringValue, key) }
-
-  private func value(name: String, _ key: any CodingKey) throws -> JSONReader {
-    guard let index = index(ofName: name) else {
+  private func value(_ key: some CodingKey) throws -> JSONReader {
+    let name = key.stringValue
+    guard let index = index(of: name) else {
       throw DecodingError.keyNotFound(
         key,
         DecodingError.Context(

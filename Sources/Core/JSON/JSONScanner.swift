@@ -7,20 +7,13 @@ struct JSONScanner {
   private var position = 0
   private var parts: [JSONText.Part] = []
 
-  /// The parts of a text with a terminating zero; `nil` if it is not JSON.
-  static func parts(of bytes: [UInt8]) -> [JSONText.Part]? {
-    var scanner = JSONScanner(bytes: bytes)
-    guard scanner.value(within: 0) else { return nil }
-    scanner.skipSpace()
-    return scanner.position == bytes.count - 1 ? scanner.parts : nil
-  }
-
-  /// The offset at which a text with a terminating zero stops being JSON; `nil` if it is JSON.
-  static func errorOffset(in bytes: [UInt8]) -> Int? {
+  /// The parts of a text with a terminating zero, and the offset at which it stops being JSON; `nil` if it is JSON.
+  static func scan(_ bytes: [UInt8]) -> (parts: [JSONText.Part], errorOffset: Int?) {
     var scanner = JSONScanner(bytes: bytes)
     let isValue = scanner.value(within: 0)
     scanner.skipSpace()
-    return isValue && scanner.position == bytes.count - 1 ? nil : scanner.position
+    let isWhole = isValue && scanner.position == bytes.count - 1
+    return (scanner.parts, isWhole ? nil : scanner.position)
   }
 
   private init(bytes: [UInt8]) {

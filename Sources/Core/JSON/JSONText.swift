@@ -43,13 +43,14 @@ package final class JSONText: Sendable {
       buffer[count] = 0
       count += 1
     }
-    guard let parts = JSONScanner.parts(of: bytes) else { return nil }
+    let (parts, errorOffset) = JSONScanner.scan(bytes)
+    guard errorOffset == nil else { return nil }
     self.parts = parts
   }
 
   /// The offset at which a text stops being JSON; `nil` if it is JSON.
   package static func errorOffset(in text: Data) -> Int? {
-    JSONScanner.errorOffset(in: Array(text) + [0])
+    JSONScanner.scan(Array(text) + [0]).errorOffset
   }
 
   /// - Throws: `DecodingError`, or an error of `type`.
