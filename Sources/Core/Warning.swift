@@ -92,11 +92,8 @@ public struct Warning: Hashable, Codable, Sendable {
 
 extension Warning.Code: Codable {
   public init(from decoder: any Decoder) throws {
-    description = try decoder.singleValueContainer().decode(String.self)
+    description = try String(from: decoder)
   }
 
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
-  }
+  public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }
