@@ -8,7 +8,7 @@ package struct PaginationState<Item: Record>: Sendable {
   private let size: Int
   private let bound: PaginationBound
   /// The maximum number of consecutive pages without new records.
-  private let maxEmptyPages: Int
+  private static var maxEmptyPages: Int { 3 }
   private let memory: DuplicateDetection
 
   private var ids: Set<RecordKey> = []
@@ -27,12 +27,11 @@ package struct PaginationState<Item: Record>: Sendable {
 
   package init(
     matching query: Query?, after cursor: Cursor?, passing passed: Int? = nil, size: Int,
-    bound: PaginationBound, maxEmptyPages: Int = 3,
-    remembering memory: DuplicateDetection = .records, cachePolicy: CachePolicy = .normal
+    bound: PaginationBound, remembering memory: DuplicateDetection = .records,
+    cachePolicy: CachePolicy = .normal
   ) {
     self.size = size
     self.bound = bound
-    self.maxEmptyPages = maxEmptyPages
     self.memory = memory
     self.passed = passed ?? (cursor == nil ? 0 : nil)
     request = PageRequest(
@@ -115,7 +114,7 @@ package struct PaginationState<Item: Record>: Sendable {
     if let visit = visits.updateValue(pages, forKey: next.description) {
       return .cycle(length: pages - visit)
     }
-    if emptyPages >= maxEmptyPages { return .nothingNew(pages: emptyPages) }
+    if emptyPages >= Self.maxEmptyPages { return .nothingNew(pages: emptyPages) }
     if let maxPages = bound.pages, pages >= maxPages { return .pageLimit }
     return nil
   }
