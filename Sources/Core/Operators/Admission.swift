@@ -102,9 +102,8 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
         throw .cancelled
       }
       guard turn.wait > .zero else { break }
-      if let confirmed = await confirm(turn, of: kind, by: limit) {
-        admitted.turn = confirmed.turn
-        admitted.moment = confirmed.moment
+      if let confirmed = await confirm(admitted, turn, of: kind, by: limit) {
+        admitted = confirmed
       } else {
         admitted = try await enter(kind, admitted, checksCircuit: false)
       }
@@ -112,17 +111,11 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     return admitted
   }
 
-  /// A turn with the rest of its wait.
-  private struct Confirmed: Sendable {
-    let turn: SlidingWindow.Turn
-    let moment: (shared: Duration, own: Duration)
-  }
-
-  /// Records that a call whose turn has come is made; `nil`, and the turn is given back, if the service has
-  /// demanded a pause meanwhile.
+  /// Records that a call whose turn has come is made, or has to wait on; `nil`, and the turn is given back, if the
+  /// service has demanded a pause meanwhile.
   private func confirm(
-    _ turn: SlidingWindow.Turn, of kind: CallKind, by limit: CallLimit
-  ) async -> Confirmed? {
+    _ admitted: Admitted, _ turn: SlidingWindow.Turn, of kind: CallKind, by limit: CallLimit
+  ) async -> Admitted? {
     let late = departures.take()
     return await state.update { [now] state, time in
       let own = now()
@@ -132,8 +125,10 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
         state.limiter.giveBack(turn, of: kind, cost: limit.cost)
         return nil
       }
-      return Confirmed(
-        turn: state.limiter.confirm(turn, of: kind, by: limit, at: shared), moment: (shared, own))
+      var admitted = admitted
+      admitted.turn = state.limiter.confirm(turn, of: kind, by: limit, at: shared)
+      admitted.moment = (shared, own)
+      return admitted
     }
   }
 
