@@ -1,7 +1,7 @@
 /// An operator: a source that adds behavior to a `base`.
 ///
-/// It passes on the cache policy of each call. By default it leaves cursors as they are, and its description is
-/// that of `base` with its label.
+/// It passes on the cache policy of each call. By default it leaves cursors and single records as they are, and its
+/// description is that of `base` with its label.
 public protocol Decorator<Base>: DataSource, CustomStringConvertible {
   associatedtype Base: DataSource
 
@@ -20,6 +20,14 @@ extension Decorator {
 
   /// The chain as it would be written in Swift, one operator a line.
   public var description: String { "\(base)\n  .\(label)" }
+}
+
+extension Decorator where Item == Base.Item {
+  public func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Item> {
+    try await base.item(id, cachePolicy: cachePolicy)
+  }
 }
 
 /// An operator that treats every call alike: it controls when, whether and how often `base` is called,

@@ -54,12 +54,6 @@ private struct Sliced<Base: DataSource, C: Clock<Duration>>: Decorator {
     return page
   }
 
-  func item(
-    _ id: Base.Item.ID, cachePolicy: CachePolicy
-  ) async throws(SourceError) -> LookupResult<Base.Item> {
-    try await base.item(id, cachePolicy: cachePolicy)
-  }
-
   func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
     let seal = seal(for: request)
     guard var position = try? seal.open(request.cursor, as: Position.self) ?? Position(size: size),

@@ -218,10 +218,4 @@ private struct LocalWhenLate<Base: DataSource>: Decorator {
       return page
     }
   }
-
-  func item(
-    _ id: Base.Item.ID, cachePolicy: CachePolicy
-  ) async throws(SourceError) -> LookupResult<Base.Item> {
-    try await base.item(id, cachePolicy: cachePolicy)
-  }
 }

@@ -179,11 +179,5 @@ private struct ExcludingShown<Base: DataSource>: Decorator {
     return page
   }
 
-  func item(
-    _ id: Base.Item.ID, cachePolicy: CachePolicy
-  ) async throws(SourceError) -> LookupResult<Base.Item> {
-    try await base.item(id, cachePolicy: cachePolicy)
-  }
-
   var label: String { "excluding(\(digests.count))" }
 }

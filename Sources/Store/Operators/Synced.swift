@@ -41,12 +41,6 @@ private struct Synced<Base: DataSource>: Decorator {
     if page.provenance.origin == .cached, let reason = page.provenance.reason { throw reason }
     return page
   }
-
-  func item(
-    _ id: Base.Item.ID, cachePolicy: CachePolicy
-  ) async throws(SourceError) -> LookupResult<Base.Item> {
-    try await base.item(id, cachePolicy: cachePolicy)
-  }
 }
 
 private struct SyncedLookup<Base: DataSource>: Decorator {
