@@ -36,12 +36,16 @@ package struct Xcconfig: Sendable {
     /// The range of the line's comment in the file, in bytes; empty without one.
     package let commentRange: Range<Int>
 
+    /// `true` if the line's comment follows the value without a blank.
+    var touchesComment: Bool {
+      !commentRange.isEmpty && valueRange.upperBound == commentRange.lowerBound
+    }
+
     /// `true` if the value is a URL whose `//` starts a comment: `https:`.
     package var isCut: Bool {
-      !commentRange.isEmpty && valueRange.upperBound == commentRange.lowerBound
-        && ["http:", "https:", "postgres:", "postgresql:"].contains {
-          value.lowercased().hasSuffix($0)
-        }
+      let value = value.lowercased()
+      return touchesComment
+        && ["http:", "https:", "postgres:", "postgresql:"].contains(where: value.hasSuffix)
     }
   }
 
@@ -100,51 +104,42 @@ extension Xcconfig.Statement {
   ///
   /// The indices of `line` are those of its file.
   init?(_ line: ArraySlice<UInt8>) {
-    guard line.count <= Xcconfig.maxLineLength else {
-      self = .unreadable(XcconfigFault("the line is longer than \(Xcconfig.maxLineLength) bytes"))
-      return
-    }
-    let content = line.trimmed
-    if content.first == UInt8(ascii: "#") {
-      self.init(directive: content)
-    } else {
-      self.init(content: line)
+    do throws(XcconfigFault) {
+      guard let statement = try Self.parsed(line) else { return nil }
+      self = statement
+    } catch {
+      self = .unreadable(error)
     }
   }
 
-  private init(directive: ArraySlice<UInt8>) {
-    self = .unreadable(
-      XcconfigFault(
-        "invalid #include", remedy: "write #include \"file\", or // for a comment"))
+  private static func parsed(_ line: ArraySlice<UInt8>) throws(XcconfigFault) -> Self? {
+    guard line.count <= Xcconfig.maxLineLength else {
+      throw XcconfigFault("the line is longer than \(Xcconfig.maxLineLength) bytes")
+    }
+    if line.trimmed.first == UInt8(ascii: "#") { return try include(line.trimmed) }
+    let comment = line.firstRange(of: Array("//".utf8))?.lowerBound ?? line.endIndex
+    let content = line[..<comment].trimmed
+    guard !content.isEmpty else { return nil }
+    _ = try text(content)
+    return .assignment(try assignment(content, comment: comment..<line.endIndex))
+  }
+
+  private static func include(_ directive: ArraySlice<UInt8>) throws(XcconfigFault) -> Self {
+    let invalid = XcconfigFault(
+      "invalid #include", remedy: "write #include \"file\", or // for a comment")
     var rest = directive.dropFirst().trimmed
-    guard rest.starts(with: Array("include".utf8)) else { return }
+    guard rest.starts(with: "include".utf8) else { throw invalid }
     rest = rest.dropFirst("include".utf8.count)
     let isOptional = rest.first == UInt8(ascii: "?")
     rest = (isOptional ? rest.dropFirst() : rest).trimmed
     let quote = UInt8(ascii: "\"")
-    guard rest.first == quote, let end = rest.dropFirst().firstIndex(of: quote) else { return }
+    guard rest.first == quote, let end = rest.dropFirst().firstIndex(of: quote) else {
+      throw invalid
+    }
     let path = rest[rest.startIndex + 1..<end]
     let after = rest[(end + 1)...].trimmed
-    guard !path.isEmpty, after.isEmpty || after.starts(with: Array("//".utf8)) else { return }
-    switch Self.text(path) {
-    case .success(let path): self = .include(path, isOptional: isOptional)
-    case .failure(let fault): self = .unreadable(fault)
-    }
-  }
-
-  private init?(content line: ArraySlice<UInt8>) {
-    let comment = line.firstRange(of: Array("//".utf8))?.lowerBound ?? line.endIndex
-    let content = line[..<comment].trimmed
-    guard !content.isEmpty else { return nil }
-    switch Self.text(content) {
-    case .failure(let fault): self = .unreadable(fault)
-    case .success:
-      do throws(XcconfigFault) {
-        self = .assignment(try Self.assignment(content, comment: comment..<line.endIndex))
-      } catch {
-        self = .unreadable(error)
-      }
-    }
+    guard !path.isEmpty, after.isEmpty || after.starts(with: "//".utf8) else { throw invalid }
+    return .include(try text(path), isOptional: isOptional)
   }
 
   private static func assignment(
@@ -179,17 +174,15 @@ extension Xcconfig.Statement {
       commentRange: comment)
   }
 
-  private static func text(_ bytes: ArraySlice<UInt8>) -> Result<String, XcconfigFault> {
+  private static func text(_ bytes: ArraySlice<UInt8>) throws(XcconfigFault) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      return .failure(XcconfigFault("the line is not UTF-8", remedy: "save the file as UTF-8"))
+      throw XcconfigFault("the line is not UTF-8", remedy: "save the file as UTF-8")
     }
-    for byte in bytes where byte.isControl {
-      return .failure(
-        XcconfigFault(
-          byte == 0 ? "the line contains a NUL character" : "the line contains a control character",
-          remedy: "remove it"))
+    if let byte = bytes.first(where: \.isControl) {
+      throw XcconfigFault(
+        "the line contains a \(byte == 0 ? "NUL" : "control") character", remedy: "remove it")
     }
-    return .success(text)
+    return text
   }
 }
 
@@ -298,13 +291,11 @@ extension Xcconfig {
   package static func setting(_ key: String, to text: String, in bytes: [UInt8]) -> [UInt8] {
     let value = Array(Self.value(writing: text).utf8)
     var edited = bytes
-    if let old = lastAssignment(of: key, in: bytes) {
-      let isFollowedByComment =
-        !old.commentRange.isEmpty && old.valueRange.upperBound == old.commentRange.lowerBound
+    if let old = assignments(of: key, in: bytes).last {
       let end = old.isCut ? old.commentRange.upperBound : old.valueRange.upperBound
       let blankBefore = bytes[old.valueRange.lowerBound - 1] == UInt8(ascii: "=") ? " " : ""
       // Without the blank, a slash at the end of the value would be a part of the comment.
-      let blankAfter = isFollowedByComment && !old.isCut ? " " : ""
+      let blankAfter = old.touchesComment && !old.isCut ? " " : ""
       edited.replaceSubrange(
         old.valueRange.lowerBound..<end, with: Array(blankBefore.utf8) + value + blankAfter.utf8)
     } else {
@@ -322,9 +313,7 @@ extension Xcconfig {
   /// Whole lines are removed, except their comments.
   package static func removing(_ key: String, from bytes: [UInt8]) -> [UInt8] {
     var edited = bytes
-    for line in Xcconfig(bytes).lines.reversed() {
-      guard case .assignment(let found) = line.statement, found.key == key, !found.isConditional
-      else { continue }
+    for found in assignments(of: key, in: bytes).reversed() {
       edited.removeSubrange(extent(of: found, in: bytes))
     }
     return edited
@@ -346,12 +335,11 @@ extension Xcconfig {
     return start..<end
   }
 
-  private static func lastAssignment(of key: String, in bytes: [UInt8]) -> Assignment? {
-    for line in Xcconfig(bytes).lines.reversed() {
-      if case .assignment(let found) = line.statement, found.key == key, !found.isConditional {
-        return found
-      }
+  /// The assignments of a key without a condition.
+  private static func assignments(of key: String, in bytes: [UInt8]) -> [Assignment] {
+    Xcconfig(bytes).lines.compactMap { line in
+      guard case .assignment(let found) = line.statement else { return nil }
+      return found.key == key && !found.isConditional ? found : nil
     }
-    return nil
   }
 }
