@@ -106,11 +106,11 @@ extension SettingsLoader {
     let path: String
     let reader: SettingsReader
     /// `true` if it is not trusted: it sets no guarded URL, no store and no directory.
-    let isGuarded: Bool
+    var isGuarded = false
     /// `true` if it may belong to an app: errors are warnings.
-    let isLenient: Bool
+    var isLenient = false
     /// `true` if its absence is an error, because it was named for this run.
-    let isRequired: Bool
+    var isRequired = false
   }
 
   /// The file in the working directory for a build, which need not exist.
@@ -118,23 +118,15 @@ extension SettingsLoader {
     File(
       path: "Configuration/\(build.rawValue).xcconfig",
       reader: SettingsReader(in: workingDirectory, confinedTo: "Configuration"),
-      isGuarded: true, isLenient: true, isRequired: false)
+      isGuarded: true, isLenient: true)
   }
 
   /// The file of `--config`, else of `AGGREGATOR_CONFIG`.
   private func file(namedBy configFile: String?) -> File? {
-    if let configFile { return ownFile(configFile, isRequired: true) }
-    guard let path = namedFile else { return nil }
-    if path.hasPrefix("/") { return ownFile(path, isRequired: true) }
-    return File(
-      path: path, reader: SettingsReader(in: workingDirectory, confinedTo: "."), isGuarded: true,
-      isLenient: false, isRequired: true)
-  }
-
-  private func ownFile(_ path: String, isRequired: Bool = false) -> File {
-    File(
-      path: path, reader: SettingsReader(in: workingDirectory), isGuarded: false, isLenient: false,
-      isRequired: isRequired)
+    guard let path = configFile ?? namedFile else { return nil }
+    let isGuarded = configFile == nil && !path.hasPrefix("/")
+    let reader = SettingsReader(in: workingDirectory, confinedTo: isGuarded ? "." : nil)
+    return File(path: path, reader: reader, isGuarded: isGuarded, isRequired: true)
   }
 
   /// The paths of the files of ``load(options:configFile:)``, which need not exist.
@@ -142,8 +134,8 @@ extension SettingsLoader {
 
   /// The files of the layers, which need not exist, the highest first.
   func files(configFile: String?) -> [File] {
-    [file(namedBy: configFile), workingFile(for: build), userFile.map { ownFile($0) }].compactMap(
-      \.self)
+    let ownFile = userFile.map { File(path: $0, reader: SettingsReader(in: workingDirectory)) }
+    return [file(namedBy: configFile), workingFile(for: build), ownFile].compactMap(\.self)
   }
 }
 
