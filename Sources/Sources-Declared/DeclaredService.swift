@@ -176,9 +176,8 @@ extension Manifest {
     reply.hasMore = paging.more.flatMap { more in
       more.path.value(in: document)?.truth.map { $0 != more.isNegated }
     }
-    switch continuation(document, response, rows) {
-    case .success(let next): reply.next = next
-    case .failure(let unusable): reply.unusableNext = unusable.text
+    do { reply.next = try continuation(document, response, rows) } catch {
+      reply.unusableNext = error.text
     }
     reply.lastLink = response.lastLink
     return reply
@@ -220,32 +219,29 @@ extension Manifest {
   /// The next page; `nil` at the end.
   func continuation(
     _ document: JSON, _ response: HTTPResponse, _ rows: [JSON]
-  ) -> Result<RESTResponse<DeclaredRecord>.Continuation?, UnusableNext> {
+  ) throws(UnusableNext) -> RESTResponse<DeclaredRecord>.Continuation? {
     let next: ResponsePath
     switch paging.step {
     case .link(.header(let name)) where name.lowercased() == "link":
-      return .success(response.nextLink.map { .link($0) })
+      return response.nextLink.map { .link($0) }
     case .token(_, _, let path), .link(let path): next = path
-    case .page, .offset, nil: return .success(nil)
+    case .page, .offset, nil: return nil
     }
     let found = value(at: next, document, response, rows) ?? .null
-    if found.meansNone { return .success(nil) }
+    if found.meansNone { return nil }
     if case .token = paging.step {
-      return found.isIdentifying
-        ? .success(.token(found.idText)) : .failure(UnusableNext(text: found.text))
+      guard found.isIdentifying else { throw UnusableNext(text: found.text) }
+      return .token(found.idText)
     }
-    switch found {
-    case .string(let link): return .success(.link(link))
-    case .array(let links):
-      return .success(links.lazy.compactMap(\.nextHref).first.map { .link($0) })
-    case .object(let members):
-      if let link = found["href"]?.string, !link.isEmpty { return .success(.link(link)) }
-      guard !members.isEmpty, members.allSatisfy({ !$0.value.idText.isEmpty }) else { break }
-      return .success(
-        .parameters(Dictionary(members.map { ($0.name, $0.value.idText) }) { first, _ in first }))
-    default: break
+    if let link = found.string { return .link(link) }
+    if let links = found.array { return links.lazy.compactMap(\.nextHref).first.map { .link($0) } }
+    if let link = found["href"]?.string, !link.isEmpty { return .link(link) }
+    let members = found.members
+    guard !members.isEmpty, members.allSatisfy({ !$0.value.idText.isEmpty }) else {
+      throw UnusableNext(text: found.text)
     }
-    return .failure(UnusableNext(text: found.text))
+    return .parameters(
+      Dictionary(members.map { ($0.name, $0.value.idText) }) { first, _ in first })
   }
 
   func value(

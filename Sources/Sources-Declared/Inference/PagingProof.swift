@@ -265,9 +265,8 @@ extension Manifest {
     }
     let text = value.text.oneLine(atMost: 40)
     if value.meansNone { return "\(shown) is \(text) in this response" }
-    if case .success(_?) = continuation(sample.exchange.document, sample.response, sample.rows) {
-      return nil
-    }
+    let found = try? continuation(sample.exchange.document, sample.response, sample.rows)
+    if found != nil { return nil }
     return "\(shown) is neither a link nor a token: \(text)"
   }
 
