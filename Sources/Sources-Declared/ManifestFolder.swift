@@ -69,8 +69,7 @@ public struct ManifestFolder: Sendable {
 
   /// Why a manifest cannot be used; `nil` if it is valid.
   package func problem(with name: String) -> SourceError? {
-    do throws(SourceError) { _ = try manifest(name) } catch { return error }
-    return nil
+    Result { () throws(SourceError) in try manifest(name) }.failure
   }
 
   /// Replaces the text of a manifest.
@@ -124,13 +123,10 @@ public struct ManifestFolder: Sendable {
   /// Checks that secrets are not bound to another host.
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings`.
-  func check(_ secrets: [String], mayBeSentTo authority: String) throws(SourceError) {
-    try Self.check(secrets, in: hosts, authority)
-  }
-
-  private static func check(
-    _ secrets: [String], in hosts: [String: String], _ authority: String
+  func check(
+    _ secrets: [String], mayBeSentTo authority: String, in hosts: [String: String]? = nil
   ) throws(SourceError) {
+    let hosts = hosts ?? self.hosts
     for secret in secrets {
       guard let host = hosts[secret], host != authority else { continue }
       throw SourceError(
@@ -148,7 +144,7 @@ public struct ManifestFolder: Sendable {
     guard !secrets.isEmpty else { return }
     try bindings.replace(atMost: Self.maxBindingBytes) { bytes throws(SourceError) in
       var hosts = Self.parsed(bytes)
-      try Self.check(secrets.filter { !replaced.contains($0) }, in: hosts, authority)
+      try check(secrets.filter { !replaced.contains($0) }, mayBeSentTo: authority, in: hosts)
       for secret in secrets { hosts[secret] = authority }
       return Array(hosts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined().utf8)
     }
