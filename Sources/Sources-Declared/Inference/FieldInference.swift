@@ -108,7 +108,7 @@ extension JSON {
   }
 
   /// The members of an object, of several with one name the first, to which a path leads.
-  fileprivate var firstMembers: [JSON.Member] {
+  var firstMembers: [JSON.Member] {
     var seen: Set<String> = []
     return members.filter { seen.insert($0.name).inserted }
   }

@@ -10,8 +10,7 @@ struct IDInference {
   /// Words in the names of IDs of something else that belongs to a row.
   private static let references: Set<String> = [
     "image", "photo", "picture", "thumbnail", "media", "asset", "revision", "version", "parent",
-    "user",
-    "owner", "author", "creator", "account", "session", "request", "batch",
+    "user", "owner", "author", "creator", "account", "session", "request", "batch",
   ]
 
   /// Names of what a name is unique within.

@@ -273,16 +273,8 @@ struct PagingInference {
     let hasEnd = scalars.contains { normalized($0.name) == "to" }
     return scalars.flatMap { scalar -> [PagingCandidate] in
       let name = normalized(scalar.name)
-      guard let start = scalar.integer, start == 0 || start == 1 else { return [] }
-      guard isPosition(scalar.name) else { return [] }
-      let isPage = Self.pageNames.contains(name)
-      if exchange.body != nil, let path = exchange.bodyPath(ofEcho: scalar.path) {
-        let value = Manifest.Parameter(name: path.description, value: start)
-        return [
-          PagingCandidate(
-            step: isPage ? .page(value) : .offset(value), evidence: "\(scalar.path) is \(start)",
-            isSaid: true)
-        ]
+      guard let start = scalar.integer, start == 0 || start == 1, isPosition(scalar.name) else {
+        return []
       }
       let parameters =
         name == "currentpage"
@@ -290,13 +282,22 @@ struct PagingInference {
         // Where the response says from which to which row it goes, `from` is not the parameter.
         : name == "from" && hasEnd
           ? ["start", scalar.name, "offset"] : [scalar.name]
-      return exchange.parameterNames(for: parameters, own: nil).map { parameter in
-        let value = Manifest.Parameter(name: beside(size, parameter), value: start)
-        return PagingCandidate(
-          step: isPage ? .page(value) : .offset(value), evidence: "\(scalar.path) is \(start)",
-          isSaid: true)
+      let names =
+        exchange.bodyPath(ofEcho: scalar.path).map { [$0.description] }
+        ?? exchange.parameterNames(for: parameters, own: nil).map { beside(size, $0) }
+      return names.map { parameter in
+        PagingCandidate(
+          step: step(parameter, isPage: Self.pageNames.contains(name), from: start),
+          evidence: "\(scalar.path) is \(start)", isSaid: true)
       }
     }
+  }
+
+  private func step(
+    _ parameter: String, isPage: Bool, from start: Int
+  ) -> Manifest.Paging.Step {
+    let parameter = Manifest.Parameter(name: parameter, value: start)
+    return isPage ? .page(parameter) : .offset(parameter)
   }
 
   /// Where there are more pages and no token, the ID of the last row continues.
@@ -364,10 +365,9 @@ struct PagingInference {
     return names.filter { seen.insert($0.name).inserted }.map { name, start in
       let plain = normalized(name.split { $0 == "." || $0 == "[" }.last ?? "")
       let isPage = Self.pageNames.contains(plain)
-      let start = start ?? (isPage ? 1 : 0)
-      let value = Manifest.Parameter(name: name, value: start)
       return PagingCandidate(
-        step: isPage ? .page(value) : .offset(value), evidence: "tried \(name)", isSaid: false)
+        step: step(name, isPage: isPage, from: start ?? (isPage ? 1 : 0)),
+        evidence: "tried \(name)", isSaid: false)
     }
   }
 }
@@ -440,8 +440,6 @@ extension Scalar {
 }
 
 extension String {
-  fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
-
   /// True for a text that can be the URL of a page: absolute, or a path, or a query.
   fileprivate var isLink: Bool {
     hasPrefix("https://") || hasPrefix("http://") || hasPrefix("/") || hasPrefix("?")

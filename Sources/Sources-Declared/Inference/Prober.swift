@@ -229,8 +229,7 @@ struct Prober: Sendable {
       proposal.manifest.image = inference.path(
         named: [
           "image", "imageurl", "thumbnail", "thumbnailurl", "avatarurl", "picture", "photo",
-          "cover",
-          "icon", "logo", "poster", "thumb", "smallimage",
+          "cover", "icon", "logo", "poster", "thumb", "smallimage",
         ]
       ) { $0.isURL }
     }

@@ -39,17 +39,15 @@ private struct RowsFinder {
   /// Names that services give to their lists.
   private static let usual: Set<String> = [
     "results", "result", "items", "data", "records", "rows", "entries", "list", "nodes", "docs",
-    "hits",
-    "objects", "elements", "content", "values", "collection", "resources", "edges", "features",
+    "hits", "objects", "elements", "content", "values", "collection", "resources", "edges",
+    "features",
   ]
 
   /// Names of lists beside the records.
   private static let unusual: Set<String> = [
     "included", "includes", "facets", "facet", "meta", "metadata", "links", "link", "aggregations",
-    "errors",
-    "normalized", "warnings", "filters", "groupby", "breadcrumbs", "suggestions", "schemas",
-    "columns",
-    "fields", "messages", "sort", "parameters", "redirects",
+    "errors", "normalized", "warnings", "filters", "groupby", "breadcrumbs", "suggestions",
+    "schemas", "columns", "fields", "messages", "sort", "parameters", "redirects",
   ]
 
   mutating func search(_ value: JSON, at path: JSONPath, depth: Int = 0) {
@@ -66,10 +64,8 @@ private struct RowsFinder {
           search(element, at: path.appending(String(index)), depth: depth + 1)
         }
       }
-    case .object(let members):
-      // Of several members with one name a path leads to the first.
-      var seen: Set<String> = []
-      for member in members where seen.insert(member.name).inserted {
+    case .object:
+      for member in value.firstMembers {
         search(member.value, at: path.appending(member.name), depth: depth + 1)
       }
     default: break
@@ -136,9 +132,8 @@ extension Exchange {
   /// Names of the parameter, or the member of a response, that is the page size.
   static let sizeNames: Set<String> = [
     "limit", "perpage", "pagesize", "size", "maxresults", "take", "rows", "pagelimit",
-    "recordsperpage",
-    "resultsperpage", "itemsperpage", "first", "num", "n", "count", "top", "srlimit", "hitsperpage",
-    "ps", "pagelen",
+    "recordsperpage", "resultsperpage", "itemsperpage", "first", "num", "n", "count", "top",
+    "srlimit", "hitsperpage", "ps", "pagelen",
   ]
 
   /// True for the name of a parameter that is the page size: `per_page`, `page[size]`.
@@ -179,10 +174,9 @@ extension Exchange {
   /// Names of totals, most certain first; `count` may also be the number of rows of the page.
   private static let totalNames = [
     "total", "totalcount", "totalresults", "totalitems", "totalrecords", "totalhits", "totalsize",
-    "totalresultscount", "totaldocs", "totalobjects",
-    "totalelements", "totalrows", "numfound", "resultcount", "resultscount", "recordcount", "found",
-    "hits",
-    "matches", "itemcount", "results", "records", "count", "size",
+    "totalresultscount", "totaldocs", "totalobjects", "totalelements", "totalrows", "numfound",
+    "resultcount", "resultscount", "recordcount", "found", "hits", "matches", "itemcount",
+    "results", "records", "count", "size",
   ]
 
   private static let totalHeaders = [
