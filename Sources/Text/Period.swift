@@ -15,41 +15,28 @@ package struct Period: Hashable, Sendable {
   package init?(_ text: String) {
     var reader = Reader(rest: Array(text.utf8)[...])
     guard let year = reader.number(digits: 4) else { return nil }
-    guard !reader.rest.isEmpty else {
-      self.init(from: Self.days(year, 1), to: Self.days(year + 1, 1), isDate: false)
-      return
+    var (first, next) = (Self.days(year, 1), Self.days(year + 1, 1))
+    if !reader.rest.isEmpty {
+      guard reader.skip(anyOf: "-"), let month = reader.number(digits: 2), 1...12 ~= month else {
+        return nil
+      }
+      first = Self.days(year, month)
+      if month < 12 { next = Self.days(year, month + 1) }
     }
-    guard reader.skip(anyOf: "-"), let month = reader.number(digits: 2), 1...12 ~= month else {
-      return nil
+    isDate = !reader.rest.isEmpty
+    if isDate {
+      guard reader.skip(anyOf: "-"), let day = reader.number(digits: 2), 1...(next - first) ~= day
+      else { return nil }
+      (first, next) = (first + day - 1, first + day)
     }
-    let firstDay = Self.days(year, month)
-    let nextMonth = month == 12 ? Self.days(year + 1, 1) : Self.days(year, month + 1)
-    guard !reader.rest.isEmpty else {
-      self.init(from: firstDay, to: nextMonth, isDate: false)
-      return
+    var (start, end) = (Double(first) * 86400, Double(next) * 86400)
+    if !reader.rest.isEmpty {
+      guard reader.skip(anyOf: "Tt "), let time = reader.time() else { return nil }
+      start += time.start
+      // More decimals than a Double distinguishes name the smallest period that it does.
+      end = max(start + time.length, start.nextUp)
     }
-    guard reader.skip(anyOf: "-"), let day = reader.number(digits: 2),
-      1...(nextMonth - firstDay) ~= day
-    else { return nil }
-    let date = firstDay + day - 1
-    guard !reader.rest.isEmpty else {
-      self.init(from: date, to: date + 1, isDate: true)
-      return
-    }
-    guard reader.skip(anyOf: "Tt "), let time = reader.time() else { return nil }
-    let start = Double(date) * 86400 + time.start
-    // More decimals than a Double distinguishes name the smallest period that it does.
-    self.init(start: start, end: max(start + time.length, start.nextUp), isDate: true)
-  }
-
-  private init(from first: Int, to next: Int, isDate: Bool) {
-    self.init(start: Double(first) * 86400, end: Double(next) * 86400, isDate: isDate)
-  }
-
-  private init(start: Double, end: Double, isDate: Bool) {
-    self.start = start
-    self.end = end
-    self.isDate = isDate
+    (self.start, self.end) = (start, end)
   }
 
   /// The number of days from 1970-01-01 to the first of a month, by Hinnant's `days_from_civil`.
