@@ -24,6 +24,9 @@ extension String {
     return self
   }
 
+  /// This text in single quotes, as one word of a POSIX shell.
+  package var shellQuoted: String { "'\(replacing("'", with: #"'\''"#))'" }
+
   /// The text without surrounding white space; `nil` if it contains a line break or another control
   /// character, which a settings file cannot express and services reject.
   package var singleLine: String? {
