@@ -45,14 +45,10 @@ package struct PrivateFile: Sendable {
 
   /// The file's contents; `nil` if it does not exist.
   ///
-  /// - Throws: ``SourceError`` with code `malformed` if it has more than `limit` bytes or is not a
+  /// - Throws: ``SourceError`` with code `malformed` if it has more than `limit` bytes, `code` if it is not a
   ///   regular file, and `storage` if the system refuses to read it.
-  package func contents(atMost limit: Int) throws(SourceError) -> [UInt8]? {
-    try contents(atMost: limit, irregular: .malformed)
-  }
-
-  private func contents(
-    atMost limit: Int, irregular code: SourceError.Code
+  package func contents(
+    atMost limit: Int, irregular code: SourceError.Code = .malformed
   ) throws(SourceError) -> [UInt8]? {
     do throws(FileReadFailure) { return try OpenFile.contents(of: path, atMost: limit) } catch {
       switch error {
@@ -73,12 +69,8 @@ package struct PrivateFile: Sendable {
       try OpenFile.replace(target, with: bytes)
       try directory.synchronize()
     } catch {
-      throw unwritable(error)
+      throw SourceError(unwritable: path, error)
     }
-  }
-
-  private func unwritable(_ failure: SystemFailure) -> SourceError {
-    SourceError(unwritable: path, failure)
   }
 
   /// The end of the chain of symbolic links, even if nothing exists there yet.
@@ -90,7 +82,7 @@ package struct PrivateFile: Sendable {
       }
       target = link.hasPrefix("/") ? link : "\(Self.directory(of: target))/\(link)"
     }
-    throw unwritable(SystemFailure(code: ELOOP))
+    throw SourceError(unwritable: path, SystemFailure(code: ELOOP))
   }
 
   private func openDirectory(of target: String) throws(SourceError) -> OpenFile {
@@ -99,7 +91,7 @@ package struct PrivateFile: Sendable {
       try Self.make(directory)
       return try OpenFile(directory: directory)
     } catch {
-      throw unwritable(error)
+      throw SourceError(unwritable: path, error)
     }
   }
 
@@ -142,10 +134,9 @@ package struct PrivateFile: Sendable {
 extension SourceError {
   /// A file or directory that cannot be written.
   package init(unwritable path: String, _ failure: SystemFailure) {
-    let isMissing = failure.code == ENOENT || failure.code == ENOTDIR
     self.init(
       .storage, "cannot write \(path): \(failure.words)",
-      remedy: isMissing
+      remedy: failure.isMissing
         ? "choose a directory that you can create"
         : "check the free disk space and the directory's permissions")
   }
