@@ -5,7 +5,7 @@ import AggregatorFoundation
 /// Tokens are copied byte for byte, so key order, duplicate keys and numbers of any length stay as the
 /// service wrote them; a decoder and an encoder would change them.
 package struct JSONFormatter {
-  /// The maxDepth nesting that is formatted: indentation of hostile text cannot grow without bound.
+  /// The deepest nesting that is formatted: indentation of hostile text cannot grow without bound.
   package static let maxDepth = 64
 
   private let text: JSONText
@@ -14,34 +14,27 @@ package struct JSONFormatter {
   private var index = 0
   private var result: [UInt8] = []
 
-  private init?(_ source: [UInt8], isIndented: Bool, limit: Int) {
-    // The scanner skips a byte order mark, which is not JSON.
-    guard source.first != 0xEF, let text = JSONText(Data(source)) else { return nil }
-    self.text = text
-    self.isIndented = isIndented
-    self.limit = limit
-    result.reserveCapacity(source.count)
-  }
-
   /// The text with one member or element a line.
   ///
   /// - Returns: `nil` if `source` is not JSON, is nested too deeply, or the result is longer than
   ///   `limit` bytes.
   package static func indented(_ source: [UInt8], atMost limit: Int = .max) -> [UInt8]? {
-    var formatter = JSONFormatter(source, isIndented: true, limit: limit)
-    return formatter?.run()
+    formatted(source, isIndented: true, limit: limit)
   }
 
   /// The text without white space: equal for texts that differ only in white space.
   ///
   /// - Returns: `nil` if `source` is not JSON or is nested too deeply.
   package static func compact(_ source: [UInt8]) -> [UInt8]? {
-    var formatter = JSONFormatter(source, isIndented: false, limit: .max)
-    return formatter?.run()
+    formatted(source, isIndented: false, limit: .max)
   }
 
-  private mutating func run() -> [UInt8]? {
-    value(depth: 0) && result.count <= limit ? result : nil
+  private static func formatted(_ source: [UInt8], isIndented: Bool, limit: Int) -> [UInt8]? {
+    // The scanner skips a byte order mark, which is not JSON.
+    guard source.first != 0xEF, let text = JSONText(Data(source)) else { return nil }
+    var formatter = JSONFormatter(text: text, isIndented: isIndented, limit: limit)
+    formatter.result.reserveCapacity(source.count)
+    return formatter.value(depth: 0) && formatter.result.count <= limit ? formatter.result : nil
   }
 
   private mutating func value(depth: Int) -> Bool {
