@@ -55,12 +55,9 @@ private struct Updates<Answer: Sendable>: AsyncSequence, Sendable {
   let areEqual: @Sendable (Answer, Answer) -> Bool
 
   struct Iterator: AsyncIteratorProtocol {
-    private enum Stage { case cached, current(after: Answer?), ended }
-
-    private let updates: Updates
-    private var stage = Stage.cached
-
-    init(_ updates: Updates) { self.updates = updates }
+    var calls: ArraySlice<Call>
+    let areEqual: @Sendable (Answer, Answer) -> Bool
+    var last: Answer?
 
     mutating func next() async throws(SourceError) -> Answer? {
       try await next(isolation: #isolation)
@@ -69,25 +66,23 @@ private struct Updates<Answer: Sendable>: AsyncSequence, Sendable {
     mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(SourceError) -> Answer? {
-      if case .cached = stage {
-        stage = .ended
-        do throws(SourceError) {
-          let answer = try await updates.cached()
-          stage = .current(after: answer)
+      while let call = calls.popFirst() {
+        do {
+          let answer = try await call()
+          if let last, areEqual(last, answer) { return nil }
+          last = answer
           return answer
         } catch {
-          // Nothing is cached: only the service can answer.
-          guard error.code != .cancelled else { throw error }
-          stage = .current(after: nil)
+          // If nothing is cached, only the service can answer.
+          guard !calls.isEmpty, error.code != .cancelled else {
+            calls = []
+            throw error
+          }
         }
       }
-      guard case .current(let cached) = stage else { return nil }
-      stage = .ended
-      let answer = try await updates.current()
-      if let cached, updates.areEqual(cached, answer) { return nil }
-      return answer
+      return nil
     }
   }
 
-  func makeAsyncIterator() -> Iterator { Iterator(self) }
+  func makeAsyncIterator() -> Iterator { Iterator(calls: [cached, current], areEqual: areEqual) }
 }
