@@ -44,8 +44,12 @@ extension DataSource {
     upTo bound: PaginationBound = PaginationBound(pages: 10_000),
     ahead: Int = 1, cachePolicy: CachePolicy = .normal
   ) -> some AsyncSequence<Item, SourceError> {
-    RecordSequence(
-      source: self, text: text, size: size, bound: bound, ahead: ahead, cachePolicy: cachePolicy)
+    RecordSequence { () throws(SourceError) in
+      let query = try text.map { text throws(SourceError) in try Query(text) }
+      let state = PaginationState<Item>(
+        matching: query, after: nil, size: size, bound: bound, cachePolicy: cachePolicy)
+      return pages(state, ahead: ahead).makeAsyncIterator()
+    }
   }
 }
 
@@ -89,12 +93,7 @@ extension PageSequence.Iterator: Sendable {}
 private struct RecordSequence<Item: Record>: AsyncSequence, Sendable {
   typealias Element = Item
 
-  let source: any DataSource<Item>
-  let text: String?
-  let size: Int
-  let bound: PaginationBound
-  let ahead: Int
-  let cachePolicy: CachePolicy
+  let pages: @Sendable () throws(SourceError) -> PageSequence<Item>.Iterator
 
   /// A class, because a copy of an iterator would copy the pending records.
   final class Iterator: AsyncIteratorProtocol {
@@ -127,11 +126,4 @@ private struct RecordSequence<Item: Record>: AsyncSequence, Sendable {
   }
 
   func makeAsyncIterator() -> Iterator { Iterator(self) }
-
-  private func pages() throws(SourceError) -> PageSequence<Item>.Iterator {
-    let query = try text.map { text throws(SourceError) in try Query(text) }
-    let state = PaginationState<Item>(
-      matching: query, after: nil, size: size, bound: bound, cachePolicy: cachePolicy)
-    return source.pages(state, ahead: ahead).makeAsyncIterator()
-  }
 }
