@@ -25,22 +25,20 @@ struct Retry<Base: DataSource, C: Clock<Duration>>: Interceptor {
   ) async throws(SourceError) -> Answer {
     var bound = min(policy.firstWait, policy.maxWait)
     var last: SourceError?
-    for _ in 1..<policy.attempts {
-      do { return try await call() } catch let error where error.isTransient {
-        last = error
+    var attempt = 1
+    while true {
+      do { return try await call() } catch {
+        // If this very call opened the circuit, its own error says more.
+        if error.code == .circuitOpen { throw last ?? error }
+        guard error.isTransient, attempt < policy.attempts else { throw error }
         let wait = max(bound * fraction(), error.retryAfter ?? .zero)
         guard Deadline.leavesRoom(for: wait) else { throw error }
         Observer.current(.waiting(wait, reason: error.message))
         do { try await clock.sleep(for: wait) } catch { throw .cancelled }
         bound = min(bound * 2, policy.maxWait)
         Observer.current(.retrying(error))
-      } catch let error where error.code == .circuitOpen {
-        throw last ?? error
+        (last, attempt) = (error, attempt + 1)
       }
-    }
-    // If this very call opened the circuit, its own error says more.
-    do { return try await call() } catch let error where error.code == .circuitOpen {
-      throw last ?? error
     }
   }
 
