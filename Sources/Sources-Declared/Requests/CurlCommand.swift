@@ -307,17 +307,11 @@ private struct ShellReader {
       rest.removeFirst()
       return text
     }
-    let number = /x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})/
-    if let match = rest.prefixMatch(of: number),
-      let digits = match.output.1 ?? match.output.2 ?? match.output.3,
-      let scalar = UInt32(digits, radix: 16).flatMap(Unicode.Scalar.init)
-    {
-      rest = rest[match.range.upperBound...]
-      return String(scalar)
-    }
-    guard let match = rest.prefixMatch(of: /[0-7]{1,3}/),
-      let scalar = UInt32(match.output, radix: 8).flatMap(Unicode.Scalar.init)
-    else { return nil }
+    let number = /x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|[0-7]{1,3}/
+    guard let match = rest.prefixMatch(of: number) else { return nil }
+    let hexadecimal = match.output.1 ?? match.output.2 ?? match.output.3
+    let code = UInt32(hexadecimal ?? match.output.0, radix: hexadecimal == nil ? 8 : 16)
+    guard let scalar = code.flatMap(Unicode.Scalar.init) else { return nil }
     rest = rest[match.range.upperBound...]
     return String(scalar)
   }
