@@ -18,8 +18,6 @@ struct Coalesced<Base: DataSource>: Decorator {
     let cachePolicy: CachePolicy
   }
 
-  init(base: Base) { self.base = base }
-
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     try await pages.answer(to: request, base.page)
   }

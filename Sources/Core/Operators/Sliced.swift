@@ -82,15 +82,9 @@ private struct Sliced<Base: DataSource, C: Clock<Duration>>: Decorator {
   /// A position in an upstream page; the types reject values that no slice can have.
   private struct Position: Codable {
     var cursor: Cursor?
-    var skip: UInt32
+    var skip: UInt32 = 0
     /// The upstream page size, without which the rest has no meaning.
     var size: Int
-
-    init(cursor: Cursor? = nil, skip: UInt32 = 0, size: Int) {
-      self.cursor = cursor
-      self.skip = skip
-      self.size = size
-    }
 
     private enum CodingKeys: String, CodingKey { case cursor = "c", skip = "s", size = "n" }
   }

@@ -81,7 +81,10 @@ package struct PaginationState<Item: Record>: Sendable {
     largestTotal = [largestTotal, page.reportedTotal ?? page.total].compactMap(\.self).max()
     var page = page
     let end = end(after: page)
-    if end == .exhausted, let shortfall, !page.warnings.contains(where: isAlike(shortfall)) {
+    // A warning of the page itself may say the same.
+    if end == .exhausted, let shortfall,
+      !page.warnings.contains(where: { $0.code == shortfall.code || $0.meansIncomplete })
+    {
       page.warnings.append(shortfall)
     }
     request = end == nil ? following(page.next) : nil
@@ -92,11 +95,6 @@ package struct PaginationState<Item: Record>: Sendable {
   private var shortfall: Warning? {
     guard let passed, let largestTotal, passed < largestTotal else { return nil }
     return .fewer(passed, than: largestTotal, in: request?.query)
-  }
-
-  /// True for a warning of the page itself that says the same.
-  private func isAlike(_ warning: Warning) -> (Warning) -> Bool {
-    { $0.code == warning.code || $0.meansIncomplete }
   }
 
   private mutating func newRecords(of page: Page<Item>) -> [Item] {
