@@ -28,7 +28,7 @@ package enum SettingsReading: Sendable {
   case text(SettingsText)
   case missing
   /// The file cannot or must not be read.
-  case refused(XcconfigFault)
+  case refused(SourceError)
 }
 
 /// Reads settings files.
@@ -55,12 +55,15 @@ package struct SettingsReader: Sendable {
       let realPath = Self.realPath(of: absolute) ?? absolute
       // By bytes: as strings, canonically equivalent names of different directories are equal.
       if let confinement, !realPath.utf8.starts(with: confinement.utf8) {
-        return .refused(.outside(confinement))
+        return .refused(
+          .fault(
+            "lies outside \(confinement) and is not read",
+            remedy: Remedy("copy it there", .nameSettingsFile)))
       }
       return try read(file, shownAs: path, realPath: realPath)
     } catch {
       return error.isMissing
-        ? .missing : .refused(XcconfigFault("cannot read \(path): \(error.words)", code: .storage))
+        ? .missing : .refused(SourceError(.storage, "cannot read \(path): \(error.words)"))
     }
   }
 
@@ -76,9 +79,9 @@ package struct SettingsReader: Sendable {
       switch error {
       case .system(let failure): throw failure
       case .notRegular:
-        return .refused(XcconfigFault("cannot read \(path): not a regular file", code: .storage))
+        return .refused(SourceError(.storage, "cannot read \(path): not a regular file"))
       case .tooLarge:
-        return .refused(XcconfigFault("is larger than \(Self.maxFileSize / 1024) KiB"))
+        return .refused(.fault("is larger than \(Self.maxFileSize / 1024) KiB"))
       }
     }
   }
@@ -99,14 +102,6 @@ package struct SettingsReader: Sendable {
     guard let real = realpath(path, nil) else { return nil }
     defer { free(real) }
     return String(cString: real)
-  }
-}
-
-extension XcconfigFault {
-  fileprivate static func outside(_ directory: String) -> XcconfigFault {
-    XcconfigFault(
-      "lies outside \(directory) and is not read",
-      remedy: Remedy("copy it there", .nameSettingsFile))
   }
 }
 
@@ -193,16 +188,10 @@ package struct SettingsFile: Sendable {
     }
     let reader = SettingsReader(in: "/")
     let layer = SettingsLayer(SettingsText(path, bytes: bytes), read: reader.callAsFunction)
-    if let diagnostic = layer.diagnostics.first { throw diagnostic.error }
+    if let diagnostic = layer.diagnostics.first { throw diagnostic }
     let byKey = Dictionary(settings.map { ($0.key, $0) }) { first, _ in first }
     var expansion = SettingsExpansion(of: layer, settings: byKey, below: \.defaultValue)
-    let actual: String?
-    do throws(SettingsLayer.Diagnostic) {
-      actual = try expansion.value(of: setting.key)
-    } catch {
-      throw error.error
-    }
-    guard actual == text else {
+    guard try expansion.value(of: setting.key) == text else {
       let location = expansion.assignment(of: setting.key)?.location.description ?? path
       throw SourceError(
         .invalidSettings, "\(location): another line sets \(setting.key) too",

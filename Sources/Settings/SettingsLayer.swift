@@ -10,20 +10,12 @@ package struct SettingsLayer: Sendable {
 
     /// The location as text: `Configuration/Debug.xcconfig:3`.
     package var description: String { line.map { "\(file):\($0)" } ?? file }
-  }
 
-  /// A fault and its location.
-  package struct Diagnostic: Error, Hashable, CustomStringConvertible {
-    package let location: Location
-    package let fault: XcconfigFault
-
-    package var description: String { error.description }
-
-    package var error: SourceError {
-      // A file that cannot be read is named by the message.
-      let isNamed = location.line == nil && fault.code == .storage
-      return SourceError(
-        fault.code, isNamed ? fault.message : "\(location): \(fault.message)", remedy: fault.remedy)
+    /// A fault with this location, unless its message names the file because it cannot be read.
+    func locating(_ fault: SourceError) -> SourceError {
+      var located = fault
+      if line != nil || fault.code != .storage { located.message = "\(self): \(fault.message)" }
+      return located
     }
   }
 
@@ -47,7 +39,7 @@ package struct SettingsLayer: Sendable {
   package private(set) var assignments: [Assignment] = []
 
   /// The first ``maxDiagnostics``, in order.
-  package private(set) var diagnostics: [Diagnostic] = []
+  package private(set) var diagnostics: [SourceError] = []
 
   package private(set) var diagnosticCount = 0
 
@@ -73,7 +65,7 @@ package struct SettingsLayer: Sendable {
       case .unreadable(let fault):
         report(fault, at: location)
       case .include(let path, let isOptional):
-        do throws(XcconfigFault) {
+        do throws(SourceError) {
           let above = above + [text.realPath]
           try include(path, isOptional: isOptional, in: text, above: above, read)
         } catch {
@@ -83,38 +75,38 @@ package struct SettingsLayer: Sendable {
     }
   }
 
-  private mutating func report(_ fault: XcconfigFault, at location: Location) {
+  private mutating func report(_ fault: SourceError, at location: Location) {
     diagnosticCount += 1
     if diagnostics.count < Self.maxDiagnostics {
-      diagnostics.append(Diagnostic(location: location, fault: fault))
+      diagnostics.append(location.locating(fault))
     }
   }
 
   private mutating func include(
     _ path: String, isOptional: Bool, in text: SettingsText, above: [String],
     _ read: (String) -> SettingsReading
-  ) throws(XcconfigFault) {
+  ) throws(SourceError) {
     guard above.count <= Self.maxIncludeDepth else {
-      throw XcconfigFault("includes are nested more than \(Self.maxIncludeDepth) levels deep")
+      throw .fault("includes are nested more than \(Self.maxIncludeDepth) levels deep")
     }
     guard files < Self.maxFiles else {
-      throw XcconfigFault("more than \(Self.maxFiles) files are included")
+      throw .fault("more than \(Self.maxFiles) files are included")
     }
     switch read(path.hasPrefix("/") ? path : text.path.directory + path) {
     case .text(let included) where above.contains(included.realPath):
-      throw XcconfigFault(
+      throw .fault(
         "circular include of \(included.path)", remedy: "remove one #include")
     case .text(let included):
       add(included, above: above, read)
     case .missing where isOptional:
       break
     case .missing:
-      throw XcconfigFault(
+      throw .fault(
         "file not found: \(path)", remedy: "create it, or write #include? \"\(path)\"")
     case .refused(let fault):
-      throw XcconfigFault(
-        fault.code == .storage ? fault.message : "\(path) \(fault.message)", remedy: fault.remedy,
-        code: fault.code)
+      throw SourceError(
+        fault.code, fault.code == .storage ? fault.message : "\(path) \(fault.message)",
+        remedy: fault.remedy)
     }
   }
 }
@@ -175,7 +167,7 @@ package struct SettingsExpansion {
   /// The expanded value of a key; `nil` if the layer does not assign it.
   package mutating func value(
     of key: String
-  ) throws(SettingsLayer.Diagnostic) -> String? {
+  ) throws(SourceError) -> String? {
     guard let index = byKey[key]?.last else { return nil }
     let value = try expand(index)
     // In Xcode, quotes are a part of the value, which is never wanted here.
@@ -188,7 +180,7 @@ package struct SettingsExpansion {
     return value
   }
 
-  private mutating func expand(_ index: Int) throws(SettingsLayer.Diagnostic) -> String {
+  private mutating func expand(_ index: Int) throws(SourceError) -> String {
     if let value = expanded[index] { return value }
     let key = assignments[index].statement.key
     guard !open.contains(index) else {
@@ -225,7 +217,7 @@ package struct SettingsExpansion {
 
   private mutating func referred(
     _ name: String, from index: Int
-  ) throws(SettingsLayer.Diagnostic) -> String {
+  ) throws(SourceError) -> String {
     let key = assignments[index].statement.key
     if isConfidential(name), settings[key].map({ !$0.isConfidential }) ?? !isConfidential(key) {
       throw diagnostic(
@@ -236,7 +228,7 @@ package struct SettingsExpansion {
     return try fromBelow(name, for: index)
   }
 
-  private mutating func inherited(_ index: Int) throws(SettingsLayer.Diagnostic) -> String {
+  private mutating func inherited(_ index: Int) throws(SourceError) -> String {
     let key = assignments[index].statement.key
     if let earlier = byKey[key]?.last(where: { $0 < index }) { return try expand(earlier) }
     return try fromBelow(key, for: index)
@@ -244,7 +236,7 @@ package struct SettingsExpansion {
 
   private func fromBelow(
     _ name: String, for index: Int
-  ) throws(SettingsLayer.Diagnostic) -> String {
+  ) throws(SourceError) -> String {
     guard let setting = settings[name] else { return "" }
     guard !setting.isConfidential else {
       throw diagnostic(
@@ -254,19 +246,16 @@ package struct SettingsExpansion {
     return below(setting) ?? ""
   }
 
-  private func pieces(_ index: Int) throws(SettingsLayer.Diagnostic) -> [Xcconfig.Piece] {
-    do throws(XcconfigFault) {
-      return try Xcconfig.pieces(of: assignments[index].statement.value)
-    } catch {
-      throw SettingsLayer.Diagnostic(location: assignments[index].location, fault: error)
+  private func pieces(_ index: Int) throws(SourceError) -> [Xcconfig.Piece] {
+    do { return try Xcconfig.pieces(of: assignments[index].statement.value) } catch {
+      throw assignments[index].location.locating(error)
     }
   }
 
   private func diagnostic(
     _ index: Int, _ what: String, _ remedy: Remedy? = nil
-  ) -> SettingsLayer.Diagnostic {
-    SettingsLayer.Diagnostic(
-      location: assignments[index].location, fault: XcconfigFault(what, remedy: remedy))
+  ) -> SourceError {
+    assignments[index].location.locating(.fault(what, remedy: remedy))
   }
 
   /// The keys of secrets and all keys that they refer to, in upper case: a key in the wrong case may hold a

@@ -185,9 +185,8 @@ struct SettingsLoading {
         .invalidSettings, "settings file not found: \(file.path)",
         remedy: "create it, or specify another file")
     case .refused(let fault):
-      let diagnostic = SettingsLayer.Diagnostic(
-        location: SettingsLayer.Location(file: file.path, line: nil), fault: fault)
-      guard file.isLenient else { throw diagnostic.error }
+      let diagnostic = SettingsLayer.Location(file: file.path, line: nil).locating(fault)
+      guard file.isLenient else { throw diagnostic }
       warn(.settings, diagnostic.description)
       return nil
     }
@@ -206,11 +205,11 @@ struct SettingsLoading {
         warn(.ignored, "\(assignment.location): \(setting.key) is ignored: \(reason)")
         continue
       }
-      do throws(SettingsLayer.Diagnostic) {
+      do throws(SourceError) {
         let value = try expansion.value(of: setting.key) ?? ""
         put(value, for: setting, from: assignment.location.origin)
       } catch {
-        guard file.isLenient else { throw error.error }
+        guard file.isLenient else { throw error }
         warn(.settings, error.description)
       }
     }
@@ -278,7 +277,7 @@ extension SettingsLoading {
   private mutating func report(
     _ layer: SettingsLayer, of file: SettingsLoader.File
   ) throws(SourceError) {
-    if let diagnostic = layer.diagnostics.first, !file.isLenient { throw diagnostic.error }
+    if let diagnostic = layer.diagnostics.first, !file.isLenient { throw diagnostic }
     for diagnostic in layer.diagnostics { warn(.settings, diagnostic.description) }
     let more = layer.diagnosticCount - layer.diagnostics.count
     if more > 0 { warn(.settings, "\(file.path): \(more) more invalid lines") }

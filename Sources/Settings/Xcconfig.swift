@@ -20,7 +20,7 @@ package struct Xcconfig: Sendable {
     /// `#include "file"`, or with `isOptional` `#include? "file"`.
     case include(String, isOptional: Bool)
     /// An invalid line.
-    case unreadable(XcconfigFault)
+    case unreadable(SourceError)
   }
 
   /// `KEY = value`.
@@ -58,7 +58,7 @@ package struct Xcconfig: Sendable {
   /// Parses a file: UTF-8, with or without a byte order mark.
   package init(_ bytes: [UInt8]) {
     guard !bytes.starts(with: [0xFF, 0xFE]), !bytes.starts(with: [0xFE, 0xFF]) else {
-      let fault = XcconfigFault("is UTF-16 text", remedy: "save the file as UTF-8")
+      let fault = SourceError.fault("is UTF-16 text", remedy: "save the file as UTF-8")
       lines = [Line(number: 1, statement: .unreadable(fault))]
       return
     }
@@ -80,18 +80,10 @@ package struct Xcconfig: Sendable {
   }
 }
 
-/// An error in a line of a settings file.
-package struct XcconfigFault: Error, Hashable {
-  package let code: SourceError.Code
-  /// The message, which never quotes the line.
-  package let message: String
-  package let remedy: Remedy?
-
-  package init(_ message: String, remedy: Remedy? = nil, code: SourceError.Code = .invalidSettings)
-  {
-    self.code = code
-    self.message = message
-    self.remedy = remedy
+extension SourceError {
+  /// A fault of a settings file; the message never quotes a line, which may contain a key.
+  static func fault(_ message: String, remedy: Remedy? = nil) -> SourceError {
+    SourceError(.invalidSettings, message, remedy: remedy)
   }
 }
 
@@ -104,7 +96,7 @@ extension Xcconfig.Statement {
   ///
   /// The indices of `line` are those of its file.
   init?(_ line: ArraySlice<UInt8>) {
-    do throws(XcconfigFault) {
+    do throws(SourceError) {
       guard let statement = try Self.parsed(line) else { return nil }
       self = statement
     } catch {
@@ -112,9 +104,9 @@ extension Xcconfig.Statement {
     }
   }
 
-  private static func parsed(_ line: ArraySlice<UInt8>) throws(XcconfigFault) -> Self? {
+  private static func parsed(_ line: ArraySlice<UInt8>) throws(SourceError) -> Self? {
     guard line.count <= Xcconfig.maxLineLength else {
-      throw XcconfigFault("the line is longer than \(Xcconfig.maxLineLength) bytes")
+      throw .fault("the line is longer than \(Xcconfig.maxLineLength) bytes")
     }
     if line.trimmed.first == UInt8(ascii: "#") { return try include(line.trimmed) }
     let comment = line.firstRange(of: Array("//".utf8))?.lowerBound ?? line.endIndex
@@ -124,8 +116,8 @@ extension Xcconfig.Statement {
     return .assignment(try assignment(content, comment: comment..<line.endIndex))
   }
 
-  private static func include(_ directive: ArraySlice<UInt8>) throws(XcconfigFault) -> Self {
-    let invalid = XcconfigFault(
+  private static func include(_ directive: ArraySlice<UInt8>) throws(SourceError) -> Self {
+    let invalid = SourceError.fault(
       "invalid #include", remedy: "write #include \"file\", or // for a comment")
     var rest = directive.dropFirst().trimmed
     guard rest.starts(with: "include".utf8) else { throw invalid }
@@ -144,27 +136,27 @@ extension Xcconfig.Statement {
 
   private static func assignment(
     _ content: ArraySlice<UInt8>, comment: Range<Int>
-  ) throws(XcconfigFault) -> Xcconfig.Assignment {
+  ) throws(SourceError) -> Xcconfig.Assignment {
     let key = content.prefix(while: \.isKeyByte)
     guard key.count <= maxKeyLength else {
-      throw XcconfigFault("the key is longer than \(maxKeyLength) characters")
+      throw .fault("the key is longer than \(maxKeyLength) characters")
     }
     var rest = content[key.endIndex...].trimmed
     var isConditional = false
     while !key.isEmpty, rest.first == UInt8(ascii: "[") {
       guard let end = rest.firstIndex(of: UInt8(ascii: "]")) else {
-        throw XcconfigFault("the [ after the key has no ]", remedy: "write KEY = value")
+        throw .fault("the [ after the key has no ]", remedy: "write KEY = value")
       }
       rest = rest[(end + 1)...].trimmed
       isConditional = true
     }
     guard rest.first == UInt8(ascii: "=") else {
       throw content.contains(UInt8(ascii: "="))
-        ? XcconfigFault("the line has no key of letters, digits and _ before its =")
-        : XcconfigFault("the line has no =", remedy: "write KEY = value, or // for a comment")
+        ? SourceError.fault("the line has no key of letters, digits and _ before its =")
+        : SourceError.fault("the line has no =", remedy: "write KEY = value, or // for a comment")
     }
     guard let first = key.first, !first.isDigit else {
-      throw XcconfigFault("the line has no key before its =", remedy: "write KEY = value")
+      throw .fault("the line has no key before its =", remedy: "write KEY = value")
     }
     var value = rest.dropFirst().trimmed
     while value.last == UInt8(ascii: ";") { value = value.dropLast().trimmed }
@@ -174,12 +166,12 @@ extension Xcconfig.Statement {
       commentRange: comment)
   }
 
-  private static func text(_ bytes: ArraySlice<UInt8>) throws(XcconfigFault) -> String {
+  private static func text(_ bytes: ArraySlice<UInt8>) throws(SourceError) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw XcconfigFault("the line is not UTF-8", remedy: "save the file as UTF-8")
+      throw .fault("the line is not UTF-8", remedy: "save the file as UTF-8")
     }
     if let byte = bytes.first(where: \.isControl) {
-      throw XcconfigFault(
+      throw .fault(
         "the line contains a \(byte == 0 ? "NUL" : "control") character", remedy: "remove it")
     }
     return text
@@ -228,7 +220,7 @@ extension Xcconfig {
   ///
   /// - Throws: A fault for an unclosed bracket, and for the forms that only Xcode supports:
   ///   `$(KEY:lower)` and `$(A_$(B))`.
-  package static func pieces(of value: String) throws(XcconfigFault) -> [Piece] {
+  package static func pieces(of value: String) throws(SourceError) -> [Piece] {
     var pieces: [Piece] = []
     var rest = Substring(value).utf8
     var parsed = rest.startIndex
@@ -237,11 +229,11 @@ extension Xcconfig {
       rest = rest[open...]
       guard let bracket = rest.first, let closing = closing[bracket] else { continue }
       guard let close = rest.firstIndex(of: closing) else {
-        throw XcconfigFault("the value has a $( without its )", remedy: "write $(KEY)")
+        throw .fault("the value has a $( without its )", remedy: "write $(KEY)")
       }
       let name = rest[rest.index(after: open)..<close]
       guard name.allSatisfy(\.isKeyByte) else {
-        throw XcconfigFault(
+        throw .fault(
           "the value has a $(…) with more than a key in it",
           remedy: "write $(KEY), or the text itself")
       }

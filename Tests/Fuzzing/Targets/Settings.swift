@@ -37,11 +37,11 @@ extension FuzzTarget {
     let layer = layer(bytes)
     var expansion = SettingsExpansion(of: layer, settings: byKey) { _ in "below" }
     for setting in known {
-      do throws(SettingsLayer.Diagnostic) {
+      do throws(SourceError) {
         let value = try expansion.value(of: setting.key)
         guard (value?.utf8.count ?? 0) > SettingsExpansion.maxValueLength else { continue }
       } catch {
-        try expectHarmless(error.error)
+        try expectHarmless(error)
         continue
       }
       throw BrokenInvariant("\(setting.key) is too long")
@@ -49,7 +49,7 @@ extension FuzzTarget {
     let maxCount = SettingsLayer.maxDiagnostics
     try expect(
       layer.diagnostics.count <= min(maxCount, layer.diagnosticCount), "too many diagnostics")
-    for diagnostic in layer.diagnostics { try expectHarmless(diagnostic.error) }
+    for diagnostic in layer.diagnostics { try expectHarmless(diagnostic) }
   }
 
   /// The first line is the value to set; the rest is the file.

@@ -9,11 +9,11 @@ import Testing
     ) { below[$0.key] }
   }
 
-  private func value(_ text: String, below: [String: String] = [:]) -> Result<
-    String?, SettingsLayer.Diagnostic
-  > {
+  private func value(
+    _ text: String, below: [String: String] = [:]
+  ) -> Result<String?, SourceError> {
     var expansion = expansion(text, below: below)
-    do throws(SettingsLayer.Diagnostic) {
+    do throws(SourceError) {
       return .success(try expansion.value(of: "COUNTRIES_URL"))
     } catch {
       return .failure(error)

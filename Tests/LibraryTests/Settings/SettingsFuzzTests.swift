@@ -49,7 +49,7 @@ import Testing
       }
       var expansion = SettingsExpansion(of: layer, settings: Keys.byKey) { _ in "below" }
       for key in ["COUNTRIES_URL", "COMIC_VINE_URL"] {
-        do throws(SettingsLayer.Diagnostic) {
+        do throws(SourceError) {
           guard let value = try expansion.value(of: key) else { continue }
           #expect(!value.contains(Self.canary))
           expanded += 1

@@ -113,6 +113,6 @@ import Testing
 
   @Test(arguments: ["$(A", "${A)", "$(A:lower)", "$(A_$(B))", "$( A )", "$(é)"])
   func `rejects references that only Xcode supports`(value: String) {
-    #expect(throws: XcconfigFault.self) { try Xcconfig.pieces(of: value) }
+    #expect(throws: SourceError.self) { try Xcconfig.pieces(of: value) }
   }
 }
