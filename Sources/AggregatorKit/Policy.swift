@@ -90,8 +90,6 @@ public enum UpstreamPageSize: Hashable, Sendable {
   case setting(Setting)
 
   /// The number of records, 1 or more.
-  ///
-  /// - Throws: ``SourceError`` with code `invalidSettings` if the setting is invalid.
   func value(in settings: Settings) throws(SourceError) -> Int {
     switch self {
     case .fixed(let size): size

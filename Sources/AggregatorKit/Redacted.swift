@@ -42,8 +42,6 @@ private struct Redacted<Base: DataSource>: Decorator {
   }
 
   /// The record without secrets in its JSON.
-  ///
-  /// - Throws: ``SourceError`` with code `malformed` if it is no record without them.
   private func redacted(_ record: Base.Item) throws(SourceError) -> Base.Item {
     // A record without a JSON form cannot be stored either, and fails there.
     guard let json = (try? CanonicalJSON.bytes(of: record)).map(Array.init) else { return record }

@@ -98,8 +98,6 @@ package struct PrivateFile: Sendable {
   // MARK: - Directories
 
   /// Creates a directory and its missing parents with mode 0700; existing ones are unchanged.
-  ///
-  /// - Throws: ``SourceError`` with code `storage`.
   package static func makeDirectory(_ path: String) throws(SourceError) {
     do throws(SystemFailure) { try make(path) } catch {
       throw SourceError(unwritable: path, error)

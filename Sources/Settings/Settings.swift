@@ -223,8 +223,6 @@ public struct Settings: Sendable {
   }
 
   /// Checks that the value of a setting, if any, is valid.
-  ///
-  /// - Throws: ``SourceError`` with code `invalidSettings`.
   package func check(_ setting: Setting) throws(SourceError) {
     guard text(setting) != nil else { return }
     switch setting.form {

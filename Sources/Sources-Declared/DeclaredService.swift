@@ -36,8 +36,6 @@ extension Manifest {
   }
 
   /// The request of the first page, or of a search.
-  ///
-  /// - Throws: ``SourceError`` with code `missingKey` if a setting is not set.
   func request(
     _ address: String, in settings: Settings, knowing known: [Setting]
   ) throws(SourceError) -> HTTPRequest {
@@ -148,8 +146,6 @@ extension Manifest {
   }
 
   /// Reads the rows and the paging of a response.
-  ///
-  /// - Throws: ``SourceError`` with code `malformed`.
   func decode(
     _ response: HTTPResponse, by service: String
   ) throws(SourceError) -> RESTResponse<DeclaredRecord> {
@@ -186,8 +182,6 @@ extension Manifest {
   private var idPaths: [JSONPath] { rows?.isEntries == true ? [.root.appending("id")] : id }
 
   /// Reads a response with one record, which may be wrapped: `{"data": {…}}`; `nil` if it is empty.
-  ///
-  /// - Throws: ``SourceError`` with code `malformed` if it has no record of this ID.
   func decodeItem(
     _ response: HTTPResponse, id: String, by service: String
   ) throws(SourceError) -> DeclaredRecord? {
@@ -304,8 +298,6 @@ extension JSON {
 
 extension HTTPResponse {
   /// The body as JSON, with members in the order of the text or in canonical form.
-  ///
-  /// - Throws: ``SourceError`` with code `malformed`.
   func document(
     by service: String, isCanonical: Bool = false
   ) throws(SourceError) -> JSON {

@@ -31,8 +31,6 @@ public struct ManifestFolder: Sendable {
   public func file(of name: String) -> String { "\(path)/\(name).json" }
 
   /// Reads a manifest.
-  ///
-  /// - Throws: ``SourceError``: `invalidSettings` with the line of the first mistake, or `storage`.
   func manifest(_ name: String) throws(SourceError) -> Manifest {
     do { return try Manifest(reading: Data(text(of: name))) } catch {
       guard error.code != .storage else { throw error }
@@ -41,8 +39,6 @@ public struct ManifestFolder: Sendable {
   }
 
   /// Writes a manifest, and binds its secrets to its host.
-  ///
-  /// - Throws: ``SourceError`` with code `storage`, or `invalidSettings` if a secret is bound to another host.
   func write(
     _ manifest: Manifest, as name: String, rebinding secrets: Set<String> = []
   ) throws(SourceError) {
@@ -52,8 +48,6 @@ public struct ManifestFolder: Sendable {
   }
 
   /// The text of a manifest, which need not be valid.
-  ///
-  /// - Throws: ``SourceError`` with code `storage`.
   package func text(of name: String) throws(SourceError) -> [UInt8] {
     let file = PrivateFile(path: file(of: name))
     guard let bytes = try file.contents(atMost: Manifest.maxBytes) else {
@@ -63,8 +57,6 @@ public struct ManifestFolder: Sendable {
   }
 
   /// A manifest as JSON, without comments.
-  ///
-  /// - Throws: ``SourceError``: `invalidSettings` with the line of the first mistake, or `storage`.
   package func json(of name: String) throws(SourceError) -> JSON { try manifest(name).json }
 
   /// Why a manifest cannot be used; `nil` if it is valid.
@@ -121,8 +113,6 @@ public struct ManifestFolder: Sendable {
   func isBound(_ secret: String, to authority: String) -> Bool { hosts[secret] == authority }
 
   /// Checks that secrets are not bound to another host.
-  ///
-  /// - Throws: ``SourceError`` with code `invalidSettings`.
   func check(
     _ secrets: [String], mayBeSentTo authority: String, in hosts: [String: String]? = nil
   ) throws(SourceError) {
@@ -136,8 +126,6 @@ public struct ManifestFolder: Sendable {
   }
 
   /// Binds secrets to a host; for those in `replaced` also if they are bound to another.
-  ///
-  /// - Throws: ``SourceError``: `invalidSettings` if one is bound to another, or `storage`.
   private func bind(
     _ secrets: [String], to authority: String, replacing replaced: Set<String> = []
   ) throws(SourceError) {
