@@ -6,16 +6,11 @@ extension Manifest {
 
   /// The names of the secret settings in the URLs and the header fields, each once.
   var secretNames: [String] {
-    var names: [String] = []
     var urls = [url, item].compactMap(\.self)
     if case .url(let url)? = search { urls.append(url) }
-    for text in urls + headers.map(\.value) {
-      for match in text.matches(of: Self.placeholder) where !names.contains(String(match.output.1))
-      {
-        names.append(String(match.output.1))
-      }
-    }
-    return names
+    var seen: Set<Substring> = []
+    return (urls + headers.map(\.value)).flatMap { $0.matches(of: Self.placeholder) }
+      .map(\.output.1).filter { seen.insert($0).inserted }.map(String.init)
   }
 
   /// The host and port that requests, and so secrets, are sent to; `nil` if the URL is invalid.

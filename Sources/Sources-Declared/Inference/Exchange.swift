@@ -20,6 +20,9 @@ struct Exchange: Sendable {
     return items.map { ($0.name, $0.value ?? "") }
   }
 
+  /// The scalars of the body of the request.
+  var sent: [Scalar] { body?.scalars(depth: 3) ?? [] }
+
   /// The probable name of a record, in the singular: the last word of the path.
   var noun: String? {
     let segments = url.path().split(separator: "/").map { segment in

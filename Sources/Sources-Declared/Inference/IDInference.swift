@@ -118,20 +118,17 @@ struct IDInference {
 
   /// The smallest combination that identifies a row: an identifier and what distinguishes its repetitions.
   private func composite(of columns: [Column]) -> [JSONPath]? {
-    if let name = columns.first(where: { $0.path.components.count == 1 && $0.isNamed(["name"]) }),
-      let scope = columns.first(where: { $0.path.components.count == 1 && $0.isNamed(Self.scopes) }
-      ),
-      isUnique([scope, name])
+    let columns = columns.filter { $0.path.components.count == 1 }
+    if let name = columns.first(where: { $0.isNamed(["name"]) }),
+      let scope = columns.first(where: { $0.isNamed(Self.scopes) }), isUnique([scope, name])
     {
       return [scope.path, name.path]
     }
-    let candidates = columns.filter { $0.path.components.count == 1 && !$0.isConstant }
+    let candidates = columns.filter { !$0.isConstant }
       .filter { $0.score >= 55 || Self.dimensions.contains(words(of: $0.path.lastName).last ?? "") }
       .prefix(8)
     // An identifier that never changes still belongs into it: it may change on other pages.
-    let leading = columns.filter { $0.score >= 55 && $0.path.components.count == 1 }.max {
-      $0.score < $1.score
-    }
+    let leading = columns.filter { $0.score >= 55 }.max { $0.score < $1.score }
     guard let leading else { return nil }
     let others = candidates.filter { $0.path != leading.path }
     for one in others where isUnique([leading, one]) { return [leading.path, one.path] }

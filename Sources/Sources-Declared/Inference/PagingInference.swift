@@ -68,8 +68,7 @@ struct PagingInference {
     guard rowCount >= 5 else { return nil }
     let names =
       exchange.query.filter { Int($0.value) == rowCount }.map(\.name)
-      + (exchange.body?.scalars(depth: 3) ?? []).filter { $0.integer == rowCount }
-      .map(\.path.description)
+      + exchange.sent.filter { $0.integer == rowCount }.map(\.path.description)
     return names.count == 1 ? Manifest.Parameter(name: names[0], value: rowCount) : nil
   }
 
@@ -96,10 +95,8 @@ struct PagingInference {
     for (name, value) in exchange.query where Exchange.isSize(name) {
       if let value = Int(value), value > 0 { return Manifest.Parameter(name: name, value: value) }
     }
-    for scalar in exchange.body?.scalars(depth: 3) ?? [] {
-      guard Exchange.sizeNames.contains(normalized(scalar.name)), let value = scalar.integer,
-        value > 0
-      else { continue }
+    for scalar in exchange.sent where Exchange.sizeNames.contains(normalized(scalar.name)) {
+      guard let value = scalar.integer, value > 0 else { continue }
       return Manifest.Parameter(name: scalar.path.description, value: value)
     }
     if let sizeByValue { return sizeByValue }
@@ -340,17 +337,15 @@ struct PagingInference {
     for (name, value) in exchange.query where isPosition(name) || normalized(name) == "first" {
       if let start = Int(value) { names.append((name, start)) }
     }
-    for scalar in exchange.body?.scalars(depth: 3) ?? [] where isPosition(scalar.name) {
+    for scalar in exchange.sent where isPosition(scalar.name) {
       if let start = scalar.integer { names.append((scalar.path.description, start)) }
     }
-    for variable in exchange.declaredVariables
-    where !exchange.isBound(variable) && isPosition(variable) {
-      names.append(("variables.\(variable)", nil))
-    }
+    names += exchange.declaredVariables.filter { !exchange.isBound($0) && isPosition($0) }
+      .map { ("variables.\($0)", nil) }
     if let size {
       let prefix = size.name.prefix { !$0.isLetter }
       let last = size.name.split(separator: ".").last.map(String.init) ?? size.name
-      for name in bracketed(beside: size.name) { names.append((name, nil)) }
+      names += bracketed(beside: size.name).map { ($0, nil) }
       for partner in Self.partners[normalized(last)] ?? [] {
         // `Page` beside `PageSize`.
         let partner = last.first?.isUppercase == true ? partner.capitalizedFirst : partner

@@ -246,12 +246,9 @@ extension Manifest.Paging.Step {
 extension PagingInference {
   /// The paths at which the response seems to name the next page, as a manifest has them.
   fileprivate var namedPaths: [String] {
-    var paths: [String] = []
-    for path in candidates.filter(\.isSaid).compactMap({ $0.step.next?.description })
-    where !paths.contains(path) {
-      paths.append(path)
-    }
-    return paths
+    var seen: Set<String> = []
+    return candidates.filter(\.isSaid).compactMap { $0.step.next?.description }
+      .filter { seen.insert($0).inserted }
   }
 }
 

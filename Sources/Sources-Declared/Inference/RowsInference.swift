@@ -150,9 +150,7 @@ extension Exchange {
     let echoed = (document.scalars(depth: 3)).filter {
       ["limit", "perpage", "pagesize", "itemsperpage", "maxresults"].contains(normalized($0.name))
     }
-    let sent = (body?.scalars(depth: 3) ?? []).filter {
-      Self.sizeNames.contains(normalized($0.name))
-    }
+    let sent = sent.filter { Self.sizeNames.contains(normalized($0.name)) }
     return Set(asked + (sent + echoed).compactMap(\.integer)).subtracting([0])
   }
 }
