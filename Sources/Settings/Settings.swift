@@ -176,24 +176,17 @@ public struct Settings: Sendable {
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings` if the value is invalid.
   public func rate(_ setting: Setting) throws(SourceError) -> Rate? {
-    guard let text = text(setting), text.lowercased() != "off" else { return nil }
-    guard let rate = Rate(text) else {
-      throw invalid(setting, text, "must be a rate such as \"1/s 200/h\", or \"off\"")
-    }
-    return rate
+    if text(setting)?.lowercased() == "off" { return nil }
+    return try parsed(setting, "must be a rate such as \"1/s 200/h\", or \"off\"", Rate.init)
   }
 
   /// The value of a setting of the form `history`; the standard one if it is not set.
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings` if the value is invalid.
   public func history(_ setting: Setting) throws(SourceError) -> HistoryLimit {
-    guard let text = text(setting) else { return .standard }
-    guard let limit = HistoryLimit(text) else {
-      throw invalid(
-        setting, text,
-        "must be an age, a number of changes, or both, such as \"30d 5000\", or \"off\"")
-    }
-    return limit
+    try parsed(
+      setting, "must be an age, a number of changes, or both, such as \"30d 5000\", or \"off\"",
+      HistoryLimit.init) ?? .standard
   }
 
   /// The value of a setting of the form `count`, in the setting's range.
@@ -215,11 +208,15 @@ public struct Settings: Sendable {
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings` if the path is relative.
   public func directory(_ setting: Setting) throws(SourceError) -> String? {
+    try parsed(setting, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }
+  }
+
+  private func parsed<Value>(
+    _ setting: Setting, _ rule: String, _ parse: (String) -> Value?
+  ) throws(SourceError) -> Value? {
     guard let text = text(setting) else { return nil }
-    guard text.hasPrefix("/") else {
-      throw invalid(setting, text, "must be an absolute path")
-    }
-    return text
+    guard let value = parse(text) else { throw invalid(setting, text, rule) }
+    return value
   }
 
   /// Checks that the value of a setting, if any, is valid.
