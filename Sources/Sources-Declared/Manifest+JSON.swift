@@ -360,50 +360,48 @@ extension Manifest {
     func add(_ name: String, _ value: JSON?) {
       if let value { members.append(JSON.Member(name, value)) }
     }
-    add("url", .string(url))
-    add("summary", summary.map(JSON.string))
+    func add(_ name: String, text value: (any CustomStringConvertible)?) {
+      add(name, value.map { .string($0.description) })
+    }
+    add("url", text: url)
+    add("summary", text: summary)
     if !headers.isEmpty {
       add("headers", .object(headers.map { JSON.Member($0.name, .string($0.value)) }))
     }
     add("body", body)
-    add("rows", rows.map { .string($0.description) })
-    switch id.count {
-    case 0: break
-    case 1: add("id", .string(id[0].description))
-    default: add("id", .array(id.map { .string($0.description) }))
-    }
+    add("rows", text: rows)
+    let ids = id.map { JSON.string($0.description) }
+    add("id", ids.count > 1 ? .array(ids) : ids.first)
     if !fields.isEmpty { add("fields", .array(fields.map(\.json))) }
     switch paging.step {
     case nil: break
-    case .page(let parameter): add("page", .string(parameter.description))
-    case .offset(let parameter): add("offset", .string(parameter.description))
+    case .page(let parameter): add("page", text: parameter)
+    case .offset(let parameter): add("offset", text: parameter)
     case .token(let parameter, let start, let next):
-      add("next", .string(next.description))
-      add("token", .string(parameter + (start.map { "=\($0)" } ?? "")))
-    case .link(let next): add("next", .string(next.description))
+      add("next", text: next)
+      add("token", text: parameter + (start.map { "=\($0)" } ?? ""))
+    case .link(let next): add("next", text: next)
     }
     if paging.tokenOnce { add("tokenOnce", true) }
     if !paging.hosts.isEmpty { add("hosts", .array(paging.hosts.map(JSON.string))) }
-    add("size", paging.size.map { .string($0.description) })
-    add("more", paging.more.map { .string(($0.isNegated ? "!" : "") + $0.path.description) })
+    add("size", text: paging.size)
+    add("more", text: paging.more.map { ($0.isNegated ? "!" : "") + $0.path.description })
     add("deepest", paging.deepest.map(JSON.integer))
-    add("total", total.map { .string($0.description) })
-    add("paging", paging.proof.map { .string($0.rawValue) })
-    add("item", item.map(JSON.string))
+    add("total", text: total)
+    add("paging", text: paging.proof?.rawValue)
+    add("item", text: item)
     switch search {
     case nil: break
-    case .parameter(let name): add("search", .string(name))
-    case .url(let url): add("search", .string("url:\(url)"))
+    case .parameter(let name): add("search", text: name)
+    case .url(let url): add("search", text: "url:\(url)")
     }
-    add("image", image.map { .string($0.description) })
-    add("link", link.map { .string($0.description) })
-    add("title", title.map { .string($0.description) })
-    if rate != Self.defaultRate { add("rate", .string(rate?.description ?? "off")) }
-    let standard = Manifest(url: url)
-    if fresh != standard.fresh { add("fresh", .string(fresh.text(in: Duration.manifestUnits))) }
-    if timeout != standard.timeout {
-      add("timeout", .string(timeout.text(in: Duration.manifestUnits)))
-    }
+    add("image", text: image)
+    add("link", text: link)
+    add("title", text: title)
+    if rate != Self.defaultRate { add("rate", text: rate?.description ?? "off") }
+    let (standard, units) = (Manifest(url: url), Duration.manifestUnits)
+    if fresh != standard.fresh { add("fresh", text: fresh.text(in: units)) }
+    if timeout != standard.timeout { add("timeout", text: timeout.text(in: units)) }
     return .object(members)
   }
 }
