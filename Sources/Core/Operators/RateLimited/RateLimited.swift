@@ -106,9 +106,7 @@ public struct Rate: Hashable, Sendable, LosslessStringConvertible {
   /// The bounds that hold at once: `Rate(.init(1, per: .seconds(1)), .init(200, per: .seconds(3600)))`.
   public init(_ first: Bound, _ others: Bound...) { bounds = [first] + others }
 
-  /// A rate of one bound: at most `count` in any `period`.
-  ///
-  /// - Precondition: `count` is from 1 to 999 999 999, and `period` a whole number of seconds from 1 to 999 999.
+  /// A rate of one bound, as ``Bound/init(_:per:)`` makes it.
   public init(_ count: Int, per period: Duration) { self.init(Bound(count, per: period)) }
 
   /// Parses bounds separated by white space, such as `1/s 200/h`.
