@@ -20,14 +20,13 @@ extension Plugin {
     in environment: PluginEnvironment, deadline: Duration? = nil
   ) throws(SourceError) -> any DataSource<Item> {
     let remote = try resilientRemote(in: environment, deadline: deadline)
+    let recordStore = environment.store.map(recordStore)
     var chain: any DataSource<Item>
-    switch (policy.readOrder, environment.store.map(recordStore)) {
+    switch (policy.readOrder, recordStore) {
     case (.localFirst, let recordStore?):
       chain = remote.growing(
         in: recordStore, by: try upstreamPageSize(in: environment),
         of: collection(in: environment.settings), now: environment.now)
-      chain = chain.fallback(to: bundled).hidingDeleted(in: recordStore)
-        .warningOfUnknownSecret(in: recordStore)
     case (.liveFirst(let freshness), let recordStore?):
       chain = remote.cached(
         in: recordStore, freshFor: freshness, of: try service(in: environment.settings),
@@ -35,11 +34,11 @@ extension Plugin {
       chain = try shaped(chain.lookingUpSynced(in: recordStore), in: environment)
       chain = chain.synced(in: recordStore, searching: policy.localSearchBound != nil)
       chain = chain.fallback(to: recordStore.records)
-      chain = chain.fallback(to: bundled).hidingDeleted(in: recordStore)
-        .warningOfUnknownSecret(in: recordStore)
-    case (_, nil):
-      chain = try shaped(remote, in: environment)
-      chain = chain.fallback(to: bundled)
+    case (_, nil): chain = try shaped(remote, in: environment)
+    }
+    chain = chain.fallback(to: bundled)
+    if let recordStore {
+      chain = chain.hidingDeleted(in: recordStore).warningOfUnknownSecret(in: recordStore)
     }
     return chain.observed(by: environment.observer, as: name)
   }
