@@ -32,6 +32,7 @@ extension Prober {
       case .proved(let second, let step):
         manifest.paging.step = step
         manifest.paging.proof = .proved
+        var reason: String
         if second.rows.isEmpty {
           if manifest.paging.size.map({ $0.value != first.rows.count }) ?? false {
             // The only page may be short for lack of records, or because the service sends fewer.
@@ -42,26 +43,23 @@ extension Prober {
                   + "write it into the URL")
             }
           }
-          proposal.manifest.paging = manifest.paging
-          proposal.note(
-            "paging", candidate.evidence,
-            "page 2 is empty, and \(step.description(ofLast: first.rows.count))")
-          return nil
-        }
-        if let size = manifest.paging.size, size.value > first.rows.count {
-          // Otherwise every page would look like the last.
-          manifest.paging.size?.value = first.rows.count
-          proposal.warnings.append(
-            "the service sends \(first.rows.count) rows a page instead of \(size.value)")
-        }
-        var reason = "page 2 fetched: \(second.rows.count) new rows, none repeated"
-        if manifest.repeatsToken(first.response, second.response) {
-          manifest.paging.tokenOnce = true
-          reason += "; the same token for every page"
+          reason = "page 2 is empty, and \(step.description(ofLast: first.rows.count))"
+        } else {
+          if let size = manifest.paging.size, size.value > first.rows.count {
+            // Otherwise every page would look like the last.
+            manifest.paging.size?.value = first.rows.count
+            proposal.warnings.append(
+              "the service sends \(first.rows.count) rows a page instead of \(size.value)")
+          }
+          reason = "page 2 fetched: \(second.rows.count) new rows, none repeated"
+          if manifest.repeatsToken(first.response, second.response) {
+            manifest.paging.tokenOnce = true
+            reason += "; the same token for every page"
+          }
         }
         proposal.manifest.paging = manifest.paging
         proposal.note("paging", candidate.evidence, reason)
-        return second
+        return second.rows.isEmpty ? nil : second
       case .ignored: ignored += 1
       case .ended where candidate.isSaid:
         // The response names its paging, and that this is the last page.
