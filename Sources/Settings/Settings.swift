@@ -261,8 +261,8 @@ public struct Settings: Sendable {
 extension Settings {
   /// A setting's value without secrets.
   package enum Shown: Hashable, Sendable, CustomStringConvertible {
+    /// The value; of a secret its redacted description.
     case text(String)
-    case secret(Secret)
     /// A secret with the value of an example file.
     case placeholder
     /// No value and no default.
@@ -272,7 +272,6 @@ extension Settings {
     package var description: String {
       switch self {
       case .text(let text): text
-      case .secret(let secret): secret.description
       case .placeholder: "placeholder"
       case .notSet: "not set"
       }
@@ -282,7 +281,7 @@ extension Settings {
   /// A setting's value without secrets; see also ``origin(of:)``.
   package func shown(_ setting: Setting) -> Shown {
     if isPlaceholder(setting) { return .placeholder }
-    if setting.isConfidential { return secret(setting).map(Shown.secret) ?? .notSet }
-    return text(setting).map(Shown.text) ?? .notSet
+    let text = setting.isConfidential ? secret(setting)?.description : self.text(setting)
+    return text.map(Shown.text) ?? .notSet
   }
 }
