@@ -92,7 +92,8 @@ package struct SettingsLayer: Sendable {
     guard files < Self.maxFiles else {
       throw .fault("more than \(Self.maxFiles) files are included")
     }
-    switch read(path.hasPrefix("/") ? path : text.path.directory + path) {
+    let directory = text.path.lastIndex(of: "/").map { text.path[...$0] } ?? ""
+    switch read(path.hasPrefix("/") ? path : "\(directory)\(path)") {
     case .text(let included) where above.contains(included.realPath):
       throw .fault(
         "circular include of \(included.path)", remedy: "remove one #include")
@@ -108,13 +109,6 @@ package struct SettingsLayer: Sendable {
         fault.code, fault.code == .storage ? fault.message : "\(path) \(fault.message)",
         remedy: fault.remedy)
     }
-  }
-}
-
-extension String {
-  /// The directory with its final slash; empty for a bare name.
-  fileprivate var directory: Substring {
-    self[..<(lastIndex(of: "/").map(index(after:)) ?? startIndex)]
   }
 }
 
@@ -263,12 +257,10 @@ package struct SettingsExpansion {
   private static func confidentialKeys(
     of assignments: [SettingsLayer.Assignment], settings: [String: Setting]
   ) -> Set<String> {
-    // Few assignments have references.
     var references: [String: [String]] = [:]
-    for assignment in assignments where assignment.statement.value.utf8.contains(dollar) {
-      guard let pieces = try? Xcconfig.pieces(of: assignment.statement.value) else { continue }
-      for case .reference(let name) in pieces {
-        references[assignment.statement.key.uppercased(), default: []].append(name.uppercased())
+    for statement in assignments.map(\.statement) {
+      for name in statement.references {
+        references[statement.key.uppercased(), default: []].append(name.uppercased())
       }
     }
     var keys: Set<String> = []
@@ -278,6 +270,4 @@ package struct SettingsExpansion {
     }
     return keys
   }
-
-  private static let dollar = UInt8(ascii: "$")
 }

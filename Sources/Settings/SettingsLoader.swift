@@ -314,19 +314,12 @@ extension SettingsLoading {
       let key = assignment.statement.key
       guard loader.byKey[key] == nil, reported.insert(key).inserted,
         let near = nearest(to: key, in: loader.settings.map(\.key)),
-        !layer.assignments.contains(where: { $0.statement.refers(to: key) })
+        !layer.assignments.contains(where: { $0.statement.references.contains(key) })
       else { continue }
       warn(
         .unknownSetting,
         "\(assignment.location): unknown setting \(key) (did you mean \"\(near)\"?)")
     }
-  }
-}
-
-extension Xcconfig.Assignment {
-  fileprivate func refers(to key: String) -> Bool {
-    value.utf8.contains(UInt8(ascii: "$"))
-      && (try? Xcconfig.pieces(of: value))?.contains(.reference(key)) == true
   }
 }
 

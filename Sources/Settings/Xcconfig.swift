@@ -36,6 +36,13 @@ package struct Xcconfig: Sendable {
     /// The range of the line's comment in the file, in bytes; empty without one.
     package let commentRange: Range<Int>
 
+    /// The keys to which the value refers, as few do; none if it is invalid.
+    var references: [String] {
+      guard value.utf8.contains(UInt8(ascii: "$")), let pieces = try? Xcconfig.pieces(of: value)
+      else { return [] }
+      return pieces.compactMap { if case .reference(let name) = $0 { name } else { nil } }
+    }
+
     /// `true` if the line's comment follows the value without a blank.
     var touchesComment: Bool {
       !commentRange.isEmpty && valueRange.upperBound == commentRange.lowerBound
