@@ -42,18 +42,14 @@ extension Plugin {
     let turn = state.limiter.reserve(
       kind, cost: cost, by: rate, at: now, maxWait: RateLimiterState.maxWait)
     let pause = policy.breaker.map { state.circuit.pause($0, at: now) } ?? .zero
-    let scanned = try scannedPages(kind, in: environment)
+    // A local search reads further pages.
+    var pages = 1
+    if kind == .search, let bound = policy.localSearchBound {
+      let size = try upstreamPageSize(in: environment)
+      pages = (bound + size - 1) / size
+    }
     return RequestPlan(
       addresses: addresses, rate: rate, left: left, wait: turn.wait, pause: pause,
-      requestsPerPage: policy.retry.attempts * scanned)
-  }
-
-  /// The most upstream pages for one page.
-  private func scannedPages(
-    _ kind: CallKind, in environment: PluginEnvironment
-  ) throws(SourceError) -> Int {
-    guard kind == .search, let bound = policy.localSearchBound else { return 1 }
-    let size = try upstreamPageSize(in: environment)
-    return (bound + size - 1) / size
+      requestsPerPage: policy.retry.attempts * pages)
   }
 }
