@@ -19,7 +19,7 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
   public init?(_ description: String) {
     let bytes = description.utf8
     guard bytes.count <= Self.maximumLength, let first = bytes.first, first.isASCIILetter,
-      bytes.allSatisfy(\.isCursorCharacter)
+      bytes.allSatisfy({ $0.isASCIIAlphanumeric || "._-".utf8.contains($0) })
     else { return nil }
     self.description = description
   }
@@ -41,10 +41,6 @@ extension Cursor: Codable {
   }
 
   public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
-}
-
-extension UInt8 {
-  fileprivate var isCursorCharacter: Bool { isASCIIAlphanumeric || "._-".utf8.contains(self) }
 }
 
 /// Converts a source's own position to a ``Cursor`` and back.
