@@ -116,18 +116,14 @@ public struct DeclaredPlugin: Plugin {
   }
 
   public var policy: Policy {
-    Policy(
-      deadline: manifest.timeout, rate: rateSetting, largestPage: pageSize,
+    let rate = manifest.rate.map {
+      Setting("\(name)_RATE", .rate, default: "\($0)", about: "rate limit of \(name)")
+    }
+    return Policy(
+      deadline: manifest.timeout, rate: rate, largestPage: pageSize,
       upstreamPageSize: .fixed(pageSize),
       localSearchBound: manifest.search == nil ? 1000 : nil,
       readOrder: .liveFirst(freshFor: manifest.fresh))
-  }
-
-  /// The rate limit of the manifest; `nil` for none.
-  private var rateSetting: Setting? {
-    manifest.rate.map {
-      Setting("\(name)_RATE", .rate, default: "\($0)", about: "rate limit of \(name)")
-    }
   }
 
   /// Without a page size of the service, a usual one; for a single response, more than it has.

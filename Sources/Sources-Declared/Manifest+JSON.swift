@@ -54,7 +54,9 @@ private struct ManifestReader {
     manifest.id = try paths("id")
     manifest.fields = try fields()
     manifest.paging = try paging()
-    manifest.total = try responsePath("total")
+    manifest.total = try parsed(
+      "total", "a path such as \"meta.total\", \"header:Link\" or \"last.id\"",
+      Manifest.ResponsePath.init)
     manifest.item = try template("item", "{id}")
     manifest.search = try search()
     manifest.image = try path("image")
@@ -122,12 +124,6 @@ private struct ManifestReader {
 
   private func path(_ key: String) throws(SourceError) -> JSONPath? {
     try parsed(key, "a path such as \"data.name\"", JSONPath.init)
-  }
-
-  private func responsePath(_ key: String) throws(SourceError) -> Manifest.ResponsePath? {
-    try parsed(
-      key, "a path such as \"meta.total\", \"header:Link\" or \"last.id\"",
-      Manifest.ResponsePath.init)
   }
 
   private func strings(_ key: String) throws(SourceError) -> [String] {

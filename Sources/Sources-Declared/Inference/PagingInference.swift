@@ -120,7 +120,8 @@ struct PagingInference {
       candidates.append(
         .init(step: .link(next: .header("Link")), evidence: "Link header", isSaid: true))
     }
-    if let path = nextLink {
+    // A URL, a list of links with relations, or parameters to merge.
+    if let path = links(in: exchange.document, at: .root, depth: 0).first {
       candidates.append(
         .init(step: .link(next: .body(path)), evidence: "next link at \(path)", isSaid: true))
     }
@@ -137,11 +138,6 @@ struct PagingInference {
     let plain = normalized(name)
     return plain.hasPrefix("next") || plain.hasSuffix("next") || plain.hasSuffix("nextlink")
       || plain.hasPrefix("more") && ["url", "uri", "link", "href"].contains { plain.hasSuffix($0) }
-  }
-
-  /// The path to the URL of the next page, to a list of links with relations, or to parameters to merge.
-  private var nextLink: JSONPath? {
-    links(in: exchange.document, at: .root, depth: 0).first
   }
 
   private func links(in value: JSON, at path: JSONPath, depth: Int) -> [JSONPath] {
@@ -340,7 +336,8 @@ struct PagingInference {
     for scalar in exchange.sent where isPosition(scalar.name) {
       if let start = scalar.integer { names.append((scalar.path.description, start)) }
     }
-    names += exchange.declaredVariables.filter { !exchange.isBound($0) && isPosition($0) }
+    let bound = exchange.body?["variables"]
+    names += exchange.declaredVariables.filter { bound?[$0] ?? .null == .null && isPosition($0) }
       .map { ("variables.\($0)", nil) }
     if let size {
       let prefix = size.name.prefix { !$0.isLetter }
@@ -389,11 +386,6 @@ extension Exchange {
       body?["variables"] != nil || query.contains("$")
     else { return [] }
     return query.matches(of: /\$([A-Za-z_][A-Za-z0-9_]*)\s*:/).map { String($0.output.1) }
-  }
-
-  fileprivate func isBound(_ variable: String) -> Bool {
-    guard let value = body?["variables"]?[variable] else { return false }
-    return value != .null
   }
 
   /// The names under which parameters are sent: in a body that is a GraphQL query, its variables.

@@ -200,7 +200,9 @@ private struct ShellReader {
     }
     while let character = rest.popFirst() {
       switch character {
-      case "\\": try readEscape()
+      case "\\":
+        // At the end of a line it continues the command.
+        if let next = rest.popFirst(), next != "\n" { put(next) }
       case "'": try readQuoted { _ in nil }
       case "\"": try readDoubleQuoted()
       case "$": try readDollar(inQuotes: false)
@@ -239,12 +241,6 @@ private struct ShellReader {
   private mutating func endWord() {
     if isInside { complete.append(word) }
     (word, isInside) = ("", false)
-  }
-
-  /// A backslash outside of quotes; at the end of a line it continues the command.
-  private mutating func readEscape() throws(SourceError) {
-    guard let next = rest.popFirst() else { return }
-    if next != "\n" { put(next) }
   }
 
   /// Reads to the closing `'`; `escape` replaces a backslash and what follows.
