@@ -24,9 +24,12 @@ package struct FileLock: Sendable {
   package func holding<Value>(
     within limit: Duration, clock: some Clock<Duration>, _ body: () async throws -> Value
   ) async throws -> Value {
-    let file = try open()
+    try PrivateFile.makeDirectory(PrivateFile.directory(of: path))
+    let file = try using { () throws(SystemFailure) in
+      try OpenFile(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY, mode: 0o600)
+    }
     let end = clock.now.advanced(by: limit)
-    while try !tryLock(file) {
+    while try !using({ () throws(SystemFailure) in try file.lock(.exclusive, within: .zero) }) {
       guard clock.now < end else { throw Taken() }
       do { try await clock.sleep(for: Self.retryInterval) } catch { throw SourceError.cancelled }
     }
@@ -35,25 +38,14 @@ package struct FileLock: Sendable {
     return try await body()
   }
 
-  private func open() throws(SourceError) -> OpenFile {
-    try PrivateFile.makeDirectory(PrivateFile.directory(of: path))
-    do throws(SystemFailure) {
-      return try OpenFile(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY, mode: 0o600)
-    } catch {
-      throw unusable(error)
+  private func using<Answer: ~Copyable>(
+    _ call: () throws(SystemFailure) -> Answer
+  ) throws(SourceError) -> Answer {
+    do throws(SystemFailure) { return try call() } catch {
+      throw SourceError(
+        .storage, "cannot lock \(path): \(error.words)",
+        remedy: "check the directory's permissions, and that it is on a local disk")
     }
-  }
-
-  private func tryLock(_ file: borrowing OpenFile) throws(SourceError) -> Bool {
-    do throws(SystemFailure) { return try file.lock(.exclusive, within: .zero) } catch {
-      throw unusable(error)
-    }
-  }
-
-  private func unusable(_ failure: SystemFailure) -> SourceError {
-    SourceError(
-      .storage, "cannot lock \(path): \(failure.words)",
-      remedy: "check the directory's permissions, and that it is on a local disk")
   }
 }
 
