@@ -87,7 +87,8 @@ package struct PaginationState<Item: Record>: Sendable {
     {
       page.warnings.append(shortfall)
     }
-    request = end == nil ? following(page.next) : nil
+    let left = bound.items.map { $0 - delivered } ?? size
+    request = end == nil ? request?.after(page.next, limit: max(min(size, left), 1)) : nil
     return PaginationStep(items: items, page: page, end: end)
   }
 
@@ -115,11 +116,6 @@ package struct PaginationState<Item: Record>: Sendable {
     if emptyPages >= Self.maxEmptyPages { return .nothingNew(pages: emptyPages) }
     if let maxPages = bound.pages, pages >= maxPages { return .pageLimit }
     return nil
-  }
-
-  private func following(_ cursor: Cursor?) -> PageRequest? {
-    let left = bound.items.map { $0 - delivered } ?? size
-    return request?.after(cursor, limit: max(min(size, left), 1))
   }
 }
 

@@ -198,7 +198,10 @@ extension Exchange {
     if let name = Self.totalHeaders.first(where: {
       header($0).flatMap { Int($0) } ?? -1 >= rowCount
     }) {
-      return .header(canonicalHeader(name))
+      let words = name.split(separator: "-").map {
+        $0 == "wp" ? "WP" : $0.lowercased().capitalizedFirst
+      }
+      return .header(words.joined(separator: "-"))
     }
     let candidates = envelopeScalars(outside: path).compactMap { scalar -> (Scalar, Int)? in
       guard let value = scalar.integer, value >= rowCount,
@@ -230,10 +233,5 @@ extension Exchange {
   private func distance(_ path: JSONPath, _ rows: JSONPath) -> Int {
     let shared = zip(path.components, rows.components).prefix { $0 == $1 }.count
     return path.components.count + rows.components.count - 2 * shared
-  }
-
-  private func canonicalHeader(_ name: String) -> String {
-    name.split(separator: "-").map { $0 == "wp" ? "WP" : $0.lowercased().capitalizedFirst }.joined(
-      separator: "-")
   }
 }
