@@ -1,5 +1,4 @@
 public import AggregatorKit
-import Synchronization
 
 /// A source with scripted answers that records its calls.
 ///
@@ -19,18 +18,19 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
   private struct Log {
     var requests: [PageRequest] = []
     var ids: [Item.ID] = []
+    var started = 0
+    var ended = 0
     var mostInFlight = 0
-    var inFlight = 0
     var cancellations = 0
+
+    var inFlight: Int { started - ended }
   }
 
   private let gate: Gate?
   private let pageHandler: PageHandler
   private let lookupHandler: LookupHandler
   private let cursorHandler: CursorHandler
-  private let log = Mutex(Log())
-  private let started = Counter()
-  private let ended = Counter()
+  private let log = Watched(Log())
 
   /// By default every lookup fails with `notFound`, and no cursor is skipped ahead; `gate` blocks
   /// every call before it is answered.
@@ -67,42 +67,36 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
       })
   }
 
-  public var requests: [PageRequest] { log.withLock { $0.requests } }
+  public var requests: [PageRequest] { log.state.requests }
 
-  public var ids: [Item.ID] { log.withLock { $0.ids } }
+  public var ids: [Item.ID] { log.state.ids }
 
   /// The number of calls so far, of either kind.
-  public var callCount: Int { started.value }
+  public var callCount: Int { log.state.started }
 
-  public var inFlight: Int { log.withLock { $0.inFlight } }
+  public var inFlight: Int { log.state.inFlight }
 
-  public var mostInFlight: Int { log.withLock { $0.mostInFlight } }
+  public var mostInFlight: Int { log.state.mostInFlight }
 
   /// The number of calls that ended because they were cancelled.
-  public var cancellations: Int { log.withLock { $0.cancellations } }
+  public var cancellations: Int { log.state.cancellations }
 
   /// Waits until at least `count` calls have started.
-  public func calls(atLeast count: Int) async { await started.reaches(count) }
+  public func calls(atLeast count: Int) async { await log.wait { $0.started >= count } }
 
   /// Waits until at least `count` calls have ended.
-  public func ends(atLeast count: Int) async { await ended.reaches(count) }
+  public func ends(atLeast count: Int) async { await log.wait { $0.ended >= count } }
 
   public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
-    log.withLock { $0.requests.append(request) }
-    return try await counted { () async throws(SourceError) in
-      try await gate?.pass()
-      return try await pageHandler(request)
-    }
+    log.change { $0.requests.append(request) }
+    return try await counted { () async throws(SourceError) in try await pageHandler(request) }
   }
 
   public func item(
     _ id: Item.ID, cachePolicy: CachePolicy
   ) async throws(SourceError) -> LookupResult<Item> {
-    log.withLock { $0.ids.append(id) }
-    return try await counted { () async throws(SourceError) in
-      try await gate?.pass()
-      return try await lookupHandler(id)
-    }
+    log.change { $0.ids.append(id) }
+    return try await counted { () async throws(SourceError) in try await lookupHandler(id) }
   }
 
   public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
@@ -114,17 +108,18 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
   private func counted<Answer>(
     _ call: () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
-    log.withLock { log in
-      log.inFlight += 1
+    log.change { log in
+      log.started += 1
       log.mostInFlight = max(log.mostInFlight, log.inFlight)
     }
-    started.add()
-    let result = await Result(catching: call)
-    log.withLock { log in
-      log.inFlight -= 1
+    let result = await Result { () async throws(SourceError) in
+      try await gate?.pass()
+      return try await call()
+    }
+    log.change { log in
+      log.ended += 1
       if case .failure(.cancelled) = result { log.cancellations += 1 }
     }
-    ended.add()
     return try result.get()
   }
 }
