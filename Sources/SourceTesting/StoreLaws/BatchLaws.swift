@@ -134,21 +134,7 @@ extension StoreLaw {
     }
     trial.expect(try await store.status(of: source).records, 2, at: "status: records")
   }
-}
 
-extension Store {
-  /// The text of a shared value.
-  func shared(_ key: String) async throws(SourceError) -> String? {
-    let found = Watched<String?>(nil)
-    try await change(key) { text in
-      found.change { $0 = text }
-      return nil
-    }
-    return found.state
-  }
-}
-
-extension StoreLaw {
   static let checkpointCompareAndSet = StoreLaw(
     "checkpoint-compare-and-set",
     "A checkpoint moves only from the expected text, and with it all that its update does."
@@ -221,5 +207,17 @@ extension StoreLaw {
     trial.expect(try await trial.store.shared(other), nil, at: "the value of another key")
     try await trial.store.change(key) { _ in "" }
     trial.expect(try await trial.other.shared(key), "", at: "an empty text")
+  }
+}
+
+extension Store {
+  /// The text of a shared value.
+  func shared(_ key: String) async throws(SourceError) -> String? {
+    let found = Watched<String?>(nil)
+    try await change(key) { text in
+      found.change { $0 = text }
+      return nil
+    }
+    return found.state
   }
 }

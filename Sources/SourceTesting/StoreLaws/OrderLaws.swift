@@ -180,9 +180,7 @@ extension StoreLaw {
     "\u{FFFF}",
     "\u{FFFD}", "[\"x\",null]", " ", "nil",
   ]
-}
 
-extension StoreLaw {
   static let pagesCurrent = StoreLaw(
     "pages-current", "A page has the records of its batch, in its order and as they are now."
   ) { trial throws(SourceError) in

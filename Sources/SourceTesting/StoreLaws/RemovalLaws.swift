@@ -66,9 +66,7 @@ extension StoreLaw {
       try await store.deletions(of: source, after: "aaa", limit: 1).map(\.id), ["a😀"],
       at: "deletions(after: \"aaa\"), which is no deletion")
   }
-}
 
-extension StoreLaw {
   static let removalsFound = StoreLaw(
     "removals-found", "A record that a complete pass does not see is removed, until it is back."
   ) { trial throws(SourceError) in

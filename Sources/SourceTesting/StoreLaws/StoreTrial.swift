@@ -100,15 +100,14 @@ extension StoreEntry {
 }
 
 extension StoredRecord {
+  private var record: LawRecord? { try? JSONText(json)?.read(LawRecord.self) }
+
   /// The ID and the number: `b 3`.
-  var text: String {
-    guard let record = try? JSONText(json)?.read(LawRecord.self) else { return "unreadable" }
-    return "\(record.id) \(record.number)"
-  }
+  var text: String { record.map { "\($0.id) \($0.number)" } ?? "unreadable" }
 
-  var id: String { (try? JSONText(json)?.read(LawRecord.self))?.id ?? "unreadable" }
+  var id: String { record?.id ?? "unreadable" }
 
-  var number: Int { (try? JSONText(json)?.read(LawRecord.self))?.number ?? -1 }
+  var number: Int { record?.number ?? -1 }
 }
 
 extension Date {
