@@ -45,6 +45,12 @@ package struct CollectedListing<Item: Record> {
   package var origin: Provenance.Origin? { pages.first?.page.provenance.origin }
 
   package var reason: SourceError? { pages.first?.page.provenance.reason }
+
+  /// Throws if the origins differ, because such answers cannot be compared.
+  package func requireSameOrigin(as other: CollectedListing) throws(SourceError) {
+    guard let origin, let theirs = other.origin, origin != theirs else { return }
+    throw reason ?? other.reason ?? .differentOrigins
+  }
 }
 
 extension LawSubject {
@@ -83,14 +89,6 @@ extension LawContext {
         found: collected.records.count.of("record"), at: collected.start.text)
     }
     if let failure = collected.failure ?? reference.failure { throw failure }
-  }
-}
-
-extension CollectedListing {
-  /// Throws if the origins differ, because such answers cannot be compared.
-  package func requireSameOrigin(as other: CollectedListing) throws(SourceError) {
-    guard let origin, let theirs = other.origin, origin != theirs else { return }
-    throw reason ?? other.reason ?? .differentOrigins
   }
 }
 

@@ -48,16 +48,7 @@ public struct Law: Sendable, CustomStringConvertible {
   }
 
   public var description: String { "\(name): \(summary)" }
-}
 
-package protocol LawCheck: Sendable {
-  /// Notes every violation in `context`; rethrows failures that the law is not about.
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError)
-}
-
-extension Law {
   /// The laws about records alone, for which a single page of a live service is enough.
   public static let ofRecords: [Law] = [recordRoundTrip, fieldKinds, fieldStored, searchableText]
 
@@ -68,6 +59,11 @@ extension Law {
       listedIDFound,
       unknownNotFound,
     ] + ofRecords
+}
+
+package protocol LawCheck: Sendable {
+  /// Notes every violation in `law`; rethrows failures that the law is not about.
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError)
 }
 
 /// Collects the violations of one law while it is checked.

@@ -54,19 +54,7 @@ public struct LawSubject<Item: Record>: Sendable {
     self.search = search
     self.query = query
   }
-}
 
-/// The kind of search.
-public enum SearchKind: Hashable, Sendable {
-  /// Queries are rejected.
-  case none
-  /// Locally: every word, folded, occurs in the searchable text of a record.
-  case local
-  /// By the service, with its own rules.
-  case service
-}
-
-extension LawSubject {
   /// One page of the list, and the full records of the first one and of ``known``.
   func sampleRecords() async throws(SourceError) -> [Item] {
     var records = try await source.page(PageRequest(limit: 20)).records
@@ -83,6 +71,16 @@ extension LawSubject {
       return nil
     }
   }
+}
+
+/// The kind of search.
+public enum SearchKind: Hashable, Sendable {
+  /// Queries are rejected.
+  case none
+  /// Locally: every word, folded, occurs in the searchable text of a record.
+  case local
+  /// By the service, with its own rules.
+  case service
 }
 
 /// Counts the requests of a source, and observes its events, while a law is checked.

@@ -28,15 +28,15 @@ extension Law {
 
 private struct IDsUnique: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
+    on subject: LawSubject<Item>, _ law: inout LawContext
   ) async throws(SourceError) {
-    if subject.repeatsRecords { return context.notApplicable("the service repeats records") }
+    if subject.repeatsRecords { return law.notApplicable("the service repeats records") }
     let collected = await subject.collectPages()
     var calls: [Item.ID: String] = [:]
     for (index, (_, page)) in collected.pages.enumerated() {
       for record in page.records {
         if let call = calls.updateValue(collected.text(ofPage: index), forKey: record.id) {
-          context.violation(
+          law.violation(
             expected: "unique IDs", found: "\"\(record.id)\" again, already in \(call)",
             at: collected.text(ofPage: index))
         }
@@ -47,19 +47,15 @@ private struct IDsUnique: LawCheck {
 }
 
 private struct PaginationStable: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
-    if subject.spendsTokens { return context.notApplicable(LawContext.spentTokens) }
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+    if subject.spendsTokens { return law.notApplicable(LawContext.spentTokens) }
     let reference = await subject.collectPages()
-    try context.expectSame(await subject.collectPages(), as: reference)
+    try law.expectSame(await subject.collectPages(), as: reference)
   }
 }
 
 private struct PaginationEnds: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
     let collected = await subject.collectPages(size: subject.sizes.max() ?? 7)
     if let failure = collected.failure { throw failure }
     let call = collected.text(ofPage: collected.pages.count - 1)
@@ -67,12 +63,12 @@ private struct PaginationEnds: LawCheck {
     case .exhausted where subject.isEndless:
       // Fallback data for an endless service may end.
       if let reason = collected.reason { throw reason }
-      context.violation(expected: "an endless source", found: "the end", at: call)
+      law.violation(expected: "an endless source", found: "the end", at: call)
     case let end? where end.isWithoutProgress:
-      context.violation(
+      law.violation(
         expected: subject.isEndless ? "more records" : "the end", found: end.text, at: call)
     case .itemLimit where !subject.isEndless, .pageLimit where !subject.isEndless:
-      context.notApplicable(
+      law.notApplicable(
         "there are more than the \(collected.records.count.of("record")) within the bound")
     default: break
     }
@@ -80,55 +76,49 @@ private struct PaginationEnds: LawCheck {
 }
 
 private struct ListComplete: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
     let collected = await subject.collectPages(size: subject.sizes.max() ?? 7)
     if let failure = collected.failure { throw failure }
     guard collected.end == .exhausted else {
-      return context.notApplicable(
+      return law.notApplicable(
         "there are more than the \(collected.records.count.of("record")) within the bound")
     }
     // The walk itself compares the totals with what it has read.
     for (index, (_, page)) in collected.pages.enumerated() {
       for warning in page.warnings where warning.meansIncomplete {
-        context.violation(
+        law.violation(
           expected: "all records", found: warning.message, at: collected.text(ofPage: index))
       }
     }
     let call = collected.text(ofPage: collected.pages.count - 1)
     if let total = collected.pages.last?.page.total, total < collected.records.count {
-      context.violation(
+      law.violation(
         expected: "a total of \(collected.records.count) or more", found: "\(total)", at: call)
     }
   }
 }
 
 private struct SameAtAnySize: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
     // Largest size first: it covers the most records within the bound.
     let sizes = subject.sizes.sorted(by: >)
-    guard let largest = sizes.first else { return context.notApplicable("no page sizes are given") }
+    guard let largest = sizes.first else { return law.notApplicable("no page sizes are given") }
     let reference = await subject.collectPages(size: largest)
     for size in sizes.dropFirst() {
-      try context.expectSame(await subject.collectPages(size: size), as: reference)
+      try law.expectSame(await subject.collectPages(size: size), as: reference)
     }
   }
 }
 
 private struct LimitRespected: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
     for limit in [1, 7] {
       var request = PageRequest(limit: limit)
       let start = request.text
       for number in 1...2 {
         let page = try await subject.source.page(request)
         if page.records.count > limit {
-          context.violation(
+          law.violation(
             expected: "at most \(limit.of("record"))", found: "\(page.records.count)",
             at: number == 1 ? start : "\(start), page 2")
         }

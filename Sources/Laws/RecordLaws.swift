@@ -22,22 +22,22 @@ extension Law {
 
 private struct RecordRoundTrip: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
+    on subject: LawSubject<Item>, _ law: inout LawContext
   ) async throws(SourceError) {
     let page = try await subject.source.page(PageRequest(limit: 20))
-    if page.records.isEmpty { context.notApplicable("there are no records") }
+    if page.records.isEmpty { law.notApplicable("there are no records") }
     for record in page.records {
       let call = "\"\(record.id)\" as JSON"
       do {
         let json = try CanonicalJSON.bytes(of: record)
         let copy = try JSONText(json)?.read(Item.self)
         if copy != record {
-          context.violation(expected: "an equal record", found: "a different one", at: call)
+          law.violation(expected: "an equal record", found: "a different one", at: call)
         } else if try CanonicalJSON.bytes(of: copy) != json {
-          context.violation(expected: "the same bytes", found: "other bytes", at: call)
+          law.violation(expected: "the same bytes", found: "other bytes", at: call)
         }
       } catch {
-        context.violation(
+        law.violation(
           expected: "decodable JSON", found: "\(error)".oneLine(atMost: 120), at: call)
       }
     }
@@ -45,14 +45,12 @@ private struct RecordRoundTrip: LawCheck {
 }
 
 private struct FieldKinds: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
     let records = try await subject.sampleRecords()
-    if records.isEmpty { context.notApplicable("there are no records") }
+    if records.isEmpty { law.notApplicable("there are no records") }
     for record in records {
       for field in subject.fields where !field[record].matches(field.kind) {
-        context.violation(
+        law.violation(
           expected: "\(field.name) to be \(field.kind.rawValue)", found: field[record].excerpt,
           at: "\"\(record.id)\"")
       }
@@ -70,33 +68,7 @@ extension JSON {
     default: false
     }
   }
-}
 
-private struct FieldAtPath: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
-    let records = try await subject.sampleRecords()
-    let fields = subject.fields.compactMap { field in field.path.map { (field, $0) } }
-    if records.isEmpty { context.notApplicable("there are no records") }
-    if fields.isEmpty { context.notApplicable("no fields are stored") }
-    for record in records {
-      // `record-round-trip` checks that it can be encoded.
-      guard let bytes = try? CanonicalJSON.bytes(of: record), let json = JSON(reading: bytes)
-      else { continue }
-      for (field, path) in fields {
-        let stored = path.split(separator: ".").reduce(json) { $0[String($1)] ?? .null }
-        if !stored.isSame(as: field[record]) {
-          context.violation(
-            expected: "\(field.name) to be \(field[record].excerpt)", found: stored.excerpt,
-            at: "\"\(record.id)\" at \(path)")
-        }
-      }
-    }
-  }
-}
-
-extension JSON {
   /// True if both are the same value: `2.0` is encoded as `2`.
   fileprivate func isSame(as other: JSON) -> Bool {
     switch (self, other) {
@@ -106,24 +78,42 @@ extension JSON {
     default: self == other
     }
   }
+
+  package var excerpt: String { text.oneLine(atMost: 60) }
 }
 
-private struct SearchableText: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
-    guard subject.fields.contains(where: \.isSearchable) else {
-      return context.notApplicable("no fields are searchable")
-    }
-    let request = PageRequest(limit: 20)
-    let page = try await subject.source.page(request)
-    if page.records.isEmpty { return context.notApplicable("there are no records") }
-    if page.records.allSatisfy({ subject.fields.searchableText(of: $0).text.nonBlank == nil }) {
-      context.violation(expected: "searchable text", found: "none", at: request.text)
+private struct FieldAtPath: LawCheck {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+    let records = try await subject.sampleRecords()
+    let fields = subject.fields.compactMap { field in field.path.map { (field, $0) } }
+    if records.isEmpty { law.notApplicable("there are no records") }
+    if fields.isEmpty { law.notApplicable("no fields are stored") }
+    for record in records {
+      // `record-round-trip` checks that it can be encoded.
+      guard let bytes = try? CanonicalJSON.bytes(of: record), let json = JSON(reading: bytes)
+      else { continue }
+      for (field, path) in fields {
+        let stored = path.split(separator: ".").reduce(json) { $0[String($1)] ?? .null }
+        if !stored.isSame(as: field[record]) {
+          law.violation(
+            expected: "\(field.name) to be \(field[record].excerpt)", found: stored.excerpt,
+            at: "\"\(record.id)\" at \(path)")
+        }
+      }
     }
   }
 }
 
-extension JSON {
-  package var excerpt: String { text.oneLine(atMost: 60) }
+private struct SearchableText: LawCheck {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+    guard subject.fields.contains(where: \.isSearchable) else {
+      return law.notApplicable("no fields are searchable")
+    }
+    let request = PageRequest(limit: 20)
+    let page = try await subject.source.page(request)
+    if page.records.isEmpty { return law.notApplicable("there are no records") }
+    if page.records.allSatisfy({ subject.fields.searchableText(of: $0).text.nonBlank == nil }) {
+      law.violation(expected: "searchable text", found: "none", at: request.text)
+    }
+  }
 }

@@ -18,10 +18,8 @@ extension Law {
 }
 
 private struct SearchMatches: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
-    guard subject.search == .local else { return context.notApplicable("search is not local") }
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+    guard subject.search == .local else { return law.notApplicable("search is not local") }
     var wasFound = false
     for query in try await subject.localQueries() {
       let request = PageRequest(matching: query, limit: 7)
@@ -29,22 +27,22 @@ private struct SearchMatches: LawCheck {
       for record in page.records {
         wasFound = true
         guard !subject.matches(record, query) else { continue }
-        context.violation(
+        law.violation(
           expected: "results for \"\(query)\"", found: "\"\(record.id)\"",
           at: request.text)
       }
     }
-    if !wasFound { context.notApplicable("the search has no results") }
+    if !wasFound { law.notApplicable("the search has no results") }
   }
 }
 
 private struct SearchUsesWords: LawCheck {
   func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
+    on subject: LawSubject<Item>, _ law: inout LawContext
   ) async throws(SourceError) {
-    guard subject.search != .none else { return context.notApplicable("there is no search") }
+    guard subject.search != .none else { return law.notApplicable("there is no search") }
     let list = try await subject.source.page(PageRequest(limit: 7))
-    if list.records.isEmpty { return context.notApplicable("there are no records") }
+    if list.records.isEmpty { return law.notApplicable("there are no records") }
     let search = PageRequest(matching: try Query("zqxjkvbwzqxjkv"), limit: 7)
     let found: Page<Item>
     do throws(SourceError) { found = try await subject.source.page(search) } catch {
@@ -52,24 +50,22 @@ private struct SearchUsesWords: LawCheck {
       throw error
     }
     if found.records.map(\.id) == list.records.map(\.id) {
-      context.violation(
+      law.violation(
         expected: "other records than the list", found: found.records.idList, at: search.text)
     }
   }
 }
 
 private struct SearchWithinList: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
-    guard let list = try await subject.wholeList(&context) else { return }
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+    guard let list = try await subject.wholeList(&law) else { return }
     let listed = Set(list.records.map(\.id))
     for query in try await subject.localQueries() {
       let found = await subject.collectPages(matching: query)
       let others = found.records.filter { !listed.contains($0.id) }
       if !others.isEmpty {
         try found.requireSameOrigin(as: list)
-        context.violation(
+        law.violation(
           expected: "records of the list", found: others.idList, at: found.start.text)
       }
       if let failure = found.failure { throw failure }
@@ -78,22 +74,20 @@ private struct SearchWithinList: LawCheck {
 }
 
 private struct SearchComplete: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
-    guard let list = try await subject.wholeList(&context) else { return }
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+    guard let list = try await subject.wholeList(&law) else { return }
     for query in try await subject.localQueries() {
       let found = await subject.collectPages(matching: query)
       if let failure = found.failure { throw failure }
       let ids = Set(found.records.map(\.id))
       if found.isTruncated {
-        context.notApplicable("the search has more results than the bound")
+        law.notApplicable("the search has more results than the bound")
         continue
       }
       let missing = list.records.filter { subject.matches($0, query) && !ids.contains($0.id) }
       guard !missing.isEmpty else { continue }
       try found.requireSameOrigin(as: list)
-      context.violation(expected: missing.idList, found: "none of them", at: found.start.text)
+      law.violation(expected: missing.idList, found: "none of them", at: found.start.text)
     }
   }
 }

@@ -53,6 +53,12 @@ extension HTTPRequest {
     request.url = parts.url ?? url
     return request
   }
+
+  /// The identity of a request: its address, query and body.
+  fileprivate var key: String {
+    let items = query.map { "\($0.name)=\($0.value)" }
+    return "\(url)?\(items)\(body.map { String(decoding: $0, as: UTF8.self) } ?? "")"
+  }
 }
 
 /// Replies to the requests of a ``FaultProxy``: with the service's reply or with a fault.
@@ -189,14 +195,6 @@ private final class BlockingResult: Sendable {
   func wait() -> Result<HTTPResponse, SourceError> {
     isReady.wait()
     return answer.withLock(\.self)
-  }
-}
-
-extension HTTPRequest {
-  /// The identity of a request: its address, query and body.
-  fileprivate var key: String {
-    let items = query.map { "\($0.name)=\($0.value)" }
-    return "\(url)?\(items)\(body.map { String(decoding: $0, as: UTF8.self) } ?? "")"
   }
 }
 

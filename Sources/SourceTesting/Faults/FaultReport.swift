@@ -80,9 +80,7 @@ public struct FaultReport: Sendable {
     let faulty = scenarios.dropFirst(first.count)
     entries = first + (await faulty.concurrentMap(atMost: Self.width, run))
   }
-}
 
-extension FaultReport {
   /// A table of scenarios and guarantees, with the number of laws that hold, are violated, do not
   /// apply, or are inconclusive because the service failed.
   public var table: String {

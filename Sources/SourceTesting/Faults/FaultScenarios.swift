@@ -8,9 +8,7 @@ extension FaultScenario {
 
   public static let noFault = FaultScenario(
     "no-fault", "No fault.", .noFault, injection: .answer { _ in nil })
-}
 
-extension FaultScenario {
   static let tooManyRequests = [
     tooMany("429-seconds", "with Retry-After in seconds", wait: .seconds(3)) { _ in "2" },
     tooMany("429-date", "with Retry-After as a date", wait: .seconds(3)) {
@@ -48,26 +46,7 @@ extension FaultScenario {
       name, "Every request gets status 429, \(how).", .failing, codes: [.rateLimited], wait: wait,
       injection: .answer { .tooMany(retryAfter: value($0.now)) })
   }
-}
 
-extension LoopbackReply {
-  fileprivate static func tooMany(retryAfter value: String?) -> LoopbackReply {
-    .status(429, "slow down", headers: value.map { [("Retry-After", $0)] } ?? [])
-  }
-}
-
-extension Date {
-  /// An HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
-  fileprivate var httpDate: String {
-    let formatter = DateFormatter()
-    formatter.locale = Locale(identifier: "en_US_POSIX")
-    formatter.timeZone = .gmt
-    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-    return formatter.string(from: self)
-  }
-}
-
-extension FaultScenario {
   /// Longer than any local reply takes, yet short enough to wait for.
   private static let silence = Duration.milliseconds(60)
 
@@ -110,25 +89,7 @@ extension FaultScenario {
       overall: silence,
       injection: .body { .dripping($0, every: .milliseconds(20), size: max($0.count / 50, 1)) }),
   ]
-}
 
-extension FaultScenario.Injection {
-  /// The service's own body, sent differently.
-  fileprivate static func body(_ send: @escaping @Sendable (Data) -> LoopbackReply) -> Self {
-    .answer { send($0.original().body) }
-  }
-}
-
-extension String {
-  /// This key in some of the forms in which a service may repeat it, the shortest text first.
-  fileprivate var echo: String {
-    let references = unicodeScalars.map { "&#\($0.value);" }.joined()
-    return
-      "\(self) \(percentEncoded) \(Data(utf8).base64EncodedString()) \(uppercased()) \(references)"
-  }
-}
-
-extension FaultScenario {
   static let replies = [
     FaultScenario(
       "html-200", "An HTML page with status 200.", .failing, codes: [.malformed],
@@ -161,9 +122,7 @@ extension FaultScenario {
       codes: [.rejected],
       injection: .answer { _ in .redirect(to: "http://elsewhere.invalid/") }),
   ]
-}
 
-extension FaultScenario {
   static let pages = [
     FaultScenario(
       "repeated-page", "The second page repeats the first one.", .inconsistent, codes: [.malformed],
@@ -198,6 +157,39 @@ extension FaultScenario {
       "bad-rows", "All rows are unreadable.", .unreadable, codes: [.malformed],
       injection: .change { $0.body?.replacingRows { $0.map { _ in .object([]) } } }),
   ]
+}
+
+extension LoopbackReply {
+  fileprivate static func tooMany(retryAfter value: String?) -> LoopbackReply {
+    .status(429, "slow down", headers: value.map { [("Retry-After", $0)] } ?? [])
+  }
+}
+
+extension Date {
+  /// An HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
+  fileprivate var httpDate: String {
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.timeZone = .gmt
+    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    return formatter.string(from: self)
+  }
+}
+
+extension FaultScenario.Injection {
+  /// The service's own body, sent differently.
+  fileprivate static func body(_ send: @escaping @Sendable (Data) -> LoopbackReply) -> Self {
+    .answer { send($0.original().body) }
+  }
+}
+
+extension String {
+  /// This key in some of the forms in which a service may repeat it, the shortest text first.
+  fileprivate var echo: String {
+    let references = unicodeScalars.map { "&#\($0.value);" }.joined()
+    return
+      "\(self) \(percentEncoded) \(Data(utf8).base64EncodedString()) \(uppercased()) \(references)"
+  }
 }
 
 extension JSON {

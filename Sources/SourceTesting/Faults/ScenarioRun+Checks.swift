@@ -100,9 +100,7 @@ extension ScenarioRun {
     }
     violations.append(violation)
   }
-}
 
-extension ScenarioRun {
   mutating func inspectStore() async {
     guard !hasHung else { return }
     do throws(SourceError) {

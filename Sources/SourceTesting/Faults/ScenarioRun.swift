@@ -100,9 +100,7 @@ struct ScenarioRun<Source: Plugin> {
       violated(.failuresReported, "list", "a count of unreadable rows", "none")
     }
   }
-}
 
-extension ScenarioRun {
   mutating func page(_ request: PageRequest, _ label: String) async -> Page<Item>? {
     let outcome = await answer(label) { chain async throws(SourceError) in
       try await chain.page(request)

@@ -20,21 +20,19 @@ private struct OneState: LawCheck {
   /// The times of the second pass, in seconds: all pages fresh, the first one stale, all stale.
   private static let times = [400.0, 1250, 1700]
 
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
-    if subject.repeatsRecords { return context.notApplicable("the service repeats records") }
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+    if subject.repeatsRecords { return law.notApplicable("the service repeats records") }
     guard subject.source.cursor(skipping: Self.inserted, from: Self.start) != nil else {
-      return context.notApplicable("the source cannot skip ahead")
+      return law.notApplicable("the source cannot skip ahead")
     }
     let list = await CollectedListing(subject.source, from: Self.start, upTo: Self.bound)
     if let failure = list.failure { throw failure }
     guard list.pages.count > 1, list.records.count > Self.inserted else {
-      return context.notApplicable("there is only one page")
+      return law.notApplicable("there is only one page")
     }
     // Otherwise the number of records does not tell the position.
     guard list.pages.allSatisfy({ $0.page.next == nil || $0.page.records.count == 7 }) else {
-      return context.notApplicable("pages are short")
+      return law.notApplicable("pages are short")
     }
     let new = list.records.map(\.id)
     let old = Array(new.dropFirst(Self.inserted))
@@ -45,7 +43,7 @@ private struct OneState: LawCheck {
         continue
       }
       let pair = zip(ids, ids.first == new.first ? new : old).first { $0 != $1 }
-      context.violation(
+      law.violation(
         expected: pair.map { "\"\($0.1)\" next" } ?? "\(new.count.of("record")) or \(old.count)",
         found: pair.map { "\"\($0.0)\"" } ?? ids.count.of("record"),
         at: "\(Self.start.text), cached, \(Int(time)) s after its first page")

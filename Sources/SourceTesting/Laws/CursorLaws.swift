@@ -6,16 +6,28 @@ extension Law {
     "skip-consistent",
     "A cursor that skips ahead leads to the records that paging reaches there.",
     given: [paginationStable, anyPageSize], SkipConsistent())
+
+  static let cursorLasts = Law(
+    "cursor-lasts",
+    "A cursor stored as text leads to the same page again, also in another process.",
+    isCheap: true, given: [paginationStable], CursorLasts())
+
+  static let cursorForeign = Law(
+    "cursor-foreign", "A cursor of another source or query is rejected with invalidCursor.",
+    isCheap: true,
+    CursorForeign())
+
+  static let cursorDamaged = Law(
+    "cursor-damaged", "A damaged cursor is rejected with invalidCursor, never ignored.",
+    isCheap: true, CursorDamaged())
 }
 
 private struct SkipConsistent: LawCheck {
   private static let sampleSize = 3
 
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
     if subject.repeatsRecords {
-      return context.notApplicable("the service repeats records, so positions are estimates")
+      return law.notApplicable("the service repeats records, so positions are estimates")
     }
     let reference = await subject.collectPages()
     var isOffered = false
@@ -31,11 +43,11 @@ private struct SkipConsistent: LawCheck {
           upTo: PaginationBound(items: Self.sampleSize, pages: 3))
         let expected = reference.records.dropFirst(passed + count).prefix(Self.sampleSize)
         let call = start.text + (after == nil ? "" : ", page 2")
-        try context.expect(reached, expected, "\(call), skipping \(count)", reference)
+        try law.expect(reached, expected, "\(call), skipping \(count)", reference)
       }
     }
     if let failure = reference.failure { throw failure }
-    if !isOffered { context.notApplicable("the source cannot skip ahead") }
+    if !isOffered { law.notApplicable("the source cannot skip ahead") }
   }
 }
 
@@ -58,41 +70,7 @@ extension LawContext {
       expected: expected.first.map { "\"\($0.id)\" and the following records" } ?? "nothing",
       found: reached.failure?.text ?? reached.records.idList, at: call)
   }
-}
 
-extension Law {
-  static let cursorLasts = Law(
-    "cursor-lasts",
-    "A cursor stored as text leads to the same page again, also in another process.",
-    isCheap: true, given: [paginationStable], CursorLasts())
-}
-
-private struct CursorLasts: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
-    if subject.spendsTokens { return context.notApplicable(LawContext.spentTokens) }
-    var wasFollowed = false
-    for query in [nil, subject.search == .none ? nil : subject.query] {
-      let start = PageRequest(matching: query, limit: 2)
-      guard let next = try await subject.source.page(start).next else { continue }
-      wasFollowed = true
-      guard let stored = Cursor(next.description), stored == next else {
-        context.violation(expected: "a token", found: "\"\(next)\"", at: start.text)
-        continue
-      }
-      let request = start.after(stored)
-      let page = try await subject.source.page(request)
-      try await context.expect(page, again: request, of: subject.source, "on the second request")
-      guard let recreate = subject.recreate else { continue }
-      try await context.expect(
-        page, again: request, of: try recreate(), "from a recreated source")
-    }
-    if !wasFollowed { context.notApplicable("there is only one page") }
-  }
-}
-
-extension LawContext {
   fileprivate mutating func expect<Item: Record>(
     _ page: Page<Item>, again request: PageRequest, of source: any DataSource<Item>,
     _ occasion: String
@@ -111,50 +89,7 @@ extension LawContext {
       expected: page.records.idList, found: "\(found), \(occasion)",
       at: "\(request.text), page 2")
   }
-}
 
-extension Law {
-  static let cursorForeign = Law(
-    "cursor-foreign", "A cursor of another source or query is rejected with invalidCursor.",
-    isCheap: true,
-    CursorForeign())
-}
-
-private struct CursorForeign: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
-    let list = PageRequest(limit: 1)
-    let next = try await subject.source.page(list).next
-    let foreign = try CursorSeal("another source", for: nil).close(7)
-    let owner = "the cursor of another source"
-    try await context.expectInvalid(foreign, owner, in: list, of: subject.source)
-    if let wrapped = next.flatMap(foreign.wrapped) {
-      try await context.expectInvalid(wrapped, owner, in: list, of: subject.source)
-    }
-    guard subject.search != .none, let query = subject.query else { return }
-    let search = PageRequest(matching: query, limit: 1)
-    if let next {
-      try await context.expectInvalid(next, "the list's cursor", in: search, of: subject.source)
-    }
-    guard let found = try await subject.source.page(search).next else { return }
-    let other = PageRequest(matching: try Query("\(query) \(query)"), limit: 1)
-    for request in [list, other] {
-      try await context.expectInvalid(
-        found, "the cursor of \(search.text)", in: request, of: subject.source)
-    }
-  }
-}
-
-extension Cursor {
-  /// This sealed token with the prefixes that a chain adds to `other`.
-  fileprivate func wrapped(as other: Cursor) -> Cursor? {
-    let words = other.description.split(separator: ".").dropLast(2)
-    return words.isEmpty ? nil : Cursor(joining: words.map(String.init) + [description])
-  }
-}
-
-extension LawContext {
   /// Expects `invalidCursor`; throws a failure of the service, which says nothing about the cursor.
   mutating func expectInvalid<Item: Record>(
     _ cursor: Cursor, _ label: String, in request: PageRequest, of source: any DataSource<Item>
@@ -173,21 +108,68 @@ extension LawContext {
   }
 }
 
-extension Law {
-  static let cursorDamaged = Law(
-    "cursor-damaged", "A damaged cursor is rejected with invalidCursor, never ignored.",
-    isCheap: true, CursorDamaged())
+private struct CursorLasts: LawCheck {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+    if subject.spendsTokens { return law.notApplicable(LawContext.spentTokens) }
+    var wasFollowed = false
+    for query in [nil, subject.search == .none ? nil : subject.query] {
+      let start = PageRequest(matching: query, limit: 2)
+      guard let next = try await subject.source.page(start).next else { continue }
+      wasFollowed = true
+      guard let stored = Cursor(next.description), stored == next else {
+        law.violation(expected: "a token", found: "\"\(next)\"", at: start.text)
+        continue
+      }
+      let request = start.after(stored)
+      let page = try await subject.source.page(request)
+      try await law.expect(page, again: request, of: subject.source, "on the second request")
+      guard let recreate = subject.recreate else { continue }
+      try await law.expect(
+        page, again: request, of: try recreate(), "from a recreated source")
+    }
+    if !wasFollowed { law.notApplicable("there is only one page") }
+  }
+}
+
+private struct CursorForeign: LawCheck {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+    let list = PageRequest(limit: 1)
+    let next = try await subject.source.page(list).next
+    let foreign = try CursorSeal("another source", for: nil).close(7)
+    let owner = "the cursor of another source"
+    try await law.expectInvalid(foreign, owner, in: list, of: subject.source)
+    if let wrapped = next.flatMap(foreign.wrapped) {
+      try await law.expectInvalid(wrapped, owner, in: list, of: subject.source)
+    }
+    guard subject.search != .none, let query = subject.query else { return }
+    let search = PageRequest(matching: query, limit: 1)
+    if let next {
+      try await law.expectInvalid(next, "the list's cursor", in: search, of: subject.source)
+    }
+    guard let found = try await subject.source.page(search).next else { return }
+    let other = PageRequest(matching: try Query("\(query) \(query)"), limit: 1)
+    for request in [list, other] {
+      try await law.expectInvalid(
+        found, "the cursor of \(search.text)", in: request, of: subject.source)
+    }
+  }
+}
+
+extension Cursor {
+  /// This sealed token with the prefixes that a chain adds to `other`.
+  fileprivate func wrapped(as other: Cursor) -> Cursor? {
+    let words = other.description.split(separator: ".").dropLast(2)
+    return words.isEmpty ? nil : Cursor(joining: words.map(String.init) + [description])
+  }
 }
 
 private struct CursorDamaged: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
     let request = PageRequest(limit: 1)
     let next = try await subject.source.page(request).next
     let tokens = ["x", "c.", "cMQ.000000000"] + (next?.description.damaged ?? [])
     for cursor in tokens.compactMap({ Cursor($0) }) where cursor != next {
-      try await context.expectInvalid(
+      try await law.expectInvalid(
         cursor, "the damaged cursor \"\(cursor)\"", in: request, of: subject.source)
     }
   }

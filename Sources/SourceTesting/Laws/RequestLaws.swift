@@ -7,19 +7,26 @@ extension Law {
     "cancellation",
     "A call cancelled before or during its first request fails with cancelled.",
     isCheap: true, Cancellation())
+
+  static let oneRequest = Law(
+    "one-request", "A call of a remote sends at most one HTTP request.", isCheap: true,
+    OneRequest())
+
+  static let noSecret = Law(
+    "no-secret",
+    "No secret occurs in answers, errors, events, cursors or the source's description.",
+    isCheap: true, NoSecret())
 }
 
 private struct Cancellation: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
     let request = PageRequest(limit: 1)
     let page: @Sendable () async throws(SourceError) -> String = { () async throws(SourceError) in
       "a page of \(try await subject.source.page(request).records.count.of("record"))"
     }
-    try context.expectCancelled(await cancelledBefore(page), at: request.text)
+    try law.expectCancelled(await cancelledBefore(page), at: request.text)
     if let outcome = await cancelledWithin(page, of: subject) {
-      try context.expectCancelled(outcome, at: "\(request.text), during its first request")
+      try law.expectCancelled(outcome, at: "\(request.text), during its first request")
     }
     guard let id = try await subject.source.page(request).records.first?.id else { return }
     let item: @Sendable () async throws(SourceError) -> String = { () async throws(SourceError) in
@@ -30,7 +37,7 @@ private struct Cancellation: LawCheck {
     if case .failure(let error) = outcome, [.unsupported, .notFound].contains(error.code) {
       return
     }
-    try context.expectCancelled(outcome, at: "show \(id)")
+    try law.expectCancelled(outcome, at: "show \(id)")
   }
 
   /// The outcome of a call in a task that was already cancelled.
@@ -50,22 +57,27 @@ private struct Cancellation: LawCheck {
     _ call: @escaping @Sendable () async throws(SourceError) -> String,
     of subject: LawSubject<some Record>
   ) async -> Result<String, SourceError>? {
-    let canceller = Canceller()
-    let observer = Observer { event in if case .sent = event { canceller.cancel() } }
+    let cancel = Mutex<(@Sendable () -> Void)?>(nil)
+    let wasCancelled = Atomic(false)
+    let observer = Observer { event in
+      guard case .sent = event else { return }
+      wasCancelled.store(true, ordering: .relaxed)
+      cancel.withLock(\.self)?()
+    }
     let (start, go) = AsyncStream<Void>.makeStream()
     // Unstructured, because a group's task cannot be cancelled from within; awaited below.
     let task = Task {
       for await _ in start {}
       return await subject.listening(observer, to: call)
     }
-    canceller.attach { task.cancel() }
+    cancel.withLock { $0 = { task.cancel() } }
     go.finish()
     let outcome = await withTaskCancellationHandler {
       await task.value
     } onCancel: {
       task.cancel()
     }
-    return canceller.wasCancelled ? outcome : nil
+    return wasCancelled.load(ordering: .relaxed) ? outcome : nil
   }
 }
 
@@ -84,22 +96,14 @@ extension LawContext {
   }
 }
 
-extension Law {
-  static let oneRequest = Law(
-    "one-request", "A call of a remote sends at most one HTTP request.", isCheap: true,
-    OneRequest())
-}
-
 private struct OneRequest: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
     guard subject.isRemote, subject.requestCounter != nil else {
-      return context.notApplicable("requests are counted for remotes only")
+      return law.notApplicable("requests are counted for remotes only")
     }
     let calls = await subject.sampleCalls()
     for call in calls where call.requestCount > 1 {
-      context.violation(
+      law.violation(
         expected: "at most 1 request", found: "\(call.requestCount)", at: call.name)
     }
     // A call that failed in its first request may have been about to send more.
@@ -109,50 +113,18 @@ private struct OneRequest: LawCheck {
   }
 }
 
-extension Law {
-  static let noSecret = Law(
-    "no-secret",
-    "No secret occurs in answers, errors, events, cursors or the source's description.",
-    isCheap: true, NoSecret())
-}
-
 private struct NoSecret: LawCheck {
-  func run<Item: Record>(
-    on subject: LawSubject<Item>, _ context: inout LawContext
-  ) async throws(SourceError) {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
     let scanner = SecretScanner(subject.secrets)
     guard !scanner.isEmpty else {
-      return context.notApplicable("there are no secrets of 8 or more characters")
+      return law.notApplicable("there are no secrets of 8 or more characters")
     }
     var texts = [("the source's description", String(describing: subject.source))]
     texts += await subject.sampleCalls().map { ($0.name, $0.text) }
     for (name, text) in texts where scanner.redacted(text) != text {
-      context.violation(expected: "no secret", found: "a secret", at: name)
+      law.violation(expected: "no secret", found: "a secret", at: name)
     }
   }
-}
-
-/// Cancels a task from within the task's own work.
-final class Canceller: Sendable {
-  private struct State {
-    var cancel: (@Sendable () -> Void)?
-    var wasCancelled = false
-  }
-
-  private let state = Mutex(State())
-
-  /// Attaches a task that has not started yet.
-  func attach(_ cancel: @escaping @Sendable () -> Void) { state.withLock { $0.cancel = cancel } }
-
-  func cancel() {
-    let cancel = state.withLock { state in
-      state.wasCancelled = true
-      return state.cancel
-    }
-    cancel?()
-  }
-
-  var wasCancelled: Bool { state.withLock(\.wasCancelled) }
 }
 
 struct SampleCall {
@@ -207,15 +179,11 @@ extension LawSubject {
     var text = ""
     dump(outcome, to: &text)
     dump(log.events, to: &text)
-    var failure: SourceError?
-    if case .failure(let error) = outcome { failure = error }
     return SampleCall(
-      name: name, text: text, failure: failure,
+      name: name, text: text, failure: outcome.failure,
       requestCount: (requestCounter?.requestCount ?? 0) - before)
   }
-}
 
-extension LawSubject {
   func listening<Answer: Sendable>(
     _ listener: Observer, to call: () async throws(SourceError) -> Answer
   ) async -> Result<Answer, SourceError> {

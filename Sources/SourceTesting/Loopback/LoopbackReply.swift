@@ -27,9 +27,7 @@ public struct LoopbackReply: Sendable {
   public func after(_ latency: Duration) -> LoopbackReply {
     LoopbackReply(steps: [.wait(latency)] + steps)
   }
-}
 
-extension LoopbackReply {
   /// With `Content-Length`; other header fields are sent as they are, valid or not.
   public static func status(
     _ status: Int, _ body: Data = Data(), headers: [(String, String)] = []
@@ -88,9 +86,7 @@ extension LoopbackReply {
     let fields = headers.map { "\($0): \($1)\r\n" }.joined()
     return Data("HTTP/1.1 \(status) Loopback\r\n\(fields)\r\n".utf8)
   }
-}
 
-extension LoopbackReply {
   /// Sends any bytes, then closes the connection.
   public static func raw(_ bytes: Data) -> LoopbackReply {
     LoopbackReply(steps: [.send(bytes), .close])
