@@ -48,25 +48,7 @@ extension Command {
     unlink(copy.path)
     return .success
   }
-}
 
-extension CommandContext {
-  /// Waits until the user's editor has ended.
-  fileprivate func openEditor(_ path: String) throws(CommandError) {
-    let editor =
-      ["VISUAL", "EDITOR"].lazy.compactMap { variables[$0]?.nonBlank }.first ?? "vi"
-    // The variable may hold options, as in `code --wait`.
-    let status = ExternalProgram.run(["/bin/sh", "-c", "\(editor) \"$@\"", "sh", path], variables)
-    guard status == 0 else {
-      unlink(path)
-      throw CommandError(
-        .io, "the editor \"\(editor)\" failed; nothing was changed",
-        hint: "set VISUAL or EDITOR to the command of your editor")
-    }
-  }
-}
-
-extension Command {
   static let removeSource = Command(
     "NAME", words: CompletionSource.addedSource,
     options: [.data, .yes, .dryRun],
@@ -106,5 +88,21 @@ extension Command {
       context.diagnostics.note("Still in the store: \(cached.text). Remove with: \(command)")
     }
     return .success
+  }
+}
+
+extension CommandContext {
+  /// Waits until the user's editor has ended.
+  fileprivate func openEditor(_ path: String) throws(CommandError) {
+    let editor =
+      ["VISUAL", "EDITOR"].lazy.compactMap { variables[$0]?.nonBlank }.first ?? "vi"
+    // The variable may hold options, as in `code --wait`.
+    let status = ExternalProgram.run(["/bin/sh", "-c", "\(editor) \"$@\"", "sh", path], variables)
+    guard status == 0 else {
+      unlink(path)
+      throw CommandError(
+        .io, "the editor \"\(editor)\" failed; nothing was changed",
+        hint: "set VISUAL or EDITOR to the command of your editor")
+    }
   }
 }

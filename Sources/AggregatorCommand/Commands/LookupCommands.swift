@@ -91,9 +91,7 @@ extension Plugin {
       return .success
     }
   }
-}
 
-extension Plugin {
   var pictureOptions: [Option] { layout.images == nil ? [] : [.image] }
 
   /// The program that draws pictures for `--image`; `nil` without that option.

@@ -65,6 +65,27 @@ extension Command {
     }
     return checks.map(\.code).max { $0.severity < $1.severity } ?? .success
   }
+
+  /// Checks the laws of each source, one source after the other.
+  static func checkLaws(
+    of plugins: [any Plugin], _ invocation: Invocation, _ output: OutputOptions,
+    _ environment: PluginEnvironment, _ context: CommandContext
+  ) async throws -> ExitCode {
+    var entries: [LawEntry] = []
+    var isPassed = true
+    for plugin in plugins {
+      context.progress.say { "Checking \(plugin.name)…" }
+      let (report, requests) = try await plugin.checkLaws(
+        in: environment, within: invocation.duration(.timeout))
+      entries += report.entries.map { LawEntry($0, of: plugin.name) }
+      isPassed = isPassed && report.violations.isEmpty && report.inconclusive.isEmpty
+      context.diagnostics.note(
+        "\(plugin.name): \(requests) of at most \(LawBudget.requests) requests")
+    }
+    try RecordPrinter.print(
+      entries, as: output.plainListing("laws", LawEntry.self), output, in: context)
+    return isPassed ? .success : .partial
+  }
 }
 
 extension ExitCode {
@@ -166,6 +187,26 @@ extension Plugin {
     let origin: Provenance.Origin = isStored ? .cached : isLive ? .live : .bundled
     return origin.rawValue
   }
+
+  /// Checks the laws that few requests are enough for, without the store.
+  fileprivate func checkLaws(
+    in environment: PluginEnvironment, within deadline: Duration?
+  ) async throws(CommandError) -> (LawReport, requests: Int) {
+    let budget = LawBudget(base: environment.transport)
+    var environment = environment
+    environment.transport = budget
+    let source = try CommandError.wrapping(
+      of: self, try live(in: environment, deadline: deadline))
+    var subject = LawSubject(name, source: source, fields: fields)
+    subject.query = try? Query(example.query)
+    subject.search = policy.localSearchBound == nil ? .service : .none
+    subject.isEndless = policy.isEndless
+    subject.repeatsRecords = policy.repeatsRecords
+    subject.secrets = secrets(in: environment.settings)
+    subject.bound = PaginationBound(items: 300, pages: 5)
+    subject.sizes = [policy.largestPage]
+    return (await LawReport(on: subject, of: Law.ofServices), budget.count)
+  }
 }
 
 extension [SourceHealth] {
@@ -210,29 +251,6 @@ extension [SourceHealth] {
   }
 }
 
-extension Command {
-  /// Checks the laws of each source, one source after the other.
-  static func checkLaws(
-    of plugins: [any Plugin], _ invocation: Invocation, _ output: OutputOptions,
-    _ environment: PluginEnvironment, _ context: CommandContext
-  ) async throws -> ExitCode {
-    var entries: [LawEntry] = []
-    var isPassed = true
-    for plugin in plugins {
-      context.progress.say { "Checking \(plugin.name)…" }
-      let (report, requests) = try await plugin.checkLaws(
-        in: environment, within: invocation.duration(.timeout))
-      entries += report.entries.map { LawEntry($0, of: plugin.name) }
-      isPassed = isPassed && report.violations.isEmpty && report.inconclusive.isEmpty
-      context.diagnostics.note(
-        "\(plugin.name): \(requests) of at most \(LawBudget.requests) requests")
-    }
-    try RecordPrinter.print(
-      entries, as: output.plainListing("laws", LawEntry.self), output, in: context)
-    return isPassed ? .success : .partial
-  }
-}
-
 /// The verdict of one law on one source.
 struct LawEntry: Entry {
   let id: String
@@ -262,28 +280,6 @@ struct LawEntry: Entry {
     Field("found", "Found", \.found, about: "The violations, or the reason."),
     Field("about", "Description", \.about, about: "What the law demands."),
   ]
-}
-
-extension Plugin {
-  /// Checks the laws that few requests are enough for, without the store.
-  fileprivate func checkLaws(
-    in environment: PluginEnvironment, within deadline: Duration?
-  ) async throws(CommandError) -> (LawReport, requests: Int) {
-    let budget = LawBudget(base: environment.transport)
-    var environment = environment
-    environment.transport = budget
-    let source = try CommandError.wrapping(
-      of: self, try live(in: environment, deadline: deadline))
-    var subject = LawSubject(name, source: source, fields: fields)
-    subject.query = try? Query(example.query)
-    subject.search = policy.localSearchBound == nil ? .service : .none
-    subject.isEndless = policy.isEndless
-    subject.repeatsRecords = policy.repeatsRecords
-    subject.secrets = secrets(in: environment.settings)
-    subject.bound = PaginationBound(items: 300, pages: 5)
-    subject.sizes = [policy.largestPage]
-    return (await LawReport(on: subject, of: Law.ofServices), budget.count)
-  }
 }
 
 /// Sends a limited number of requests.

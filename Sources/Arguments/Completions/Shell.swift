@@ -103,6 +103,18 @@ package enum Shell: String, CaseIterable, Sendable {
 
     """#
   }
+
+  fileprivate func command(_ program: String) -> Command {
+    Command(
+      notes: installing(program) + [
+        "IDs are completed from cached records; no service is contacted."
+      ],
+      examples: [("completions \(rawValue)", "print the script")]
+    ) { _, context in
+      try context.output.write(script(context.catalog.program))
+      return .success
+    }
+  }
 }
 
 extension CommandTree.Node {
@@ -114,19 +126,5 @@ extension CommandTree.Node {
           "completions \(shell.rawValue)",
           "Generate the completion script for \(shell.rawValue)", shell.command(program))
       })
-  }
-}
-
-extension Shell {
-  fileprivate func command(_ program: String) -> Command {
-    Command(
-      notes: installing(program) + [
-        "IDs are completed from cached records; no service is contacted."
-      ],
-      examples: [("completions \(rawValue)", "print the script")]
-    ) { _, context in
-      try context.output.write(script(context.catalog.program))
-      return .success
-    }
   }
 }

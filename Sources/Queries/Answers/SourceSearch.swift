@@ -133,6 +133,11 @@ extension Plugin {
     defer { outcome = run.outcome }
     return try await run.records()
   }
+
+  /// The name or title of a record: the first field in a row that is not its ID; empty if there is none.
+  package func label(of record: Item) -> String { fields.name(of: record) ?? "" }
+
+  package var fieldEntries: [FieldEntry] { fields.map { FieldEntry($0) } }
 }
 
 package struct SearchHit: Record {
@@ -184,13 +189,6 @@ extension JSON {
     guard case .object(let members) = self else { return self }
     return .object([JSON.Member("source", .string(source))] + members)
   }
-}
-
-extension Plugin {
-  /// The name or title of a record: the first field in a row that is not its ID; empty if there is none.
-  package func label(of record: Item) -> String { fields.name(of: record) ?? "" }
-
-  package var fieldEntries: [FieldEntry] { fields.map { FieldEntry($0) } }
 }
 
 extension DataSource {

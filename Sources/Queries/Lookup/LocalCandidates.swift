@@ -45,6 +45,31 @@ struct LocalCandidates<P: Plugin>: Sendable {
   private func page(_ request: PageRequest, of source: any DataSource<P.Item>) async -> [P.Item] {
     ((try? await source.page(request))?.records) ?? []
   }
+
+  private static var maxPieces: Int { 10 }
+  private static var recordsPerPiece: Int { 100 }
+
+  fileprivate func word(near word: String, _ fields: [Field<P.Item>]) async -> String? {
+    let letters = Array(word.unicodeScalars)
+    var seen: Set<String> = []
+    var candidates: [String] = []
+    var pieces = (0..<max(0, min(letters.count - 2, Self.maxPieces))).map {
+      letters[$0..<$0 + 3]
+    }
+    // Letters that are swapped in the middle of a short word leave only these.
+    if letters.count > 2, isQuickToScan { pieces.append(letters[..<2]) }
+    for letters in pieces {
+      let piece = String(String.UnicodeScalarView(letters))
+      guard let query = try? Query(piece) else { continue }
+      for record in await records(matching: query, limit: Self.recordsPerPiece) {
+        for word in fields.searchableText(of: record).text.split(whereSeparator: \.isWhitespace)
+        where word.utf8.count >= 3 && seen.insert(String(word)).inserted {
+          candidates.append(String(word))
+        }
+      }
+    }
+    return nearest(to: word, in: candidates)
+  }
 }
 
 extension Plugin {
@@ -73,32 +98,5 @@ extension Plugin {
       await !records.records(matching: suggested, limit: 1).isEmpty
     else { return nil }
     return suggested.text
-  }
-}
-
-extension LocalCandidates {
-  private static var maxPieces: Int { 10 }
-  private static var recordsPerPiece: Int { 100 }
-
-  fileprivate func word(near word: String, _ fields: [Field<P.Item>]) async -> String? {
-    let letters = Array(word.unicodeScalars)
-    var seen: Set<String> = []
-    var candidates: [String] = []
-    var pieces = (0..<max(0, min(letters.count - 2, Self.maxPieces))).map {
-      letters[$0..<$0 + 3]
-    }
-    // Letters that are swapped in the middle of a short word leave only these.
-    if letters.count > 2, isQuickToScan { pieces.append(letters[..<2]) }
-    for letters in pieces {
-      let piece = String(String.UnicodeScalarView(letters))
-      guard let query = try? Query(piece) else { continue }
-      for record in await records(matching: query, limit: Self.recordsPerPiece) {
-        for word in fields.searchableText(of: record).text.split(whereSeparator: \.isWhitespace)
-        where word.utf8.count >= 3 && seen.insert(String(word)).inserted {
-          candidates.append(String(word))
-        }
-      }
-    }
-    return nearest(to: word, in: candidates)
   }
 }

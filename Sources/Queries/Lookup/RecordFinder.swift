@@ -283,34 +283,7 @@ extension Plugin {
   func searchHint(_ text: String) -> Hint {
     .command("\(name) search \(text.isPlainWord ? text : "QUERY")")
   }
-}
 
-extension Sequence {
-  /// The name of a record: its first shown text other than its ID; `nil` if there is none.
-  package func name<Item: Record>(of item: Item) -> String? where Element == Field<Item> {
-    let id = item.id.description
-    for field in self where field.isShown {
-      if case .string(let text) = field[item], text != id, !text.isEmpty { return text }
-    }
-    return nil
-  }
-}
-
-extension SourceError {
-  /// True if no record with the ID is known.
-  fileprivate var isUnknownRecord: Bool {
-    switch code {
-    case .notFound, .nothingCached, .offline, .unsupported: !(cause is DeletedRecord)
-    default: false
-    }
-  }
-}
-
-extension String {
-  fileprivate var isUUID: Bool { UUID(uuidString: self) != nil }
-}
-
-extension Plugin {
   /// Looks up a record; `invalidRequest` if the text is not a valid ID.
   package func find(
     _ text: String, in source: any DataSource<Item>
@@ -341,4 +314,29 @@ extension Plugin {
     if isDeleted { return true }
     return (try? await bundled.item(id)) != nil
   }
+}
+
+extension Sequence {
+  /// The name of a record: its first shown text other than its ID; `nil` if there is none.
+  package func name<Item: Record>(of item: Item) -> String? where Element == Field<Item> {
+    let id = item.id.description
+    for field in self where field.isShown {
+      if case .string(let text) = field[item], text != id, !text.isEmpty { return text }
+    }
+    return nil
+  }
+}
+
+extension SourceError {
+  /// True if no record with the ID is known.
+  fileprivate var isUnknownRecord: Bool {
+    switch code {
+    case .notFound, .nothingCached, .offline, .unsupported: !(cause is DeletedRecord)
+    default: false
+    }
+  }
+}
+
+extension String {
+  fileprivate var isUUID: Bool { UUID(uuidString: self) != nil }
 }

@@ -46,14 +46,7 @@ extension SourceError {
     let secrets = settings.filter(\.isSecret)
     return settings.first { words.contains($0.key) } ?? (secrets.count == 1 ? secrets.first : nil)
   }
-}
 
-/// The cause of a failed lookup whose remedy is a command line of this source.
-struct LookupAdvice: Error {
-  let hint: Hint
-}
-
-extension SourceError {
   /// The text is not a valid ID, so no record can have it.
   package static func invalidID<P: Plugin>(_ text: String, of plugin: P) -> SourceError {
     let rule = P.Item.ID.self is any BinaryInteger.Type ? ": must be a number" : ""
@@ -61,4 +54,9 @@ extension SourceError {
       .invalidRequest, "invalid \(plugin.noun.singular) ID \"\(text)\"\(rule)",
       cause: LookupAdvice(hint: plugin.searchHint(text)))
   }
+}
+
+/// The cause of a failed lookup whose remedy is a command line of this source.
+struct LookupAdvice: Error {
+  let hint: Hint
 }

@@ -55,19 +55,7 @@ package enum StoreLocation: Hashable, Sendable {
   package var hasPassword: Bool {
     if case .postgres(let address) = self { address.hasPassword } else { false }
   }
-}
 
-extension StoreLocation: CustomStringConvertible {
-  /// The path, or the URL without its password.
-  package var description: String {
-    switch self {
-    case .file(let path): path
-    case .postgres(let address): address.description
-    }
-  }
-}
-
-extension StoreLocation {
   package static func setting(of program: ProgramName) -> Setting {
     Setting(
       program.variable("STORE"), .store,
@@ -99,6 +87,16 @@ extension StoreLocation {
     guard case .postgres(var address) = self, !address.hasPassword else { return self }
     address.password = settings.secret(Self.password(of: program))
     return .postgres(address)
+  }
+}
+
+extension StoreLocation: CustomStringConvertible {
+  /// The path, or the URL without its password.
+  package var description: String {
+    switch self {
+    case .file(let path): path
+    case .postgres(let address): address.description
+    }
   }
 }
 

@@ -34,30 +34,7 @@ extension String {
     }
     return text
   }
-}
 
-/// Writes RFC 4180: a header of field names, lines that end in CR LF.
-struct CSVWriter<Item>: RecordWriter {
-  let fields: [Field<Item>]
-
-  let isRaw: Bool
-
-  mutating func begin() -> String { line(fields.map { .string($0.name) }) }
-
-  mutating func append(_ records: [Item]) -> String {
-    var text = ""
-    for record in records { text += line(fields.map { $0[record] }) }
-    return text
-  }
-
-  private func line(_ values: [JSON]) -> String {
-    let cells = values.map { $0.cell.csvCell(isRaw: isRaw) }
-    // Many parsers take an empty line for a record without cells.
-    return (cells == [""] ? "\"\"" : cells.joined(separator: ",")) + "\r\n"
-  }
-}
-
-extension String {
   /// Sanitized like `safeCell`, because CSV is mostly opened in spreadsheets; quoted if necessary.
   ///
   /// Unless `isRaw`, a `'` precedes text that a spreadsheet may take for a formula: it begins with
@@ -83,6 +60,27 @@ extension String {
   /// `true` for a decimal number such as -3.5 or +1e-9, but not for `-inf` or `-0x1`.
   private var isPlainNumber: Bool {
     utf8.allSatisfy { 0x30...0x39 ~= $0 || "+-.eE".utf8.contains($0) } && Double(self) != nil
+  }
+}
+
+/// Writes RFC 4180: a header of field names, lines that end in CR LF.
+struct CSVWriter<Item>: RecordWriter {
+  let fields: [Field<Item>]
+
+  let isRaw: Bool
+
+  mutating func begin() -> String { line(fields.map { .string($0.name) }) }
+
+  mutating func append(_ records: [Item]) -> String {
+    var text = ""
+    for record in records { text += line(fields.map { $0[record] }) }
+    return text
+  }
+
+  private func line(_ values: [JSON]) -> String {
+    let cells = values.map { $0.cell.csvCell(isRaw: isRaw) }
+    // Many parsers take an empty line for a record without cells.
+    return (cells == [""] ? "\"\"" : cells.joined(separator: ",")) + "\r\n"
   }
 }
 

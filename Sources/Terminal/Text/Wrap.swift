@@ -97,6 +97,16 @@ extension Substring {
     parts.append(self[start...])
     return parts
   }
+
+  /// The longest prefix of at most `limit` cells; see ``CellCutter``.
+  package func prefix(cells limit: Int) -> Substring {
+    if isPrintableASCII {
+      let end = utf8.index(startIndex, offsetBy: Swift.max(0, limit), limitedBy: endIndex)
+      return self[..<(end ?? endIndex)]
+    }
+    var cutter = CellCutter(self)
+    return self[..<cutter.advance(by: limit)]
+  }
 }
 
 extension String {
@@ -118,18 +128,6 @@ extension String {
     guard !rest.isEmpty, let space = kept.lastIndex(of: " ") else { return cut }
     let word = kept[space...].dropFirst() + rest
     return word.displayWidth > width ? cut : kept[..<space] + "…"
-  }
-}
-
-extension Substring {
-  /// The longest prefix of at most `limit` cells; see ``CellCutter``.
-  package func prefix(cells limit: Int) -> Substring {
-    if isPrintableASCII {
-      let end = utf8.index(startIndex, offsetBy: Swift.max(0, limit), limitedBy: endIndex)
-      return self[..<(end ?? endIndex)]
-    }
-    var cutter = CellCutter(self)
-    return self[..<cutter.advance(by: limit)]
   }
 }
 
