@@ -33,7 +33,7 @@ extension Command {
     let output = try OutputOptions(invocation, in: context)
     let settings = try context.settings()
     context.warnOfInvalidValues(in: settings)
-    let entries = context.catalog.settings.map { SettingEntry($0, settings) }
+    let entries = context.catalog.settings.map { SettingEntry(setting: $0, settings: settings) }
     try RecordPrinter.print(
       entries, as: output.plainListing("config", SettingEntry.self), output, in: context)
     return .success
@@ -260,23 +260,18 @@ extension SourceCatalog {
 }
 
 private struct SettingEntry: Entry {
-  let id: String
-  let value: String
-  let origin: String
-  let about: String
+  let setting: Setting
+  let settings: Settings
 
-  init(_ setting: Setting, _ settings: Settings) {
-    id = setting.key
-    value = settings.visible(setting)
-    origin = settings.origin(of: setting).description
-    about = setting.about
-  }
+  var id: String { setting.key }
+  var value: String { settings.visible(setting) }
+  var origin: String { settings.origin(of: setting).description }
 
   static let fields: [Field<SettingEntry>] = [
     Field("key", "Key", \.id, about: "The setting's key."),
     Field("value", "Value", \.value, about: "The value; secrets are masked."),
     Field("origin", "Origin", \.origin, about: "The file, variable or default."),
-    Field("about", "Description", \.about, about: "The description."),
+    Field("about", "Description", \.setting.about, about: "The description."),
   ]
 }
 

@@ -199,9 +199,9 @@ private struct RecordListing<P: Plugin> {
     if output.isForPeople {
       try context.output.write("\(count)\n")
     } else {
-      let listing = try output.listing(
-        verb, of: plugin.name, query: query, fields: RecordCount.fields,
-        layout: Layout(card: RecordCount.fields.map(\.name)))
+      var listing = try output.plainListing(verb, RecordCount.self)
+      listing.source = plugin.name
+      listing.query = query?.text
       var summary = run.outcome.summary
       summary.count = 1
       summary.total = 1

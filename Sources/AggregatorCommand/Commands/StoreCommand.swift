@@ -25,10 +25,8 @@ extension CommandTree.Node {
 extension Command {
   fileprivate static let storeStatus = Command(
     options: Option.formatting, fields: StoreEntry.fields,
-    examples: [("store", "show the number of cached records per source")]
-  ) { invocation, context in
-    try await showStatus(invocation, context)
-  }
+    examples: [("store", "show the number of cached records per source")],
+    run: showStatus)
 
   private static func showStatus(
     _ invocation: Invocation, _ context: CommandContext
@@ -41,16 +39,12 @@ extension Command {
     var activities: [String] = []
     var kept: [String] = []
     for plugin in context.catalog.plugins {
-      do throws(SourceError) {
-        entries.append(StoreEntry(plugin.name, try await store.status(of: plugin.name)))
-        let scopes = try await store.capabilities.scopes?.scopes(of: plugin.name) ?? []
-        let count = scopes.count { !$0.isShown }
-        if count > 0 { kept.append("\(count) of \(plugin.name)") }
-        if store.isShared, let activity = try await plugin.activity(in: environment, store) {
-          activities.append(activity)
-        }
-      } catch {
-        throw CommandError(error)
+      entries.append(StoreEntry(id: plugin.name, status: try await store.status(of: plugin.name)))
+      let scopes = try await store.capabilities.scopes?.scopes(of: plugin.name) ?? []
+      let count = scopes.count { !$0.isShown }
+      if count > 0 { kept.append("\(count) of \(plugin.name)") }
+      if store.isShared, let activity = try await plugin.activity(in: environment, store) {
+        activities.append(activity)
       }
     }
     try RecordPrinter.print(
@@ -76,16 +70,11 @@ extension Command {
   }
 
   /// The location of the store, its size and its state.
-  private static func notes(on store: any Store) async throws(CommandError) -> [String] {
-    guard let database = store.capabilities.database else { return [] }
-    do throws(SourceError) {
-      let facts = try await database.facts()
-      let missing = facts.server == nil ? "does not exist yet" : "no store yet"
-      let place = [facts.location, facts.server, facts.bytes?.byteCount ?? missing]
-      return [place.compactMap(\.self).joined(separator: ", "), facts.search].compactMap(\.self)
-    } catch {
-      throw CommandError(error)
-    }
+  private static func notes(on store: any Store) async throws(SourceError) -> [String] {
+    guard let facts = try await store.capabilities.database?.facts() else { return [] }
+    let missing = facts.server == nil ? "does not exist yet" : "no store yet"
+    let place = [facts.location, facts.server, facts.bytes?.byteCount ?? missing]
+    return [place.compactMap(\.self).joined(separator: ", "), facts.search].compactMap(\.self)
   }
 
   fileprivate static func clearStore(_ plugins: [any Plugin]) -> Command {
@@ -116,21 +105,15 @@ extension Command {
       return try await clearHistory(of: name, in: store, invocation, context)
     }
     let files = try context.imageFiles(environment.settings)
-    func failure(_ error: SourceError) -> CommandError {
-      plugin.map { CommandError(error, of: $0) } ?? CommandError(error)
-    }
-    let cached: CachedData
     do {
-      cached = try await CachedData(
+      let cached = try await CachedData(
         of: name, called: plugin?.noun, in: store, files,
         !invocation.has(.forgetDeleted) ? .records : plugin == nil ? .everything : .deletions)
-    } catch {
-      throw failure(error)
-    }
-    // A source that was removed may have left records.
-    if cached.isEmpty { _ = try context.catalog.plugin(named: name) }
-    try await context.remove(cached.text) { () async throws(CommandError) in
-      do throws(SourceError) { try await cached.remove() } catch { throw failure(error) }
+      // A source that was removed may have left records.
+      if cached.isEmpty { _ = try context.catalog.plugin(named: name) }
+      try await context.remove(cached.text) { try await cached.remove() }
+    } catch let error as SourceError {
+      throw plugin.map { CommandError(error, of: $0) } ?? CommandError(error)
     }
     return .success
   }
@@ -161,17 +144,13 @@ extension Command {
   private static func clearHistory(
     of name: String, in store: any Store, _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    do {
-      let count = try await store.status(of: name).history?.count ?? 0
-      // A source that was removed may have left changes.
-      if count == 0 { _ = try context.catalog.plugin(named: name) }
-      try await context.remove("\(count.of("change")) of \(name)") {
-        try await store.clearHistory(of: name)
-      }
-      return .success
-    } catch let error as SourceError {
-      throw CommandError(error)
+    let count = try await store.status(of: name).history?.count ?? 0
+    // A source that was removed may have left changes.
+    if count == 0 { _ = try context.catalog.plugin(named: name) }
+    try await context.remove("\(count.of("change")) of \(name)") {
+      try await store.clearHistory(of: name)
     }
+    return .success
   }
 
   fileprivate static let storePath = Command(
@@ -207,37 +186,25 @@ extension Plugin {
 
 private struct StoreEntry: Entry {
   let id: String
-  let records: Int
-  let deleted: Int
-  let removedUpstream: Int
-  let pages: Int
-  let fetchedAt: String?
-  let changes: Int
-
-  init(_ name: String, _ status: StoreStatus) {
-    id = name
-    records = status.records
-    deleted = status.deleted
-    removedUpstream = status.removedUpstream
-    pages = status.pages
-    fetchedAt = status.fetchedAt?.iso8601
-    changes = status.history?.count ?? 0
-  }
+  let status: StoreStatus
 
   static let fields: [Field<StoreEntry>] = [
     Field("source", "Source", \.id, about: "The source."),
     Field(
-      "records", "Records", \.records,
-      about: "The number of records, without deleted and removed ones."
-    ),
-    Field("deleted", "Deleted", \.deleted, about: "The number of deleted IDs, cached or not."),
+      "records", "Records", \.status.records,
+      about: "The number of records, without deleted and removed ones."),
     Field(
-      "removedUpstream", "Removed upstream", \.removedUpstream,
+      "deleted", "Deleted", \.status.deleted, about: "The number of deleted IDs, cached or not."),
+    Field(
+      "removedUpstream", "Removed upstream", \.status.removedUpstream,
       about: "The number of records that the service no longer has."),
-    Field("pages", "Pages", \.pages, about: "The number of cached pages."),
+    Field("pages", "Pages", \.status.pages, about: "The number of cached pages."),
     Field(
-      "fetchedAt", "Last fetched", \.fetchedAt, about: "Time of the newest fetched page."),
-    Field("changes", "Changes", \.changes, about: "The number of changes in the history."),
+      "fetchedAt", "Last fetched", \.status.fetchedAt?.iso8601,
+      about: "Time of the newest fetched page."),
+    Field("changes", "Changes", .integer, about: "The number of changes in the history.") {
+      .integer($0.status.history?.count ?? 0)
+    },
   ]
 }
 

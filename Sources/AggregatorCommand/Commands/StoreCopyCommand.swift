@@ -1,6 +1,6 @@
 import AggregatorArguments
-import AggregatorCopy
-import AggregatorKit
+package import AggregatorCopy
+package import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
 import Synchronization
@@ -8,7 +8,7 @@ import Synchronization
 extension Command {
   static let copyStore = Command(
     "FROM TO", words: { arguments, _ in arguments.count < 2 ? .file : .none },
-    options: Option.formatting, fields: CopyEntry.fields,
+    options: Option.formatting, fields: StoreCopy.Table.fields,
     notes: [
       "FROM and TO are paths of SQLite files or URLs of PostgreSQL databases. TO must be empty, and is "
         + "created. Records keep their positions, so that next and sync continue in the copy. An "
@@ -20,10 +20,8 @@ extension Command {
     examples: [
       ("store copy store.sqlite postgresql://me@db.example/records", "move to PostgreSQL"),
       ("store copy postgresql://me@db.example/records backup.sqlite", "make a backup"),
-    ]
-  ) { invocation, context in
-    try await runCopy(invocation, context)
-  }
+    ],
+    run: runCopy)
 
   private static func runCopy(
     _ invocation: Invocation, _ context: CommandContext
@@ -42,7 +40,7 @@ extension Command {
     defer { interruption.cancel() }
     let show = context.showCopying()
     let result: StoreCopy.Result
-    do throws(SourceError) {
+    do {
       result = try await StoreCopy(
         from: .init(context.store(at: from, keepsDamagedFile: true), at: from.description),
         to: .init(context.store(at: to, keepsDamagedFile: true), at: to.description)
@@ -53,12 +51,12 @@ extension Command {
       }.run()
     } catch {
       resumption()
-      throw CommandError(error)
+      throw error
     }
     context.progress.say(nil)
     try RecordPrinter.print(
-      result.tables.map(CopyEntry.init), as: output.plainListing("store copy", CopyEntry.self),
-      output, in: context)
+      result.tables, as: output.plainListing("store copy", StoreCopy.Table.self), output,
+      in: context)
     guard result.isComplete else {
       throw CommandError(
         .tryLater, "\(from) is being changed: the copy is not finished",
@@ -96,13 +94,9 @@ extension CommandContext {
     let chosen = try chosenLocation(settings)
     var locations: [StoreLocation] = []
     for (name, text) in zip(names, invocation.arguments) {
-      let location: StoreLocation
-      do throws(SourceError) {
-        location = try StoreLocation(
-          argument: text, for: name, in: FileManager.default.currentDirectoryPath)
-      } catch {
-        throw CommandError(error)
-      }
+      let location = try CommandError.wrapping(
+        try StoreLocation(
+          argument: text, for: name, in: FileManager.default.currentDirectoryPath))
       if location.hasPassword {
         warnOfVisiblePassword(
           "\(name) has a password, which other users can see in the process list")
@@ -133,16 +127,12 @@ extension CommandContext {
   /// Says how to finish the copy that is this store.
   func warnOfUnfinishedCopy(
     into store: any Store, at location: StoreLocation
-  ) async throws(CommandError) {
-    do throws(SourceError) {
-      guard let text = try await store.capabilities.database?.copyMark(), let mark = CopyMark(text)
-      else { return }
-      diagnostics.warning(
-        "this store is an unfinished copy of \(mark.origin)",
-        hint: .command("store copy \(mark.origin.typedPath) \(location.typed)"))
-    } catch {
-      throw CommandError(error)
-    }
+  ) async throws(SourceError) {
+    guard let text = try await store.capabilities.database?.copyMark(), let mark = CopyMark(text)
+    else { return }
+    diagnostics.warning(
+      "this store is an unfinished copy of \(mark.origin)",
+      hint: .command("store copy \(mark.origin.typedPath) \(location.typed)"))
   }
 }
 
@@ -158,20 +148,10 @@ extension String {
   }
 }
 
-private struct CopyEntry: Entry {
-  let id: String
-  let rows: Int
-  let checksum: String
-  let isEqual: Bool
+extension StoreCopy.Table: Entry {
+  package var id: String { name }
 
-  init(_ table: StoreCopy.Table) {
-    id = table.name
-    rows = table.rows
-    checksum = table.checksum
-    isEqual = table.isEqual
-  }
-
-  static let fields: [Field<CopyEntry>] = [
+  package static let fields: [Field<StoreCopy.Table>] = [
     Field("table", "Table", \.id, about: "The table of the store."),
     Field("rows", "Rows", \.rows, about: "The number of its rows in FROM."),
     Field(

@@ -15,10 +15,8 @@ extension Command {
     examples: [
       ("store init-sql-role reader", "create the role reader"),
       ("store init-sql-role reader --dry-run", "print the statements instead"),
-    ]
-  ) { invocation, context in
-    try await createRole(invocation, context)
-  }
+    ],
+    run: createRole)
 
   private static func createRole(
     _ invocation: Invocation, _ context: CommandContext
@@ -29,16 +27,13 @@ extension Command {
     guard let roles = store.capabilities.roles else {
       throw CommandError(.usage, "this store has no roles: it is not in PostgreSQL")
     }
-    let role: SQLRole
-    do throws(SourceError) { role = try await roles.sqlRole(name) } catch {
-      throw CommandError(error)
-    }
+    let role = try await roles.sqlRole(name)
     guard !invocation.has(.dryRun) else {
       try context.output.write(role.script)
       return .success
     }
     do throws(SourceError) { try await roles.create(role) } catch {
-      guard let reason = error.missingRight else { throw CommandError(error) }
+      guard let reason = error.missingRight else { throw error }
       context.diagnostics.error(
         CommandError(
           .io, "cannot create the role \"\(name)\": \(reason)",

@@ -22,7 +22,9 @@ extension Command {
     var entries: [ScopeEntry] = []
     for plugin in plugins {
       do throws(SourceError) {
-        entries += try await store.scopes(of: plugin.name).map { ScopeEntry(plugin.name, $0) }
+        entries += try await store.scopes(of: plugin.name).map {
+          ScopeEntry(source: plugin.name, scope: $0)
+        }
       } catch {
         throw CommandError(error, of: plugin)
       }
@@ -83,35 +85,22 @@ extension CommandError {
 }
 
 private struct ScopeEntry: Entry {
-  let id: String
   let source: String
-  let name: String
-  let isShown: Bool
-  let records: Int
-  let deleted: Int
-  let secrets: Int
-  let fetchedAt: String?
+  let scope: ScopeStatus
 
-  init(_ source: String, _ scope: ScopeStatus) {
-    id = "\(source)@\(scope.name)"
-    self.source = source
-    name = scope.name
-    isShown = scope.isShown
-    records = scope.status.records
-    deleted = scope.status.deleted
-    secrets = scope.secrets
-    fetchedAt = scope.status.fetchedAt?.iso8601
-  }
+  var id: String { "\(source)@\(scope.name)" }
 
   static let fields: [Field<ScopeEntry>] = [
     Field("source", "Source", \.source, about: "The source."),
-    Field("scope", "Scope", \.name, about: "The name of the scope."),
-    Field("isShown", "Shown", \.isShown, about: "True for the scope that is shown."),
-    Field("records", "Records", \.records, about: "The number of records."),
-    Field("deleted", "Deleted", \.deleted, about: "The number of deleted IDs."),
+    Field("scope", "Scope", \.scope.name, about: "The name of the scope."),
+    Field("isShown", "Shown", \.scope.isShown, about: "True for the scope that is shown."),
+    Field("records", "Records", \.scope.status.records, about: "The number of records."),
+    Field("deleted", "Deleted", \.scope.status.deleted, about: "The number of deleted IDs."),
     Field(
-      "secrets", "Secrets", \.secrets,
+      "secrets", "Secrets", \.scope.secrets,
       about: "The number of secrets that read it, 0 if it needs none."),
-    Field("fetchedAt", "Last fetched", \.fetchedAt, about: "Time of the newest fetched page."),
+    Field(
+      "fetchedAt", "Last fetched", \.scope.status.fetchedAt?.iso8601,
+      about: "Time of the newest fetched page."),
   ]
 }

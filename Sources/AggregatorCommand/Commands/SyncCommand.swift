@@ -14,7 +14,7 @@ extension Plugin {
             ? "stop after N pages (required)" : "stop after N pages, 0 for no limit (default)"),
         .jobs, .wait, .explain,
       ] + Option.fetching + Option.formatting,
-      fields: SyncEntry.fields,
+      fields: SyncReport.fields,
       notes: [
         policy.isEndless
           ? "This source is unbounded, so --max-pages is required. Each sync continues after the last "
@@ -35,7 +35,7 @@ extension Plugin {
   private func sync(_ invocation: Invocation, _ context: CommandContext) async throws -> ExitCode {
     let pages = try maxPages(invocation, for: "\(name) sync")
     let output = try OutputOptions(invocation, in: context)
-    var listing = try output.plainListing("sync", SyncEntry.self)
+    var listing = try output.plainListing("sync", SyncReport.self)
     listing.source = name
     let explanation = Explanation(invocation, context)
     let environment = try context.environment().explained(by: explanation)
@@ -55,10 +55,10 @@ extension Plugin {
     let report = SyncReport(result, of: self, isWaiting: invocation.has(.wait))
     if let failure = report.failure, result.pages == 0 { throw failure }
     if output.isForPeople {
-      try context.output.write("\(name): \(report.entry.text)\n")
+      try context.output.write("\(name): \(report.text)\n")
     } else {
       try RecordPrinter.print(
-        [report.entry], as: listing, output, in: context,
+        [report], as: listing, output, in: context,
         ListingSummary(count: 1, total: 1, warnings: report.warnings))
     }
     report.report(to: context.diagnostics)

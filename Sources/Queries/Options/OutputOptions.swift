@@ -88,7 +88,8 @@ package struct OutputOptions {
   }
 }
 
-package struct RecordPrinter<Item: Record> {
+package struct RecordPrinter<Item: Identifiable & Sendable>
+where Item.ID: CustomStringConvertible {
   private var writer: any RecordWriter<Item>
   private let output: ListingOutput
   private var hasBegun = false
@@ -118,9 +119,7 @@ package struct RecordPrinter<Item: Record> {
     try output.write(writer.finish(summary))
     try output.flush()
   }
-}
 
-extension RecordPrinter {
   /// - Parameter summary: Of these records, all there are, by default.
   package static func print(
     _ records: [Item], as listing: Listing<Item>, _ options: OutputOptions,
@@ -133,8 +132,8 @@ extension RecordPrinter {
   }
 }
 
-/// A record of the program itself, such as a source or a setting.
-package protocol Entry: Record {
+/// Something of the program itself that it lists, such as a source or a setting.
+package protocol Entry: Identifiable, Sendable where ID: CustomStringConvertible {
   /// The fields; all of them are shown.
   static var fields: [Field<Self>] { get }
 }

@@ -74,20 +74,18 @@ package final class SyncProgress: Sendable {
   }
 }
 
-package struct SyncReport {
-  package let entry: SyncEntry
+package struct SyncReport: Sendable {
+  package let result: SyncResult
   package let failure: CommandError?
   package let remarks: [Warning]
 
   private let source: String
-  private let result: SyncResult
   private let isEndless: Bool
 
   package init(_ result: SyncResult, of plugin: some Plugin, isWaiting: Bool) {
     source = plugin.name
     self.result = result
     isEndless = plugin.policy.isEndless
-    entry = SyncEntry(plugin.name, result)
     failure = result.failure.map { error in
       var failure = CommandError(error, of: plugin)
       guard error.code == .rateLimited else { return failure }
@@ -157,42 +155,28 @@ extension SyncResult {
   }
 }
 
-package struct SyncEntry: Entry {
-  package let id: String
-  package let added: Int
-  package let changed: Int
-  package let unchanged: Int
-  package let removedUpstream: Int
-  package let pages: Int
-  package let isComplete: Bool
-
-  package init(_ name: String, _ result: SyncResult) {
-    id = name
-    added = result.added
-    changed = result.changed
-    unchanged = result.unchanged
-    removedUpstream = result.removedUpstream
-    pages = result.pages
-    isComplete = result.isComplete
-  }
+extension SyncReport: Entry {
+  package var id: String { source }
 
   /// The line for people: `+12 ~3 =985 −2 (10 pages)`.
   package var text: String {
-    "+\(added) ~\(changed) =\(unchanged) −\(removedUpstream) (\(pages.of("page")))"
+    "+\(result.added) ~\(result.changed) =\(result.unchanged) −\(result.removedUpstream) "
+      + "(\(result.pages.of("page")))"
   }
 
-  package static let fields: [Field<SyncEntry>] = [
+  package static let fields: [Field<SyncReport>] = [
     Field("source", "Source", \.id, about: "The source."),
-    Field("added", "Added", \.added, about: "The number of new records."),
+    Field("added", "Added", \.result.added, about: "The number of new records."),
     Field(
-      "changed", "Changed", \.changed, about: "The number of records that changed or returned."),
-    Field("unchanged", "Unchanged", \.unchanged, about: "The number of unchanged records."),
+      "changed", "Changed", \.result.changed,
+      about: "The number of records that changed or returned."),
+    Field("unchanged", "Unchanged", \.result.unchanged, about: "The number of unchanged records."),
     Field(
-      "removedUpstream", "Removed upstream", \.removedUpstream,
+      "removedUpstream", "Removed upstream", \.result.removedUpstream,
       about: "The number of records that the service no longer has."),
-    Field("pages", "Pages", \.pages, about: "The number of pages fetched."),
+    Field("pages", "Pages", \.result.pages, about: "The number of pages fetched."),
     Field(
-      "complete", "Complete", \.isComplete,
+      "complete", "Complete", \.result.isComplete,
       about: "True if the service has no more records, and all were read."),
   ]
 }

@@ -1,7 +1,8 @@
 package import AggregatorKit
 
 /// Writes the document of `--json`: an indented envelope with one record a line.
-package struct EnvelopeWriter<Item: Record>: RecordWriter {
+package struct EnvelopeWriter<Item: Identifiable & Sendable>: RecordWriter
+where Item.ID: CustomStringConvertible {
   private let listing: Listing<Item>
   private var isFirst = true
 
@@ -44,12 +45,11 @@ package struct EnvelopeWriter<Item: Record>: RecordWriter {
   }
 }
 
-package struct NDJSONWriter<Item: Record>: RecordWriter {
-  package let listing: Listing<Item>
+package struct NDJSONWriter<Item: Identifiable & Sendable>: RecordWriter
+where Item.ID: CustomStringConvertible {
+  private let listing: Listing<Item>
 
-  package init(listing: Listing<Item>) {
-    self.listing = listing
-  }
+  package init(_ listing: Listing<Item>) { self.listing = listing }
 
   package mutating func append(_ records: [Item]) -> String {
     var text = ""

@@ -1,6 +1,7 @@
 package import AggregatorKit
 
-package struct Listing<Item: Record>: Sendable {
+package struct Listing<Item: Identifiable & Sendable>: Sendable
+where Item.ID: CustomStringConvertible {
   package enum Shape { case rows, cards }
 
   /// The source's name; `nil` for several sources.
@@ -106,7 +107,7 @@ package enum Format: String, CaseIterable, Sendable {
     case .tsv: TSVWriter(fields: listing.columns)
     case .csv: CSVWriter(fields: listing.columns, isRaw: listing.isRaw)
     case .json: EnvelopeWriter(listing)
-    case .ndjson: NDJSONWriter(listing: listing)
+    case .ndjson: NDJSONWriter(listing)
     }
   }
 }

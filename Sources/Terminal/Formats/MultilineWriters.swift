@@ -159,7 +159,8 @@ package struct Paragraph {
 }
 
 /// Writes each record as a paragraph whose lines begin behind its sign.
-struct ParagraphWriter<Item: Record>: RecordWriter {
+struct ParagraphWriter<Item: Identifiable>: RecordWriter
+where Item.ID: CustomStringConvertible {
   private let terminalLayout: TerminalLayout
   private let paragraph: (Item, _ id: String) -> Paragraph
   private var shortIDs = ShortIDs()

@@ -8,7 +8,8 @@ import AggregatorKit
 ///
 /// If the layout is narrower than 40 cells or has room for a single column, each record is written
 /// as a ``Block`` instead.
-struct TableWriter<Item: Record>: RecordWriter {
+struct TableWriter<Item: Identifiable & Sendable>: RecordWriter
+where Item.ID: CustomStringConvertible {
   private let listing: Listing<Item>
   private let fields: [Field<Item>]
   private let terminalLayout: TerminalLayout

@@ -181,7 +181,7 @@ import Testing
       .run(upTo: nil, jobs: 1, waits: false) { _ in }
     let report = SyncReport(result, of: plugin, isWaiting: false)
     #expect(report.code == .partial)
-    #expect((report.entry.added, report.entry.pages, report.entry.isComplete) == (250, 3, false))
+    #expect((report.result.added, report.result.pages, report.result.isComplete) == (250, 3, false))
     #expect(
       report.warnings.map(\.warning.message) == [
         "the service lists only the first 250 products: the others cannot be reached"
