@@ -6,19 +6,11 @@ import Synchronization
 struct LoopbackConnection: ~Copyable {
   private static let headLimit = 64 << 10
 
-  private let socket: LoopbackSocket
-  private let shutdownSignal: ShutdownSignal
-  private let requestLog: Watched<RequestLog>
-  private var received = Data()
-
-  init(
-    _ socket: consuming LoopbackSocket, _ shutdownSignal: ShutdownSignal,
-    _ requestLog: Watched<RequestLog>
-  ) {
-    self.socket = socket
-    self.shutdownSignal = shutdownSignal
-    self.requestLog = requestLog
-  }
+  let socket: LoopbackSocket
+  let shutdownSignal: ShutdownSignal
+  let requestLog: Watched<RequestLog>
+  /// What the client has sent, and nobody has read yet.
+  var received = Data()
 
   /// Replies to requests until the client leaves, a reply ends the connection, or the server stops.
   mutating func serve(_ handler: LoopbackServer.Handler) {

@@ -129,7 +129,8 @@ package struct LoopbackSocket: ~Copyable {
       requestLog.change { $0.connections += 1 }
       Thread.detachNewThread {
         var connection = LoopbackConnection(
-          LoopbackSocket(owning: client), shutdownSignal, requestLog)
+          socket: LoopbackSocket(owning: client), shutdownSignal: shutdownSignal,
+          requestLog: requestLog)
         connection.serve(handler)
       }
     }

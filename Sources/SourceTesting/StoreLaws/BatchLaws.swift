@@ -5,8 +5,8 @@ import Foundation
 extension StoreLaw {
   static let batchAtomic = StoreLaw(
     "batch-atomic", "Readers see a batch's records, page and checkpoint together, or none of them."
-  ) { trial throws(SourceError) in
-    let (store, other, source) = (trial.store, trial.other, trial.source)
+  ) { trial, store, source throws(SourceError) in
+    let other = trial.other
     try await StoreTrial.read { () async throws(SourceError) in
       // Each call is a later look, so nothing that it sees may be older than what was seen before.
       let before = try await other.checkpoint("at", of: source)
@@ -37,8 +37,7 @@ extension StoreLaw {
 
   static let batchShared = StoreLaw(
     "batch-shared", "Everything that is saved is there for whoever opens the store afterwards."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     let update = CheckpointUpdate("at", from: nil, to: "1")
     let page = PageMetadata(
       next: Cursor("next"), total: 7, endpoint: "https://law.example/list",
@@ -65,8 +64,7 @@ extension StoreLaw {
 
   static let unchangedUnwritten = StoreLaw(
     "unchanged-unwritten", "Unchanged records are not written again."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     let added = try await store.save([StoreEntry("a"), StoreEntry("b")], of: source)
     trial.expect(added.added, [0, 1], at: "save of new records: added")
     trial.expect([added.changed, added.unchanged], [0, 0], at: "save of new records")
@@ -88,8 +86,7 @@ extension StoreLaw {
 
   static let mergeStored = StoreLaw(
     "merge-stored", "A record that merges with its stored form is stored, and found, as merged."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     try await store.save([StoreEntry("a", 1, text: "first"), StoreEntry("b", 7)], of: source)
     // The merged form is the sum of both numbers.
     func merging(_ id: String, _ number: Int) -> StoreEntry {
@@ -115,8 +112,7 @@ extension StoreLaw {
 
   static let recordTwice = StoreLaw(
     "record-twice", "A record that a batch has twice is stored once, in its last form."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     try await store.save([StoreEntry("known", 1, text: "old")], of: source)
     let entries = [
       StoreEntry("new", 1, text: "early"), StoreEntry("known", 2, text: "middle"),
@@ -138,8 +134,7 @@ extension StoreLaw {
   static let checkpointCompareAndSet = StoreLaw(
     "checkpoint-compare-and-set",
     "A checkpoint moves only from the expected text, and with it all that its update does."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     let reconciliation = Reconciliation(
       begins: true, completion: .init(lastPosition: .max, minRecordCount: 0))
     func move(
@@ -174,8 +169,8 @@ extension StoreLaw {
   static let checkpointOneWinner = StoreLaw(
     "checkpoint-one-winner",
     "Of several updates from the same text, exactly one moves a checkpoint."
-  ) { trial throws(SourceError) in
-    let (stores, source) = ([trial.store, trial.other], trial.source)
+  ) { trial, store, source throws(SourceError) in
+    let stores = [store, trial.other]
     for round in 0..<5 {
       let from = try await trial.store.checkpoint("at", of: source)
       let moved = try await StoreTrial.concurrently(6) { writer throws(SourceError) in
@@ -192,8 +187,8 @@ extension StoreLaw {
 
   static let sharedValuesSerial = StoreLaw(
     "shared-values-serial", "Changes of a shared value happen one after another."
-  ) { trial throws(SourceError) in
-    let (stores, key) = ([trial.store, trial.other], trial.source)
+  ) { trial, store, key throws(SourceError) in
+    let stores = [store, trial.other]
     let other = "\(key), another"
     trial.expect(try await trial.store.shared(key), nil, at: "a value that was never set")
     _ = try await StoreTrial.concurrently(4) { writer throws(SourceError) in

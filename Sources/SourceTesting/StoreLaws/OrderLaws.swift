@@ -5,8 +5,7 @@ import Foundation
 extension StoreLaw {
   static let firstSeenOrder = StoreLaw(
     "first-seen-order", "A record keeps its position in first-seen order, whatever happens to it."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     try await store.save([StoreEntry("c"), StoreEntry("a")], of: source)
     let first = try await store.all(of: source)
     try await store.save([StoreEntry("b"), StoreEntry("c", 1), StoreEntry("0")], of: source, at: 1)
@@ -36,8 +35,8 @@ extension StoreLaw {
   static let noRecordMissed = StoreLaw(
     "no-record-missed",
     "Whoever reads on after the last position misses no record, while several write."
-  ) { trial throws(SourceError) in
-    let (stores, source) = ([trial.store, trial.other], trial.source)
+  ) { trial, store, source throws(SourceError) in
+    let stores = [store, trial.other]
     let reader = try await trial.open()
     var found: [StoredRecord] = []
     try await StoreTrial.read { () async throws(SourceError) in
@@ -74,8 +73,7 @@ extension StoreLaw {
   static let anyPageSize = StoreLaw(
     "any-page-size",
     "Slices of any size have every record once, in order, and tell if there are more."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     let ids = (0..<26).map { "r\($0)" }
     try await store.save(ids.map { StoreEntry($0) }, of: source)
     try await store.save((0..<9).map { StoreEntry("other \($0)") }, of: "\(source), another")
@@ -112,8 +110,7 @@ extension StoreLaw {
 
   static let sourcesSeparate = StoreLaw(
     "sources-separate", "Sources do not see each other, whatever they are called."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     let names = hostileTexts.map { source + $0 }
     for (number, name) in names.enumerated() {
       let update = CheckpointUpdate("at", from: nil, to: "\(number)")
@@ -146,8 +143,7 @@ extension StoreLaw {
 
   static let textsExact = StoreLaw(
     "texts-exact", "IDs, keys, names and values are any texts, compared byte by byte."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     for (number, text) in hostileTexts.enumerated() {
       let key = source + text
       let update = CheckpointUpdate(text, from: nil, to: text)
@@ -183,8 +179,7 @@ extension StoreLaw {
 
   static let pagesCurrent = StoreLaw(
     "pages-current", "A page has the records of its batch, in its order and as they are now."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     func page(_ key: String) async throws(SourceError) -> [String]? {
       try await store.page(key, of: source)?.records.map(\.text)
     }
@@ -220,8 +215,7 @@ extension StoreLaw {
 
   static let pageKeys = StoreLaw(
     "page-keys", "The keys of pages are found by their beginnings, byte by byte."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     let keys = [
       "list", "list/1", "list/2", "LIST", "lis%", "lis_", "lis\\", "li\u{0}", "li\u{1}", "é",
       "e\u{301}", "list/😀",

@@ -4,8 +4,7 @@ import AggregatorLaws
 extension StoreLaw {
   static let deletionsLast = StoreLaw(
     "deletions-last", "A deleted ID, stored or not, stays hidden until it is restored."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     try await store.save(["a", "b", "c"].map { StoreEntry($0) }, of: source, page: "page")
     trial.expect(
       Set(try await store.delete(["a", "unknown"], of: source, at: .law())), ["a", "unknown"],
@@ -38,8 +37,7 @@ extension StoreLaw {
 
   static let deletionsOrdered = StoreLaw(
     "deletions-ordered", "Deletions are listed in the order of their UTF-8 bytes, by any page size."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     let ids = [
       "A", "B", "Z", "_", "a", "a\u{0}", "a\u{0}b", "a\u{1}", "a\u{1}b", "a b", "aa", "a😀", "b",
       "e\u{301}", "z", "ä", "é", "字", "\u{FFFF}", "😀",
@@ -69,8 +67,8 @@ extension StoreLaw {
 
   static let removalsFound = StoreLaw(
     "removals-found", "A record that a complete pass does not see is removed, until it is back."
-  ) { trial throws(SourceError) in
-    let (store, other, source) = (trial.store, trial.other, trial.source)
+  ) { trial, store, source throws(SourceError) in
+    let other = trial.other
     try await store.save(["a", "b", "c", "d"].map { StoreEntry($0) }, of: source)
     let last = try await store.status(of: source).lastPosition
     func step(
@@ -113,8 +111,7 @@ extension StoreLaw {
   static let removalsConfirmed = StoreLaw(
     "removals-confirmed",
     "If suspiciously many records are missing, or all, only a second pass proves it."
-  ) { trial throws(SourceError) in
-    let store = trial.store
+  ) { trial, store, _ throws(SourceError) in
     let ids = (0..<150).map { "r\($0)" }
     // The number of records, of those that a pass misses, and true if they are too many.
     for (count, missing, isSuspicious) in [
@@ -154,8 +151,7 @@ extension StoreLaw {
 
   static let removalsNeedCompletePass = StoreLaw(
     "removals-need-complete-pass", "A pass that saw too few different records removes none."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     try await store.save(["a", "b", "c", "d"].map { StoreEntry($0) }, of: source)
     let changes = try await store.pass(["a", "b", "a", "b", "a"], of: source, min: 3)
     trial.expect(changes.incompleteSeenCount, 2, at: "a pass that saw 2 of at least 3")

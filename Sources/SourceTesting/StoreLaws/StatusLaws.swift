@@ -4,8 +4,7 @@ import AggregatorLaws
 extension StoreLaw {
   static let statusCounts = StoreLaw(
     "status-counts", "The status counts records, deletions, removals and pages."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     var empty = StoreStatus()
     trial.expect(try await store.status(of: source), empty, at: "status of an unknown source")
     _ = try await store.delete(["never"], of: source, at: .law())
@@ -38,8 +37,7 @@ extension StoreLaw {
 
   static let clearForgets = StoreLaw(
     "clear-forgets", "Clearing a source removes all but its deletions, and reuses no position."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     try await store.clear(source, forgetsDeleted: true)
     let ids = (0..<20).map { "r\($0)" }
     let update = CheckpointUpdate("at", from: nil, to: "1")
@@ -74,8 +72,7 @@ extension StoreLaw {
 
   static let historyTells = StoreLaw(
     "history-tells", "A history, if one is kept, tells what has changed since a point of it."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     try await store.save(["a", "b", "c", "d", "e"].map { StoreEntry($0, 1) }, of: source, at: 1)
     guard let start = try await store.status(of: source).history else {
       return trial.context.notApplicable("no history is kept")
@@ -163,7 +160,7 @@ extension StoreLaw {
 
   static let changesNotified = StoreLaw(
     "changes-notified", "Everyone who listens is notified of every change, by any process."
-  ) { trial throws(SourceError) in
+  ) { trial, _, _ throws(SourceError) in
     for change in Change.allCases {
       let streams = [
         await trial.store.changeNotifications(of: trial.source),

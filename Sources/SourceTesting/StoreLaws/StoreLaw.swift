@@ -5,7 +5,9 @@ public import Testing
 
 /// A promise of `Store`, and the check for it.
 public struct StoreLaw: Sendable, CustomStringConvertible {
-  typealias Check = @Sendable (inout StoreTrial) async throws(SourceError) -> Void
+  /// Checks a store, and a source that is new to it.
+  typealias Check =
+    @Sendable (inout StoreTrial, any Store, String) async throws(SourceError) -> Void
 
   /// The stable identifier: `batch-atomic`.
   public let name: String
@@ -30,7 +32,7 @@ public struct StoreLaw: Sendable, CustomStringConvertible {
       do throws(SourceError) {
         var trial = try await StoreTrial(of: name, open)
         do throws(SourceError) {
-          try await run(&trial)
+          try await run(&trial, trial.store, trial.source)
           return trial.context.verdict
         } catch { return trial.context.verdict(after: error) }
       } catch { return .inconclusive(error) }

@@ -5,8 +5,7 @@ extension StoreLaw {
   static let searchMatches = StoreLaw(
     "search-matches",
     "A search finds exactly the records in whose folded text every folded word occurs."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     var generator = SeededGenerator(21)
     let texts = (0..<60).map { _ in randomText(words: 1...5, using: &generator) }
     try await store.save(
@@ -43,8 +42,7 @@ extension StoreLaw {
 
   static let searchLiteral = StoreLaw(
     "search-literal", "No character of a word is a wildcard or an operator, and none is lost."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     let texts = [
       "100% sure", "1000 sure", "a_b_c", "axbxc", #"c:\temp\x"#, "c:temp", #"say "hi" twice"#,
       "say hi twice",
@@ -73,8 +71,7 @@ extension StoreLaw {
   static let searchRanked = StoreLaw(
     "search-ranked",
     "A search by rank has the record with the ID first, then names, their beginnings, and the rest."
-  ) { trial throws(SourceError) in
-    let (store, source) = (trial.store, trial.source)
+  ) { trial, store, source throws(SourceError) in
     try await store.save(
       [
         StoreEntry("rest 1", text: "the bat man"),
