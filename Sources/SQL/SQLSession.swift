@@ -206,3 +206,89 @@ extension SQLResult {
     }
   }
 }
+
+extension SQLView {
+  package init<P: Plugin>(_ plugin: P) { self.init(plugin.name, plugin.fields) }
+
+  /// The table for a query, with bundled records if the store of the environment has none of the source.
+  package init<P: Plugin>(
+    _ plugin: P, for query: String, in environment: PluginEnvironment
+  ) async throws(SourceError) {
+    self.init(plugin)
+    let query = query.lowercased()
+    hasOrigin = query.contains(Self.origin) && !columns.contains(Self.origin)
+    guard query.contains(name.lowercased()) else { return }
+    let local = try await plugin.localRecords(in: environment)
+    guard !local.isCached else { return }
+    var records: [Data] = []
+    do throws(SourceError) {
+      let pages = local.source.pages(size: 1000).makeAsyncIterator()
+      while let step = try await pages.next() {
+        records += step.items.compactMap { try? CanonicalJSON.bytes(of: $0) }
+      }
+    } catch  where [.nothingCached, .offline].contains(error.code) {
+      return
+    }
+    bundled = records
+  }
+}
+
+struct SQLRow: Record {
+  /// A constant that equals no value, so that a table treats no column as the IDs.
+  var id: String { "\u{0}" }
+
+  private let values: [SQLValue]
+
+  init(_ values: [SQLValue]) { self.values = values }
+
+  /// The second column `name` becomes `name_2`; the first rows decide whether a column is numeric.
+  static func fields(_ names: [String], like rows: [[SQLValue]]) -> [Field<SQLRow>] {
+    unique(names).enumerated().map { index, name in
+      let values = rows.lazy.map { $0[index] }.filter { $0 != .null }
+      let isNumeric = !values.isEmpty && values.allSatisfy(\.isNumber)
+      return Field(name, name, isNumeric ? .number : .text, about: "A column.") {
+        $0.values[index].json
+      }
+    }
+  }
+
+  private static func unique(_ names: [String]) -> [String] {
+    var used = Set(names)
+    var seen: Set<String> = []
+    return names.map { name in
+      if seen.insert(name).inserted { return name }
+      var number = 2
+      while !used.insert("\(name)_\(number)").inserted { number += 1 }
+      return "\(name)_\(number)"
+    }
+  }
+}
+
+extension SQLValue {
+  fileprivate var isNumber: Bool {
+    switch self {
+    case .integer, .number: true
+    case .null, .bool, .text: false
+    }
+  }
+}
+
+/// The time limit of a query, from reading its files to its last row.
+///
+/// Time in which the reader of the output keeps the program waiting, such as a pager, does not count.
+package struct QueryTime: Sendable {
+  private var end: ContinuousClock.Instant
+  private let waited = Output.timeWaited
+
+  init(_ limit: Duration) { end = .now + limit }
+
+  /// Zero or less once it is over.
+  package var left: Duration { end - .now + (Output.timeWaited - waited) }
+
+  /// Runs `body`, whose time does not count either.
+  package mutating func pausing<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+    let start = ContinuousClock.now
+    defer { end += .now - start }
+    return try await body()
+  }
+}
