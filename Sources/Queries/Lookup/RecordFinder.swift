@@ -32,13 +32,7 @@ package struct RecordFinder<P: Plugin> {
     _ text: String
   ) async throws(SourceError) -> (found: LookupResult<P.Item>, note: String?) {
     var failure: SourceError?
-    if await mayBeID(text) {
-      do throws(SourceError) { return (try await plugin.find(text, in: source), nil) } catch {
-        // Any other failure leaves open whether this is an ID.
-        guard error.isUnknownRecord else { throw error }
-        failure = error
-      }
-    }
+    if let found = try await withID(text, &failure) { return (found, nil) }
     var matches = await localMatches(text)
     if matches.best.isEmpty, failure == nil {
       do throws(SourceError) {
@@ -76,17 +70,23 @@ package struct RecordFinder<P: Plugin> {
   /// Looks up a record by its ID, or by the beginning of the ID of one local record, as tables show it.
   package func findByID(_ text: String) async throws(SourceError) -> LookupResult<P.Item> {
     var failure: SourceError?
-    if await mayBeID(text) {
-      do throws(SourceError) { return try await plugin.find(text, in: source) } catch {
-        guard error.isUnknownRecord else { throw error }
-        failure = error
-      }
+    if let found = try await withID(text, &failure) { return found }
+    let id = try await id(startingWith: text)?.description
+    if id == nil, let failure { throw failure }
+    return try await plugin.find(id ?? text, in: source)
+  }
+
+  /// The record with this ID; `nil` if the text is hardly an ID, or no record with it is known, which is a `failure`.
+  private func withID(
+    _ text: String, _ failure: inout SourceError?
+  ) async throws(SourceError) -> LookupResult<P.Item>? {
+    guard await mayBeID(text) else { return nil }
+    do throws(SourceError) { return try await plugin.find(text, in: source) } catch {
+      // Any other failure leaves open whether this is an ID.
+      guard error.isUnknownRecord else { throw error }
+      failure = error
+      return nil
     }
-    if let id = try await id(startingWith: text) {
-      return try await plugin.find(id.description, in: source)
-    }
-    if let failure { throw failure }
-    return try await plugin.find(text, in: source)
   }
 
   /// The only UUID of a local record that begins so, as tables show it; `nil` if there is none.
