@@ -87,7 +87,7 @@ package final class TemporaryDirectory: Sendable {
 
   package init() throws(CommandError) {
     let parent = FileManager.default.temporaryDirectory.path
-    Self.removeAbandoned(in: parent)
+    OpenFile.removeAbandoned(in: parent, beginning: "aggregator-", S_IFDIR)
     let path = "\(parent)/aggregator-\(UInt64.random(in: .min ... .max))"
     // It gets its name only when it is locked: before, it would look abandoned.
     let unlocked = "\(path).new"
@@ -108,19 +108,23 @@ package final class TemporaryDirectory: Sendable {
     removal.cancel()
     try? FileManager.default.removeItem(atPath: path)
   }
+}
 
-  /// Removes this user's directories whose process has ended.
-  private static func removeAbandoned(in parent: String) {
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
-    where name.wholeMatch(of: /aggregator-[0-9]{1,20}/) != nil {
-      let path = "\(parent)/\(name)"
+extension OpenFile {
+  /// Removes this user's files or directories with such a beginning and a number whose process has ended.
+  static func removeAbandoned(in directory: String, beginning: String, _ kind: mode_t) {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    where name.hasPrefix(beginning)
+      && name.dropFirst(beginning.count).wholeMatch(of: /[0-9]{1,20}/) != nil
+    {
+      let path = "\(directory)/\(name)"
       var status = stat()
-      guard lstat(path, &status) == 0, status.st_uid == geteuid(),
-        let directory = try? OpenFile(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
-        (try? directory.lock(.exclusive, within: .zero)) == true
+      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == kind,
+        status.st_uid == geteuid(), let file = try? OpenFile(reading: path, followingLink: false),
+        (try? file.lock(.exclusive, within: .zero)) == true
       else { continue }
       try? FileManager.default.removeItem(atPath: path)
-      directory.unlock()
+      file.unlock()
     }
   }
 }

@@ -27,7 +27,8 @@ package final class NewFile {
     if isThere { try context.refuseOwnFile(path) }
     let target = isThere ? URL(filePath: path).resolvingSymlinksInPath().path : path
     let directory = target.unicodeScalars.lastIndex(of: "/").map { String(target[...$0]) } ?? ""
-    Self.removeAbandoned(in: directory)
+    OpenFile.removeAbandoned(
+      in: directory.isEmpty ? "." : directory, beginning: ".new-", S_IFREG)
     do throws(SystemFailure) { new = try LockedFile(in: directory) } catch {
       throw Self.failure(path, error.code)
     }
@@ -48,22 +49,6 @@ package final class NewFile {
   /// Gives the file its name; fails with code `io`.
   package func finish() throws(CommandError) {
     guard rename(path, target) == 0 else { throw Self.failure(shown, errno) }
-  }
-
-  /// Removes this user's files whose process has ended.
-  private static func removeAbandoned(in directory: String) {
-    let directory = directory.isEmpty ? "./" : directory
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-    where name.hasPrefix(".new-") && name.wholeMatch(of: /\.new-[0-9]{1,20}/) != nil {
-      let path = directory + name
-      var status = stat()
-      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-        status.st_uid == geteuid(),
-        let file = try? OpenFile(reading: path, followingLink: false),
-        (try? file.lock(.exclusive, within: .zero)) == true
-      else { continue }
-      unlink(path)
-    }
   }
 
   private static func failure(_ path: String, _ code: Int32) -> CommandError {
