@@ -36,72 +36,63 @@ package enum Shell: String, CaseIterable, Sendable {
   package func script(_ program: String) -> String {
     let function = program.replacing(/[^A-Za-z0-9_]/, with: "_")
     return switch self {
-    case .bash: Self.bashScript(program, function)
-    case .zsh: Self.zshScript(program, function)
-    case .fish: Self.fishScript(program, function)
-    }
-  }
+    case .bash:
+      #"""
+      # Completions of \#(program) for bash.
+      _\#(function)() {
+        local line
+        COMPREPLY=()
+        while IFS= read -r line; do
+          case $line in
+            $'\t'*) compopt -o "${line#?}" 2>/dev/null ;;
+            *) COMPREPLY+=("${line%%$'\t'*}") ;;
+          esac
+        done < <(COMP_WORDBREAKS=$COMP_WORDBREAKS command \#(program) __complete bash \
+          --line "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+      }
+      complete -F _\#(function) \#(program)
 
-  private static func bashScript(_ program: String, _ function: String) -> String {
-    #"""
-    # Completions of \#(program) for bash.
-    _\#(function)() {
-      local line
-      COMPREPLY=()
-      while IFS= read -r line; do
-        case $line in
-          $'\t'*) compopt -o "${line#?}" 2>/dev/null ;;
-          *) COMPREPLY+=("${line%%$'\t'*}") ;;
+      """#
+    case .zsh:
+      #"""
+      #compdef \#(program)
+      # Completions of \#(program) for zsh.
+      _\#(function)() {
+        local -a lines found shown suffix
+        lines=(${(f)"$(command \#(program) __complete zsh \
+          --line "${(j: :)words[1,CURRENT-1]} $QIPREFIX$PREFIX" 2>/dev/null)"})
+        case $lines[1] in
+          $'\t_files'*) compset -P '--*='; ${=lines[1]#?}; return ;;
+          $'\tnospace') suffix=(-S ''); shift lines ;;
         esac
-      done < <(COMP_WORDBREAKS=$COMP_WORDBREAKS command \#(program) __complete bash \
-        --line "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+        found=("${(@)lines%%$'\t'*}")
+        shown=("${(@)lines/$'\t'/  -- }")
+        (( $#lines )) && compadd -l -d shown "${(@)suffix}" -a found
+      }
+      if [[ $funcstack[1] == _\#(function) ]]; then _\#(function); else compdef _\#(function) \#(program); fi
+
+      """#
+    case .fish:
+      #"""
+      # Completions of \#(program) for fish.
+      function __\#(function)_complete
+          set -l line (commandline -cp | string collect)
+          set -l found (command \#(program) __complete fish --line "$line" 2>/dev/null)
+          set -l head (commandline -ct | string match -r -- '^--[^=]*=')
+          set -l typed (commandline -ct | string replace -r -- '^--[^=]*=' '')
+          switch "$found[1]"
+              case \tfile \tdirectory
+                  for file in (complete -C "no-such-command $typed")
+                      string match -qr '^\tfile|/$' -- $found[1] $file; and echo -- "$head$file"
+                  end
+              case '*'
+                  string join -- \n $found
+          end
+      end
+      complete -c \#(program) -f -a '(__\#(function)_complete)'
+
+      """#
     }
-    complete -F _\#(function) \#(program)
-
-    """#
-  }
-
-  private static func zshScript(_ program: String, _ function: String) -> String {
-    #"""
-    #compdef \#(program)
-    # Completions of \#(program) for zsh.
-    _\#(function)() {
-      local -a lines found shown suffix
-      lines=(${(f)"$(command \#(program) __complete zsh \
-        --line "${(j: :)words[1,CURRENT-1]} $QIPREFIX$PREFIX" 2>/dev/null)"})
-      case $lines[1] in
-        $'\t_files'*) compset -P '--*='; ${=lines[1]#?}; return ;;
-        $'\tnospace') suffix=(-S ''); shift lines ;;
-      esac
-      found=("${(@)lines%%$'\t'*}")
-      shown=("${(@)lines/$'\t'/  -- }")
-      (( $#lines )) && compadd -l -d shown "${(@)suffix}" -a found
-    }
-    if [[ $funcstack[1] == _\#(function) ]]; then _\#(function); else compdef _\#(function) \#(program); fi
-
-    """#
-  }
-
-  private static func fishScript(_ program: String, _ function: String) -> String {
-    #"""
-    # Completions of \#(program) for fish.
-    function __\#(function)_complete
-        set -l line (commandline -cp | string collect)
-        set -l found (command \#(program) __complete fish --line "$line" 2>/dev/null)
-        set -l head (commandline -ct | string match -r -- '^--[^=]*=')
-        set -l typed (commandline -ct | string replace -r -- '^--[^=]*=' '')
-        switch "$found[1]"
-            case \tfile \tdirectory
-                for file in (complete -C "no-such-command $typed")
-                    string match -qr '^\tfile|/$' -- $found[1] $file; and echo -- "$head$file"
-                end
-            case '*'
-                string join -- \n $found
-        end
-    end
-    complete -c \#(program) -f -a '(__\#(function)_complete)'
-
-    """#
   }
 
   fileprivate func command(_ program: String) -> Command {

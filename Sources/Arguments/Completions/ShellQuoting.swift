@@ -49,14 +49,8 @@ private struct Reader {
   var prefixLength = 0
 
   /// `true` inside a word, even an empty one such as `''`.
-  private var isInside = false
-  private var prefixLengthBeforeQuote = 0
-
-  init(rest: ArraySlice<Unicode.Scalar>, shell: Shell, breaks: Set<Unicode.Scalar>) {
-    self.rest = rest
-    self.shell = shell
-    self.breaks = breaks
-  }
+  var isInside = false
+  var prefixLengthBeforeQuote = 0
 
   mutating func read() {
     while let scalar = rest.popFirst() {
