@@ -37,7 +37,7 @@ extension CommandTree {
         "Commands across sources",
         [
           Node("search", "Search all sources", .search(plugins)),
-          Node(lazily: "sources") { .sources(plugins) },
+          .sources(plugins),
           Node("sql", "Query cached data with SQL (read-only)", .sql(plugins, program)),
           Node("export", "Save all cached records of a source to a file", .export(plugins)),
           Node("watch", "Sync a source regularly and print changes", .watch(plugins)),
@@ -46,12 +46,15 @@ extension CommandTree {
       ),
       (
         "Local data and settings",
+        [.store(plugins), .config(plugins, of: name)]
+      ),
+      (
+        "Shell and help",
         [
-          Node(lazily: "store") { .store(plugins) },
-          Node(lazily: "config") { .config(plugins, of: name) },
+          .completions(program),
+          Node("help", "Show help for a command or topic", .help { CommandTree($0) }),
         ]
       ),
-      ("Shell and help", [.completions(program), .help { CommandTree($0) }]),
     ]
   }
 }
@@ -79,7 +82,9 @@ enum StandardVerb: String, CaseIterable {
 }
 
 extension Plugin {
-  var node: CommandTree.Node {
+  var node: CommandTree.Node { CommandTree.Node(name, summary, nil, children: verbNodes) }
+
+  private var verbNodes: [CommandTree.Node] {
     let standard = StandardVerb.allCases.map { verb in
       let missing: String? =
         switch verb {
@@ -93,12 +98,10 @@ extension Plugin {
           ?? verb.summary(noun, isEndless: policy.isEndless),
         command(for: verb).attributed(to: self))
     }
-    return CommandTree.Node(
-      name, summary, nil,
-      children: standard
-        + verbs.map { verb in
-          .init("\(name) \(verb.name)", verb.summary, command(for: verb).attributed(to: self))
-        })
+    return standard
+      + verbs.map { verb in
+        .init("\(name) \(verb.name)", verb.summary, command(for: verb).attributed(to: self))
+      }
   }
 
   private func command(for verb: StandardVerb) -> Command {

@@ -26,28 +26,15 @@ package struct CommandTree: Sendable {
       let children: [Node]
     }
 
-    /// - Parameter command: Made when it is needed: most runs need one of many.
+    /// All but the path is made when it is needed: most runs need one node of many.
     package init(
-      _ path: String, _ summary: String,
-      _ command: @autoclosure @escaping @Sendable () -> Command?, children: [Node] = []
+      _ path: String, _ summary: @autoclosure @escaping @Sendable () -> String,
+      _ command: @autoclosure @escaping @Sendable () -> Command?,
+      children: @autoclosure @escaping @Sendable () -> [Node] = []
     ) {
-      self.init(path, Lazy { Content(summary: summary, command: command(), children: children) })
-    }
-
-    /// Creates a node whose children are made when they are needed.
-    package init(lazily path: String, _ make: @escaping @Sendable () -> Node) {
-      self.init(
-        path,
-        Lazy {
-          let node = make()
-          return Content(summary: node.summary, command: node.command, children: node.children)
-        })
-    }
-
-    private init(_ path: String, _ content: Lazy<Content, Never>) {
       self.path = path
-      self.word = path.split(separator: " ").last.map(String.init) ?? ""
-      self.content = content
+      word = path.split(separator: " ").last.map(String.init) ?? ""
+      content = Lazy { Content(summary: summary(), command: command(), children: children()) }
     }
   }
 
@@ -71,17 +58,13 @@ package struct CommandTree: Sendable {
     self.groups = groups
     root = Node(
       "", "Query web APIs from the terminal, even when they are down", overview,
-      children: catalog.plugins.map { plugin in Node(lazily: plugin.name) { source(plugin) } }
-        + groups.flatMap(\.nodes))
+      children: catalog.plugins.map(source) + groups.flatMap(\.nodes))
   }
 
   /// Every option, with its general description, sorted by name.
   package var options: [Option] {
-    var byName: [String: Option] = [:]
-    for option in root.commands.flatMap(\.options) where byName[option.name] == nil {
-      byName[option.name] = option
-    }
-    return byName.values.sorted { $0.name < $1.name }
+    let byName = root.commands.flatMap(\.options).map { ($0.name, $0) }
+    return Dictionary(byName) { first, _ in first }.values.sorted { $0.name < $1.name }
   }
 
   /// The option with this name; that of `command` if it has one, for which no other command is made.
@@ -138,9 +121,7 @@ extension CommandTree.Node {
   }
 
   package var commands: [Command] {
-    var commands: [Command] = []
-    visit { if let command = $0.command { commands.append(command) } }
-    return commands
+    [command].compactMap(\.self) + children.flatMap(\.commands)
   }
 }
 

@@ -223,15 +223,6 @@ enum HelpTopic: String, CaseIterable {
   }
 }
 
-extension CommandTree.Node {
-  /// - Parameter tree: Makes the tree of the commands.
-  package static func help(
-    _ tree: @escaping @Sendable (SourceCatalog) -> CommandTree
-  ) -> CommandTree.Node {
-    CommandTree.Node("help", "Show help for a command or topic", .help(tree))
-  }
-}
-
 extension Command {
   /// - Parameter tree: Makes the tree of the commands.
   package static func overview(
@@ -256,7 +247,8 @@ extension Command {
     }
   }
 
-  fileprivate static func help(
+  /// - Parameter tree: Makes the tree of the commands.
+  package static func help(
     _ tree: @escaping @Sendable (SourceCatalog) -> CommandTree
   ) -> Command {
     Command(

@@ -6,20 +6,16 @@ import DeclaredSource
 
 extension CommandTree.Node {
   static func config(_ plugins: [any Plugin], of program: ProgramName) -> CommandTree.Node {
-    let settings = plugins.flatMap(\.settings) + RecordingOptions.settings(of: program)
-    let plain = plugins.lazy.compactMap { plugin in
-      plugin.settings.first { $0.form == .url }.map {
-        "\($0.key) https://example.com/\(plugin.name).json"
-      }
-    }.first
+    @Sendable func known() -> [Setting] {
+      plugins.flatMap(\.settings) + RecordingOptions.settings(of: program)
+    }
     return CommandTree.Node(
       "config", "Show and change settings", .listSettings,
       children: [
         .init("config list", "Show all settings and their origins", .listSettings),
-        .init("config get", "Print the value of a setting", .getSetting(settings)),
-        .init("config set", "Write a setting to your settings file", .setSetting(settings, plain)),
-        .init(
-          "config unset", "Remove a setting from your settings file", .unsetSetting(settings)),
+        .init("config get", "Print the value of a setting", .getSetting(known())),
+        .init("config set", "Write a setting to your settings file", .setSetting(known(), plugins)),
+        .init("config unset", "Remove a setting from your settings file", .unsetSetting(known())),
         .init("config path", "Print the path of your settings file", .settingsPath),
       ])
   }
@@ -63,9 +59,12 @@ extension Command {
     return .success
   }
 
-  /// `plain` is an example of a key and its value.
-  fileprivate static func setSetting(_ known: [Setting], _ plain: String?) -> Command {
-    let examples = plain.map { [("config set \($0)", "change a setting")] } ?? []
+  fileprivate static func setSetting(_ known: [Setting], _ plugins: [any Plugin]) -> Command {
+    let example = plugins.lazy.compactMap { plugin in
+      plugin.settings.first { $0.form == .url }.map {
+        ("config set \($0.key) https://example.com/\(plugin.name).json", "change a setting")
+      }
+    }.first
     let secrets = known.filter(\.isSecret).prefix(1).map {
       ("config set \($0.key)", "set an API key; prompts for it")
     }
@@ -75,7 +74,7 @@ extension Command {
         "Secrets are read from a prompt or standard input, so that they do not appear in the shell's "
           + "history. The file is readable only by you. A key is tried with one request first, and not "
           + "saved if the service rejects it."
-      ], examples: examples + secrets, run: setSetting)
+      ], examples: [example].compactMap(\.self) + secrets, run: setSetting)
   }
 
   /// A key, and then a directory or a typical value.
