@@ -42,13 +42,9 @@ package struct CommandTree: Sendable {
   package let catalog: SourceCatalog
   package let groups: [(title: String, nodes: [Node])]
 
-  /// The verbs of every source, each with a summary for any source.
   private let verbs: [(word: String, summary: String)]
 
-  /// - Parameters:
-  ///   - overview: The command of the program alone.
-  ///   - verbs: The verbs of every source, each with a summary for any source.
-  ///   - source: Returns the node of a source.
+  /// - Parameter overview: The command of the program alone.
   package init(
     of catalog: SourceCatalog, overview: Command, verbs: [(word: String, summary: String)],
     groups: [(title: String, nodes: [Node])], source: @escaping @Sendable (any Plugin) -> Node

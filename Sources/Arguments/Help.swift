@@ -224,7 +224,6 @@ enum HelpTopic: String, CaseIterable {
 }
 
 extension Command {
-  /// - Parameter tree: Makes the tree of the commands.
   package static func overview(
     _ plugins: [any Plugin], _ tree: @escaping @Sendable (SourceCatalog) -> CommandTree
   ) -> Command {
@@ -247,7 +246,6 @@ extension Command {
     }
   }
 
-  /// - Parameter tree: Makes the tree of the commands.
   package static func help(
     _ tree: @escaping @Sendable (SourceCatalog) -> CommandTree
   ) -> Command {

@@ -27,7 +27,6 @@ package struct SQLSession: Sendable {
     self.invocation = invocation
   }
 
-  /// The tables of sources and attached files.
   package func tables(in context: CommandContext) async throws(CommandError) -> [SQLTable] {
     let store = try store(in: try context.localEnvironment())
     let sources = views.map {
@@ -70,7 +69,6 @@ package struct SQLSession: Sendable {
     return store
   }
 
-  /// Prints the rows of a query.
   package func run(
     _ text: String, within limit: QueryTime, in context: CommandContext
   ) async throws -> ExitCode {

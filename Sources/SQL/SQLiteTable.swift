@@ -45,7 +45,6 @@ package final class SQLiteTable<Item> {
     }
   }
 
-  /// Commits all records.
   package func finish() throws(SourceError) {
     do throws(SQLiteFailure) { try connection.execute("COMMIT") } catch { throw Self.error(error) }
   }

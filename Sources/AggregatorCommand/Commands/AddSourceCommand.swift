@@ -270,7 +270,6 @@ extension CommandContext {
     }
   }
 
-  /// The value of a secret that is not set.
   fileprivate func ask(for secret: Setting, mayAsk: Bool) throws(CommandError) -> String {
     guard mayAsk else {
       throw CommandError(

@@ -49,7 +49,6 @@ struct ImageDownload<P: Plugin>: Sendable {
     }
   }
 
-  /// Saves the images of the records with these IDs.
   func run(_ ids: [String]) async throws -> ExitCode {
     let finder = try ImageFinder(of: plugin, in: context.environment(), invocation, context)
     var tally = ImageTally(of: finder)
@@ -58,7 +57,6 @@ struct ImageDownload<P: Plugin>: Sendable {
     return try await run(&tally, finder) { _ in rest.popFirst().map { Target(id: $0) } }
   }
 
-  /// Saves the images of all records.
   func run() async throws -> ExitCode {
     let environment = try context.environment()
     let finder = try ImageFinder(of: plugin, in: environment, invocation, context)

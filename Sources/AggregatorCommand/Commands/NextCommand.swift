@@ -197,9 +197,7 @@ private struct NextRun<P: Plugin> {
       by: selection, in: environment, mayBeBundled: !invocation.has(.noFallback), &outcome)
   }
 
-  /// The page from the cached records if they are complete, without those shown before.
-  ///
-  /// `nil` if they cannot answer.
+  /// The page from the cached records without those shown before; `nil` unless they are complete.
   private func copy(
     of run: inout ListingRun<P>, _ nextPageRequest: NextRequest, insteadOf reason: SourceError
   ) async throws(CommandError) -> [P.Item]? {

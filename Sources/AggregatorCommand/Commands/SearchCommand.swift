@@ -86,7 +86,6 @@ extension Command {
       suggesting: writer.hasHits ? nil : await suggestion(for: query, plugins, environment))
   }
 
-  /// The suggestion of the first source that has one.
   private static func suggestion(
     for query: Query, _ plugins: [any Plugin], _ environment: PluginEnvironment
   ) async -> String? {

@@ -66,7 +66,6 @@ extension Command {
     return checks.map(\.code).max { $0.severity < $1.severity } ?? .success
   }
 
-  /// Checks the laws of each source, one source after the other.
   static func checkLaws(
     of plugins: [any Plugin], _ invocation: Invocation, _ output: OutputOptions,
     _ environment: PluginEnvironment, _ context: CommandContext
@@ -251,7 +250,6 @@ extension [SourceHealth] {
   }
 }
 
-/// The verdict of one law on one source.
 struct LawEntry: Entry {
   let id: String
   let source: String
@@ -291,7 +289,6 @@ final class LawBudget: Transport {
 
   init(base: any Transport) { self.base = base }
 
-  /// The number of requests so far.
   var count: Int { sent.withLock(\.self) }
 
   func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {

@@ -253,9 +253,7 @@ struct CachedData: Sendable {
     self.extent = extent
   }
 
-  /// Removes all of it.
-  ///
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  /// Removes all of it; fails with code `storage` or `busy`.
   func remove() async throws(SourceError) {
     for scope in kept { _ = try await store.capabilities.scopes?.clearScope(scope.name, of: name) }
     try await store.clear(name, forgetsDeleted: extent != .records)

@@ -76,7 +76,6 @@ extension Command {
 }
 
 extension CommandContext {
-  /// The two stores of the command line.
   fileprivate func copyLocations() throws(CommandError) -> (from: StoreLocation, to: StoreLocation)
   {
     let names = ["FROM", "TO"]
@@ -137,7 +136,6 @@ extension CommandContext {
 }
 
 extension StoreLocation {
-  /// This as a word of a command line.
   fileprivate var typed: String { description.typedPath }
 }
 

@@ -67,7 +67,6 @@ extension Command {
 }
 
 extension CommandContext {
-  /// The store, whose sources have scopes.
   func scopedStore() throws -> ScopedStore {
     guard let store = try localEnvironment().requiredStore().capabilities.scopes else {
       throw CommandError(.notFound, "this store has no scopes")

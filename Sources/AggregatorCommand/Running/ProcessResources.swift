@@ -4,17 +4,13 @@ import AggregatorTerminal
 
 /// The arguments, file descriptors (`ulimit -n`) and address space (`ulimit -v`) of the process.
 enum ProcessResources {
-  /// More than a command with 16 connections takes.
-  ///
-  /// If none is free, Dispatch cannot open files in `/proc`, and crashes.
+  /// More than 16 connections take; if none is free, Dispatch cannot open files in `/proc`, and crashes.
   private static let minDescriptors = 64
 
   /// The limit of most Linux systems, and enough for the connections of a server.
   private static let wantedDescriptors = 1024
 
-  /// Adapts to the limits; call it before any thread is created.
-  ///
-  /// Throws `unavailable` if a limit is too low, or there is no `/proc`.
+  /// Adapts to the limits, before any thread is created; throws `unavailable` if one is too low, or without `/proc`.
   static func prepare() throws(CommandError) {
     // On Linux, Swift reads the arguments there, and Dispatch the states of threads.
     guard CommandLine.argc > 0 else {

@@ -52,9 +52,7 @@ extension Plugin {
   /// The arguments that fetch missing records.
   package var syncArguments: String { "\(name) sync\(policy.isEndless ? " --max-pages 10" : "")" }
 
-  /// Downloads missing records, one page of an endless source; what was fetched before a failure stays.
-  ///
-  /// - Returns: The reason that records may still be missing.
+  /// Downloads missing records, one page of an endless source; returns the reason that records may still be missing.
   package func complete(
     in environment: PluginEnvironment, _ store: any Store, _ context: CommandContext
   ) async -> CommandError? {

@@ -31,9 +31,7 @@ package struct ListingRun<P: Plugin> {
   /// The number of successive pages without new records after which the run pauses; `nil` leaves that to the pages.
   package var maxEmptyPages: Int?
 
-  /// What is known of the answer.
   package var outcome: ListingOutcome
-  /// Where the run has arrived.
   package private(set) var page: ShownRecords
 
   /// Why a copy of the source is read instead.
@@ -96,7 +94,6 @@ package struct ListingRun<P: Plugin> {
     return nil
   }
 
-  /// All records to show.
   package mutating func records() async throws(SourceError) -> [P.Item] {
     var records: [P.Item] = []
     while let items = try await next() { records += items }
@@ -146,7 +143,6 @@ package struct ListingRun<P: Plugin> {
     outcome.noteGap()
   }
 
-  /// The records that the selection shows.
   private mutating func selected(_ items: [P.Item]) async throws(SourceError) -> [P.Item] {
     guard let selection else { return items }
     var selected = items

@@ -6,7 +6,6 @@ package struct SearchOfSources: Sendable {
   /// The time that a source has by default, after which its local data answer.
   package static let defaultTime = Duration.seconds(10)
 
-  /// The records of each source by default.
   package static let defaultLimit = 5
 
   package let query: Query

@@ -27,7 +27,6 @@ struct LocalCandidates<P: Plugin>: Sendable {
   /// False if there are so many cached records that reading all of them takes more than a moment.
   var isQuickToScan: Bool { (status?.records ?? 0) <= 20_000 }
 
-  /// The bundled records whose ID begins so.
   func bundledRecords(withIDFrom beginning: String) async -> [P.Item] {
     await bundledRecords(PageRequest(limit: 10_000)).filter {
       $0.id.description.hasPrefix(beginning)

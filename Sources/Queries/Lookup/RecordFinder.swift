@@ -89,9 +89,7 @@ package struct RecordFinder<P: Plugin> {
     }
   }
 
-  /// The only UUID of a local record that begins so, as tables show it; `nil` if there is none.
-  ///
-  /// - Throws: ``SourceError`` with code `invalidRequest` if there are several.
+  /// The only UUID of a local record that begins so; `nil` if there is none, `invalidRequest` if there are several.
   package func id(startingWith text: String) async throws(SourceError) -> P.Item.ID? {
     let local = await LocalCandidates(of: plugin, in: environment)
     // Of other IDs no table shows beginnings, so `lamp-1` is not `lamp-10`.
@@ -99,9 +97,7 @@ package struct RecordFinder<P: Plugin> {
     return try only(records, text)?.id
   }
 
-  /// The only ID of a deleted record that begins so; `nil` if there is none.
-  ///
-  /// - Throws: ``SourceError`` with code `invalidRequest` if there are several.
+  /// The only ID of a deleted record that begins so; `nil` if there is none, `invalidRequest` if there are several.
   package func deletedID(startingWith text: String) async throws(SourceError) -> P.Item.ID? {
     guard text.utf8.count >= Self.minLength, let store = environment.store else { return nil }
     let ids = try await store.deletions(of: plugin.name, after: text, limit: 6).map(\.id)
@@ -187,7 +183,6 @@ package struct RecordFinder<P: Plugin> {
     return matches(of: text, among: records, and: await recordsWithID(from: text, in: local))
   }
 
-  /// Records whose ID begins with the text.
   private func recordsWithID(
     from text: String, in local: LocalCandidates<P>
   ) async -> [P.Item] {

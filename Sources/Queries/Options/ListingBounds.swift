@@ -16,13 +16,11 @@ package struct ListingBounds {
 
   package static let standardLimit = 20
 
-  /// All records, `pageSize` a page.
   package static func all(pageSize: Int) -> ListingBounds {
     ListingBounds(
       cursor: nil, bound: PaginationBound(), pageSize: pageSize, isCapped: false)
   }
 
-  /// One page of up to `limit` records.
   package static func page(of limit: Int, after cursor: Cursor? = nil) -> ListingBounds {
     ListingBounds(
       cursor: cursor, bound: PaginationBound(pages: 1), pageSize: limit, isCapped: false)

@@ -67,7 +67,6 @@ package struct OutputOptions {
       shape: shape, chosen: namesFields ? try choose(from: Item.fields) : nil, isRaw: isRaw)
   }
 
-  /// The listing of a query.
   package func listing<Row: Record>(of text: String, _ columns: [Field<Row>]) -> Listing<Row> {
     var listing = Listing(
       "sql", of: nil, query: text, fields: columns, layout: Layout(card: columns.map(\.name)),

@@ -42,9 +42,7 @@ package struct Chafa: Sendable {
 
   package var format: Picture.Format { graphics.format }
 
-  /// Draws an image no larger than `size`.
-  ///
-  /// - Throws: ``SourceError`` with code `malformed`, `tooLarge`, `timedOut` or `storage`.
+  /// Draws an image; fails with code `malformed`, `tooLarge`, `timedOut` or `storage`.
   package func picture(
     of image: LoadedImage, within size: Picture.Size
   ) async throws(SourceError) -> Picture {

@@ -5,24 +5,18 @@ package import AggregatorTerminal
 import DeclaredSource
 
 extension CommandContext {
-  /// The location of the store; `nil` if there is no directory for its file.
-  ///
-  /// Fails with code `settings`.
+  /// The location of the store; `nil` if there is no directory for its file, `settings` if it is invalid.
   package func storeLocation(_ settings: Settings) throws(CommandError) -> StoreLocation? {
     if let chosen = try chosenLocation(settings) { return chosen }
     return try directories(settings).storePath.map(StoreLocation.file)
   }
 
-  /// The location in the settings; `nil` for the default.
-  ///
-  /// Fails with code `settings`.
+  /// The location in the settings; `nil` for the default, `settings` if it is invalid.
   package func chosenLocation(_ settings: Settings) throws(CommandError) -> StoreLocation? {
     try CommandError.wrapping(try StoreLocation(chosenBy: settings, of: catalog.name))
   }
 
-  /// The store of this run, which is opened on first use; `nil` if there is no directory for its file.
-  ///
-  /// Fails with code `settings`.
+  /// The store of this run, opened on first use; `nil` if there is no directory for its file.
   package func store(_ settings: Settings) throws(CommandError) -> (any Store)? {
     guard let location = try storeLocation(settings) else { return nil }
     let history = try CommandError.wrapping(

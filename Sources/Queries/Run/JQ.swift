@@ -1,9 +1,7 @@
 import AggregatorFoundation
 package import AggregatorTerminal
 
-/// The `jq` program, which filters the JSON output of a command.
-///
-/// The output is filtered once it is complete: a failed command writes nothing.
+/// The `jq` program, which filters the JSON output of a command once it is complete: a failed command writes nothing.
 package struct JQ {
   private static let program = "jq"
 

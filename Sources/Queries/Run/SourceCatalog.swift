@@ -51,7 +51,6 @@ package struct SourceCatalog: Sendable {
     ] + RecordingOptions.settings(of: name)
   }
 
-  /// The settings of the program and of all sources but one.
   package func settings(except name: String) -> [Setting] {
     let own = plugins.first { $0.name == name }?.settings ?? []
     return settings.filter { !own.contains($0) }
@@ -103,7 +102,6 @@ extension ManifestFolder {
 }
 
 extension CommandContext {
-  /// The folder of added sources.
   package func manifestFolder() throws(CommandError) -> ManifestFolder {
     guard let folder = catalog.manifests else {
       throw CommandError(

@@ -51,7 +51,6 @@ package enum StoreLocation: Hashable, Sendable {
     return .file(URL(filePath: path).resolvingSymlinksInPath().path)
   }
 
-  /// True for a URL with a password.
   package var hasPassword: Bool {
     if case .postgres(let address) = self { address.hasPassword } else { false }
   }
@@ -69,9 +68,7 @@ package enum StoreLocation: Hashable, Sendable {
       about: "password of the PostgreSQL database, unless the URL has one")
   }
 
-  /// The location that the settings choose; `nil` for the default.
-  ///
-  /// Fails with code `invalidSettings` for a text that is not a location.
+  /// The location that the settings choose; `nil` for the default, `invalidSettings` for another text.
   package init?(chosenBy settings: Settings, of program: ProgramName) throws(SourceError) {
     let setting = Self.setting(of: program)
     guard let text = settings.secret(setting)?.reveal(\.self) else { return nil }
@@ -120,9 +117,7 @@ package enum SQLAddress {
       about: "URL by which sql reads a store in PostgreSQL, for a role that may only read")
   }
 
-  /// The address in the settings; `nil` for that of the store.
-  ///
-  /// Fails with code `invalidSettings` for a text that is none.
+  /// The address in the settings; `nil` for that of the store, `invalidSettings` for another text.
   static func chosen(
     by settings: Settings, of program: ProgramName
   ) throws(SourceError) -> PostgresAddress? {

@@ -9,7 +9,6 @@ package struct TypedCondition: Hashable, Sendable {
   /// The value without its quotes.
   package let value: String
 
-  /// The condition with its value in quotes.
   package var quoted: String {
     let value = value.unicodeScalars.map { ["\"", "\\"].contains($0) ? "\\\($0)" : "\($0)" }
     return "\(field)\(comparison.rawValue)\"\(value.joined())\""

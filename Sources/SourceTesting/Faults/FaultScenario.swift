@@ -82,7 +82,6 @@ struct FaultContext: Sendable {
 
   let now: Date
 
-  /// The secrets of the source's settings.
   let secrets: [Secret]
 
   let original: @Sendable () -> HTTPResponse

@@ -206,7 +206,6 @@ extension StoreLaw {
 }
 
 extension Store {
-  /// The text of a shared value.
   func shared(_ key: String) async throws(SourceError) -> String? {
     let found = Watched<String?>(nil)
     try await change(key) { text in

@@ -26,7 +26,6 @@ struct StoreTrial: Sendable {
     context = LawContext(of: law, hiding: [])
   }
 
-  /// Opens the same contents once more.
   func open() async throws(SourceError) -> any Store { try await Self.open(opening) }
 
   private static func open(
@@ -83,7 +82,6 @@ struct StoreTrial: Sendable {
   }
 }
 
-/// A record of the laws.
 struct LawRecord: Record {
   let id: String
   var number = 0

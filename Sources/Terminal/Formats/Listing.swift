@@ -23,9 +23,7 @@ where Item.ID: CustomStringConvertible {
   /// The JSON object of a record without `--fields`; `nil` for all ``fields``.
   package var object: (@Sendable (Item) -> JSON)?
 
-  /// The paragraph of a record in a table without `--fields`; `nil` for columns.
-  ///
-  /// It receives the record's ID as it is shown.
+  /// The paragraph of a record, whose ID is given as shown, in a table without `--fields`; `nil` for columns.
   package var paragraph: (@Sendable (Item, _ id: String) -> Paragraph)?
 
   /// `true` to leave CSV cells that look like formulas as they are.

@@ -6,7 +6,6 @@ package struct Pager: Hashable, Sendable {
   /// The program's path and its arguments.
   package let words: [String]
 
-  /// All variables of its environment.
   package let variables: [String: String]
 
   /// The pager that these variables choose; `nil` for none, or if it is not installed.

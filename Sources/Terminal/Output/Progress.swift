@@ -102,7 +102,6 @@ package final class Progress: Sendable {
       .line(name, done, of: total, after: count, in: ContinuousClock.now - start)
   }
 
-  /// A number per second of the run.
   package func rate(_ count: Int) -> String {
     "\(Int(Double(count) / max((ContinuousClock.now - start) / .seconds(1), 0.001)))/s"
   }

@@ -4,7 +4,6 @@ package struct IllustratedCard {
   /// The most cells of a picture.
   package let size: Picture.Size
 
-  /// The layout of the card.
   package let textLayout: TerminalLayout
 
   private let isBeside: Bool

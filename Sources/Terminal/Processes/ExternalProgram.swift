@@ -123,9 +123,7 @@ package enum ExternalProgram {
     return signal == 0 ? "status \(status >> 8 & 0xFF)" : "signal \(signal)"
   }
 
-  /// Waits for the end of a program.
-  ///
-  /// - Returns: The status of `waitpid(2)`; -1 if there is none.
+  /// Waits for the end of a program; returns the status of `waitpid(2)`, -1 if there is none.
   package static func status(of child: pid_t) -> Int32 {
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0 {
