@@ -25,7 +25,11 @@ extension Plugin {
     let store = try environment.requiredStore()
     let finder = RecordFinder(
       self, bundled, environment, mayGuess: !invocation.has(.quiet))
-    let choice = try await choose(texts, by: finder, in: store)
+    let choice = try await choose(texts) { id throws(SourceError) in
+      try await isKnown(id, in: store)
+    } else: { text throws(SourceError) in
+      try await finder.id(startingWith: text)
+    }
     for error in choice.ambiguous { context.diagnostics.error(CommandError(error, of: self)) }
     for text in choice.unknown {
       let error =
@@ -91,7 +95,15 @@ extension Plugin {
       let finder = RecordFinder(
         self, bundled, environment, mayGuess: !invocation.has(.quiet))
       var choice = DeletionChoice<Item.ID>()
-      if let texts { choice = try await chooseDeleted(texts, by: finder, in: records) }
+      if let texts {
+        let deleted = try await records.deleted(among: texts.compactMap { Item.ID($0) })
+        let exact = Set(deleted.map { RecordKey($0) })
+        choice = await choose(texts) {
+          exact.contains(RecordKey($0))
+        } else: { text throws(SourceError) in
+          try await finder.deletedID(startingWith: text)
+        }
+      }
       let restored =
         texts == nil ? try await records.restoreAll() : try await records.restore(choice.ids)
       for error in choice.ambiguous { context.diagnostics.error(CommandError(error, of: self)) }
@@ -103,25 +115,6 @@ extension Plugin {
     }
   }
 
-  /// The deleted records that are meant by IDs, or by the beginnings of IDs.
-  private func chooseDeleted(
-    _ texts: [String], by finder: RecordFinder<Self>, in records: RecordStore<Item>
-  ) async throws(SourceError) -> DeletionChoice<Item.ID> {
-    let deleted = try await records.deleted(among: texts.compactMap { Item.ID($0) })
-    let exact = Set(deleted.map { RecordKey($0) })
-    var choice = DeletionChoice<Item.ID>()
-    for text in texts {
-      if let id = Item.ID(text), exact.contains(RecordKey(id)) {
-        choice.ids.append(id)
-      } else {
-        await choice.add(text) { () async throws(SourceError) in
-          try await finder.deletedID(startingWith: text)
-        }
-      }
-    }
-    return choice
-  }
-
   /// A record as the question names it: `Spider-Man (1443)`.
   private func shown(_ id: Item.ID, in store: any Store) async -> String {
     let stored = try? await recordStore(in: store).records.item(id).item
@@ -130,22 +123,26 @@ extension Plugin {
       ?? id.description
   }
 
-  private func choose(
-    _ texts: [String], by finder: RecordFinder<Self>, in store: any Store
-  ) async throws(SourceError) -> DeletionChoice<Item.ID> {
+  /// The records that are meant by IDs that are there, or else by the beginnings of IDs.
+  private func choose<Failure>(
+    _ texts: [String], _ isThere: (Item.ID) async throws(Failure) -> Bool,
+    else find: (String) async throws(SourceError) -> Item.ID?
+  ) async throws(Failure) -> DeletionChoice<Item.ID> {
     var choice = DeletionChoice<Item.ID>()
     for text in texts {
-      let id = Item.ID(text)
-      if let id {
-        guard try await !isKnown(id, in: store) else {
-          choice.ids.append(id)
-          continue
-        }
-      } else {
-        choice.hasInvalid = true
+      if let id = Item.ID(text), try await isThere(id) {
+        choice.ids.append(id)
+        continue
       }
-      await choice.add(text) { () async throws(SourceError) in
-        try await finder.id(startingWith: text)
+      if Item.ID(text) == nil { choice.hasInvalid = true }
+      do throws(SourceError) {
+        if let id = try await find(text) {
+          if !choice.ids.contains(id) { choice.ids.append(id) }
+        } else {
+          choice.unknown.append(text)
+        }
+      } catch {
+        choice.ambiguous.append(error)
       }
     }
     return choice
@@ -159,18 +156,6 @@ private struct DeletionChoice<ID: RecordID> {
   var hasInvalid = false
   /// The beginnings of several IDs.
   var ambiguous: [SourceError] = []
-
-  /// Adds the ID that begins so, if there is one.
-  mutating func add(
-    _ text: String, _ find: () async throws(SourceError) -> ID?
-  ) async {
-    do throws(SourceError) {
-      guard let id = try await find() else { return unknown.append(text) }
-      if !ids.contains(id) { ids.append(id) }
-    } catch {
-      ambiguous.append(error)
-    }
-  }
 
   /// The IDs as arguments, unless there are too many.
   var typed: String {
