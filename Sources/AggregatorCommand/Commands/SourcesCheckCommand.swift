@@ -11,7 +11,7 @@ extension Command {
       "[SOURCE…]", words: CompletionSource.severalSources(plugins),
       options: [
         .laws, .timeout.with(about: "time limit per source (default 10s)"), .record, .replay,
-      ] + Option.formatting, fields: SourceHealth.fields,
+      ] + Option.formatting, fields: SourceCheck.fields,
       notes: [
         "Requests one page from each service and checks its records, and prints a line for each: the "
           + "response time, the origin of a list now, and the number of cached records; with --verbose all "
@@ -48,14 +48,13 @@ extension Command {
       left.withLock { $0.removeAll { $0 == plugin.name } }
       return check
     }
-    let health = checks.map(\.health)
     if output.isForPeople, output.fields == nil, !invocation.has(.verbose) {
       try context.listingOutput.write(
-        health.rows(on: context.terminalLayout, hasUTF8: context.terminal.hasUTF8))
+        checks.rows(on: context.terminalLayout, hasUTF8: context.terminal.hasUTF8))
       try context.listingOutput.flush()
     } else {
       try RecordPrinter.print(
-        health, as: output.plainListing("check", SourceHealth.self, shape: .cards), output,
+        checks, as: output.plainListing("check", SourceCheck.self, shape: .cards), output,
         in: context)
     }
     for (check, plugin) in zip(checks, plugins) {
@@ -97,78 +96,71 @@ extension ExitCode {
   }
 }
 
-struct SourceHealth: Entry {
+/// What a check of a source has found.
+struct SourceCheck: Entry {
   let id: String
-  let status: String
   let key: String
   let settings: [String]
-  let service: String
-  let milliseconds: Int?
-  let laws: [String]
-  let records: Int?
-  let fetchedAt: String?
-  let origin: String
-  let exitCode: Int
+  /// The records of a page as the laws judge them, or the failure of the service.
+  let page: Result<LawReport, SourceError>
+  let time: Duration
+  let stored: StoreStatus?
+  let origin: Provenance.Origin
 
-  static let fields: [Field<SourceHealth>] = [
+  var failure: SourceError? { page.failure }
+
+  private var report: LawReport? { try? page.get() }
+
+  var isSound: Bool { report?.violations.isEmpty == true }
+
+  var status: String { failure != nil ? "failed" : isSound ? "ok" : "inconsistent" }
+
+  var code: ExitCode { failure.map(ExitCode.init) ?? (isSound ? .success : .partial) }
+
+  var milliseconds: Int? { failure == nil ? Int(time / .milliseconds(1)) : nil }
+
+  private var laws: [String] { report?.entries.map { "\($0.law.name): \($0.verdict)" } ?? [] }
+
+  static let fields: [Field<SourceCheck>] = [
     Field("source", "Source", \.id, about: "The source."),
     Field("status", "Status", \.status, about: "ok, inconsistent (laws violated) or failed."),
     Field("key", "Key", \.key, about: "The API key: set, missing or not needed."),
     Field("settings", "Settings", \.settings, about: "The settings and their origins."),
-    Field("service", "Service", \.service, about: "The response of the service: ok, or the error."),
+    Field("service", "Service", .text, about: "The response of the service: ok, or the error.") {
+      .string($0.failure?.message ?? "ok")
+    },
     Field("milliseconds", "Latency", \.milliseconds, about: "The response time of a page in ms."),
     Field("laws", "Laws", \.laws, about: "The laws checked, with violations."),
-    Field("records", "Cached", \.records, about: "The number of cached records."),
+    Field("records", "Cached", \.stored?.records, about: "The number of cached records."),
     Field(
-      "fetchedAt", "Last fetched", \.fetchedAt, about: "Time of the newest fetched page."),
+      "fetchedAt", "Last fetched", \.stored?.fetchedAt?.iso8601,
+      about: "Time of the newest fetched page."),
     Field(
-      "origin", "Origin", \.origin, about: "The origin of a list now: live, cached or bundled."),
-    Field("exitCode", "Exit code", \.exitCode, about: "The exit code for this source alone."),
+      "origin", "Origin", \.origin.rawValue,
+      about: "The origin of a list now: live, cached or bundled."),
+    Field("exitCode", "Exit code", .integer, about: "The exit code for this source alone.") {
+      .integer(Int($0.code.rawValue))
+    },
   ]
-}
-
-struct SourceCheck: Sendable {
-  let health: SourceHealth
-
-  let failure: SourceError?
-
-  let code: ExitCode
 }
 
 extension Plugin {
   /// Requests a page from the service, checks its records, and inspects the store.
   func check(in environment: PluginEnvironment, within time: Duration) async -> SourceCheck {
-    let (page, taken) = await sample(in: environment, within: time)
-    let stored = try? await environment.store?.status(of: name)
-    var report: LawReport?
-    var failure: SourceError?
-    switch page {
-    case .success(let page): report = await judge(page.records)
-    case .failure(let error): failure = error
-    }
-    let violations = report?.violations ?? []
-    let code = failure.map(ExitCode.init) ?? (violations.isEmpty ? .success : .partial)
-    let health = SourceHealth(
-      id: name, status: failure != nil ? "failed" : violations.isEmpty ? "ok" : "inconsistent",
-      key: keyState(environment.settings), settings: shownSettings(environment.settings),
-      service: failure?.message ?? "ok",
-      milliseconds: failure == nil ? Int(taken / .milliseconds(1)) : nil,
-      laws: report?.entries.map { "\($0.law.name): \($0.verdict)" } ?? [],
-      records: stored?.records, fetchedAt: stored?.fetchedAt?.iso8601,
-      origin: await answer(
-        isLive: failure == nil, hasStored: (stored?.records ?? 0) > 0, in: environment),
-      exitCode: Int(code.rawValue))
-    return SourceCheck(health: health, failure: failure, code: code)
-  }
-
-  private func sample(
-    in environment: PluginEnvironment, within time: Duration
-  ) async -> (Result<Page<Item>, SourceError>, Duration) {
     let start = ContinuousClock.now
     let page = await Result { () async throws(SourceError) in
       try await live(in: environment, deadline: time).page(PageRequest(limit: 5))
     }
-    return (page, ContinuousClock.now - start)
+    let taken = ContinuousClock.now - start
+    let stored = try? await environment.store?.status(of: name)
+    let report = await Result { () async throws(SourceError) in
+      await judge(try page.get().records)
+    }
+    return SourceCheck(
+      id: name, key: keyState(environment.settings), settings: shownSettings(environment.settings),
+      page: report, time: taken, stored: stored,
+      origin: await answer(
+        isLive: page.failure == nil, hasStored: (stored?.records ?? 0) > 0, in: environment))
   }
 
   private func judge(_ records: [Item]) async -> LawReport {
@@ -179,12 +171,11 @@ extension Plugin {
 
   private func answer(
     isLive: Bool, hasStored: Bool, in environment: PluginEnvironment
-  ) async -> String {
+  ) async -> Provenance.Origin {
     let first = PageRequest(limit: min(ListingBounds.standardLimit, policy.largestPage))
     let isFresh = await cachedAnswer(to: first, in: environment) != nil
     let isStored = isFresh || hasStored && !isLive
-    let origin: Provenance.Origin = isStored ? .cached : isLive ? .live : .bundled
-    return origin.rawValue
+    return isStored ? .cached : isLive ? .live : .bundled
   }
 
   /// Checks the laws that few requests are enough for, without the store.
@@ -208,22 +199,21 @@ extension Plugin {
   }
 }
 
-extension [SourceHealth] {
+extension [SourceCheck] {
   /// One line a source: `✓ heroes    82 ms  live   107 cached`.
   func rows(on layout: TerminalLayout, hasUTF8: Bool) -> String {
     let sources = map { $0.id.safeLine }
-    let results = map { health in
-      health.status == "ok"
-        ? Duration.milliseconds(health.milliseconds ?? 0).text : health.status
+    let results = map { check in
+      check.isSound ? Duration.milliseconds(check.milliseconds ?? 0).text : check.status
     }
     let widest = (
       source: sources.map(\.displayWidth).max() ?? 0,
       result: results.map(\.displayWidth).max() ?? 0,
-      origin: map { $0.origin.displayWidth }.max() ?? 0
+      origin: map { $0.origin.rawValue.displayWidth }.max() ?? 0
     )
     var text = ""
-    for (index, health) in enumerated() {
-      let isSound = health.status == "ok"
+    for (index, check) in enumerated() {
+      let isSound = check.isSound
       let mark = isSound ? (hasUTF8 ? "✓" : "+") : (hasUTF8 ? "✗" : "x")
       var line = Line(on: layout)
       line.add(mark, as: isSound ? .id : .error)
@@ -236,9 +226,9 @@ extension [SourceHealth] {
       column += 2
       if column + widest.origin <= layout.width {
         line.move(to: column)
-        line.add(health.origin, as: .label)
+        line.add(check.origin.rawValue, as: .label)
         column += widest.origin + 2
-        let cached = health.records.map { $0 > 0 ? "\($0) cached" : "" } ?? ""
+        let cached = check.stored.map(\.records).map { $0 > 0 ? "\($0) cached" : "" } ?? ""
         if !cached.isEmpty, column + cached.displayWidth <= layout.width {
           line.move(to: column)
           line.add(cached, as: .label)
