@@ -23,24 +23,8 @@ struct ScenarioRun<Source: Plugin> {
 
   let scenarioEnvironment: ScenarioEnvironment
   let maxWait: Duration
-  let isLocalFirst: Bool
 
-  init(
-    of plugin: Source, through scenario: FaultScenario, in scenarioEnvironment: ScenarioEnvironment,
-    _ baseline: Baseline<Item>,
-    store: SQLiteStore, maxWait: Duration
-  ) throws(SourceError) {
-    self.plugin = plugin
-    self.scenario = scenario
-    self.baseline = baseline
-    self.scenarioEnvironment = scenarioEnvironment
-    self.store = store
-    self.maxWait = maxWait
-    isLocalFirst = plugin.policy.readOrder == .localFirst
-    var environment = scenarioEnvironment.environment
-    environment.store = store
-    chain = try plugin.source(in: environment)
-  }
+  var isLocalFirst: Bool { plugin.policy.readOrder == .localFirst }
 
   var deleted: Item.ID? { initialPage?.records.first?.id }
 

@@ -20,10 +20,13 @@ struct ScenarioTrial<Source: Plugin>: Sendable {
         let file = home.appending(
           path: startsAfterFirstPage ? "fault-later.sqlite" : "fault-first.sqlite")
         let scenarioEnvironment = try ScenarioEnvironment(over: environment, for: plugin)
-        var scenarioRun = try ScenarioRun(
-          of: plugin, through: scenario, in: scenarioEnvironment, baseline,
-          store: SQLiteStore(at: file),
-          maxWait: maxWait)
+        let store = SQLiteStore(at: file)
+        var own = scenarioEnvironment.environment
+        own.store = store
+        var scenarioRun = ScenarioRun(
+          plugin: plugin, scenario: scenario, baseline: baseline,
+          chain: try plugin.source(in: own), store: store,
+          scenarioEnvironment: scenarioEnvironment, maxWait: maxWait)
         if startsAfterFirstPage {
           await scenarioRun.runFaultAfterFirstPage()
         } else {
