@@ -112,33 +112,19 @@ struct NamedFile: Sendable {
 
   /// Checks that it is a database: SQLite reports this only with the query.
   fileprivate func checkDatabase() throws(CommandError) {
-    do throws(FileReadFailure) {
-      guard try !OpenFile.isDatabase(absolutePath) else { return }
-    } catch {
-      switch error {
-      case .system(let failure):
-        throw unreadable(failure.words, isMissing: failure.isMissing)
-      case .notRegular, .tooLarge: throw unreadable("not a regular file")
-      }
-    }
-    throw CommandError(.usage, "cannot attach \"\(path)\": not an SQLite database")
-  }
-}
-
-extension OpenFile {
-  /// True for a file that begins as SQLite's do.
-  fileprivate static func isDatabase(_ path: String) throws(FileReadFailure) -> Bool {
+    let file = try open()
     let magic = Array("SQLite format 3\0".utf8)
     var start = [UInt8](repeating: 0, count: magic.count)
     var status = stat()
     do throws(SystemFailure) {
-      let file = try OpenFile(reading: path)
       try SystemFailure.check { fstat(file.descriptor, &status) }
       try SystemFailure.check { pread(file.descriptor, &start, start.count, 0) }
     } catch {
-      throw .system(error)
+      throw unreadable(error.words, isMissing: error.isMissing)
     }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
-    return start == magic
+    guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable("not a regular file") }
+    guard start == magic else {
+      throw CommandError(.usage, "cannot attach \"\(path)\": not an SQLite database")
+    }
   }
 }

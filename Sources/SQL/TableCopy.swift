@@ -10,7 +10,7 @@ import CAggregatorSQLite
 /// query converts the columns that turned out to be numbers.
 struct TableCopy: ~Copyable {
   /// Of the copy, in bytes.
-  private static let maxSize = 1 << 30
+  fileprivate static let maxSize = 1 << 30
   private static let maxRowSize = 4 << 20
   /// That of a query.
   private static let maxColumns = 200
@@ -68,34 +68,32 @@ struct TableCopy: ~Copyable {
   }
 
   private init(of file: NamedFile, columns: Int, in path: String) throws(CommandError) {
-    do throws(SQLiteFailure) { try self.init(columns: columns, in: path, of: file) } catch {
-      throw file.uncopied(error, maxSize: Self.maxSize)
-    }
-  }
-
-  private init(columns: Int, in path: String, of file: NamedFile) throws(SQLiteFailure) {
-    let opened = try Connection(
-      path, busyTimeout: .zero, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
     let names = (0..<columns).map(SQLAttachment.column).joined(separator: ", ")
-    // Nobody else reads the copy, and nobody needs half of it.
-    try opened.execute(
-      quoted: """
-        PRAGMA page_size = \(Self.pageSize);
-        PRAGMA max_page_count = \(Self.maxSize / Self.pageSize);
-        PRAGMA journal_mode = OFF;
-        PRAGMA synchronous = OFF;
-        CREATE TABLE \(SQLAttachment.rows) (\(names));
-        BEGIN
-        """)
     let parameters = (1...columns).map { "?\($0)" }.joined(separator: ", ")
-    var made: OpaquePointer?
-    let code = sqlite3_prepare_v2(
-      opened.database, "INSERT INTO \(SQLAttachment.rows) VALUES (\(parameters))", -1, &made, nil)
-    guard code == SQLITE_OK else { throw SQLiteFailure(code, on: opened.database) }
+    let text = "INSERT INTO \(SQLAttachment.rows) VALUES (\(parameters))"
+    do throws(SQLiteFailure) {
+      let opened = try Connection(
+        path, busyTimeout: .zero, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+      // Nobody else reads the copy, and nobody needs half of it.
+      try opened.execute(
+        quoted: """
+          PRAGMA page_size = \(Self.pageSize);
+          PRAGMA max_page_count = \(Self.maxSize / Self.pageSize);
+          PRAGMA journal_mode = OFF;
+          PRAGMA synchronous = OFF;
+          CREATE TABLE \(SQLAttachment.rows) (\(names));
+          BEGIN
+          """)
+      var made: OpaquePointer?
+      let code = sqlite3_prepare_v2(opened.database, text, -1, &made, nil)
+      guard code == SQLITE_OK else { throw SQLiteFailure(code, on: opened.database) }
+      insertion = made
+      connection = opened
+    } catch {
+      throw file.uncopied(error)
+    }
     self.file = file
     kinds = Array(repeating: .unknown, count: columns)
-    insertion = made
-    connection = opened
   }
 
   deinit { sqlite3_finalize(insertion) }
@@ -119,14 +117,14 @@ struct TableCopy: ~Copyable {
     }
     if code == SQLITE_OK { code = sqlite3_step(insertion) }
     guard code == SQLITE_DONE else {
-      throw file.uncopied(SQLiteFailure(code, on: connection.database), maxSize: Self.maxSize)
+      throw file.uncopied(SQLiteFailure(code, on: connection.database))
     }
     sqlite3_reset(insertion)
   }
 
   private borrowing func finish() throws(CommandError) {
     do throws(SQLiteFailure) { try connection.execute("COMMIT") } catch {
-      throw file.uncopied(error, maxSize: Self.maxSize)
+      throw file.uncopied(error)
     }
   }
 }
@@ -192,12 +190,13 @@ extension NamedFile {
     CommandError(.usage, "\(path):\(line): \(message)")
   }
 
-  fileprivate func uncopied(_ failure: SQLiteFailure, maxSize: Int) -> CommandError {
+  fileprivate func uncopied(_ failure: SQLiteFailure) -> CommandError {
     guard failure.primary == SQLITE_FULL else {
       return CommandError(failure.error(of: "the copy of \(path)"))
     }
     return CommandError(
-      .io, "\(path) needs more than \(maxSize >> 30) GB, or more than the free disk space",
+      .io,
+      "\(path) needs more than \(TableCopy.maxSize >> 30) GB, or more than the free disk space",
       hint: "import it into an SQLite database, and attach that")
   }
 }
