@@ -17,11 +17,7 @@ extension Command {
         .source,
         .limit.with(
           about: "maximum number of records per source (default \(SearchOfSources.defaultLimit))"),
-      ]
-        + Option.reading.map { option in
-          option == .timeout
-            ? option.with(about: "time limit per source (default 10s)") : option
-        } + Option.formatting,
+      ] + Option.reading(timeout: "time limit per source (default 10s)") + Option.formatting,
       fields: SearchHit.fields(of: plugins),
       notes: [
         "If a source does not respond within \(SearchOfSources.defaultTime.text) (see --timeout), its local "

@@ -250,9 +250,11 @@ extension Option {
 
   package static let reading: [Option] = [offline, refresh, noFallback, timeout, record, replay]
 
-  package static let lookup = reading.map { option in
-    option == timeout
-      ? timeout.with(about: "time limit per record: 10 (seconds), 500ms, 2m") : option
+  package static let lookup = reading(timeout: "time limit per record: 10 (seconds), 500ms, 2m")
+
+  /// The options of reading, with another description of the time limit.
+  package static func reading(timeout about: String) -> [Option] {
+    reading.map { $0 == timeout ? timeout.with(about: about) : $0 }
   }
 
   /// Options of commands that always contact the service.
