@@ -94,6 +94,7 @@ struct Completer {
     of option: Option, _ typed: String, after head: String, at position: Position
   ) -> Offer {
     let candidates: [Candidate]
+    var isPart = false
     switch option.value {
     case .choice(let words): candidates = words.map { Candidate($0) }
     case .session: candidates = context.sessions().map { Candidate($0) }
@@ -101,17 +102,13 @@ struct Completer {
       candidates = HistoryStart.words.map { Candidate($0.word, $0.about) }
     case .text where option == .condition:
       // An operator follows.
-      return .words(
-        fields(at: position).map { Candidate(head + $0.word, $0.about) }, isPart: true)
-    case .list:
-      return .words(
-        list(typed, of: entries(of: option, at: position))
-          .map { Candidate(head + $0.word, $0.about) }, isPart: true)
+      (candidates, isPart) = (fields(at: position), true)
+    case .list: (candidates, isPart) = (list(typed, of: entries(of: option, at: position)), true)
     case .file, .store: return .file
     case .directory: return .directory
     default: return .words([])
     }
-    return .words(candidates.map { Candidate(head + $0.word, $0.about) })
+    return .words(candidates.map { Candidate(head + $0.word, $0.about) }, isPart: isPart)
   }
 
   private func entries(of option: Option, at position: Position) -> [Candidate] {
