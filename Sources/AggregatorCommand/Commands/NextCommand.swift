@@ -150,7 +150,7 @@ private struct NextRun<P: Plugin> {
   private func run(
     of nextPageRequest: NextRequest, _ bounds: ListingBounds
   ) async throws(CommandError) -> ListingRun<P> {
-    var (bounds, outcome) = (bounds, outcome())
+    var (bounds, outcome) = (bounds, ListingOutcome(of: plugin, at: environment.now()))
     bounds.cursor = nextPageRequest.start
     if nextPageRequest.start != nil { outcome.restart = .command(file.name.command(.reset)) }
     let source = try await source(of: nextPageRequest, &outcome)
@@ -165,8 +165,6 @@ private struct NextRun<P: Plugin> {
     run.detailsHint = .details
     return run
   }
-
-  private func outcome() -> ListingOutcome { ListingOutcome(of: plugin, at: environment.now()) }
 
   /// Fetches the whole page before any of it is written, so that a failure neither loses nor repeats
   /// records.
@@ -208,7 +206,8 @@ private struct NextRun<P: Plugin> {
     let records = plugin.recordStore(in: store).records.excluding(nextPageRequest.excluded)
     do throws(SourceError) {
       guard try await store.coverage(of: plugin.name).isComplete else { return nil }
-      run = run.reading(records, because: reason, outcome())
+      run = run.reading(
+        records, because: reason, ListingOutcome(of: plugin, at: environment.now()))
       return try await run.records()
     } catch {
       guard error.code == .cancelled else { return nil }
