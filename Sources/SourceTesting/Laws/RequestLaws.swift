@@ -145,10 +145,9 @@ extension LawSubject {
     let first = PageRequest(limit: 2)
     let page = await Result { () async throws(SourceError) in try await source.page(first) }
     let next = (try? page.get())?.next
-    let damaged = Cursor("damaged")
     var requests = [(first.text, first)]
     if let next { requests.append(("\(first.text), page 2", first.after(next))) }
-    if let damaged {
+    if let damaged = Cursor("damaged") {
       requests.append(("\(first.text), with a damaged cursor", first.after(damaged)))
     }
     if search != .none, let query {
