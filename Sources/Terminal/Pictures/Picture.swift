@@ -49,23 +49,14 @@ package struct Picture: Hashable, Sendable {
     _ bytes: [UInt8], as format: Format, within limit: Size, cell: (width: Int, height: Int)? = nil
   ) {
     var reader = PictureReader(bytes)
-    let read: (lines: [String], size: Size?)?
-    switch format {
-    case .symbols:
-      read = reader.symbols().map { ($0.lines, Size($0.width, $0.lines.count, within: limit)) }
-    case .kitty: read = reader.kitty().map { ($0.lines, Size($0.columns, $0.rows, within: limit)) }
-    case .iterm: read = reader.iterm().map { ([$0.text], Size($0.columns, $0.rows, within: limit)) }
-    case .sixels:
-      read = reader.sixels().map { picture in
-        func count(_ pixels: Int, _ cell: Int?) -> Int? {
-          cell.flatMap { $0 > 0 ? (pixels + $0 - 1) / $0 : nil }
-        }
-        let size = Size(
-          count(picture.width, cell?.width), count(picture.height, cell?.height), within: limit)
-        return ([picture.text], size)
+    let read =
+      switch format {
+      case .symbols: reader.symbols()
+      case .kitty: reader.kitty()
+      case .iterm: reader.iterm()
+      case .sixels: reader.sixels(cell)
       }
-    }
-    guard let read, let size = read.size else { return nil }
+    guard let read, let size = Size(read.columns, read.rows, within: limit) else { return nil }
     self.format = format
     self.size = size
     lines = read.lines
@@ -74,6 +65,9 @@ package struct Picture: Hashable, Sendable {
 
 /// Reads the escape sequences and symbols of a ``Picture``.
 struct PictureReader {
+  /// The lines of a picture, and its size in cells as far as it is known.
+  typealias Content = (lines: [String], columns: Int?, rows: Int?)
+
   private var rest: ArraySlice<UInt8>
 
   private static let escape: UInt8 = 0x1B
@@ -81,7 +75,7 @@ struct PictureReader {
   init(_ bytes: [UInt8]) { rest = bytes[...] }
 
   /// Lines of block elements, all of one width, in colors (SGR).
-  mutating func symbols() -> (lines: [String], width: Int)? {
+  mutating func symbols() -> Content? {
     var lines: [String] = []
     var (line, width, widths) = ("", 0, Set<Int>())
     func end() {
@@ -118,11 +112,11 @@ struct PictureReader {
     }
     if width > 0 { end() }
     guard let width = widths.first, widths.count == 1 else { return nil }
-    return (lines, width)
+    return (lines, width, lines.count)
   }
 
   /// Commands that transmit and show one image in parts; none that reads a file.
-  mutating func kitty() -> (lines: [String], columns: Int?, rows: Int?)? {
+  mutating func kitty() -> Content? {
     var lines: [String] = []
     var first: [String: String] = [:]
     while true {
@@ -146,7 +140,7 @@ struct PictureReader {
   }
 
   /// One file that is shown in the line, not saved.
-  mutating func iterm() -> (text: String, columns: Int?, rows: Int?)? {
+  mutating func iterm() -> Content? {
     skipBlank()
     guard take("\u{1B}]1337;File="),
       let control = text(while: { Self.isControl($0, ";") }, atMost: 256),
@@ -158,13 +152,13 @@ struct PictureReader {
     skipBlank()
     guard rest.isEmpty else { return nil }
     return (
-      "\u{1B}]1337;File=\(control):\(data)\u{7}", members["width"].flatMap { Int($0) },
+      ["\u{1B}]1337;File=\(control):\(data)\u{7}"], members["width"].flatMap { Int($0) },
       members["height"].flatMap { Int($0) }
     )
   }
 
   /// One image that begins with its size in pixels.
-  mutating func sixels() -> (text: String, width: Int, height: Int)? {
+  mutating func sixels(_ cell: (width: Int, height: Int)?) -> Content? {
     skipBlank()
     guard take("\u{1B}P"), let parameters = text(while: { Self.isNumeric($0) }, atMost: 64),
       take("q\""), let raster = text(while: { Self.isNumeric($0) }, atMost: 64),
@@ -173,7 +167,13 @@ struct PictureReader {
     skipBlank()
     let numbers = raster.split(separator: ";").compactMap { Int($0) }
     guard rest.isEmpty, numbers.count == 4 else { return nil }
-    return ("\u{1B}P\(parameters)q\"\(raster)\(data)\u{1B}\\", numbers[2], numbers[3])
+    func cells(_ pixels: Int, _ cell: Int?) -> Int? {
+      cell.flatMap { $0 > 0 ? (pixels + $0 - 1) / $0 : nil }
+    }
+    return (
+      ["\u{1B}P\(parameters)q\"\(raster)\(data)\u{1B}\\"], cells(numbers[2], cell?.width),
+      cells(numbers[3], cell?.height)
+    )
   }
 
   private mutating func take(_ text: String) -> Bool {
