@@ -171,30 +171,18 @@ final class FaultHandler: Sendable {
 
   /// 502 if it fails; blocks, so it may only be called on the thread of a connection.
   private func forward(_ request: HTTPRequest) -> HTTPResponse {
-    let answer = BlockingResult()
+    let answer = Mutex(Result<HTTPResponse, SourceError>.failure(.cancelled))
+    let isReady = DispatchSemaphore(value: 0)
     // Unstructured, because a thread waits for it on the next line.
     Task { [service] in
-      answer.set(await Result { () async throws(SourceError) in try await service.send(request) })
+      let result = await Result { () async throws(SourceError) in try await service.send(request) }
+      answer.withLock { $0 = result }
+      isReady.signal()
     }
-    do { return try answer.wait().get() } catch {
+    isReady.wait()
+    do { return try answer.withLock(\.self).get() } catch {
       return HTTPResponse(status: 502, body: Data("the service failed: \(error)".utf8))
     }
-  }
-}
-
-/// A result that a thread waits for.
-private final class BlockingResult: Sendable {
-  private let answer = Mutex(Result<HTTPResponse, SourceError>.failure(.cancelled))
-  private let isReady = DispatchSemaphore(value: 0)
-
-  func set(_ result: Result<HTTPResponse, SourceError>) {
-    answer.withLock { $0 = result }
-    isReady.signal()
-  }
-
-  func wait() -> Result<HTTPResponse, SourceError> {
-    isReady.wait()
-    return answer.withLock(\.self)
   }
 }
 

@@ -32,8 +32,10 @@ extension LawSubject {
   ) throws(SourceError) {
     let requestCounter = RequestCounter()
     let environment = requestCounter.observed(environment)
-    let source = try plugin.source(in: environment).cachePolicy(cachePolicy)
-    self.init(plugin.name, source: source, from: plugin)
+    let make = { @Sendable () throws(SourceError) -> any DataSource<Item> in
+      try plugin.source(in: environment).cachePolicy(cachePolicy)
+    }
+    self.init(plugin.name, source: try make(), from: plugin)
     search = plugin.policy.localSearchBound == nil ? .service : .local
     // With a store in front of the service each record comes once, and the list need not grow.
     let isStored = plugin.policy.readOrder == .localFirst && environment.store != nil
@@ -42,9 +44,7 @@ extension LawSubject {
       && !(isStored && cachePolicy.growth != .atEnd)
     repeatsRecords = plugin.policy.repeatsRecords && !isStored
     secrets = plugin.secrets(in: environment.settings)
-    recreate = { () throws(SourceError) in
-      try plugin.source(in: environment).cachePolicy(cachePolicy)
-    }
+    recreate = make
     self.requestCounter = requestCounter
   }
 

@@ -36,10 +36,13 @@ public final class LoopbackServer: Sendable {
   public init(_ handler: @escaping Handler) throws(SourceError) {
     keeper = try LoopbackSocket.bound()
     port = keeper.port
-    let listener = try LoopbackSocket.listening(on: port)
     shutdownSignal = try ShutdownSignal()
-    listener.serve(
-      until: shutdownSignal, recordingIn: requestLog, within: listening, handler)
+    let listener = try LoopbackSocket.listening(on: port).release()
+    listening.enter()
+    Thread.detachNewThread { [listening, shutdownSignal, requestLog] in
+      LoopbackSocket(owning: listener).acceptClients(until: shutdownSignal, requestLog, handler)
+      listening.leave()
+    }
   }
 
   /// Sends `replies` in order, then status 500; throws `unreachable` if there is no free socket.

@@ -1,12 +1,11 @@
 public import AggregatorKit
-import Dispatch
 import Foundation
 
 /// A socket, closed when its owner ends.
 package struct LoopbackSocket: ~Copyable {
   package let descriptor: Int32
 
-  private init(owning descriptor: Int32) {
+  init(owning descriptor: Int32) {
     self.descriptor = descriptor
     // A process that a test starts would keep it open.
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -104,23 +103,8 @@ package struct LoopbackSocket: ~Copyable {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
   }
 
-  /// Accepts clients on a thread of its own until the server stops, then closes and leaves `listening`, which it
-  /// has entered before it returns.
-  consuming func serve(
-    until shutdownSignal: ShutdownSignal, recordingIn requestLog: Watched<RequestLog>,
-    within listening: DispatchGroup, _ handler: @escaping LoopbackServer.Handler
-  ) {
-    let descriptor = release()
-    listening.enter()
-    Thread.detachNewThread {
-      LoopbackSocket(owning: descriptor).acceptClients(
-        until: shutdownSignal, requestLog, handler)
-      listening.leave()
-    }
-  }
-
   /// Accepts clients until the server stops, then closes.
-  private consuming func acceptClients(
+  consuming func acceptClients(
     until shutdownSignal: ShutdownSignal, _ requestLog: Watched<RequestLog>,
     _ handler: @escaping LoopbackServer.Handler
   ) {
