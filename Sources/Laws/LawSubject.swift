@@ -83,7 +83,7 @@ public enum SearchKind: Hashable, Sendable {
   case service
 }
 
-/// Counts the requests of a source, and observes its events, while a law is checked.
+/// Counts, and may limit, the requests of a source, and observes its events, while a law is checked.
 public final class RequestCounter: Sendable {
   private struct State {
     var requestCount = 0
@@ -91,8 +91,12 @@ public final class RequestCounter: Sendable {
   }
 
   private let state = Mutex(State())
+  private let limit: Int
 
-  public init() {}
+  public convenience init() { self.init(atMost: .max) }
+
+  /// Requests beyond the limit fail with code `rejected`, and are not sent.
+  package init(atMost limit: Int) { self.limit = limit }
 
   /// Returns the environment to create the source in; its transport and observer still work.
   public func observed(_ environment: PluginEnvironment) -> PluginEnvironment {
@@ -113,8 +117,15 @@ public final class RequestCounter: Sendable {
 
   fileprivate func observe(_ event: Event) { state.withLock(\.listener)?(event) }
 
-  fileprivate func send(_ request: HTTPRequest) {
-    state.withLock { $0.requestCount += 1 }
+  fileprivate func send(_ request: HTTPRequest) throws(SourceError) {
+    let isAllowed = state.withLock { state in
+      guard state.requestCount < limit else { return false }
+      state.requestCount += 1
+      return true
+    }
+    guard isAllowed else {
+      throw SourceError(.rejected, "the limit of \(limit) requests is reached")
+    }
     observe(.sent(method: request.method.rawValue, address: request.endpoint))
   }
 }
@@ -125,7 +136,7 @@ private struct CountingTransport: Transport {
   let counter: RequestCounter
 
   func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
-    counter.send(request)
+    try counter.send(request)
     return try await base.send(request)
   }
 }

@@ -6,6 +6,9 @@ import AggregatorTerminal
 import Synchronization
 
 extension Command {
+  /// The most requests to a service for its laws.
+  fileprivate static let maxLawRequests = 60
+
   static func checkSources(_ plugins: [any Plugin]) -> Command {
     Command(
       "[SOURCE…]", words: CompletionSource.severalSources(plugins),
@@ -16,7 +19,7 @@ extension Command {
         "Requests one page from each service and checks its records, and prints a line for each: the "
           + "response time, the origin of a list now, and the number of cached records; with --verbose all "
           + "that is known. The exit code is that of the most severe failure.",
-        "With --laws, checks the laws of paging, search and lookup: at most \(LawBudget.requests) requests to each "
+        "With --laws, checks the laws of paging, search and lookup: at most \(maxLawRequests) requests to each "
           + "service, at its rate limit. The exit code is 3 if one is violated.",
       ],
       examples: plugins.suffix(1).map {
@@ -78,7 +81,7 @@ extension Command {
       entries += report.entries.map { LawEntry($0, of: plugin.name) }
       isPassed = isPassed && report.violations.isEmpty && report.inconclusive.isEmpty
       context.diagnostics.note(
-        "\(plugin.name): \(requests) of at most \(LawBudget.requests) requests")
+        "\(plugin.name): \(requests) of at most \(maxLawRequests) requests")
     }
     try RecordPrinter.print(
       entries, as: output.plainListing("laws", LawEntry.self), output, in: context)
@@ -182,11 +185,9 @@ extension Plugin {
   fileprivate func checkLaws(
     in environment: PluginEnvironment, within deadline: Duration?
   ) async throws(CommandError) -> (LawReport, requests: Int) {
-    let budget = LawBudget(base: environment.transport)
-    var environment = environment
-    environment.transport = budget
+    let counter = RequestCounter(atMost: Command.maxLawRequests)
     let source = try CommandError.wrapping(
-      of: self, try live(in: environment, deadline: deadline))
+      of: self, try live(in: counter.observed(environment), deadline: deadline))
     var subject = LawSubject(name, source: source, fields: fields)
     subject.query = try? Query(example.query)
     subject.search = policy.localSearchBound == nil ? .service : .none
@@ -195,7 +196,7 @@ extension Plugin {
     subject.secrets = secrets(in: environment.settings)
     subject.bound = PaginationBound(items: 300, pages: 5)
     subject.sizes = [policy.largestPage]
-    return (await LawReport(on: subject, of: Law.ofServices), budget.count)
+    return (await LawReport(on: subject, of: Law.ofServices), counter.requestCount)
   }
 }
 
@@ -268,28 +269,4 @@ struct LawEntry: Entry {
     Field("found", "Found", \.found, about: "The violations, or the reason."),
     Field("about", "Description", \.about, about: "What the law demands."),
   ]
-}
-
-/// Sends a limited number of requests.
-final class LawBudget: Transport {
-  static let requests = 60
-
-  private let base: any Transport
-  private let sent = Mutex(0)
-
-  init(base: any Transport) { self.base = base }
-
-  var count: Int { sent.withLock(\.self) }
-
-  func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
-    let number = sent.withLock { sent in
-      sent += 1
-      return sent
-    }
-    guard number <= Self.requests else {
-      sent.withLock { $0 = Self.requests }
-      throw SourceError(.rejected, "the limit of \(Self.requests) requests is reached")
-    }
-    return try await base.send(request)
-  }
 }
