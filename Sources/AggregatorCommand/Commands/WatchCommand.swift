@@ -98,7 +98,7 @@ extension Plugin {
         var lines = try changed.map { _ in try TemporaryFile() }
         let found = try await changes(since: .mark(mark), in: store) { entries in
           try printer.print(entries)
-          var writer = NDJSONWriter(listing)
+          var writer = Format.ndjson.writer(for: listing, on: context.terminalLayout)
           try lines?.output.write(writer.append(entries))
         }
         if let found, found.count > 0 {

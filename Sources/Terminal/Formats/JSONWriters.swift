@@ -45,22 +45,6 @@ where Item.ID: CustomStringConvertible {
   }
 }
 
-package struct NDJSONWriter<Item: Identifiable & Sendable>: RecordWriter
-where Item.ID: CustomStringConvertible {
-  private let listing: Listing<Item>
-
-  package init(_ listing: Listing<Item>) { self.listing = listing }
-
-  package mutating func append(_ records: [Item]) -> String {
-    var text = ""
-    for record in records {
-      listing.object(of: record).write(to: &text)
-      text += "\n"
-    }
-    return text
-  }
-}
-
 extension Array {
   /// A record as a JSON object with these fields, in this order; unknown values are null.
   package func object<Item>(of record: Item) -> JSON where Element == Field<Item> {

@@ -80,10 +80,11 @@ where Item.ID: CustomStringConvertible {
     case (.cards, _, _):
       CardWriter(fields: fieldsForPeople, terminalLayout: terminalLayout, maxLines: maxLines)
     case (.rows, .block(let heading, let badge, let detail), nil):
-      BlockWriter(terminalLayout: terminalLayout) {
-        Block(
+      LineWriter {
+        let block = Block(
           heading: heading($0), badge: badge($0), details: [detail($0)].compactMap(\.self),
           link: terminalLayout.hasLinks ? layout.link?($0) : nil, query: query)
+        $1 += block.text(on: terminalLayout)
       }
     case (.rows, _, _): TableWriter(self, terminalLayout: terminalLayout)
     }
@@ -100,14 +101,37 @@ package enum Format: String, CaseIterable, Sendable {
   package func writer<Item>(
     for listing: Listing<Item>, on terminalLayout: TerminalLayout
   ) -> any RecordWriter<Item> {
-    switch self {
+    let columns = listing.columns
+    return switch self {
     case .table: listing.tableWriter(on: terminalLayout)
-    case .tsv: TSVWriter(fields: listing.columns)
-    case .csv: CSVWriter(fields: listing.columns, isRaw: listing.isRaw)
+    // Without a header, as `gh` does in a pipe.
+    case .tsv:
+      LineWriter { record, text in
+        text += columns.map { $0[record].cell.tsvEscaped }.joined(separator: "\t") + "\n"
+      }
+    case .csv:
+      LineWriter(head: columns.map { .string($0.name) }.csvLine(isRaw: listing.isRaw)) {
+        record, text in
+        text += columns.map { $0[record] }.csvLine(isRaw: listing.isRaw)
+      }
     case .json: EnvelopeWriter(listing)
-    case .ndjson: NDJSONWriter(listing)
+    case .ndjson:
+      LineWriter { record, text in
+        listing.object(of: record).write(to: &text)
+        text += "\n"
+      }
     }
   }
+}
+
+/// Writes each record by itself, after a head.
+private struct LineWriter<Item>: RecordWriter {
+  var head = ""
+  let write: (Item, _ text: inout String) -> Void
+
+  func begin() -> String { head }
+
+  func append(_ records: [Item]) -> String { records.reduce(into: "") { write($1, &$0) } }
 }
 
 /// Turns records into text, page by page; every result may be empty and is safe to show.

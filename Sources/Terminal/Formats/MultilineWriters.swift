@@ -71,15 +71,6 @@ struct Block {
   }
 }
 
-struct BlockWriter<Item>: RecordWriter {
-  let terminalLayout: TerminalLayout
-  let block: (Item) -> Block
-
-  mutating func append(_ records: [Item]) -> String {
-    records.map { block($0).text(on: terminalLayout) }.joined()
-  }
-}
-
 /// Writes each record in full: one label and value per line, values wrapped beside their labels,
 /// empty values left out, a blank line between records.
 ///

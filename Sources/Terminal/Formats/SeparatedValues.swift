@@ -1,18 +1,5 @@
 import AggregatorKit
 
-/// Writes one record a line, cells separated by tabs, without a header, as `gh` does in a pipe.
-struct TSVWriter<Item>: RecordWriter {
-  let fields: [Field<Item>]
-
-  mutating func append(_ records: [Item]) -> String {
-    var text = ""
-    for record in records {
-      text += fields.map { $0[record].cell.tsvEscaped }.joined(separator: "\t") + "\n"
-    }
-    return text
-  }
-}
-
 extension String {
   /// This text as a cell of TSV: `\t`, `\n`, `\r` and `\\` as in C, and `\xNN` for each UTF-8 byte
   /// of any other character that is invisible or that a terminal may obey; lossless.
@@ -63,22 +50,10 @@ extension String {
   }
 }
 
-/// Writes RFC 4180: a header of field names, lines that end in CR LF.
-struct CSVWriter<Item>: RecordWriter {
-  let fields: [Field<Item>]
-
-  let isRaw: Bool
-
-  mutating func begin() -> String { line(fields.map { .string($0.name) }) }
-
-  mutating func append(_ records: [Item]) -> String {
-    var text = ""
-    for record in records { text += line(fields.map { $0[record] }) }
-    return text
-  }
-
-  private func line(_ values: [JSON]) -> String {
-    let cells = values.map { $0.cell.csvCell(isRaw: isRaw) }
+extension [JSON] {
+  /// The line of CSV (RFC 4180) with these values.
+  func csvLine(isRaw: Bool) -> String {
+    let cells = map { $0.cell.csvCell(isRaw: isRaw) }
     // Many parsers take an empty line for a record without cells.
     return (cells == [""] ? "\"\"" : cells.joined(separator: ",")) + "\r\n"
   }
