@@ -12,21 +12,12 @@ package final class SQLiteTable<Item> {
   package init(_ name: String, in path: String, columns fields: [Field<Item>]) throws(SourceError) {
     self.fields = fields
     let columns = fields.map { "\($0.name.sqlName) \($0.kind.sqlType)" }.joined(separator: ", ")
-    let values = fields.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
     do throws(SQLiteFailure) {
       let connection = try Connection(path, busyTimeout: .zero)
       // The file gets its name once it is complete.
       try connection.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN")
-      let creation = "CREATE TABLE \(name.sqlName) (\(columns))"
-      let code = sqlite3_exec(connection.database, creation, nil, nil, nil)
-      guard code == SQLITE_OK else { throw SQLiteFailure(code, on: connection.database) }
-      var made: OpaquePointer?
-      let text = "INSERT INTO \(name.sqlName) VALUES (\(values))"
-      let prepared = sqlite3_prepare_v2(connection.database, text, -1, &made, nil)
-      guard prepared == SQLITE_OK, let made else {
-        throw SQLiteFailure(prepared, on: connection.database)
-      }
-      insertion = made
+      try connection.execute(quoted: "CREATE TABLE \(name.sqlName) (\(columns))")
+      insertion = try connection.insertion(into: name.sqlName, columns: fields.count)
       self.connection = connection
     } catch {
       throw Self.error(error)
@@ -57,6 +48,20 @@ package final class SQLiteTable<Item> {
 
   private static func error(_ failure: SQLiteFailure) -> SourceError {
     SourceError(.storage, "cannot write the database: \(failure.cause ?? failure.words)")
+  }
+}
+
+extension Connection {
+  /// The statement that inserts a row of as many values into a table, whose name is quoted.
+  borrowing func insertion(
+    into table: String, columns: Int
+  ) throws(SQLiteFailure) -> OpaquePointer {
+    let values = (0..<columns).map { "?\($0 + 1)" }.joined(separator: ", ")
+    let text = "INSERT INTO \(table) VALUES (\(values))"
+    var made: OpaquePointer?
+    let code = sqlite3_prepare_v2(database, text, -1, &made, nil)
+    guard code == SQLITE_OK, let made else { throw SQLiteFailure(code, on: database) }
+    return made
   }
 }
 

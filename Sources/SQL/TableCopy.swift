@@ -18,7 +18,7 @@ struct TableCopy: ~Copyable {
 
   private let file: NamedFile
   private let connection: Connection
-  private let insertion: OpaquePointer?
+  private let insertion: OpaquePointer
   private var kinds: [ColumnKind]
 
   /// Copies a file, whose first line names the columns, to a new database; throws `usage`, `io`,
@@ -69,8 +69,6 @@ struct TableCopy: ~Copyable {
 
   private init(of file: NamedFile, columns: Int, in path: String) throws(CommandError) {
     let names = (0..<columns).map(SQLAttachment.column).joined(separator: ", ")
-    let parameters = (1...columns).map { "?\($0)" }.joined(separator: ", ")
-    let text = "INSERT INTO \(SQLAttachment.rows) VALUES (\(parameters))"
     do throws(SQLiteFailure) {
       let opened = try Connection(
         path, busyTimeout: .zero, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
@@ -84,10 +82,7 @@ struct TableCopy: ~Copyable {
           CREATE TABLE \(SQLAttachment.rows) (\(names));
           BEGIN
           """)
-      var made: OpaquePointer?
-      let code = sqlite3_prepare_v2(opened.database, text, -1, &made, nil)
-      guard code == SQLITE_OK else { throw SQLiteFailure(code, on: opened.database) }
-      insertion = made
+      insertion = try opened.insertion(into: SQLAttachment.rows, columns: columns)
       connection = opened
     } catch {
       throw file.uncopied(error)
