@@ -64,19 +64,17 @@ private struct NextRun<P: Plugin> {
 
   private func run() async throws -> ExitCode {
     let position = try read()
-    guard var nextPageRequest = try nextPageRequest(from: position) else { return reportEnd() }
-    let output = output.continuing(nextPageRequest.fields, of: plugin.fields)
-    nextPageRequest.fields = output.fields
+    guard var request = try request(from: position) else { return reportEnd() }
+    let output = output.continuing(request.fields, of: plugin.fields)
+    request.fields = output.fields
     let bounds = try ListingBounds(
-      invocation, plugin.policy, hasStore: environment.store != nil,
-      isSearch: nextPageRequest.query != nil, isLocal: nextPageRequest.selection != nil,
-      standardLimit: nextPageRequest.limit ?? ListingBounds.standardLimit)
+      invocation, plugin.policy, hasStore: environment.store != nil, isSearch: request.query != nil,
+      isLocal: request.selection != nil,
+      standardLimit: request.limit ?? ListingBounds.standardLimit)
     let listing = try output.listing(
-      "next", of: plugin.name, query: nextPageRequest.query, fields: plugin.fields,
-      layout: plugin.layout)
-    let first = PageRequest(
-      matching: nextPageRequest.query, after: nextPageRequest.start, limit: bounds.pageSize)
-    if nextPageRequest.selection == nil {
+      "next", of: plugin.name, query: request.query, fields: plugin.fields, layout: plugin.layout)
+    let first = PageRequest(matching: request.query, after: request.start, limit: bounds.pageSize)
+    if request.selection == nil {
       do throws(SourceError) {
         try await explanation?.plan(
           plugin, first, pages: bounds.maxPages, options.cachePolicy, in: environment)
@@ -87,12 +85,11 @@ private struct NextRun<P: Plugin> {
       explanation?.planLocal(plugin)
     }
     defer { explanation?.conclude() }
-    var run = try await run(of: nextPageRequest, bounds)
-    let items = try await records(of: nextPageRequest, &run)
+    var run = try await run(of: request, bounds)
+    let items = try await records(of: request, &run)
     let page = run.page
-    run.outcome.earlier = nextPageRequest.earlierCount
-    let isEnd =
-      items.isEmpty && page.next == nil && nextPageRequest.latest != nil && !run.outcome.isPartial
+    run.outcome.earlier = request.earlierCount
+    let isEnd = items.isEmpty && page.next == nil && request.latest != nil && !run.outcome.isPartial
     if !isEnd {
       try RecordPrinter.print(items, as: listing, output, in: context, run.outcome.summary)
     }
@@ -100,11 +97,10 @@ private struct NextRun<P: Plugin> {
     if move == .peek {
       run.outcome.continuation = .peek(command)
     } else {
-      try file.write(
-        nextPageRequest.position(after: page, limit: bounds.bound.items ?? max(page.count, 1)))
+      try file.write(request.position(after: page, limit: bounds.bound.items ?? max(page.count, 1)))
       run.outcome.continuation = .next(command)
     }
-    run.outcome.report(to: context.diagnostics, query: nextPageRequest.query)
+    run.outcome.report(to: context.diagnostics, query: request.query)
     if isEnd { return reportEnd() }
     return run.outcome.isPartial ? .partial : .success
   }
@@ -120,9 +116,7 @@ private struct NextRun<P: Plugin> {
   }
 
   /// The request for the page; `nil` at the end.
-  private func nextPageRequest(from position: SessionPosition?) throws(CommandError)
-    -> NextRequest?
-  {
+  private func request(from position: SessionPosition?) throws(CommandError) -> NextRequest? {
     switch (move, position) {
     case (.reset, _):
       return .beginning(
@@ -132,15 +126,11 @@ private struct NextRun<P: Plugin> {
         .notFound, "\(plugin.name): no page has been shown yet", hint: .command(file.name.command())
       )
     case (.back, let position?):
-      guard let nextPageRequest = position.back else {
-        throw CommandError(
-          .notFound,
-          "\(plugin.name): "
-            + (position.isTruncated
-              ? "earlier pages are no longer known" : "already at the first page"),
-          hint: .command(file.name.command(.reset)))
-      }
-      return nextPageRequest
+      if let request = position.back { return request }
+      let reason =
+        position.isTruncated ? "earlier pages are no longer known" : "already at the first page"
+      throw CommandError(
+        .notFound, "\(plugin.name): \(reason)", hint: .command(file.name.command(.reset)))
     case (_, nil): return .beginning(of: nil)
     case (_, let position?):
       return position.continuation(goesOnAfterEnd: plugin.policy.readOrder == .localFirst)
@@ -148,20 +138,20 @@ private struct NextRun<P: Plugin> {
   }
 
   private func run(
-    of nextPageRequest: NextRequest, _ bounds: ListingBounds
+    of request: NextRequest, _ bounds: ListingBounds
   ) async throws(CommandError) -> ListingRun<P> {
     var (bounds, outcome) = (bounds, ListingOutcome(of: plugin, at: environment.now()))
-    bounds.cursor = nextPageRequest.start
-    if nextPageRequest.start != nil { outcome.restart = .command(file.name.command(.reset)) }
-    let source = try await source(of: nextPageRequest, &outcome)
+    bounds.cursor = request.start
+    if request.start != nil { outcome.restart = .command(file.name.command(.reset)) }
+    let source = try await source(of: request, &outcome)
     var run = ListingRun(
-      source.excluding(nextPageRequest.excluded), of: plugin, matching: nextPageRequest.query,
+      source.excluding(request.excluded), of: plugin, matching: request.query,
       bounds, outcome)
     run.isAllOrNothing = true
     run.prefetch = 0
     run.maxEmptyPages = Self.maxEmptyPages
     run.details = DetailLoader(of: plugin, self.source, in: environment, invocation, context)
-    run.chosen = nextPageRequest.fields
+    run.chosen = request.fields
     run.detailsHint = .details
     return run
   }
@@ -169,14 +159,14 @@ private struct NextRun<P: Plugin> {
   /// Fetches the whole page before any of it is written, so that a failure neither loses nor repeats
   /// records.
   private func records(
-    of nextPageRequest: NextRequest, _ run: inout ListingRun<P>
+    of request: NextRequest, _ run: inout ListingRun<P>
   ) async throws(CommandError) -> [P.Item] {
     do throws(SourceError) { return try await run.records() } catch .invalidCursor
-      where nextPageRequest.start != nil
+      where request.start != nil
     {
       throw file.invalid(nil)
     } catch {
-      guard let copied = try await copy(of: &run, nextPageRequest, insteadOf: error) else {
+      guard let copied = try await copy(of: &run, request, insteadOf: error) else {
         throw CommandError(error, of: plugin)
       }
       return copied
@@ -185,9 +175,9 @@ private struct NextRun<P: Plugin> {
 
   /// The selected records, if the listing selects some.
   private func source(
-    of nextPageRequest: NextRequest, _ outcome: inout ListingOutcome
+    of request: NextRequest, _ outcome: inout ListingOutcome
   ) async throws(CommandError) -> any DataSource<P.Item> {
-    guard let text = nextPageRequest.selection else { return source }
+    guard let text = request.selection else { return source }
     // A field of an added source may be gone.
     guard let selection = try? Selection(text, plugin.fields) else { throw file.invalid(nil) }
     try invocation.refuseRefreshOfSelection()
@@ -197,13 +187,13 @@ private struct NextRun<P: Plugin> {
 
   /// The page from the cached records without those shown before; `nil` unless they are complete.
   private func copy(
-    of run: inout ListingRun<P>, _ nextPageRequest: NextRequest, insteadOf reason: SourceError
+    of run: inout ListingRun<P>, _ request: NextRequest, insteadOf reason: SourceError
   ) async throws(CommandError) -> [P.Item]? {
-    guard options.cachePolicy.mayFallBack, reason.allowsFallback, nextPageRequest.start != nil,
-      !nextPageRequest.excluded.isTruncated, nextPageRequest.selection == nil,
+    guard options.cachePolicy.mayFallBack, reason.allowsFallback, request.start != nil,
+      !request.excluded.isTruncated, request.selection == nil,
       let store = environment.store
     else { return nil }
-    let records = plugin.recordStore(in: store).records.excluding(nextPageRequest.excluded)
+    let records = plugin.recordStore(in: store).records.excluding(request.excluded)
     do throws(SourceError) {
       guard try await store.coverage(of: plugin.name).isComplete else { return nil }
       run = run.reading(
