@@ -32,7 +32,7 @@ package struct ArgumentParser {
   package func parse(_ arguments: [String]) -> CommandLine {
     let likely = tree.find(arguments.filter { !$0.hasPrefix("-") }).node
     let asksForHelp = asksForHelp(arguments, of: likely.command)
-    var scan = ArgumentScan(tree, for: likely.command)
+    var scan = ArgumentScan(tree: tree, command: likely.command)
     do { try scan.read(arguments) } catch {
       // Help wins over every error.
       return CommandLine(
@@ -136,14 +136,10 @@ struct ArgumentScan {
   /// The first word that directly follows a format: `name,id` of `--json name,id`.
   private(set) var wordAfterFormat: (option: Option, word: String)?
 
-  private let tree: CommandTree
-  private let command: Command?
+  let tree: CommandTree
 
-  /// - Parameter command: The command that the words probably name, whose options are tried first.
-  init(_ tree: CommandTree, for command: Command? = nil) {
-    self.tree = tree
-    self.command = command
-  }
+  /// The command that the words probably name, whose options are tried first.
+  let command: Command?
 
   /// After an error, whose code is `usage`, everything before it is kept.
   mutating func read(_ arguments: [String]) throws(CommandError) {

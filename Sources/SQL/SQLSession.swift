@@ -117,7 +117,7 @@ package struct SQLSession: Sendable {
       var count = 0
       do {
         while let page = rows {
-          try printer.print(page.map { SQLRow($0) })
+          try printer.print(page.map { SQLRow(values: $0) })
           count += page.count
           rows = try await query.page(within: time.left)
         }
@@ -235,9 +235,7 @@ struct SQLRow: Record {
   /// A constant that equals no value, so that a table treats no column as the IDs.
   var id: String { "\u{0}" }
 
-  private let values: [SQLValue]
-
-  init(_ values: [SQLValue]) { self.values = values }
+  let values: [SQLValue]
 
   /// The second column `name` becomes `name_2`; the first rows decide whether a column is numeric.
   static func fields(_ names: [String], like rows: [[SQLValue]]) -> [Field<SQLRow>] {

@@ -27,7 +27,7 @@ struct Completer {
   /// Offers nothing on a line that already has an error.
   func offer(_ line: TypedLine) -> Offer {
     guard !line.words.isEmpty else { return .words([]) }
-    var scan = ArgumentScan(tree)
+    var scan = ArgumentScan(tree: tree, command: nil)
     do { try scan.begin(Array(line.words.dropFirst()), checksValues: false) } catch {
       return .words([])
     }

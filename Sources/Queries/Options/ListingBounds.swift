@@ -27,14 +27,9 @@ package struct ListingBounds {
   }
 
   private static let standardMaxPages = 25
+}
 
-  private init(cursor: Cursor?, bound: PaginationBound, pageSize: Int, isCapped: Bool) {
-    self.cursor = cursor
-    self.bound = bound
-    self.pageSize = pageSize
-    self.isCapped = isCapped
-  }
-
+extension ListingBounds {
   /// Pages are as large as the limit and the service allow, which takes the fewest requests.
   ///
   /// A search that scans the service's records ends at a page that is not full: its bound is reached.

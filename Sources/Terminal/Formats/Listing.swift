@@ -74,7 +74,7 @@ where Item.ID: CustomStringConvertible {
 
   func tableWriter(on terminalLayout: TerminalLayout) -> any RecordWriter<Item> {
     if let paragraph, chosen == nil {
-      return ParagraphWriter(on: terminalLayout, paragraph)
+      return ParagraphWriter(terminalLayout: terminalLayout, paragraph: paragraph)
     }
     return switch (shape, layout.row, chosen) {
     case (.cards, _, _):

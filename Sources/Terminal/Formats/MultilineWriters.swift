@@ -112,7 +112,7 @@ struct CardWriter<Item>: RecordWriter {
     var values = Wrap(width - margin).lines(of: value.cell.safeParagraphs)
     guard !values.isEmpty else { return "" }
 
-    if terminalLayout.hasLinks { values = LinkedLines(values, of: value).text }
+    if terminalLayout.hasLinks { values = Hyperlink.lines(values, of: value) }
     // At least two lines are left out: one takes no more room than the words about it.
     if let maxLines, values.count > maxLines + 1 {
       let rest = values.count - maxLines
@@ -152,16 +152,9 @@ package struct Paragraph {
 /// Writes each record as a paragraph whose lines begin behind its sign.
 struct ParagraphWriter<Item: Identifiable>: RecordWriter
 where Item.ID: CustomStringConvertible {
-  private let terminalLayout: TerminalLayout
-  private let paragraph: (Item, _ id: String) -> Paragraph
-  private var shortIDs = ShortIDs()
-
-  init(
-    on terminalLayout: TerminalLayout, _ paragraph: @escaping (Item, _ id: String) -> Paragraph
-  ) {
-    self.terminalLayout = terminalLayout
-    self.paragraph = paragraph
-  }
+  let terminalLayout: TerminalLayout
+  let paragraph: (Item, _ id: String) -> Paragraph
+  var shortIDs = ShortIDs()
 
   mutating func append(_ records: [Item]) -> String {
     guard terminalLayout.shortensIDs else {

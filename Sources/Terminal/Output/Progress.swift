@@ -188,16 +188,11 @@ package enum ProgressLine {
 
 /// The share of a known total that is done, and the time that the rest takes at the same rate.
 struct ProgressBar {
-  private let width: Int
-  private let hasUTF8: Bool
+  /// The width of the terminal; a narrow one shows less.
+  let width: Int
+  let hasUTF8: Bool
 
   private static let maxCells = 20
-
-  /// - Parameter width: The width of the terminal; a narrow one shows less.
-  init(width: Int, hasUTF8: Bool) {
-    self.width = width
-    self.hasUTF8 = hasUTF8
-  }
 
   /// `heroes: ██████░░░░░░░░ 30% · 1200 of 4005, 96/s · 29 s left`.
   ///

@@ -139,32 +139,22 @@ enum Hyperlink {
     let id = String(url.fnv1a, radix: 36)
     return "\u{1B}]8;id=\(id);\(url)\u{1B}\\\(text)\u{1B}]8;;\u{1B}\\"
   }
-}
 
-/// Lines with URLs as links, made after wrapping because links do not change the visible text.
-struct LinkedLines {
-  private let lines: [String]
-  private let urls: [String]
-
+  /// Lines with URLs as links, made after wrapping because links do not change the visible text.
+  ///
   /// - Parameter value: The unwrapped value: a URL, or a list of them. Other values have no links.
-  init(_ lines: [String], of value: JSON) {
-    self.lines = lines
-    let texts: [String] =
+  static func lines(_ lines: [String], of value: JSON) -> [String] {
+    var urls: ArraySlice<String> =
       switch value {
       case .string(let text): [text]
-      case .array(let values): values.map(\.cell)
+      case .array(let values): values.map(\.cell)[...]
       default: []
       }
     // Splitting at spaces works only if sanitizing left the URLs unchanged.
-    urls =
-      texts.allSatisfy {
-        $0.webAddress != nil && $0.utf8.allSatisfy { byte in 0x21...0x7E ~= byte }
-      } ? texts : []
-  }
-
-  var text: [String] {
-    var urls = urls[...]
-    guard var url = urls.popFirst() else { return lines }
+    let areUnchanged = urls.allSatisfy {
+      $0.webAddress != nil && $0.utf8.allSatisfy { byte in 0x21...0x7E ~= byte }
+    }
+    guard areUnchanged, var url = urls.popFirst() else { return lines }
     var rest = url[...]
     return lines.map { line in
       line.split(separator: " ", omittingEmptySubsequences: false).map { word in
@@ -175,7 +165,7 @@ struct LinkedLines {
         let piece = word.prefix(rest.count)
         guard !piece.isEmpty, rest.hasPrefix(piece) else { return String(word) }
         rest = rest.dropFirst(piece.count)
-        return Hyperlink.text(String(piece), to: url) + word.dropFirst(piece.count)
+        return text(String(piece), to: url) + word.dropFirst(piece.count)
       }.joined(separator: " ")
     }
   }
