@@ -218,7 +218,6 @@ package struct SessionPositionKey: Hashable, Sendable {
 
 extension UInt8 {
   fileprivate var isNameByte: Bool {
-    (self | 0x20) &- UInt8(ascii: "a") < 26 || self &- UInt8(ascii: "0") < 10
-      || self == UInt8(ascii: ".") || self == UInt8(ascii: "_") || self == UInt8(ascii: "-")
+    isASCIIAlphanumeric || "._-".utf8.contains(self)
   }
 }

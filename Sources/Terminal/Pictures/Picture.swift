@@ -1,4 +1,5 @@
 import AggregatorFoundation
+import AggregatorText
 
 /// A picture for a terminal, as another program printed it.
 ///
@@ -205,17 +206,12 @@ struct PictureReader {
     0x30...0x39 ~= byte || byte == UInt8(ascii: ";")
   }
 
-  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    0x30...0x39 ~= byte || 0x41...0x5A ~= byte || 0x61...0x7A ~= byte
-  }
-
   private static func isControl(_ byte: UInt8, _ separator: Unicode.Scalar) -> Bool {
-    isLetterOrDigit(byte) || byte == UInt8(ascii: "=") || byte == UInt8(ascii: separator)
+    byte.isASCIIAlphanumeric || byte == UInt8(ascii: "=") || byte == UInt8(ascii: separator)
   }
 
   private static func isBase64(_ byte: UInt8) -> Bool {
-    isLetterOrDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
-      || byte == UInt8(ascii: "=")
+    byte.isASCIIAlphanumeric || "+/=".utf8.contains(byte)
   }
 
   private static func isSixel(_ byte: UInt8) -> Bool {
