@@ -89,12 +89,7 @@ enum Comparison: String, Sendable, CaseIterable {
   case greater = ">"
   case greaterOrEqual = ">="
 
-  fileprivate var isOrder: Bool {
-    switch self {
-    case .less, .lessOrEqual, .greater, .greaterOrEqual: true
-    case .equal, .notEqual, .contains: false
-    }
-  }
+  fileprivate var isOrder: Bool { !acceptsEmpty && self != .contains }
 
   fileprivate var acceptsEmpty: Bool { self == .equal || self == .notEqual }
 

@@ -20,9 +20,7 @@ package struct Pager: Hashable, Sendable {
     self.words = words
     self.variables = ["LESS": "FRX", "LV": "-c"].merging(variables) { $1 }
   }
-}
 
-extension Pager {
   /// A pager that runs and reads from a pipe.
   final class Session: Sendable {
     let output: Output
