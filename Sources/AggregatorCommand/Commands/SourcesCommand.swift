@@ -33,7 +33,7 @@ extension Command {
     let folder = context.catalog.manifests
     let entries = context.catalog.plugins.map { plugin in
       let problem = plugin is DeclaredPlugin ? folder?.problem(with: plugin.name) : nil
-      return SourceEntry(plugin, settings, problem: problem)
+      return SourceEntry(plugin: plugin, settings: settings, problem: problem)
     }
     try RecordPrinter.print(
       entries, as: output.plainListing("sources", SourceEntry.self), output, in: context)
@@ -57,12 +57,13 @@ extension Command {
     let name = try invocation.argument("SOURCE")
     let plugin = try context.catalog.plugin(named: name)
     let output = try OutputOptions(invocation, in: context)
-    var manifest: (file: String, json: JSON)?
-    if plugin is DeclaredPlugin, let folder = context.catalog.manifests {
-      manifest = (folder.file(of: name), try folder.json(of: name))
-    }
-    let entry = try SourceDetail(
-      plugin, context.environment(), SourceOptions(invocation), manifest)
+    let folder = plugin is DeclaredPlugin ? context.catalog.manifests : nil
+    let manifest = try folder?.json(of: name).withoutSecrets.text
+    let environment = try context.environment()
+    let entry = SourceDetail(
+      plugin: plugin, settings: plugin.shownSettings(environment.settings),
+      chain: try plugin.chain(in: environment, SourceOptions(invocation)),
+      file: folder?.file(of: name), manifest: manifest)
     try RecordPrinter.print(
       [entry], as: output.plainListing("show", SourceDetail.self, shape: .cards), output,
       in: context)
@@ -77,6 +78,12 @@ extension Plugin {
     return secret.map { settings.secret($0) == nil ? "missing" : "set" } ?? "not needed"
   }
 
+  fileprivate func chain(
+    in environment: PluginEnvironment, _ options: SourceOptions
+  ) throws(CommandError) -> String {
+    "\(try options.source(of: self, in: environment))"
+  }
+
   /// The settings of this source with their origins, secrets redacted.
   func shownSettings(_ settings: Settings) -> [String] {
     self.settings.map { setting in
@@ -86,15 +93,13 @@ extension Plugin {
 }
 
 private struct SourceEntry: Entry {
-  let id: String
-  let summary: String
-  let key: String
+  let plugin: any Plugin
+  let settings: Settings
+  let problem: SourceError?
 
-  init(_ plugin: some Plugin, _ settings: Settings, problem: SourceError?) {
-    id = plugin.name
-    summary = problem.map { "error: \($0.message)" } ?? plugin.summary
-    key = plugin.keyState(settings)
-  }
+  var id: String { plugin.name }
+  var summary: String { problem.map { "error: \($0.message)" } ?? plugin.summary }
+  var key: String { plugin.keyState(settings) }
 
   static let fields: [Field<SourceEntry>] = [
     Field("name", "Name", \.id, about: "The name on the command line."),
@@ -104,28 +109,16 @@ private struct SourceEntry: Entry {
 }
 
 private struct SourceDetail: Entry {
-  let id: String
-  let summary: String
-  let verbs: [String]
-  let fieldNames: [String]
+  let plugin: any Plugin
   let settings: [String]
   let chain: String
   let file: String?
   let manifest: String?
 
-  init<P: Plugin>(
-    _ plugin: P, _ environment: PluginEnvironment, _ options: SourceOptions,
-    _ manifest: (file: String, json: JSON)?
-  ) throws(CommandError) {
-    id = plugin.name
-    summary = plugin.summary
-    verbs = plugin.node.children.map(\.word)
-    fieldNames = plugin.fields.map(\.name)
-    settings = plugin.shownSettings(environment.settings)
-    chain = "\(try options.source(of: plugin, in: environment))"
-    file = manifest?.file
-    self.manifest = manifest?.json.withoutSecrets.text
-  }
+  var id: String { plugin.name }
+  var summary: String { plugin.summary }
+  var verbs: [String] { plugin.node.children.map(\.word) }
+  var fieldNames: [String] { plugin.fieldEntries.map(\.id) }
 
   static let fields: [Field<SourceDetail>] = [
     Field("name", "Name", \.id, about: "The name on the command line."),
