@@ -88,3 +88,151 @@ public func expectStoreLaws(
   }
   return verdicts
 }
+
+/// A store on which a law is checked.
+struct StoreTrial: Sendable {
+  private let opening: @Sendable () async throws -> any Store
+
+  let store: any Store
+
+  /// The same contents, opened as by another process.
+  let other: any Store
+
+  /// A source that is new to the store.
+  let source: String
+
+  var context: LawContext
+
+  init(
+    of law: String, _ open: @escaping @Sendable () async throws -> any Store
+  ) async throws(SourceError) {
+    opening = open
+    store = try await Self.open(open)
+    other = try await Self.open(open)
+    source = "\(law) \(UUID())"
+    context = LawContext(of: law, hiding: [])
+  }
+
+  func open() async throws(SourceError) -> any Store { try await Self.open(opening) }
+
+  private static func open(
+    _ open: @Sendable () async throws -> any Store
+  ) async throws(SourceError) -> any Store {
+    do { return try await open() } catch let error as SourceError { throw error } catch {
+      throw SourceError(.storage, "cannot open the store", cause: error)
+    }
+  }
+
+  /// Notes a violation unless the two are equal.
+  mutating func expect<Value: Equatable>(
+    _ found: Value, _ expected: Value, at call: @autoclosure () -> String
+  ) {
+    guard found != expected else { return }
+    context.violation(
+      expected: String(reflecting: expected), found: String(reflecting: found), at: call())
+  }
+
+  mutating func expect(_ isTrue: Bool, _ expected: String, at call: @autoclosure () -> String) {
+    guard !isTrue else { return }
+    context.violation(expected: expected, found: "otherwise", at: call())
+  }
+
+  /// Reads again and again while `write` runs, and once afterwards.
+  static func read(
+    _ read: () async throws(SourceError) -> Void,
+    while write: @escaping @Sendable () async throws(SourceError) -> Void
+  ) async throws(SourceError) {
+    let isWritten = Watched(false)
+    async let written = Result { () async throws(SourceError) in
+      defer { isWritten.change { $0 = true } }
+      try await write()
+    }
+    var isLast = false
+    repeat {
+      isLast = isWritten.state
+      try await read()
+      await Task.yield()
+    } while !isLast
+    try await written.get()
+  }
+
+  /// Runs a task for each of `count` numbers, and returns their answers in the order of the numbers.
+  static func concurrently<Answer: Sendable>(
+    _ count: Int, _ body: @escaping @Sendable (Int) async throws(SourceError) -> Answer
+  ) async throws(SourceError) -> [Answer] {
+    let results = await (0..<count).concurrentMap { number in
+      await Result { () async throws(SourceError) in try await body(number) }
+    }
+    var answers: [Answer] = []
+    for result in results { answers.append(try result.get()) }
+    return answers
+  }
+}
+
+struct LawRecord: Record {
+  let id: String
+  var number = 0
+
+  var json: Data { (try? CanonicalJSON.bytes(of: self)) ?? Data() }
+}
+
+extension StoreEntry {
+  /// The record with a number that searches do not see.
+  init(_ id: String, _ number: Int = 0, text: String? = nil) {
+    let text = text ?? "text of \(id)"
+    self.init(id: id, json: LawRecord(id: id, number: number).json) { FoldedText(text) }
+  }
+}
+
+extension StoredRecord {
+  private var record: LawRecord? { try? JSONText(json)?.read(LawRecord.self) }
+
+  /// The ID and the number: `b 3`.
+  var text: String { record.map { "\($0.id) \($0.number)" } ?? "unreadable" }
+
+  var id: String { record?.id ?? "unreadable" }
+
+  var number: Int { record?.number ?? -1 }
+}
+
+extension Date {
+  /// A second of the laws, whose dates are whole: a store may keep milliseconds only.
+  static func law(_ second: Int = 0) -> Date {
+    Date(timeIntervalSince1970: 1_700_000_000 + Double(second))
+  }
+}
+
+extension Store {
+  @discardableResult
+  func save(
+    _ entries: [StoreEntry], of source: String, page: String? = nil,
+    update: CheckpointUpdate? = nil, at second: Int = 0
+  ) async throws(SourceError) -> StoreChanges {
+    try await save(
+      StoreBatch(
+        entries, page: page.map { ($0, PageMetadata(next: nil, total: second, endpoint: nil)) },
+        update: update),
+      of: source, at: .law(second))
+  }
+
+  /// All matches, by slices of `limit`, whose number is bounded for a store that never ends.
+  func all(
+    _ words: [FoldedText] = [], of source: String, by limit: Int = 100
+  ) async throws(SourceError) -> [StoredRecord] {
+    var records: [StoredRecord] = []
+    for _ in 0..<1000 {
+      let slice = try await self.records(
+        of: source, matching: words, after: records.last?.position ?? 0, limit: limit)
+      records += slice.records
+      guard slice.hasMore, !slice.records.isEmpty else { break }
+    }
+    return records
+  }
+
+  func ids(
+    _ query: String? = nil, of source: String
+  ) async throws(SourceError) -> [String] {
+    let words = if let query { try Query(query).words } else { [FoldedText]() }
+    return try await all(words, of: source).map(\.id)
+  }
+}
