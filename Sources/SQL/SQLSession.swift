@@ -180,7 +180,11 @@ extension Store {
     of sources: [String], among plugins: [any Plugin]
   ) async throws(SourceError) -> [CacheGap] {
     try await permitted { () async throws(SourceError) in
-      try await plugins.gaps(of: sources, in: self)
+      var gaps: [CacheGap] = []
+      for plugin in plugins where sources.contains(plugin.name) {
+        if let gap = try await plugin.gap(in: self) { gaps.append(gap) }
+      }
+      return gaps
     } ?? []
   }
 

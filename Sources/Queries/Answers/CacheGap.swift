@@ -17,19 +17,6 @@ package struct CacheGap {
   }
 }
 
-extension [any Plugin] {
-  /// The gaps in the cached records of those sources that a query reads.
-  package func gaps(
-    of names: [String], in store: any Store
-  ) async throws(SourceError) -> [CacheGap] {
-    var gaps: [CacheGap] = []
-    for plugin in self where names.contains(plugin.name) {
-      if let gap = try await plugin.gap(in: store) { gaps.append(gap) }
-    }
-    return gaps
-  }
-}
-
 extension Plugin {
   /// `nil` if everything is cached, or if lists show no more than the cache either.
   package func gap(in store: any Store) async throws(SourceError) -> CacheGap? {

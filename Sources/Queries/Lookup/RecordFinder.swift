@@ -168,12 +168,8 @@ package struct RecordFinder<P: Plugin> {
 
   // MARK: - Names
 
-  private struct Matches {
-    /// The records with the best rank, several if `text` is ambiguous.
-    var best: [P.Item] = []
-    /// Records that contain the words elsewhere.
-    var others: [P.Item] = []
-  }
+  /// The records with the best rank, several if a text is ambiguous, and those that contain its words elsewhere.
+  private typealias Matches = (best: [P.Item], others: [P.Item])
 
   private func localMatches(_ text: String) async -> Matches {
     let query = try? Query(text)
@@ -226,7 +222,7 @@ package struct RecordFinder<P: Plugin> {
         return lines.prefix { $0 != "\n" }.filter { $0 != " " } == typed
       }
     }
-    return Matches(best: best, others: others)
+    return (best, others)
   }
 
   /// The records that the service's own search finds by name, with one request; `nil` if there is no such

@@ -69,9 +69,7 @@ package struct CommandContext: Sendable {
     }
   }
 
-  var settingsLoader: SettingsLoader { settingsLoader(knowing: []) }
-
-  private func settingsLoader(knowing others: [Setting]) -> SettingsLoader {
+  func settingsLoader(knowing others: [Setting] = []) -> SettingsLoader {
     SettingsLoader(
       catalog.settingGroups + [others], environment: variables,
       workingDirectory: FileManager.default.currentDirectoryPath, build: Self.build,
@@ -125,7 +123,7 @@ package struct CommandContext: Sendable {
   }
 
   package func userSettingsFile() throws(CommandError) -> String {
-    guard let path = settingsLoader.userFile else {
+    guard let path = settingsLoader().userFile else {
       // A relative directory.
       _ = try directories(settings())
       throw CommandError(

@@ -82,7 +82,7 @@ extension CommandContext {
   /// whatever its name here: what is written would replace it.
   fileprivate func refuseOwnFile(_ path: String) throws(CommandError) {
     let settings = try settings()
-    var own = settingsLoader.paths(configFile: invocation.text(.config)).map {
+    var own = settingsLoader().paths(configFile: invocation.text(.config)).map {
       (path: $0, what: "a settings file")
     }
     if case .file(let store)? = try storeLocation(settings) {

@@ -48,12 +48,14 @@ package struct Terminal: Sendable {
   }
 
   private static var measuredSize: (rows: Int, columns: Int)? {
+    [STDOUT_FILENO, STDERR_FILENO].lazy.compactMap(windowSize).first
+      .map { (Int($0.ws_row), Int($0.ws_col)) }
+  }
+
+  /// `nil` for what is no terminal, or does not know its size.
+  static func windowSize(of descriptor: Int32) -> winsize? {
     var size = winsize()
-    for descriptor in [STDOUT_FILENO, STDERR_FILENO]
-    where ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 {
-      return (Int(size.ws_row), Int(size.ws_col))
-    }
-    return nil
+    return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? size : nil
   }
 
   /// `nil` if it is not set; as elsewhere, `0` means no and anything else yes, even in a pipe.

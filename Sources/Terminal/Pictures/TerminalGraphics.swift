@@ -47,9 +47,7 @@ package struct TerminalGraphics: Sendable {
   }
 
   private static var measuredCell: (width: Int, height: Int)? {
-    var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
-    else { return nil }
+    guard let size = Terminal.windowSize(of: STDOUT_FILENO), size.ws_row > 0 else { return nil }
     let cell = (width: Int(size.ws_xpixel / size.ws_col), height: Int(size.ws_ypixel / size.ws_row))
     return cell.width > 0 && cell.height > 0 ? cell : nil
   }
