@@ -40,15 +40,6 @@ public protocol Interceptor<Base>: Decorator where Item == Base.Item {
   ) async throws(SourceError) -> Answer
 }
 
-extension Decorator where Item == Base.Item {
-  /// Leaves lookups as they are.
-  public func item(
-    _ id: Base.Item.ID, cachePolicy: CachePolicy
-  ) async throws(SourceError) -> LookupResult<Base.Item> {
-    try await base.item(id, cachePolicy: cachePolicy)
-  }
-}
-
 extension Interceptor {
   public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     try await intercept(CallKind(request), cachePolicy: request.cachePolicy) {
