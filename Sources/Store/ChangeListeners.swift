@@ -37,10 +37,8 @@ package final class ChangeListeners: Sendable {
     return stream
   }
 
-  package func notify(_ source: RecordKey) { notify { $0 == source } }
-
   /// Notifies those who listen for any of the sources that `matches` accepts.
-  package func notify(_ matches: (RecordKey) -> Bool = { _ in true }) {
+  package func notify(_ matches: (RecordKey) -> Bool) {
     let continuations = state.withLock { state in
       state.listeners.values.filter { matches($0.source) }.map(\.continuation)
     }

@@ -54,7 +54,14 @@ extension PostgresStore {
   package func query(
     _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration
   ) async throws(SourceError) -> any SQLResult {
-    let address = try queryAddress() ?? self.address
+    try await query(text, over: views, at: queryAddress(), within: time)
+  }
+
+  /// Compiles a query as the role of `address`; `nil` for that of the store.
+  func query(
+    _ text: String, over views: [SQLView], at address: PostgresAddress?, within time: Duration
+  ) async throws(SourceError) -> PostgresQuery {
+    let address = address ?? self.address
     let diagnostics = PostgresDiagnostics(
       query: SQLDiagnostics(text, views: views), address: address)
     try diagnostics.query.check()

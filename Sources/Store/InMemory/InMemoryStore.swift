@@ -36,7 +36,7 @@ public final class InMemoryStore: Store, ScopeKeepingStore {
       let answer = body(&contents.sources[key, default: InMemoryContents()])
       return (answer, contents.sources[key]?.revision != revision)
     }
-    if isChanged { listeners.notify(key) }
+    if isChanged { listeners.notify { $0 == key } }
     return answer
   }
 
@@ -144,7 +144,7 @@ public final class InMemoryStore: Store, ScopeKeepingStore {
         contents.sources[new] = contents.sources.removeValue(forKey: old)
       }
     }
-    listeners.notify(RecordKey(source))
+    listeners.notify { $0 == RecordKey(source) }
   }
 
   public func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
