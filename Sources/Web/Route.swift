@@ -73,8 +73,8 @@ enum PagePath: String, CaseIterable {
   case restore = "/sources/{source}/{id}/restore"
 }
 
-struct RoutePath<Pattern>: Hashable
-where Pattern: Hashable & CaseIterable & RawRepresentable<String> {
+struct RoutePath<Pattern>: Hashable, Sendable
+where Pattern: Hashable & Sendable & CaseIterable & RawRepresentable<String> {
   let pattern: Pattern
   /// The segments at the words in braces, in order.
   private let values: [String]
