@@ -42,19 +42,6 @@ package struct SQLSession: Sendable {
     }
   }
 
-  /// The tables of sources for a query: of bundled records where none are cached, if the store joins them.
-  private func views(
-    for text: String, of plugins: [any Plugin], in environment: PluginEnvironment,
-    _ store: any DatabaseStore
-  ) async throws(SourceError) -> [SQLView] {
-    guard store.joinsOtherTables else { return views }
-    var made: [SQLView] = []
-    for plugin in plugins {
-      made.append(try await SQLView(plugin, for: text, in: environment))
-    }
-    return made
-  }
-
   private func store(in environment: PluginEnvironment) throws(CommandError) -> any DatabaseStore {
     guard let store = try environment.requiredStore().capabilities.database else {
       throw CommandError(.notFound, "this store does not support SQL")
@@ -94,7 +81,14 @@ package struct SQLSession: Sendable {
       }
       store.boundQueryMemory(to: Self.maxMemory)
       context.progress.say { "Running query…" }
-      let views = try await views(for: text, of: context.catalog.plugins, in: environment, store)
+      var views = views
+      if store.joinsOtherTables {
+        // Of bundled records where none are cached.
+        views = []
+        for plugin in context.catalog.plugins {
+          views.append(try await SQLView(plugin, for: text, in: environment))
+        }
+      }
       let query = try await store.query(
         text, over: views, and: attached.files, within: time.left)
       let interruption = await query.cancellation.map { Interruption.atEnd($0) }

@@ -107,7 +107,13 @@ enum Comparison: String, Sendable, CaseIterable {
 /// The value of a condition in the forms in which it is compared.
 struct Operand: Sendable {
   /// The place of a record's value relative to the operand.
-  enum Order { case below, equal, above }
+  enum Order {
+    case below, equal, above
+
+    fileprivate init<Value: Comparable>(_ value: Value, _ operand: Value) {
+      self = value < operand ? .below : operand < value ? .above : .equal
+    }
+  }
 
   let text: String
   let folded: FoldedText
@@ -153,12 +159,6 @@ struct Operand: Sendable {
     guard let period, let date = Period(text), date.isDate else { return nil }
     if date.start < period.start { return .below }
     return date.start < period.end ? .equal : .above
-  }
-}
-
-extension Operand.Order {
-  fileprivate init<Value: Comparable>(_ value: Value, _ operand: Value) {
-    self = value < operand ? .below : operand < value ? .above : .equal
   }
 }
 

@@ -290,7 +290,7 @@ extension ServerResponse {
 extension ServerRequest {
   fileprivate init(_ request: LoopbackRequest) {
     self.init(
-      request.method, rawPath: request.path, path: [], rawQuery: request.rawQuery,
+      method: request.method, rawPath: request.path, path: [], rawQuery: request.rawQuery,
       headers: request.headers.map { .init($0.name, $0.value) }, body: Array(request.body))
   }
 }
