@@ -4,12 +4,10 @@ import AggregatorFoundation
 ///
 /// The JSON is parsed once, on first use.
 public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
-  /// A record, and its text for a search.
-  private typealias Entry = (item: Item, text: FoldedText)
-
   private let name: String
   private let items: Lazy<[Item], SourceError>
-  private let entries: Lazy<[Entry], SourceError>
+  /// The records with their texts for a search.
+  private let entries: Lazy<[(item: Item, text: FoldedText)], SourceError>
 
   /// Reads an array of records, as the EmbedJSON build plugin embeds it.
   public init(_ name: String, json: StaticString, fields: [Field<Item>]) {

@@ -126,7 +126,7 @@ extension ArraySlice<UInt8> {
       }
       switch self[index + 1] {
       case UInt8(ascii: "u"):
-        result += scalar(at: &index).utf8
+        result += String(scalar(at: &index)).utf8
         continue
       case UInt8(ascii: "b"): result.append(0x08)
       case UInt8(ascii: "f"): result.append(0x0C)
@@ -159,8 +159,4 @@ extension ArraySlice<UInt8> {
       unit << 4 | UInt16(digit <= UInt8(ascii: "9") ? digit & 0xF : (digit & 0xF) + 9)
     }
   }
-}
-
-extension Unicode.Scalar {
-  fileprivate var utf8: String.UTF8View { String(self).utf8 }
 }

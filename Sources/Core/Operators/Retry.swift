@@ -31,7 +31,8 @@ struct Retry<Base: DataSource, C: Clock<Duration>>: Interceptor {
         // If this very call opened the circuit, its own error says more.
         if error.code == .circuitOpen { throw last ?? error }
         guard error.isTransient, attempt < policy.attempts else { throw error }
-        let wait = max(bound * fraction(), error.retryAfter ?? .zero)
+        let fraction = Double(random() >> 11) * 0x1p-53  // in 0..<1
+        let wait = max(bound * fraction, error.retryAfter ?? .zero)
         guard Deadline.leavesRoom(for: wait) else { throw error }
         Observer.current(.waiting(wait, reason: error.message))
         do { try await clock.sleep(for: wait) } catch { throw .cancelled }
@@ -41,9 +42,6 @@ struct Retry<Base: DataSource, C: Clock<Duration>>: Interceptor {
       }
     }
   }
-
-  /// A random number in 0..<1.
-  private func fraction() -> Double { Double(random() >> 11) * 0x1p-53 }
 }
 
 /// The number of attempts and the waits of ``DataSource/retry(_:clock:random:)``.
