@@ -3,11 +3,11 @@ public import AggregatorKit
 /// A rule that every `DataSource` satisfies, and the check for it.
 ///
 /// Checking a law asserts and prints nothing: it queries a ``LawSubject`` and returns a
-/// ``Verdict``. Tests assert laws with `expectLaws` from SourceTesting, which also has the laws
-/// that need more than one page. A program can check a page of a live service:
+/// ``Verdict``. Tests assert laws with `expectLaws` from SourceTesting, which also has those that need
+/// more than a source. A program can check the records of a live service:
 ///
 /// ```swift
-/// let report = await LawReport(on: subject, of: Law.all.filter(\.isCheap))
+/// let report = await LawReport(on: subject, of: Law.ofRecords)
 /// for violation in report.violations { print(violation) }
 /// ```
 public struct Law: Sendable, CustomStringConvertible {
@@ -16,22 +16,17 @@ public struct Law: Sendable, CustomStringConvertible {
 
   public let summary: String
 
-  /// True if a few small requests are enough, so that a live service can be checked; the other laws
-  /// fetch pages up to ``LawSubject/bound``.
-  public let isCheap: Bool
-
   /// The names of the laws that must hold for this one to mean anything.
   public let premises: [String]
 
   private let lawCheck: any LawCheck
 
   package init(
-    _ name: String, _ summary: String, isCheap: Bool = false, given premises: [Law] = [],
+    _ name: String, _ summary: String, given premises: [Law] = [],
     _ check: some LawCheck
   ) {
     self.name = name
     self.summary = summary
-    self.isCheap = isCheap
     self.premises = premises.map(\.name)
     self.lawCheck = check
   }

@@ -2,17 +2,17 @@ import AggregatorKit
 
 extension Law {
   package static let listedIDFound = Law(
-    "listed-id-found", "A record of the list can be looked up by its ID.", isCheap: true,
+    "listed-id-found", "A record of the list can be looked up by its ID.",
     ListedIDFound())
 
   package static let unknownNotFound = Law(
-    "unknown-not-found", "Looking up an unknown ID fails with notFound.", isCheap: true,
+    "unknown-not-found", "Looking up an unknown ID fails with notFound.",
     UnknownNotFound())
 
   package static let mergeKeeps = Law(
     "merge-keeps",
     "Merging a listed record over its full form keeps the ID and all details.",
-    isCheap: true, given: [listedIDFound], MergeKeeps())
+    given: [listedIDFound], MergeKeeps())
 }
 
 private struct ListedIDFound: LawCheck {

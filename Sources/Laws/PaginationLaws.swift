@@ -22,7 +22,7 @@ extension Law {
     given: [paginationStable], SameAtAnySize())
 
   package static let limitRespected = Law(
-    "limit-respected", "A page never has more records than requested.", isCheap: true,
+    "limit-respected", "A page never has more records than requested.",
     LimitRespected())
 }
 

@@ -3,7 +3,7 @@ import AggregatorKit
 extension Law {
   package static let searchMatches = Law(
     "search-matches", "Every result of a local search contains all words of the query.",
-    isCheap: true, SearchMatches())
+    SearchMatches())
 
   package static let searchUsesWords = Law(
     "search-uses-words", "A search for a made-up word does not return the list.", SearchUsesWords())

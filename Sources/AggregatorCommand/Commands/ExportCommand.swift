@@ -51,14 +51,15 @@ enum ExportFormat: Hashable {
 
   /// Fails with code `usage` for an unknown ending.
   init(ofFileNamed path: String) throws(CommandError) {
-    switch URL(filePath: path).pathExtension.lowercased() {
-    case "csv": self = .text(.csv)
-    case "tsv": self = .text(.tsv)
-    case "json": self = .text(.json)
-    case "ndjson", "jsonl": self = .text(.ndjson)
+    let ending = URL(filePath: path).pathExtension.lowercased()
+    switch ending {
     case "db", "sqlite", "sqlite3": self = .sqlite
     case "parquet": self = .parquet
     default:
+      if let format = Format.allCases.first(where: { $0.fileEndings.contains(ending) }) {
+        self = .text(format)
+        return
+      }
       throw CommandError(
         .usage, "unknown format of \"\(path)\"",
         hint: "end the file's name in .csv, .tsv, .json, .ndjson, .db or .parquet")

@@ -154,7 +154,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   /// False if tokens are spent by their use: a page that nobody reads would be lost.
-  public var readsAhead: Bool { !paging.tokenOnce }
+  public var readsAhead: Bool { !paging.tokenOnce && search?.paging?.tokenOnce != true }
 
   public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
     let (seal, paging) = (seal(for: request.query), paging(for: request.query))
@@ -186,12 +186,13 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       guard !Task.isCancelled else { throw .cancelled }
       return kept
     }
+    let isTokenSpent = position.start.isToken && paging(for: query).tokenOnce
     let http = try request(at: position, for: query)
     do throws(SourceError) {
-      let response = try await send(http)
+      let response = try await send(http, for: query)
       // By these, services refuse a token that they do not know any more.
       let refusesToken = [400, 404, 409, 410, 422].contains(response.status)
-      if paging.tokenOnce, position.start.isToken, refusesToken {
+      if isTokenSpent, refusesToken {
         guard position.hasAdvanced else {
           throw SourceError(
             .malformed, "\(service) refuses the token that it sent (\(response.status))")
@@ -210,7 +211,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       return RESTReply(
         position: own, query: query, request: http, response: decoded, fetchedAt: now())
     } catch {
-      if paging.tokenOnce, position.start.isToken, error.maySpendToken {
+      if isTokenSpent, error.maySpendToken {
         memory.lose(position.start, of: query)
       }
       throw error
@@ -257,10 +258,12 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     return end
   }
 
-  private func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
+  private func send(
+    _ request: HTTPRequest, for query: Query? = nil
+  ) async throws(SourceError) -> HTTPResponse {
     var request = request
     // On a connection that the service closed meanwhile, libcurl sends a request again by itself.
-    if paging.tokenOnce { request.headers.append(.init("Connection", "close")) }
+    if paging(for: query).tokenOnce { request.headers.append(.init("Connection", "close")) }
     let response = try await transport.send(request)
     try check?(response)
     return response

@@ -78,7 +78,7 @@ package struct OutputOptions {
   package var isForPeople: Bool { format == .table }
 
   /// True for one document, which has an end.
-  package var isDocument: Bool { format == .json }
+  package var isDocument: Bool { format.isDocument }
 
   private func choose<Item>(from all: [Field<Item>]) throws(CommandError) -> [Field<Item>]? {
     guard let fields else { return nil }

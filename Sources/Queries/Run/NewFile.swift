@@ -85,9 +85,7 @@ extension CommandContext {
     var own = settingsLoader().paths(configFile: invocation.text(.config)).map {
       (path: $0, what: "a settings file")
     }
-    if case .file(let store)? = try storeLocation(settings) {
-      own += ["", "-wal", "-shm", "-journal"].map { (store + $0, "the store") }
-    }
+    own += (try storeLocation(settings)?.files ?? []).map { ($0, "the store") }
     if let folder = catalog.manifests {
       own += folder.names.map { (folder.file(of: $0), "the manifest of \($0)") }
     }

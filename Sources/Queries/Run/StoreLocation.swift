@@ -47,12 +47,25 @@ package enum StoreLocation: Hashable, Sendable {
 
   /// This without symbolic links, to compare locations.
   package var resolved: StoreLocation {
-    guard case .file(let path) = self else { return self }
-    return .file(URL(filePath: path).resolvingSymlinksInPath().path)
+    switch self {
+    case .file(let path): .file(URL(filePath: path).resolvingSymlinksInPath().path)
+    case .postgres: self
+    }
+  }
+
+  /// The files of the store, also those that are there for moments only: nothing else may be written to them.
+  package var files: [String] {
+    switch self {
+    case .file(let path): ["", "-wal", "-shm", "-journal"].map { path + $0 }
+    case .postgres: []
+    }
   }
 
   package var hasPassword: Bool {
-    if case .postgres(let address) = self { address.hasPassword } else { false }
+    switch self {
+    case .file: false
+    case .postgres(let address): address.hasPassword
+    }
   }
 
   package static func setting(of program: ProgramName) -> Setting {

@@ -10,16 +10,15 @@ extension Law {
   static let cursorLasts = Law(
     "cursor-lasts",
     "A cursor stored as text leads to the same page again, also in another process.",
-    isCheap: true, given: [paginationStable], CursorLasts())
+    given: [paginationStable], CursorLasts())
 
   static let cursorForeign = Law(
     "cursor-foreign", "A cursor of another source or query is rejected with invalidCursor.",
-    isCheap: true,
     CursorForeign())
 
   static let cursorDamaged = Law(
     "cursor-damaged", "A damaged cursor is rejected with invalidCursor, never ignored.",
-    isCheap: true, CursorDamaged())
+    CursorDamaged())
 }
 
 private struct SkipConsistent: LawCheck {

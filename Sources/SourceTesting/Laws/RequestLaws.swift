@@ -5,17 +5,15 @@ import Synchronization
 extension Law {
   static let cancellation = Law(
     "cancellation",
-    "A call cancelled before or during its first request fails with cancelled.",
-    isCheap: true, Cancellation())
+    "A call cancelled before or during its first request fails with cancelled.", Cancellation())
 
   static let oneRequest = Law(
-    "one-request", "A call of a remote sends at most one HTTP request.", isCheap: true,
+    "one-request", "A call of a remote sends at most one HTTP request.",
     OneRequest())
 
   static let noSecret = Law(
     "no-secret",
-    "No secret occurs in answers, errors, events, cursors or the source's description.",
-    isCheap: true, NoSecret())
+    "No secret occurs in answers, errors, events, cursors or the source's description.", NoSecret())
 }
 
 private struct Cancellation: LawCheck {

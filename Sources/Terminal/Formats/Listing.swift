@@ -98,6 +98,23 @@ package enum Format: String, CaseIterable, Sendable {
   case json
   case ndjson
 
+  /// True for one document, which has an end.
+  package var isDocument: Bool {
+    switch self {
+    case .table, .tsv, .csv, .ndjson: false
+    case .json: true
+    }
+  }
+
+  /// The endings of the names of files in this format; none if it is for people.
+  package var fileEndings: [String] {
+    switch self {
+    case .table: []
+    case .tsv, .csv, .json: [rawValue]
+    case .ndjson: [rawValue, "jsonl"]
+    }
+  }
+
   package func writer<Item>(
     for listing: Listing<Item>, on terminalLayout: TerminalLayout
   ) -> any RecordWriter<Item> {

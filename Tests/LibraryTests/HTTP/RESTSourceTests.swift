@@ -257,6 +257,32 @@ import Testing
     #expect(service.requests.last?.headers.map(\.name) == ["Content-Type"])
   }
 
+  @Test func `a search that pages by tokens of its own spends them`() async throws {
+    let service = Service { request in
+      request.url.query()?.contains("after=") == true
+        ? Self.reply("{}", status: 410) : Self.reply(#"{"notes": [{"id": "a"}], "next": "t"}"#)
+    }
+    let tokens = RESTPaging(.token(.query("after"), start: nil), tokenOnce: true)
+    let source = RESTSource<Note>(
+      "notes", list: HTTPRequest(.get, Self.url), paging: RESTPaging(.single), transport: service,
+      now: { Date() }, decoding: List.self
+    ) { list in
+      RESTResponse(list.notes, next: list.next.map { .token($0) }) { Note(id: $0.id, text: nil) }
+    }
+    .searching(paging: tokens) { HTTPRequest(.get, Self.url, query: [.init("q", .plain($0.text))]) }
+    #expect(!source.readsAhead)
+    let query = try Query("a")
+    let page = try await source.page(PageRequest(matching: query))
+    let next = PageRequest(matching: query, after: try #require(page.next))
+    let error = await #expect(throws: SourceError.self) { try await source.page(next) }
+    // Transient: the list is started over.
+    #expect(error?.code == .serverError)
+    #expect(try await source.page(next).warnings.map(\.code) == [.restarted])
+    #expect(service.requests.allSatisfy { $0.headers.contains { $0.name == "Connection" } })
+    _ = try await source.page(PageRequest())
+    #expect(service.requests.last?.headers.isEmpty == true)
+  }
+
   @Test(arguments: [
     (#"<https://x.example/?p=2>; rel="next""#, "https://x.example/?p=2"),
     ("</a>; rel=prev, </b>; rel=next", "/b"), (#"</a>; title="x"; rel="last next""#, "/a"),
