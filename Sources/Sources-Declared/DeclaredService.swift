@@ -121,25 +121,6 @@ extension Manifest {
       path.components.compactMap { if case .member(let name) = $0 { name } else { nil } })
   }
 
-  var restPaging: RESTPaging {
-    let step: RESTPaging.Step =
-      switch paging.step {
-      case nil: .single
-      case .page(let value): .page(parameter(value.name), start: value.value)
-      case .offset(let value): .offset(parameter(value.name), start: value.value)
-      case .token(let name, let start, _): .token(parameter(name), start: start)
-      case .link: .link
-      }
-    var paging = RESTPaging(
-      step, size: self.paging.size.map { (parameter($0.name), $0.value) },
-      honorsSize: self.paging.size != nil && self.paging.proof == .proved,
-      deepest: self.paging.deepest,
-      otherHosts: Set(self.paging.hosts), tokenOnce: self.paging.tokenOnce)
-    paging.confirmsEnd = true
-    paging.isUnproved = self.paging.proof == .unproved
-    return paging
-  }
-
   /// Reads the rows and the paging of a response.
   func decode(
     _ response: HTTPResponse, by service: String
@@ -199,39 +180,6 @@ extension Manifest {
   }
 
   private static let maxWrappers = 4
-
-  /// The value of a response at the place where the next page is named.
-  struct UnusableNext: Error {
-    let text: String
-  }
-
-  /// The next page; `nil` at the end.
-  func continuation(
-    _ document: JSON, _ response: HTTPResponse, _ rows: [JSON]
-  ) throws(UnusableNext) -> RESTResponse<DeclaredRecord>.Continuation? {
-    let next: ResponsePath
-    switch paging.step {
-    case .link(.header(let name)) where name.lowercased() == "link":
-      return response.nextLink.map { .link($0) }
-    case .token(_, _, let path), .link(let path): next = path
-    case .page, .offset, nil: return nil
-    }
-    let found = value(at: next, document, response, rows) ?? .null
-    if found.meansNone { return nil }
-    if case .token = paging.step {
-      guard found.isIdentifying else { throw UnusableNext(text: found.text) }
-      return .token(found.idText)
-    }
-    if let link = found.string { return .link(link) }
-    if let links = found.array { return links.lazy.compactMap(\.nextHref).first.map { .link($0) } }
-    if let link = found["href"]?.string, !link.isEmpty { return .link(link) }
-    let members = found.members
-    guard !members.isEmpty, members.allSatisfy({ !$0.value.idText.isEmpty }) else {
-      throw UnusableNext(text: found.text)
-    }
-    return .parameters(
-      Dictionary(members.map { ($0.name, $0.value.idText) }) { first, _ in first })
-  }
 
   func value(
     at path: ResponsePath, _ document: JSON, _ response: HTTPResponse, _ rows: [JSON]

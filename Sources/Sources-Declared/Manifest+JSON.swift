@@ -21,7 +21,7 @@ extension Manifest {
   }
 }
 
-private struct ManifestReader {
+struct ManifestReader {
   let text: JSONText
   let source: Data
 
@@ -29,11 +29,12 @@ private struct ManifestReader {
   var offsets: [String: Int] = [:]
   var values: [String: JSON] = [:]
 
-  private static let keys = [
-    "url", "summary", "headers", "body", "rows", "id", "fields", "page", "token", "tokenOnce",
-    "hosts", "offset", "paging", "size", "next", "more", "total", "item", "search", "image", "link",
-    "title", "rate", "fresh", "timeout", "deepest",
-  ]
+  private static let keys =
+    pagingKeys + [
+      "url", "summary", "headers", "body", "rows", "id", "fields", "total", "item", "search",
+      "image",
+      "link", "title", "rate", "fresh", "timeout",
+    ]
 
   mutating func manifest() throws(SourceError) -> Manifest {
     guard text.parts[0].kind == .array || text.parts[0].kind == .object,
@@ -93,14 +94,14 @@ private struct ManifestReader {
     SourceError(.invalidSettings, "line \(source.line(at: offset)): \(message)")
   }
 
-  private func failure(_ key: String, _ rule: String) -> SourceError {
+  func failure(_ key: String, _ rule: String) -> SourceError {
     failure(at: offsets[key] ?? 0, "\"\(key)\" must be \(rule)")
   }
 
   // MARK: - Kinds of values
 
   /// The value of a key; `nil` if there is none.
-  private func value<Value>(
+  func value<Value>(
     _ key: String, _ rule: String, _ read: (JSON) -> Value?
   ) throws(SourceError) -> Value? {
     guard let json = values[key], json != .null else { return nil }
@@ -108,13 +109,13 @@ private struct ManifestReader {
     return value
   }
 
-  private func string(_ key: String) throws(SourceError) -> String? {
+  func string(_ key: String) throws(SourceError) -> String? {
     try value(key, "a text of 1 to 4096 characters") { json in
       json.string.flatMap { $0.nonBlank != nil && $0.utf8.count <= 4096 ? $0 : nil }
     }
   }
 
-  private func parsed<Value>(
+  func parsed<Value>(
     _ key: String, _ rule: String, _ parse: (String) -> Value?
   ) throws(SourceError) -> Value? {
     guard let text = try string(key) else { return nil }
@@ -126,7 +127,7 @@ private struct ManifestReader {
     try parsed(key, "a path such as \"data.name\"", JSONPath.init)
   }
 
-  private func strings(_ key: String) throws(SourceError) -> [String] {
+  func strings(_ key: String) throws(SourceError) -> [String] {
     let elements = try value(key, "a text, or a list of 1 to 32 texts") { json in
       json.string.map { [.string($0)] } ?? json.array.flatMap { 1...32 ~= $0.count ? $0 : nil }
     }
@@ -225,61 +226,6 @@ private struct ManifestReader {
     return Manifest.DeclaredField(name: name, path: path, isSearchable: isSearchable)
   }
 
-  private func paging() throws(SourceError) -> Manifest.Paging {
-    var paging = Manifest.Paging()
-    let parameter = "a parameter and its start, such as \"page=1\""
-    let page = try parsed("page", parameter, Manifest.Parameter.init)
-    let offset = try parsed("offset", parameter, Manifest.Parameter.init)
-    let next = try parsed(
-      "next",
-      "a path to one link or token, or to an object of parameters, such as \"links.next\", \"continue\", "
-        + "\"header:Link\" or \"last.id\""
-    ) { Manifest.ResponsePath($0)?.ofOneValue }
-    let token = try string("token")
-    let kinds = [page != nil, offset != nil, next != nil].count { $0 }
-    guard kinds <= 1 else {
-      throw failure(
-        page == nil ? "next" : "page", "the only one of \"page\", \"offset\" and \"next\"")
-    }
-    if let page { paging.step = .page(page) }
-    if let offset { paging.step = .offset(offset) }
-    if let next {
-      if let token {
-        let parts = token.split(separator: "=", maxSplits: 1)
-        guard let name = parts.first else { throw failure("token", "a parameter") }
-        paging.step = .token(
-          parameter: String(name), start: parts.count > 1 ? String(parts[1]) : nil, next: next)
-      } else {
-        paging.step = .link(next: next)
-      }
-    } else if token != nil {
-      throw failure("token", "beside \"next\", which says where the token is")
-    }
-    paging.size = try parsed("size", "a parameter and its value, such as \"per_page=100\"") {
-      Manifest.Parameter($0).flatMap { $0.value > 0 ? $0 : nil }
-    }
-    paging.more = try parsed("more", "a path such as \"has_more\" or \"!done\"") { text in
-      let isNegated = text.hasPrefix("!")
-      return JSONPath(isNegated ? String(text.dropFirst()) : text).map {
-        Manifest.Paging.More(path: $0, isNegated: isNegated)
-      }
-    }
-    let tokenOnce = try value("tokenOnce", "true or false") {
-      if case .bool(let isOnce) = $0 { isOnce } else { nil }
-    }
-    paging.tokenOnce = tokenOnce ?? false
-    if paging.tokenOnce, next == nil {
-      throw failure("tokenOnce", "beside \"next\", which says where the token is")
-    }
-    paging.hosts = try strings("hosts")
-    paging.proof = try parsed(
-      "paging", "\"proved\", \"unproved\" or \"single\"", Manifest.Paging.Proof.init)
-    paging.deepest = try value("deepest", "a number of records") {
-      if case .integer(let deepest) = $0, 1...1_000_000_000 ~= deepest { deepest } else { nil }
-    }
-    return paging
-  }
-
   private func search() throws(SourceError) -> Manifest.Search? {
     guard let text = try string("search") else { return nil }
     guard text.hasPrefix("url:") else { return .parameter(text) }
@@ -369,15 +315,7 @@ extension Manifest {
     let ids = id.map { JSON.string($0.description) }
     add("id", ids.count > 1 ? .array(ids) : ids.first)
     if !fields.isEmpty { add("fields", .array(fields.map(\.json))) }
-    switch paging.step {
-    case nil: break
-    case .page(let parameter): add("page", text: parameter)
-    case .offset(let parameter): add("offset", text: parameter)
-    case .token(let parameter, let start, let next):
-      add("next", text: next)
-      add("token", text: parameter + (start.map { "=\($0)" } ?? ""))
-    case .link(let next): add("next", text: next)
-    }
+    for member in paging.step?.members ?? [] { add(member.name, text: member.value) }
     if paging.tokenOnce { add("tokenOnce", true) }
     if !paging.hosts.isEmpty { add("hosts", .array(paging.hosts.map(JSON.string))) }
     add("size", text: paging.size)

@@ -72,50 +72,6 @@ struct Manifest: Hashable, Sendable {
 }
 
 extension Manifest {
-  /// The paging of a service.
-  struct Paging: Hashable, Sendable {
-    /// The result of verifying the paging by reading a second page.
-    enum Proof: String, Hashable, Sendable { case proved, unproved, single }
-
-    /// The difference between the request of a page and that of the first; `nil` if it must still be inferred,
-    /// and for a single response.
-    var step: Step?
-
-    /// The parameter of the page size and its value.
-    var size: Parameter?
-
-    /// True while there are more pages; a leading `!` in the manifest means the opposite.
-    var more: More?
-
-    /// The depth after which the service refuses pages, in records; `nil` if there is none.
-    var deepest: Int?
-
-    /// Other hosts that next links may lead to, without secrets.
-    var hosts: [String] = []
-
-    /// True if a token, or next link, is spent by its use.
-    var tokenOnce = false
-
-    /// `nil` for a manifest written by hand.
-    var proof: Proof?
-
-    struct More: Hashable, Sendable {
-      var path: JSONPath
-      var isNegated = false
-    }
-
-    enum Step: Hashable, Sendable {
-      /// A parameter that counts pages; its value is the start.
-      case page(Parameter)
-      /// A parameter that counts rows; its value is the start.
-      case offset(Parameter)
-      /// A parameter that takes the token at `next`; `start` is the token of the first page, if it wants one.
-      case token(parameter: String, start: String?, next: ResponsePath)
-      /// The URL at `next`.
-      case link(next: ResponsePath)
-    }
-  }
-
   /// A query parameter, or a member of the body, and its value: `per_page=100`, `variables.from=0`.
   ///
   /// The name is a member of the body if the manifest has a body and the URL has no such parameter.

@@ -138,6 +138,23 @@ extension RESTPaging {
     return accepts(next) ? next : nil
   }
 
+  /// The start of the page after a position; `nil` at the end.
+  ///
+  /// - Parameters:
+  ///   - count: The number of rows at the position.
+  ///   - isShort: True if fewer rows than requested say that there are no more.
+  ///   - named: The next page, as the response names it.
+  func start(
+    after position: RESTPosition, counting count: Int, isShort: Bool, named: RESTPosition.Start?
+  ) -> RESTPosition.Start? {
+    switch step {
+    case .single: nil
+    case .page: isShort ? nil : position.number.map { .page($0 + 1) }
+    case .offset: isShort ? nil : position.number.map { .offset($0 + count) }
+    case .token, .link: named
+    }
+  }
+
   /// The number of rows before the page that starts there, if that can be computed; else `count`.
   func passed(at start: RESTPosition.Start, size: Int?, counting count: Int) -> Int {
     switch (step, start) {

@@ -352,12 +352,8 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       && response.hasMore != true
       // A total that is larger speaks against the end.
       && (response.total ?? position.total).map { $0 <= passed } ?? !paging.confirmsEnd
-    switch paging.step {
-    case .single: return nil
-    case .page: return isShort ? nil : position.number.map { .page($0 + 1) }
-    case .offset: return isShort ? nil : position.number.map { .offset($0 + response.rowCount) }
-    case .token, .link: return named(in: reply)
-    }
+    return paging.start(
+      after: position, counting: response.rowCount, isShort: isShort, named: named(in: reply))
   }
 
   /// The start of the next page, as a reply names it.
