@@ -273,7 +273,8 @@ import Testing
     #expect(!source.readsAhead)
     let query = try Query("a")
     let page = try await source.page(PageRequest(matching: query))
-    let next = PageRequest(matching: query, after: try #require(page.next))
+    let cursor = try #require(page.next)
+    let next = PageRequest(matching: query, after: cursor)
     let error = await #expect(throws: SourceError.self) { try await source.page(next) }
     // Transient: the list is started over.
     #expect(error?.code == .serverError)
