@@ -20,9 +20,9 @@ import Testing
   private static func program(
     _ text: String, named name: String, in sandbox: Sandbox
   ) throws -> String {
-    let path = try sandbox.write("#!/bin/sh\n\(text)\n", to: "bin/\(name)").path
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-    return path
+    let file = try sandbox.write("#!/bin/sh\n\(text)\n", to: "bin/\(name)")
+    try sandbox.makeExecutable(file)
+    return file.path
   }
 
   /// Starts a command line with all three descriptors on the terminal.

@@ -58,7 +58,7 @@ final class PseudoTerminal: Sendable {
 
   /// Reads the output until it contains these texts, one after another; what follows them is read next.
   ///
-  /// - Throws: `POSIXError` after two minutes.
+  /// - Throws: `POSIXError` after ten minutes.
   @discardableResult func read(until texts: String...) async throws -> String {
     let (screen, isThere) = await Self.blocking { [self] in
       var bytes: [UInt8] = []

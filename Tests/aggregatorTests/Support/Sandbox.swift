@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// The directories of a new user, removed with the last reference.
 final class Sandbox: Sendable {
@@ -48,7 +49,19 @@ final class Sandbox: Sendable {
 }
 
 extension Sandbox {
+  /// Replaces a file by an executable copy, which another program writes.
+  ///
+  /// Programs that other tests start meanwhile inherit, for a moment, what this process has open, and Linux does not
+  /// execute a file that anyone may still write to (`ETXTBSY`).
   func makeExecutable(_ file: URL) throws {
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+    let text = file.appendingPathExtension("text")
+    try FileManager.default.moveItem(at: file, to: text)
+    let install = Process()
+    install.executableURL = URL(filePath: "/usr/bin/install")
+    install.arguments = ["-m", "755", text.path, file.path]
+    try install.run()
+    install.waitUntilExit()
+    try #require(install.terminationStatus == 0)
+    try FileManager.default.removeItem(at: text)
   }
 }
