@@ -100,10 +100,13 @@ extension HTTPResponse {
   /// False if neither the beginning nor the end of the body, where the members beside the rows are, has a word that
   /// matters: reading the whole body again would take as long as the first time.
   private var mayReportFailure: Bool {
-    let (head, tail) = (body.prefix(2048), body.suffix(2048))
-    return [#""ok""#, #""success""#, #""errors""#].contains { word in
-      let bytes = Data(word.utf8)
-      return head.firstRange(of: bytes) != nil || tail.firstRange(of: bytes) != nil
+    let words = [#""ok""#, #""success""#, #""errors""#].map { Array($0.utf8) }
+    // Foundation's search of data takes about a hundred times as long.
+    return [body.prefix(2048), body.suffix(2048)].contains { part in
+      let bytes = Array(part)
+      return bytes.indices.contains { start in
+        bytes[start] == UInt8(ascii: "\"") && words.contains { bytes[start...].starts(with: $0) }
+      }
     }
   }
 }
