@@ -225,6 +225,23 @@ for target in package.targets where ![.system, .plugin, .binary].contains(target
     ]
 }
 
+// Scripts/test --only: the tests of one target, and what they need. SwiftPM would build the tests of all others too,
+// because it links all tests of a package into one program.
+if let tests = Context.environment["AGGREGATOR_ONLY"] {
+  var kept: [String] = []
+  var waiting = [tests]
+  while let name = waiting.popLast() {
+    guard !kept.contains(name), let target = package.targets.first(where: { $0.name == name })
+    else { continue }
+    kept.append(name)
+    for case .targetItem(let name, _) in target.dependencies { waiting.append(name) }
+    for case .byNameItem(let name, _) in target.dependencies { waiting.append(name) }
+    for case .plugin(let name, _) in target.plugins ?? [] { waiting.append(name) }
+  }
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products = []
+}
+
 // Scripts/test optimises the libraries that it tests as Scripts/build does, but neither their tests and what only
 // tests use, nor the command line, whose tests run the program of Scripts/build: the optimiser would take minutes.
 if Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil {
