@@ -36,6 +36,7 @@ extension Plugin {
       chain = chain.fallback(to: recordStore.records)
     case (_, nil): chain = try shaped(remote, in: environment)
     }
+    let bundled = bundled
     chain = chain.fallback(to: bundled)
     if let recordStore {
       chain = chain.hidingDeleted(in: recordStore).warningOfUnknownSecret(in: recordStore)
@@ -140,8 +141,7 @@ extension Plugin {
     _ source: any DataSource<Item>, in environment: PluginEnvironment
   ) throws(SourceError) -> any DataSource<Item> {
     var chain = source
-    if policy.upstreamPageSize != nil {
-      let size = try upstreamPageSize(in: environment)
+    if let size = try fixedPageSize(in: environment) {
       chain = chain.sliced(upstream: size, as: name, clock: environment.clock)
     }
     if let bound = policy.localSearchBound {
@@ -187,7 +187,14 @@ extension Plugin {
   }
 
   func upstreamPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {
-    try policy.upstreamPageSize?.value(in: environment.settings) ?? policy.largestPage
+    try fixedPageSize(in: environment) ?? policy.largestPage
+  }
+
+  /// The page size of requests if the caller's limit does not decide it: that of the policy, or of the remote.
+  private func fixedPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int? {
+    if let size = policy.upstreamPageSize { return try size.value(in: environment.settings) }
+    // A remote that cannot be set up requests nothing.
+    return (try? remote(in: environment))?.pageSize
   }
 
   private func syncPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {

@@ -20,7 +20,7 @@ public protocol Plugin<Item>: Sendable {
 
   var example: PluginExample { get }
 
-  /// The settings, in the order of help.
+  /// The settings, in the order of help; none by default.
   var settings: [Setting] { get }
 
   /// The fields of a record, in the order of columns and JSON keys.
@@ -46,11 +46,22 @@ public protocol Plugin<Item>: Sendable {
   /// - Throws: ``SourceError``: `missingKey` or `invalidSettings` if the settings do not suffice.
   func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Item>
 
-  /// The data compiled into the program, the last fallback.
+  /// The data compiled into the program, the last fallback; none by default.
   var bundled: any DataSource<Item> { get }
 }
 
 extension Plugin {
+  public var settings: [Setting] { [] }
+
+  public var layout: Layout<Item> { Layout() }
+
+  public var policy: Policy { Policy() }
+
+  /// No data, so that there is none without the service before a sync.
+  public var bundled: any DataSource<Item> {
+    UnavailableSource(SourceError(.nothingCached, "no cached records"))
+  }
+
   public var verbs: [Verb<Item>] { [] }
 
   public func scope(in settings: Settings) -> String { "" }
@@ -84,7 +95,7 @@ public struct Layout<Item>: Sendable {
 
   public let row: Row
 
-  /// The names of the fields that a record shows alone, in order, one label and value a line.
+  /// The names of the fields that a record shows alone, in order, one label and value a line; empty for all fields.
   public let card: [String]
 
   /// Returns the URL of a record's web page; `nil` if records have none.
@@ -95,14 +106,19 @@ public struct Layout<Item>: Sendable {
   /// Texts of the service can be returned as they are: invalid URLs are skipped.
   public let images: (@Sendable (Item, ImageSize) -> [String])?
 
-  /// Creates a layout; a table row by default.
+  /// Creates a layout; a table row, and a card of all fields, by default.
   public init(
-    _ row: Row = .columns, card: [String], link: (@Sendable (Item) -> String?)? = nil,
+    _ row: Row = .columns, card: [String] = [], link: (@Sendable (Item) -> String?)? = nil,
     images: (@Sendable (Item, ImageSize) -> [String])? = nil
   ) {
     self.row = row
     self.card = card
     self.link = link
     self.images = images
+  }
+
+  /// The fields of a card, in order.
+  package func cardFields(among fields: [Field<Item>]) -> [Field<Item>] {
+    card.isEmpty ? fields : card.compactMap { name in fields.first { $0.name == name } }
   }
 }

@@ -23,6 +23,11 @@ public struct PluginEnvironment: Sendable {
   public var random: @Sendable () -> UInt64
   public var observer: Observer
 
+  /// The page size that sources request of their services instead of their own, if it is smaller; `nil` in programs.
+  ///
+  /// Laws set it, so that a few records are several pages.
+  public var pageSize: Int?
+
   /// The rates and pauses of services without a store; copies of the environment share them.
   private(set) var localState: SharedState
 

@@ -17,9 +17,9 @@ public struct Policy: Sendable {
   /// The most records of one page of the service.
   public var largestPage: Int
 
-  /// The fixed page size of requests; `nil` to pass on the caller's.
+  /// The fixed page size of requests; `nil` for ``DataSource/pageSize`` of the remote, or else the caller's.
   ///
-  /// For services with one page size; see ``DataSource/sliced(upstream:as:keptFor:clock:)``.
+  /// For services with one page size that the remote does not know; see ``DataSource/sliced(upstream:as:keptFor:clock:)``.
   public var upstreamPageSize: UpstreamPageSize?
 
   /// The page size of a sync; `nil` for the same as ``upstreamPageSize``.

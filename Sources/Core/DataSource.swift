@@ -44,6 +44,11 @@ public protocol DataSource<Item>: Sendable {
   /// False if a page may be requested only when it is needed, because the service sends it once; true by
   /// default.
   var readsAhead: Bool { get }
+
+  /// The number of records of a page of the service, if it is not the caller's limit; `nil` by default.
+  ///
+  /// A chain requests and caches whole pages of this size.
+  var pageSize: Int? { get }
 }
 
 extension DataSource {
@@ -57,4 +62,6 @@ extension DataSource {
   public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? { nil }
 
   public var readsAhead: Bool { true }
+
+  public var pageSize: Int? { nil }
 }

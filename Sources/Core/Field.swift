@@ -62,6 +62,34 @@ public struct Field<Item>: Sendable {
     self.path = name
   }
 
+  /// Creates a field from a property, whose name is said nowhere else: ``name``, ``label`` and ``path`` follow from it.
+  ///
+  /// ```swift
+  /// Field(\.createdAt)  // createdAt, "Created at"
+  /// Field(\.location?.city, isSearchable: true)  // city, "City", stored at location.city
+  /// Field(\.age, "Age in years")  // computed: ageInYears, not stored
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - label: By default the property's name in words. A computed property has no name at run time, nor has any in a
+  ///     program without reflection metadata: there the name follows from the label, which must be given.
+  ///   - about: The label by default.
+  public init<Value: FieldValue>(
+    _ path: any KeyPath<Item, Value> & Sendable, _ label: String? = nil, about: String? = nil,
+    isShown: Bool = true, isSearchable: Bool = false
+  ) {
+    let names = path.propertyNames
+    guard let name = names?.last ?? label?.inCamelCase else {
+      preconditionFailure("a field of a computed property needs a label")
+    }
+    let label = label ?? name.inWords
+    self.init(
+      name, label, Value.fieldKind, about: about ?? "\(label).", isShown: isShown,
+      isSearchable: isSearchable
+    ) { $0[keyPath: path].json }
+    self.path = names?.joined(separator: ".")
+  }
+
   /// Returns this field with another ``path``, such as `location.city`; `nil` for a property that is
   /// computed and not stored.
   public func stored(at path: String?) -> Field {
@@ -97,6 +125,45 @@ public enum FieldKind: String, Hashable, Sendable {
   case list
   /// Any JSON value: that of a service whose kinds are not declared.
   case any
+}
+
+extension AnyKeyPath {
+  /// The names of the stored properties that it follows: `location`, `city`; `nil` if one is not stored, or nothing is
+  /// known of it.
+  ///
+  /// The description, `\Person.location?.city`, is the only place where Swift tells them (SE-0369).
+  fileprivate var propertyNames: [String]? {
+    let names = "\(self)".replacing(/^\\[^.]*\./, with: "").split(separator: ".").map { name in
+      name.last == "?" || name.last == "!" ? name.dropLast() : name
+    }
+    let isNamed = names.allSatisfy { $0.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } }
+    return isNamed && !names.isEmpty ? names.map(String.init) : nil
+  }
+}
+
+extension String {
+  /// The name of a property in words: `createdAt` is `Created at`, `imageURL` is `Image URL`.
+  fileprivate var inWords: String {
+    var words: [String] = [""]
+    for (before, character) in zip("_" + self, self) {
+      let isFirst = character.isUppercase && !before.isUppercase
+      if character == "_" || isFirst { words.append("") }
+      if character != "_" { words[words.endIndex - 1].append(character) }
+    }
+    let shown = words.filter { !$0.isEmpty }.map { word in
+      let capitals = word.uppercased()
+      return word == capitals || ["ID", "URL"].contains(capitals) ? capitals : word.lowercased()
+    }.joined(separator: " ")
+    return shown.prefix(1).uppercased() + shown.dropFirst()
+  }
+
+  /// The name of a property with this label: `Created at` is `createdAt`.
+  fileprivate var inCamelCase: String? {
+    let words = split { !$0.isLetter && !$0.isNumber }
+    guard let first = words.first else { return nil }
+    return first.lowercased()
+      + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+  }
 }
 
 /// A type that a ``Field`` can read with a key path.

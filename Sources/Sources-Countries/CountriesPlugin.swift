@@ -22,19 +22,17 @@ public struct CountriesPlugin: Plugin {
   public var fields: [Field<Country>] { Self.fields }
 
   private static let fields: [Field<Country>] = [
-    Field(
-      "code", "Code", \.code, about: "Two-letter ISO 3166-1 code.", isSearchable: true),
-    Field("name", "Name", \.name, about: "Name of the country.", isSearchable: true),
-    Field("region", "Region", \.region, about: "Two-letter continent code."),
-    Field("capital", "Capital", \.capital, about: "Name of the capital.", isSearchable: true),
+    Field(\.code, about: "Two-letter ISO 3166-1 code.", isSearchable: true),
+    Field(\.name, about: "Name of the country.", isSearchable: true),
+    Field(\.region, about: "Two-letter continent code."),
+    Field(\.capital, about: "Name of the capital.", isSearchable: true),
   ]
 
   public var layout: Layout<Country> {
     Layout(
       .block(
         heading: { [$0.name, $0.region].compactMap(\.self).joined(separator: ", ") },
-        badge: \.code.description, detail: \.capital),
-      card: ["code", "name", "region", "capital"])
+        badge: \.code.description, detail: \.capital))
   }
 
   /// One request for the whole list, which is cut into pages and searched locally.
@@ -55,13 +53,9 @@ public struct CountriesPlugin: Plugin {
   public func remote(
     in environment: PluginEnvironment
   ) throws(SourceError) -> any DataSource<Country> {
-    RESTSource<Country>(
-      name, of: "the country list",
+    RESTSource(
+      name, of: "the country list", in: environment,
       list: HTTPRequest(.get, try environment.settings.url(Self.url)),
-      paging: RESTPaging(.single, predictsCursors: true), transport: environment.transport,
-      now: environment.now, decoding: LossyArray<Country.Wire>.self
-    ) { rows in
-      RESTResponse(rows, total: rows.elements.count, record: \.country)
-    }
+      paging: RESTPaging(.single, predictsCursors: true))
   }
 }

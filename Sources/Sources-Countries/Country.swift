@@ -1,5 +1,6 @@
 public import AggregatorKit
 
+/// A country, as the service sends it too: unknown capitals and regions are empty texts there.
 public struct Country: Record {
   /// The ISO 3166-1 code, such as `FR`; `XK` is Kosovo.
   public let code: CountryCode
@@ -23,31 +24,6 @@ public struct Country: Record {
     self.name = name
     self.region = region
     self.capital = capital
-  }
-}
-
-extension Country {
-  /// A row of the service.
-  ///
-  /// Unknown capitals and regions are empty strings; `region` is a continent code or `Americas`;
-  /// other fields vary from row to row.
-  struct Wire: Decodable {
-    let country: Country
-
-    private enum CodingKeys: String, CodingKey { case code, name, region, capital }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      let name = try container.decode(String.self, forKey: .name)
-      guard !name.isEmpty else {
-        throw DecodingError.dataCorruptedError(
-          forKey: .name, in: container, debugDescription: "the name is empty")
-      }
-      country = Country(
-        code: try container.decode(CountryCode.self, forKey: .code), name: name,
-        region: container.lenient(.region),
-        capital: container.lenient(.capital))
-    }
   }
 }
 

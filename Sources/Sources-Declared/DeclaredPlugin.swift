@@ -151,8 +151,7 @@ public struct DeclaredPlugin: Plugin {
     }
     let list = try manifest.request(manifest.url, in: settings, knowing: known)
     var source = RESTSource<DeclaredRecord>(
-      name, list: list, paging: manifest.restPaging, transport: environment.transport,
-      now: environment.now
+      name, in: environment, list: list, paging: manifest.restPaging
     ) { response, _ throws(SourceError) in try manifest.decode(response, by: service) }
     if manifest.item != nil {
       source = source.item(
@@ -175,10 +174,6 @@ public struct DeclaredPlugin: Plugin {
       }
     }
     return source
-  }
-
-  public var bundled: any DataSource<DeclaredRecord> {
-    UnavailableSource(SourceError(.nothingCached, "no cached records"))
   }
 }
 

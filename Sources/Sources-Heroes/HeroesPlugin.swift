@@ -74,9 +74,9 @@ public struct HeroesPlugin: Plugin {
         step, size: (.query("limit"), Self.largestPage), followsLimit: true, predictsCursors: true)
     }
     var source = RESTSource<Hero>(
-      name, of: ComicVineStatus.service, list: request("characters", Self.listFields),
-      paging: paging(.offset(.query("offset"), start: 0)), transport: environment.transport,
-      now: now
+      name, of: ComicVineStatus.service, in: environment,
+      list: request("characters", Self.listFields),
+      paging: paging(.offset(.query("offset"), start: 0))
     ) { response, position throws(SourceError) in
       try ComicVineReply(response, at: now()).list(at: position)
     }

@@ -25,13 +25,13 @@ public struct ProductsPlugin: Plugin {
   public var fields: [Field<Product>] { Self.fields }
 
   private static let fields: [Field<Product>] = [
-    Field("id", "ID", \.id, about: "ID assigned by the service."),
-    Field("title", "Title", \.title, about: "Name of the product.", isSearchable: true),
-    Field("merchant", "Merchant", \.merchant, about: "Seller.", isSearchable: true),
-    Field("url", "Page", \.url, about: "URL of the product page.", isShown: false),
-    Field("images", "Images", \.images, about: "URLs of the images.", isShown: false),
-    Field("createdAt", "Created", \.createdAt, about: "Date added.", isShown: false),
-    Field("updatedAt", "Updated", \.updatedAt, about: "Date of the last change.", isShown: false),
+    Field(\.id, about: "ID assigned by the service."),
+    Field(\.title, about: "Name of the product.", isSearchable: true),
+    Field(\.merchant, about: "Seller.", isSearchable: true),
+    Field(\.url, "Page", about: "URL of the product page.", isShown: false),
+    Field(\.images, about: "URLs of the images.", isShown: false),
+    Field(\.createdAt, "Created", about: "Date added.", isShown: false),
+    Field(\.updatedAt, "Updated", about: "Date of the last change.", isShown: false),
   ]
 
   public var layout: Layout<Product> {
@@ -57,14 +57,14 @@ public struct ProductsPlugin: Plugin {
     let (url, now) = (try environment.settings.url(Self.url), environment.now)
     let service = "the products service"
     var source = RESTSource<Product>(
-      name, of: service,
+      name, of: service, in: environment,
       list: HTTPRequest(
         posting: ["skip": 0, "take": 0], to: url.appending(path: "products/offset")),
       // Without a total: only an empty page is the last.
       paging: RESTPaging(
         .offset(.body(["skip"]), start: 0), size: (.body(["take"]), Self.largestPage),
         followsLimit: true, predictsCursors: true),
-      transport: environment.transport, now: now, decoding: ProductList.self
+      decoding: ProductList.self
     ) { list in
       RESTResponse(list.rows, record: \.product)
     }

@@ -74,13 +74,12 @@ public struct UsersPlugin: Plugin {
     let (seed, size) = (try seed(in: settings), try settings.count(Self.pageSize))
     // A page is a function of seed, number and size, so pages of one size are requested, and cut.
     var source = RESTSource<User>(
-      name, of: RandomUserReply.service,
+      name, of: RandomUserReply.service, in: environment,
       list: HTTPRequest(
         .get, try settings.url(Self.url), query: [.init("seed", .plain(seed))]),
       paging: RESTPaging(
         .page(.query("page"), start: 1), size: (.query("results"), size), predictsCursors: true,
         deepest: RandomUserReply.lastPage * size),
-      transport: environment.transport, now: now
     ) { response, position throws(SourceError) in
       try response.decoded(as: RandomUserReply.self, by: RandomUserReply.service)
         .response(at: position, seed: seed)

@@ -176,9 +176,8 @@ extension ServedRecord {
     self.init(
       id: id, name: name, object: object,
       summary: shown.filter { $0.value != name && $0.value != number },
-      card: plugin.layout.card.compactMap { name in
-        plugin.fields.first { $0.name == name }.flatMap { Line($0, of: record) }
-      }, link: plugin.layout.link?(record)?.webAddress,
+      card: plugin.layout.cardFields(among: plugin.fields).compactMap { Line($0, of: record) },
+      link: plugin.layout.link?(record)?.webAddress,
       hasImage: plugin.layout.images?(record, .small).isEmpty == false)
   }
 }

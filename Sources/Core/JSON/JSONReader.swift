@@ -54,6 +54,10 @@ struct JSONReader: Decoder {
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try JSONElements(self) }
 
   func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+  func member(_ name: String) throws -> JSONReader {
+    try JSONMembers<JSONKey>(self).value(JSONKey(stringValue: name))
+  }
 }
 
 extension JSONReader: SingleValueDecodingContainer {
@@ -184,8 +188,18 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decodeNil(forKey key: Key) throws -> Bool { try value(key).decodeNil() }
 
-  func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(key).decode(type) }
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(key).decode(type) }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String {
+    isLenient ? try lenient(key) : try value(key).decode(type)
+  }
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+    isLenient ? try lenient(key) : try value(key).decode(type)
+  }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+    isLenient ? try lenient(key) : try value(key).decode(type)
+  }
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+    isLenient ? try lenient(key) : try value(key).decode(type)
+  }
   func decode<Value: BinaryFloatingPoint & LosslessStringConvertible & Decodable>(
     _ type: Value.Type, forKey key: Key
   ) throws -> Value { try value(key).decode(type) }
@@ -194,15 +208,32 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   ) throws -> Value { try value(key).decode(type) }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-    try value(key).decode(type)
+    let value = try value(key)
+    guard isLenient, let type = type as? any LenientDecodable.Type else {
+      return try value.decode(type)
+    }
+    guard let lenient = type.init(lenient: value) as? Value else { throw value.mismatch(type) }
+    return lenient
   }
 
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    try present(key)?.decode(type)
+    isLenient ? present(key).flatMap(String.init(lenient:)) : try present(key)?.decode(type)
+  }
+  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+    isLenient ? present(key).flatMap(Bool.init(lenient:)) : try present(key)?.decode(type)
+  }
+  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+    isLenient ? present(key).flatMap(Int.init(lenient:)) : try present(key)?.decode(type)
+  }
+  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+    isLenient ? present(key).flatMap(Double.init(lenient:)) : try present(key)?.decode(type)
   }
 
   func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-    try present(key)?.decode(type)
+    guard let value = present(key) else { return nil }
+    guard isLenient else { return try value.decode(type) }
+    guard let type = type as? any LenientDecodable.Type else { return try? value.decode(type) }
+    return type.init(lenient: value) as? Value
   }
 
   func nestedContainer<Nested: CodingKey>(
@@ -227,15 +258,27 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     if let indices { indices[name] } else { object.text.index(of: name, in: object.index) }
   }
 
-  private func value(_ key: some CodingKey) throws -> JSONReader {
-    let name = key.stringValue
-    guard let index = index(of: name) else {
-      throw DecodingError.keyNotFound(
-        key,
-        DecodingError.Context(
-          codingPath: codingPath, debugDescription: "No value associated with key '\(name)'."))
-    }
+  private var isLenient: Bool { object.text.isLenient }
+
+  /// The value of a member in one of its usual forms; a blank text counts as missing.
+  private func lenient<Value: LenientDecodable>(_ key: Key) throws -> Value {
+    let value = try value(key)
+    if let lenient = Value(lenient: value) { return lenient }
+    let isText = [.text, .escapedText].contains(value.part.kind)
+    throw isText && Value.self == String.self ? missing(key) : value.mismatch(Value.self)
+  }
+
+  func value(_ key: some CodingKey) throws -> JSONReader {
+    guard let index = index(of: key.stringValue) else { throw missing(key) }
     return JSONReader(index, in: container)
+  }
+
+  private func missing(_ key: some CodingKey) -> DecodingError {
+    .keyNotFound(
+      key,
+      DecodingError.Context(
+        codingPath: codingPath,
+        debugDescription: "No value associated with key '\(key.stringValue)'."))
   }
 }
 

@@ -35,9 +35,16 @@ package final class JSONText: Sendable {
   /// names before their values.
   package let parts: [Part]
 
+  /// True to read the members of objects in all the forms that services send them in; see ``Lenient``.
+  ///
+  /// An optional property is then `nil` if its member is missing, null, blank or of another form; for another one the
+  /// member must be there, and not be blank.
+  package let isLenient: Bool
+
   /// Scans UTF-8, with or without a byte order mark; `nil` if it is not JSON.
-  package init?(_ text: Data) {
+  package init?(_ text: Data, isLenient: Bool = false) {
     guard text.count < UInt32.max else { return nil }
+    self.isLenient = isLenient
     bytes = [UInt8](unsafeUninitializedCapacity: text.count + 1) { buffer, count in
       count = text.copyBytes(to: buffer)
       buffer[count] = 0
@@ -53,9 +60,13 @@ package final class JSONText: Sendable {
     JSONScanner.scan(Array(text) + [0]).errorOffset
   }
 
+  /// Reads the value, or that of a member: the names lead to it.
+  ///
   /// - Throws: `DecodingError`, or an error of `type`.
-  package func read<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
-    try JSONReader(self).decode(type)
+  package func read<Value: Decodable>(
+    _ type: Value.Type = Value.self, at path: [String] = []
+  ) throws -> Value {
+    try path.reduce(JSONReader(self)) { try $0.member($1) }.decode(type)
   }
 }
 

@@ -18,6 +18,8 @@ extension Decorator {
 
   public var readsAhead: Bool { base.readsAhead }
 
+  public var pageSize: Int? { base.pageSize }
+
   /// The chain as it would be written in Swift, one operator a line.
   public var description: String { "\(base)\n  .\(label)" }
 }

@@ -34,17 +34,110 @@ extension RESTSource {
   public func item<Row: Decodable & SendableMetatype>(
     below url: URL, decoding row: Row.Type, record: @escaping @Sendable (Row) -> Item?
   ) -> RESTSource {
-    let (service, list) = (service, list)
+    let service = service
+    return item(at: itemRequest(below: url)) { response, _ throws(SourceError) in
+      record(try response.decoded(as: row, by: service))
+    }
+  }
+}
+
+extension RESTSource {
+  /// The same source with single records, each at `url` and its ID, requested with the list's header fields and
+  /// secrets.
+  ///
+  /// - Parameter member: The member with the record: the names that lead to it, with dots between them; `nil` if the
+  ///   response is the record.
+  public func item(below url: URL, at member: String? = nil) -> RESTSource {
+    item(at: itemRequest(below: url), decoding: itemDecoding(at: member))
+  }
+
+  /// The same source with single records, each the list with the ID in a parameter.
+  ///
+  /// - Parameter member: The member with the record; `nil` if the response is a list in which it is.
+  public func item(by parameter: RESTParameter, at member: String? = nil) -> RESTSource {
+    let (list, decoding) = (list, decoding)
+    let request = { @Sendable (id: Item.ID) in list.setting(parameter, to: id.description) }
+    guard member == nil else { return item(at: request, decoding: itemDecoding(at: member)) }
+    return item(at: request) { response, id throws(SourceError) in
+      try decoding(response, RESTPosition()).records.first { $0.id == id }
+    }
+  }
+
+  private func itemDecoding(
+    at member: String?
+  ) -> @Sendable (HTTPResponse, Item.ID) throws(SourceError) -> Item? {
+    let (service, path) = (service, member.names)
+    return { response, _ throws(SourceError) in
+      try response.json(by: service, isLenient: true).read(at: path, by: service)
+    }
+  }
+
+  /// The request of a single record, each at `url` and its ID.
+  private func itemRequest(below url: URL) -> @Sendable (Item.ID) -> HTTPRequest? {
+    let list = list
     let folder = url.absoluteString.replacing(/\/$/, with: "")
-    return item { id in
+    return { id in
       // `.` and `..` would request another URL.
       guard let text = id.description.nonBlank, text != ".", text != "..",
         let url = URL(string: "\(folder)/\(text.percentEncoded)")
       else { return nil }
       return HTTPRequest(
         .get, url, query: list.query.filter(\.isSecret), headers: list.headers, limits: list.limits)
-    } decoding: { response, _ throws(SourceError) in
-      record(try response.decoded(as: row, by: service))
+    }
+  }
+}
+
+/// Where a response of a REST service says something.
+public enum RESTResponsePart: Hashable, Sendable {
+  /// A member of the JSON body: the names that lead to it, with dots between them.
+  case member(String)
+  /// A header field.
+  case header(String)
+}
+
+/// The parts of a response whose rows are records.
+package struct RESTResponseParts: Sendable {
+  let rows: [String]
+  let total: RESTResponsePart?
+  let next: RESTResponsePart?
+
+  package init(rows: String?, total: RESTResponsePart?, next: RESTResponsePart?) {
+    self.rows = rows.names
+    self.total = total
+    self.next = next
+  }
+}
+
+extension String? {
+  /// The names of members in a text with dots between them.
+  fileprivate var names: [String] { self?.split(separator: ".").map(String.init) ?? [] }
+}
+
+extension HTTPResponse {
+  /// Reads a page whose rows are the records.
+  package func page<Item: Record>(
+    _ parts: RESTResponseParts, step: RESTPaging.Step, by service: String
+  ) throws(SourceError) -> RESTResponse<Item> {
+    let json = try json(by: service, isLenient: true)
+    let rows: LossyArray<Item> = try json.read(at: parts.rows, by: service)
+    let next = parts.next.flatMap { text(of: $0, in: json) }
+    let continuation: RESTResponse<Item>.Continuation?
+    if case .link = step {
+      continuation = (next ?? nextLink).map { .link($0) }
+    } else {
+      continuation = next.map { .token($0) }
+    }
+    let total = parts.total.flatMap { text(of: $0, in: json) }.flatMap { Int($0) }
+    let count = step == .single ? rows.elements.count : nil
+    return RESTResponse(
+      rows, total: total.flatMap { $0 < 0 ? nil : $0 } ?? count, next: continuation)
+  }
+
+  private func text(of part: RESTResponsePart, in json: JSONText) -> String? {
+    switch part {
+    case .header(let name): header(name)
+    case .member(let path):
+      (try? json.read(Lenient<String>.self, at: Optional(path).names))?.wrappedValue
     }
   }
 }

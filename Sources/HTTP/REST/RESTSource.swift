@@ -30,13 +30,16 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   /// Checks each response before its status is: it throws failures that only this service reports so.
   public var check: (@Sendable (HTTPResponse) throws(SourceError) -> Void)?
 
+  /// The page size to request instead of a larger one of the paging; `nil` for that of the paging.
+  package var largestPage: Int?
+
   let name: String
   let service: String
   let list: HTTPRequest
   private let paging: RESTPaging
   private let transport: any Transport
   private let now: @Sendable () -> Date
-  private let decoding: Decoding
+  let decoding: Decoding
 
   private var search:
     (request: @Sendable (Query) -> HTTPRequest, paging: RESTPaging?, decoding: Decoding?)?
@@ -154,6 +157,11 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   /// False if tokens are spent by their use: a page that nobody reads would be lost.
+  public var pageSize: Int? {
+    let paging = paging(for: nil)
+    return paging.followsLimit ? nil : paging.size?.rows
+  }
+
   public var readsAhead: Bool { !paging.tokenOnce && search?.paging?.tokenOnce != true }
 
   public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
@@ -175,7 +183,11 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   private func paging(for query: Query?) -> RESTPaging {
-    query == nil ? paging : search?.paging ?? paging
+    var paging = query == nil ? paging : search?.paging ?? paging
+    if let largestPage, let size = paging.size {
+      paging.size = (size.parameter, min(size.rows, largestPage))
+    }
+    return paging
   }
 
   /// The reply at a position: the one that is being cut, or that of the service.

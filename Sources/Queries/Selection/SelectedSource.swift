@@ -164,6 +164,7 @@ extension Plugin {
   package func localRecords(
     in environment: PluginEnvironment, mayBeBundled: Bool = true
   ) async throws(SourceError) -> LocalRecords<Item> {
+    let bundled = bundled
     var source: any DataSource<Item> = bundled
     var gap: CacheGap?
     var isCached = false

@@ -60,7 +60,7 @@ where Item.ID: CustomStringConvertible {
     if let chosen { return chosen }
     return switch shape {
     case .rows: fields.filter(\.isShown)
-    case .cards: layout.card.compactMap { name in fields.first { $0.name == name } }
+    case .cards: layout.cardFields(among: fields)
     }
   }
 

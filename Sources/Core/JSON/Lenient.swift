@@ -1,4 +1,3 @@
-import AggregatorCore
 public import AggregatorFoundation
 import AggregatorText
 
