@@ -47,7 +47,8 @@ public struct Page<Item: Record>: Sendable {
   /// True if neither ``records`` nor ``total`` include deleted records.
   package var excludesDeleted = false
 
-  /// The total as the source reported it, if ``total`` leaves deleted records out; otherwise `nil`.
+  /// The total as the source reported it, if ``total`` leaves deleted records out, or is `nil` because the rows
+  /// contradict it; otherwise `nil`.
   package var reportedTotal: Int?
 
   public var provenance: Provenance

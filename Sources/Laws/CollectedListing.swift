@@ -78,15 +78,21 @@ extension LawContext {
       ? !collected.isTruncated : !reference.isTruncated
     let isLength = pair == nil && collected.records.count != reference.records.count && isShort
     if pair != nil || isLength { try collected.requireSameOrigin(as: reference) }
+    let isAgain = collected.start == reference.start
+    let other = isAgain ? "before" : "with \(reference.start.text)"
     if let (index, (found, expected)) = pair {
-      let differs = found.id == expected.id ? ", with other details" : ""
-      violation(
-        expected: "\"\(expected.id)\" as record \(index + 1), as with \(reference.start.text)",
-        found: "\"\(found.id)\"\(differs)", at: collected.start.text)
+      let isSameID = found.id == expected.id
+      let what =
+        isSameID
+        ? "the record \"\(found.id)\" has other details than \(other)"
+        : isAgain
+          ? "IDs differ between two reads of the same page: \"\(found.id)\" instead of \"\(expected.id)\""
+          : "record \(index + 1) is \"\(found.id)\", but \"\(expected.id)\" \(other)"
+      violation(what, at: collected.start.text)
     } else if isLength {
       violation(
-        expected: "\(reference.records.count.of("record")), as with \(reference.start.text)",
-        found: collected.records.count.of("record"), at: collected.start.text)
+        "the list has \(collected.records.count.of("record")), but \(reference.records.count) \(other)",
+        at: collected.start.text)
     }
     if let failure = collected.failure ?? reference.failure { throw failure }
   }

@@ -16,7 +16,7 @@ public struct Law: Sendable, CustomStringConvertible {
 
   public let summary: String
 
-  /// The names of the laws that must hold for this one to mean anything.
+  /// The names of the laws that must hold for this one to mean anything, with their own premises.
   public let premises: [String]
 
   private let lawCheck: any LawCheck
@@ -27,7 +27,7 @@ public struct Law: Sendable, CustomStringConvertible {
   ) {
     self.name = name
     self.summary = summary
-    self.premises = premises.map(\.name)
+    self.premises = premises.flatMap { [$0.name] + $0.premises }
     self.lawCheck = check
   }
 
@@ -50,9 +50,8 @@ public struct Law: Sendable, CustomStringConvertible {
   /// The laws that a live service can be checked against with few requests, each after its premises.
   package static let ofServices: [Law] =
     [
-      idsUnique, paginationStable, paginationEnds, listComplete, limitRespected, searchUsesWords,
-      listedIDFound,
-      unknownNotFound,
+      paginationStable, paginationEnds, idsUnique, listComplete, limitRespected, searchUsesWords,
+      searchPages, listedIDFound, unknownNotFound,
     ] + ofRecords
 }
 
@@ -77,16 +76,21 @@ package struct LawContext {
     scanner = SecretScanner(secrets)
   }
 
-  package mutating func violation(expected: String, found: String, at call: String) {
+  /// Notes a violation: a sentence for people, which names the cause if it is known, and the call.
+  package mutating func violation(_ message: String, at call: String) {
     guard violations.count < Self.maxViolations else { return }
     violations.append(
-      Violation(
-        law: law, expected: scanner.redacted(expected), found: scanner.redacted(found),
-        call: scanner.redacted(call)))
+      Violation(law: law, message: scanner.redacted(message), call: scanner.redacted(call)))
+  }
+
+  package mutating func violation(expected: String, found: String, at call: String) {
+    violation("expected \(expected), found \(found)", at: call)
   }
 
   /// Marks the law as not applicable; violations found so far stand.
   package mutating func notApplicable(_ reason: String) { notApplicableReason = reason }
+
+  var isViolated: Bool { !violations.isEmpty }
 
   package var verdict: Verdict {
     if !violations.isEmpty { return .violated(violations) }

@@ -14,6 +14,8 @@ public struct LawReport: Sendable {
 
   /// Checks laws one after the other, and skips each whose premise is violated.
   public init(on subject: LawSubject<some Record>, of laws: [Law]) async {
+    var subject = subject
+    subject.memory = ListMemory()
     var entries: [Entry] = []
     for law in laws {
       let broken = entries.first {
@@ -24,7 +26,7 @@ public struct LawReport: Sendable {
         verdict = .notApplicable("its premise \(broken.law.name) is violated")
       } else {
         let part = RunningCheck.name == nil ? "\(subject.name): \(law.name)" : law.name
-        verdict = await RunningCheck.named(part) { await law.check(subject) }
+        verdict = await RunningCheck.named(part) { [subject] in await law.verdict(on: subject) }
       }
       entries.append(Entry(law: law, verdict: verdict))
     }
@@ -41,6 +43,34 @@ public struct LawReport: Sendable {
   /// The laws that could not be checked because the source failed.
   public var inconclusive: [Entry] {
     entries.filter { if case .inconclusive = $0.verdict { true } else { false } }
+  }
+}
+
+extension Law {
+  /// What a live service breaks once, and not again, may be a change between two of its answers.
+  fileprivate func verdict(on subject: LawSubject<some Record>) async -> Verdict {
+    let verdict = await check(subject)
+    guard subject.mayChange, let violation = verdict.violations.first else { return verdict }
+    subject.memory?.forget()
+    switch await check(subject) {
+    case .holds, .notApplicable:
+      return .notApplicable(
+        "it was violated once, and not again: the service may have changed meanwhile "
+          + "(\(violation.message))")
+    case .violated, .inconclusive: return verdict
+    }
+  }
+}
+
+extension LawReport {
+  /// The verdicts of ``inconclusive``, each once, with the names of the laws; none if a violation may explain them.
+  package var unexplained: [(laws: String, verdict: String)] {
+    guard violations.isEmpty else { return [] }
+    var names: [String: [String]] = [:]
+    for entry in inconclusive { names["\(entry.verdict)", default: []].append(entry.law.name) }
+    let verdicts = inconclusive.map { "\($0.verdict)" }
+    return verdicts.enumerated().filter { verdicts.firstIndex(of: $0.element) == $0.offset }
+      .map { (names[$0.element]?.joined(separator: ", ") ?? "", $0.element) }
   }
 }
 
@@ -81,16 +111,15 @@ extension Verdict: CustomStringConvertible {
 public struct Violation: Hashable, Sendable, CustomStringConvertible {
   public let law: String
 
-  public let expected: String
-
-  public let found: String
+  /// What is wrong, and the cause if it is known: `the service reports 230 records, the source yields 200`.
+  public let message: String
 
   /// The call: `list, limit 7, page 2 of 3`, `show 1443`.
   public let call: String
 
-  /// The law and the details: `ids-unique: list, limit 7: expected …, found …`.
+  /// The law and the details: `ids-unique: page 2 repeats page 1 (list, limit 7, page 2 of 3)`.
   public var description: String { "\(law): \(details)" }
 
-  /// Without the law: `list, limit 7: expected …, found …`.
-  public var details: String { "\(call): expected \(expected), found \(found)" }
+  /// Without the law.
+  public var details: String { message.hasPrefix(call) ? message : "\(message) (\(call))" }
 }

@@ -27,6 +27,13 @@ public struct LawSubject<Item: Record>: Sendable {
   /// The limit of any pagination; records beyond it are not checked.
   public var bound = PaginationBound(items: 300, pages: 25)
 
+  /// The limit of the pages in which laws about paging read the whole list, up to 2000 records; `nil` to read it
+  /// in pages of the largest of ``sizes``, up to ``bound``.
+  public var pageSize: Int? = 5
+
+  /// The IDs of all records in the order of the service, if the test knows them.
+  public var allIDs: [Item.ID]?
+
   /// True if the source never ends.
   public var isEndless = false
 
@@ -36,6 +43,10 @@ public struct LawSubject<Item: Record>: Sendable {
   /// True if every call may send one HTTP request only; a chain retries and scans.
   public var isRemote = false
 
+  /// True if the service may change between two requests, as a live one does: then a violation has to be found
+  /// twice.
+  public var mayChange = false
+
   public var secrets: [Secret] = []
 
   /// Creates the same source again, as another process would; `nil` if that is impossible.
@@ -43,6 +54,9 @@ public struct LawSubject<Item: Record>: Sendable {
 
   /// Observes the source; `nil` if only the current `Observer` does.
   public var requestCounter: RequestCounter?
+
+  /// The whole list, for the laws of one report.
+  var memory: ListMemory<Item>?
 
   public init(
     _ name: String, source: any DataSource<Item>, fields: [Field<Item>],
@@ -88,6 +102,8 @@ public final class RequestCounter: Sendable {
   private struct State {
     var requestCount = 0
     var listener: Observer?
+    var requests: [HTTPRequest]?
+    var replacement: (@Sendable (HTTPRequest) -> HTTPRequest)?
   }
 
   private let state = Mutex(State())
@@ -108,6 +124,9 @@ public final class RequestCounter: Sendable {
 
   package var requestCount: Int { state.withLock(\.requestCount) }
 
+  /// True if no further request is sent.
+  var isSpent: Bool { requestCount >= limit }
+
   package func notify<Answer>(_ listener: Observer, during body: () async -> Answer) async -> Answer
   {
     state.withLock { $0.listener = listener }
@@ -115,18 +134,43 @@ public final class RequestCounter: Sendable {
     return await body()
   }
 
+  /// The answer of a call, and the requests that it sends.
+  func requests<Answer>(
+    during call: () async -> Answer
+  ) async -> (answer: Answer, requests: [HTTPRequest]) {
+    state.withLock { $0.requests = [] }
+    let answer = await call()
+    let requests = state.withLock { state in
+      defer { state.requests = nil }
+      return state.requests ?? []
+    }
+    return (answer, requests)
+  }
+
+  /// Sends other requests than the source makes.
+  func replacing<Answer>(
+    _ replacement: @escaping @Sendable (HTTPRequest) -> HTTPRequest, during call: () async -> Answer
+  ) async -> Answer {
+    state.withLock { $0.replacement = replacement }
+    defer { state.withLock { $0.replacement = nil } }
+    return await call()
+  }
+
   fileprivate func observe(_ event: Event) { state.withLock(\.listener)?(event) }
 
-  fileprivate func send(_ request: HTTPRequest) throws(SourceError) {
-    let isAllowed = state.withLock { state in
-      guard state.requestCount < limit else { return false }
+  /// The request to send.
+  fileprivate func count(_ request: HTTPRequest) throws(SourceError) -> HTTPRequest {
+    let admitted = state.withLock { state -> HTTPRequest? in
+      guard state.requestCount < limit else { return nil }
       state.requestCount += 1
-      return true
+      state.requests?.append(request)
+      return state.replacement?(request) ?? request
     }
-    guard isAllowed else {
+    guard let admitted else {
       throw SourceError(.rejected, "the limit of \(limit) requests is reached")
     }
     observe(.sent(method: request.method.rawValue, address: request.endpoint))
+    return admitted
   }
 }
 
@@ -136,7 +180,6 @@ private struct CountingTransport: Transport {
   let counter: RequestCounter
 
   func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
-    try counter.send(request)
-    return try await base.send(request)
+    try await base.send(counter.count(request))
   }
 }

@@ -11,7 +11,8 @@ extension Law {
 
   package static let fieldStored = Law(
     "field-stored",
-    "Every stored field is in the record's JSON, at the field's path.", FieldAtPath())
+    "Every stored field is in the record's JSON, at the field's path.", given: [recordRoundTrip],
+    FieldAtPath())
 
   package static let searchableText = Law(
     "searchable-text", "If fields are searchable, some record has text in them.",
@@ -29,15 +30,17 @@ private struct RecordRoundTrip: LawCheck {
       do {
         let json = try CanonicalJSON.bytes(of: record)
         let copy = try JSONText(json)?.read(Item.self)
-        if copy != record {
-          law.violation(expected: "an equal record", found: "a different one", at: call)
-        } else if try CanonicalJSON.bytes(of: copy) != json {
-          law.violation(expected: "the same bytes", found: "other bytes", at: call)
-        }
+        guard try copy != record || CanonicalJSON.bytes(of: copy) != json else { continue }
+        let lost = subject.fields.filter { field in copy.map { field[$0] } != field[record] }
+        let what = lost.isEmpty ? "" : ": \(lost.map(\.name).joined(separator: ", "))"
+        law.violation(
+          "the record changes when it is stored as JSON and read again\(what)", at: call)
       } catch {
         law.violation(
-          expected: "decodable JSON", found: "\(error)".oneLine(atMost: 120), at: call)
+          "the record's own JSON cannot be decoded: \("\(error)".oneLine(atMost: 120))", at: call)
       }
+      // Others would only repeat it.
+      if law.isViolated { return }
     }
   }
 }
@@ -46,12 +49,12 @@ private struct FieldKinds: LawCheck {
   func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
     let records = try await subject.sampleRecords()
     if records.isEmpty { law.notApplicable("there are no records") }
-    for record in records {
-      for field in subject.fields where !field[record].matches(field.kind) {
-        law.violation(
-          expected: "\(field.name) to be \(field.kind.rawValue)", found: field[record].excerpt,
-          at: "\"\(record.id)\"")
-      }
+    for field in subject.fields {
+      let wrong = records.filter { !field[$0].matches(field.kind) }
+      guard let record = wrong.first else { continue }
+      law.violation(
+        "the field \(field.name) is declared as \(field.kind.rawValue), but is \(field[record].excerpt)"
+          + others(wrong.count), at: "\"\(record.id)\"")
     }
   }
 }
@@ -86,20 +89,26 @@ private struct FieldAtPath: LawCheck {
     let fields = subject.fields.compactMap { field in field.path.map { (field, $0) } }
     if records.isEmpty { law.notApplicable("there are no records") }
     if fields.isEmpty { law.notApplicable("no fields are stored") }
-    for record in records {
-      // `record-round-trip` checks that it can be encoded.
-      guard let bytes = try? CanonicalJSON.bytes(of: record), let json = JSON(reading: bytes)
-      else { continue }
-      for (field, path) in fields {
-        let stored = path.split(separator: ".").reduce(json) { $0[String($1)] ?? .null }
-        if !stored.isSame(as: field[record]) {
-          law.violation(
-            expected: "\(field.name) to be \(field[record].excerpt)", found: stored.excerpt,
-            at: "\"\(record.id)\" at \(path)")
-        }
+    // `record-round-trip` checks that it can be encoded.
+    let stored = records.compactMap { record in
+      (try? CanonicalJSON.bytes(of: record)).flatMap { JSON(reading: $0) }.map { (record, $0) }
+    }
+    for (field, path) in fields {
+      let values = stored.map { record, json in
+        (record, path.split(separator: ".").reduce(json) { $0[String($1)] ?? .null })
       }
+      let wrong = values.filter { record, value in !value.isSame(as: field[record]) }
+      guard let (record, value) = wrong.first else { continue }
+      law.violation(
+        "the field \(field.name) is \(field[record].excerpt), but \(value.excerpt) at \"\(path)\" of the "
+          + "stored record\(others(wrong.count))", at: "\"\(record.id)\"")
     }
   }
+}
+
+/// ` (and 4 other records)`.
+private func others(_ count: Int) -> String {
+  count > 1 ? ", and so in \((count - 1).of("other record"))" : ""
 }
 
 private struct SearchableText: LawCheck {
@@ -111,7 +120,8 @@ private struct SearchableText: LawCheck {
     let page = try await subject.source.page(request)
     if page.records.isEmpty { return law.notApplicable("there are no records") }
     if page.records.allSatisfy({ subject.fields.searchableText(of: $0).text.nonBlank == nil }) {
-      law.violation(expected: "searchable text", found: "none", at: request.text)
+      let names = subject.fields.filter(\.isSearchable).map(\.name).joined(separator: ", ")
+      law.violation("no record has text in the searchable fields: \(names)", at: request.text)
     }
   }
 }

@@ -10,11 +10,15 @@ extension Law {
 
   package static let searchWithinList = Law(
     "search-within-list", "A local search returns only records of the list.",
-    given: [paginationStable, searchMatches], SearchWithinList())
+    given: [listComplete, searchMatches], SearchWithinList())
 
   package static let searchComplete = Law(
     "search-complete", "A local search returns every matching record of the list.",
-    given: [paginationStable], SearchComplete())
+    given: [listComplete], SearchComplete())
+
+  package static let searchPages = Law(
+    "search-pages", "A search by the service is read to its last page.",
+    given: [listComplete, searchUsesWords], SearchPages())
 }
 
 private struct SearchMatches: LawCheck {
@@ -27,9 +31,7 @@ private struct SearchMatches: LawCheck {
       for record in page.records {
         wasFound = true
         guard !subject.matches(record, query) else { continue }
-        law.violation(
-          expected: "results for \"\(query)\"", found: "\"\(record.id)\"",
-          at: request.text)
+        law.violation("the result \"\(record.id)\" does not contain \"\(query)\"", at: request.text)
       }
     }
     if !wasFound { law.notApplicable("the search has no results") }
@@ -51,14 +53,14 @@ private struct SearchUsesWords: LawCheck {
     }
     if found.records.map(\.id) == list.records.map(\.id) {
       law.violation(
-        expected: "other records than the list", found: found.records.idList, at: search.text)
+        "a search for a made-up word returns the list: \(found.records.idList)", at: search.text)
     }
   }
 }
 
 private struct SearchWithinList: LawCheck {
   func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
-    guard let list = try await subject.wholeList(&law) else { return }
+    guard let list = try await subject.searchedList(&law) else { return }
     let listed = Set(list.records.map(\.id))
     for query in try await subject.localQueries() {
       let found = await subject.collectPages(matching: query)
@@ -66,7 +68,7 @@ private struct SearchWithinList: LawCheck {
       if !others.isEmpty {
         try found.requireSameOrigin(as: list)
         law.violation(
-          expected: "records of the list", found: others.idList, at: found.start.text)
+          "the search finds what the list does not have: \(others.idList)", at: found.start.text)
       }
       if let failure = found.failure { throw failure }
     }
@@ -75,7 +77,7 @@ private struct SearchWithinList: LawCheck {
 
 private struct SearchComplete: LawCheck {
   func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
-    guard let list = try await subject.wholeList(&law) else { return }
+    guard let list = try await subject.searchedList(&law) else { return }
     for query in try await subject.localQueries() {
       let found = await subject.collectPages(matching: query)
       if let failure = found.failure { throw failure }
@@ -87,7 +89,47 @@ private struct SearchComplete: LawCheck {
       let missing = list.records.filter { subject.matches($0, query) && !ids.contains($0.id) }
       guard !missing.isEmpty else { continue }
       try found.requireSameOrigin(as: list)
-      law.violation(expected: missing.idList, found: "none of them", at: found.start.text)
+      law.violation("the search does not find \(missing.idList)", at: found.start.text)
+    }
+  }
+}
+
+private struct SearchPages: LawCheck {
+  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+    guard subject.search == .service, subject.isRemote, let query = subject.query else {
+      return law.notApplicable("search is not the service's")
+    }
+    let found = await subject.readWhole(query)
+    if let failure = found.listing.failure { throw failure }
+    let (count, call) = (found.rowCount, found.listing.start.text)
+    if count == 0 { return law.notApplicable("the search for \"\(query)\" has no results") }
+    guard found.isWhole else {
+      return law.notApplicable("the search has more results than the bound")
+    }
+    // A search with a single page may have lost its paging, and is then requested as the list is.
+    let own = PageParameter(of: found.requests)
+    let parameter =
+      if let own { own } else { PageParameter(of: await subject.wholeList().requests) }
+    if let parameter, !subject.spendsTokens {
+      let rows = found.listing.pages.last?.page.rowCount ?? 0
+      let number = own?.after(rows) ?? parameter.second(count)
+      let known = Set(found.keys)
+      let next = try await subject.records(at: number, of: parameter, matching: query)
+      let lost = next?.filter { !known.contains($0.key) } ?? []
+      if !lost.isEmpty {
+        return law.violation(
+          "the search ends after \(count.of("result")), but \(parameter.text(at: number)) has more: "
+            + lost.idList, at: call)
+      }
+    }
+    if own == nil, found.pageCount < 2 {
+      // Totals of searches are estimates, but a first page is not all of several.
+      if let total = found.totals.first?.total, total > count, count >= subject.pageSize ?? count {
+        return law.violation(
+          "the service reports \(total.of("result")), the search yields the \(count) of its first page",
+          at: call)
+      }
+      law.notApplicable("the search has one page only")
     }
   }
 }
@@ -110,7 +152,7 @@ extension LawSubject {
   }
 
   /// The complete list, if it is searched locally and short enough.
-  fileprivate func wholeList(_ context: inout LawContext) async throws(SourceError)
+  fileprivate func searchedList(_ context: inout LawContext) async throws(SourceError)
     -> CollectedListing<Item>?
   {
     guard search == .local else {

@@ -111,6 +111,8 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       Array(slice), total: reply.credibleTotal,
       provenance: Provenance(.live, fetchedAt: reply.fetchedAt, endpoint: reply.request.endpoint),
       hidden: begin - position.skip, warnings: warnings)
+    // A total that the rows contradict is for checks only.
+    if page.total == nil { page.reportedTotal = reply.response.total }
     if position.skip == 0 {
       page.unreadable = reply.response.unreadable
       page.hidden += reply.response.hidden
@@ -150,7 +152,9 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     }
     guard let record = decoded else { throw .notFound(id, in: name) }
     guard record.id == id else {
-      throw SourceError(.malformed, "\(service) returned a different record than requested")
+      throw SourceError(
+        .malformed,
+        "\(service) returned \"\("\(record.id)".oneLine(atMost: 80))\" instead of \"\(id)\"")
     }
     return LookupResult(
       record, provenance: Provenance(.live, fetchedAt: now(), endpoint: http.endpoint))

@@ -20,9 +20,12 @@ public struct FaultReport: Sendable {
 
     /// Without a fault, laws that could not be checked count too.
     public var problems: [String] {
-      let inconclusive = scenario.name == FaultScenario.noFault.name ? laws?.inconclusive ?? [] : []
-      return violations.map(\.description) + (laws?.violations.map(\.description) ?? [])
-        + inconclusive.map { "\($0.law.name): \($0.verdict)" }
+      let isWorking = scenario.name == FaultScenario.noFault.name
+      let inconclusive =
+        isWorking ? laws?.unexplained.map { "\($0.laws): \($0.verdict)" } ?? [] : []
+      // Laws first: they are closer to the cause.
+      return (laws?.violations.map(\.description) ?? []) + inconclusive
+        + violations.map(\.description)
     }
   }
 
@@ -35,19 +38,39 @@ public struct FaultReport: Sendable {
   /// The number of concurrent scenarios: most of them wait.
   private static let width = 4
 
-  /// If the scenario without a fault comes first and fails, no other runs.
+  /// If the scenario without a fault comes first and fails, no other runs; if laws are violated in it, the chain does
+  /// not run either.
   ///
-  /// `environment` leads to a working service; its clock, rates and store are replaced; `maxWait`
-  /// limits the real time of one call; throws failures of the service without any fault.
+  /// `environment` leads to a working service; its clock, rates and store are replaced; `ids` are those of all
+  /// records in the order of the service, if they are known; `maxWait` limits the real time of one call, which
+  /// has no end then; throws failures of the service without any fault.
   public init<Source: Plugin>(
     of plugin: Source, in environment: PluginEnvironment,
-    _ scenarios: [FaultScenario] = FaultScenario.all,
+    _ scenarios: [FaultScenario] = FaultScenario.all, knowing ids: [Source.Item.ID]? = nil,
     maxWait: Duration = .seconds(10)
   ) async throws(SourceError) {
     let scenarioEnvironment = try ScenarioEnvironment(over: environment, for: plugin)
     let remote = try plugin.remote(in: scenarioEnvironment.environment)
     let query = plugin.policy.localSearchBound == nil ? try Query(plugin.example.query) : nil
     CrashNote.install()
+    source = plugin.name
+    let laws = ScenarioLaws(plugin: plugin, environment: environment, allIDs: ids, maxWait: maxWait)
+    var working: LawReport?
+    if let scenario = scenarios.first, scenario.expectation == .noFault {
+      _ = try await remote.page(PageRequest(limit: Baseline<Source.Item>.size))
+      working = try await RunningCheck.named("\(plugin.name) in \(scenario.name)") {
+        await Result { () async throws(SourceError) in try await laws.report(in: scenario) }
+      }.get()
+      // All that is built on the remote would only break for the same reason.
+      guard let report = working, report.violations.isEmpty, report.inconclusive.isEmpty else {
+        entries = [
+          Entry(
+            scenario: scenario, hasEffect: false,
+            violations: working == nil ? [laws.endlessness] : [], laws: working)
+        ]
+        return
+      }
+    }
     let baseline = await RunningCheck.named("\(plugin.name) before all scenarios") {
       await within(maxWait * 10) {
         await Result { () async throws(SourceError) in
@@ -59,13 +82,12 @@ public struct FaultReport: Sendable {
     guard let baseline = try baseline?.get() else {
       throw SourceError(.timedOut, "the list of \(plugin.name) did not end in time")
     }
-    source = plugin.name
-    let run = { @Sendable (scenario: FaultScenario) async -> Entry in
+    let run = { @Sendable [working] (scenario: FaultScenario) async -> Entry in
       await RunningCheck.named("\(plugin.name) in \(scenario.name)") {
         await ScenarioTrial(
           plugin: plugin, scenario: scenario, environment: environment, baseline: baseline,
-          maxWait: maxWait
-        ).run()
+          laws: laws
+        ).run(known: scenario.expectation == .noFault ? working : nil)
       }
     }
     var first: [Entry] = []
@@ -89,10 +111,21 @@ public struct FaultReport: Sendable {
     return ([head] + entries.map(\.row)).joined(separator: "\n")
   }
 
-  /// One line for each problem: the scenario, the guarantee or law, and the finding.
+  /// One line for each problem: the scenarios, the law or guarantee, and the finding.
   public var details: [String] {
-    entries.flatMap { entry in
-      entry.problems.map { "\(source) in \(entry.scenario.name): \($0)" }
+    var problems: [String] = []
+    var names: [String: [String]] = [:]
+    for entry in entries {
+      for problem in entry.problems where names[problem]?.last != entry.scenario.name {
+        if names[problem] == nil { problems.append(problem) }
+        names[problem, default: []].append(entry.scenario.name)
+      }
+    }
+    return problems.map { problem in
+      let names = names[problem] ?? []
+      let others = names.count > 2 ? " and \((names.count - 1).of("other scenario"))" : ""
+      let shown = others.isEmpty ? names.joined(separator: ", ") : names[0]
+      return "\(source) in \(shown)\(others): \(problem)"
     }
   }
 

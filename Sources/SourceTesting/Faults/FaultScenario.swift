@@ -4,7 +4,7 @@ import Foundation
 /// A fault of a service or of the network, and the expected reaction of a source.
 ///
 /// A proxy server in front of the service injects the fault, so authors of sources write none of
-/// their own: see ``expectLawsUnderFaults(of:in:_:maxWait:sourceLocation:)``.
+/// their own: see ``expectLawsUnderFaults(of:in:_:knowing:sourceLocation:)``.
 public struct FaultScenario: Sendable, CustomStringConvertible {
   /// The stable identifier: `503-persistent`.
   public let name: String
@@ -19,7 +19,8 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
 
   let expectation: Expectation
 
-  /// The laws that the service itself breaks in this scenario.
+  /// The laws about what a service has, which are checked without a fault: with one, the service itself breaks them,
+  /// or cannot be read.
   let exemptLaws: Set<String>
 
   /// The limits for silence on the connection, and for a whole exchange.
@@ -60,18 +61,21 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
     self.wait = wait
     limits = (idle, overall)
     self.injection = injection
-    if case .change = injection { exemptLaws = Self.consistencyLaws } else { exemptLaws = [] }
+    exemptLaws = expectation == .noFault ? [] : Self.consistencyLaws
     // The circuit breaker opens after five failures in a row.
     self.codes = expectation == .failing ? codes.union([.circuitOpen]) : codes
   }
 
   public var description: String { "\(name): \(summary)" }
 
+  /// True if pages have other rows than the service sends.
+  var changesRows: Bool { if case .change = injection { true } else { false } }
+
   private static let consistencyLaws: Set = [
-    "ids-unique", "pagination-stable", "pagination-ends", "list-complete", "any-page-size",
-    "skip-consistent",
-    "cursor-lasts",
-    "one-state", "search-matches", "search-uses-words", "search-within-list", "search-complete",
+    "pagination-stable", "pagination-ends", "ids-unique", "list-complete", "any-page-size",
+    "skip-consistent", "cursor-lasts", "one-state", "search-matches", "search-uses-words",
+    "search-pages", "search-within-list", "search-complete", "listed-id-found", "unknown-not-found",
+    "merge-keeps",
   ]
 }
 

@@ -2,19 +2,21 @@ import AggregatorKit
 import AggregatorLaws
 import Foundation
 
-/// Runs one scenario for one source: the chain twice, then the laws.
+/// Runs one scenario for one source: the chain twice, then the laws, unless they have been checked.
 struct ScenarioTrial<Source: Plugin>: Sendable {
   let plugin: Source
   let scenario: FaultScenario
   let environment: PluginEnvironment
   let baseline: Baseline<Source.Item>
-  let maxWait: Duration
+  let laws: ScenarioLaws<Source>
 
-  func run() async -> FaultReport.Entry {
+  func run(known: LawReport? = nil) async -> FaultReport.Entry {
     let home = URL.temporaryDirectory.appending(path: "faults-\(UUID())")
     defer { try? FileManager.default.removeItem(at: home) }
+    // A list without an end cannot be compared with anything.
+    if let listEndViolation { return entry(0, [listEndViolation], laws: known) }
     do throws(SourceError) {
-      var violations: [ScenarioViolation] = listEndViolation.map { [$0] } ?? []
+      var violations: [ScenarioViolation] = []
       var faultsInjected = 0
       for startsAfterFirstPage in [false, true] {
         let file = home.appending(
@@ -26,7 +28,7 @@ struct ScenarioTrial<Source: Plugin>: Sendable {
         var scenarioRun = ScenarioRun(
           plugin: plugin, scenario: scenario, baseline: baseline,
           chain: try plugin.source(in: own), store: store,
-          scenarioEnvironment: scenarioEnvironment, maxWait: maxWait)
+          scenarioEnvironment: scenarioEnvironment, maxWait: laws.maxWait)
         if startsAfterFirstPage {
           await scenarioRun.runFaultAfterFirstPage()
         } else {
@@ -39,14 +41,12 @@ struct ScenarioTrial<Source: Plugin>: Sendable {
         // A source that hangs would only hang again.
         if scenarioRun.hasHung { return entry(faultsInjected, violations, laws: nil) }
       }
-      guard let laws = try await lawReport() else {
-        violations.append(
-          ScenarioViolation(
-            guarantee: .terminates, call: "laws", expected: "an end",
-            found: "no end within \(lawTimeout)"))
-        return entry(faultsInjected, violations, laws: nil)
-      }
-      return entry(faultsInjected, violations, laws: laws)
+      let report =
+        if let known { known } else {
+          try await laws.report(in: scenario, knowing: baseline.item?.id)
+        }
+      if report == nil { violations.append(laws.endlessness) }
+      return entry(faultsInjected, violations, laws: report)
     } catch {
       let violation = ScenarioViolation(
         guarantee: .recovers, call: "setup", expected: "a source",
@@ -71,20 +71,38 @@ struct ScenarioTrial<Source: Plugin>: Sendable {
     FaultReport.Entry(
       scenario: scenario, hasEffect: faultsInjected > 0, violations: violations, laws: laws)
   }
+}
 
-  /// The verdicts for the bare remote; `nil` if that does not end.
-  private func lawReport() async throws(SourceError) -> LawReport? {
+/// The laws for the bare remote of a source.
+struct ScenarioLaws<Source: Plugin>: Sendable {
+  let plugin: Source
+  let environment: PluginEnvironment
+  /// The IDs of all records, if the test knows them.
+  let allIDs: [Source.Item.ID]?
+  let maxWait: Duration
+
+  /// The verdicts in a scenario: of all laws without a fault; `nil` if that does not end.
+  func report(
+    in scenario: FaultScenario, knowing known: Source.Item.ID? = nil
+  ) async throws(SourceError) -> LawReport? {
     let scenarioEnvironment = try ScenarioEnvironment(over: environment, for: plugin)
     scenarioEnvironment.proxy.handler.begin(scenario)
     var subject = try LawSubject(remoteOf: plugin, in: scenarioEnvironment.environment)
     subject.sizes = [3, Baseline<Source.Item>.size]
-    subject.bound = PaginationBound(items: 25, pages: 6)
-    subject.known = baseline.item?.id
+    subject.bound = PaginationBound(items: 60, pages: 20)
+    subject.allIDs = allIDs
+    subject.known = known
     let laws = Law.all.filter { !scenario.exemptLaws.contains($0.name) }
-    return await within(lawTimeout) { [subject] in await LawReport(on: subject, of: laws) }
+    return await within(timeout) { [subject] in await LawReport(on: subject, of: laws) }
   }
 
-  private var lawTimeout: Duration { maxWait * 6 }
+  /// What is wrong if there is no report.
+  var endlessness: ScenarioViolation {
+    ScenarioViolation(
+      guarantee: .terminates, call: "laws", expected: "an end", found: "no end within \(timeout)")
+  }
+
+  private var timeout: Duration { maxWait * 6 }
 }
 
 /// The environment of a scenario: a proxy in front of the service, and a clock that never really
@@ -98,6 +116,7 @@ struct ScenarioEnvironment: Sendable {
 
   /// Without rate limits and store; throws `unreachable` if there is no free socket.
   init(over environment: PluginEnvironment, for plugin: some Plugin) throws(SourceError) {
+    let environment = environment.withSmallPages(of: plugin)
     let (start, date) = (clock.now, environment.now())
     let now = { @Sendable [clock] in
       date.addingTimeInterval(start.duration(to: clock.now) / .seconds(1))

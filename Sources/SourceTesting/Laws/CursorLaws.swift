@@ -5,12 +5,12 @@ extension Law {
   static let skipConsistent = Law(
     "skip-consistent",
     "A cursor that skips ahead leads to the records that paging reaches there.",
-    given: [paginationStable, anyPageSize], SkipConsistent())
+    given: [anyPageSize], SkipConsistent())
 
   static let cursorLasts = Law(
     "cursor-lasts",
     "A cursor stored as text leads to the same page again, also in another process.",
-    given: [paginationStable], CursorLasts())
+    given: [listComplete], CursorLasts())
 
   static let cursorForeign = Law(
     "cursor-foreign", "A cursor of another source or query is rejected with invalidCursor.",
@@ -66,8 +66,8 @@ extension LawContext {
     else { return }
     try reached.requireSameOrigin(as: reference)
     violation(
-      expected: expected.first.map { "\"\($0.id)\" and the following records" } ?? "nothing",
-      found: reached.failure?.text ?? reached.records.idList, at: call)
+      "skipping ahead leads to \(reached.failure?.text ?? reached.records.idList) instead of "
+        + (expected.first.map { "\"\($0.id)\" and the following records" } ?? "the end"), at: call)
   }
 
   fileprivate mutating func expect<Item: Record>(
@@ -85,7 +85,7 @@ extension LawContext {
       found = error.text
     }
     violation(
-      expected: page.records.idList, found: "\(found), \(occasion)",
+      "a stored cursor leads to \(found) instead of \(page.records.idList), \(occasion)",
       at: "\(request.text), page 2")
   }
 
@@ -103,7 +103,9 @@ extension LawContext {
       if error.isServiceFailure { throw error }
       found = error.text
     }
-    violation(expected: "error invalidCursor", found: found, at: "\(request.text), with \(label)")
+    violation(
+      "an invalid cursor leads to \(found) instead of the error invalidCursor",
+      at: "\(request.text), with \(label)")
   }
 }
 
@@ -116,7 +118,7 @@ private struct CursorLasts: LawCheck {
       guard let next = try await subject.source.page(start).next else { continue }
       wasFollowed = true
       guard let stored = Cursor(next.description), stored == next else {
-        law.violation(expected: "a token", found: "\"\(next)\"", at: start.text)
+        law.violation("the cursor \"\(next)\" cannot be read again from its text", at: start.text)
         continue
       }
       let request = start.after(stored)

@@ -3,12 +3,15 @@ public import AggregatorLaws
 
 extension LawSubject {
   /// The bare remote of a plugin; counts its requests.
+  ///
+  /// If the environment has a page size, laws about paging read the whole list in such pages.
   public init(
     remoteOf plugin: some Plugin<Item>, in environment: PluginEnvironment
   ) throws(SourceError) {
     let requestCounter = RequestCounter()
     let environment = requestCounter.observed(environment)
     self.init("\(plugin.name).remote", source: try plugin.remote(in: environment), from: plugin)
+    pageSize = environment.pageSize
     search = plugin.policy.localSearchBound == nil ? .service : .none
     isEndless = plugin.policy.isEndless
     repeatsRecords = plugin.policy.repeatsRecords
@@ -36,6 +39,7 @@ extension LawSubject {
       try plugin.source(in: environment).cachePolicy(cachePolicy)
     }
     self.init(plugin.name, source: try make(), from: plugin)
+    pageSize = nil
     search = plugin.policy.localSearchBound == nil ? .service : .local
     // With a store in front of the service each record comes once, and the list need not grow.
     let isStored = plugin.policy.readOrder == .localFirst && environment.store != nil
@@ -53,5 +57,27 @@ extension LawSubject {
       name, source: source, fields: plugin.fields, query: try? Query(plugin.example.query))
     let largest = plugin.policy.largestPage
     sizes = sizes.filter { $0 < largest } + [largest]
+  }
+}
+
+extension PluginEnvironment {
+  /// A page size of services that is below that of any test, so that few records have many pages.
+  private static let smallPage = 5
+
+  /// The same environment with small pages of the service, unless it has a page size, or is a recording, which has
+  /// its own pages.
+  func withSmallPages(of plugin: some Plugin) -> PluginEnvironment {
+    guard pageSize == nil, !(transport is ReplayingTransport) else { return self }
+    var environment = self
+    environment.pageSize = Self.smallPage
+    var sizes: [String: String] = [:]
+    for case .setting(let setting)? in [plugin.policy.upstreamPageSize, plugin.policy.syncPageSize]
+    {
+      if case .count(let range) = setting.form, range.contains(Self.smallPage) {
+        sizes[setting.key] = "\(Self.smallPage)"
+      }
+    }
+    environment.settings = settings.replaced(sizes)
+    return environment
   }
 }

@@ -90,7 +90,7 @@ extension LawContext {
     case .failure(let error) where error.allowsFallback: throw error
     case .failure(let error): found = error.text
     }
-    violation(expected: "error cancelled", found: found, at: "\(call), cancelled")
+    violation("a cancelled call ends with \(found)", at: "\(call), cancelled")
   }
 }
 
@@ -100,9 +100,8 @@ private struct OneRequest: LawCheck {
       return law.notApplicable("requests are counted for remotes only")
     }
     let calls = await subject.sampleCalls()
-    for call in calls where call.requestCount > 1 {
-      law.violation(
-        expected: "at most 1 request", found: "\(call.requestCount)", at: call.name)
+    if let call = calls.first(where: { $0.requestCount > 1 }) {
+      return law.violation("a call sends \(call.requestCount) requests", at: call.name)
     }
     // A call that failed in its first request may have been about to send more.
     if let failure = calls.lazy.compactMap(\.failure).first(where: \.isServiceFailure) {
@@ -119,8 +118,9 @@ private struct NoSecret: LawCheck {
     }
     var texts = [("the source's description", String(describing: subject.source))]
     texts += await subject.sampleCalls().map { ($0.name, $0.text) }
-    for (name, text) in texts where scanner.redacted(text) != text {
-      law.violation(expected: "no secret", found: "a secret", at: name)
+    let leaks = texts.filter { scanner.redacted($0.1) != $0.1 }.map(\.0)
+    if let first = leaks.first {
+      law.violation("a secret occurs in what is returned, thrown or logged", at: first)
     }
   }
 }

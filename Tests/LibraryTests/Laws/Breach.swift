@@ -43,7 +43,7 @@ extension Breach {
       return diary.subject(page: { request throws(SourceError) in
         var page = try await diary.page(request)
         guard request.query == nil, page.next == nil else { return page }
-        page.next = diary.source.cursor(skipping: 7, from: PageRequest())
+        page.next = diary.source.cursor(skipping: request.limit, from: PageRequest())
         return page
       })
     },
@@ -55,7 +55,7 @@ extension Breach {
       return diary.subject(page: { request throws(SourceError) in
         var page = try await diary.page(request)
         guard request.query == nil, page.next == nil else { return page }
-        page.next = diary.source.cursor(skipping: 7, from: PageRequest())
+        page.next = diary.source.cursor(skipping: request.limit, from: PageRequest())
         return page
       }).with { $0.isEndless = true }
     },
@@ -186,6 +186,9 @@ extension Breach {
         }
         return try await diary.page(PageRequest(limit: request.limit))
       }).with { $0.search = .service }
+    },
+    Breach("search-pages", "the search ends after its first page") {
+      searching { page in page.next = nil }.with { $0.search = .service }
     },
     Breach("search-within-list", "it finds what is not listed") {
       searching { page in if page.next == nil { page.records.append(Note(99, "Gamma alpha")) } }
