@@ -152,11 +152,12 @@ extension Plugin {
     return chain
   }
 
-  /// The remote, whose records repeat no secret of the settings.
+  /// The remote, whose records repeat no secret of the settings, and have the fields that bundled ones have.
   private func redactedRemote(
     in environment: PluginEnvironment
   ) throws(SourceError) -> any DataSource<Item> {
-    let remote = try remote(in: environment)
+    let bundled = bundled
+    let remote = try remote(in: environment).noticingEmptyFields(fields, comparing: bundled)
     let scanner = SecretScanner(secrets(in: environment.settings))
     return scanner.isEmpty ? remote : remote.redacted(by: scanner)
   }

@@ -117,6 +117,14 @@ public struct Layout<Item>: Sendable {
     self.images = images
   }
 
+  /// Creates a layout whose records have one image, of one size.
+  public init(
+    _ row: Row = .columns, card: [String] = [], link: (@Sendable (Item) -> String?)? = nil,
+    image: @escaping @Sendable (Item) -> String?
+  ) {
+    self.init(row, card: card, link: link) { record, _ in [image(record)].compactMap(\.self) }
+  }
+
   /// The fields of a card, in order.
   package func cardFields(among fields: [Field<Item>]) -> [Field<Item>] {
     card.isEmpty ? fields : card.compactMap { name in fields.first { $0.name == name } }

@@ -18,6 +18,8 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let cachedOnly = Code("cachedOnly")
     /// The service lists only its first records, and the others cannot be reached.
     public static let depthLimit = Code("depthLimit")
+    /// No record of a page has a field that records usually have.
+    public static let emptyField = Code("emptyField")
     /// The service names more matches than it sends: totals of searches are known to be estimates.
     public static let estimated = Code("estimated")
     /// A file with a secret is open to other users.

@@ -3,6 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorCore
 @testable import AggregatorHTTP
 
 @Suite struct RecordingSpacingTests {

@@ -218,6 +218,7 @@ struct ChainTests {
     #expect(
       "\(try plugin.source(in: environment()))" == """
         scripted
+          .noticingEmptyFields()
           .rateLimited(by: 100/m)
           .circuitBreaker(5 failures, 30 s)
           .retry(3)

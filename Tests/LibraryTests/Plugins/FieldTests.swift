@@ -26,6 +26,39 @@ struct FieldTests {
     },
   ]
 
+  private struct Place: Record {
+    struct Position: Codable, Hashable, Sendable { var latitude = 1.5 }
+    var id = 7
+    var imageURL = "i"
+    var web_address = "w"
+    var createdAt: String?
+    var position: Position?
+    var shortName: String { "\(id)" }
+  }
+
+  @Test func `name, label and path follow from a key path`() {
+    let fields: [Field<Place>] = [
+      Field(\.id), Field(\.imageURL), Field(\.web_address), Field(\.createdAt, "Created"),
+      Field(\.position?.latitude, about: "Degrees."), Field(\.shortName, "Short name"),
+    ]
+    #expect(
+      fields.map(\.name) == [
+        "id", "imageURL", "web_address", "createdAt", "latitude", "shortName",
+      ])
+    #expect(
+      fields.map(\.label) == [
+        "ID", "Image URL", "Web address", "Created", "Latitude", "Short name",
+      ])
+    #expect(
+      fields.map(\.path) == [
+        "id", "imageURL", "web_address", "createdAt", "position.latitude", nil,
+      ])
+    #expect(fields.map(\.about).last == "Short name.")
+    #expect(fields[4].about == "Degrees.")
+    #expect(fields.map { $0[Place(position: .init())] }.last == "7")
+    #expect(fields[4][Place(position: .init())] == .number(1.5))
+  }
+
   @Test func `derives its kind from its type`() {
     #expect(
       fields.map(\.kind) == [.integer, .text, .text, .number, .bool, .list, .integer, .text])

@@ -229,6 +229,7 @@ struct StoreChainTests {
     #expect(
       "\(try source())" == """
         service
+          .noticingEmptyFields()
           .respectingRetryAfter()
           .retry(1)
           .timeout(15 s)
@@ -246,6 +247,7 @@ struct StoreChainTests {
     #expect(
       "\(try source(.localFirst))" == """
         service
+          .noticingEmptyFields()
           .respectingRetryAfter()
           .retry(1)
           .timeout(15 s)

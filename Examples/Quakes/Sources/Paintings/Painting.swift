@@ -1,14 +1,17 @@
 public import AggregatorKit
 
-/// A painting of a museum.
+/// A painting of a museum, as the service sends it.
 public struct Painting: Record {
-  public let id: Int
+  public let objectID: Int
   public let title: String
-  public let artists: [String]?
+  /// The service sends one name, or several.
+  public let artist: [String]?
+  /// The service sends a number as text, which is empty if it is unknown.
   public let year: Int?
-
   /// The URL of a picture, which the service scales to any width.
   public let picture: String?
+
+  public var id: Int { objectID }
 
   /// The URLs of the picture in a size, then in its own as fallback.
   func pictures(_ size: ImageSize) -> [String] {

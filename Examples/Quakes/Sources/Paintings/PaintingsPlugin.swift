@@ -18,19 +18,16 @@ public struct PaintingsPlugin: Plugin {
   public let settings = [key, url, rate]
 
   public let fields: [Field<Painting>] = [
-    Field("id", "ID", \.id, about: "Object number of the museum."),
-    Field("title", "Title", \.title, about: "Title.", isSearchable: true),
-    Field("artists", "Artists", \.artists, about: "Names of the artists.", isSearchable: true),
-    Field("year", "Year", \.year, about: "Year of completion."),
-    Field("picture", "Picture", \.picture, about: "URL of a picture.", isShown: false),
+    Field(\.objectID, "ID", about: "Object number of the museum."),
+    Field(\.title, isSearchable: true),
+    Field(\.artist, "Artists", about: "Names of the artists.", isSearchable: true),
+    Field(\.year, about: "Year of completion."),
+    Field(\.picture, about: "URL of a picture.", isShown: false),
   ]
 
-  public let layout = Layout<Painting>(
-    card: ["title", "artists", "year", "picture"], images: { $0.pictures($1) })
+  public let layout = Layout<Painting>(images: { $0.pictures($1) })
 
-  public let policy = Policy(rate: rate, upstreamPageSize: .fixed(pageSize))
-
-  private static let pageSize = 50
+  public let policy = Policy(rate: rate)
 
   public let bundled: any DataSource<Painting>
 
@@ -43,17 +40,14 @@ public struct PaintingsPlugin: Plugin {
     let key = try environment.settings.required(
       Self.key, remedy: "get a key at https://museum.example/developers")
     return RESTSource(
-      name,
+      name, in: environment,
       list: HTTPRequest(
         .get, url, headers: [.init("X-Api-Key", .secret(key)), .init("Accept-Language", "en")]),
       paging: RESTPaging(
-        .page(.query("page"), start: 1), size: (.query("per_page"), Self.pageSize),
-        honorsSize: true),
-      transport: environment.transport, now: environment.now, decoding: PaintingList.self
-    ) { list in
-      RESTResponse(list.data, total: list.total, record: Painting.init)
-    }
+        .page(.query("page"), start: 1), size: (.query("per_page"), 50), honorsSize: true),
+      rows: "data", total: .member("total")
+    )
     .searching(by: .query("q"))
-    .item(below: url, decoding: Painting.Wire.self, record: Painting.init)
+    .item(below: url)
   }
 }

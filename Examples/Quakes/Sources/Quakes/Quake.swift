@@ -1,8 +1,9 @@
 public import AggregatorKit
 
-/// An earthquake; its time is in UTC: `2026-03-14T04:12:09Z`.
+/// An earthquake, as the service sends it.
 public struct Quake: Record {
   public let id: String
   public let place: String?
-  public let time: String?
+  /// The service writes it in any time zone.
+  public let occurredAt: DateTime?
 }

@@ -7,13 +7,11 @@ public struct QuakesPlugin: Plugin {
   public let example = PluginExample(query: "ridge", id: "ex0001")
   public let settings = [url]
   public let fields: [Field<Quake>] = [
-    Field("id", "ID", \.id, about: "ID assigned by the service."),
-    Field("place", "Place", \.place, about: "Place name.", isSearchable: true),
-    Field("time", "Time", \.time, about: "Time in UTC."),
+    Field(\.id, about: "ID assigned by the service."),
+    Field(\.place, isSearchable: true),
+    Field(\.occurredAt, "Time", about: "Time in UTC."),
   ]
-  public let layout = Layout<Quake>(card: ["id", "place", "time"])
-  public let policy = Policy(
-    upstreamPageSize: .fixed(20), readOrder: .liveFirst(freshFor: .seconds(300)))
+  public let policy = Policy(readOrder: .liveFirst(freshFor: .seconds(300)))
   public let bundled: any DataSource<Quake>
 
   private static let url = Setting(
@@ -25,12 +23,10 @@ public struct QuakesPlugin: Plugin {
   {
     let url = try environment.settings.url(Self.url)
     return RESTSource(
-      name, list: HTTPRequest(.get, url), paging: RESTPaging(.link, size: (.query("size"), 20)),
-      transport: environment.transport, now: environment.now, decoding: QuakeList.self
-    ) { list in
-      RESTResponse(list.quakes, next: list.next.map { .link($0) }, record: Quake.init)
-    }
+      name, in: environment, list: HTTPRequest(.get, url),
+      paging: RESTPaging(.link, size: (.query("size"), 20)), rows: "quakes", next: .member("next")
+    )
     .searching(by: .query("q"))
-    .item(below: url, decoding: Quake.Wire.self, record: Quake.init)
+    .item(below: url)
   }
 }

@@ -22,25 +22,19 @@ public struct {{Module}}Plugin: Plugin {
 {{end}}
 
   public let fields: [Field<{{Record}}>] = [
-    Field("id", "ID", \.id, about: "ID assigned by the service."),
-    Field("name", "Name", \.name, about: "Name.", isSearchable: true),
+    Field(\.id, about: "ID assigned by the service."),
+    Field(\.name, isSearchable: true),
 {{if images}}
-    Field("image", "Image", \.image, about: "URL of an image.", isShown: false),
+    Field(\.image, about: "URL of an image.", isShown: false),
 {{end}}
   ]
 
 {{if images}}
-  public let layout = Layout<{{Record}}>(
-    card: ["id", "name", "image"], images: { record, _ in [record.image].compactMap(\.self) })
-{{end}}
-{{if !images}}
-  public let layout = Layout<{{Record}}>(card: ["id", "name"])
-{{end}}
+  public let layout = Layout<{{Record}}>(image: \.image)
 
-  /// Records are requested in pages of the service and are fresh for a minute.
-  public let policy = Policy(upstreamPageSize: .fixed(pageSize))
-
-  private static let pageSize = 100
+{{end}}
+  /// Records are fresh for a minute.
+  public let policy = Policy()
 
   public let bundled: any DataSource<{{Record}}>
 
@@ -53,39 +47,31 @@ public struct {{Module}}Plugin: Plugin {
 {{if secret}}
     let key = try environment.settings.required(Self.key)
 {{end}}
-    let paging = RESTPaging(
-{{if page}}
-      .page(.query("page"), start: 1), size: (.query("limit"), Self.pageSize), honorsSize: true)
-{{end}}
-{{if offset}}
-      .offset(.query("skip"), start: 0), size: (.query("limit"), Self.pageSize), honorsSize: true)
-{{end}}
-{{if link}}
-      .link, size: (.query("limit"), Self.pageSize))
-{{end}}
-{{if cursor}}
-      .token(.query("cursor"), start: nil), size: (.query("limit"), Self.pageSize))
-{{end}}
     return RESTSource(
 {{if secret}}
-      name, list: HTTPRequest(.get, url, headers: [.bearer(key)]), paging: paging,
+      name, in: environment, list: HTTPRequest(.get, url, headers: [.bearer(key)]),
 {{end}}
 {{if !secret}}
-      name, list: HTTPRequest(.get, url), paging: paging,
+      name, in: environment, list: HTTPRequest(.get, url),
 {{end}}
-      transport: environment.transport, now: environment.now, decoding: {{Record}}List.self
-    ) { list in
-{{if page offset}}
-      RESTResponse(list.items, total: list.total, record: {{Record}}.init)
+{{if page}}
+      paging: RESTPaging(
+        .page(.query("page"), start: 1), size: (.query("limit"), 100), honorsSize: true),
+      rows: "items", total: .member("total"))
+{{end}}
+{{if offset}}
+      paging: RESTPaging(
+        .offset(.query("skip"), start: 0), size: (.query("limit"), 100), honorsSize: true),
+      rows: "items", total: .member("total"))
 {{end}}
 {{if link}}
-      RESTResponse(list.items, next: list.next.map { .link($0) }, record: {{Record}}.init)
+      paging: RESTPaging(.link, size: (.query("limit"), 100)), rows: "items", next: .member("next"))
 {{end}}
 {{if cursor}}
-      RESTResponse(list.items, next: list.next.map { .token($0) }, record: {{Record}}.init)
+      paging: RESTPaging(.token(.query("cursor"), start: nil), size: (.query("limit"), 100)),
+      rows: "items", next: .member("next"))
 {{end}}
-    }
     .searching(by: .query("q"))
-    .item(below: url, decoding: {{Record}}.Wire.self, record: {{Record}}.init)
+    .item(below: url)
   }
 }

@@ -1,15 +1,13 @@
 public import AggregatorKit
 
-/// One of the {{name}}.
+/// One of the {{name}}, as the service sends it.
+///
+/// Details that may be missing are optional.
 public struct {{Record}}: Record {
-  /// The ID assigned by the service.
   public let id: String
-
-  /// `nil` if unknown.
   public let name: String?
 {{if images}}
-
-  /// The URL of an image; `nil` if there is none.
+  /// The URL of an image.
   public let image: String?
 {{end}}
 }
