@@ -25,7 +25,7 @@ private struct OneState: LawCheck {
     let inserted = size - 2
     guard inserted > 0 else { return law.notApplicable("pages are too small") }
     let start = PageRequest(limit: size)
-    guard subject.source.cursor(skipping: inserted, from: start) != nil else {
+    guard let ahead = subject.source.cursor(skipping: inserted, from: start) else {
       return law.notApplicable("the source cannot skip ahead")
     }
     let list = await CollectedListing(subject.source, from: start, upTo: Self.bound)
@@ -34,7 +34,9 @@ private struct OneState: LawCheck {
       return law.notApplicable("there is only one page")
     }
     // Otherwise the number of records does not tell the position.
-    guard list.pages.allSatisfy({ $0.page.next == nil || $0.page.records.count == size }) else {
+    let shifted = try await subject.source.page(start.after(ahead))
+    let pages = list.pages.map(\.page) + [shifted]
+    guard pages.allSatisfy({ $0.next == nil || $0.records.count == size }) else {
       return law.notApplicable("pages are short")
     }
     let new = list.records.map(\.id)
