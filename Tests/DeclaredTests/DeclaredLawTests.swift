@@ -25,7 +25,8 @@ extension FakeAPI {
   @Test(arguments: FakeAPI.Paging.allCases)
   func `the remote keeps the laws`(paging: FakeAPI.Paging) async throws {
     let service = try FakeAPI(paging)
-    let report = try await expectLaws(ofRemoteOf: service.plugin(), in: service.environment())
+    let report = try await expectLaws(
+      ofRemoteOf: service.plugin(), in: service.environment(), knowing: Self.ids)
     let lasting: Set = ["cursor-lasts", "pagination-stable"]
     let skipped = Set(report.notApplicable.map(\.law.name))
     #expect(skipped.isSuperset(of: lasting) == (paging == .tokenOnce))
@@ -52,10 +53,12 @@ extension FakeAPI {
   func `all guarantees hold in all fault scenarios`(paging: FakeAPI.Paging) async throws {
     let service = try FakeAPI(paging)
     let report = try await expectLawsUnderFaults(
-      of: service.plugin(), in: service.environment(), maxWait: .seconds(60))
+      of: service.plugin(), in: service.environment(), knowing: Self.ids)
     let withoutEffect = Set(report.entries.filter { !$0.hasEffect }.map(\.scenario.name))
     #expect(withoutEffect.isSubset(of: Self.needsTotalOrPages.union(["no-fault"])))
   }
+
+  private static let ids = (1000..<1000 + FakeAPI.count).map(String.init)
 
   /// Without a total, or in a single page, these change nothing.
   private static let needsTotalOrPages: Set = [

@@ -104,7 +104,8 @@ import Testing
     let report = await expectLaws(of: products, laws)
     #expect(
       report.notApplicable.map(\.law.name) == [
-        "search-matches", "search-uses-words", "search-within-list", "search-complete", "no-secret",
+        "list-complete", "search-matches", "search-uses-words", "search-pages",
+        "search-within-list", "search-complete", "no-secret",
       ])
   }
 

@@ -86,9 +86,7 @@ import UsersSource
     #expect(
       report.notApplicable.map(\.law.name) == [
         "ids-unique", "list-complete", "skip-consistent", "one-state", "search-matches",
-        "search-uses-words",
-        "search-within-list",
-        "search-complete",
+        "search-uses-words", "search-pages", "search-within-list", "search-complete",
         "listed-id-found", "unknown-not-found", "no-secret",
       ])
   }

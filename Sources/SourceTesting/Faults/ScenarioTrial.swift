@@ -85,7 +85,9 @@ struct ScenarioLaws<Source: Plugin>: Sendable {
   func report(
     in scenario: FaultScenario, knowing known: Source.Item.ID? = nil
   ) async throws(SourceError) -> LawReport? {
-    let scenarioEnvironment = try ScenarioEnvironment(over: environment, for: plugin)
+    let isWhole = scenario.expectation == .noFault
+    let scenarioEnvironment = try ScenarioEnvironment(
+      over: isWhole ? environment.withSmallPages(of: plugin) : environment, for: plugin)
     scenarioEnvironment.proxy.handler.begin(scenario)
     var subject = try LawSubject(remoteOf: plugin, in: scenarioEnvironment.environment)
     subject.sizes = [3, Baseline<Source.Item>.size]
@@ -116,7 +118,8 @@ struct ScenarioEnvironment: Sendable {
 
   /// Without rate limits and store; throws `unreachable` if there is no free socket.
   init(over environment: PluginEnvironment, for plugin: some Plugin) throws(SourceError) {
-    let environment = environment.withSmallPages(of: plugin)
+    // Several pages, but no more requests than faults need to show.
+    let environment = environment.withSmallPages(of: plugin, size: 10)
     let (start, date) = (clock.now, environment.now())
     let now = { @Sendable [clock] in
       date.addingTimeInterval(start.duration(to: clock.now) / .seconds(1))

@@ -61,20 +61,17 @@ extension LawSubject {
 }
 
 extension PluginEnvironment {
-  /// A page size of services that is below that of any test, so that few records have many pages.
-  private static let smallPage = 5
-
-  /// The same environment with small pages of the service, unless it has a page size, or is a recording, which has
-  /// its own pages.
-  func withSmallPages(of plugin: some Plugin) -> PluginEnvironment {
+  /// The same environment with small pages of the service, so that few records have many pages, unless it has a page
+  /// size, or is a recording, which has its own pages.
+  func withSmallPages(of plugin: some Plugin, size: Int = 5) -> PluginEnvironment {
     guard pageSize == nil, !(transport is ReplayingTransport) else { return self }
     var environment = self
-    environment.pageSize = Self.smallPage
+    environment.pageSize = size
     var sizes: [String: String] = [:]
     for case .setting(let setting)? in [plugin.policy.upstreamPageSize, plugin.policy.syncPageSize]
     {
-      if case .count(let range) = setting.form, range.contains(Self.smallPage) {
-        sizes[setting.key] = "\(Self.smallPage)"
+      if case .count(let range) = setting.form, range.contains(size) {
+        sizes[setting.key] = "\(size)"
       }
     }
     environment.settings = settings.replaced(sizes)
