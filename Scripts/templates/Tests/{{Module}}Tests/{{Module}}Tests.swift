@@ -32,7 +32,8 @@ import {{Module}}Source
       }
       func number(_ name: String) -> Int { request.query[name].flatMap { Int($0) } ?? 0 }
       let words = request.query["q"]?.lowercased() ?? ""
-      let found = Self.rows.filter { $0.lowercased().contains(words) }
+      // Foundation's `contains` does not find empty text.
+      let found = Self.rows.filter { words.isEmpty || $0.lowercased().contains(words) }
 {{if page}}
       let start = max(number("page") - 1, 0) * number("limit")
 {{end}}
