@@ -133,7 +133,7 @@ private final class FakeAPIHandler: Sendable {
     let end = min(start + size, rows.count)
     let hasMore = end < rows.count
     var members = [JSON.Member("lamps", .array(Array(slice)))]
-    var headers = [("Content-Type", "application/json")]
+    var headers: [(String, String)] = []
     switch paging {
     case .offset, .page, .bodyOffset, .bodyPage:
       members.append(JSON.Member("total", .integer(rows.count)))
@@ -150,7 +150,7 @@ private final class FakeAPIHandler: Sendable {
       headers.append(("Link", "</lamps?page=\(start / size + 2)>; rel=\"next\""))
     case .linkHeader, .single: break
     }
-    return .ok(Data(JSON.object(members).text.utf8), headers: headers)
+    return .json(JSON.object(members).text, headers: headers)
   }
 
   private func token(for position: Int) -> String {

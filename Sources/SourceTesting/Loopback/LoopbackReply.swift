@@ -46,9 +46,12 @@ public struct LoopbackReply: Sendable {
     .status(200, body, headers: headers)
   }
 
-  /// JSON; `text` may be invalid.
-  public static func json(_ text: String, status: Int = 200) -> LoopbackReply {
-    .status(status, text, headers: [("Content-Type", "application/json; charset=utf-8")])
+  /// JSON, with other header fields beside its content type; `text` may be invalid.
+  public static func json(
+    _ text: String, status: Int = 200, headers: [(String, String)] = []
+  ) -> LoopbackReply {
+    .status(
+      status, text, headers: [("Content-Type", "application/json; charset=utf-8")] + headers)
   }
 
   /// A page as proxies and error handlers send it instead of JSON; `title` is markup.
