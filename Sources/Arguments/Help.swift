@@ -233,10 +233,10 @@ extension Command {
       + [second].compactMap(\.self).flatMap { plugin in
         [
           (
-            "\(plugin.name) show \(plugin.example.id) --json",
+            "\(plugin.name) show \(plugin.example.idArgument) --json",
             "show \(plugin.noun.withArticle) as JSON"
           ),
-          ("search \(plugin.example.query)", "search all sources"),
+          ("search \(plugin.example.query.typed)", "search all sources"),
         ]
       }
     return Command(options: [.version], examples: examples) { _, context in

@@ -75,7 +75,7 @@ extension CommandTree {
     if node.word == "next", let source = node.path.split(separator: " ").first {
       return CommandError(
         .usage, "unexpected argument \"\(word)\": next continues the last listing",
-        hint: .command("\(source) search \(word.isPlainWord ? word : "QUERY")"))
+        hint: .command("\(source) search \(word.argument ?? "QUERY")"))
     }
     if words.isEmpty {
       var error = CommandError(.usage, "unexpected argument \"\(word)\"", hint: hint)
@@ -85,10 +85,16 @@ extension CommandTree {
       }
       return error
     }
+    let isSource = catalog.sources.contains(node.path)
     let near: String?
     if catalog.sources.contains(word), words.contains("show") {
       // `sources heroes` for `sources show heroes`.
       near = "\(node.path) show \(word)"
+    } else if isSource, self.word(named: word, under: node) == nil,
+      find(["sources"]).node.children.contains(where: { $0.word == word })
+    {
+      // `heroes check` for `sources check heroes`.
+      near = "sources \(word) \(node.path)"
     } else if let child = self.word(meant: word, under: node) {
       near = "\(node.path) \(child)"
     } else if node.command != nil, Self.names(word, for: "list") {
@@ -97,7 +103,6 @@ extension CommandTree {
     } else {
       near = nil
     }
-    let isSource = catalog.sources.contains(node.path)
     if node.path == "completions" {
       let shells = words.sorted().joined(separator: ", ")
       return CommandError(

@@ -12,8 +12,8 @@ extension Plugin {
           + "changed. With - the IDs are read from standard input, one per line."
       ],
       examples: [
-        ("\(name) delete \(example.id) --yes", "hide a record"),
-        ("\(name) delete \(example.id) --dry-run", "show what would be deleted"),
+        ("\(name) delete \(example.idArgument) --yes", "hide a record"),
+        ("\(name) delete \(example.idArgument) --dry-run", "show what would be deleted"),
       ], run: delete)
   }
 
@@ -79,7 +79,7 @@ extension Plugin {
           + "input, one per line."
       ],
       examples: [
-        ("\(name) restore \(example.id)", "restore a record"),
+        ("\(name) restore \(example.idArgument)", "restore a record"),
         ("\(name) restore --all", "restore all deleted records"),
       ]
     ) { invocation, context in
@@ -159,9 +159,8 @@ private struct DeletionChoice<ID: RecordID> {
 
   /// The IDs as arguments, unless there are too many.
   var typed: String {
-    let words = ids.map(\.description)
-    return words.count <= 5 && words.allSatisfy(\.isPlainWord)
-      ? words.joined(separator: " ") : "ID…"
+    let words = ids.prefix(5).compactMap(\.description.argument)
+    return words.count == ids.count ? words.joined(separator: " ") : "ID…"
   }
 
   var code: ExitCode {

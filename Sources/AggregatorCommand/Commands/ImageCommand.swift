@@ -23,16 +23,18 @@ extension Plugin {
         ] : ["\(name) have no images."],
       examples: hasImages
         ? [
-          ("\(name) image \(example.id)", "show it on the terminal"),
-          ("\(name) image \(example.id) -o .", "save to this directory, named after the ID"),
-          ("\(name) image \(example.id) --size large -o large.jpg", "the largest size"),
+          ("\(name) image \(example.idArgument)", "show it on the terminal"),
+          (
+            "\(name) image \(example.idArgument) -o .", "save to this directory, named after the ID"
+          ),
+          ("\(name) image \(example.idArgument) --size large -o large.jpg", "the largest size"),
           ("\(name) image --all -o pictures", "save the images of all \(name)"),
         ] : []
     ) { invocation, context in
       guard hasImages else {
-        let id = invocation.arguments.first.flatMap { $0.isPlainWord ? $0 : nil }
+        let id = invocation.arguments.first?.argument ?? "ID"
         throw CommandError(
-          .usage, "\(name) have no images", hint: .command("\(name) show \(id ?? "ID")"))
+          .usage, "\(name) have no images", hint: .command("\(name) show \(id)"))
       }
       guard !invocation.has(.all) else {
         try invocation.refuseArguments()

@@ -35,7 +35,9 @@ extension Plugin {
           + "apostrophes, hyphens, dots and commas.",
         Selection<Item>.note,
       ],
-      examples: [("\(name) search \(example.query)", "\(name) that match \"\(example.query)\"")]
+      examples: [
+        ("\(name) search \(example.query.typed)", "\(name) that match \"\(example.query)\"")
+      ]
     ) { invocation, context in
       let query = try invocation.query(example: "\(name) search \(example.query.typed)")
       return try await RecordListing("search", of: self, matching: query, invocation, context)

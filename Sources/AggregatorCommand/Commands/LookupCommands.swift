@@ -15,14 +15,14 @@ extension Plugin {
           + "accept an ID, or the beginning of a UUID of four characters or more, and no names."
       ],
       examples: [
-        ("\(name) show \(example.id)", "show full details"),
-        ("\(name) show \(example.id) --json", "the same as JSON"),
+        ("\(name) show \(example.idArgument)", "show full details"),
+        ("\(name) show \(example.idArgument) --json", "the same as JSON"),
       ], run: show)
   }
 
   private func show(_ invocation: Invocation, _ context: CommandContext) async throws -> ExitCode {
     guard !invocation.arguments.isEmpty else {
-      throw CommandError.missingArgument("ID", hint: .command("\(name) show \(example.id)"))
+      throw CommandError.missingArgument("ID", hint: .command("\(name) show \(example.idArgument)"))
     }
     let output = try OutputOptions(invocation, in: context)
     var listing = try output.listing("show", of: name, fields: fields, layout: layout)
@@ -62,13 +62,13 @@ extension Plugin {
       "ID", words: CompletionSource.one(.ids(of: name)), options: [.printURL] + Option.lookup,
       notes: layout.link == nil ? ["\(name) have no web pages."] : [],
       examples: layout.link == nil
-        ? [] : [("\(name) open \(example.id) --print-url", "print the URL")]
+        ? [] : [("\(name) open \(example.idArgument) --print-url", "print the URL")]
     ) { invocation, context in
       let id = try invocation.argument("ID")
       guard let link = layout.link else {
         throw CommandError(
           .usage, "\(name) have no web pages",
-          hint: .command("\(name) show \(id.isPlainWord ? id : "ID")"))
+          hint: .command("\(name) show \(id.argument ?? "ID")"))
       }
       let environment = try context.environment()
       let source = try SourceOptions(invocation).source(of: self, in: environment)
@@ -99,7 +99,7 @@ extension Plugin {
     _ invocation: Invocation, _ output: OutputOptions, _ context: CommandContext
   ) throws(CommandError) -> Chafa? {
     guard invocation.has(.image) else { return nil }
-    let id = invocation.arguments.first.flatMap { $0.isPlainWord ? $0 : nil } ?? "ID"
+    let id = invocation.arguments.first?.argument ?? "ID"
     guard output.isForPeople, context.terminal.isOutput else {
       throw CommandError(
         .usage, "\(Option.image.spelling) requires a table on a terminal",

@@ -10,7 +10,7 @@ extension Command {
 
   static func search(_ plugins: [any Plugin]) -> Command {
     let example = plugins.dropFirst().first ?? plugins.first
-    let query = example?.example.query ?? "word"
+    let query = (example?.example.query ?? "word").typed
     return Command(
       "QUERY…",
       options: [

@@ -32,7 +32,7 @@ package struct LookupFailures {
     let errors = errors
     for (error, ids) in zip(errors, groups.map(\.ids)) {
       var failure = CommandError(error, of: plugin)
-      if error.cause is DeletedRecord, let id = ids.first, id.isPlainWord {
+      if error.cause is DeletedRecord, let id = ids.first?.argument {
         failure.hint = .command("\(plugin.name) restore \(id)")
       }
       diagnostics.error(failure)

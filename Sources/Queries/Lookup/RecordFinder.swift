@@ -272,7 +272,7 @@ package struct RecordFinder<P: Plugin> {
 
 extension Plugin {
   func searchHint(_ text: String) -> Hint {
-    .command("\(name) search \(text.isPlainWord ? text : "QUERY")")
+    .command("\(name) search \(text.argument ?? "QUERY")")
   }
 
   /// Looks up a record; `invalidRequest` if the text is not a valid ID.

@@ -64,16 +64,31 @@ package indirect enum Hint: ExpressibleByStringInterpolation, Sendable {
 }
 
 extension String {
+  private static let shownSizes = 1...64
+
+  /// These words as those of a query, in quotes if a shell would change them.
   package var typed: String {
     let words = split(separator: " ")
     return !words.isEmpty && words.allSatisfy { String($0).isPlainWord }
       ? self : shellQuoted
   }
 
+  /// This text as one argument of a command line, in quotes if a shell would change it; `nil` if it is too long, or if
+  /// it would be taken for an option or is not printed as it is.
+  package var argument: String? {
+    guard Self.shownSizes ~= utf8.count, first != "-", safeLine == self else { return nil }
+    return isPlainWord ? self : shellQuoted
+  }
+
   package var isPlainWord: Bool {
-    1...64 ~= utf8.count && first != "-"
+    Self.shownSizes ~= utf8.count && first != "-"
       && allSatisfy { $0.isLetter || $0.isNumber || "-_.@+".contains($0) }
   }
+}
+
+extension PluginExample {
+  /// The ID as an argument of a command line.
+  package var idArgument: String { id.argument ?? "ID" }
 }
 
 /// The process's exit code, from `sysexits(3)` where it has one.

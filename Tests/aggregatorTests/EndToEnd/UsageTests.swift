@@ -13,6 +13,10 @@ import Testing
       "unknown verb \"serach\" for heroes\n\nDid you mean \"heroes search\"?\nhint: aggregator help heroes"
     ),
     (
+      "heroes check",
+      "unknown verb \"check\" for heroes\n\nDid you mean \"sources check heroes\"?\nhint: aggregator help heroes"
+    ),
+    (
       "list heroes $(x)",
       "unknown source or command \"list\"\n\nDid you mean \"heroes list '$(x)'\"?\nhint: aggregator help"
     ),
