@@ -65,6 +65,10 @@ private struct NextRun<P: Plugin> {
   private func run() async throws -> ExitCode {
     let position = try read()
     guard var request = try request(from: position) else { return reportEnd() }
+    if !context.terminal.isOutput, !file.name.isNamed, move != .reset, let position {
+      // Listings of scripts leave no position, so it is that of a listing on a terminal, or of the last `next`.
+      context.diagnostics.note("note: continues the default session: \(position.text)")
+    }
     let output = output.continuing(request.fields, of: plugin.fields)
     request.fields = output.fields
     let bounds = try ListingBounds(

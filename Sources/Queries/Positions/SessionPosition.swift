@@ -43,6 +43,12 @@ package struct SessionPosition: Hashable, Sendable {
       latest: nil)
   }
 
+  /// The listing in words.
+  package var text: String {
+    query.map { "a search for \"\($0.text.oneLine(atMost: 80))\"" }
+      ?? (selection == nil ? "a list" : "a list of selected records")
+  }
+
   /// `true` if pages before those in ``earlier`` were dropped.
   package var isTruncated: Bool { earlier.isEmpty && latest.start != nil }
 }

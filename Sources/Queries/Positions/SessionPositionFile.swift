@@ -184,7 +184,8 @@ package struct SessionPositionKey: Hashable, Sendable {
 
   package let source: String
 
-  private let isNamed: Bool
+  /// False for the default session.
+  package let isNamed: Bool
 
   private static let maxLength = 64
 

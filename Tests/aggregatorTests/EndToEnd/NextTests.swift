@@ -32,7 +32,8 @@ import Testing
     for range in ["30", "31–60", "61–90"] {
       let outcome = try await heroes("next --limit 30")
       #expect(outcome.status == 0)
-      #expect(outcome.errors == "\(range) of 257 heroes · more: aggregator heroes next\n")
+      let note = ids.isEmpty ? "" : "note: continues the default session: a list\n"
+      #expect(outcome.errors == "\(note)\(range) of 257 heroes · more: aggregator heroes next\n")
       ids += outcome.ids
     }
     #expect(ids == Array(Self.cast.prefix(90)))
@@ -48,6 +49,20 @@ import Testing
     let script = try await heroes("search spider --limit 2")
     #expect(script.errors.hasPrefix("2 of 16 heroes · more: --cursor "))
     #expect(try await heroes("next --limit 5").ids == Self.cast[5..<10].map(\.self))
+  }
+
+  @Test func `a script reads which session it continues, and a terminal shows it`() async throws {
+    let note = "note: continues the default session: a search for \"spider\"\n"
+    _ = try await heroes("search spider --limit 2", Self.terminal)
+    #expect(try await heroes("next").errors.hasPrefix(note))
+    #expect(try await heroes("next --back").errors.hasPrefix(note))
+    for (line, variables) in [
+      ("next", Self.terminal), ("next --quiet", [:]), ("next --reset", [:]),
+      ("next --session mine", [:]), ("next --session mine", [:]),
+    ] {
+      let outcome = try await heroes(line, variables)
+      #expect(outcome.status == 0 && !outcome.errors.contains("continues"), "\(outcome)")
+    }
   }
 
   @Test func `continues after a listing on a real terminal`() async throws {
@@ -269,6 +284,7 @@ import Testing
     #expect(service.requests.isEmpty)
     #expect(
       next.errors == """
+        note: continues the default session: a list
         6–10 of 107 heroes · more: aggregator heroes next
         warning: heroes: showing bundled sample data (offline mode)
         hint: aggregator heroes next --reset
