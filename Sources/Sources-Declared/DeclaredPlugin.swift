@@ -146,7 +146,7 @@ public struct DeclaredPlugin: Plugin {
       for secret in manifest.secretNames where !folder.isBound(secret, to: service) {
         throw SourceError(
           .missingKey, "\(secret) may not be sent to \(service) yet",
-          remedy: "add the source again to allow it")
+          remedy: "setting it allows that, also if an environment variable has its value")
       }
     }
     let list = try manifest.request(manifest.url, in: settings, knowing: known)

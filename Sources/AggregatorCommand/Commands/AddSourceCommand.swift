@@ -101,6 +101,11 @@ extension Command {
           try context.userSettingsFile(), settings: context.catalog.settings + known)
         for (key, value) in secrets.sorted(by: { $0.key < $1.key }) { try file.set(key, to: value) }
         context.note(literals, savedIn: file.path, areArguments: !invocation.has(curl))
+        for secret in known where environment.settings.origin(of: secret) == .environment {
+          context.diagnostics.note(
+            "\(secret.key) is not saved: later runs read it from the environment, too. To save it: "
+              + context.diagnostics.command("config set \(secret.key)"))
+        }
       }
       if invocation.has(.json) {
         try context.output.write("\(proposal.document.text)\n")

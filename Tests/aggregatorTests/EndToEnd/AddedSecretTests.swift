@@ -165,6 +165,24 @@ import Testing
     #expect(try await home.run("lamps list").status == 0)
   }
 
+  @Test func `a secret of the environment is used in later runs, and is not saved`() async throws {
+    let secrets: [String: String?] = ["LAMP_KEY": FakeLamps.key]
+    let added = try await Binary.run(
+      [
+        "sources", "add", "lamps", lamps.url, "--rate", "off", "--header", "X-Api-Key: ${LAMP_KEY}",
+      ], environment: secrets, in: home.sandbox)
+    #expect(added.status == 0, "\(added)")
+    #expect(
+      added.errors.hasPrefix(
+        "LAMP_KEY is not saved: later runs read it from the environment, too. To save it: "
+          + "aggregator config set LAMP_KEY\n"), "\(added)")
+    #expect(!home.hasFile(TestHome.settingsFile))
+    #expect(try await home.run("lamps list -L 1 --refresh", secrets).status == 0)
+    #expect(lamps.server.requests.allSatisfy { $0.header("X-Api-Key") == FakeLamps.key })
+    let later = try await home.run("lamps list -L 1 --refresh --no-fallback")
+    #expect(later.status == 77 && later.errors.contains("LAMP_KEY is not set"), "\(later)")
+  }
+
   @Test func `a copied manifest takes no secret from the environment`() async throws {
     let secrets: [String: String?] = ["AWS_SECRET_ACCESS_KEY": FakeLamps.key]
     try home.sandbox.write(
@@ -172,7 +190,13 @@ import Testing
       to: home.manifestPath("copied.json"))
     let refused = try await home.run("copied list", secrets)
     #expect(refused.status == 77, "\(refused)")
-    #expect(refused.errors.contains("aggregator config set AWS_SECRET_ACCESS_KEY"), "\(refused)")
+    #expect(
+      refused.errors.hasSuffix(
+        """
+        hint: setting it allows that, also if an environment variable has its value
+        hint: aggregator config set AWS_SECRET_ACCESS_KEY
+
+        """), "\(refused)")
     #expect(lamps.server.requests.isEmpty)
 
     // Nor does it after a change of something else.
