@@ -125,8 +125,8 @@ package struct SQLSession: Sendable {
       isPartial = !failures.isEmpty || !doubts.isEmpty
       if count == 0, output.isForPeople { context.diagnostics.note("No rows") }
       for gap in gaps {
-        context.diagnostics.note(
-          "note: \(gap.warning.warning.message) · \(context.diagnostics.command(gap.command))")
+        let remedy = gap.command.map { " · \(context.diagnostics.command($0))" } ?? ""
+        context.diagnostics.note("note: \(gap.warning.warning.message)\(remedy)")
       }
     } catch let error as SourceError {
       throw CommandError(error, suggestion: (error.cause as? SQLTypo)?.nearest)

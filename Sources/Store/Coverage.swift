@@ -12,11 +12,18 @@ public struct Coverage: Hashable, Sendable {
   /// True if every record of the service is cached, as far as is known.
   public var isComplete: Bool
 
+  /// The number of records after which the service lists no more, if the last sync has come to it; no sync fetches the
+  /// others.
+  public var depth: Int?
+
   /// True if a list that is cached from its first page to its last has fewer rows than its pages say.
   package var isShort = false
 
   /// The name of the checkpoint that a complete sync leaves.
   static let checkpoint = "complete"
+
+  /// The name of the checkpoint that a sync leaves which has come to the depth of the service.
+  static let depthCheckpoint = "depth"
 }
 
 extension Store {
@@ -26,6 +33,7 @@ extension Store {
     let cached = status.records + status.hidden
     let lists = try await fetchedPages(of: source).compactMap { ListingEntry($0.key, $0.page) }
     let isWhole = lists.allSatisfy(\.isWhole)
+    let depth = try await checkpoint(Coverage.depthCheckpoint, of: source).flatMap { Int($0) }
     if let total = lists.lazy.compactMap(\.page.total).first {
       // Different totals are those of different times.
       let isShort = ListingEntry.whole(of: lists).map { list in
@@ -33,13 +41,14 @@ extension Store {
         list.allSatisfy { $0.total ?? total == total } && ListingEntry.rows(of: list) < total
       }
       return Coverage(
-        cached: cached, total: total, isComplete: isWhole && cached >= total,
+        cached: cached, total: total, isComplete: isWhole && cached >= total, depth: depth,
         isShort: isShort ?? false)
     }
     let isSynced = try await checkpoint(Coverage.checkpoint, of: source) != nil
     let isListed =
       ListingEntry.whole(of: lists).map { ListingEntry.rows(of: $0) <= cached } ?? false
-    return Coverage(cached: cached, total: nil, isComplete: isWhole && (isSynced || isListed))
+    return Coverage(
+      cached: cached, total: nil, isComplete: isWhole && (isSynced || isListed), depth: depth)
   }
 }
 

@@ -265,11 +265,22 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     var end = RESTResponse<Item>([], total: position.total)
     if status == 204, position.start.isToken || position.isPromised == true {
       end.warnings.append(.contradiction("a further page, which is empty (204)"))
-    } else if status != 204, position.total == nil, position.short == nil {
+    } else if status != 204, position.short == nil {
       // After a full page this may as well be the depth beyond which a service refuses pages.
-      let place = "the page after \(position.passed) records (\(status))"
-      end.warnings.append(
-        Warning(.incomplete, "the service refused \(place): there may be more"))
+      let passed = position.passed
+      if let total = position.total {
+        guard total > passed else { return end }
+        end.warnings.append(
+          Warning(
+            .depthLimit,
+            "the service refused the page after \(passed) of \(total) records (\(status)): if it never "
+              + "sends more, set \"deepest\" to \(passed)"))
+      } else {
+        end.warnings.append(
+          Warning(
+            .incomplete,
+            "the service refused the page after \(passed) records (\(status)): there may be more"))
+      }
     }
     return end
   }
@@ -310,8 +321,10 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     // An empty page often has none, or says that there are none.
     let total = [position.total, response.total].compactMap(\.self).max()
     guard let start = start(after: position, reply, passed) else {
+      // A depth explains why some are missing.
+      let isAtDepth = response.warnings.contains { $0.code == .depthLimit }
       let shortfall = total.flatMap {
-        $0 > passed ? Warning.fewer(passed, than: $0, in: reply.query) : nil
+        $0 > passed && !isAtDepth ? Warning.fewer(passed, than: $0, in: reply.query) : nil
       }
       let warnings = [
         shortfall ?? contradiction(reply),
@@ -323,7 +336,8 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       return (nil, warnings.compactMap(\.self))
     }
     if let deepest = paging.deepest, passed >= deepest {
-      return (nil, [Warning(.depthLimit, "the service sends at most \(deepest) records of a list")])
+      let limit = "the service sends at most \(deepest) records of a list, as \"deepest\" says"
+      return (nil, [Warning(.depthLimit, limit)])
     }
     let largest = max(position.largest ?? 0, count)
     return (

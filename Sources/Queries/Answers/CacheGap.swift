@@ -5,8 +5,8 @@ package import AggregatorTerminal
 package struct CacheGap {
   package private(set) var warning: SourceWarning
 
-  /// The command that fetches the rest, without the program's name.
-  package let command: String
+  /// The command that fetches the rest, without the program's name; `nil` if the service lists no more.
+  package let command: String?
 
   /// The gap of a source of which nothing is cached, if bundled records stand in for it.
   package var filledByBundledRecords: CacheGap {
@@ -25,15 +25,18 @@ extension Plugin {
       policy.readOrder == .localFirst ? coverage.cached == 0 : !coverage.isComplete
     guard isGap else { return nil }
     let verb = coverage.cached == 1 ? "is" : "are"
+    let depth = coverage.cached > 0 ? coverage.depth : nil
+    let rest = depth.map { ": the service lists no more than \($0)" }
     let words =
       switch (coverage.cached, coverage.total) {
       case (0, _): "no \(name) are cached"
-      case (let count, let total?): "\(count) of \(noun.count(total)) \(verb) cached"
-      case (let count, nil): "\(noun.count(count)) \(verb) cached, possibly not all"
+      case (let count, let total?):
+        "\(count) of \(noun.count(total)) \(verb) cached\(rest ?? "")"
+      case (let count, nil): "\(noun.count(count)) \(verb) cached\(rest ?? ", possibly not all")"
       }
     return CacheGap(
       warning: SourceWarning(name, Warning(.incomplete, words)),
-      command: syncArguments)
+      command: depth == nil ? syncArguments : nil)
   }
 
   /// The arguments that fetch missing records.

@@ -170,7 +170,7 @@ package struct ListingOutcome: Sendable {
   package mutating func add(_ gap: CacheGap) {
     var warning = gap.warning.warning
     warning.message = "limited to cached records: \(warning.message)"
-    remarks.append(Remark(warning: warning, hint: .command(gap.command)))
+    remarks.append(Remark(warning: warning, hint: gap.command.map(Hint.command)))
   }
 
   /// Leaves out records of the pages that were added: totals and cursors count those, too.

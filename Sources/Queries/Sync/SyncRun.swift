@@ -1,6 +1,7 @@
 import AggregatorFiles
 package import AggregatorKit
 package import AggregatorTerminal
+import DeclaredSource
 import Synchronization
 
 /// A lock for the download of a source: two processes would fetch every page twice.
@@ -79,6 +80,9 @@ package struct SyncReport: Sendable {
   package let failure: CommandError?
   package let remarks: [Warning]
 
+  /// The command that changes the depth of an added source, if that ended the sync.
+  private let depthHint: Hint?
+
   private let source: String
   private let isEndless: Bool
 
@@ -95,6 +99,9 @@ package struct SyncReport: Sendable {
       return failure
     }
     remarks = result.remarks(on: source)
+    depthHint =
+      result.reachedDepth != nil && plugin is DeclaredPlugin
+      ? .command("sources edit \(plugin.name)") : nil
   }
 
   package var warnings: [SourceWarning] { result.warnings(on: source) }
@@ -116,7 +123,10 @@ package struct SyncReport: Sendable {
     if !result.otherWorkers.isEmpty {
       diagnostics.note("Divided with \(result.otherWorkers.sorted().joined(separator: ", "))")
     }
-    for remark in remarks { diagnostics.warning("\(source): \(remark.message)") }
+    for remark in remarks {
+      diagnostics.warning(
+        "\(source): \(remark.message)", hint: remark == remarks.last ? depthHint : nil)
+    }
     if let failure {
       diagnostics.error(failure)
     } else if !result.isComplete, result.reachedDepth == nil, result.inconclusiveReason == nil,
@@ -133,7 +143,7 @@ extension SyncResult {
   fileprivate func remarks(on source: String) -> [Warning] {
     var remarks: [Warning] = []
     if unreadable.count > 0 { remarks.append(.unreadable(unreadable)) }
-    if let depth = reachedDepth {
+    if let depth = reachedDepth, inconclusiveReason == nil {
       let all = total.map { " of \($0)" } ?? ""
       remarks.append(
         Warning(

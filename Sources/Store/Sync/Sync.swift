@@ -244,7 +244,10 @@ public struct Sync<Item: Record>: Sendable {
   /// Takes note of whether a pass that has ended has read every record.
   private func conclude(_ result: inout SyncResult) async throws(SourceError) {
     result.isComplete = result.reachedDepth == nil && result.inconclusiveReason == nil
-    if isFull { try await noteCompletion(result.isComplete) }
+    guard isFull else { return }
+    try await note(
+      Coverage.checkpoint, result.isComplete ? "\(Int(now().timeIntervalSince1970))" : nil)
+    try await note(Coverage.depthCheckpoint, result.reachedDepth.map { "\($0)" })
   }
 
   /// Saves a batch; in a store that machines share, not if another one has moved the checkpoint.
@@ -329,12 +332,10 @@ public struct Sync<Item: Record>: Sendable {
     return false
   }
 
-  /// Leaves the time as a mark that all records of the service are cached, or removes it; see
-  /// ``RecordStore/completeSync()`` and ``Store/coverage(of:)``.
-  private func noteCompletion(_ isComplete: Bool) async throws(SourceError) {
-    let name = Coverage.checkpoint
+  /// Leaves a mark of how a pass has ended, or removes it; see ``RecordStore/completeSync()`` and
+  /// ``Store/coverage(of:)``.
+  private func note(_ name: String, _ new: String?) async throws(SourceError) {
     let mark = try await recordStore.store.checkpoint(name, of: recordStore.source)
-    let new = isComplete ? "\(Int(now().timeIntervalSince1970))" : nil
     if mark != new { try await move(name, from: mark, to: new) }
   }
 
@@ -442,6 +443,7 @@ public struct SyncResult: Equatable, Sendable {
         pass.inconclusiveReason(seen:))
       ?? changes.unconfirmedRemovals.map(pass.inconclusiveReason)
     needsConfirmation = changes.unconfirmedRemovals != nil
+    if pass.reachedDepth == true { reachedDepth = pass.rows }
   }
 
   mutating func add(_ batch: SyncBatch<some Record>, _ changes: StoreChanges) {

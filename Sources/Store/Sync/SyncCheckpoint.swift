@@ -21,6 +21,9 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// Why records of some page are missing, if its source said so; see ``Warning/meansIncomplete``.
   private(set) var incompleteReason: String?
 
+  /// True if a page said that the service lists no more, although it has more; see ``Warning/Code/depthLimit``.
+  private(set) var reachedDepth: Bool?
+
   /// The last position of the store when the pass began.
   var start: Int64
 
@@ -33,7 +36,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case cursor = "c", pages = "p", records = "r", unreadable = "u", total = "t", isCertain = "s",
       start = "l"
-    case date = "d", incompleteReason = "i"
+    case date = "d", incompleteReason = "i", reachedDepth = "e"
   }
 
   /// After this long without a further page a pass starts over: its first records may be gone by now.
@@ -78,6 +81,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     let reason = page.warnings.first(where: \.meansIncomplete)?.message
     if page.unreadable.count > 0 || reason != nil { isCertain = false }
     incompleteReason = incompleteReason ?? reason
+    if page.warnings.contains(where: { $0.code == .depthLimit }) { reachedDepth = true }
     if let total = page.total {
       if let known = self.total, known != total { isCertain = false }
       self.total = total

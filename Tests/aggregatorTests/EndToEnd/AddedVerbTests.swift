@@ -48,6 +48,69 @@ import Testing
     #expect(try await home.column("id", "lamps list --all").count == 25)
   }
 
+  @Test func `hints quote an ID that a shell would split`() async throws {
+    lamps.behave { _ in
+      .json(#"{"lamps": [{"id": "a/b 3", "name": "one"}, {"id": "it's", "name": "two"}]}"#)
+    }
+    #expect(try await home.add(lamps, "--single").status == 0)
+    #expect(try await home.run("lamps list").status == 0)
+    for (id, word) in [("a/b 3", "'a/b 3'"), ("it's", #"'it'\''s'"#)] {
+      func run(_ verb: String, _ options: String...) async throws -> String {
+        try await Binary.run(["lamps", verb, id] + options, in: home.sandbox).errors
+      }
+      #expect(try await run("open").hasSuffix("hint: aggregator lamps show \(word)\n"))
+      #expect(try await run("image").hasSuffix("hint: aggregator lamps show \(word)\n"))
+      #expect(
+        try await run("delete", "--yes")
+          == "Deleted 1 lamp. Undo: aggregator lamps restore \(word)\n")
+      #expect(try await run("show").hasSuffix("hint: aggregator lamps restore \(word)\n"))
+    }
+    // A word that would be an option, and one that is not printed as it is, are left out.
+    for id in ["-x y", "a\u{1B}b"] {
+      let outcome = try await Binary.run(["lamps", "open", "--", id], in: home.sandbox)
+      #expect(outcome.errors.hasSuffix("hint: aggregator lamps show ID\n"), "\(outcome)")
+    }
+  }
+
+  @Test func `a sync that ends at the depth of the service says so, and offers no other`()
+    async throws
+  {
+    #expect(try await home.add(lamps).status == 0)
+    let filter = "lamps list --where name~lamp --limit 1"
+    lamps.behave { $0 > 2 ? .json(#"{"error": "too deep"}"#, status: 400) : nil }
+    let refused = try await home.run("lamps sync")
+    #expect(refused.status == 3, "\(refused)")
+    #expect(
+      refused.errors == """
+        warning: lamps: records may be missing, and none counts as removed: the service refused the page after 20 \
+        of 25 records (400): if it never sends more, set "deepest" to 20
+        hint: aggregator sources edit lamps
+
+        """)
+    let gap = "20 lamps are cached: the service lists no more than 20"
+    let listed = try await home.run(filter)
+    #expect(listed.errors.contains(gap) && !listed.errors.contains("lamps sync"), "\(listed)")
+    let asked = try await Binary.run(["sql", "SELECT count(*) FROM lamps"], in: home.sandbox)
+    #expect(asked.errors == "note: \(gap)\n", "\(asked)")
+
+    let editor = try home.sandbox.write(
+      "#!/bin/sh\nsed -i 's/{/{\"deepest\": 20, /' \"$1\"\n", to: "bin/editor")
+    try home.sandbox.makeExecutable(editor)
+    #expect(try await home.run("sources edit lamps", ["EDITOR": editor.path]).status == 0)
+    let pages = lamps.pages.count
+    let cut = try await home.run("lamps sync")
+    #expect(
+      cut.errors.contains("the service sends at most 20 records of a list, as \"deepest\" says"),
+      "\(cut)")
+    #expect(cut.status == 3 && lamps.pages.count == pages + 2, "\(lamps.pages)")
+
+    // Once the service sends all, so does a sync.
+    lamps.behave { _ in nil }
+    #expect(try await home.add(lamps, "--replace").status == 0)
+    #expect(try await home.run("lamps sync").status == 0)
+    #expect(try await !home.run(filter).errors.contains("limited"))
+  }
+
   @Test func `next continues, also offline`() async throws {
     #expect(try await home.add(lamps).status == 0)
     #expect(try await home.column("id", "lamps next -L 7") == (1...7).map(String.init))
