@@ -39,12 +39,15 @@ extension Command {
   static let allowHost = Option(
     "allow-host", .text, "HOST", about: "other host of next pages; it gets no secrets")
   static let single = Option("single", about: "the response has all records")
+  static let probe = Option(
+    "probe", about: "also try --search, --item, --page-size and depth: up to 12 requests")
   static let replace = Option("replace", about: "replace a source of this name")
 
   static let addSource = Command(
     "NAME URL | NAME --curl",
     options: [curl, header, body] + manifestOptions + [
-      single, allowHost, replace, .dryRun.with(about: "print what was found without saving it"),
+      single, probe, allowHost, replace,
+      .dryRun.with(about: "print what was found without saving it"),
       .yes.with(about: "save it even if the paging could not be verified"), .json,
       .timeout.with(about: "time limit per page: 10 (seconds), 500ms, 2m (default 15s)"),
     ],
@@ -52,6 +55,8 @@ extension Command {
       "Infers the list of records, their IDs and the paging from the response, and verifies the paging by "
         + "fetching a second page. Options override what is inferred. ${NAME} in a header field or in the "
         + "URL is a secret: it is read from the environment or asked for, and sent to this host only.",
+      "With --probe, tries the usual URLs of single records, and the usual parameters of a search and of the "
+        + "page size, and looks for the depth at which the service ends a list. It saves only what is proved.",
       "A literal key, as in \"Authorization: Bearer …\", becomes a setting named after the source, and is "
         + "saved in your settings file.",
     ],
@@ -89,7 +94,8 @@ extension Command {
       let host = URL(string: request.url)?.host() ?? name
       context.progress.say { "Requesting \(host)…" }
       let proposal = try await Proposal(
-        for: name, from: hints, isSingle: invocation.has(single), in: environment
+        for: name, from: hints, isSingle: invocation.has(single),
+        isProbing: invocation.has(probe), in: environment
       ) { question, options in
         mayAsk ? Confirmation.choose(question, among: options) : nil
       }

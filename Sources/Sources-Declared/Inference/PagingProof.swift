@@ -104,7 +104,7 @@ extension Prober {
     return nil
   }
 
-  private enum Outcome {
+  enum Outcome {
     case proved(Sample, Manifest.Paging.Step)
     case ignored
     /// The page after the first is empty, or there is none.
@@ -113,7 +113,7 @@ extension Prober {
   }
 
   /// Requests the second page, and compares it with the first.
-  private func verdict(
+  func verdict(
     on candidate: PagingCandidate, _ manifest: Manifest, _ first: Sample,
     _ proposal: inout Proposal
   ) async throws(SourceError) -> Outcome {

@@ -15,7 +15,10 @@ struct Prober: Sendable {
   ///
   /// - Throws: ``SourceError`` of the first request, `malformed` if the response has no list of objects, and
   ///   `rateLimited` of any request.
-  func complete(_ hints: Manifest, isSingle: Bool = false) async throws(SourceError) -> Proposal {
+  ///   `isProbing` tries more requests, see ``probe(_:_:)``.
+  func complete(
+    _ hints: Manifest, isSingle: Bool = false, isProbing: Bool = false
+  ) async throws(SourceError) -> Proposal {
     var proposal = Proposal(manifest: hints)
     var first = try await fetch(hints, at: .first, &proposal).get()
     try chooseRows(&proposal, first)
@@ -36,6 +39,12 @@ struct Prober: Sendable {
     chooseID(&proposal, first.rows + (second?.rows ?? []))
     chooseTotal(&proposal, first, second)
     chooseFields(&proposal, first.rows + (second?.rows ?? []))
+    if isProbing, proposal.isProved, !proposal.hasNoRows {
+      do throws(SourceError) { try await probe(&proposal, first) } catch {
+        guard error.code != .cancelled else { throw error }
+        proposal.warnings.append("nothing else was tried: \(error.message)")
+      }
+    }
     return proposal
   }
 
@@ -51,8 +60,10 @@ struct Prober: Sendable {
     var texts: [String] { rows.map(\.text) }
   }
 
+  /// Requests a page, with another parameter of the query if given.
   func fetch(
-    _ manifest: Manifest, at start: RESTPosition.Start, _ proposal: inout Proposal
+    _ manifest: Manifest, at start: RESTPosition.Start, _ proposal: inout Proposal,
+    setting parameter: (name: String, value: String)? = nil
   ) async throws(SourceError) -> Result<Sample, SourceError> {
     let known = DeclaredPlugin(name, manifest).settings
     let list = try manifest.request(manifest.url, in: environment.settings, knowing: known)
@@ -63,6 +74,16 @@ struct Prober: Sendable {
       if let size = paging.size { sized = sized.setting(size.parameter, to: "\(size.rows)") }
       request = try paging.request(for: start, after: sized)
     } catch { return .failure(error) }
+    if let parameter { request = request.setting(.query(parameter.name), to: parameter.value) }
+    return try await send(request, of: manifest, &proposal)
+  }
+
+  /// Sends a request at the rate of the manifest; only a rate limit and a cancellation end the inference.
+  func send(
+    _ request: HTTPRequest, of manifest: Manifest, _ proposal: inout Proposal
+  ) async throws(SourceError) -> Result<Sample, SourceError> {
+    let known = DeclaredPlugin(name, manifest).settings
+    var request = request
     request.limits.overall = manifest.timeout
     request.limits.idle = manifest.timeout
     if proposal.requests > 0, let bound = manifest.rate?.bounds.first {

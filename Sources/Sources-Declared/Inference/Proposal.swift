@@ -3,7 +3,7 @@ package import AggregatorKit
 /// A manifest that was inferred from the responses of an API, and the evidence for each part of it.
 package struct Proposal: Sendable {
   package struct Evidence: Sendable {
-    /// The subject: `rows`, `id`, `fields`, `paging` or `total`.
+    /// The subject: `rows`, `id`, `fields`, `paging` or `total`, and of a probe `item`, `search`, `size` or `depth`.
     package var key: String
     package var value: String
     package var reason: String
@@ -32,14 +32,17 @@ package struct Proposal: Sendable {
 
   /// Requests an API and infers what `hints`, a manifest with at least a URL, does not say.
   ///
+  /// `isProbing` also tries the usual forms of what a list does not show, with at most 12 more requests.
+  ///
   /// - Throws: ``SourceError``: `invalidSettings` for an invalid hint, or that of the first request.
   package init(
-    for name: String, from hints: JSON, isSingle: Bool, in environment: PluginEnvironment,
+    for name: String, from hints: JSON, isSingle: Bool, isProbing: Bool = false,
+    in environment: PluginEnvironment,
     choosing choose: @escaping Choice = { _, _ in nil }
   ) async throws(SourceError) {
     let prober = Prober(name: name, environment: environment, choose: choose)
     self = try await prober.complete(
-      try Manifest(reading: Data(hints.text.utf8)), isSingle: isSingle)
+      try Manifest(reading: Data(hints.text.utf8)), isSingle: isSingle, isProbing: isProbing)
   }
 
   /// Asks a person which of several options is right: its index, or `nil` to leave it open.

@@ -33,6 +33,21 @@ import Testing
     #expect(lamps.server.requests.dropFirst(local).allSatisfy { $0.query["q"] == nil })
   }
 
+  @Test func `--probe finds the search, and says what else it tried`() async throws {
+    let added = try await home.add(lamps, "--probe")
+    #expect(added.status == 0, "\(added)")
+    let lines = added.output.split(separator: "\n")
+    #expect(lines.contains { $0.hasPrefix("search  q ") }, "\(added)")
+    // Every path has the list.
+    #expect(
+      lines.contains { $0.hasPrefix("item    – ") && $0.hasSuffix("tried \(lamps.url)/{id}") })
+    let manifest = try home.sandbox.text(of: home.manifestPath("lamps.json"))
+    #expect(manifest.contains(#""search": "q""#) && !manifest.contains("item"), "\(manifest)")
+    let count = lamps.server.requests.count
+    #expect(try await home.column("id", "lamps search 25") == ["25"])
+    #expect(lamps.server.requests.dropFirst(count).allSatisfy { $0.query["q"] == "25" })
+  }
+
   @Test func `show, open, delete and restore`() async throws {
     #expect(try await home.add(lamps).status == 0)
     #expect(try await home.run("lamps list --all").status == 0)

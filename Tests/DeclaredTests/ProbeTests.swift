@@ -1,0 +1,161 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DeclaredSource
+
+/// `sources add --probe`: what a list does not show is found by the usual requests, or left out.
+@Suite(.timeLimit(.minutes(10))) struct ProbeTests {
+  /// A service of many things, some of whose abilities a test takes away.
+  struct Service: Sendable {
+    var count = 12_000
+    /// The parameter of a search.
+    var search: String? = "q"
+    /// The parameter of the page size, and the largest page.
+    var size: (name: String, most: Int)? = ("limit", 50)
+    /// The rows after which pages are refused.
+    var depth: Int? = 10_000
+    /// The path of a record, before its ID.
+    var item: String? = "/things/"
+    /// The rate limit, in requests.
+    var most = 1000
+    /// True if a search sends other things.
+    var isVague = false
+
+    private static let kinds = ["anvil", "badger", "comet", "delta", "ember"]
+
+    private func row(_ id: Int) -> JSON {
+      ["id": .integer(id), "name": .string("\(Self.kinds[id % 5]) \(id)")]
+    }
+
+    func reply(to request: LoopbackRequest) -> LoopbackReply {
+      if let item, request.path.hasPrefix(item), let id = Int(request.path.dropFirst(item.count)) {
+        return .json((["thing": row(id)] as JSON).text)
+      }
+      guard request.path == "/things" || item == nil else { return .json("{}", status: 404) }
+      var ids = Array(1...count)
+      if let search, let word = request.query[search] {
+        ids = isVague ? Array(5...9) : ids.filter { row($0).text.contains(word) }
+      }
+      let asked = size.flatMap { request.query[$0.name].flatMap { Int($0) } } ?? 10
+      let rows = min(asked, size?.most ?? 10)
+      let start = request.query["skip"].flatMap { Int($0) } ?? 0
+      if let depth, start + rows > depth { return .json(#"{"error": "too deep"}"#, status: 400) }
+      let page = JSON.array(ids.dropFirst(start).prefix(rows).map(row))
+      let body: JSON = ["skip": .integer(start), "total": .integer(ids.count), "things": page]
+      return .json(body.text)
+    }
+  }
+
+  private func proposal(
+    of service: Service, at path: String = "/things", isProbing: Bool = true
+  ) async throws -> (proposal: Proposal, manifest: JSON, requests: [LoopbackRequest]) {
+    let counter = ScriptedCount()
+    let server = try LoopbackServer { request in
+      counter.next() <= service.most ? service.reply(to: request) : .status(429, "slow down")
+    }
+    let hints: JSON = ["url": .string("\(server.baseURL)\(path)"), "rate": "off"]
+    let proposal = try await Proposal(
+      for: "things", from: hints, isSingle: false, isProbing: isProbing,
+      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport.standard))
+    return (proposal, proposal.json, server.requests)
+  }
+
+  private func lines(_ proposal: Proposal) -> [String: String] {
+    Dictionary(
+      proposal.evidence.map { ($0.key, "\($0.value): \($0.reason)") }
+    ) { first, _ in first }
+  }
+
+  @Test func `proves item, search, page size and depth with at most twelve requests`()
+    async throws
+  {
+    let (plain, before, sent) = try await proposal(of: Service(), isProbing: false)
+    #expect(plain.isProved)
+    for key in ["item", "search", "size", "deepest"] { #expect(before[key] == nil, "\(key)") }
+
+    let (probed, manifest, requests) = try await proposal(of: Service())
+    let url = try #require(manifest["url"]?.string)
+    #expect(manifest["item"] == .string("\(url)/{id}"))
+    #expect(manifest["search"] == "q")
+    #expect(manifest["size"] == "limit=50")
+    #expect(manifest["deepest"] == 10_000)
+    #expect(requests.count <= sent.count + 12, "\(requests.count - sent.count)")
+    #expect(probed.requests == requests.count)
+    let lines = lines(probed)
+    #expect(lines["item"] == "\(url)/{id}: record 10 fetched")
+    #expect(lines["search"] == #"q: 10 rows for "anvil", none for "zqxjkvwyq""#)
+    #expect(lines["size"] == "limit=50: 50 rows, and 50 others on page 2")
+    #expect(lines["depth"]?.hasPrefix("10000: of 12000 records, then ") == true)
+
+    // The source that it makes keeps what was proved.
+    let plugin = DeclaredPlugin("things", try Manifest(reading: Data(manifest.text.utf8)))
+    #expect(plugin.policy.localSearchBound == nil)
+  }
+
+  @Test func `writes nothing of a service that ignores what it does not have`() async throws {
+    let service = Service(count: 300, search: nil, size: nil, depth: nil, item: nil)
+    let (probed, manifest, requests) = try await proposal(of: service)
+    #expect(probed.isProved)
+    for key in ["item", "search", "size", "deepest"] { #expect(manifest[key] == nil, "\(key)") }
+    let lines = lines(probed)
+    #expect(lines["item"]?.hasPrefix("–: tried http") == true)
+    #expect(lines["search"] == "–: tried q, search, query, name")
+    #expect(lines["size"] == "–: tried limit, per_page, count")
+    #expect(requests.count < 16)
+  }
+
+  @Test func `a search that finds what was not asked for is none`() async throws {
+    let (probed, manifest, _) = try await proposal(of: Service(count: 90, isVague: true))
+    #expect(probed.isProved && manifest["search"] == nil)
+  }
+
+  @Test func `another depth is found, and none where records go on`() async throws {
+    #expect(try await proposal(of: Service(depth: 1000)).manifest["deepest"] == 1000)
+    let whole = try await proposal(of: Service(depth: nil))
+    #expect(whole.manifest["deepest"] == nil)
+    #expect(lines(whole.proposal)["depth"] == "–: record 10001 of 12000 was sent")
+  }
+
+  @Test(arguments: ["/things/search?lang=en", "/things.json", "/things"])
+  func `knows the usual forms of the URL of a record`(path: String) async throws {
+    let rows: JSON = .array((1...3).map { ["id": .integer($0), "name": .string("thing")] })
+    let server = try LoopbackServer { request in
+      switch request.path {
+      case "/things/3" where path != "/things.json", "/things/3.json" where path == "/things.json":
+        .json(#"{"id": 3, "name": "thing"}"#)
+      case "/things/search", "/things.json", "/things":
+        .json((["items": rows, "total": 3] as JSON).text)
+      default: .json("{}", status: 404)
+      }
+    }
+    let proposal = try await Proposal(
+      for: "things", from: ["url": .string("\(server.baseURL)\(path)"), "rate": "off"],
+      isSingle: true, isProbing: true,
+      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport.standard))
+    let ending = path == "/things.json" ? ".json" : ""
+    #expect(proposal.json["item"] == .string("\(server.baseURL)/things/{id}\(ending)"))
+  }
+
+  @Test func `a rate limit ends the probe, and keeps what was proved before`() async throws {
+    let sent = try await proposal(of: Service(), isProbing: false).requests.count
+    let (probed, manifest, requests) = try await proposal(of: Service(most: sent + 1))
+    #expect(probed.isProved && manifest["item"] != nil && manifest["search"] == nil)
+    #expect(requests.count == sent + 2)
+    #expect(probed.warnings.last?.hasPrefix("nothing else was tried: ") == true)
+  }
+}
+
+/// Counts the requests of a server.
+private final class ScriptedCount: Sendable {
+  private let count = Mutex(0)
+
+  func next() -> Int {
+    count.withLock { count in
+      count += 1
+      return count
+    }
+  }
+}
