@@ -5,8 +5,7 @@ import Synchronization
 /// A recording of a service beside a test, from which the test is answered: `Recordings/NAME`.
 ///
 /// ```swift
-/// let fixture = Fixture("laws")
-/// try await expectLaws(ofRemoteOf: plugin, in: fixture.environment(for: plugin))
+/// try await expectLaws(ofRemoteOf: plugin, in: Fixture("laws").environment(for: plugin))
 /// ```
 ///
 /// The same line makes the recording: run the test with `AGGREGATOR_RECORD_FIXTURES=live` in its environment, beside the
