@@ -142,7 +142,8 @@ package struct RecordFinder<P: Plugin> {
     guard matches.count == 1, let name = plugin.fields.name(of: match) else {
       return candidates(matches)
     }
-    return .words("the ID of \(name.fitted(to: 80)) is \(match.id)")
+    let id = match.id.description
+    return .words("the ID of \(name.fitted(to: 80)) is \(id.argument ?? id)")
   }
 
   // MARK: - IDs
@@ -262,7 +263,7 @@ package struct RecordFinder<P: Plugin> {
 
   private func candidates(_ records: [P.Item]) -> Hint {
     let shown = records.prefix(5).map { record in
-      let id = record.id.description.oneLine(atMost: 80)
+      let id = record.id.description.argument ?? record.id.description.oneLine(atMost: 80)
       return plugin.fields.name(of: record).map { "\(id) (\($0.oneLine(atMost: 40)))" } ?? id
     }
     let more = records.count > shown.count ? ", …" : ""
