@@ -111,10 +111,14 @@ extension Manifest {
     return secrets.isEmpty ? .plain(plain) : .secret(Secret(plain, containing: secrets))
   }
 
+  /// True if the URL of the list has a parameter of this name.
+  func hasParameter(_ name: String) -> Bool {
+    url.contains("?\(name)=") || url.contains("&\(name)=")
+  }
+
   /// The parameter of this name: of the query, or a member of the body.
   func parameter(_ name: String) -> RESTParameter {
-    let isInURL = url.contains("?\(name)=") || url.contains("&\(name)=")
-    guard body != nil, !isInURL, let path = JSONPath(name), !path.isMultiple else {
+    guard body != nil, !hasParameter(name), let path = JSONPath(name), !path.isMultiple else {
       return .query(name)
     }
     return .body(

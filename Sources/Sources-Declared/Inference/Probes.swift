@@ -50,7 +50,7 @@ extension Prober {
 
   // MARK: - Search
 
-  /// A word that no record has.
+  /// A text that no record has.
   private static let nonsense = "zqxjkvwyq"
 
   private func probeSearch(
@@ -58,8 +58,8 @@ extension Prober {
   ) async throws(SourceError) {
     let manifest = proposal.manifest
     guard manifest.search == nil, manifest.body == nil else { return }
-    guard let word = manifest.selectiveWord(in: first.rows) else {
-      return proposal.note("search", "–", "no word is in some of the records only")
+    guard let text = manifest.selectiveText(in: first.rows) else {
+      return proposal.note("search", "–", "no text is in some of the records only")
     }
     var names = ["q", "search", "query"]
     if let title = manifest.title?.components.last, case .member(let name) = title,
@@ -68,12 +68,12 @@ extension Prober {
       names.append(name)
     }
     var tried: [String] = []
-    for name in names where proposal.requests < end && !manifest.url.contains("\(name)=") {
+    for name in names where proposal.requests < end && !manifest.hasParameter(name) {
       tried.append(name)
-      let found = try await fetch(manifest, at: .first, &proposal, setting: (name, word))
+      let found = try await fetch(manifest, at: .first, &proposal, setting: (name, text))
       // A search may look at more than the list shows, but not for most of its results.
       guard case .success(let sample) = found, !sample.rows.isEmpty, sample.texts != first.texts,
-        sample.rows.count(where: { $0.contains(word) }) * 2 > sample.rows.count,
+        sample.rows.count(where: { $0.contains(text) }) * 2 > sample.rows.count,
         proposal.requests < end
       else { continue }
       let none = try await fetch(manifest, at: .first, &proposal, setting: (name, Self.nonsense))
@@ -81,7 +81,7 @@ extension Prober {
       proposal.manifest.search = .parameter(name)
       return proposal.note(
         "search", name,
-        "\(sample.rows.count.of("row")) for \"\(word)\", none for \"\(Self.nonsense)\"")
+        "\(sample.rows.count.of("row")) for \"\(text)\", none for \"\(Self.nonsense)\"")
     }
     proposal.note("search", "–", Self.tried(tried))
   }
@@ -105,7 +105,7 @@ extension Prober {
     let isByPage = if case .page = step { true } else { false }
     let names = isByPage ? ["per_page", "limit", "page_size"] : ["limit", "per_page", "count"]
     var tried: [String] = []
-    for name in names where proposal.requests < end && !manifest.url.contains("\(name)=") {
+    for name in names where proposal.requests < end && !manifest.hasParameter(name) {
       tried.append(name)
       var sized = manifest
       sized.paging.size = Manifest.Parameter(name: name, value: Self.largePage)
@@ -222,27 +222,28 @@ extension Manifest {
       + (query == secrets ? [] : ["\(plain)?\(query)"])
   }
 
-  /// A word of a title that is in some of the rows, but not in most.
-  fileprivate func selectiveWord(in rows: [JSON]) -> String? {
-    let paths = [title].compactMap(\.self) + fields.map(\.path)
-    for path in paths {
-      for row in rows.reversed() {
-        guard let text = path.value(in: row)?.string, !text.contains("://") else { continue }
-        let words = text.split { !$0.isLetter }.map(String.init).filter { 4...20 ~= $0.count }
-        let word = words.first { word in
-          rows.count(where: { $0.contains(word) }) * 2 <= rows.count
-        }
-        if let word { return word }
+  /// A word of a title, or else a whole title, that is in some of the rows, but not in most; other texts if no title is.
+  fileprivate func selectiveText(in rows: [JSON]) -> String? {
+    let rows = rows.suffix(100)
+    for path in [title].compactMap(\.self) + fields.map(\.path) {
+      let texts = rows.reversed().prefix(20).compactMap { path.value(in: $0)?.string }.filter {
+        // Quoted, it would look different inside of a row.
+        4...40 ~= $0.count && !$0.contains("://") && JSON.string($0).text == "\"\($0)\""
       }
+      let words = texts.flatMap { $0.split { !$0.isLetter }.map(String.init) }
+      let found = (words.filter { 4...20 ~= $0.count } + texts).first { text in
+        rows.count(where: { $0.contains(text) }) * 2 <= rows.count
+      }
+      if let found { return found }
     }
     return nil
   }
 }
 
 extension JSON {
-  /// True if a text inside has a word, in capitals or not.
-  fileprivate func contains(_ word: String) -> Bool {
-    text.lowercased().contains(word.lowercased())
+  /// True if a text is inside, in capitals or not.
+  fileprivate func contains(_ part: String) -> Bool {
+    text.lowercased().contains(part.lowercased())
   }
 
   /// The URLs inside that lead to a resource of this name, as templates.

@@ -80,6 +80,9 @@ import Testing
           == "Deleted 1 lamp. Undo: aggregator lamps restore \(word)\n")
       #expect(try await run("show").hasSuffix("hint: aggregator lamps restore \(word)\n"))
     }
+    #expect(try await home.run("lamps restore --all").status == 0)
+    let named = try await home.run("lamps delete one --yes")
+    #expect(named.errors.hasSuffix("hint: the ID of one is 'a/b 3'\n"), "\(named)")
     // A word that would be an option, and one that is not printed as it is, are left out.
     for id in ["-x y", "a\u{1B}b"] {
       let outcome = try await Binary.run(["lamps", "open", "--", id], in: home.sandbox)
