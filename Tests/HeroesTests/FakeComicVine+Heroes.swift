@@ -1,5 +1,6 @@
 import AggregatorFakeServices
 import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
 import HeroesSource
 
