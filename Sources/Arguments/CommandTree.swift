@@ -131,7 +131,7 @@ package struct Command: Sendable {
     package let about: String
   }
 
-  /// What a command needs of its process, more than others do.
+  /// Resources of the process that only some commands need.
   package struct Needs: Hashable, Sendable {
     /// The fewest file descriptors; 0 if those of every command are enough.
     package var descriptors = 0

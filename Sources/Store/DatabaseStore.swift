@@ -93,7 +93,7 @@ extension SourceError {
   package var missingRight: String? { (cause as? any DatabaseFailure)?.missingRight }
 }
 
-/// What a store can do beyond what every ``Store`` can.
+/// The optional abilities of a ``Store``.
 public struct StoreCapabilities: Sendable {
   /// The store as one with scopes; `nil` if it shows all records.
   package var scopes: ScopedStore?

@@ -63,7 +63,7 @@ public protocol Store: Sendable {
   /// A sync then shares its work with those of other machines.
   var isShared: Bool { get }
 
-  /// What this store can do beyond what every store can; nothing by default.
+  /// The optional abilities of this store; none by default.
   var capabilities: StoreCapabilities { get }
 
   /// Saves a batch in one transaction, unless its ``StoreBatch/decision`` refuses it.

@@ -99,7 +99,7 @@ extension ExitCode {
   }
 }
 
-/// What a check of a source has found.
+/// The result of `sources check` for one source.
 struct SourceCheck: Entry {
   let id: String
   let key: String

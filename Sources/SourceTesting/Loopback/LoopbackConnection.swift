@@ -9,7 +9,7 @@ struct LoopbackConnection: ~Copyable {
   let socket: LoopbackSocket
   let shutdownSignal: ShutdownSignal
   let requestLog: Watched<RequestLog>
-  /// What the client has sent, and nobody has read yet.
+  /// The bytes that have arrived and are not read yet.
   var received = Data()
 
   /// Replies to requests until the client leaves, a reply ends the connection, or the server stops.
