@@ -2,7 +2,7 @@ import AggregatorKit
 
 extension Manifest {
   /// The name of the setting whose value `${NAME}` stands for: letters, digits and `_`.
-  private static var placeholder: Regex<(Substring, Substring)> { /\$\{([A-Z][A-Z0-9_]*)\}/ }
+  static var placeholder: Regex<(Substring, Substring)> { /\$\{([A-Z][A-Z0-9_]*)\}/ }
 
   /// The names of the secret settings in the URLs and the header fields, each once.
   var secretNames: [String] {
@@ -159,7 +159,7 @@ extension Manifest {
     return reply
   }
 
-  private var idPaths: [JSONPath] { rows?.isEntries == true ? [.root.appending("id")] : id }
+  var idPaths: [JSONPath] { rows?.isEntries == true ? [.root.appending("id")] : id }
 
   /// Reads a response with one record, which may be wrapped: `{"data": {…}}`; `nil` if it is empty.
   func decodeItem(
@@ -183,7 +183,7 @@ extension Manifest {
         : "\(service) sent no record with \(idPaths.map(\.description).joined(separator: ", "))")
   }
 
-  private static let maxWrappers = 4
+  static let maxWrappers = 4
 
   func value(
     at path: ResponsePath, _ document: JSON, _ response: HTTPResponse, _ rows: [JSON]

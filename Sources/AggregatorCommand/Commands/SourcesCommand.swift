@@ -15,6 +15,7 @@ extension CommandTree.Node {
           .showSource(plugins)),
         .init("sources add", "Add a source for a JSON API", .addSource),
         .init("sources edit", "Change the manifest of an added source", .editSource),
+        .init("sources export", "Write an added source as a Swift module", .exportSource),
         .init("sources remove", "Remove an added source", .removeSource),
         .init(
           "sources check", "Check each service's health",

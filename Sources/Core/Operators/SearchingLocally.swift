@@ -82,16 +82,17 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
     }
     // Only a complete scan of the service proves that the record does not exist.
     if let failure { throw failure }
-    guard end == .exhausted else {
-      throw SourceError(
-        .unsupported, "\(name) record \"\(id)\" not found among the first \(scanned)",
-        remedy: "sync \(name) first, and look it up among the cached records")
-    }
-    guard unreadable.count == 0 else {
+    // Without a readable row the scan ends soon, and that is the reason.
+    guard unreadable.count == 0 || scanned > 0 && end != .exhausted else {
       throw SourceError(
         .malformed,
         "\(name) record \"\(id)\" not found, but \(unreadable.count) rows are unreadable",
         cause: unreadable.firstReason.map { SourceError(.malformed, $0) })
+    }
+    guard end == .exhausted else {
+      throw SourceError(
+        .unsupported, "\(name) record \"\(id)\" not found among the first \(scanned)",
+        remedy: "sync \(name) first, and look it up among the cached records")
     }
     throw .notFound(id, in: name)
   }

@@ -63,6 +63,17 @@ extension RESTSource {
     }
   }
 
+  /// The same source with single records, each in the response to a request of its own.
+  ///
+  /// - Parameters:
+  ///   - member: The member with the record; `nil` if the response is the record.
+  ///   - request: Returns `nil` for an ID that no record can have.
+  public func item(
+    at member: String? = nil, _ request: @escaping @Sendable (Item.ID) -> HTTPRequest?
+  ) -> RESTSource {
+    item(at: request, decoding: itemDecoding(at: member))
+  }
+
   private func itemDecoding(
     at member: String?
   ) -> @Sendable (HTTPResponse, Item.ID) throws(SourceError) -> Item? {
@@ -158,6 +169,21 @@ extension RESTResponse {
     _ rows: LossyArray<Item>, total: Int? = nil, next: Continuation? = nil, hasMore: Bool? = nil
   ) {
     self.init(rows, total: total, next: next, hasMore: hasMore) { $0 }
+  }
+}
+
+extension RESTResponse {
+  /// Creates a response whose rows are the records, for a response that code takes apart; a blank token or link is the
+  /// end.
+  ///
+  /// - Throws: ``SourceError`` with code `malformed` if far too many rows are not records.
+  public init(
+    reading rows: [JSON], total: Int? = nil, next: Continuation? = nil, hasMore: Bool? = nil
+  ) throws(SourceError) {
+    guard let text = JSONText(Data(JSON.array(rows).text.utf8), isLenient: true) else {
+      throw SourceError(.malformed, "the rows are nested too deeply")
+    }
+    self.init(try text.read(by: "the service"), total: total, next: next, hasMore: hasMore)
   }
 }
 

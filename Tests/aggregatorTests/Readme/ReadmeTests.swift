@@ -174,11 +174,8 @@ import Testing
   /// Parses a command line and runs it, offline unless it requires the network.
   private static func expectToWork(_ words: [String], in sandbox: Sandbox? = nil) async throws {
     // These want an API; AddedSourceTests have one.
-    if ["sources add", "sources edit", "sources remove", "issues list"].contains(
-      words.prefix(2).joined(separator: " "))
-    {
-      return
-    }
+    let adding = ["sources add", "sources edit", "sources export", "sources remove", "issues list"]
+    if adding.contains(words.prefix(2).joined(separator: " ")) { return }
     // It does not end by itself; ServeCommandTests and ServeGuideTests start it.
     if words.first == "serve" { return }
     // It wants a store in PostgreSQL; PostgresSQLTests run it.
