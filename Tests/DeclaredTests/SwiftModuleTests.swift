@@ -82,7 +82,7 @@ import Testing
       #"Field(\.title, isSearchable: true),"#,
       #"Field("html_url", "Html URL", \.htmlURL, about: "Html URL.", isSearchable: true),"#,
       #"Field("maker.name", "Maker name", \.maker?.name, about: "Maker name.", isSearchable: true),"#,
-      #"public let layout = Layout<Box>(link: \.htmlURL)"#,
+      #"public let layout = Layout<Box>(link: { $0.htmlURL })"#,
       #"let key = try environment.settings.required(Self.key)"#,
       #"let list = HTTPRequest(.get, url, query: [.init("lang", "en")], headers: [.bearer(key)])"#,
       #".page(.query("page"), start: 1), size: (.query("limit"), 50), honorsSize: true)"#,
@@ -97,11 +97,11 @@ import Testing
   @Test func `bundled records are in the form of the record`() throws {
     let rows = #"""
       [{"id": 7, "title": " ", "weight": null, "html_url": "", "more": 1}, {"title": "no ID"},
-       {"id": "8", "title": "Box", "weight": 2}]
+       {"id": "8", "title": "Box", "weight": 2, "html_url": "u"}]
       """#
     let module = try module(Self.plain, rows: rows)
     let bundled = try #require(JSON(reading: Data(text("boxes.json", of: module).utf8)))
-    #expect(bundled == [["id": "7"], ["id": "8", "title": "Box", "weight": 2]])
+    #expect(bundled == [["id": "7"], ["html_url": "u", "id": "8", "title": "Box", "weight": 2]])
   }
 
   @Test(arguments: [

@@ -213,8 +213,7 @@ extension ModuleCode {
   private var layout: String? {
     var arguments: [String] = []
     if let link = manifest.link.flatMap(shape.expression) {
-      arguments.append(
-        link.kind == .text ? "link: \\.\(link.path)" : "link: { \(address("$0", link)) }")
+      arguments.append("link: { \(address("$0", link)) }")
     }
     if let image = manifest.image.flatMap(shape.expression) {
       arguments.append(

@@ -3,7 +3,11 @@ import AggregatorKit
 extension ModuleCode {
   /// A test with a fake service that pages, searches and replies as the manifest says.
   var testText: String {
-    let imports = ["AggregatorKit", "AggregatorSourceTesting", "\(module)Source", "Testing"]
+    let needsKit = !secrets.isEmpty || usesBody
+    let imports =
+      (needsKit ? ["AggregatorKit"] : []) + [
+        "AggregatorSourceTesting", "\(module)Source", "Testing",
+      ]
     let rows = rowText
     let fence = rows.fence
     let settings = secrets.map { "\(module)Plugin.\($0.name): \(testSecret($0.key).swiftLiteral)" }
@@ -56,6 +60,11 @@ extension ModuleCode {
     // These change the elements of an array in an object, or of the response.
     if !hasPlainRows {
       names += ["bad-row", "bad-rows", "empty-page", "row-deleted", "row-inserted"]
+    }
+    // Its replies have no header fields.
+    switch manifest.paging.step {
+    case .link(.header), .token(_, _, .header): names.append("slow")
+    case .page, .offset, .token, .link, nil: break
     }
     // It repeats all secrets, and a request may lack one that is in the query of the list.
     let others = [addresses.item, addresses.search].compactMap(\.self).filter { !$0.isBelow }

@@ -52,7 +52,9 @@ struct ModuleCode {
       item: sample.item?.row, type: record)
     self.shape = shape
     for (path, reason) in shape.leftOut {
-      notes.append("\(path): \(reason): write a property of \(record) and its Field by hand")
+      notes.append(
+        "\(path.description.oneLine(atMost: 80)): \(reason): write a property of \(record) and its Field by hand"
+      )
     }
     let seen = sample.rows + [sample.item?.row].compactMap(\.self)
     let unseen = fields.filter { field in

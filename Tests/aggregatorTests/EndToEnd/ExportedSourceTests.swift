@@ -1,3 +1,4 @@
+import AggregatorSourceTesting
 import Foundation
 import Testing
 
@@ -69,12 +70,13 @@ import Testing
 
   @Test func `mistakes are named`() async throws {
     #expect(try await home.add(lamps).status == 0)
-    for (line, status, words) in [
+    let mistakes: [(line: String, status: Int32, words: String)] = [
       ("sources export lamps", 64, "missing option --swift"),
       ("sources export lamps --swift --type lamp", 64, "invalid type \"lamp\""),
       ("sources export lamps --swift --type Plugin", 64, "invalid type \"Plugin\""),
       ("sources export heroes --swift", 1, "no source named \"heroes\" was added"),
-    ] {
+    ]
+    for (line, status, words) in mistakes {
       let outcome = try await home.run(line)
       #expect(outcome.status == status, "\(line): \(outcome)")
       #expect(outcome.errors.contains(words), "\(line): \(outcome)")
