@@ -94,7 +94,7 @@ struct RecordShape {
       targets.map { ($0.value.members, kind(of: $0.value, parts, others)) },
       uniquingKeysWith: { $0 == $1 ? $0 : .any })
     let order = (id + others).compactMap { targets[$0]?.members }
-    properties = Self.properties(order, at: 0, kinds, parts, &types, isRoot: true)
+    properties = Self.properties(order, at: 0, kinds, parts, &types)
     guard let item else { return }
     details = properties.filter { property in
       property.isOptional && rows.allSatisfy { $0[property.member] == nil }
@@ -141,10 +141,10 @@ struct RecordShape {
 
   private static func properties(
     _ paths: [[String]], at depth: Int, _ kinds: [[String]: Kind], _ ids: [[String]],
-    _ types: inout SwiftNames, isRoot: Bool
+    _ types: inout SwiftNames
   ) -> [Property] {
     var names = SwiftNames(
-      avoiding: isRoot && !ids.contains(["id"]) ? reserved.union(["id"]) : reserved)
+      avoiding: depth == 0 && !ids.contains(["id"]) ? reserved.union(["id"]) : reserved)
     var seen: Set<String> = []
     // The ID keeps its name, whatever else would be called so.
     let first = paths.filter { $0[depth] == "id" } + paths
@@ -164,7 +164,7 @@ struct RecordShape {
         let type = types.type(member)
         let inner = paths.filter { $0.starts(with: prefix) && $0.count > depth + 1 }
         value = .object(
-          type: type, properties(inner, at: depth + 1, kinds, ids, &types, isRoot: false))
+          type: type, properties(inner, at: depth + 1, kinds, ids, &types))
       }
       return Property(
         member: member, name: known[member] ?? member, isOptional: isOptional, value: value)
