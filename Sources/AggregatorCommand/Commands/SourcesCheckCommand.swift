@@ -9,6 +9,9 @@ extension Command {
   /// The most requests to a service for its laws.
   fileprivate static let maxLawRequests = 60
 
+  /// The most pages of a list that a law reads.
+  fileprivate static let lawPages = 5
+
   static func checkSources(_ plugins: [any Plugin]) -> Command {
     Command(
       "[SOURCE…]", words: CompletionSource.severalSources(plugins),
@@ -20,7 +23,8 @@ extension Command {
           + "response time, the origin of a list now, and the number of cached records; with --verbose all "
           + "that is known. The exit code is that of the most severe failure.",
         "With --laws, checks the laws of paging, search and lookup: at most \(maxLawRequests) requests to each "
-          + "service, at its rate limit. The exit code is 3 if one is violated.",
+          + "service, at its rate limit, in pages so small that a short list has several. What cannot be known of the "
+          + "service is not applicable, with the reason. The exit code is 3 if a law is violated.",
       ],
       examples: plugins.suffix(1).map {
         ("sources check \($0.name) --json", "check one source, as JSON")
@@ -186,17 +190,38 @@ extension Plugin {
     in environment: PluginEnvironment, within deadline: Duration?
   ) async throws(CommandError) -> (LawReport, requests: Int) {
     let counter = RequestCounter(atMost: Command.maxLawRequests)
-    let source = try CommandError.wrapping(
-      of: self, try live(in: counter.observed(environment), deadline: deadline))
+    var environment = counter.observed(environment)
+    func live() throws(CommandError) -> any DataSource<Item> {
+      try CommandError.wrapping(of: self, try self.live(in: environment, deadline: deadline))
+    }
+    if !policy.isEndless, let page = try? await live().page(PageRequest(limit: policy.largestPage))
+    {
+      environment.pageSize = page.sizeOfPages(Command.lawPages)
+    }
+    let source = try live()
     var subject = LawSubject(name, source: source, fields: fields)
     subject.query = try? Query(example.query)
     subject.search = policy.localSearchBound == nil ? .service : .none
     subject.isEndless = policy.isEndless
     subject.repeatsRecords = policy.repeatsRecords
     subject.secrets = secrets(in: environment.settings)
-    subject.bound = PaginationBound(items: 300, pages: 5)
-    subject.sizes = [policy.largestPage]
+    // The last page may be followed by an empty one.
+    subject.bound = PaginationBound(pages: Command.lawPages + 1)
+    subject.pageSize = nil
+    subject.sizes = [environment.pageSize ?? policy.largestPage]
+    subject.requestCounter = counter
+    subject.isRemote = true
+    subject.mayChange = true
     return (await LawReport(on: subject, of: Law.ofServices), counter.requestCount)
+  }
+}
+
+extension Page {
+  /// The size in which the list of this first page has so many pages; `nil` if that is larger, or unknown.
+  fileprivate func sizeOfPages(_ count: Int) -> Int? {
+    let known = total ?? (next == nil ? records.count : nil)
+    let size = known.map { ($0 + count - 1) / count }
+    return size.flatMap { 1...max(records.count, 1) ~= $0 ? $0 : nil }
   }
 }
 
