@@ -3,32 +3,13 @@ import AggregatorKit
 extension ModuleCode {
   /// A test with a fake service that pages, searches and replies as the manifest says.
   var testText: String {
-    let needsKit = !secrets.isEmpty || usesBody
+    let needsKit = !secrets.isEmpty || usesBody || !impossibleScenarios.isEmpty
     let imports =
       (needsKit ? ["AggregatorKit"] : []) + [
         "AggregatorSourceTesting", "\(module)Source", "Testing",
       ]
     let rows = rowText
     let fence = rows.fence
-    let settings = secrets.map { "\(module)Plugin.\($0.name): \(testSecret($0.key).swiftLiteral)" }
-    var lines: [String] = []
-    var arguments = ["of: \(module)Plugin()"]
-    if !settings.isEmpty {
-      lines.append(swiftCall("let settings = Settings([", settings, "])", at: 4))
-      arguments.append("settings: settings")
-    }
-    if !impossibleScenarios.isEmpty {
-      let names = impossibleScenarios.map(\.swiftLiteral)
-      lines.append(
-        """
-        // This service cannot do what these do.
-        \(swiftCall("let impossible: Set = [", names, "]", at: 4))
-        let scenarios = FaultScenario.all.filter { !impossible.contains($0.name) }
-        """)
-      arguments.append("scenarios")
-    }
-    lines.append(swiftCall("try await expectLawsUnderFaults(", arguments, ") { request in", at: 4))
-    let call = lines.joined(separator: "\n")
     return """
       \(imports.sorted().map { "import \($0)" }.joined(separator: "\n"))
 
@@ -41,9 +22,7 @@ extension ModuleCode {
         }
 
         @Test func `satisfies the laws in all fault scenarios`() async throws {
-      \(call.indented(by: 4))
-      \(handler.indented(by: 6))
-          }
+      \((impossibleScenarios.isEmpty ? plainTest : testOfSomeScenarios).indented(by: 4))
         }
 
         @Test func `the bundled records satisfy the laws`() async {
@@ -51,6 +30,50 @@ extension ModuleCode {
         }
       }
 
+      """
+  }
+
+  /// The values of the secrets in the test.
+  private var secretSettings: [String] {
+    secrets.map { "\(module)Plugin.\($0.name): \(testSecret($0.key).swiftLiteral)" }
+  }
+
+  /// The IDs of all rows, as an argument; rows of objects may come in another order.
+  private var knownIDs: [String] {
+    guard hasPlainRows else { return [] }
+    let id = Array(repeating: "\\($0)", count: manifest.idPaths.count).joined(separator: "/")
+    return ["knowing: (1...\(rowCount)).map { \"\(id)\" }"]
+  }
+
+  private var plainTest: String {
+    var arguments = ["of: \(module)Plugin()"]
+    var settings = ""
+    if !secrets.isEmpty {
+      settings = swiftCall("let settings = Settings([", secretSettings, "])", at: 4) + "\n"
+      arguments.append("settings: settings")
+    }
+    let call = swiftCall(
+      "try await expectLawsUnderFaults(", arguments + knownIDs, ") { request in", at: 4)
+    return "\(settings)\(call)\n\(handler.indented(by: 2))\n}"
+  }
+
+  private var testOfSomeScenarios: String {
+    let urls = addresses.settings.map { address in
+      "\(module)Plugin.\(address.setting): \"\\(server.baseURL)\(Addresses.pathOnly(address.standard))\""
+    }
+    let names = impossibleScenarios.map(\.swiftLiteral)
+    let arguments = ["of: \(module)Plugin()", "in: environment", "scenarios"] + knownIDs
+    return """
+      let server = try LoopbackServer { request in
+      \(handler.indented(by: 2))
+      }
+      defer { server.stop() }
+      \(swiftCall("let settings = Settings([", urls + secretSettings, "])", at: 4))
+      let environment = PluginEnvironment(settings: settings, transport: HTTPTransport.standard)
+      // This service cannot do what these do.
+      \(swiftCall("let impossible: Set = [", names, "]", at: 4))
+      let scenarios = FaultScenario.all.filter { !impossible.contains($0.name) }
+      \(swiftCall("try await expectLawsUnderFaults(", arguments, at: 4))
       """
   }
 
@@ -227,7 +250,7 @@ extension ModuleCode {
     let id: String
     if let segment = template.segment {
       let marks = segment.split(separator: "{id}", omittingEmptySubsequences: false)
-      let parent = Addresses.pathOnly(template.address) + "/" + marks[0]
+      let parent = Addresses.path(of: template.address) + "/" + marks[0]
       let ending =
         (marks.last.map(String.init) ?? "") + (template.rest.isEmpty ? "" : "/\(template.rest)")
       let isEnding = ending.isEmpty ? "" : ", request.path.hasSuffix(\(ending.swiftLiteral))"
@@ -264,7 +287,7 @@ extension ModuleCode {
       guard let template = addresses.search else { return "Self.rows" }
       if let segment = template.segment {
         let marks = segment.split(separator: "{query}", omittingEmptySubsequences: false)
-        let parent = Addresses.pathOnly(template.address) + "/" + marks[0]
+        let parent = Addresses.path(of: template.address) + "/" + marks[0]
         words =
           "request.path.hasPrefix(\(parent.swiftLiteral)) ? String(request.path.dropFirst(\(parent.utf8.count))) : nil"
       } else {
@@ -396,10 +419,15 @@ extension ModuleCode {
 
 extension Addresses {
   /// The path of an address as requests have it.
-  static func pathOnly(_ address: Address) -> String {
-    let url = URL(string: address.standard)
-    let complete = address.path.isEmpty ? url : url?.appending(path: address.path)
-    let path = complete?.path(percentEncoded: true) ?? ""
+  fileprivate static func path(of address: Address) -> String {
+    address.path.isEmpty
+      ? pathOnly(address.standard)
+      : pathOnly(URL(string: address.standard)?.appending(path: address.path).absoluteString ?? "")
+  }
+
+  /// The path of a URL, without a slash at its end.
+  fileprivate static func pathOnly(_ url: String) -> String {
+    let path = URL(string: url)?.path(percentEncoded: true) ?? ""
     return path.hasSuffix("/") ? String(path.dropLast()) : path
   }
 }
