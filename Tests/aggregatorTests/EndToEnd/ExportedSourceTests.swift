@@ -33,7 +33,7 @@ import Testing
     #expect(texts[1].contains(lamps.url))
     #expect(texts[2].contains("lamp 10"))
     #expect(!texts[2].contains("lamp 11"))
-    #expect(texts[4].contains("try await expectLawsUnderFaults(of: LampsPlugin())"))
+    #expect(texts[4].contains("of: LampsPlugin(), knowing: (1...230)"))
     #expect(lamps.pages.last == "1")
 
     let again = try await home.run("sources export lamps --swift -o package")
