@@ -89,7 +89,7 @@ public struct Fixture: Sendable {
 
 /// Sends each request once, and repeats its reply: a service need not say again what it has said, and a recording is
 /// as small as that.
-private final class OnceTransport: Transport {
+final class OnceTransport: Transport {
   private typealias Reply = Task<Result<HTTPResponse, SourceError>, Never>
 
   private let base: any Transport

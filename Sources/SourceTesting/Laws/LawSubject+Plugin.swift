@@ -62,9 +62,11 @@ extension LawSubject {
 
 extension PluginEnvironment {
   /// The same environment with small pages of the service, so that few records have many pages, unless it has a page
-  /// size, or is a recording, which has its own pages.
+  /// size, or makes or replays a recording, which has its own pages.
   func withSmallPages(of plugin: some Plugin, size: Int = 5) -> PluginEnvironment {
-    guard pageSize == nil, !(transport is ReplayingTransport) else { return self }
+    guard pageSize == nil, !(transport is ReplayingTransport), !(transport is OnceTransport) else {
+      return self
+    }
     var environment = self
     environment.pageSize = size
     var sizes: [String: String] = [:]
