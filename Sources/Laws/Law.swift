@@ -52,7 +52,7 @@ public struct Law: Sendable, CustomStringConvertible {
     [
       paginationStable, paginationEnds, idsUnique, listComplete, limitRespected, searchUsesWords,
       searchPages, listedIDFound, unknownNotFound,
-    ] + ofRecords
+    ] + ofRecords + [fieldsFilled]
 }
 
 package protocol LawCheck: Sendable {

@@ -34,6 +34,9 @@ public struct LawSubject<Item: Record>: Sendable {
   /// The IDs of all records in the order of the service, if the test knows them.
   public var allIDs: [Item.ID]?
 
+  /// Records with the fields that those of the service usually have, such as bundled ones.
+  public var sample: (any DataSource<Item>)?
+
   /// True if the source never ends.
   public var isEndless = false
 

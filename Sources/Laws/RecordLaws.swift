@@ -17,6 +17,10 @@ extension Law {
   package static let searchableText = Law(
     "searchable-text", "If fields are searchable, some record has text in them.",
     SearchableText())
+
+  package static let fieldsFilled = Law(
+    "fields-filled", "A field that bundled records usually have is in some record of the list.",
+    given: [paginationEnds], FieldsFilled())
 }
 
 private struct RecordRoundTrip: LawCheck {
@@ -122,6 +126,30 @@ private struct SearchableText: LawCheck {
     if page.records.allSatisfy({ subject.fields.searchableText(of: $0).text.nonBlank == nil }) {
       let names = subject.fields.filter(\.isSearchable).map(\.name).joined(separator: ", ")
       law.violation("no record has text in the searchable fields: \(names)", at: request.text)
+    }
+  }
+}
+
+/// A service that renames a member only empties a column.
+private struct FieldsFilled: LawCheck {
+  func run<Item: Record>(
+    on subject: LawSubject<Item>, _ law: inout LawContext
+  ) async throws(SourceError) {
+    guard let sample = subject.sample else {
+      return law.notApplicable("there are no bundled records to compare with")
+    }
+    let usual = UsualFields(of: subject.fields, in: sample)
+    if await usual.fields.isEmpty {
+      return law.notApplicable("there are no bundled records to compare with")
+    }
+    let list = await subject.wholeList().listing
+    if let failure = list.failure { throw failure }
+    guard list.records.count >= UsualFields<Item>.fewest else {
+      return law.notApplicable(
+        "\(list.records.count.of("record")) are too few to tell empty fields from rare ones")
+    }
+    for sentence in await usual.missing(in: list.records) {
+      law.violation(sentence, at: list.start.text)
     }
   }
 }

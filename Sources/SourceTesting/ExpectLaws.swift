@@ -116,7 +116,7 @@ extension Law {
     skipConsistent, cursorLasts, cursorForeign, cursorDamaged, oneState,
     searchMatches, searchUsesWords, searchPages, searchWithinList, searchComplete,
     listedIDFound, unknownNotFound, mergeKeeps,
-    recordRoundTrip, fieldKinds, fieldStored, searchableText,
+    recordRoundTrip, fieldKinds, fieldStored, searchableText, fieldsFilled,
     cancellation, oneRequest, noSecret,
   ]
 }

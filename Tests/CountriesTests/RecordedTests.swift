@@ -88,7 +88,10 @@ import Testing
     var chain = try LawSubject(chainOf: Self.plugin, in: environment)
     chain.query = try Query("korea")
     let report = await expectLaws(of: chain)
-    #expect(report.notApplicable.map(\.law.name) == ["search-pages", "one-request", "no-secret"])
+    #expect(
+      report.notApplicable.map(\.law.name) == [
+        "search-pages", "fields-filled", "one-request", "no-secret",
+      ])
   }
 
   @Test func `reports the failure and the fallback`() async throws {

@@ -63,7 +63,7 @@ struct ComicVineHandler {
     let rows = ranked.map { character, _ in
       character.json(FakeCharacter.listFields, query["field_list"], isFound: true)
     }
-    return window(rows, limit, (page - 1) * limit)
+    return window(rows, limit, max(page - 1, 0) * limit)
   }
 
   private func single(_ id: Int, _ query: [String: String]) -> ComicVineAnswer {

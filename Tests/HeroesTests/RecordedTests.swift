@@ -123,7 +123,8 @@ import Testing
     let report = await expectLaws(of: heroes, laws)
     #expect(
       report.notApplicable.map(\.law.name) == [
-        "list-complete", "search-matches", "search-within-list", "search-complete", "no-secret",
+        "list-complete", "search-matches", "search-within-list", "search-complete", "fields-filled",
+        "no-secret",
       ])
   }
 

@@ -105,7 +105,7 @@ import Testing
     #expect(
       report.notApplicable.map(\.law.name) == [
         "list-complete", "search-matches", "search-uses-words", "search-pages",
-        "search-within-list", "search-complete", "no-secret",
+        "search-within-list", "search-complete", "fields-filled", "no-secret",
       ])
   }
 

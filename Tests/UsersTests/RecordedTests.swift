@@ -87,7 +87,7 @@ import UsersSource
       report.notApplicable.map(\.law.name) == [
         "ids-unique", "list-complete", "skip-consistent", "one-state", "search-matches",
         "search-uses-words", "search-pages", "search-within-list", "search-complete",
-        "listed-id-found", "unknown-not-found", "no-secret",
+        "listed-id-found", "unknown-not-found", "fields-filled", "no-secret",
       ])
   }
 

@@ -209,6 +209,7 @@ extension Plugin {
     subject.bound = PaginationBound(pages: Command.lawPages + 1)
     subject.pageSize = nil
     subject.sizes = [environment.pageSize ?? policy.largestPage]
+    subject.sample = bundled
     subject.requestCounter = counter
     subject.isRemote = true
     subject.mayChange = true

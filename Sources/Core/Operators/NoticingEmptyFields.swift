@@ -58,9 +58,18 @@ package final class UsualFields<Item: Record>: Sendable {
   }
 }
 
+extension UsualFields {
+  /// A sentence for each field that none of these records has.
+  package func missing(in records: [Item]) async -> [String] {
+    await fields.filter { field in records.allSatisfy { field.isEmpty(in: $0) } }.map { field in
+      "\(field.name) is empty in all \(records.count) records: has the service renamed it?"
+    }
+  }
+}
+
 extension Field {
   /// True if a record has no value, or none that says anything.
-  package func isEmpty(in record: Item) -> Bool {
+  fileprivate func isEmpty(in record: Item) -> Bool {
     switch self[record] {
     case .null, .string(""), .array([]): true
     default: false

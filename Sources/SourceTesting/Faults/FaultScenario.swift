@@ -75,7 +75,7 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
     "pagination-stable", "pagination-ends", "ids-unique", "list-complete", "any-page-size",
     "skip-consistent", "cursor-lasts", "one-state", "search-matches", "search-uses-words",
     "search-pages", "search-within-list", "search-complete", "listed-id-found", "unknown-not-found",
-    "merge-keeps",
+    "merge-keeps", "fields-filled",
   ]
 }
 

@@ -34,8 +34,10 @@ private struct OneState: LawCheck {
       return law.notApplicable("there is only one page")
     }
     // Otherwise the number of records does not tell the position.
-    let shifted = try await subject.source.page(start.after(ahead))
-    let pages = list.pages.map(\.page) + [shifted]
+    let shifted = await CollectedListing(
+      subject.source, from: start.after(ahead), upTo: Self.bound)
+    if let failure = shifted.failure { throw failure }
+    let pages = (list.pages + shifted.pages).map(\.page)
     guard pages.allSatisfy({ $0.next == nil || $0.records.count == size }) else {
       return law.notApplicable("pages are short")
     }

@@ -204,6 +204,14 @@ extension Breach {
         ]
       }
     },
+    Breach("fields-filled", "no record has what the sample has") {
+      let blank = (1...20).map { Note($0, "") }
+      let fields: [Field<Note>] = [Field(\.id), Field(\.title)]
+      let diary = BundledSource("diary", items: blank, fields: fields)
+      var subject = LawSubject("diary", source: diary, fields: fields)
+      subject.sample = notebook(3)
+      return subject
+    },
   ]
 
   /// A source whose search results are changed.

@@ -59,7 +59,7 @@ struct StoreLawTests {
     await withKnownIssue {
       await expectStoreLaws(StoreLaw.all.filter { $0.name == flaw.law }, of: open)
     } matching: { issue in
-      issue.comments.contains { "\($0)".hasPrefix("status-counts: status") }
+      issue.comments.contains { "\($0)".hasPrefix("status-counts: expected") }
         && issue.sourceLocation?.fileName == "StoreLawTests.swift"
     }
   }

@@ -199,7 +199,7 @@ import Testing
     let violated = try await home.run("sources check lamps --laws --json")
     #expect(violated.status == 3, "\(violated)")
     #expect(violated.output.contains(#""law":"ids-unique","verdict":"fail""#), "\(violated)")
-    #expect(violated.output.contains(#"page 2 repeats \"10\" of page 1"#), "\(violated)")
+    #expect(violated.output.contains(#"page 3 repeats \"10\" of page 2"#), "\(violated)")
 
     lamps.behave { _ in .status(500, "no") }
     #expect(try await home.run("sources check lamps --laws").status == 3)

@@ -189,8 +189,13 @@ import Testing
 
   /// A page of Comic Vine's list.
   private static func page(of ids: Range<Int>, total: Int, rows: String? = nil) -> String {
-    let rows =
-      rows ?? "[" + ids.map { #"{"id":\#($0),"name":"Hero \#($0)"}"# }.joined(separator: ",") + "]"
+    // What records usually have, without which the program would ask whether it was renamed.
+    let details =
+      #""real_name":"R","aliases":"A","deck":"D","publisher":{"name":"P"},"#
+      + #""first_appeared_in_issue":{"name":"F"},"image":{"icon_url":"https://pictures.example/1.png"},"#
+      + #""site_detail_url":"https://heroes.example/1""#
+    let heroes = ids.map { #"{"id":\#($0),"name":"Hero \#($0)",\#(details)}"# }
+    let rows = rows ?? "[" + heroes.joined(separator: ",") + "]"
     return #"{"error":"OK","limit":100,"offset":0,"number_of_page_results":\#(ids.count),"#
       + #""number_of_total_results":\#(total),"status_code":1,"results":\#(rows)}"#
   }

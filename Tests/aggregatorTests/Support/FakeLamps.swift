@@ -47,7 +47,7 @@ final class FakeLamps: Sendable {
   static func page(_ number: Int, of ids: [Int] = Array(1...25))
     -> String
   {
-    let rows = ids.dropFirst((number - 1) * 10).prefix(10).map {
+    let rows = ids.dropFirst(max(number - 1, 0) * 10).prefix(10).map {
       #"{"html_url": "https://lamps.example/\#($0)", "id": \#($0), "#
         + #""maker": {"name": "Lumen"}, "name": "lamp \#($0)"}"#
     }

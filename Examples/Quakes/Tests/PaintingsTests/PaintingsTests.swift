@@ -24,7 +24,7 @@ import Testing
       }
       func number(_ name: String) -> Int { request.query[name].flatMap { Int($0) } ?? 1 }
       let found = Self.rows.filter { $0.lowercased().contains(request.query["q"] ?? "iris") }
-      let page = found.dropFirst((number("page") - 1) * number("per_page")).prefix(
+      let page = found.dropFirst(max(number("page") - 1, 0) * number("per_page")).prefix(
         number("per_page"))
       return .json(#"{"data": [\#(page.joined(separator: ","))], "total": "\#(found.count)"}"#)
     }
