@@ -48,7 +48,7 @@ public struct Fixture: Sendable {
   ///
   /// `settings` are added to those of the process's environment while recording, and are all that there are in a replay.
   ///
-  /// - Throws: ``SourceError`` with code `storage` or `malformed` if the recording cannot be read or written.
+  /// - Throws: `SourceError` with code `storage` or `malformed` if the recording cannot be read or written.
   public func environment(
     for plugin: some Plugin, with settings: [String: String] = [:]
   ) throws(SourceError) -> PluginEnvironment {
