@@ -3,7 +3,9 @@ import Goods
 import Testing
 
 @Test func `keeps its guarantees in all fault scenarios`() async throws {
-  let goods = (1...30).map { #"{"id": \#($0), "title": "Kettle \#($0)", "brand": "Sol"}"# }
+  let goods = (1...30).map {
+    #"{"id": \#($0), "title": "Kettle \#($0)", "brand": "Sol", "category": "kitchen"}"#
+  }
   try await expectLawsUnderFaults(of: GoodsPlugin()) { request in
     func number(_ name: String) -> Int { request.query[name].flatMap { Int($0) } ?? 0 }
     if let id = Int(request.path.split(separator: "/").last ?? "") {
