@@ -19,13 +19,7 @@ private struct NoticingEmptyFields<Base: DataSource>: Decorator {
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     var page = try await base.page(request)
     guard page.records.count >= UsualFields<Base.Item>.fewest else { return page }
-    for field in await expected.fields where page.records.allSatisfy({ field.isEmpty(in: $0) }) {
-      page.warnings.append(
-        Warning(
-          .emptyField,
-          "\(field.name) is empty in all \(page.records.count) records: has the service renamed it?"
-        ))
-    }
+    page.warnings += await expected.missing(in: page.records).map { Warning(.emptyField, $0) }
     return page
   }
 }
@@ -56,9 +50,7 @@ package final class UsualFields<Item: Record>: Sendable {
       return usual
     }
   }
-}
 
-extension UsualFields {
   /// A sentence for each field that none of these records has.
   package func missing(in records: [Item]) async -> [String] {
     await fields.filter { field in records.allSatisfy { field.isEmpty(in: $0) } }.map { field in
