@@ -79,10 +79,10 @@ public struct Field<Item>: Sendable {
     isShown: Bool = true, isSearchable: Bool = false
   ) {
     let names = path.propertyNames
-    guard let name = names?.last ?? label?.inCamelCase else {
+    guard let name = names?.last ?? label?.asPropertyName else {
       preconditionFailure("a field of a computed property needs a label")
     }
-    let label = label ?? name.inWords
+    let label = label ?? name.asLabel
     self.init(
       name, label, Value.fieldKind, about: about ?? "\(label).", isShown: isShown,
       isSearchable: isSearchable
@@ -133,7 +133,8 @@ extension AnyKeyPath {
   ///
   /// The description, `\Person.location?.city`, is the only place where Swift tells them (SE-0369).
   fileprivate var propertyNames: [String]? {
-    let names = "\(self)".replacing(/^\\[^.]*\./, with: "").split(separator: ".").map { name in
+    // The first part is the type of the record.
+    let names = "\(self)".split(separator: ".").dropFirst().map { name in
       name.last == "?" || name.last == "!" ? name.dropLast() : name
     }
     let isNamed = names.allSatisfy { $0.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } }
@@ -143,7 +144,7 @@ extension AnyKeyPath {
 
 extension String {
   /// The name of a property in words: `createdAt` is `Created at`, `imageURL` is `Image URL`.
-  fileprivate var inWords: String {
+  fileprivate var asLabel: String {
     var words: [String] = [""]
     for (before, character) in zip("_" + self, self) {
       let isFirst = character.isUppercase && !before.isUppercase
@@ -158,7 +159,7 @@ extension String {
   }
 
   /// The name of a property with this label: `Created at` is `createdAt`.
-  fileprivate var inCamelCase: String? {
+  fileprivate var asPropertyName: String? {
     let words = split { !$0.isLetter && !$0.isNumber }
     guard let first = words.first else { return nil }
     return first.lowercased()
