@@ -141,13 +141,13 @@ extension Plugin {
     _ source: any DataSource<Item>, in environment: PluginEnvironment
   ) throws(SourceError) -> any DataSource<Item> {
     var chain = source
-    if let size = try fixedPageSize(in: environment) {
+    let size = try fixedPageSize(in: environment)
+    if let size {
       chain = chain.sliced(upstream: size, as: name, clock: environment.clock)
     }
     if let bound = policy.localSearchBound {
-      let size = try upstreamPageSize(in: environment)
       chain = chain.searchingLocally(
-        upTo: bound, by: size, as: name, text: searchableText)
+        upTo: bound, by: size ?? policy.largestPage, as: name, text: searchableText)
     }
     return chain
   }
