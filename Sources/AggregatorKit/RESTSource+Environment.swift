@@ -39,8 +39,8 @@ extension RESTSource {
   ///   rows: "data.items", total: .header("X-Total-Count"))
   /// ```
   ///
-  /// An optional property of the record is `nil` if the row has it not, or null, blank or in another form than those of
-  /// ``Lenient``. A row without another property is left out, and counted in ``Page/unreadable``.
+  /// An optional property of the record is `nil` if its member is missing, null, blank, or in a form that
+  /// ``Lenient`` does not read. A row without another property is left out, and counted in ``Page/unreadable``.
   ///
   /// - Parameters:
   ///   - rows: The member with the rows: the names that lead to it, with dots between them; `nil` if the response is

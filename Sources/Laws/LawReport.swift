@@ -47,7 +47,7 @@ public struct LawReport: Sendable {
 }
 
 extension Law {
-  /// What a live service breaks once, and not again, may be a change between two of its answers.
+  /// The verdict; a violation by a service that may change counts only if a second check finds it, too.
   fileprivate func verdict(on subject: LawSubject<some Record>) async -> Verdict {
     let verdict = await check(subject)
     guard subject.mayChange, let violation = verdict.violations.first else { return verdict }
@@ -111,7 +111,7 @@ extension Verdict: CustomStringConvertible {
 public struct Violation: Hashable, Sendable, CustomStringConvertible {
   public let law: String
 
-  /// What is wrong, and the cause if it is known: `the service reports 230 records, the source yields 200`.
+  /// The problem, and its cause if it is known: `the service reports 230 records, the source yields 200`.
   public let message: String
 
   /// The call: `list, limit 7, page 2 of 3`, `show 1443`.

@@ -98,7 +98,7 @@ struct ScenarioLaws<Source: Plugin>: Sendable {
     return await within(timeout) { [subject] in await LawReport(on: subject, of: laws) }
   }
 
-  /// What is wrong if there is no report.
+  /// The violation by laws that did not end.
   var endlessness: ScenarioViolation {
     ScenarioViolation(
       guarantee: .terminates, call: "laws", expected: "an end", found: "no end within \(timeout)")

@@ -46,7 +46,7 @@ struct RecordShape {
   /// The names of the properties that a list does not have, only a single record.
   private(set) var details: [String] = []
 
-  /// What the manifest names and the record cannot have, with the reason.
+  /// The fields of the manifest that the record cannot have, with the reasons.
   private(set) var leftOut: [(path: JSONPath, reason: String)] = []
 
   private var targets: [JSONPath: Target] = [:]

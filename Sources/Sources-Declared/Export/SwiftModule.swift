@@ -12,7 +12,7 @@ package struct SwiftModule: Sendable {
 
   package private(set) var files: [File] = []
 
-  /// What the module does not do as the manifest says, each with the place where to write it.
+  /// The parts of the manifest that the module lacks, each with the place where to write it.
   package private(set) var notes: [String] = []
 
   /// The name of the target without its ending: `Papers` of `PapersSource`.
@@ -75,7 +75,7 @@ package struct SwiftModule: Sendable {
   }
 }
 
-/// What a service sends: its first page, and a record by itself.
+/// Replies of the service: its first page, and a single record.
 struct ModuleSample: Sendable {
   /// The first page.
   var page: JSON

@@ -97,7 +97,7 @@ import Testing
     #expect(page.unreadable.firstReason == "row 1: \(reason)")
   }
 
-  @Test func `what is stored is read as it was written`() throws {
+  @Test func `a stored record is read without conversions`() throws {
     let paper = Paper(id: "7", title: "", published: DateTime(Date(timeIntervalSince1970: 9.7)))
     let json = try CanonicalJSON.text(of: paper)
     #expect(json == #"{"id":"7","published":"1970-01-01T00:00:09Z","title":""}"#)
