@@ -2,49 +2,30 @@ import AggregatorKit
 
 extension ModuleCode {
   var pluginText: String {
-    var blocks: [String] = []
-    blocks.append(
-      """
-      public let name = \(name.swiftLiteral)
-      \(constant("public let summary", summary.swiftLiteral))
-      public let example = PluginExample(query: \(example.query.swiftLiteral), id: \(example.id.swiftLiteral))
-      """)
-    for secret in secrets {
-      let about = "secret of \(name), sent to \(manifest.authority ?? "its service") only"
-      blocks.append(setting(secret.name, secret.key, ".secret", about: about))
-    }
-    for address in addresses.settings {
-      blocks.append(
-        setting(
-          address.setting, addressKey(address.setting), ".url", default: address.standard,
-          about: address.setting == "url"
-            ? "URL of the service" : "URL of single records or searches"))
-    }
-    if let rate = manifest.rate {
-      blocks.append(
-        setting(
-          "rate", key("RATE"), ".rate", default: "\(rate)", about: "rate limit, or \"off\""))
-    }
     let names =
       secrets.map(\.name) + addresses.settings.map(\.setting)
       + (manifest.rate == nil ? [] : ["rate"])
-    blocks.append("public let settings = [\(names.map(\.declaredName).joined(separator: ", "))]")
     let fields = fieldTexts.map { "  \($0.indented(by: 2).dropFirst(2)),\n" }.joined()
-    blocks.append("public let fields: [Field<\(record)>] = [\n\(fields)]")
-    if let layout { blocks.append(layout) }
-    blocks.append(swiftCall("public let policy = Policy(", policy, at: 2))
+    let properties = [
+      "public let name = \(name.swiftLiteral)",
+      constant("public let summary", summary.swiftLiteral),
+      swiftCall(
+        "public let example = PluginExample(",
+        ["query: \(example.query.swiftLiteral)", "id: \(example.id.swiftLiteral)"], at: 2),
+      "public let settings = [\(names.map(\.declaredName).joined(separator: ", "))]",
+      "public let fields: [Field<\(record)>] = [\n\(fields)]", layout, policy,
+      "public let bundled: any DataSource<\(record)>",
+    ]
+    var blocks = [properties.compactMap(\.self).joined(separator: "\n")]
+    blocks.append(constants.joined(separator: "\n"))
     if let body = manifest.body?.text {
       let fence = body.fence
       blocks.append("private static let body = \(fence)\"\"\"\n  \(body)\n  \"\"\"\(fence)")
     }
-    blocks.append("public let bundled: any DataSource<\(record)>")
     let constant = "bundled" + resource.split(separator: "-").map(\.capitalizedFirst).joined()
-    blocks.append(
-      """
-      public init() {
-        bundled = BundledSource(\(name.swiftLiteral), json: \(constant), fields: fields)
-      }
-      """)
+    let bundled = "bundled = BundledSource(\(name.swiftLiteral), json: \(constant), fields: fields)"
+    let isShort = bundled.count + 20 <= maxSwiftColumns
+    blocks.append("public init() {\(isShort ? " \(bundled) " : "\n  \(bundled)\n")}")
     blocks.append(remote)
     return """
       public import AggregatorKit
@@ -55,6 +36,28 @@ extension ModuleCode {
       }
 
       """ + helpers(of: blocks.joined())
+  }
+
+  /// The settings.
+  private var constants: [String] {
+    var constants = secrets.map { secret in
+      let about = "secret of \(name), sent to \(manifest.authority ?? "its service") only"
+      return setting(secret.name, secret.key, ".secret", about: about)
+    }
+    for address in addresses.settings {
+      let about =
+        address.setting == "url" ? "URL of the service" : "URL of single records or searches"
+      constants.append(
+        setting(
+          address.setting, addressKey(address.setting), ".url", default: address.standard,
+          about: about))
+    }
+    if let rate = manifest.rate {
+      constants.append(
+        setting(
+          "rate", key("RATE"), ".rate", default: "\(rate)", about: "rate limit, or \"off\""))
+    }
+    return constants
   }
 
   private func constant(_ head: String, _ value: String) -> String {
@@ -233,7 +236,7 @@ extension ModuleCode {
     return "\(path)\(mark).value(at: \(Self.steps(value.rest)))?.text"
   }
 
-  private var policy: [String] {
+  private var policy: String {
     var arguments: [String] = []
     let standard = Manifest(url: manifest.url)
     if manifest.timeout != standard.timeout {
@@ -246,7 +249,7 @@ extension ModuleCode {
     if manifest.search == nil { arguments.append("localSearchBound: 1000") }
     arguments.append(
       "readOrder: .liveFirst(freshFor: .seconds(\(manifest.fresh.components.seconds)))")
-    return arguments
+    return swiftCall("public let policy = Policy(", arguments, at: 2)
   }
 
   // MARK: - Remote

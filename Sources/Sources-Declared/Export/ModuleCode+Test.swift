@@ -3,31 +3,21 @@ import AggregatorKit
 extension ModuleCode {
   /// A test with a fake service that pages, searches and replies as the manifest says.
   var testText: String {
-    let needsKit = !secrets.isEmpty || usesBody || !impossibleScenarios.isEmpty
+    let needsKit = !secrets.isEmpty || !impossibleScenarios.isEmpty
     let imports =
       (needsKit ? ["AggregatorKit"] : []) + [
         "AggregatorSourceTesting", "\(module)Source", "Testing",
       ]
-    let rows = rowText
-    let fence = rows.fence
     return """
       \(imports.sorted().map { "import \($0)" }.joined(separator: "\n"))
 
-      @Suite(.timeLimit(.minutes(10))) struct \(module)Tests {
-        /// Rows as the service sends them, each with its number.
-        private static let rows = (1...\(rowCount)).map { number in
-          \(fence)\"\"\"
-      \(rows.replacing(Self.numberMark, with: "\\\(fence)(number)").indented(by: 4))
-          \"\"\"\(fence)
-        }
+      @Test func `\(name) satisfy the laws in all fault scenarios`() async throws {
+      \(rowsText.indented(by: 2))
+      \((impossibleScenarios.isEmpty ? plainTest : testOfSomeScenarios).indented(by: 2))
+      }
 
-        @Test func `satisfies the laws in all fault scenarios`() async throws {
-      \((impossibleScenarios.isEmpty ? plainTest : testOfSomeScenarios).indented(by: 4))
-        }
-
-        @Test func `the bundled records satisfy the laws`() async {
-          await expectLaws(ofBundledDataOf: \(module)Plugin())
-        }
+      @Test func `bundled \(name) satisfy the laws`() async {
+        await expectLaws(ofBundledDataOf: \(module)Plugin())
       }
 
       """
@@ -38,22 +28,24 @@ extension ModuleCode {
     secrets.map { "\(module)Plugin.\($0.name): \(testSecret($0.key).swiftLiteral)" }
   }
 
-  /// The IDs of all rows, as an argument; rows of objects may come in another order.
-  private var knownIDs: [String] {
-    guard hasPlainRows else { return [] }
+  /// The IDs of all rows.
+  private var ids: String {
     let id = Array(repeating: "\\($0)", count: manifest.idPaths.count).joined(separator: "/")
-    return ["knowing: (1...\(rowCount)).map { \"\(id)\" }"]
+    return "(1...\(rowCount)).map { \"\(id)\" }"
   }
+
+  /// The IDs as an argument; rows of objects may come in another order.
+  private var knownIDs: [String] { hasPlainRows ? ["knowing: \(ids)"] : [] }
 
   private var plainTest: String {
     var arguments = ["of: \(module)Plugin()"]
     var settings = ""
     if !secrets.isEmpty {
-      settings = swiftCall("let settings = Settings([", secretSettings, "])", at: 4) + "\n"
+      settings = swiftCall("let settings = Settings([", secretSettings, "])", at: 2) + "\n"
       arguments.append("settings: settings")
     }
     let call = swiftCall(
-      "try await expectLawsUnderFaults(", arguments + knownIDs, ") { request in", at: 4)
+      "try await expectLawsUnderFaults(", arguments + knownIDs, ") { request in", at: 2)
     return "\(settings)\(call)\n\(handler.indented(by: 2))\n}"
   }
 
@@ -68,12 +60,12 @@ extension ModuleCode {
       \(handler.indented(by: 2))
       }
       defer { server.stop() }
-      \(swiftCall("let settings = Settings([", urls + secretSettings, "])", at: 4))
+      \(swiftCall("let settings = Settings([", urls + secretSettings, "])", at: 2))
       let environment = PluginEnvironment(settings: settings, transport: HTTPTransport.standard)
       // This service cannot do what these do.
-      \(swiftCall("let impossible: Set = [", names, "]", at: 4))
+      \(swiftCall("let impossible: Set = [", names, "]", at: 2))
       let scenarios = FaultScenario.all.filter { !impossible.contains($0.name) }
-      \(swiftCall("try await expectLawsUnderFaults(", arguments, at: 4))
+      \(swiftCall("try await expectLawsUnderFaults(", arguments, at: 2))
       """
   }
 
@@ -107,10 +99,11 @@ extension ModuleCode {
     return rows.path == .root || sample.page.isObject && !isInArray
   }
 
-  /// More rows than some pages of any service.
-  private static let usualRows = 230
-
-  private var rowCount: Int { min(manifest.paging.deepest ?? .max, Self.usualRows) }
+  /// Some pages: of 5 rows if the service takes a size, else of ``usualSize``.
+  private var rowCount: Int {
+    let count = manifest.paging.size == nil ? 8 * Self.usualSize - 10 : 30
+    return min(manifest.paging.deepest ?? .max, count)
+  }
 
   private func testSecret(_ key: String) -> String { "\(key.lowercased())-of-this-test" }
 
@@ -119,17 +112,48 @@ extension ModuleCode {
   /// Stands for the number of a row, in text that is not Swift yet.
   private static let numberMark = "◈number◈"
 
-  /// A row as JSON on several lines.
-  private var rowText: String {
+  /// The declaration of the rows; those that are members of an object have no ID in them.
+  private var rowsText: String {
     var members: [JSON.Member] = rowMembers(of: shape.properties, [])
     if manifest.rows?.isEntries == true { members.removeAll { $0.name == "id" } }
-    let lines = members.map { member in
-      // Numbers stand without quotes.
-      let value = member.value.text.replacing("\"\(Self.integerMark)\"", with: Self.numberMark)
-      return "  \(JSON.string(member.name).text): \(value)"
+    let object = JSON.object(members).text
+    let row = manifest.rows?.isEntries == true ? "\"\(Self.numberMark)\": \(object)" : object
+    let fence = row.fence
+    // Numbers stand without quotes.
+    let text = row.replacing("\"\(Self.integerMark)\"", with: Self.numberMark)
+      .replacing(Self.numberMark, with: "\\\(fence)($0)")
+    let literal = "\(fence)\"\(text)\"\(fence)"
+    let line =
+      literal.count + 6 <= maxSwiftColumns
+      ? literal : "\(fence)\"\"\"\n\(Self.lines(text))\n\"\"\"\(fence)"
+    let path = manifest.idPaths[0].components.plainNames
+    let isMember = manifest.idPaths.count == 1 && manifest.rows?.isEntries != true
+    let id: String
+    switch path {
+    case ["id"]? where isMember: id = ""
+    case let names? where isMember: id = ", id: \(names.joined(separator: ".").swiftLiteral)"
+    default: id = ", ids: \(ids)"
     }
-    let row = "{\n\(lines.joined(separator: ",\n"))\n}"
-    return manifest.rows?.isEntries == true ? "\"\(Self.numberMark)\": \(row)" : row
+    return """
+      let rows = FakeRows(
+        (1...\(rowCount)).map {
+      \(line.indented(by: 4))
+        }\(id))
+      """
+  }
+
+  /// A JSON object in lines as wide as code.
+  private static func lines(_ object: String) -> String {
+    var lines: [String] = []
+    // No text of a row has a comma before a quotation mark: its words are those of this file.
+    for part in object.replacing(",\"", with: ",\n\"").split(separator: "\n") {
+      if let last = lines.last, last.count + part.count + 5 <= maxSwiftColumns {
+        lines[lines.count - 1] = "\(last) \(part)"
+      } else {
+        lines.append(String(part))
+      }
+    }
+    return lines.joined(separator: "\n")
   }
 
   private static let integerMark = "◈integer◈"
@@ -178,20 +202,6 @@ extension ModuleCode {
     var lines: [String] = []
     for check in secretChecks { lines.append(check) }
     if let item { lines.append(item) }
-    if usesBody {
-      lines.append(
-        """
-        let body = (try? JSONDecoder().decode(JSON.self, from: request.body)) ?? .null
-        func sent(_ value: JSON?) -> String? {
-          switch value {
-          case .string(let text)?: text
-          case .integer(let integer)?: String(integer)
-          default: nil
-          }
-        }
-        """)
-    }
-    lines.append("let found = \(found)")
     lines.append(contentsOf: slice)
     lines.append(reply)
     return lines.joined(separator: "\n")
@@ -217,92 +227,75 @@ extension ModuleCode {
     return conditions.map { "guard \($0) else { return .json(\"{}\", status: 401) }" }
   }
 
-  private func sent(_ parameter: RESTParameter) -> String {
-    switch parameter {
-    case .query(let name): "request.query[\(name.swiftLiteral)]"
-    case .body(let path):
-      "sent(body[\(path[0].swiftLiteral)]\(path.dropFirst().map { "?[\($0.swiftLiteral)]" }.joined()))"
-    }
-  }
+  private func sent(_ name: String) -> String { "request.parameter(\(path(name).swiftLiteral))" }
 
-  private func sent(_ name: String) -> String { sent(manifest.parameter(name)) }
+  private func number(_ name: String) -> String { "request.number(\(path(name).swiftLiteral))" }
 
-  private var usesBody: Bool {
-    guard manifest.body != nil else { return false }
-    var names = [manifest.paging.size?.name].compactMap(\.self)
-    switch manifest.paging.step {
-    case .page(let value), .offset(let value): names.append(value.name)
-    case .token(let name, _, _): names.append(name)
-    case .link, nil: break
+  /// The name of a parameter, or the names that lead to it in a body.
+  private func path(_ name: String) -> String {
+    switch manifest.parameter(name) {
+    case .query(let name): name
+    case .body(let path): path.joined(separator: ".")
     }
-    if case .parameter(let name)? = manifest.search { names.append(name) }
-    return names.contains { if case .body = manifest.parameter($0) { true } else { false } }
   }
 
   private var item: String? {
     guard let template = addresses.item, itemObstacle == nil else { return nil }
     let path = sample.item?.path ?? .root
-    let text = JSON.null.merging(.string(Self.rowMark), at: path.components[...], as: nil).text
-    let fence = text.fence
-    let whole = text.replacing("\"\(Self.rowMark)\"", with: "\\\(fence)(Self.rows[number - 1])")
-    let reply =
-      path == .root ? ".json(Self.rows[number - 1])" : ".json(\(fence)\"\(whole)\"\(fence))"
-    let id: String
-    if let segment = template.segment {
-      let marks = segment.split(separator: "{id}", omittingEmptySubsequences: false)
-      let parent = Addresses.path(of: template.address) + "/" + marks[0]
-      let ending =
-        (marks.last.map(String.init) ?? "") + (template.rest.isEmpty ? "" : "/\(template.rest)")
-      let isEnding = ending.isEmpty ? "" : ", request.path.hasSuffix(\(ending.swiftLiteral))"
-      let rest = ending.isEmpty ? "" : ".dropLast(\(ending.utf8.count))"
-      id = """
-        if request.path.hasPrefix(\(parent.swiftLiteral))\(isEnding) {
-          let id = request.path.dropFirst(\(parent.utf8.count))\(rest)
-        """
-    } else {
+    let reply: (String) -> String = { id in
+      guard path != .root else { return "rows.reply(\(id))" }
+      let text = JSON.null.merging(.string(Self.rowMark), at: path.components[...], as: nil).text
+      let fence = text.fence
+      let whole = text.replacing("\"\(Self.rowMark)\"", with: "\\\(fence)($0)")
+      return "rows[\(id)].map { .json(\(fence)\"\(whole)\"\(fence)) } ?? .json(\"{}\", status: 404)"
+    }
+    guard let segment = template.segment else {
       let name = template.query.split(separator: "&").first { $0.contains("{id}") }?
         .prefix { $0 != "=" }
-      id = "if let id = request.query[\(String(name ?? "id").swiftLiteral)] {"
+      let sent = "request.parameter(\(String(name ?? "id").swiftLiteral))"
+      return "if let id = \(sent) { return \(reply("id")) }"
     }
-    let number = manifest.id.count > 1 ? "id.split(separator: \"/\").first ?? \"\"" : "id"
-    return """
-      \(id)
-        guard let number = Int(\(number)), Self.rows.indices.contains(number - 1) else {
-          return .json("{}", status: 404)
-        }
-        return \(reply)
-      }
-      """
+    let marks = segment.split(separator: "{id}", omittingEmptySubsequences: false)
+    let parent = Addresses.path(of: template.address)
+    let head = marks[0]
+    let tail =
+      (marks.last.map(String.init) ?? "") + (template.rest.isEmpty ? "" : "/\(template.rest)")
+    var conditions = [
+      "let id = request.path(below: \((parent.isEmpty ? "/" : parent).swiftLiteral))"
+    ]
+    var id = "id"
+    if !tail.isEmpty {
+      conditions.append("id.hasSuffix(\(tail.swiftLiteral))")
+      id += ".dropLast(\(tail.count))"
+    }
+    if !head.isEmpty {
+      conditions.append("id.hasPrefix(\(String(head).swiftLiteral))")
+      id += ".dropFirst(\(head.count))"
+    }
+    return "if \(conditions.joined(separator: ", ")) {\n  return \(reply(id))\n}"
   }
 
   /// Stands for a row, in text that is not Swift yet.
   private static let rowMark = "◈row◈"
 
-  private var found: String {
-    let words: String
+  /// The expression of the words that are searched for.
+  private var words: String? {
     switch manifest.search {
-    case nil: return "Self.rows"
-    case .parameter(let name): words = sent(name)
+    case nil: return nil
+    case .parameter(let name): return sent(name)
     case .url:
-      guard let template = addresses.search else { return "Self.rows" }
+      guard let template = addresses.search else { return nil }
       if let segment = template.segment {
-        let marks = segment.split(separator: "{query}", omittingEmptySubsequences: false)
-        let parent = Addresses.path(of: template.address) + "/" + marks[0]
-        words =
-          "request.path.hasPrefix(\(parent.swiftLiteral)) ? String(request.path.dropFirst(\(parent.utf8.count))) : nil"
-      } else {
-        let item = template.query.split(separator: "&").first { $0.contains("{query}") } ?? ""
-        let pair = item.split(separator: "=", maxSplits: 1)
-        let before = pair.count > 1 ? pair[1].prefix { $0 != "{" } : ""
-        words =
-          "request.query[\(String(pair.first ?? "").swiftLiteral)]?.dropFirst(\((before.percentDecoded ?? "").count)).description"
+        let head = segment.split(separator: "{query}", omittingEmptySubsequences: false)[0]
+        let path = "request.path(below: \(Addresses.path(of: template.address).swiftLiteral))"
+        return head.isEmpty ? path : "\(path)?.dropFirst(\(head.count)).description"
       }
+      let item = template.query.split(separator: "&").first { $0.contains("{query}") } ?? ""
+      let pair = item.split(separator: "=", maxSplits: 1)
+      let head = pair.count > 1 ? String(pair[1].prefix { $0 != "{" }).percentDecoded ?? "" : ""
+      let sent = "request.parameter(\(String(pair.first ?? "").swiftLiteral))"
+      return head.isEmpty ? sent : "\(sent)?.dropFirst(\(head.count)).description"
     }
-    return """
-      Self.rows.filter { row in
-        row.lowercased().contains((\(words))?.lowercased() ?? "")
-      }
-      """
   }
 
   /// Page size of a service that has no parameter for it: searches and lookups read a few pages.
@@ -310,45 +303,54 @@ extension ModuleCode {
 
   private var slice: [String] {
     var lines: [String] = []
-    guard let step = manifest.paging.step else { return ["let page = found[...]"] }
-    if let size = manifest.paging.size {
-      lines.append(
-        "let size = \(sent(size.name)).flatMap { Int($0) } ?? \(min(size.value, Self.usualSize))")
-    } else {
-      lines.append("let size = \(Self.usualSize)")
+    var position = "0"
+    var size = "\(rowCount)"
+    if let step = manifest.paging.step {
+      size = "\(Self.usualSize)"
+      var isNamed = false
+      if case .page = step { isNamed = true }
+      if let parameter = manifest.paging.size {
+        size = "\(number(parameter.name)) ?? \(min(parameter.value, Self.usualSize))"
+        isNamed = true
+      }
+      if case .link = step { isNamed = manifest.paging.size != nil }
+      if isNamed {
+        lines.append("let size = \(size)")
+        size = "size"
+      }
+      switch step {
+      case .page(let value):
+        let number = "(\(number(value.name)) ?? \(value.value))"
+        position = "\(value.value == 0 ? number : "(\(number) - \(value.value))") * size"
+      case .offset(let value):
+        position = "\(number(value.name)) ?? \(value.value)"
+        if value.value != 0 { position = "(\(position)) - \(value.value)" }
+      case .token(let name, _, _): position = "\(number(name)) ?? 0"
+      case .link: position = "request.number(\"cursor\") ?? 0"
+      }
     }
-    switch step {
-    case .page(let value):
-      lines.append("let number = \(sent(value.name)).flatMap { Int($0) } ?? \(value.value)")
-      lines.append(
-        "let start = max(number\(value.value == 0 ? "" : " - \(value.value)"), 0) * size")
-    case .offset(let value):
-      lines.append("let number = \(sent(value.name)).flatMap { Int($0) } ?? \(value.value)")
-      lines.append("let start = max(number\(value.value == 0 ? "" : " - \(value.value)"), 0)")
-    case .token(let name, _, _): lines.append("let start = \(sent(name)).flatMap { Int($0) } ?? 0")
-    case .link: lines.append("let start = request.query[\"cursor\"].flatMap { Int($0) } ?? 0")
-    }
-    lines.append("let page = found.dropFirst(start).prefix(size)")
+    let found = words.map { ["with: \($0)"] } ?? []
+    lines.append(
+      swiftCall("let page = rows.page(", ["from: \(position)", "size: \(size)"] + found, at: 4))
     return lines
   }
 
   /// The reply with a page, as code.
   private var reply: String {
     var lines: [String] = []
-    var headers = ["(\"Content-Type\", \"application/json\")"]
+    var headers: [String] = []
     var places: [(path: JSONPath, code: String)] = []
     let rows = manifest.rows ?? .init(.root)
-    lines.append("let rows = page.joined(separator: \",\")")
-    places.append((rows.path, rows.isEntries ? "{◈(rows)}" : "[◈(rows)]"))
+    places.append(
+      (rows.path, rows.isEntries ? #"{◈(page.rows.joined(separator: ","))}"# : "◈(page.json)"))
     switch manifest.total {
-    case .body(let path)?: places.append((path, "◈(found.count)"))
-    case .header(let name)?: headers.append("(\(name.swiftLiteral), \"\\(found.count)\")")
+    case .body(let path)?: places.append((path, "◈(page.total)"))
+    case .header(let name)?: headers.append("(\(name.swiftLiteral), \"\\(page.total)\")")
     case .lastRow?, nil: break
     }
     lines += next(&places, &headers)
     if let more = manifest.paging.more {
-      let comparison = more.isNegated ? ">=" : "<"
-      places.append((more.path, "◈(page.endIndex \(comparison) found.count)"))
+      places.append((more.path, "◈(page.next \(more.isNegated ? "==" : "!=") nil)"))
     }
     var document = JSON.null
     for (index, place) in places.enumerated() {
@@ -362,8 +364,9 @@ extension ModuleCode {
       let code = place.code.replacing("◈(", with: "\\\(fence)(")
       text = text.replacing("\"◈\(index)◈\"", with: code)
     }
-    lines.append("let text = \(fence)\"\"\"\n  \(text)\n  \"\"\"\(fence)")
-    lines.append(swiftCall("return .status(200, text, headers: [", headers, "])", at: 6))
+    let literal = "\(fence)\"\(text)\"\(fence)"
+    let fields = headers.isEmpty ? [] : [swiftCall("headers: [", headers, "]", at: 6)]
+    lines.append(swiftCall("return .json(", [literal] + fields, at: 4))
     return lines.joined(separator: "\n")
   }
 
@@ -376,41 +379,42 @@ extension ModuleCode {
       switch next {
       case .lastRow: return []
       case .header(let name):
-        headers.append(
-          "(\(name.swiftLiteral), page.endIndex < found.count ? \"\\(page.endIndex)\" : \"\")")
+        headers.append("(\(name.swiftLiteral), page.next.map(String.init) ?? \"\")")
         return []
       case .body(let path):
-        let end = "page.endIndex < found.count ? \"\\\"\\(page.endIndex)\\\"\" : \"null\""
-        places.append((path, "◈(next)"))
-        return ["let next = \(end)"]
+        places.append((path, #"◈(next ?? "null")"#))
+        return [#"let next = page.next.map { "\"\($0)\"" }"#]
       }
     case .link(let next):
-      var lines = ["let isLast = page.endIndex >= found.count"]
-      var query = ["cursor=\\(page.endIndex)"]
+      var query = ["cursor=\\($0)"]
       if let size = manifest.paging.size, case .query(let name) = manifest.parameter(size.name) {
         query.append("\(name.percentEncoded)=\\(size)")
       }
+      var lines: [String] = []
       if case .parameter(let name)? = manifest.search {
-        query.append("\(name.percentEncoded)=\\(\(sent(name)) ?? \"\")")
+        lines.append("let words = \(sent(name)) ?? \"\"")
+        query.append("\(name.percentEncoded)=\\(words)")
       }
       let link = "\\(request.path)?\(query.joined(separator: "&"))"
+      var value = link
+      var path: JSONPath?
       switch next {
       case .header(let name) where name.lowercased() == "link":
-        headers.append("(\"Link\", isLast ? \"\" : \"<\(link)>; rel=\\\"next\\\"\")")
-      case .header(let name): headers.append("(\(name.swiftLiteral), isLast ? \"\" : \"\(link)\")")
-      case .body(var path):
-        if path.components.last == .each { path = JSONPath(path.components.dropLast()) }
-        let value =
-          switch nextForm {
-          case .text: "\\\"\(link)\\\""
-          case .object: "{\\\"href\\\": \\\"\(link)\\\"}"
-          case .list: "[{\\\"rel\\\": \\\"next\\\", \\\"href\\\": \\\"\(link)\\\"}]"
-          case .parameters: "{\\\"cursor\\\": \\\"\\(page.endIndex)\\\"}"
-          }
-        lines.append("let next = isLast ? \"null\" : \"\(value)\"")
-        places.append((path, "◈(next)"))
-      case .lastRow: break
+        value = "<\(link)>; rel=\\\"next\\\""
+        headers.append("(\"Link\", next ?? \"\")")
+      case .header(let name): headers.append("(\(name.swiftLiteral), next ?? \"\")")
+      case .body(let body):
+        path = body.components.last == .each ? JSONPath(body.components.dropLast()) : body
+        switch nextForm {
+        case .text: value = "\\\"\(link)\\\""
+        case .object: value = "{\\\"href\\\": \\\"\(link)\\\"}"
+        case .list: value = "[{\\\"rel\\\": \\\"next\\\", \\\"href\\\": \\\"\(link)\\\"}]"
+        case .parameters: value = "{\\\"cursor\\\": \\\"\\($0)\\\"}"
+        }
+      case .lastRow: return []
       }
+      lines.append("let next = page.next.map { \"\(value)\" }")
+      if let path { places.append((path, #"◈(next ?? "null")"#)) }
       return lines
     case .page, .offset, nil: return []
     }

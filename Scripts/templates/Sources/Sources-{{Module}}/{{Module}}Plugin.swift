@@ -7,20 +7,11 @@ public struct {{Module}}Plugin: Plugin {
   public let example = PluginExample(query: "sample", id: "1")
 
 {{if secret}}
-  public static let key = Setting(
-    "{{NAME}}_KEY", .secret, about: "API key of the {{name}} service")
-
-{{end}}
-  public static let url = Setting(
-    "{{NAME}}_URL", .url, default: "https://{{name}}.example", about: "URL of the {{name}} service")
-
-{{if secret}}
   public let settings = [key, url]
 {{end}}
 {{if !secret}}
   public let settings = [url]
 {{end}}
-
   public let fields: [Field<{{Record}}>] = [
     Field(\.id, about: "ID assigned by the service."),
     Field(\.name, isSearchable: true),
@@ -28,15 +19,17 @@ public struct {{Module}}Plugin: Plugin {
     Field(\.image, about: "URL of an image.", isShown: false),
 {{end}}
   ]
-
 {{if images}}
   public let layout = Layout<{{Record}}>(image: \.image)
-
 {{end}}
-  /// Records are fresh for a minute.
-  public let policy = Policy()
-
   public let bundled: any DataSource<{{Record}}>
+
+{{if secret}}
+  public static let key = Setting(
+    "{{NAME}}_KEY", .secret, about: "API key of the {{name}} service")
+{{end}}
+  public static let url = Setting(
+    "{{NAME}}_URL", .url, default: "https://{{name}}.example", about: "URL of the {{name}} service")
 
   public init() { bundled = BundledSource("{{name}}", json: bundled{{Module}}, fields: fields) }
 
