@@ -84,6 +84,8 @@ let package = Package(
     .target(
       name: "DeclaredSource", dependencies: ["AggregatorFiles", "AggregatorKit"],
       path: "Sources/Sources-Declared"),
+    // A manifest's module in Swift.
+    .library("Export", dependsOn: ["AggregatorKit", "DeclaredSource"]),
     // The command line: what it writes, what a run is asked and answers, how its words are read, its SQL, its pages,
     // and the commands.
     .library("Terminal", dependsOn: ["AggregatorFiles", "AggregatorKit"]),
@@ -111,8 +113,8 @@ let package = Package(
     .target(
       name: "AggregatorCommand",
       dependencies: [
-        "AggregatorArguments", "AggregatorCopy", "AggregatorFiles", "AggregatorKit",
-        "AggregatorLaws", "AggregatorQueries", "AggregatorSQL", "AggregatorServer",
+        "AggregatorArguments", "AggregatorCopy", "AggregatorExport", "AggregatorFiles",
+        "AggregatorKit", "AggregatorLaws", "AggregatorQueries", "AggregatorSQL", "AggregatorServer",
         "AggregatorTerminal", "AggregatorWeb", "DeclaredSource",
       ]),
     // The list of the sources, which tests read without the program.
@@ -139,7 +141,8 @@ let package = Package(
     .testTarget(
       name: "DeclaredTests",
       dependencies: [
-        "AggregatorFakeServices", "AggregatorKit", "AggregatorLaws", "AggregatorSourceTesting",
+        "AggregatorExport", "AggregatorFakeServices", "AggregatorKit", "AggregatorLaws",
+        "AggregatorSourceTesting",
         "DeclaredSource",
       ]),
     .sourceTests("Countries"),

@@ -7,13 +7,13 @@ public struct DeclaredPlugin: Plugin {
   private let folder: ManifestFolder?
 
   /// A source whose secrets are not bound to a host, for a manifest that was written by this process.
-  init(_ name: String, _ manifest: Manifest) {
+  package init(_ name: String, _ manifest: Manifest) {
     self.name = name
     lazy = Lazy { .success(manifest) }
     folder = nil
   }
 
-  init(_ name: String, in folder: ManifestFolder) {
+  package init(_ name: String, in folder: ManifestFolder) {
     self.name = name
     self.folder = folder
     lazy = Lazy {

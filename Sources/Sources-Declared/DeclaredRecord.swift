@@ -56,7 +56,7 @@ extension DeclaredRecord {
   }
 
   /// Reads a row; throws a text that says why it has no ID.
-  init(_ row: JSON, id paths: [JSONPath], isCanonical: Bool = false) throws(SourceError) {
+  package init(_ row: JSON, id paths: [JSONPath], isCanonical: Bool = false) throws(SourceError) {
     var parts: [String] = []
     for path in paths {
       guard let value = path.value(in: row), value.isIdentifying else {

@@ -1,11 +1,11 @@
-import AggregatorKit
+package import AggregatorKit
 
 extension Manifest {
   /// The name of the setting whose value `${NAME}` stands for: letters, digits and `_`.
-  static var placeholder: Regex<(Substring, Substring)> { /\$\{([A-Z][A-Z0-9_]*)\}/ }
+  package static var placeholder: Regex<(Substring, Substring)> { /\$\{([A-Z][A-Z0-9_]*)\}/ }
 
   /// The names of the secret settings in the URLs and the header fields, each once.
-  var secretNames: [String] {
+  package var secretNames: [String] {
     var urls = [url, item].compactMap(\.self)
     if case .url(let url)? = search { urls.append(url) }
     var seen: Set<Substring> = []
@@ -14,7 +14,7 @@ extension Manifest {
   }
 
   /// The host and port that requests, and so secrets, are sent to; `nil` if the URL is invalid.
-  var authority: String? { Self.authority(of: url) }
+  package var authority: String? { Self.authority(of: url) }
 
   /// The host and port of an http or https URL, which may hold placeholders; `nil` for any other text.
   static func authority(of url: String) -> String? {
@@ -46,7 +46,7 @@ extension Manifest {
   }
 
   /// The request of one record; `nil` if it has no URL.
-  func itemRequest(
+  package func itemRequest(
     _ id: String, in settings: Settings, knowing known: [Setting]
   ) -> HTTPRequest? {
     // The ID of several values has its parts escaped already.
@@ -117,7 +117,7 @@ extension Manifest {
   }
 
   /// The parameter of this name: of the query, or a member of the body.
-  func parameter(_ name: String) -> RESTParameter {
+  package func parameter(_ name: String) -> RESTParameter {
     guard body != nil, !hasParameter(name), let path = JSONPath(name), !path.isMultiple else {
       return .query(name)
     }
@@ -159,7 +159,7 @@ extension Manifest {
     return reply
   }
 
-  var idPaths: [JSONPath] { rows?.isEntries == true ? [.root.appending("id")] : id }
+  package var idPaths: [JSONPath] { rows?.isEntries == true ? [.root.appending("id")] : id }
 
   /// Reads a response with one record, which may be wrapped: `{"data": {…}}`; `nil` if it is empty.
   func decodeItem(
@@ -183,7 +183,7 @@ extension Manifest {
         : "\(service) sent no record with \(idPaths.map(\.description).joined(separator: ", "))")
   }
 
-  static let maxWrappers = 4
+  package static let maxWrappers = 4
 
   func value(
     at path: ResponsePath, _ document: JSON, _ response: HTTPResponse, _ rows: [JSON]
@@ -245,7 +245,7 @@ extension JSON {
 
 extension HTTPResponse {
   /// The body as JSON, with members in the order of the text or in canonical form.
-  func document(
+  package func document(
     by service: String, isCanonical: Bool = false
   ) throws(SourceError) -> JSON {
     guard let text = JSONText(body) else {

@@ -1,25 +1,25 @@
-import AggregatorKit
+package import AggregatorKit
 
 /// A path to values in a JSON document: member names, list positions from 0, and `*` for each element or
 /// member, joined by dots; `$` is the document itself.
 ///
 /// `data.items`, `0.total`, `labels.*.name`. A name that contains a dot, or would read as something else, is
 /// quoted as in JSON: `a."b.c".d`.
-struct JSONPath: Hashable, Sendable, LosslessStringConvertible {
-  typealias Component = JSONPathComponent
+package struct JSONPath: Hashable, Sendable, LosslessStringConvertible {
+  package typealias Component = JSONPathComponent
 
   /// Longer paths are refused: a manifest is untrusted.
-  static let maxComponents = 32
+  package static let maxComponents = 32
 
-  let components: [Component]
+  package let components: [Component]
 
   /// The document itself.
-  static let root = JSONPath([])
+  package static let root = JSONPath([])
 
-  init(_ components: [Component]) { self.components = components }
+  package init(_ components: [Component]) { self.components = components }
 
   /// Parses a path; `nil` if it is invalid.
-  init?(_ description: String) {
+  package init?(_ description: String) {
     guard description != "$" else {
       self = .root
       return
@@ -37,17 +37,17 @@ struct JSONPath: Hashable, Sendable, LosslessStringConvertible {
     self.components = components
   }
 
-  var description: String {
+  package var description: String {
     components.isEmpty ? "$" : components.map(\.description).joined(separator: ".")
   }
 
   /// True if the path may lead to several values.
-  var isMultiple: Bool { components.contains(.each) }
+  package var isMultiple: Bool { components.contains(.each) }
 
-  func appending(_ name: String) -> JSONPath { JSONPath(components + [.member(name)]) }
+  package func appending(_ name: String) -> JSONPath { JSONPath(components + [.member(name)]) }
 
   /// The values that the path leads to, in the order of the document.
-  func values(in document: JSON) -> [JSON] {
+  package func values(in document: JSON) -> [JSON] {
     var values = [document]
     for component in components { values = values.flatMap(component.values(in:)) }
     return values
@@ -55,7 +55,7 @@ struct JSONPath: Hashable, Sendable, LosslessStringConvertible {
 
   /// The value that the path leads to; for a path to several values an array of those that are not null;
   /// `nil` for none.
-  func value(in document: JSON) -> JSON? {
+  package func value(in document: JSON) -> JSON? {
     guard isMultiple else {
       // Called for each field of each record, so without intermediate arrays.
       var value = document
@@ -87,7 +87,7 @@ extension JSONPathComponent {
     self = name == "*" ? .each : .member(String(name))
   }
 
-  var description: String {
+  package var description: String {
     guard case .member(let name) = self else { return "*" }
     let isPlain =
       !name.isEmpty && !["*", "$"].contains(name) && !name.contains { ".\"".contains($0) }
@@ -104,18 +104,18 @@ extension JSONPathComponent {
 
 extension JSON {
   /// The text; `nil` for any other value.
-  var string: String? { if case .string(let text) = self { text } else { nil } }
+  package var string: String? { if case .string(let text) = self { text } else { nil } }
 
   /// The elements of an array; `nil` for any other value.
-  var array: [JSON]? { if case .array(let elements) = self { elements } else { nil } }
+  package var array: [JSON]? { if case .array(let elements) = self { elements } else { nil } }
 
   /// The members of an object; none of any other value.
-  var members: [Member] { if case .object(let members) = self { members } else { [] } }
+  package var members: [Member] { if case .object(let members) = self { members } else { [] } }
 
   /// The elements of an array, or the values of an object.
-  var children: [JSON] { array ?? members.map(\.value) }
+  package var children: [JSON] { array ?? members.map(\.value) }
 
-  var isObject: Bool { if case .object = self { true } else { false } }
+  package var isObject: Bool { if case .object = self { true } else { false } }
 
   /// The member of an object with this name, or the element of an array at this position.
   fileprivate func element(_ name: String) -> JSON? {

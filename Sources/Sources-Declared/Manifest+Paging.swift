@@ -1,39 +1,39 @@
-import AggregatorKit
+package import AggregatorKit
 
 extension Manifest {
   /// The paging of a service.
-  struct Paging: Hashable, Sendable {
+  package struct Paging: Hashable, Sendable {
     /// The result of verifying the paging by reading a second page.
-    enum Proof: String, Hashable, Sendable { case proved, unproved, single }
+    package enum Proof: String, Hashable, Sendable { case proved, unproved, single }
 
     /// The difference between the request of a page and that of the first; `nil` if it must still be inferred,
     /// and for a single response.
-    var step: Step?
+    package var step: Step?
 
     /// The parameter of the page size and its value.
-    var size: Parameter?
+    package var size: Parameter?
 
     /// True while there are more pages; a leading `!` in the manifest means the opposite.
-    var more: More?
+    package var more: More?
 
     /// The depth after which the service refuses pages, in records; `nil` if there is none.
-    var deepest: Int?
+    package var deepest: Int?
 
     /// Other hosts that next links may lead to, without secrets.
-    var hosts: [String] = []
+    package var hosts: [String] = []
 
     /// True if a token, or next link, is spent by its use.
-    var tokenOnce = false
+    package var tokenOnce = false
 
     /// `nil` for a manifest written by hand.
-    var proof: Proof?
+    package var proof: Proof?
 
-    struct More: Hashable, Sendable {
-      var path: JSONPath
-      var isNegated = false
+    package struct More: Hashable, Sendable {
+      package var path: JSONPath
+      package var isNegated = false
     }
 
-    enum Step: Hashable, Sendable {
+    package enum Step: Hashable, Sendable {
       /// A parameter that counts pages; its value is the start.
       case page(Parameter)
       /// A parameter that counts rows; its value is the start.
@@ -45,7 +45,7 @@ extension Manifest {
     }
   }
 
-  var restPaging: RESTPaging {
+  package var restPaging: RESTPaging {
     let step: RESTPaging.Step =
       switch paging.step {
       case nil: .single
@@ -65,12 +65,12 @@ extension Manifest {
   }
 
   /// The value of a response at the place where the next page is named.
-  struct UnusableNext: Error {
-    let text: String
+  package struct UnusableNext: Error {
+    package let text: String
   }
 
   /// The next page; `nil` at the end.
-  func continuation(
+  package func continuation(
     _ document: JSON, _ response: HTTPResponse, _ rows: [JSON]
   ) throws(UnusableNext) -> RESTResponse<DeclaredRecord>.Continuation? {
     let next: ResponsePath
@@ -99,11 +99,11 @@ extension Manifest {
 }
 
 extension ManifestReader {
-  static let pagingKeys = [
+  package static let pagingKeys = [
     "page", "offset", "next", "token", "tokenOnce", "hosts", "size", "more", "deepest", "paging",
   ]
 
-  func paging() throws(SourceError) -> Manifest.Paging {
+  package func paging() throws(SourceError) -> Manifest.Paging {
     var paging = Manifest.Paging()
     let parameter = "a parameter and its start, such as \"page=1\""
     let page = try parsed("page", parameter, Manifest.Parameter.init)
@@ -161,7 +161,7 @@ extension ManifestReader {
 
 extension Manifest.Paging.Step {
   /// The members of a manifest that say it.
-  var members: [(name: String, value: String)] {
+  package var members: [(name: String, value: String)] {
     switch self {
     case .page(let parameter): [("page", parameter.description)]
     case .offset(let parameter): [("offset", parameter.description)]

@@ -1,69 +1,71 @@
-import AggregatorKit
+package import AggregatorKit
 
 /// The declaration of a source: the address of a JSON API, where its records are, and how its pages follow
 /// one another.
 ///
 /// A manifest is untrusted data: it is validated when it is read, and never reads files, the environment, or
 /// other sources' settings.
-struct Manifest: Hashable, Sendable {
+package struct Manifest: Hashable, Sendable {
   /// The URL of the first page.
   ///
   /// It may hold `${NAME}`, the value of a secret setting.
-  var url: String
+  package var url: String
 
   /// A one-line summary; `nil` for the host and path.
-  var summary: String?
+  package var summary: String?
 
   /// Header fields, in order; values may hold `${NAME}`.
-  var headers: [SourceRequest.Header] = []
+  package var headers: [SourceRequest.Header] = []
 
   /// The JSON body, which makes the request a `POST`; `nil` for `GET`.
-  var body: JSON?
+  package var body: JSON?
 
   /// Where the records are in a response; `nil` if it must still be inferred.
-  var rows: RowsPath?
+  package var rows: RowsPath?
 
   /// The paths in a row whose values identify it.
   ///
   /// Several values are joined by `/`. Empty if they must still be inferred.
-  var id: [JSONPath] = []
+  package var id: [JSONPath] = []
 
-  var fields: [DeclaredField] = []
+  package var fields: [DeclaredField] = []
 
-  var paging = Paging()
+  package var paging = Paging()
 
   /// Where the total is in a response.
-  var total: ResponsePath?
+  package var total: ResponsePath?
 
   /// The URL of one record, with `{id}`.
-  var item: String?
+  package var item: String?
 
-  var search: Search?
+  package var search: Search?
 
   /// The paths in a row of an image's URL, a web page's URL, and a title.
-  var image: JSONPath?
-  var link: JSONPath?
-  var title: JSONPath?
+  package var image: JSONPath?
+  package var link: JSONPath?
+  package var title: JSONPath?
 
   /// The rate limit: `5/s` by default; `nil` for `off`.
-  var rate: Rate? = Self.defaultRate
+  package var rate: Rate? = Self.defaultRate
   /// The time to live of cached pages.
-  var fresh: Duration = .seconds(600)
-  var timeout: Duration = .seconds(15)
+  package var fresh: Duration = .seconds(600)
+  package var timeout: Duration = .seconds(15)
 
-  static let defaultRate = Rate("5/s")
+  package static let defaultRate = Rate("5/s")
+
+  package init(url: String) { self.url = url }
 
   /// A field of a record.
-  struct DeclaredField: Hashable, Sendable {
+  package struct DeclaredField: Hashable, Sendable {
     /// The JSON key and SQL column.
-    var name: String
-    var path: JSONPath
+    package var name: String
+    package var path: JSONPath
     /// False to leave a text out of local search.
-    var isSearchable = true
+    package var isSearchable = true
   }
 
   /// A search of the service.
-  enum Search: Hashable, Sendable {
+  package enum Search: Hashable, Sendable {
     /// The query parameter, or member of the body, that takes the text.
     case parameter(String)
     /// A URL with `{query}`.
@@ -75,46 +77,46 @@ extension Manifest {
   /// A query parameter, or a member of the body, and its value: `per_page=100`, `variables.from=0`.
   ///
   /// The name is a member of the body if the manifest has a body and the URL has no such parameter.
-  struct Parameter: Hashable, Sendable, LosslessStringConvertible {
-    var name: String
-    var value: Int
+  package struct Parameter: Hashable, Sendable, LosslessStringConvertible {
+    package var name: String
+    package var value: Int
 
-    init(name: String, value: Int) {
+    package init(name: String, value: Int) {
       self.name = name
       self.value = value
     }
 
-    init?(_ description: String) {
+    package init?(_ description: String) {
       guard let equals = description.lastIndex(of: "="), equals > description.startIndex,
         let value = Int(description[description.index(after: equals)...]), 0...1_000_000 ~= value
       else { return nil }
       self.init(name: String(description[..<equals]), value: value)
     }
 
-    var description: String { "\(name)=\(value)" }
+    package var description: String { "\(name)=\(value)" }
   }
 
   /// The rows of a response: an array, or the members of an object.
-  struct RowsPath: Hashable, Sendable, LosslessStringConvertible {
-    var path: JSONPath
+  package struct RowsPath: Hashable, Sendable, LosslessStringConvertible {
+    package var path: JSONPath
 
     /// True if the rows are the members of the object at ``path``, whose names are the IDs; written as a
     /// last component `{}`.
-    var isEntries = false
+    package var isEntries = false
 
-    init(_ path: JSONPath, isEntries: Bool = false) {
+    package init(_ path: JSONPath, isEntries: Bool = false) {
       self.path = path
       self.isEntries = isEntries
     }
 
-    init?(_ description: String) {
+    package init?(_ description: String) {
       let isEntries = description == "{}" || description.hasSuffix(".{}")
       let text = isEntries ? String(description.dropLast(3)) : description
       guard let path = description == "{}" ? .root : JSONPath(text) else { return nil }
       self.init(path, isEntries: isEntries)
     }
 
-    var description: String {
+    package var description: String {
       guard isEntries else { return path.description }
       return path == .root ? "{}" : "\(path).{}"
     }
@@ -123,7 +125,7 @@ extension Manifest {
     ///
     /// A path to several arrays joins them. An entry becomes an object: its name as `id`, then the members of
     /// its value, or the value as `value`.
-    func rows(in document: JSON) -> [JSON]? {
+    package func rows(in document: JSON) -> [JSON]? {
       if isEntries {
         guard case .object(let members)? = path.value(in: document) else { return nil }
         return members.map { member in
@@ -141,14 +143,14 @@ extension Manifest {
   }
 
   /// A place in a response: `meta.total`, `header:X-Total-Count`, `last.id` in the last row.
-  enum ResponsePath: Hashable, Sendable, LosslessStringConvertible {
+  package enum ResponsePath: Hashable, Sendable, LosslessStringConvertible {
     case body(JSONPath)
     /// A header field; of `Link` (RFC 8288) the URL with `rel="next"`.
     case header(String)
     /// A value in the last row.
     case lastRow(JSONPath)
 
-    init?(_ description: String) {
+    package init?(_ description: String) {
       if description.lowercased().hasPrefix("header:") {
         let name = description.dropFirst("header:".count)
         guard !name.isEmpty, name.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
@@ -164,7 +166,7 @@ extension Manifest {
 
     /// This path if it leads to one value, also if it names all members of it: `continue.*`; `nil` if it leads
     /// to several.
-    var ofOneValue: ResponsePath? {
+    package var ofOneValue: ResponsePath? {
       switch self {
       case .header: return self
       case .lastRow(let path): return path.isMultiple ? nil : self
@@ -174,7 +176,7 @@ extension Manifest {
       }
     }
 
-    var description: String {
+    package var description: String {
       switch self {
       case .body(let path):
         // A member of the body named `last` is quoted, to distinguish it from the last row.

@@ -31,7 +31,7 @@ public struct ManifestFolder: Sendable {
   public func file(of name: String) -> String { "\(path)/\(name).json" }
 
   /// Reads a manifest.
-  func manifest(_ name: String) throws(SourceError) -> Manifest {
+  package func manifest(_ name: String) throws(SourceError) -> Manifest {
     do { return try Manifest(reading: Data(text(of: name))) } catch {
       guard error.code != .storage else { throw error }
       throw SourceError(error.code, "\(file(of: name)): \(error.message)", remedy: error.remedy)

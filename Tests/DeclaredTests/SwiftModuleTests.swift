@@ -2,6 +2,7 @@ import AggregatorKit
 import Foundation
 import Testing
 
+@testable import AggregatorExport
 @testable import DeclaredSource
 
 /// Modules that are written from manifests; `Scripts/check-new-source` compiles some with all that manifests can say.

@@ -1,4 +1,5 @@
 import AggregatorArguments
+import AggregatorExport
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal

@@ -1,4 +1,4 @@
-import AggregatorKit
+package import AggregatorKit
 
 /// A request and its response, as inference sees them.
 struct Exchange: Sendable {
@@ -69,7 +69,7 @@ extension JSON {
   /// Reads a JSON text, with members in the order of the text; `nil` if it is invalid.
   ///
   /// Of members with one name only the first is kept, which is the one that a path finds.
-  init?(inOrder bytes: Data) {
+  package init?(inOrder bytes: Data) {
     guard let text = JSONText(bytes) else { return nil }
     self = JSON(text).withUniqueNames
   }
@@ -97,7 +97,7 @@ func normalized(_ name: some StringProtocol) -> String {
 private let maxNameLength = 100
 
 /// The words of a name: `timdexRecordId`, `record_id` and `Record ID` end with `id`.
-func words(of name: some StringProtocol) -> [String] {
+package func words(of name: some StringProtocol) -> [String] {
   var words: [String] = []
   var word = ""
   var wasLower = false

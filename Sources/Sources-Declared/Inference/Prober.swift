@@ -1,7 +1,7 @@
-import AggregatorKit
+package import AggregatorKit
 
 /// Finds out what a manifest does not say, and proves the paging by reading a second page.
-struct Prober: Sendable {
+package struct Prober: Sendable {
   let name: String
   let environment: PluginEnvironment
 
@@ -49,6 +49,16 @@ struct Prober: Sendable {
   }
 
   // MARK: - Requests
+
+  /// The first page as the service sends it, and its rows.
+  package static func firstPage(
+    of manifest: Manifest, named name: String, in environment: PluginEnvironment
+  ) async throws(SourceError) -> (document: JSON, rows: [JSON]) {
+    var proposal = Proposal(manifest: manifest)
+    let prober = Prober(name: name, environment: environment) { _, _ in nil }
+    let sample = try await prober.fetch(manifest, at: .first, &proposal).get()
+    return (sample.exchange.document, sample.rows)
+  }
 
   /// A response and its rows.
   struct Sample {

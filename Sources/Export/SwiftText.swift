@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 /// Swift code as text: literals and names made of untrusted text, and calls broken into lines.
 

@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 extension ModuleCode {
   var pluginText: String {

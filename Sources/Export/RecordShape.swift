@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 /// The properties of a record in Swift: the members of rows that a manifest names, with the types that rows show.
 struct RecordShape {

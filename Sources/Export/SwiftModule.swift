@@ -1,4 +1,5 @@
 package import AggregatorKit
+package import DeclaredSource
 
 /// The source of a manifest as a Swift module: record, plugin, bundled data, and a test of the laws.
 ///
@@ -52,7 +53,7 @@ package struct SwiftModule: Sendable {
     try self.init(of: name, manifest, record: record, from: sample)
   }
 
-  init(
+  package init(
     of name: String, _ manifest: Manifest, record: String, from sample: ModuleSample
   ) throws(SourceError) {
     func type(_ name: String) -> String {
@@ -76,7 +77,7 @@ package struct SwiftModule: Sendable {
 }
 
 /// Replies of the service: its first page, and a single record.
-struct ModuleSample: Sendable {
+package struct ModuleSample: Sendable {
   /// The first page.
   var page: JSON
   var rows: [JSON]
@@ -87,7 +88,7 @@ struct ModuleSample: Sendable {
   var date = ""
   var notes: [String] = []
 
-  init(page: JSON, rows: [JSON], item: (row: JSON, path: JSONPath)? = nil) {
+  package init(page: JSON, rows: [JSON], item: (row: JSON, path: JSONPath)? = nil) {
     self.page = page
     self.rows = rows
     self.item = item
@@ -96,10 +97,8 @@ struct ModuleSample: Sendable {
   fileprivate init(
     of name: String, _ manifest: Manifest, in environment: PluginEnvironment
   ) async throws(SourceError) {
-    let prober = Prober(name: name, environment: environment) { _, _ in nil }
-    var proposal = Proposal(manifest: manifest)
-    let first = try await prober.fetch(manifest, at: .first, &proposal).get()
-    self.init(page: first.exchange.document, rows: first.rows)
+    let (document, rows) = try await Prober.firstPage(of: manifest, named: name, in: environment)
+    self.init(page: document, rows: rows)
     date = String(environment.now().iso8601.prefix(10))
     guard !rows.isEmpty else {
       throw SourceError(

@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 extension ModuleCode {
   /// A test with a fake service that pages, searches and replies as the manifest says.

@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 /// The texts of the files of a ``SwiftModule``.
 struct ModuleCode {

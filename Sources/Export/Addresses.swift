@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 /// The URLs of a manifest: the setting of the service's address, and what is below it.
 struct Addresses {

@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 extension ModuleCode {
   /// The statement that makes the source.
