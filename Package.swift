@@ -56,6 +56,10 @@ let package = Package(
         "AggregatorCore", "AggregatorFiles",
         .target(name: "CAggregatorCurl", condition: .when(platforms: [.linux])),
       ]),
+    // Signing in at services.
+    .library(
+      "Authorization",
+      dependsOn: ["AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorSettings"]),
     // The engine of Apple systems. On Linux only tests depend on it.
     .library("URLSession", dependsOn: ["AggregatorCore", "AggregatorHTTP"]),
     .library("Images", dependsOn: ["AggregatorCore", "AggregatorFiles", "AggregatorHTTP"]),
@@ -73,8 +77,8 @@ let package = Package(
     .target(
       name: "AggregatorKit",
       dependencies: [
-        "AggregatorCore", "AggregatorHTTP", "AggregatorImages", "AggregatorSQLite",
-        "AggregatorSettings", "AggregatorStore", "AggregatorText",
+        "AggregatorAuthorization", "AggregatorCore", "AggregatorHTTP", "AggregatorImages",
+        "AggregatorSQLite", "AggregatorSettings", "AggregatorStore", "AggregatorText",
         .target(
           name: "AggregatorURLSession",
           condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
@@ -132,8 +136,8 @@ let package = Package(
     .testTarget(
       name: "LibraryTests",
       dependencies: [
-        "AggregatorCopy", "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages",
-        "AggregatorKit",
+        "AggregatorAuthorization", "AggregatorCopy", "AggregatorCore", "AggregatorFakeServices",
+        "AggregatorFiles", "AggregatorHTTP", "AggregatorImages", "AggregatorKit",
         "AggregatorLaws", "AggregatorObservation", "AggregatorPostgres", "AggregatorPostgresServer",
         "AggregatorSQLite", "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting",
         "AggregatorStore", "AggregatorURLSession", "CAggregatorSQLite",
@@ -194,7 +198,8 @@ let package = Package(
 // The module AggregatorKit does not change when one that it only exports does: without these dependencies SwiftPM
 // would leave those who import it as they are, compiled for the old layout of a type.
 let exported = [
-  "AggregatorCore", "AggregatorFoundation", "AggregatorHTTP", "AggregatorImages",
+  "AggregatorAuthorization", "AggregatorCore", "AggregatorFoundation", "AggregatorHTTP",
+  "AggregatorImages",
   "AggregatorSQLite",
   "AggregatorSettings", "AggregatorStore", "AggregatorText",
 ]

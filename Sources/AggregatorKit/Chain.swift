@@ -158,8 +158,12 @@ extension Plugin {
   ) throws(SourceError) -> any DataSource<Item> {
     let bundled = bundled
     let remote = try remote(in: environment).noticingEmptyFields(fields, comparing: bundled)
-    let scanner = SecretScanner(secrets(in: environment.settings))
-    return scanner.isEmpty ? remote : remote.redacted(by: scanner)
+    // A source that signs in has secrets of its own later.
+    let signIns = environment.authorizer.liveSecrets
+    let secrets = LiveSecrets(with: signIns)
+    secrets.add(self.secrets(in: environment.settings))
+    let scanner = LiveScanner(secrets)
+    return scanner.current.isEmpty && signIns.isEmpty ? remote : remote.redacted(by: scanner)
   }
 
   // MARK: - Derived from policy and settings

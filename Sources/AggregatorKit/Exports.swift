@@ -1,4 +1,5 @@
 /// The only import that sources and apps need: re-exports every public module below the kit.
+@_exported public import AggregatorAuthorization
 @_exported public import AggregatorCore
 @_exported public import AggregatorFoundation
 @_exported public import AggregatorHTTP

@@ -1,3 +1,4 @@
+public import AggregatorAuthorization
 public import AggregatorCore
 public import AggregatorFoundation
 public import AggregatorHTTP
@@ -28,6 +29,17 @@ public struct PluginEnvironment: Sendable {
   /// Laws set it, so that a few records are several pages.
   public var pageSize: Int?
 
+  /// A private directory for access tokens, and for refresh tokens that a service has replaced.
+  ///
+  /// It is created if it is missing; `nil` to keep access tokens in memory, and to use no refresh tokens. Processes with the same directory sign in once. Each machine needs its own.
+  public var tokenDirectory: URL?
+
+  /// True if a recording answers, for which no secret is needed.
+  package private(set) var isReplaying = false
+
+  /// Copies of the environment share it; it sends with the transport that the environment was created with.
+  package let authorizer: Authorizer
+
   /// The rates and pauses of services without a store; copies of the environment share them.
   private(set) var localState: SharedState
 
@@ -44,6 +56,7 @@ public struct PluginEnvironment: Sendable {
     self.store = store
     self.clock = clock
     localState = SharedState(on: clock)
+    authorizer = Authorizer(transport: transport, clock: clock, now: now)
     self.now = now
     self.random = random
     self.observer = observer
@@ -51,6 +64,27 @@ public struct PluginEnvironment: Sendable {
 }
 
 extension PluginEnvironment {
+  /// The same environment, whose transport signs the requests to the host of a service, with the settings' values.
+  ///
+  /// Requests to other hosts are sent as they are. Tokens are requested with the transport with which the environment was
+  /// created, so that they are neither recorded nor counted, and shared by all copies of the environment.
+  ///
+  /// - Parameter service: Any URL of the service, with the same scheme, host and port as its requests.
+  /// - Throws: ``SourceError``: `missingKey` if a setting has no value, `invalidSettings` for an invalid URL. A refused
+  ///   client, refresh token or password is the error `invalidKey` of a request.
+  public func authorized(
+    by authorization: Authorization, for service: URL
+  ) throws(SourceError) -> PluginEnvironment {
+    var environment = self
+    environment.transport =
+      isReplaying
+      ? try Authorizer.replaying(transport, authorization, for: service)
+      : try authorizer.transport(
+        transport, signing: authorization, for: service, in: settings,
+        keepingTokensIn: tokenDirectory?.path)
+    return environment
+  }
+
   /// The same environment, recording all requests and responses.
   ///
   /// Its ``now`` is the time of the latest exchange, as it will be in the replay. Give it an empty store:
@@ -63,9 +97,10 @@ extension PluginEnvironment {
     into directory: URL, hiding known: [Setting]
   ) throws(SourceError) -> PluginEnvironment {
     let contacts = known.filter { $0.form == .contact }.compactMap(settings.text).map(Secret.init)
+    let secrets = LiveSecrets(with: authorizer.liveSecrets)
+    secrets.add(known.filter(\.isSecret).compactMap(settings.secret) + contacts)
     let transport = try RecordingTransport(
-      transport, into: directory,
-      hiding: known.filter(\.isSecret).compactMap(settings.secret) + contacts, now: now)
+      transport, into: directory, hiding: secrets, now: now)
     var environment = self
     environment.transport = transport
     environment.now = transport.now
@@ -85,6 +120,7 @@ extension PluginEnvironment {
   public func replaying(_ recording: Recording, knowing known: [Setting]) -> PluginEnvironment {
     let transport = ReplayingTransport(recording)
     var environment = self
+    environment.isReplaying = true
     environment.settings = settings.replaced(
       known.reduce(into: [:]) { values, setting in
         switch setting.form {

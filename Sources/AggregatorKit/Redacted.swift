@@ -4,26 +4,27 @@ import AggregatorHTTP
 
 extension DataSource {
   /// Replaces secrets in records, messages and errors, whatever the transport and the decoding.
-  func redacted(by scanner: SecretScanner) -> some DataSource<Item> {
+  func redacted(by scanner: LiveScanner) -> some DataSource<Item> {
     Redacted(base: self, scanner: scanner)
   }
 }
 
 private struct Redacted<Base: DataSource>: Decorator {
   let base: Base
-  let scanner: SecretScanner
+  let scanner: LiveScanner
   var label: String { "redacted()" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     do throws(SourceError) {
       var page = try await base.page(request)
+      let scanner = scanner.current
       for index in page.records.indices {
-        page.records[index] = try redacted(page.records[index])
+        page.records[index] = try redacted(page.records[index], by: scanner)
       }
       page.unreadable.firstReason = page.unreadable.firstReason.map(scanner.redacted)
-      page.warnings = redacted(page.warnings)
+      page.warnings = redacted(page.warnings, by: scanner)
       return page
-    } catch { throw scanner.redacted(error) }
+    } catch { throw scanner.current.redacted(error) }
   }
 
   func item(
@@ -31,18 +32,22 @@ private struct Redacted<Base: DataSource>: Decorator {
   ) async throws(SourceError) -> LookupResult<Base.Item> {
     do throws(SourceError) {
       var found = try await base.item(id, cachePolicy: cachePolicy)
-      found.item = try redacted(found.item)
-      found.warnings = redacted(found.warnings)
+      let scanner = scanner.current
+      found.item = try redacted(found.item, by: scanner)
+      found.warnings = redacted(found.warnings, by: scanner)
       return found
-    } catch { throw scanner.redacted(error) }
+    } catch { throw scanner.current.redacted(error) }
   }
 
-  private func redacted(_ warnings: [Warning]) -> [Warning] {
+  private func redacted(_ warnings: [Warning], by scanner: SecretScanner) -> [Warning] {
     warnings.map { Warning($0.code, scanner.redacted($0.message)) }
   }
 
   /// The record without secrets in its JSON.
-  private func redacted(_ record: Base.Item) throws(SourceError) -> Base.Item {
+  private func redacted(
+    _ record: Base.Item, by scanner: SecretScanner
+  ) throws(SourceError) -> Base.Item {
+    if scanner.isEmpty { return record }
     // A record without a JSON form cannot be stored either, and fails there.
     guard let json = (try? CanonicalJSON.bytes(of: record)).map(Array.init) else { return record }
     let clean = scanner.redacted(json)

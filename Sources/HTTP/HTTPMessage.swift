@@ -56,6 +56,12 @@ public struct HTTPRequest: Sendable {
   public var body: Data?
   public var limits: HTTPLimits
 
+  /// Secrets in the body, and others that the response must not repeat.
+  package var otherSecrets: [Secret] = []
+
+  /// True if the response consists of credentials, which would be damaged if secrets were removed from it.
+  package var receivesCredentials = false
+
   public init(
     _ method: Method, _ url: URL, query: [Item] = [], headers: [Item] = [],
     body: Data? = nil, limits: HTTPLimits = .standard
@@ -103,7 +109,7 @@ extension HTTPRequest {
   var secrets: [Secret] {
     (query + headers).compactMap { item in
       if case .secret(let secret) = item.value { secret } else { nil }
-    }
+    } + otherSecrets
   }
 
   /// The header fields as they are sent, with secrets.

@@ -72,7 +72,7 @@ public struct HTTPTransport: Transport {
     for _ in 0...Self.redirectLimit {
       let response = try await exchange(wire, shown, scanner)
       guard let next = try wire.redirected(by: response, hiding: scanner) else {
-        return scanner.redacted(response)
+        return request.receivesCredentials ? response : scanner.redacted(response)
       }
       wire = next
       wire.limits.overall = overall - (.now - begin)

@@ -6,7 +6,8 @@ import Dispatch
 /// Records the exchanges of another transport: a text file for each, which people can read, edit, compare
 /// and commit, and which ``ReplayingTransport`` replays.
 ///
-/// - Secrets are removed: those of the request, and those given to ``init(_:into:hiding:now:)``. Each
+/// - Secrets are removed: those of the request, those given to ``init(_:into:hiding:now:)``, and in a
+///   ``PluginEnvironment`` the tokens with which sources signed in. Each
 ///   exchange is searched for them, in any encoding, before it is written; if one cannot be removed, or
 ///   contains an escape itself, the call fails and nothing is written.
 /// - Of a response's header, only fields that describe its content, its age, the time of a retry and
@@ -20,7 +21,7 @@ public struct RecordingTransport: Transport {
 
   private let base: any Transport
   private let directory: RecordingDirectory
-  private let secrets: [Secret]
+  private let liveSecrets: LiveSecrets
   private let clock: ExchangeTime
 
   /// The current date: the time of the latest recorded exchange, in whole seconds, plus the time since;
@@ -36,10 +37,20 @@ public struct RecordingTransport: Transport {
     _ base: any Transport, into directory: URL, hiding secrets: [Secret],
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws(SourceError) {
+    let live = LiveSecrets()
+    live.add(secrets)
+    try self.init(base, into: directory, hiding: live, now: now)
+  }
+
+  /// Removes the secrets that `liveSecrets` has when an exchange is recorded.
+  package init(
+    _ base: any Transport, into directory: URL, hiding liveSecrets: LiveSecrets,
+    now: @escaping @Sendable () -> Date
+  ) throws(SourceError) {
     self.directory = RecordingDirectory(path: directory.relativePath)
     try self.directory.make()
     self.base = base
-    self.secrets = secrets
+    self.liveSecrets = liveSecrets
     clock = ExchangeTime(before: now, on: ContinuousClock())
   }
 
@@ -62,7 +73,7 @@ public struct RecordingTransport: Transport {
   private func record(
     _ request: HTTPRequest, _ outcome: RecordedExchange.Outcome
   ) async throws(SourceError) {
-    let scanner = SecretScanner(secrets + request.secrets)
+    let scanner = SecretScanner(liveSecrets.all + request.secrets)
     guard !scanner.hasEscapedSecret else { throw .escapedSecret }
     let exchange = try RecordedExchange(request, outcome, at: clock.stamp, without: scanner)
     let text = exchange.text
