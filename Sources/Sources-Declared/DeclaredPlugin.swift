@@ -63,7 +63,8 @@ public struct DeclaredPlugin: Plugin {
 
   public var settings: [Setting] {
     manifest.secretNames.map {
-      Setting($0, .secret, about: "secret of \(name), sent to \(manifest.authority ?? "") only")
+      Setting(
+        $0, .secret, about: "secret of \(name), sent to \(manifest.authority(of: $0) ?? "") only")
     }
   }
 
@@ -143,13 +144,18 @@ public struct DeclaredPlugin: Plugin {
         remedy: Remedy(manifest.addCommand(as: name), .command))
     }
     if let folder {
-      for secret in manifest.secretNames where !folder.isBound(secret, to: service) {
+      // A replay sends nothing.
+      let own = environment.isReplaying ? manifest.auth?.settings.map(\.key) ?? [] : []
+      for secret in manifest.secretNames where !own.contains(secret) {
+        let host = manifest.authority(of: secret) ?? service
+        if folder.isBound(secret, to: host) { continue }
         throw SourceError(
-          .missingKey, "\(secret) may not be sent to \(service) yet",
+          .missingKey, "\(secret) may not be sent to \(host) yet",
           remedy: "setting it allows that, also if an environment variable has its value")
       }
     }
     let list = try manifest.request(manifest.url, in: settings, knowing: known)
+    let environment = try manifest.authorized(environment)
     var source = RESTSource<DeclaredRecord>(
       name, in: environment, list: list, paging: manifest.restPaging
     ) { response, _ throws(SourceError) in try manifest.decode(response, by: service) }

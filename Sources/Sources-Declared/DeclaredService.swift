@@ -4,13 +4,36 @@ extension Manifest {
   /// The name of the setting whose value `${NAME}` stands for: letters, digits and `_`.
   package static var placeholder: Regex<(Substring, Substring)> { /\$\{([A-Z][A-Z0-9_]*)\}/ }
 
-  /// The names of the secret settings in the URLs and the header fields, each once.
+  /// The names of the secret settings in the URLs, the header fields and `auth`, each once.
   package var secretNames: [String] {
     var urls = [url, item].compactMap(\.self)
     if case .url(let url)? = search { urls.append(url) }
     var seen: Set<Substring> = []
-    return (urls + headers.map(\.value)).flatMap { $0.matches(of: Self.placeholder) }
-      .map(\.output.1).filter { seen.insert($0).inserted }.map(String.init)
+    let names = (urls + headers.map(\.value)).flatMap { $0.matches(of: Self.placeholder) }
+      .map(\.output.1)
+    return (names + (auth?.settings ?? []).map { $0.key[...] })
+      .filter { seen.insert($0).inserted }.map(String.init)
+  }
+
+  /// The host and port that a secret is sent to: that of the URL, or that at which tokens are issued.
+  func authority(of secret: String) -> String? {
+    guard let auth, let client = auth.client, auth.settings.contains(where: { $0.key == secret })
+    else { return authority }
+    return Address(client.token)?.authority
+  }
+
+  /// The host and port of each secret.
+  var secretHosts: [String: String] {
+    Dictionary(secretNames.map { ($0, authority(of: $0) ?? "") }) { first, _ in first }
+  }
+
+  /// The environment that signs the requests.
+  func authorized(_ environment: PluginEnvironment) throws(SourceError) -> PluginEnvironment {
+    guard let auth else { return environment }
+    guard let authority, let url = URL(string: "\(url.prefix { $0 != ":" })://\(authority)") else {
+      throw SourceError(.invalidSettings, "invalid URL \"\(url.oneLine(atMost: 80))\"")
+    }
+    return try environment.authorized(by: auth, for: url)
   }
 
   /// The host and port that requests, and so secrets, are sent to; `nil` if the URL is invalid.

@@ -31,7 +31,8 @@ struct ManifestReader {
 
   private static let keys =
     pagingKeys + [
-      "url", "summary", "headers", "body", "rows", "id", "fields", "total", "item", "search",
+      "url", "summary", "headers", "auth", "body", "rows", "id", "fields", "total", "item",
+      "search",
       "image",
       "link", "title", "rate", "fresh", "timeout",
     ]
@@ -47,6 +48,7 @@ struct ManifestReader {
     }
     manifest.summary = try string("summary")
     manifest.headers = try headers()
+    manifest.auth = try authorization(manifest)
     manifest.body = values["body"]
     if let body = manifest.body?.text, body.contains(/\$\{[A-Z][A-Z0-9_]*\}/) {
       throw failure("body", "without ${NAME}: secrets can be in header fields and in the query")
@@ -92,6 +94,24 @@ struct ManifestReader {
 
   private func failure(at offset: Int, _ message: String) -> SourceError {
     SourceError(.invalidSettings, "line \(source.line(at: offset)): \(message)")
+  }
+
+  /// The offset of the name of a nested member; that of the innermost one that is there.
+  private func offset(of path: [String]) -> Int {
+    var (offset, parent) = (0, 0)
+    for name in path {
+      guard text.parts[parent].kind == .object else { return offset }
+      var index = parent + 1
+      let member = (0..<Int(text.parts[parent].end)).first { _ in
+        let part = text.parts[index]
+        let isFound = source[Int(part.start)...].starts(with: Array("\(name)\"".utf8))
+        if !isFound { index = Int(text.parts[index + 1].next) }
+        return isFound
+      }
+      guard member != nil else { return offset }
+      (offset, parent) = (Int(text.parts[index].start), index + 1)
+    }
+    return offset
   }
 
   func failure(_ key: String, _ rule: String) -> SourceError {
@@ -203,6 +223,26 @@ struct ManifestReader {
     } ?? []
   }
 
+  private func authorization(_ manifest: Manifest) throws(SourceError) -> Authorization? {
+    guard let json = values["auth"] else { return nil }
+    let authorization: Authorization
+    do { authorization = try Authorization(reading: json) } catch {
+      let path = ["auth"] + error.path
+      throw failure(
+        at: offset(of: path),
+        "\"\(path.joined(separator: ".").oneLine(atMost: 80))\" \(error.message)")
+    }
+    guard !manifest.headers.contains(where: { $0.name.lowercased() == "authorization" }) else {
+      throw failure("auth", "absent if there is a header field \"Authorization\"")
+    }
+    let host = authorization.client.flatMap { Address($0.token)?.authority }
+    let shared = authorization.settings.first { manifest.secretNames.contains($0.key) }
+    if let shared, let host, host != manifest.authority {
+      throw failure("auth", "without ${\(shared.key)}, which is sent to another host")
+    }
+    return authorization
+  }
+
   private func fields() throws(SourceError) -> [Manifest.DeclaredField] {
     guard let value = values["fields"] else { return [] }
     guard let elements = value.array, elements.count <= 256,
@@ -310,6 +350,7 @@ extension Manifest {
     if !headers.isEmpty {
       add("headers", .object(headers.map { JSON.Member($0.name, .string($0.value)) }))
     }
+    add("auth", auth?.json)
     add("body", body)
     add("rows", text: rows)
     let ids = id.map { JSON.string($0.description) }

@@ -17,6 +17,9 @@ package struct Manifest: Hashable, Sendable {
   /// Header fields, in order; values may hold `${NAME}`.
   package var headers: [SourceRequest.Header] = []
 
+  /// How requests sign in; `nil` if they do not, or if header fields do it.
+  var auth: Authorization?
+
   /// The JSON body, which makes the request a `POST`; `nil` for `GET`.
   package var body: JSON?
 

@@ -42,7 +42,7 @@ public struct ManifestFolder: Sendable {
   func write(
     _ manifest: Manifest, as name: String, rebinding secrets: Set<String> = []
   ) throws(SourceError) {
-    try bind(manifest.secretNames, to: manifest.authority ?? "", replacing: secrets)
+    try bind(manifest.secretHosts, replacing: secrets)
     let text = JSONFormatter.indented(Array(manifest.json.text.utf8)) ?? []
     try PrivateFile(path: file(of: name)).write(text + [UInt8(ascii: "\n")])
   }
@@ -72,7 +72,7 @@ public struct ManifestFolder: Sendable {
   ///   host, or `storage`. The manifest is unchanged then.
   package func replace(_ name: String, with text: [UInt8]) throws(SourceError) {
     let manifest = try Manifest(reading: Data(text))
-    try check(manifest.secretNames, mayBeSentTo: manifest.authority ?? "")
+    try check(manifest.secretHosts)
     try PrivateFile(path: file(of: name)).write(text)
   }
 
@@ -112,12 +112,12 @@ public struct ManifestFolder: Sendable {
   /// True if a secret may be sent to a host.
   func isBound(_ secret: String, to authority: String) -> Bool { hosts[secret] == authority }
 
-  /// Checks that secrets are not bound to another host.
+  /// Checks that secrets are not bound to other hosts than these.
   func check(
-    _ secrets: [String], mayBeSentTo authority: String, in hosts: [String: String]? = nil
+    _ secrets: [String: String], in hosts: [String: String]? = nil
   ) throws(SourceError) {
     let hosts = hosts ?? self.hosts
-    for secret in secrets {
+    for (secret, authority) in secrets.sorted(by: { $0.key < $1.key }) {
       guard let host = hosts[secret], host != authority else { continue }
       throw SourceError(
         .invalidSettings, "\(secret) belongs to \(host), so it cannot be sent to \(authority)",
@@ -125,15 +125,15 @@ public struct ManifestFolder: Sendable {
     }
   }
 
-  /// Binds secrets to a host; for those in `replaced` also if they are bound to another.
+  /// Binds secrets to their hosts; those in `replaced` also if they are bound to another.
   private func bind(
-    _ secrets: [String], to authority: String, replacing replaced: Set<String> = []
+    _ secrets: [String: String], replacing replaced: Set<String> = []
   ) throws(SourceError) {
     guard !secrets.isEmpty else { return }
     try bindings.replace(atMost: Self.maxBindingBytes) { bytes throws(SourceError) in
       var hosts = Self.parsed(bytes)
-      try check(secrets.filter { !replaced.contains($0) }, mayBeSentTo: authority, in: hosts)
-      for secret in secrets { hosts[secret] = authority }
+      try check(secrets.filter { !replaced.contains($0.key) }, in: hosts)
+      hosts.merge(secrets) { $1 }
       return Array(hosts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined().utf8)
     }
   }
@@ -146,7 +146,7 @@ public struct ManifestFolder: Sendable {
     if let host = hosts[secret] { return host }
     let users = names.compactMap { name -> (name: String, host: String)? in
       guard let manifest = try? manifest(name), manifest.secretNames.contains(secret),
-        let host = manifest.authority
+        let host = manifest.authority(of: secret)
       else { return nil }
       return (name, host)
     }
@@ -157,7 +157,7 @@ public struct ManifestFolder: Sendable {
         "\(secret) would be sent to \(host) by \(users[0].name) and to \(other.host) by \(other.name)",
         remedy: "use another name for it in one of these sources")
     }
-    try bind([secret], to: host)
+    try bind([secret: host])
     return host
   }
 

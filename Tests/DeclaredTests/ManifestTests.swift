@@ -36,6 +36,83 @@ struct ManifestTests {
   }
 
   @Test(arguments: [
+    #"{"basic":{"user":"mary","password":"${SHOP_PASSWORD}"}}"#,
+    #"{"basic":{"user":"${SHOP_KEY}"}}"#,
+    #"{"oauth":{"token":"https://login.example/token?v=2","grant":"client_credentials","id":"${SHOP_ID}","#
+      + #""secret":"${SHOP_SECRET}","scope":"a b","send":"body","parameters":{"audience":"x"}}}"#,
+    #"{"oauth":{"token":"https://login.example/token","grant":"refresh_token","id":"shop","#
+      + #""refresh":"${SHOP_REFRESH}","send":"basic-raw"}}"#,
+  ])
+  func `How a source signs in is written as it is read`(auth: String) throws {
+    let manifest = try read(#"{"url":"https://api.example/v2","auth":\#(auth)}"#)
+    #expect(manifest.auth?.json.text == auth)
+    #expect(manifest.json["auth"]?.text == auth)
+    // Each secret belongs to the host that gets it.
+    let host = auth.contains("oauth") ? "login.example" : "api.example"
+    #expect(!manifest.secretNames.isEmpty)
+    for name in manifest.secretNames {
+      #expect(name.hasPrefix("SHOP_"))
+      #expect(manifest.secretHosts[name] == host)
+    }
+  }
+
+  @Test(arguments: [
+    ("\"x\"", "line 2: \"auth\" must be an object"),
+    ("{}", "line 2: \"auth\" must have either \"basic\" or \"oauth\""),
+    ("{\"basic\": {},\n\"oauth\": {}}", "line 2: \"auth\" must have either"),
+    ("{\n\"basc\": {}}", "line 3: \"auth.basc\" is an unknown key; did you mean \"basic\"?"),
+    ("{\"basic\": {\n\"password\": \"${P}\"}}", "line 2: \"auth.basic\" needs \"user\""),
+    (
+      "{\"basic\": {\"user\": \"mary\",\n\"password\": \"hunter2hunter2\"}}",
+      "line 3: \"auth.basic.password\" must be ${NAME}, a secret setting"
+    ),
+    (
+      "{\"basic\": {\"user\": \"${A}/token\"}}",
+      "line 2: \"auth.basic.user\" must be a text, or ${NAME} alone"
+    ),
+    (
+      "{\"oauth\": {\n\n\"token\": \"login\", \"grant\": \"client_credentials\"}}",
+      "line 4: \"auth.oauth.token\" must be an http or https URL without secrets"
+    ),
+    (
+      "{\"oauth\": {\"token\": \"https://a.example\",\n\"grant\": \"password\", \"id\": \"x\"}}",
+      "line 3: \"auth.oauth.grant\" must be \"client_credentials\" or \"refresh_token\""
+    ),
+    (
+      "{\"oauth\": {\"token\": \"https://a.example\", \"grant\": \"client_credentials\", \"id\": \"x\"}}",
+      "line 2: \"auth.oauth\" needs \"secret\""
+    ),
+    (
+      "{\"oauth\": {\"token\": \"https://a.example\", \"grant\": \"refresh_token\", \"id\": \"x\",\n"
+        + "\"send\": \"header\"}}",
+      "line 3: \"auth.oauth.send\" must be \"basic\", \"basic-raw\" or \"body\""
+    ),
+    (
+      "{\"basic\": {\"user\": \"x\",\n\"user\": \"y\"}}",
+      "line 2: \"auth.basic.user\" is there twice"
+    ),
+    (
+      "{\"basic\": {\"user\": \"mary\"}}, \"headers\": {\"authorization\": \"Basic ${B}\"}",
+      "line 2: \"auth\" must be absent if there is a header field"
+    ),
+    (
+      "{\"oauth\": {\"token\": \"https://a.example\", \"grant\": \"client_credentials\", \"id\": \"x\", "
+        + "\"secret\": \"${S}\"}}, \"headers\": {\"X-Key\": \"${S}\"}",
+      "line 2: \"auth\" must be without ${S}, which is sent to another host"
+    ),
+  ])
+  func `A mistake in how a source signs in names its line and key`(
+    auth: String, message: String
+  ) throws {
+    let error = #expect(throws: SourceError.self) {
+      try read("{\"url\": \"https://api.example\",\n\"auth\": \(auth)}")
+    }
+    #expect(error?.code == .invalidSettings)
+    #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains("hunter2") == false)
+  }
+
+  @Test(arguments: [
     ("{}", "line 1: \"url\" is missing"),
     ("[]", "line 1: a manifest is a JSON object"),
     (

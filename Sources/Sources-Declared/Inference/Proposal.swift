@@ -40,9 +40,10 @@ package struct Proposal: Sendable {
     in environment: PluginEnvironment,
     choosing choose: @escaping Choice = { _, _ in nil }
   ) async throws(SourceError) {
-    let prober = Prober(name: name, environment: environment, choose: choose)
-    self = try await prober.complete(
-      try Manifest(reading: Data(hints.text.utf8)), isSingle: isSingle, isProbing: isProbing)
+    let hints = try Manifest(reading: Data(hints.text.utf8))
+    let prober = Prober(
+      name: name, environment: try hints.authorized(environment), choose: choose)
+    self = try await prober.complete(hints, isSingle: isSingle, isProbing: isProbing)
   }
 
   /// Asks a person which of several options is right: its index, or `nil` to leave it open.
@@ -70,7 +71,7 @@ package struct OtherHost: Error {
   package let host: String
 }
 
-/// The secret settings that a manifest's URL and header fields name.
+/// The secret settings that a manifest's URL, header fields and `auth` name.
 ///
 /// - Throws: ``SourceError`` with code `invalidSettings` if the manifest is invalid, or if a secret that is not in
 ///   `replaced` belongs to another host.
@@ -78,7 +79,6 @@ package func declaredSecrets(
   of name: String, in hints: JSON, boundIn folder: ManifestFolder, replacing replaced: Set<String>
 ) throws(SourceError) -> [Setting] {
   let manifest = try Manifest(reading: Data(hints.text.utf8))
-  try folder.check(
-    manifest.secretNames.filter { !replaced.contains($0) }, mayBeSentTo: manifest.authority ?? "")
+  try folder.check(manifest.secretHosts.filter { !replaced.contains($0.key) })
   return DeclaredPlugin(name, manifest).settings
 }

@@ -87,12 +87,10 @@ package struct CurlCommand: Hashable, Sendable {
       guard cookies.contains("=") else { throw Self.invalid("cookies in a file cannot be read") }
       request.headers.append(.init(name: "Cookie", value: cookies))
     case "--user":
-      let user = try value()
-      guard user.contains(":") else {
-        throw Self.invalid("the password is missing", hint: "write it as --user USER:PASSWORD")
-      }
-      let encoded = Data(user.utf8).base64EncodedString()
-      request.headers.append(.init(name: "Authorization", value: "Basic \(encoded)"))
+      let parts = try value().split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = parts.first, !name.isEmpty else { throw Self.invalid("the user is missing") }
+      request.user = .init(
+        name: String(name), password: parts.count > 1 ? String(parts[1]) : nil)
     case "--oauth2-bearer":
       request.headers.append(.init(name: "Authorization", value: "Bearer \(try value())"))
     case "--user-agent": request.headers.append(.init(name: "User-Agent", value: try value()))

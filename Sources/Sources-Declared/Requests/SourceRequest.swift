@@ -12,8 +12,21 @@ package struct SourceRequest: Hashable, Sendable {
     }
   }
 
+  /// A user name and password, as `curl -u` has them.
+  package struct User: Hashable, Sendable {
+    package var name: String
+    /// `nil` if it must still be asked for.
+    package var password: String?
+
+    package init(name: String, password: String? = nil) {
+      self.name = name
+      self.password = password
+    }
+  }
+
   package var url = ""
   package var headers: [Header] = []
+  package var user: User?
   package var body: JSON?
 
   package init(url: String = "", headers: [Header] = [], body: JSON? = nil) {
@@ -44,6 +57,17 @@ extension SourceRequest.Header {
 }
 
 extension SourceRequest {
+  /// The `auth` of a manifest for the user; `nil` if there is none.
+  package var basicAuth: JSON? {
+    user.map { user in
+      var members = [JSON.Member("user", .string(user.name))]
+      if let password = user.password, !password.isEmpty {
+        members.append(JSON.Member("password", .string(password)))
+      }
+      return ["basic": .object(members)]
+    }
+  }
+
   /// The names of the members of the body that probably are secrets.
   package var secretBodyMembers: [String] { body.map(LikelySecret.members) ?? [] }
 
@@ -62,7 +86,7 @@ extension SourceRequest {
     -> [LiteralSecret]
   {
     var secrets: [LiteralSecret] = []
-    func placeholder(_ part: String, _ value: String) -> String {
+    func placeholder(_ part: String, _ value: String?) -> String {
       let plain = "\(source)_\(part)".uppercased().replacing(/[^A-Z0-9]/, with: "_")
       var name = plain
       var number = 2
@@ -70,7 +94,7 @@ extension SourceRequest {
         name = "\(plain)_\(number)"
         number += 1
       }
-      secrets.append(LiteralSecret(setting: name, value: value))
+      if let value { secrets.append(LiteralSecret(setting: name, value: value)) }
       return "${\(name)}"
     }
     for (index, header) in headers.enumerated()
@@ -78,6 +102,15 @@ extension SourceRequest {
       let (name, scheme) = (header.name, header.scheme)
       let value = String(header.value.dropFirst(scheme.count))
       headers[index].value = scheme + placeholder(name, value)
+    }
+    if let user {
+      // A key may be the name, without a password.
+      if user.password == "" || user.name.looksLikeKey, !user.name.contains("${") {
+        self.user?.name = placeholder("key", user.name)
+      }
+      if user.password != "", user.password?.contains("${") != true {
+        self.user?.password = placeholder("password", user.password)
+      }
     }
     guard let start = url.firstIndex(of: "?") else { return secrets }
     let (query, fragment) = url[url.index(after: start)...].divided(at: "#")
