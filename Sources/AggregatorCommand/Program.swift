@@ -91,6 +91,14 @@ public struct Program: Sendable {
     _ line: ArgumentParser.CommandLine, of tree: CommandTree, variables: [String: String]
   ) async -> ExitCode {
     let context = CommandContext(line.invocation, of: tree.catalog, variables: variables)
+    let code = await run(line, in: context, of: tree)
+    await context.signIns.finish()
+    return code
+  }
+
+  private func run(
+    _ line: ArgumentParser.CommandLine, in context: CommandContext, of tree: CommandTree
+  ) async -> ExitCode {
     do {
       if let argument = CommandLine.firstInvalidArgument {
         throw CommandError(.usage, "argument \"\(argument)\" is not valid UTF-8")

@@ -48,15 +48,30 @@ import Testing
     #expect(command.request.body == ["a": 1])
   }
 
-  @Test func `-G moves data into the URL, and credentials become header fields`() throws {
+  @Test func `-G moves data into the URL, and credentials are the user's`() throws {
     let command = try CurlCommand(
       "curl -G https://a.example/x?y=1 -d z=2 --data-urlencode 'q=a b&c' -u me:pass -A agent -e ref"
     )
     #expect(command.request.url == "https://a.example/x?y=1&z=2&q=a%20b%26c")
     #expect(
-      headers(command) == [
-        "Authorization: Basic bWU6cGFzcw==", "User-Agent: agent", "Referer: ref",
-      ])
+      headers(command) == ["User-Agent: agent", "Referer: ref"])
+    #expect(command.request.user == .init(name: "me", password: "pass"))
+  }
+
+  @Test(arguments: [
+    ("me:pass:word", #"{"basic":{"user":"me","password":"${SHOP_PASSWORD}"}}"#, ["pass:word"]),
+    // It is asked for.
+    ("me", #"{"basic":{"user":"me","password":"${SHOP_PASSWORD}"}}"#, []),
+    // Some services take a key as the user name.
+    ("sk_test_4711:", #"{"basic":{"user":"${SHOP_KEY}"}}"#, ["sk_test_4711"]),
+    ("me:$PASS", #"{"basic":{"user":"me","password":"${PASS}"}}"#, []),
+  ])
+  func `credentials sign in, and their secrets become settings`(
+    user: String, auth: String, secrets: [String]
+  ) throws {
+    var request = try CurlCommand("curl https://a.example -u \(user)").request
+    #expect(request.extractSecrets(of: "shop", avoiding: []).map(\.value) == secrets)
+    #expect(request.basicAuth?.text == auth)
   }
 
   @Test func `variables of a shell become settings`() throws {
@@ -81,7 +96,7 @@ import Testing
     ("curl https://a.example -d a=b", "the body is not JSON"),
     ("curl https://a.example -d @file", "--data names a file"),
     ("curl https://a.example -b jar", "cookies in a file cannot be read"),
-    ("curl https://a.example -u me", "the password is missing"),
+    ("curl https://a.example -u :secret", "the user is missing"),
     ("curl 'https://a.example", "a quote is not closed"),
     ("curl \"https://a.example", "a quote is not closed"),
     ("curl https://a.example/$name", "the shell variable \"name\" is unknown"),

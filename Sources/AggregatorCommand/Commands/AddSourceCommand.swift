@@ -35,6 +35,22 @@ extension Command {
     "page-param": "page", "offset-param": "offset", "token-param": "token", "page-size": "size",
   ]
 
+  static let basic = Option(
+    "basic", .text, "USER", about: "sign in with this user name, and a password that is asked for")
+  static let oauthToken = Option(
+    "oauth-token-url", .text, "URL",
+    about: "sign in with OAuth 2 client credentials: the URL that issues tokens")
+  static let oauthRefresh = Option(
+    "oauth-refresh", about: "sign in with a refresh token, which is asked for")
+  static let oauthID = Option(
+    "oauth-id", .text, "ID", about: "the client ID; asked for if it is not given")
+  static let oauthScope = Option("oauth-scope", .text, "SCOPE", about: "the scope of the tokens")
+  static let oauthSend = Option(
+    "oauth-send", .text, "HOW",
+    about: "how ID and secret are sent: basic (default), basic-raw, body")
+
+  static let signInOptions = [basic, oauthToken, oauthRefresh, oauthID, oauthScope, oauthSend]
+
   static let curl = Option("curl", about: "read the request, a curl command, from standard input")
   static let allowHost = Option(
     "allow-host", .text, "HOST", about: "other host of next pages; it gets no secrets")
@@ -45,7 +61,7 @@ extension Command {
 
   static let addSource = Command(
     "NAME URL | NAME --curl",
-    options: [curl, header, body] + manifestOptions + [
+    options: [curl, header, body] + signInOptions + manifestOptions + [
       single, probe, allowHost, replace,
       .dryRun.with(about: "print what was found without saving it"),
       .yes.with(about: "save it even if the paging could not be verified"), .json,
@@ -59,10 +75,17 @@ extension Command {
         + "page size, and looks for the depth at which the service ends a list. It saves only what is proved.",
       "A literal key, as in \"Authorization: Bearer …\", becomes a setting named after the source, and is "
         + "saved in your settings file.",
+      "With --basic or --oauth-token-url, the source signs in. The password, or the client's ID, its secret and the "
+        + "refresh token, are settings named after the source. What is not set is asked for, and saved once the service "
+        + "has accepted it.",
     ],
     examples: [
       ("sources add issues https://api.github.com/repos/swiftlang/swift/issues", "add a source"),
       ("sources add issues --curl < command.txt", "add a source from a copied curl command"),
+      (
+        "sources add shop https://shop.example/orders --oauth-token-url https://shop.example/token",
+        "sign in with OAuth 2"
+      ),
     ],
     run: addSource)
 
@@ -79,7 +102,9 @@ extension Command {
       throw CommandError(
         .usage, "invalid URL \"\(request.url)\": must begin with https:// or http://")
     }
-    let hints = hints(invocation, request, literals)
+    let auth = try signIn(
+      name, invocation, request, avoiding: Set(context.catalog.settings(except: name).map(\.key)))
+    let hints = hints(invocation, request, auth, literals)
     do {
       let replaced = Set(literals.map(\.setting))
       let known = try declaredSecrets(of: name, in: hints, boundIn: folder, replacing: replaced)
@@ -191,6 +216,14 @@ extension Command {
       request.headers.append(header)
     }
     if let text = invocation.text(body) { request.body = try json(in: text) }
+    if let user = invocation.text(basic) {
+      guard !user.contains(":") else {
+        throw CommandError(
+          .usage, "invalid value for --basic: must be a user name without a colon",
+          hint: "the password is asked for, or read from the environment")
+      }
+      request.user = .init(name: user)
+    }
     for name in request.secretBodyMembers {
       context.diagnostics.warning(
         "the body contains \"\(name)\": it is kept in the manifest, which others may read")
@@ -216,9 +249,40 @@ extension Command {
     return body
   }
 
+  /// The `auth` of the manifest; `nil` if the source does not sign in.
+  private static func signIn(
+    _ name: String, _ invocation: Invocation, _ request: SourceRequest,
+    avoiding taken: Set<String>
+  ) throws(CommandError) -> JSON? {
+    guard let token = invocation.text(oauthToken) else {
+      for option in signInOptions.dropFirst(2) where invocation.has(option) {
+        throw CommandError(.usage, "\(option.spelling) needs \(oauthToken.spelling)")
+      }
+      return request.basicAuth
+    }
+    if request.user != nil { throw .exclusive(basic.spelling, oauthToken.spelling) }
+    func setting(_ part: String) -> String {
+      let plain = "\(name)_\(part)".uppercased().replacing("-", with: "_")
+      let numbered = (2...99).lazy.map { "\(plain)_\($0)" }.first { !taken.contains($0) }
+      return "${\(taken.contains(plain) ? numbered ?? plain : plain)}"
+    }
+    let isRefreshing = invocation.has(oauthRefresh)
+    var members: [JSON.Member] = [
+      .init("token", .string(token)),
+      .init("grant", .string(isRefreshing ? "refresh_token" : "client_credentials")),
+      .init("id", .string(invocation.text(oauthID) ?? setting("id"))),
+      .init("secret", .string(setting("secret"))),
+    ]
+    if isRefreshing { members.append(.init("refresh", .string(setting("refresh")))) }
+    for (key, option) in [("scope", oauthScope), ("send", oauthSend)] {
+      if let text = invocation.text(option) { members.append(.init(key, .string(text))) }
+    }
+    return ["oauth": .object(members)]
+  }
+
   /// A manifest of what the command line says.
   private static func hints(
-    _ invocation: Invocation, _ request: SourceRequest,
+    _ invocation: Invocation, _ request: SourceRequest, _ auth: JSON?,
     _ literals: [SourceRequest.LiteralSecret]
   ) -> JSON {
     var members = [JSON.Member("url", .string(request.url))]
@@ -226,6 +290,7 @@ extension Command {
       let headers = request.headers.map { JSON.Member($0.name, .string($0.value)) }
       members.append(JSON.Member("headers", .object(headers)))
     }
+    if let auth { members.append(JSON.Member("auth", auth)) }
     if let body = request.body { members.append(JSON.Member("body", body)) }
     for option in manifestOptions {
       let key = manifestKeys[option.name] ?? option.name

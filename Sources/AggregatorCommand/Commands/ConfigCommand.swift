@@ -116,6 +116,7 @@ extension Command {
     if setting.form == .store { try context.checkStore(value, for: setting) }
     let path = try context.userSettingsFile()
     let host: String?
+    var values = [setting.key: value]
     var unverified: SourceError?
     let mayVerify = !invocation.has(.noVerify) && setting.isSecret
     let source = mayVerify ? context.catalog.plugins.first { $0.settings.contains(setting) } : nil
@@ -124,10 +125,14 @@ extension Command {
     do throws(SourceError) {
       host = try context.catalog.bind(setting)
       if let source, let environment {
+        if !invocation.has(.noInput), isatty(STDIN_FILENO) == 1 {
+          try values.merge(context.askForOthers(than: setting, of: source, in: environment)) { $1 }
+        }
         context.progress.say { "Verifying \(setting.key)…" }
-        unverified = try await source.verify(value, of: setting, in: environment)
+        unverified = try await source.verify(values, in: environment)
       }
-      try SettingsFile(path, settings: context.catalog.settings).set(setting.key, to: value)
+      let file = SettingsFile(path, settings: context.catalog.settings)
+      for (key, value) in values.sorted(by: { $0.key < $1.key }) { try file.set(key, to: value) }
     } catch {
       var failure = CommandError(error)
       // The invalid value comes from the command line, not from a file.
@@ -138,7 +143,7 @@ extension Command {
       }
       throw failure
     }
-    context.diagnostics.note("Set \(setting.key) in \(path)")
+    context.diagnostics.note("Set \(values.keys.sorted().joined(separator: ", ")) in \(path)")
     if (try? context.settings())?.origin(of: setting) == .environment {
       context.diagnostics.warning(
         "the environment variable \(setting.key) takes precedence",
@@ -196,6 +201,23 @@ extension Command {
 }
 
 extension CommandContext {
+  /// Asks for the other secrets that an added source needs and that are not set, in order.
+  fileprivate func askForOthers(
+    than setting: Setting, of source: any Plugin, in environment: PluginEnvironment
+  ) throws(SourceError) -> [String: String] {
+    // A compiled source may do without some of its secrets.
+    guard source is DeclaredPlugin else { return [:] }
+    var values: [String: String] = [:]
+    for other in source.settings where other.key != setting.key {
+      guard other.isSecret, environment.settings.secret(other) == nil else { continue }
+      _ = try catalog.bind(other)
+      do throws(CommandError) {
+        values[other.key] = try SecretInput.read(other.key, mayAsk: true)
+      } catch { throw SourceError(.missingKey, error.message) }
+    }
+    return values
+  }
+
   /// Fails with code `usage` for an invalid location, and warns of a password in it.
   fileprivate func checkStore(_ value: String, for setting: Setting) throws(CommandError) {
     let location = try CommandError.wrapping(try StoreLocation(value, for: setting.key))
@@ -275,15 +297,15 @@ private struct SettingEntry: Entry {
 }
 
 extension Plugin {
-  /// Sends one request with a secret that is about to be saved.
+  /// Sends one request with secrets that are about to be saved.
   ///
-  /// - Returns: The failure of a service that said nothing about the secret.
-  /// - Throws: ``SourceError`` with code `invalidKey` if the service rejects the secret.
+  /// - Returns: The failure of a service that said nothing about the secrets.
+  /// - Throws: ``SourceError`` with code `invalidKey` if the service rejects one.
   fileprivate func verify(
-    _ value: String, of setting: Setting, in environment: PluginEnvironment
+    _ values: [String: String], in environment: PluginEnvironment
   ) async throws(SourceError) -> SourceError? {
     var environment = environment
-    environment.settings = environment.settings.replaced([setting.key: value])
+    environment.settings = environment.settings.replaced(values)
     do throws(SourceError) {
       let remote = try remote(in: environment).timeout(.seconds(10), clock: environment.clock)
       _ = try await remote.page(PageRequest(limit: 1))

@@ -43,6 +43,11 @@ extension Command {
         hint: "use letters and digits, beginning with a capital, and no name of AggregatorKit")
     }
     let folder = try context.manifestFolder(of: name)
+    guard try CommandError.wrapping(try folder.json(of: name))["auth"] == nil else {
+      throw CommandError(
+        .notFound, "\(name) signs in by \"auth\", which cannot be exported",
+        hint: "remove \"auth\" from a copy of the manifest, and see the guide \"Adding an API\"")
+    }
     let plugin = try context.catalog.plugin(named: name)
     let environment = try context.environment()
     context.progress.say { "Requesting \(name)…" }

@@ -73,10 +73,11 @@ extension Command {
 }
 
 extension Plugin {
-  /// The state of the API key: `set`, `missing` or `not needed`.
+  /// The state of the API key, or of all secrets: `set`, `missing` or `not needed`.
   func keyState(_ settings: Settings) -> String {
-    let secret = self.settings.first(where: \.isSecret)
-    return secret.map { settings.secret($0) == nil ? "missing" : "set" } ?? "not needed"
+    let secrets = self.settings.filter(\.isSecret)
+    if secrets.isEmpty { return "not needed" }
+    return secrets.contains { settings.secret($0) == nil } ? "missing" : "set"
   }
 
   fileprivate func chain(

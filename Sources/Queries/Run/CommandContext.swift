@@ -15,6 +15,9 @@ package struct CommandContext: Sendable {
 
   package let currentDate = CurrentDate()
 
+  /// The signing in of this run, which ends before the process does.
+  package private(set) var signIns = SignIns()
+
   package let invocation: Invocation
 
   package init(_ invocation: Invocation, of catalog: SourceCatalog, variables: [String: String]) {
@@ -39,7 +42,9 @@ package struct CommandContext: Sendable {
 
   /// This run with a new pager, and the size that the terminal has now.
   package func renewed() -> CommandContext {
-    CommandContext(invocation, of: catalog, variables: variables)
+    var context = CommandContext(invocation, of: catalog, variables: variables)
+    context.signIns = signIns
+    return context
   }
 
   /// This run with its output in a file.
@@ -107,11 +112,16 @@ package struct CommandContext: Sendable {
     knowing others: [Setting] = []
   ) throws(CommandError) -> PluginEnvironment {
     let settings = try settings(knowing: others)
-    return PluginEnvironment(
+    var environment = PluginEnvironment(
       settings: settings, transport: HTTPTransport.standard,
       store: try store(settings),
       observer: (invocation.has(.verbose) ? Observer(tracing: diagnostics) : .silent)
         .reporting(to: progress))
+    environment.tokenDirectory = try directories(settings).state.map {
+      URL(filePath: "\($0)/tokens")
+    }
+    signIns.add(environment.authorizer)
+    return environment
   }
 
   package func directories(_ settings: Settings) throws(CommandError) -> Directories {
@@ -138,6 +148,20 @@ package struct CommandContext: Sendable {
     #else
       .release
     #endif
+  }
+}
+
+/// The renewals of tokens in a run.
+///
+/// A service may have replaced a refresh token already, and the process must not exit before it has the new one.
+package final class SignIns: Sendable {
+  private let authorizers = Mutex<[Authorizer]>([])
+
+  func add(_ authorizer: Authorizer) { authorizers.withLock { $0.append(authorizer) } }
+
+  /// Waits for the renewals in flight, 30 s at most.
+  package func finish() async {
+    for authorizer in authorizers.withLock(\.self) { await authorizer.finish() }
   }
 }
 
