@@ -56,9 +56,18 @@ import Testing
 
   @Test func `the command lines of the guide to APIs are valid`() async throws {
     // No response is a list, which is said after the options were read.
-    let service = try LoopbackServer { _ in .json(#"{"error": "not a list"}"#) }
+    let service = try LoopbackServer { request in
+      request.header("Content-Type") == "application/x-www-form-urlencoded"
+        ? .json(#"{"access_token": "a-token-for-a-test"}"#)
+        : .json(#"{"error": "not a list"}"#)
+    }
     let home = try TestHome()
-    let secrets = ["GITHUB_TOKEN", "LAMPS_TOKEN"].map { ($0, "a-key-for-a-test" as String?) }
+    let names = ["SHOP", "PEOPLE", "INVOICES"].flatMap { name in
+      ["ID", "SECRET", "REFRESH"].map { "\(name)_\($0)" }
+    }
+    let secrets = (names + ["GITHUB_TOKEN", "LAMPS_TOKEN", "TICKETS_PASSWORD"]).map {
+      ($0, "a-key-for-a-test" as String?)
+    }
     let lines = Self.blocks("sh", in: Self.apiGuide).flatMap { $0.split(separator: "\n") }
     let additions = lines.filter { $0.hasPrefix("aggregator sources add") && $0.contains("https") }
     #expect(additions.count >= 12)
