@@ -52,6 +52,7 @@ extension Authorization {
       token: url, id: try form.required("id", form.value("id")), secret: try form.secret("secret"),
       scope: try form.text("scope"), sending: sending ?? .basic)
     client.parameters = try form.texts("parameters")
+    if client.scope?.contains("${") == true { throw form.failure("scope", "must have no secrets") }
     let refresh = try form.secret("refresh")
     switch grant {
     case "client_credentials":

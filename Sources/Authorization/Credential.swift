@@ -86,16 +86,20 @@ struct Grant: Hashable, Sendable {
   var secrets: [Secret] { [id.key == nil ? nil : id, secret, refresh].compactMap { $0?.secret } }
 
   /// The text that names the grant on this machine: another value of the setting that it began with is another grant.
+  ///
+  /// Sources with one refresh token share it, whatever their scopes: after the service has replaced it, there is only one
+  /// that is valid.
   var identity: String {
-    let began = refresh ?? secret
-    let parts =
-      [
-        refresh == nil ? "client" : "refresh", token.absoluteString, id.text, scope ?? "",
-        began?.text ?? "",
-      ] + parameters.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
-    return parts.joined(separator: "\0")
+    let own = [token.absoluteString, id.text]
+    guard let refresh else { return (["client"] + own + request).joined(separator: "\0") }
+    return (["refresh"] + own + [refresh.text]).joined(separator: "\0")
   }
 
-  /// The text by which an access token belongs to the client's present secret.
-  var clientIdentity: String { "\(id.text)\0\(secret?.text ?? "")" }
+  /// The text by which an access token belongs to the present secret of the client, and to the scope.
+  var accessIdentity: String { ([id.text] + request).joined(separator: "\0") }
+
+  private var request: [String] {
+    [secret?.text ?? "", scope ?? ""]
+      + parameters.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+  }
 }

@@ -14,6 +14,8 @@ final class TokenChain: Sendable {
     var token: AccessToken?
     /// The callers that wait for the renewal in flight; `nil` if there is none.
     var waiters: [AsyncStream<Answer>.Continuation]?
+    /// The token that the renewal in flight replaces.
+    var rejected: AccessToken?
     /// Tokens that could not be written: the refresh token that they replace is spent.
     var unwritten: StoredTokens?
     /// The refresh token that was read or received last.
@@ -51,28 +53,39 @@ final class TokenChain: Sendable {
   /// - Throws: ``SourceError``: `cancelled`, `timedOut` after 30 s, `busy`, `storage` if the tokens cannot be kept, and
   ///   as ``TokenReply/init(_:to:refreshing:at:)``.
   func token(insteadOf rejected: AccessToken? = nil) async throws(SourceError) -> AccessToken {
-    let first = try await currentToken(insteadOf: rejected)
-    // It may be the answer to another caller, who did not know that.
-    return first == rejected ? try await currentToken(insteadOf: rejected) : first
+    let current = try await currentToken(insteadOf: rejected)
+    // The renewal may be that of another caller, who did not know that the service has refused the token.
+    guard current.token == rejected, !current.replacesRejected else { return current.token }
+    return try await currentToken(insteadOf: rejected).token
+  }
+
+  private struct CurrentToken {
+    let token: AccessToken
+    /// True if it was fetched because the service has refused the one before, which some services send again.
+    let replacesRejected: Bool
   }
 
   private func currentToken(
     insteadOf rejected: AccessToken?
-  ) async throws(SourceError) -> AccessToken {
+  ) async throws(SourceError) -> CurrentToken {
     guard !Task.isCancelled else { throw .cancelled }
     let (answers, waiter) = AsyncStream<Answer>.makeStream()
+    var replacesRejected = false
     let fresh = state.withLock { state -> AccessToken? in
       if let token = state.token, token != rejected, token.isFresh(at: means.now()) { return token }
       if state.waiters == nil {
-        state.waiters = []
+        (state.waiters, state.rejected) = ([], rejected)
         begin(insteadOf: rejected)
       }
+      replacesRejected = state.rejected == rejected
       state.waiters?.append(waiter)
       return nil
     }
-    if let fresh { return fresh }
+    if let fresh { return CurrentToken(token: fresh, replacesRejected: false) }
     // A stream ends when its reader is cancelled.
-    for await answer in answers { return try answer.get() }
+    for await answer in answers {
+      return CurrentToken(token: try answer.get(), replacesRejected: replacesRejected)
+    }
     throw .cancelled
   }
 

@@ -9,7 +9,7 @@ struct StoredTokens: Hashable, Sendable {
   /// The refresh token that the service sent last; `nil` for that of the settings.
   var refresh: Secret?
   var access: AccessToken
-  /// A digest of the client's ID and secret, with which the access token was issued.
+  /// A digest of the client's ID and secret and of the scope, for which the access token was issued.
   var client: String
 }
 
@@ -42,7 +42,7 @@ struct TokenDirectory: Hashable, Sendable {
     let salt = try salt()
     func digest(_ text: String) -> String { String("\(salt)\0\(text)".fnv1a, radix: 36) }
     return TokenFile(
-      path: "\(path)/\(digest(grant.identity))", client: digest(grant.clientIdentity))
+      path: "\(path)/\(digest(grant.identity))", client: digest(grant.accessIdentity))
   }
 }
 
@@ -53,7 +53,7 @@ struct TokenFile: Sendable {
   /// The path without its ending.
   let path: String
 
-  /// A digest of the client's ID and secret.
+  /// A digest of the client's ID and secret and of the scope.
   let client: String
 
   private var file: PrivateFile { PrivateFile(path: "\(path).json") }

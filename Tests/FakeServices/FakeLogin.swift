@@ -200,8 +200,9 @@ public final class FakeShop: Sendable {
         return .status(401, #"{"error": "who are you?"}"#)
       }
       pause(request)
-      let page = request.query["page"].flatMap { Int($0) } ?? 1
-      let size = min(request.query["limit"].flatMap { Int($0) } ?? Self.pageSize, Self.pageSize)
+      let page = max(1, request.query["page"].flatMap { Int($0) } ?? 1)
+      let limit = request.query["limit"].flatMap { Int($0) } ?? Self.pageSize
+      let size = max(1, min(limit, Self.pageSize))
       let rows = (0..<Self.count).dropFirst((page - 1) * size).prefix(size).map { number in
         // Careless services repeat what they were sent.
         #"{"id": \#(number), "name": "order \#(number)", "note": "by \#(field ?? "")"}"#

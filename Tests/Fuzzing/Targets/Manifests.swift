@@ -13,6 +13,8 @@ extension FuzzTarget {
       #"{"url": "https://a.example/x?k=${KEY}", "rows": "data.*.items", "id": ["a", "b"], "next": "last.id", "token": "after=*"}"#,
       "{ // comment\n\"url\": \"https://a.example\", /* more */ \"fields\": [\"a\", {\"name\": \"b\", \"path\": \"c.0\"},], }",
       #"{"url": "https://a.example", "headers": {"A": "b ${C}"}, "page": "page=1", "size": "n=20", "more": "!done", "rate": "off"}"#,
+      #"{"url": "https://a.example", "auth": {"basic": {"user": "mary", "password": "${P}"}}}"#,
+      #"{"url": "https://a.example", "auth": {"oauth": {"token": "https://b.example/t", "grant": "refresh_token", "id": "${I}", "secret": "${S}", "refresh": "${R}", "scope": "x", "send": "body", "parameters": {"a": "b"}}}}"#,
     ].map { Array($0.utf8) },
     tokens: [
       "\"url\":", "\"next\":", "\"id\":", "${A}", "{}", "\"*\"", "a.b", "//", "/*", "*/", ",}",

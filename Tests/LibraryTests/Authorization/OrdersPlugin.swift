@@ -91,7 +91,8 @@ final class SignInFixture: Sendable {
 
   func plugin(_ authorization: Authorization? = nil) -> OrdersPlugin {
     OrdersPlugin(
-      url: shop.url, authorization: authorization ?? .clientCredentials(.client(of: login)))
+      url: shop.url,
+      authorization: authorization ?? .clientCredentials(Authorization.client(of: login)))
   }
 
   /// The texts of the private files.

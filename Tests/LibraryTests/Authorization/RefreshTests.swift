@@ -70,6 +70,19 @@ import Testing
     #expect(login.rotations == 1)
   }
 
+  @Test func `sources with different scopes share one`() async throws {
+    var narrow = Authorization.client(of: login)
+    narrow.scope = "read"
+    let other = fixture.plugin(.refreshToken(.setting(OrdersPlugin.refresh), of: narrow))
+    for environment in [fixture.environment(), fixture.environment()] {
+      try await plugin.remote(in: environment).first()
+      try await other.remote(in: environment).first()
+    }
+    let scopes = login.server.requests.map { $0.form["scope"] }
+    #expect(scopes.prefix(2) == ["read all", "read"])
+    #expect(login.rotations == login.server.requests.count)
+  }
+
   @Test func `one that was used elsewhere is an invalid key, and says what to do`() async throws {
     login.signIn(with: "the refresh token of another machine")
     let error = await #expect(throws: SourceError.self) {

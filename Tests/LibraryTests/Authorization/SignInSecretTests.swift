@@ -35,7 +35,7 @@ import Testing
         try await source.cachePolicy(.liveOnly).page(PageRequest(limit: 5)).records.map(\.note))
       login.expire()
     }
-    #expect(notes == ["by Bearer REDACTED"])
+    #expect(notes == ["by REDACTED"])
     let stored = try await RecordStore<Order>("orders", in: store, text: { _ in FoldedText("") })
       .records.page(PageRequest(limit: 100)).records
     let text = "\(stored)\(events.withLock(\.self))"
@@ -54,7 +54,7 @@ import Testing
     // A 401 and its repetition are both recorded.
     let recorded = try await source.first()
     #expect(tape.names.count == 3)
-    #expect(try tape.text().contains("by Bearer REDACTED"))
+    #expect(try tape.text().contains("by REDACTED"))
     for secret in secrets { #expect(try !tape.text().contains(secret)) }
     #expect(try !tape.text().contains("oauth/token"))
 
