@@ -231,6 +231,12 @@ import Testing
     #expect(fixture.shop.server.requests.isEmpty)
   }
 
+  @Test func `the laws and the guarantees hold under faults of the service`() async throws {
+    try await expectLawsUnderFaults(
+      of: fixture.plugin(), in: fixture.environment(), knowing: Array(0..<FakeShop.count))
+    #expect(login.issued == 1)
+  }
+
   @Test func `the laws hold, and law 9 counts only the service's own requests`() async throws {
     let environment = fixture.environment()
     try await expectLaws(

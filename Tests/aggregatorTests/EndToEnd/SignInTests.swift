@@ -153,6 +153,7 @@ import Testing
   @Test func `a rotated refresh token survives kill -9`() async throws {
     login.change { $0.isRotating = true }
     try await add()
+    var lost = 0
     for round in Soak.rounds(8) {
       login.expire()
       let requests = login.server.requests.count
@@ -180,11 +181,14 @@ import Testing
         // The service had replaced the token, and the process was killed before it had the new one.
         #expect(after.status == 77, "round \(round): \(after)")
         #expect(after.errors.contains("sign in again"))
+        lost += 1
         let text = "signed in again in round \(round)"
         login.signIn(with: text)
         #expect(try await home.run("config set SHOP_REFRESH", input: text).status == 0)
       }
     }
+    // Of a hundred kills some are before the reply, some between the rotation and the disk, and some after it.
+    if Soak.isOn { #expect(1..<100 ~= lost, "\(lost)") }
   }
 
   @Test func `a call that ends sooner than a renewal loses no refresh token`() async throws {
@@ -232,14 +236,35 @@ import Testing
       ("SHOP_ID: ", FakeLogin.id), ("SHOP_SECRET: ", FakeLogin.secret),
       ("SHOP_REFRESH: ", FakeLogin.refresh),
     ] {
-      let said = String(decoding: await pipe.firstBytes(atMost: 100), as: UTF8.self)
-      #expect(said.trimmingCharacters(in: .newlines).hasSuffix(prompt), "\(said)")
+      try await pipe.wait(for: prompt)
       terminal.type("\(value)\n")
     }
     #expect(try await run.outcome().status == 0)
     let text = try home.sandbox.text(of: Self.settings)
     #expect(text.contains("SHOP_REFRESH = \(FakeLogin.refresh)\n"), "\(text)")
     #expect(try await home.run("shop list").status == 0)
+  }
+
+  @Test func `config set asks for the other secrets of the source, and tries them together`()
+    async throws
+  {
+    try await add(refreshing: false)
+    try home.sandbox.write("", to: Self.settings)
+    let terminal = try PseudoTerminal()
+    for (secret, status) in [("a wrong secret", Int32(77)), (FakeLogin.secret, 0)] {
+      let pipe = try Pipe()
+      let run = try Binary.start(
+        "config set SHOP_ID", terminal: terminal.descriptor, in: home.sandbox,
+        output: .descriptor(pipe.writeEnd), isMerged: true)
+      pipe.close(pipe.writeEnd)
+      for (prompt, value) in [("SHOP_ID: ", FakeLogin.id), ("SHOP_SECRET: ", secret)] {
+        try await pipe.wait(for: prompt)
+        terminal.type("\(value)\n")
+      }
+      #expect(try await run.outcome().status == status)
+      #expect(try home.sandbox.text(of: Self.settings).isEmpty == (status != 0))
+    }
+    #expect(try await home.run("shop list --refresh").status == 0)
   }
 
   @Test func `processes and clients renew once`() async throws {
@@ -263,5 +288,17 @@ import Testing
     #expect(statuses == Array(repeating: 200, count: 16))
     #expect(login.issued == issued + 2)
     try await server.stop()
+  }
+}
+
+extension Pipe {
+  /// Reads until the output ends with a prompt; fails if the program ends before.
+  fileprivate func wait(for prompt: String) async throws {
+    var said = ""
+    while !said.hasSuffix(prompt) {
+      let bytes = await firstBytes(atMost: 100)
+      try #require(!bytes.isEmpty, "\(said)")
+      said += String(decoding: bytes, as: UTF8.self)
+    }
   }
 }
