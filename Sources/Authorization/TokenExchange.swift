@@ -81,17 +81,20 @@ struct TokenReply: Sendable {
   ) throws(SourceError) {
     let document = JSONText(response.body).map { JSON($0) } ?? .null
     guard 200..<300 ~= response.status, document["error"]?.nonEmptyText == nil else {
-      throw grant.refusal(response, document, refreshing: refresh, at: date)
+      let scanner = SecretScanner(grant.secrets + [refresh].compactMap(\.self))
+      // Once more, because a message is without the control characters that a service put into a secret.
+      throw scanner.redacted(grant.refusal(response, document, hiding: scanner, at: date))
     }
     let service = grant.authority
-    if let type = document["token_type"]?.nonEmptyText, type.lowercased() != "bearer" {
-      throw SourceError(
-        .malformed, "\(service) sent an access token of the type \"\(type.oneLine(atMost: 20))\"")
-    }
     guard let access = document["access_token"]?.nonEmptyText, access.isToken else {
       throw SourceError(.malformed, "\(service) sent no access token")
     }
-    let lifetime = document["expires_in"]?.positiveNumber.map { min($0, Self.maxLifetime) }
+    if let type = document["token_type"]?.nonEmptyText, type.lowercased() != "bearer" {
+      let scanner = SecretScanner(grant.secrets + [refresh, Secret(access)].compactMap(\.self))
+      let shown = scanner.redacted(type).oneLine(atMost: 20)
+      throw SourceError(.malformed, "\(service) sent an access token of the type \"\(shown)\"")
+    }
+    let lifetime = document["expires_in"]?.lifetime.map { min($0, Self.maxLifetime) }
     self.access = AccessToken(
       secret: Secret(access),
       renewal: lifetime.map { date.addingTimeInterval($0 - min(Self.maxMargin, $0 / 2)) })
@@ -115,8 +118,8 @@ extension JSON {
     if case .string(let text) = self, !text.isEmpty { text } else { nil }
   }
 
-  /// A number above zero, which some services send as text; zero often means that there is no end.
-  fileprivate var positiveNumber: Double? {
+  /// A lifetime in seconds, which some services send as text; zero often means that there is no end.
+  fileprivate var lifetime: Double? {
     let number: Double? =
       switch self {
       case .integer(let integer): Double(integer)
@@ -124,7 +127,7 @@ extension JSON {
       case .string(let text): Double(text)
       default: nil
       }
-    return number.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
+    return number.flatMap { $0 >= 1 && $0.isFinite ? $0 : nil }
   }
 }
 
@@ -140,14 +143,14 @@ extension Grant {
   private static let grantErrors: Set = ["invalid_grant", "bad_refresh_token"]
 
   fileprivate func refusal(
-    _ response: HTTPResponse, _ document: JSON, refreshing refresh: Secret?, at date: Date
+    _ response: HTTPResponse, _ document: JSON, hiding scanner: SecretScanner, at date: Date
   ) -> SourceError {
-    let scanner = SecretScanner(secrets + [refresh].compactMap(\.self))
-    let reason = document["error"]?.nonEmptyText?.oneLine(atMost: 40)
+    // Cut afterwards: a part of a secret would not be found.
+    let reason = document["error"]?.nonEmptyText.map { scanner.redacted($0).oneLine(atMost: 40) }
     let words = document["error_description"]?.nonEmptyText.map {
       ": \(scanner.redacted($0).oneLine(atMost: 120))"
     }
-    let said = "(\(scanner.redacted(reason ?? "\(response.status)")))\(words ?? "")"
+    let said = "(\(reason ?? "\(response.status)"))\(words ?? "")"
     if let refresh = self.refresh, Self.grantErrors.contains(reason ?? "") {
       return SourceError(
         .invalidKey,
