@@ -113,7 +113,9 @@ extension Plugin {
   ) throws(SourceError) -> any DataSource<Item> {
     let clock = environment.clock
     let remote: any DataSource<Item>
-    do { remote = try redactedRemote(in: environment) } catch let error where error.allowsFallback {
+    var quotaAware = environment
+    quotaAware.transport = QuotaTransport(environment.transport, now: environment.now)
+    do { remote = try redactedRemote(in: quotaAware) } catch let error where error.allowsFallback {
       return UnavailableSource<Item>(error).onlineOnly()
     }
     let sharedState = try sharedState(in: environment)

@@ -73,7 +73,7 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     }
     let result = await Departure.$current.withValue(departure) { await Result(catching: call) }
     departures.end(departure)
-    await conclude(admitted, result)
+    await conclude(admitted, result, departure)
     return try result.get()
   }
 
@@ -178,7 +178,7 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
 
   /// Records the outcome of a call, if it changes anything.
   private func conclude<Answer>(
-    _ admitted: Admitted, _ result: Result<Answer, SourceError>
+    _ admitted: Admitted, _ result: Result<Answer, SourceError>, _ departure: Departure
   ) async {
     let outcome = CallOutcome(result)
     let changesCircuit =
@@ -187,7 +187,7 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
       case .failed: true
       case .unknown: admitted.probe != nil
       }
-    let pause = demandedPause(in: result)
+    let pause = demandedPause(in: result, departure)
     guard breaker != nil && changesCircuit || pause != nil else { return }
     await state.update { [breaker, now] state, time in
       let now = time ?? now()
@@ -196,12 +196,18 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     }
   }
 
-  /// The pause that the service demands; a local error is not its demand.
-  private func demandedPause<Answer>(in result: Result<Answer, SourceError>) -> Duration? {
-    guard limit != nil, case .failure(let error) = result, error.code == .rateLimited,
-      !(error.cause is LocalRateLimitError), let wait = error.retryAfter, wait > .zero
-    else { return nil }
-    return wait
+  /// The pause that the service demands, by an error or by a quota that is used up; a local error is not its demand.
+  private func demandedPause<Answer>(
+    in result: Result<Answer, SourceError>, _ departure: Departure
+  ) -> Duration? {
+    guard limit != nil else { return nil }
+    var pause = departure.pause
+    if case .failure(let error) = result, error.code == .rateLimited,
+      !(error.cause is LocalRateLimitError)
+    {
+      pause = [pause, error.retryAfter].compactMap(\.self).max()
+    }
+    return pause.flatMap { $0 > .zero ? $0 : nil }
   }
 
   /// Waits for a turn; false if the caller is cancelled before.
@@ -213,9 +219,9 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
   }
 }
 
-/// The time at which the request of a call leaves.
+/// The time at which the request of a call leaves, and the pause that its response demands.
 ///
-/// That is later than the turn of the call while the program starts, connects or waits for the processor, and the
+/// That time is later than the turn of the call while the program starts, connects or waits for the processor, and the
 /// service counts from then.
 package final class Departure: Sendable {
   /// The departure of the running call, which the HTTP engine notes.
@@ -223,6 +229,7 @@ package final class Departure: Sendable {
 
   private let now: @Sendable () -> Duration
   private let time = Mutex<Duration?>(nil)
+  private let demand = Mutex<Duration?>(nil)
 
   init(now: @escaping @Sendable () -> Duration) { self.now = now }
 
@@ -231,6 +238,14 @@ package final class Departure: Sendable {
     let now = now()
     time.withLock { $0 = now }
   }
+
+  /// Notes that the service will refuse requests for so long, from now on.
+  package func demand(_ pause: Duration) {
+    demand.withLock { $0 = max($0 ?? pause, pause) }
+  }
+
+  /// The longest pause that was demanded.
+  var pause: Duration? { demand.withLock(\.self) }
 
   /// `nil` if no request has left.
   var noted: Duration? { time.withLock(\.self) }

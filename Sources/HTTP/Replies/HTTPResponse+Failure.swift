@@ -28,7 +28,7 @@ extension HTTPResponse {
     case 401 where wantsKey, 407 where wantsKey:
       throw failure(.invalidKey, "invalid API key for \(service) (\(status))", now)
     case 408: throw failure(.timedOut, "\(service) timed out (\(status))", now)
-    case 403 where header("retry-after") != nil || hasQuotaLeft == false, 420, 425, 429:
+    case 403 where header("retry-after") != nil || hasUsedUpQuota, 420, 425, 429:
       throw failure(.rateLimited, "rate limited by \(service) (\(status))", now)
     case ..<500: throw failure(.rejected, "\(service) refused the request (\(status))", now)
     default: throw failure(.serverError, "\(service) failed (\(status))", now)
@@ -65,10 +65,7 @@ extension HTTPResponse {
   private static let summaryWindow = 16 << 10
 
   private var envelopeMessage: Substring? {
-    let envelope = JSONText(body).map { JSON($0) }
-    return ["error", "message", "detail"].lazy.compactMap { name in
-      if case .string(let text)? = envelope?[name] { text[...] } else { nil }
-    }.first
+    JSONText(body).flatMap { JSON($0).errorWords(isText: true) }?[...]
   }
 
   /// A failure that the body reports although the status means success; `nil` if it reports none.
@@ -84,12 +81,10 @@ extension HTTPResponse {
     guard case .object = envelope else { return nil }
     let isDenied = ["ok", "success"].contains { envelope[$0] == .bool(false) }
     let isNamed = ["error", "fail", "failed", "failure"].contains(envelope["status"]?.words ?? "")
-    let errors = envelope["errors"]?.words
+    let hasErrors = envelope["errors"].map { $0.words != nil || $0.hasElements } ?? false
     let isError = !hasRows && (isNamed || envelope["error"]?.words != nil)
-    guard isDenied || errors != nil || isError else { return nil }
-    let words =
-      ["error", "errors", "message", "detail"].lazy.compactMap { envelope[$0]?.words }.first
-      ?? "no reason given"
+    guard isDenied || hasErrors || isError else { return nil }
+    let words = envelope.errorWords ?? "no reason given"
     let line = words.oneLine(atMost: 120)
     let isLimit = words.contains(/(?i)rate.?limit|too many requests/)
     return SourceError(
@@ -97,16 +92,21 @@ extension HTTPResponse {
       remedy: isLimit ? "try again later" : nil)
   }
 
-  /// False if neither the beginning nor the end of the body, where the members beside the rows are, has a word that
-  /// matters: reading the whole body again would take as long as the first time.
+  /// False if the body has none of the names that matter: reading it again would take as long as the first time.
   private var mayReportFailure: Bool {
-    let words = [#""ok""#, #""success""#, #""errors""#].map { Array($0.utf8) }
+    let names = [#""ok""#, #""success""#, #""errors""#].map { Array($0.utf8) }
     // Foundation's search of data takes about a hundred times as long.
-    return [body.prefix(2048), body.suffix(2048)].contains { part in
-      let bytes = Array(part)
-      return bytes.indices.contains { start in
-        bytes[start] == UInt8(ascii: "\"") && words.contains { bytes[start...].starts(with: $0) }
+    return body.withUnsafeBytes { bytes in
+      var start = 0
+      while start < bytes.count {
+        if bytes[start] == UInt8(ascii: "\""),
+          names.contains(where: { bytes[start...].starts(with: $0) })
+        {
+          return true
+        }
+        start += 1
       }
+      return false
     }
   }
 }
@@ -131,17 +131,32 @@ extension String {
 }
 
 extension JSON {
+  /// The words of an error in the body of a response, rather as text than as a number; `nil` if there are none.
+  var errorWords: String? { errorWords(isText: true) ?? errorWords(isText: false) }
+
+  fileprivate func errorWords(isText: Bool) -> String? {
+    ["error", "errors", "message", "detail"].lazy
+      .compactMap { self[$0]?.words(isText: isText) }.first
+  }
+
   /// The text of a member that names an error; `nil` if it says that there is none.
-  fileprivate var words: String? {
+  var words: String? { words(isText: true) ?? words(isText: false) }
+
+  private func words(isText: Bool) -> String? {
     switch self {
     case .null, .bool(false), .integer(0): nil
-    case .bool, .integer, .number: text
+    case .bool, .integer, .number: isText ? nil : text
     case .string(let text): ["", "ok"].contains(text.trimmed.lowercased()) ? nil : text
-    case .array(let elements): elements.lazy.compactMap(\.words).first
+    case .array(let elements): elements.lazy.compactMap { $0.words(isText: isText) }.first
     case .object(let members):
       ["message", "detail", "title", "description", "error", "code"].lazy
-        .compactMap { self[$0]?.words }.first
-        ?? members.lazy.compactMap(\.value.words).first
+        .compactMap { self[$0]?.words(isText: isText) }.first
+        ?? members.lazy.compactMap { $0.value.words(isText: isText) }.first
     }
+  }
+
+  /// True for a list of more than null.
+  fileprivate var hasElements: Bool {
+    if case .array(let elements) = self { elements.contains { $0 != .null } } else { false }
   }
 }
