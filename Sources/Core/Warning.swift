@@ -20,6 +20,8 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let depthLimit = Code("depthLimit")
     /// No record of a page has a field that records usually have.
     public static let emptyField = Code("emptyField")
+    /// The service names more records than its list has, which ends where a rule for errors says so.
+    public static let endedByRule = Code("endedByRule")
     /// The service names more matches than it sends: totals of searches are known to be estimates.
     public static let estimated = Code("estimated")
     /// A file with a secret is open to other users.

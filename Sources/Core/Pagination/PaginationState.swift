@@ -81,9 +81,11 @@ package struct PaginationState<Item: Record>: Sendable {
     largestTotal = [largestTotal, page.reportedTotal ?? page.total].compactMap(\.self).max()
     var page = page
     let end = end(after: page)
-    // A warning of the page itself may say the same.
+    // A warning of the page itself may say the same, or why it is none.
     if end == .exhausted, let shortfall,
-      !page.warnings.contains(where: { $0.code == shortfall.code || $0.meansIncomplete })
+      !page.warnings.contains(where: {
+        $0.code == shortfall.code || $0.code == .endedByRule || $0.meansIncomplete
+      })
     {
       page.warnings.append(shortfall)
     }

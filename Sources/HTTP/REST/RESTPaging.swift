@@ -162,6 +162,9 @@ public struct RESTResponse<Item: Record>: Sendable {
   /// The URL of the last page, if the response names it.
   package var lastLink: String?
 
+  /// True if a rule says that the list ends here, whatever the service says.
+  var isEndedByRule = false
+
   public init(
     _ records: [Item], unreadable: UnreadableRows = .none, total: Int? = nil,
     next: Continuation? = nil, hasMore: Bool? = nil, warnings: [Warning] = []

@@ -41,6 +41,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   private let now: @Sendable () -> Date
   let decoding: Decoding
 
+  private var rules: [ErrorRule] = []
   private var search:
     (request: @Sendable (Query) -> HTTPRequest, paging: RESTPaging?, decoding: Decoding?)?
   private var item: (@Sendable (Item.ID) throws(SourceError) -> HTTPRequest?)?
@@ -88,6 +89,17 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     var source = self
     source.item = request
     source.itemDecoding = decoding
+    return source
+  }
+
+  /// The same source, whose responses mean what the first rule says that applies.
+  ///
+  /// Rules come before what every response is checked for: its status and what it reports itself, see
+  /// ``HTTPResponse/checked(by:wantsKey:now:)`` and ``HTTPResponse/reportedFailure(by:hasRows:)``. A single record
+  /// that is answered by 404 or 410 does not exist, unless a rule names that status.
+  public func handlingErrors(by rules: [ErrorRule]) -> RESTSource {
+    var source = self
+    source.rules = rules
     return source
   }
 
@@ -143,12 +155,18 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     }
     guard let http = try item(id) else { throw .notFound(id, in: name) }
     let response = try await send(http)
-    if response.status == 404 || response.status == 410 { throw .notFound(id, in: name) }
+    let isMissing = response.status == 404 || response.status == 410
+    if let ruled = RuledResponse(response, by: rules), !isMissing || ruled.rule.status != nil,
+      let failure = failure(ruled, to: http)
+    {
+      throw failure
+    }
+    if isMissing { throw .notFound(id, in: name) }
     let checked = try response.checked(by: service, wantsKey: !http.secrets.isEmpty, now: now())
     let decoded: Item?
     do throws(SourceError) { decoded = try itemDecoding(checked, id) } catch {
       guard error.code == .malformed else { throw error }
-      throw checked.reportedFailure(by: service, hasRows: false) ?? error
+      throw reportedFailure(checked, hasRows: false) ?? error
     }
     guard let record = decoded else { throw .notFound(id, in: name) }
     guard record.id == id else {
@@ -206,9 +224,11 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     let http = try request(at: position, for: query)
     do throws(SourceError) {
       let response = try await send(http, for: query)
+      let ruled = RuledResponse(response, by: rules)
+      if let ruled, let failure = failure(ruled, to: http) { throw failure }
       // By these, services refuse a token that they do not know any more.
       let refusesToken = [400, 404, 409, 410, 422].contains(response.status)
-      if isTokenSpent, refusesToken {
+      if isTokenSpent, refusesToken, ruled == nil {
         guard position.hasAdvanced else {
           throw SourceError(
             .malformed, "\(service) refuses the token that it sent (\(response.status))")
@@ -219,7 +239,11 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
           remedy: "start over without a cursor")
       }
       let decoded =
-        if let end = end(of: position, response.status) { end } else {
+        if ruled != nil {
+          lastPage(response, to: http, at: position, for: query)
+        } else if let end = end(of: position, response.status) {
+          end
+        } else {
           try self.decoded(response, to: http, at: position, for: query)
         }
       var own = position
@@ -241,7 +265,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     let decoding = query == nil ? decoding : search?.decoding ?? decoding
     do throws(SourceError) {
       var reply = try decoding(checked, position)
-      if let failure = checked.reportedFailure(by: service, hasRows: reply.rowCount > 0) {
+      if let failure = reportedFailure(checked, hasRows: reply.rowCount > 0) {
         guard reply.rowCount > 0 else { throw failure }
         reply.warnings.append(Warning(.incomplete, failure.message))
       }
@@ -253,8 +277,27 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       }
       guard error.code == .malformed else { throw error }
       // In its own words, instead of that rows are missing.
-      throw checked.reportedFailure(by: service, hasRows: false) ?? error
+      throw reportedFailure(checked, hasRows: false) ?? error
     }
+  }
+
+  /// The last page of a list that a rule ends: with the rows that the response has, if it is successful.
+  private func lastPage(
+    _ response: HTTPResponse, to request: HTTPRequest, at position: RESTPosition, for query: Query?
+  ) -> RESTResponse<Item> {
+    var page = (try? decoded(response, to: request, at: position, for: query)) ?? RESTResponse([])
+    page.isEndedByRule = true
+    return page
+  }
+
+  private func failure(_ ruled: RuledResponse, to request: HTTPRequest) -> SourceError? {
+    ruled.failure(by: service, wantsKey: !request.secrets.isEmpty, now: now())
+  }
+
+  private func reportedFailure(_ response: HTTPResponse, hasRows: Bool) -> SourceError? {
+    var failure = response.reportedFailure(by: service, hasRows: hasRows)
+    if failure?.code == .rateLimited { failure?.retryAfter = response.retryAfter(from: now()) }
+    return failure
   }
 
   /// The end of a list, if the service says it by a status instead of an empty page: by 204, and to a request
@@ -320,6 +363,9 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     let passed = min(position.passed + count, RESTPaging.validRows.upperBound)
     // An empty page often has none, or says that there are none.
     let total = [position.total, response.total].compactMap(\.self).max()
+    guard !response.isEndedByRule else {
+      return (nil, total.flatMap { $0 > passed ? [.endedByRule(passed, of: $0)] : nil } ?? [])
+    }
     guard let start = start(after: position, reply, passed) else {
       // A depth explains why some are missing.
       let isAtDepth = response.warnings.contains { $0.code == .depthLimit }
@@ -460,6 +506,12 @@ private final class RESTMemory<Item: Record>: Sendable {
 }
 
 extension Warning {
+  fileprivate static func endedByRule(_ passed: Int, of total: Int) -> Warning {
+    Warning(
+      .endedByRule,
+      "the service reports \(total) records, but a rule for errors ends its list after \(passed)")
+  }
+
   /// The service contradicts itself at the end of a list.
   fileprivate static func contradiction(_ words: String) -> Warning {
     Warning(.incomplete, "the service names \(words): there may be more records")

@@ -84,8 +84,8 @@ struct Cached<Base: DataSource>: Decorator {
     var fetched = PageMetadata(
       next: page.next, total: page.total, endpoint: page.provenance.endpoint,
       unreadable: page.unreadable, generation: generation)
-    let incomplete = page.warnings.filter(\.meansIncomplete)
-    if !incomplete.isEmpty { fetched.warnings = incomplete }
+    let kept = page.warnings.filter { $0.meansIncomplete || $0.code == .endedByRule }
+    if !kept.isEmpty { fetched.warnings = kept }
     fetched.rows = page.records.count + page.unreadable.count
     warnings.append(try await save(&page.records, key(upstream), fetched))
     return try cut(

@@ -24,6 +24,9 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// True if a page said that the service lists no more, although it has more; see ``Warning/Code/depthLimit``.
   private(set) var reachedDepth: Bool?
 
+  /// True if a rule for errors ended the list, so that its total does not matter; see ``Warning/Code/endedByRule``.
+  private var isEndedByRule: Bool?
+
   /// The last position of the store when the pass began.
   var start: Int64
 
@@ -36,7 +39,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case cursor = "c", pages = "p", records = "r", unreadable = "u", total = "t", isCertain = "s",
       start = "l"
-    case date = "d", incompleteReason = "i", reachedDepth = "e"
+    case date = "d", incompleteReason = "i", reachedDepth = "e", isEndedByRule = "f"
   }
 
   /// After this long without a further page a pass starts over: its first records may be gone by now.
@@ -82,6 +85,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     if page.unreadable.count > 0 || reason != nil { isCertain = false }
     incompleteReason = incompleteReason ?? reason
     if page.warnings.contains(where: { $0.code == .depthLimit }) { reachedDepth = true }
+    if page.warnings.contains(where: { $0.code == .endedByRule }) { isEndedByRule = true }
     if let total = page.total {
       if let known = self.total, known != total { isCertain = false }
       self.total = total
@@ -115,7 +119,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
 
   /// The number of different records that a pass that ends here must have seen: all that the service
   /// reports, and none twice, because a repeated record may have displaced another.
-  var minRecordCount: Int { max(total ?? 0, records) }
+  var minRecordCount: Int { isEndedByRule == true ? records : max(total ?? 0, records) }
 
   /// The reason for a pass that has seen fewer than ``minRecordCount``.
   func inconclusiveReason(seen: Int) -> String {

@@ -170,6 +170,47 @@ import Testing
     #expect(warnings == 0)
   }
 
+  /// A source in code has the rules that a manifest has.
+  @Test func `rules decide what responses mean`() async throws {
+    let service = Service { request in
+      switch request.url.query() {
+      case nil: Self.reply(#"{"notes": [{"id": "a"}], "next": "?page=2"}"#)
+      case "page=2": Self.reply(#"{"notes": [{"id": "b"}], "next": "?page=3", "alert": null}"#)
+      default: Self.reply(#"{"faults": [{"code": 3}, {"code": 7, "why": "deep"}]}"#, status: 422)
+      }
+    }
+    func failure(_ rules: [ErrorRule]) async -> SourceError? {
+      do {
+        for try await _ in source(service).handlingErrors(by: rules).pages(size: 5) {}
+        return nil
+      } catch { return error }
+    }
+    #expect(await failure([])?.code == .rejected)
+    #expect(await failure([ErrorRule(.end, status: 422)]) == nil)
+    #expect(await failure([ErrorRule(.end, at: "faults.*.code", equals: 7)]) == nil)
+    #expect(await failure([ErrorRule(.end, at: "faults.*.code", equals: 8)])?.code == .rejected)
+    let waiting = await failure([
+      ErrorRule(.end, status: 400), ErrorRule(.wait, at: "faults.1", message: "faults.1.why"),
+    ])
+    #expect(waiting?.code == .rateLimited)
+    #expect(waiting?.message == "notes asks to wait (422): deep")
+    #expect(await failure([ErrorRule(.retry, status: 422)])?.code == .serverError)
+    #expect(await failure([ErrorRule(.fail, at: "alert")])?.code == .rejected)
+  }
+
+  @Test func `a rule names the member with the service's words`() async throws {
+    let service = Service { _ in
+      Self.reply(#"{"status": "pending", "status_text": "counting", "notes": []}"#)
+    }
+    let source = source(service)
+      .handlingErrors(by: [
+        ErrorRule(.end, status: 422, at: "error.code", equals: "too_deep"),
+        ErrorRule(.retry, at: "status", equals: "pending", message: "status_text"),
+      ])
+    let error = await #expect(throws: SourceError.self) { try await source.page(PageRequest()) }
+    #expect(error?.code == .serverError && error?.message == "notes is not ready: counting")
+  }
+
   @Test func `one empty page is passed over if it names the next`() async throws {
     let service = Service { request in
       switch request.url.query() {
