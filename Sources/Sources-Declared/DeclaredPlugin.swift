@@ -159,6 +159,7 @@ public struct DeclaredPlugin: Plugin {
     var source = RESTSource<DeclaredRecord>(
       name, in: environment, list: list, paging: manifest.restPaging
     ) { response, _ throws(SourceError) in try manifest.decode(response, by: service) }
+    .handlingErrors(by: manifest.errors)
     if manifest.item != nil {
       source = source.item(
         at: { manifest.itemRequest($0, in: settings, knowing: known) },

@@ -47,11 +47,7 @@ package struct JSONPath: Hashable, Sendable, LosslessStringConvertible {
   package func appending(_ name: String) -> JSONPath { JSONPath(components + [.member(name)]) }
 
   /// The values that the path leads to, in the order of the document.
-  package func values(in document: JSON) -> [JSON] {
-    var values = [document]
-    for component in components { values = values.flatMap(component.values(in:)) }
-    return values
-  }
+  package func values(in document: JSON) -> [JSON] { components.values(in: document) }
 
   /// The value that the path leads to; for a path to several values an array of those that are not null;
   /// `nil` for none.
@@ -93,13 +89,6 @@ extension JSONPathComponent {
       !name.isEmpty && !["*", "$"].contains(name) && !name.contains { ".\"".contains($0) }
     return isPlain ? name : JSON.string(name).text
   }
-
-  fileprivate func values(in value: JSON) -> [JSON] {
-    switch self {
-    case .member(let name): value.element(name).map { [$0] } ?? []
-    case .each: value.children
-    }
-  }
 }
 
 extension JSON {
@@ -116,13 +105,4 @@ extension JSON {
   package var children: [JSON] { array ?? members.map(\.value) }
 
   package var isObject: Bool { if case .object = self { true } else { false } }
-
-  /// The member of an object with this name, or the element of an array at this position.
-  fileprivate func element(_ name: String) -> JSON? {
-    guard let elements = array else { return self[name] }
-    guard let index = Int(name), elements.indices.contains(index), String(index) == name else {
-      return nil
-    }
-    return elements[index]
-  }
 }

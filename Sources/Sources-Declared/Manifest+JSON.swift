@@ -33,7 +33,7 @@ struct ManifestReader {
     pagingKeys + [
       "url", "summary", "headers", "auth", "body", "rows", "id", "fields", "total", "item",
       "search",
-      "image",
+      "image", "errors",
       "link", "title", "rate", "fresh", "timeout",
     ]
 
@@ -65,6 +65,7 @@ struct ManifestReader {
     manifest.image = try path("image")
     manifest.link = try path("link")
     manifest.title = try path("title")
+    manifest.errors = try errors()
     if let rate = try string("rate") {
       manifest.rate =
         rate == "off" ? nil : try parsed("rate", "a rate such as \"5/s\", or \"off\"", Rate.init)
@@ -81,10 +82,7 @@ struct ManifestReader {
     for member in members {
       let offset = Int(text.parts[index].start)
       index = Int(text.parts[index + 1].next)
-      guard Self.keys.contains(member.name) else {
-        let near = nearest(to: member.name, in: Self.keys).map { "; did you mean \"\($0)\"?" } ?? ""
-        throw failure(at: offset, "unknown key \"\(member.name.oneLine(atMost: 40))\"\(near)")
-      }
+      try requireKnown(member.name, among: Self.keys, at: offset)
       guard values.updateValue(member.value, forKey: member.name) == nil else {
         throw failure(at: offset, "\"\(member.name)\" is there twice")
       }
@@ -92,7 +90,15 @@ struct ManifestReader {
     }
   }
 
-  private func failure(at offset: Int, _ message: String) -> SourceError {
+  func requireKnown(
+    _ name: String, among keys: [String], at offset: Int
+  ) throws(SourceError) {
+    guard !keys.contains(name) else { return }
+    let near = nearest(to: name, in: keys).map { "; did you mean \"\($0)\"?" } ?? ""
+    throw failure(at: offset, "unknown key \"\(name.oneLine(atMost: 40))\"\(near)")
+  }
+
+  func failure(at offset: Int, _ message: String) -> SourceError {
     SourceError(.invalidSettings, "line \(source.line(at: offset)): \(message)")
   }
 
@@ -373,6 +379,7 @@ extension Manifest {
     add("image", text: image)
     add("link", text: link)
     add("title", text: title)
+    if !errors.isEmpty { add("errors", .array(errors.map(\.json))) }
     if rate != Self.defaultRate { add("rate", text: rate?.description ?? "off") }
     let (standard, units) = (Manifest(url: url), Duration.manifestUnits)
     if fresh != standard.fresh { add("fresh", text: fresh.text(in: units)) }

@@ -48,6 +48,9 @@ package struct Manifest: Hashable, Sendable {
   package var link: JSONPath?
   package var title: JSONPath?
 
+  /// What responses mean beyond their status; the first rule that applies decides.
+  var errors: [ErrorRule] = []
+
   /// The rate limit: `5/s` by default; `nil` for `off`.
   package var rate: Rate? = Self.defaultRate
   /// The time to live of cached pages.

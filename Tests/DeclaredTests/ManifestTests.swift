@@ -30,7 +30,9 @@ struct ManifestTests {
       "token":"after=*","tokenOnce":true,"hosts":["pub.example"],"size":"variables.first=30","more":"!done",\
       "deepest":10000,"total":"header:X-Total","paging":"proved","item":"https://api.example/v2/{id}",\
       "search":"url:https://api.example/s?q={query}","image":"img","link":"page","title":"title",\
-      "rate":"off","fresh":"2h","timeout":"20s"}
+      "errors":[{"status":422,"path":"error.code","equals":"too_deep","message":"error.*.text","then":"end"},\
+      {"path":"busy","exists":true,"then":"wait"},{"path":"rows","exists":false,"then":"retry"},\
+      {"status":418,"then":"fail"}],"rate":"off","fresh":"2h","timeout":"20s"}
       """
     #expect(try read(text).json.text == text)
   }
@@ -160,6 +162,52 @@ struct ManifestTests {
     (
       "{\"url\": \"https://a.example\",\n\"body\": {\"k\": \"${API_KEY}\"}}",
       "line 2: \"body\" must be without ${NAME}: secrets can be in header fields and in the query"
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"errors\": {\"then\": \"end\"}}",
+      "line 2: \"errors\" must be a list of at most 32 rules"
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"errors\": [\n{\"status\": 422, \"then\": \"end\"},\n7]}",
+      "line 3: a rule of \"errors\" must be an object"
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"errors\": [{\"then\": \"end\"}]}",
+      "line 1: a rule of \"errors\" must have a \"status\" or a \"path\""
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"errors\": [\n{\"status\": 422,\n\"than\": \"end\"}]}",
+      "line 3: unknown key \"than\"; did you mean \"then\"?"
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"errors\": [{\"status\": 1,\n\"status\": 2}]}",
+      "line 2: \"status\" is there twice"
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"errors\": [\n{\"status\": \"422\", \"then\": \"end\"}]}",
+      "line 2: \"status\" of a rule in \"errors\" must be a number from 100 to 599"
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"errors\": [\n{\"status\": 422}]}",
+      "line 2: \"then\" of a rule in \"errors\" must be one of \"fail\", \"retry\", \"wait\", \"end\""
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"errors\": [{\"status\": 404,\n\"then\": \"skip\"}]}",
+      "line 2: \"then\" of a rule in \"errors\" must be one of \"fail\", \"retry\", \"wait\", \"end\": "
+        + "\"skip\" is for nested lists, which manifests do not have yet"
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"errors\": [{\"path\": \"a..b\", \"then\": \"end\"}]}",
+      "line 1: \"path\" of a rule in \"errors\" must be a path such as \"error.code\""
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"errors\": [{\"path\": \"a\",\n\"equals\": [1], \"then\": \"end\"}]}",
+      "line 2: \"equals\" of a rule in \"errors\" must be a text, a number, true, false or null"
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"errors\": [{\"status\": 422,\n\"exists\": true, \"then\": \"end\"}]}",
+      "line 2: \"exists\" of a rule in \"errors\" must be beside a \"path\", and only one of \"equals\" and "
+        + "\"exists\""
     ),
     (
       "{\"url\": \"https://a.example\", \"deepest\": -1}",
