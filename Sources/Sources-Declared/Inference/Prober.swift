@@ -24,6 +24,10 @@ package struct Prober: Sendable {
     try chooseRows(&proposal, first)
     guard let rows = proposal.manifest.rows else { return proposal }
     first.rows = rows.rows(in: first.exchange.document) ?? []
+    if let failure = failure(reportedBy: first, of: hints) {
+      guard !first.rows.isEmpty else { throw failure }
+      proposal.warnings.append("rows may be missing: \(failure.message)")
+    }
     proposal.hasNoRows = first.rows.isEmpty
     var second: Sample?
     if isSingle {
@@ -46,6 +50,16 @@ package struct Prober: Sendable {
       }
     }
     return proposal
+  }
+
+  /// The failure that a response reports although its status means success.
+  private func failure(reportedBy sample: Sample, of manifest: Manifest) -> SourceError? {
+    var failure = sample.response.reportedFailure(
+      by: manifest.authority ?? name, hasRows: !sample.rows.isEmpty)
+    if failure?.code == .rateLimited {
+      failure?.retryAfter = sample.response.retryAfter(from: environment.now())
+    }
+    return failure
   }
 
   // MARK: - Requests
@@ -85,7 +99,13 @@ package struct Prober: Sendable {
       request = try paging.request(for: start, after: sized)
     } catch { return .failure(error) }
     if let parameter { request = request.setting(.query(parameter.name), to: parameter.value) }
-    return try await send(request, of: manifest, &proposal)
+    let result = try await send(request, of: manifest, &proposal)
+    // A list that is empty because of an error shows nothing of its paging.
+    guard parameter == nil, manifest.rows != nil, case .success(let sample) = result,
+      sample.rows.isEmpty, let failure = failure(reportedBy: sample, of: manifest)
+    else { return result }
+    if failure.code == .rateLimited { throw failure }
+    return .failure(failure)
   }
 
   /// Sends a request at the rate of the manifest; only a rate limit and a cancellation end the inference.
@@ -96,17 +116,18 @@ package struct Prober: Sendable {
     var request = request
     request.limits.overall = manifest.timeout
     request.limits.idle = manifest.timeout
-    if proposal.requests > 0, let bound = manifest.rate?.bounds.first {
-      // The rate of the manifest holds for probes, too.
-      do { try await environment.clock.sleep(for: bound.period / bound.count) } catch {
-        throw .cancelled
-      }
+    if let wait = try wait(before: proposal, of: manifest) {
+      do { try await environment.clock.sleep(for: wait) } catch { throw .cancelled }
     }
     proposal.requests += 1
     do {
       let service = manifest.authority ?? name
-      let response = try await environment.transport.send(request).checked(
-        by: service, wantsKey: !known.isEmpty, now: environment.now())
+      let answer = try await environment.transport.send(request)
+      let now = environment.now()
+      proposal.quotaReset = answer.quotaPause(from: now).map {
+        now.addingTimeInterval($0 / .seconds(1))
+      }
+      let response = try answer.checked(by: service, wantsKey: !known.isEmpty, now: now)
       let document = try response.document(by: service)
       let exchange = Exchange(
         url: URL(string: request.shownAddress) ?? request.url,
@@ -121,23 +142,45 @@ package struct Prober: Sendable {
     }
   }
 
+  /// The time to wait before a request: the rate of the manifest holds for probes, too, and so does the quota that the
+  /// service has named.
+  ///
+  /// - Throws: ``SourceError`` with code `rateLimited` if the service has to be left alone for longer than a page may take.
+  private func wait(
+    before proposal: Proposal, of manifest: Manifest
+  ) throws(SourceError) -> Duration? {
+    guard proposal.requests > 0 else { return nil }
+    let pause = proposal.quotaReset.map {
+      Duration.seconds(max($0.timeIntervalSince(environment.now()), 0))
+    }
+    if let pause, pause > manifest.timeout {
+      throw SourceError(
+        .rateLimited, "\(manifest.authority ?? name) accepts no further requests for now",
+        remedy: "retry in \(pause.text)", retryAfter: pause)
+    }
+    let spacing = manifest.rate?.bounds.first.map { $0.period / $0.count }
+    return [pause, spacing].compactMap(\.self).max()
+  }
+
   // MARK: - Rows, ID, total, fields
 
   private func chooseRows(_ proposal: inout Proposal, _ first: Sample) throws(SourceError) {
     let document = first.exchange.document
     if let given = proposal.manifest.rows {
       guard let rows = given.rows(in: document) else {
-        throw SourceError(
-          .malformed, "there is no list at \"\(given.description.oneLine(atMost: 80))\"")
+        throw failure(reportedBy: first, of: proposal.manifest)
+          ?? SourceError(
+            .malformed, "there is no list at \"\(given.description.oneLine(atMost: 80))\"")
       }
       proposal.note("rows", given.description, "as told; \(rows.count) rows")
       return
     }
     let candidates = first.exchange.rowsCandidates()
     guard var best = candidates.first else {
-      throw SourceError(
-        .malformed, "the response has no list of objects",
-        remedy: "name the list, or use the URL of a list")
+      throw failure(reportedBy: first, of: proposal.manifest)
+        ?? SourceError(
+          .malformed, "the response has no list of objects",
+          remedy: "name the list, or use the URL of a list")
     }
     let rivals = candidates.filter { best.score - $0.score < 1 }.prefix(Self.maxOptions)
     let chosen =

@@ -16,6 +16,9 @@ package struct Proposal: Sendable {
   /// The number of requests that were sent.
   package var requests = 0
 
+  /// The time at which the service accepts requests again, if its last response says that no quota is left.
+  var quotaReset: Date?
+
   /// True if the list of records is empty, so that it shows neither an ID nor fields nor paging.
   package var hasNoRows = false
 

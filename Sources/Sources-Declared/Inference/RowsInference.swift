@@ -50,6 +50,8 @@ private struct RowsFinder {
     "schemas", "columns", "fields", "messages", "sort", "parameters", "redirects",
   ]
 
+  private static let failures: Set<String> = ["error", "errors"]
+
   mutating func search(_ value: JSON, at path: JSONPath, depth: Int = 0) {
     guard depth <= Self.maxDepth else { return }
     switch value {
@@ -65,7 +67,8 @@ private struct RowsFinder {
         }
       }
     case .object:
-      for member in value.firstMembers {
+      // What is wrong is never a record.
+      for member in value.firstMembers where !Self.failures.contains(normalized(member.name)) {
         search(member.value, at: path.appending(member.name), depth: depth + 1)
       }
     default: break
@@ -89,7 +92,7 @@ private struct RowsFinder {
         add(rows, Manifest.RowsPath(path, isEntries: true), depth)
       }
     }
-    for member in members {
+    for member in members where !Self.failures.contains(normalized(member.name)) {
       searchEntries(member.value, at: path.appending(member.name), depth: depth + 1)
     }
   }
