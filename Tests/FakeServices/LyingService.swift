@@ -33,7 +33,8 @@ public final class LyingService: Sendable {
     case rowWithoutID = "row without an ID", nullRows = "rows that are null"
     // Errors that look like success.
     case errorWithoutRows = "error with 200", failureWithRows = "success that is false, with rows"
-    case graphQLErrors = "errors beside rows", textError = "status that is an error"
+    case graphQLErrors = "errors beside rows", manyErrors = "many errors beside rows", textError =
+      "status that is an error"
     // Contradictory ends.
     case moreWithoutNext = "more without a next page", moreAsText =
       "more as text without a next page"
@@ -138,7 +139,7 @@ public final class LyingService: Sendable {
       return extra != .more && (paging == .page || paging == .offset)
     case .repeatedID, .rowWithoutID: return extra != .more
     case .cycle: return isNamed
-    case .nullRows, .errorWithoutRows, .graphQLErrors, .failureWithRows, .textError:
+    case .nullRows, .errorWithoutRows, .graphQLErrors, .manyErrors, .failureWithRows, .textError:
       return extra == .nothing
     case .moreWithoutNext, .moreAsText:
       return extra == .more && (paging == .token || paging == .link)
@@ -277,6 +278,13 @@ private struct Answer {
     case .textError: members += [.init("status", "error"), .init("message", "no lamps today")]
     case .failureWithRows: members.append(.init("ok", false))
     case .graphQLErrors: members.append(.init("errors", [["message": "a shard is down"]]))
+    case .manyErrors:
+      // So long that the name is far from both ends.
+      let errors = (1...100).map { JSON.string("shard \($0) is down, and its lamps are missing") }
+      members += [
+        .init("about", .string(String(repeating: "light ", count: 500))),
+        .init("errors", .array(errors)),
+      ]
     default: break
     }
     return .object(members)
