@@ -23,7 +23,7 @@ public struct ErrorRule: Hashable, Sendable {
     /// The call fails with `rateLimited`, as for the status 429: calls pause for as long as `Retry-After` says, and a sync that
     /// waits goes on then, or after growing pauses.
     public static let wait = Action(name: .wait)
-    /// The list is complete: neither a total nor anything else that the service has said speaks against it.
+    /// The list is complete here, whatever total the service names.
     ///
     /// Rows of a successful response are the last. The response to the request of a single record is read as without the
     /// rule.
