@@ -59,7 +59,7 @@ import Testing
     let service = try LoopbackServer { request in
       request.header("Content-Type") == "application/x-www-form-urlencoded"
         ? .json(#"{"access_token": "a-token-for-a-test"}"#)
-        : .json(#"{"error": "not a list"}"#)
+        : .json(#"{"lamp": "not a list"}"#)
     }
     let home = try TestHome()
     let names = ["SHOP", "PEOPLE", "INVOICES"].flatMap { name in
