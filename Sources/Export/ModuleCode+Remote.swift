@@ -20,7 +20,33 @@ extension ModuleCode {
     }
     if let search { text += "\n\(search)" }
     if let item { text += "\n\(item)" }
+    if let rules = errorRules, !rules.isEmpty {
+      text += "\n\(swiftCall(".handlingErrors(by: [", rules, "])", at: 4))"
+    }
     return text
+  }
+
+  /// The rules for errors; `nil` if one of them is nothing that code can say.
+  var errorRules: [String]? {
+    let rules = manifest.errors.compactMap { rule -> String? in
+      var arguments = [".\(rule.action.description)"]
+      if let status = rule.status { arguments.append("status: \(status)") }
+      for (label, path) in [("at", rule.path), ("message", rule.message)] {
+        guard let path else { continue }
+        guard let names = path.plainNames else { return nil }
+        arguments.append("\(label): \(names.joined(separator: ".").swiftLiteral)")
+        guard label == "at", let value = rule.value else { continue }
+        switch value {
+        case .string(let text): arguments.append("equals: \(text.swiftLiteral)")
+        case .null: arguments.append("equals: .null")
+        case .number(let number): arguments.append("equals: .number(\(number))")
+        case .bool, .integer: arguments.append("equals: \(value.text)")
+        case .array, .object: return nil
+        }
+      }
+      return "ErrorRule(\(arguments.joined(separator: ", ")))"
+    }
+    return rules.count == manifest.errors.count ? rules : nil
   }
 
   // MARK: - Pages

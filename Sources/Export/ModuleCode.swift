@@ -91,6 +91,10 @@ struct ModuleCode {
       notes.append(
         "rows: those of an object are in the order of its names: see the RESTSource in \(plugin)")
     }
+    if errorRules == nil {
+      notes.append(
+        "errors: a path or a value of a rule is not plain: write .handlingErrors(by:) in \(plugin)")
+    }
     if let obstacle = itemObstacle {
       notes.append("item: \(obstacle): write .item(at:decoding:) in \(plugin)")
     }

@@ -49,7 +49,7 @@ package struct Manifest: Hashable, Sendable {
   package var title: JSONPath?
 
   /// What responses mean beyond their status; the first rule that applies decides.
-  var errors: [ErrorRule] = []
+  package var errors: [ErrorRule] = []
 
   /// The rate limit: `5/s` by default; `nil` for `off`.
   package var rate: Rate? = Self.defaultRate

@@ -95,6 +95,31 @@ import Testing
     #expect(!plugin.contains("localSearchBound"))
   }
 
+  @Test func `and its rules for errors`() throws {
+    func plugin(_ rules: String) throws -> SwiftModule {
+      try module(
+        Self.plain.replacing(
+          #""link": "html_url""#, with: #""link": "html_url", "errors": \#(rules)"#),
+        rows: Self.row)
+    }
+    let rules = #"""
+      [{"status": 422, "path": "error.code", "equals": "too \"deep\"", "then": "end"},
+       {"path": "code", "equals": 7, "message": "text", "then": "retry"}]
+      """#
+    let plain = try plugin(rules)
+    let text = try text("Plugin.swift", of: plain)
+    for part in [
+      #"ErrorRule(.end, status: 422, at: "error.code", equals: "too \"deep\"")"#,
+      #"ErrorRule(.retry, at: "code", equals: 7, message: "text")"#,
+    ] {
+      #expect(text.contains(part), "\(part)\n\(text)")
+    }
+    #expect(plain.notes.isEmpty)
+    let other = try plugin(#"[{"path": "errors.*.code", "equals": 7, "then": "end"}]"#)
+    #expect(other.notes.contains { $0.hasPrefix("errors: ") })
+    #expect(try !self.text("Plugin.swift", of: other).contains("handlingErrors"))
+  }
+
   @Test func `bundled records are in the form of the record`() throws {
     let rows = #"""
       [{"id": 7, "title": " ", "weight": null, "html_url": "", "more": 1}, {"title": "no ID"},
