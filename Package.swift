@@ -269,6 +269,17 @@ if Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil {
   }
 }
 
+// Scripts/build compiles for size what does not work on record after record: decision 31.
+if Context.environment["AGGREGATOR_SMALL_COMMANDS"] != nil {
+  let rare = [
+    "AggregatorArguments", "AggregatorCommand", "AggregatorExport", "AggregatorLaws",
+    "AggregatorSQL", "AggregatorWeb",
+  ]
+  for target in package.targets where rare.contains(target.name) {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"])]
+  }
+}
+
 extension Target {
   /// A part of the library: module `AggregatorStore` lives in `Sources/Store`.
   static func library(
