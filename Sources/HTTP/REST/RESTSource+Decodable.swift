@@ -55,11 +55,17 @@ extension RESTSource {
   ///
   /// - Parameter member: The member with the record; `nil` if the response is a list in which it is.
   public func item(by parameter: RESTParameter, at member: String? = nil) -> RESTSource {
-    let (list, decoding) = (list, decoding)
+    let (list, decoding, service) = (list, decoding, service)
     let request = { @Sendable (id: Item.ID) in list.setting(parameter, to: id.description) }
     guard member == nil else { return item(at: request, decoding: itemDecoding(at: member)) }
     return item(at: request) { response, id throws(SourceError) in
-      try decoding(response, RESTPosition()).records.first { $0.id == id }
+      let page = try decoding(response, RESTPosition())
+      if let record = page.records.first(where: { $0.id == id }) { return record }
+      // The record may be the row that cannot be read.
+      if let reason = page.unreadable.firstReason {
+        throw SourceError(.malformed, "\(service) sent a record that cannot be read: \(reason)")
+      }
+      return nil
     }
   }
 

@@ -151,8 +151,9 @@ extension FaultScenario {
       }),
     FaultScenario(
       // The other rows are readable, so an error would be wrong.
-      "bad-row", "The first row of every page is unreadable.", .unreadable,
-      injection: .change { $0.body?.replacingRows { [.null] + $0.dropFirst() } }),
+      "bad-row", "The first of several rows is unreadable.", .unreadable,
+      injection: .change { $0.body?.replacingRows { $0.count > 1 ? [.null] + $0.dropFirst() : $0 } }
+    ),
     FaultScenario(
       "bad-rows", "All rows are unreadable.", .unreadable, codes: [.malformed],
       injection: .change { $0.body?.replacingRows { $0.map { _ in .object([]) } } }),
