@@ -248,7 +248,7 @@ if let tests = Context.environment["AGGREGATOR_ONLY"] {
   }
   package.targets.removeAll { !kept.contains($0.name) }
   package.products = []
-  // The laws under faults take half of the time if what they spend it in is optimised. It is rarely edited.
+  // The laws under faults spend their time in these targets: optimised, they take half of it. They are rarely edited.
   for name in ["Text", "Core", "HTTP", "Store", "SQLite"] {
     let target = package.targets.first { $0.name == "Aggregator\(name)" }
     target?.swiftSettings =

@@ -31,7 +31,8 @@ public struct PluginEnvironment: Sendable {
 
   /// A private directory for access tokens, and for refresh tokens that a service has replaced.
   ///
-  /// It is created if it is missing; `nil` to keep access tokens in memory, and to use no refresh tokens. Processes with the same directory sign in once. Each machine needs its own.
+  /// It is created if it is missing; `nil` to keep access tokens in memory, and to use no refresh tokens. Processes
+  /// with the same directory sign in once. Each machine needs its own.
   public var tokenDirectory: URL?
 
   /// True if a recording answers, for which no secret is needed.

@@ -1,7 +1,7 @@
 public import AggregatorFoundation
 public import AggregatorSettings
 
-/// How the requests of a source sign in at its service.
+/// The method and the credentials by which a source signs in to its service.
 ///
 /// ```swift
 /// let client = Authorization.Client(

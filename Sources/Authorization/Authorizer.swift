@@ -93,25 +93,18 @@ package final class Authorizer: Sendable {
 /// The renewals in flight.
 final class Renewals: Sendable {
   private struct State {
-    var running: Set<Int> = []
-    var lastNumber = 0
+    var running = 0
     var waiters: [AsyncStream<Void>.Continuation] = []
   }
 
   private let state = Mutex(State())
 
-  func begin() -> Int {
-    state.withLock { state in
-      state.lastNumber += 1
-      state.running.insert(state.lastNumber)
-      return state.lastNumber
-    }
-  }
+  func begin() { state.withLock { $0.running += 1 } }
 
-  func end(_ number: Int) {
+  func end() {
     let waiters = state.withLock { state -> [AsyncStream<Void>.Continuation] in
-      state.running.remove(number)
-      guard state.running.isEmpty else { return [] }
+      state.running -= 1
+      guard state.running == 0 else { return [] }
       defer { state.waiters = [] }
       return state.waiters
     }
@@ -122,8 +115,8 @@ final class Renewals: Sendable {
   func finish() async {
     let (ends, waiter) = AsyncStream<Void>.makeStream()
     let isIdle = state.withLock { state in
-      if !state.running.isEmpty { state.waiters.append(waiter) }
-      return state.running.isEmpty
+      if state.running > 0 { state.waiters.append(waiter) }
+      return state.running == 0
     }
     if isIdle { return }
     for await _ in ends {}

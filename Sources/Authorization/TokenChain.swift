@@ -94,7 +94,7 @@ final class TokenChain: Sendable {
   /// The task is detached, because it outlives the caller that began it, has a deadline of its own, and its requests are
   /// not those of a call; it ends with its answer, after 30 s at most.
   private func begin(insteadOf rejected: AccessToken?) {
-    let number = means.renewals.begin()
+    means.renewals.begin()
     Task.detached { [self] in
       let answer = await limitedRenewal(insteadOf: rejected)
       let waiters = state.withLock { state in
@@ -106,7 +106,7 @@ final class TokenChain: Sendable {
         waiter.yield(answer)
         waiter.finish()
       }
-      means.renewals.end(number)
+      means.renewals.end()
     }
   }
 

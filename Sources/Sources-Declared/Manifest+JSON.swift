@@ -48,7 +48,6 @@ struct ManifestReader {
     }
     manifest.summary = try string("summary")
     manifest.headers = try headers()
-    manifest.auth = try authorization(manifest)
     manifest.body = values["body"]
     if let body = manifest.body?.text, body.contains(/\$\{[A-Z][A-Z0-9_]*\}/) {
       throw failure("body", "without ${NAME}: secrets can be in header fields and in the query")
@@ -74,6 +73,8 @@ struct ManifestReader {
     manifest.fresh = try parsed("fresh", duration, Duration.init(manifest:)) ?? manifest.fresh
     manifest.timeout = try parsed("timeout", duration, Duration.init(manifest:)) ?? manifest.timeout
     try requireSameHost(manifest)
+    // Last, for its secrets must be in nothing else that is sent to another host.
+    manifest.auth = try authorization(manifest)
     return manifest
   }
 

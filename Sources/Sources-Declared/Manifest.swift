@@ -17,7 +17,7 @@ package struct Manifest: Hashable, Sendable {
   /// Header fields, in order; values may hold `${NAME}`.
   package var headers: [SourceRequest.Header] = []
 
-  /// How requests sign in; `nil` if they do not, or if header fields do it.
+  /// The method and the credentials of requests; `nil` for none, or if header fields hold them.
   var auth: Authorization?
 
   /// The JSON body, which makes the request a `POST`; `nil` for `GET`.
@@ -48,7 +48,7 @@ package struct Manifest: Hashable, Sendable {
   package var link: JSONPath?
   package var title: JSONPath?
 
-  /// What responses mean beyond their status; the first rule that applies decides.
+  /// The rules for failures, and ends of the list, that the status does not tell; the first that applies decides.
   package var errors: [ErrorRule] = []
 
   /// The rate limit: `5/s` by default; `nil` for `off`.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DeclaredSource
 
-/// What responses mean beyond their status, by `errors` of a manifest and without it.
+/// Failures and ends of lists that the status does not tell: by `errors` of a manifest, and without it.
 @Suite(.timeLimit(.minutes(10))) struct ErrorRuleTests {
   private let clock = ManualClock()
   private let waits = Counter()

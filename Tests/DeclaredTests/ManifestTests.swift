@@ -102,6 +102,16 @@ struct ManifestTests {
         + "\"secret\": \"${S}\"}}, \"headers\": {\"X-Key\": \"${S}\"}",
       "line 2: \"auth\" must be without ${S}, which is sent to another host"
     ),
+    (
+      "{\"oauth\": {\"token\": \"https://a.example\", \"grant\": \"client_credentials\", \"id\": \"x\", "
+        + "\"secret\": \"${S}\"}}, \"item\": \"https://api.example/{id}?key=${S}\"",
+      "line 2: \"auth\" must be without ${S}, which is sent to another host"
+    ),
+    (
+      "{\"oauth\": {\"token\": \"https://a.example\", \"grant\": \"client_credentials\", \"id\": \"x\", "
+        + "\"secret\": \"${S}\"}}, \"search\": \"url:https://api.example/?q={query}&key=${S}\"",
+      "line 2: \"auth\" must be without ${S}, which is sent to another host"
+    ),
   ])
   func `A mistake in how a source signs in names its line and key`(
     auth: String, message: String

@@ -13,7 +13,7 @@ public final class FakeLogin: Sendable {
   /// The refresh token of the person who signed in.
   public static let refresh = "refresh-token-number-0"
 
-  /// What a test changes.
+  /// The parts of the login that tests change.
   public struct Behavior: Sendable {
     /// The lifetime that replies name; `nil` to name none.
     public var lifetime: JSON? = 3600
@@ -65,7 +65,7 @@ public final class FakeLogin: Sendable {
   /// The refresh token that is good now.
   public var refresh: String { issuer.state.withLock(\.refresh) }
 
-  /// How often the refresh token was replaced.
+  /// The number of refresh tokens that have been replaced.
   public var rotations: Int { issuer.state.withLock(\.rotations) }
 
   /// All access tokens that were issued.

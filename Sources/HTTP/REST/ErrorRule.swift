@@ -2,7 +2,7 @@ public import AggregatorCore
 import AggregatorFoundation
 import AggregatorText
 
-/// What a response means that neither its status nor its usual members tell.
+/// A rule that recognises a failure, or the end of a list, that the status of a response does not tell.
 ///
 /// ```swift
 /// source.handlingErrors(by: [
@@ -11,7 +11,7 @@ import AggregatorText
 /// ])
 /// ```
 public struct ErrorRule: Hashable, Sendable {
-  /// What becomes of the call.
+  /// The outcome of a call to whose response a rule applies.
   public struct Action: Hashable, Sendable {
     private enum Name: String, CaseIterable { case fail, retry, wait, end }
     private let name: Name
@@ -115,6 +115,15 @@ struct RuledResponse {
     self.document = document
   }
 
+  /// True if a successful response has a list of objects that neither the rule nor an error accounts for.
+  var mayHaveRows: Bool {
+    guard 200..<300 ~= response.status, let text = JSONText(response.body) else { return false }
+    var names = ["error", "errors"]
+    if case .member(let name)? = rule.path?.first { names.append(name) }
+    guard case .object(let members) = JSON(text) else { return JSON(text).hasRows }
+    return members.contains { !names.contains($0.name) && $0.value.hasRows }
+  }
+
   /// The error that the rule makes of the response, with the service's own words; `nil` for the end of a list.
   func failure(by service: String, wantsKey: Bool, now: Date) -> SourceError? {
     let code: SourceError.Code
@@ -136,6 +145,18 @@ struct RuledResponse {
     return SourceError(
       code, "\(service) \(report)\(status)" + (words.map { ": \($0)" } ?? ""),
       remedy: wait.map { "retry in \($0.text)" }, retryAfter: wait)
+  }
+}
+
+extension JSON {
+  /// True if a list of objects is somewhere in it.
+  fileprivate var hasRows: Bool {
+    switch self {
+    case .array(let elements):
+      elements.contains { if case .object = $0 { true } else { $0.hasRows } }
+    case .object(let members): members.contains { $0.value.hasRows }
+    default: false
+    }
   }
 }
 

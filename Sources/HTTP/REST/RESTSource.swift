@@ -95,7 +95,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   /// The same source, whose responses mean what the first rule says that applies.
   ///
   /// Rules come before what every response is checked for: its status and what it reports itself, see
-  /// ``HTTPResponse/checked(by:wantsKey:now:)`` and ``HTTPResponse/reportedFailure(by:hasRows:)``. A single record
+  /// ``HTTPResponse/checked(by:wantsKey:now:)`` and ``HTTPResponse/reportedFailure(by:hasRows:now:)``. A single record
   /// that is answered by 404 or 410 does not exist, unless a rule names that status.
   public func handlingErrors(by rules: [ErrorRule]) -> RESTSource {
     var source = self
@@ -166,7 +166,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     let decoded: Item?
     do throws(SourceError) { decoded = try itemDecoding(checked, id) } catch {
       guard error.code == .malformed else { throw error }
-      throw reportedFailure(checked, hasRows: false) ?? error
+      throw checked.reportedFailure(by: service, hasRows: false, now: now()) ?? error
     }
     guard let record = decoded else { throw .notFound(id, in: name) }
     guard record.id == id else {
@@ -239,8 +239,8 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
           remedy: "start over without a cursor")
       }
       let decoded =
-        if ruled != nil {
-          lastPage(response, to: http, at: position, for: query)
+        if let ruled {
+          try lastPage(ruled, to: http, at: position, for: query)
         } else if let end = end(of: position, response.status) {
           end
         } else {
@@ -265,7 +265,9 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     let decoding = query == nil ? decoding : search?.decoding ?? decoding
     do throws(SourceError) {
       var reply = try decoding(checked, position)
-      if let failure = reportedFailure(checked, hasRows: reply.rowCount > 0) {
+      if let failure = checked.reportedFailure(
+        by: service, hasRows: reply.rowCount > 0, now: now())
+      {
         guard reply.rowCount > 0 else { throw failure }
         reply.warnings.append(Warning(.incomplete, failure.message))
       }
@@ -277,27 +279,27 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       }
       guard error.code == .malformed else { throw error }
       // In its own words, instead of that rows are missing.
-      throw reportedFailure(checked, hasRows: false) ?? error
+      throw checked.reportedFailure(by: service, hasRows: false, now: now()) ?? error
     }
   }
 
   /// The last page of a list that a rule ends: with the rows that the response has, if it is successful.
   private func lastPage(
-    _ response: HTTPResponse, to request: HTTPRequest, at position: RESTPosition, for query: Query?
-  ) -> RESTResponse<Item> {
-    var page = (try? decoded(response, to: request, at: position, for: query)) ?? RESTResponse([])
+    _ ruled: RuledResponse, to request: HTTPRequest, at position: RESTPosition, for query: Query?
+  ) throws(SourceError) -> RESTResponse<Item> {
+    var page = RESTResponse<Item>([])
+    do throws(SourceError) {
+      page = try decoded(ruled.response, to: request, at: position, for: query)
+    } catch {
+      // Most have no rows, which are not lost then.
+      guard !ruled.mayHaveRows else { throw error }
+    }
     page.isEndedByRule = true
     return page
   }
 
   private func failure(_ ruled: RuledResponse, to request: HTTPRequest) -> SourceError? {
     ruled.failure(by: service, wantsKey: !request.secrets.isEmpty, now: now())
-  }
-
-  private func reportedFailure(_ response: HTTPResponse, hasRows: Bool) -> SourceError? {
-    var failure = response.reportedFailure(by: service, hasRows: hasRows)
-    if failure?.code == .rateLimited { failure?.retryAfter = response.retryAfter(from: now()) }
-    return failure
   }
 
   /// The end of a list, if the service says it by a status instead of an empty page: by 204, and to a request

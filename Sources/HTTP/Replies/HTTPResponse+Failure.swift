@@ -74,8 +74,9 @@ extension HTTPResponse {
   /// (https://spec.graphql.org/October2021/#sec-Errors); and, of a response without rows, an `error` that is neither
   /// null, false, empty nor `OK`, which Comic Vine sends with every success.
   ///
-  /// The message has the service's own words. The code is `rejected`, or `rateLimited` if they say so.
-  public func reportedFailure(by service: String, hasRows: Bool) -> SourceError? {
+  /// The message has the service's own words. The code is `rejected`, or `rateLimited` if they say so, with the wait
+  /// that the header fields name; a time in them is compared to `now`.
+  public func reportedFailure(by service: String, hasRows: Bool, now: Date) -> SourceError? {
     guard !hasRows || mayReportFailure, let text = JSONText(body) else { return nil }
     let envelope = JSON(text)
     guard case .object = envelope else { return nil }
@@ -89,7 +90,7 @@ extension HTTPResponse {
     let isLimit = words.contains(/(?i)rate.?limit|too many requests/)
     return SourceError(
       isLimit ? .rateLimited : .rejected, "\(service) reports an error: \(line)",
-      remedy: isLimit ? "try again later" : nil)
+      remedy: isLimit ? "try again later" : nil, retryAfter: isLimit ? retryAfter(from: now) : nil)
   }
 
   /// False if the body has none of the names that matter: reading it again would take as long as the first time.

@@ -2,7 +2,7 @@ import AggregatorCore
 package import AggregatorFoundation
 import AggregatorText
 
-/// What a service says about its quota: the number of requests that are left, and the time of its next reset.
+// A service's quota: the number of requests that are left, and the time of its next reset.
 extension HTTPResponse {
   /// The longest wait that a service can demand, in seconds.
   private static let maxWait = 24.0 * 3600

@@ -54,12 +54,8 @@ package struct Prober: Sendable {
 
   /// The failure that a response reports although its status means success.
   private func failure(reportedBy sample: Sample, of manifest: Manifest) -> SourceError? {
-    var failure = sample.response.reportedFailure(
-      by: manifest.authority ?? name, hasRows: !sample.rows.isEmpty)
-    if failure?.code == .rateLimited {
-      failure?.retryAfter = sample.response.retryAfter(from: environment.now())
-    }
-    return failure
+    sample.response.reportedFailure(
+      by: manifest.authority ?? name, hasRows: !sample.rows.isEmpty, now: environment.now())
   }
 
   // MARK: - Requests
@@ -145,7 +141,7 @@ package struct Prober: Sendable {
   /// The time to wait before a request: the rate of the manifest holds for probes, too, and so does the quota that the
   /// service has named.
   ///
-  /// - Throws: ``SourceError`` with code `rateLimited` if the service has to be left alone for longer than a page may take.
+  /// - Throws: ``SourceError`` with code `rateLimited` if the service's quota returns later than a page may take.
   private func wait(
     before proposal: Proposal, of manifest: Manifest
   ) throws(SourceError) -> Duration? {

@@ -95,6 +95,15 @@ final class SignInFixture: Sendable {
       authorization: authorization ?? .clientCredentials(Authorization.client(of: login)))
   }
 
+  /// A fixture whose login replaces the refresh token at each use.
+  static func rotating() throws -> SignInFixture {
+    let fixture = try SignInFixture()
+    fixture.login.change { $0.isRotating = true }
+    return fixture
+  }
+
+  var refreshingPlugin: OrdersPlugin { plugin(.refreshing(at: login)) }
+
   /// The texts of the private files.
   func files() throws -> [String: String] {
     try FileManager.default.contentsOfDirectory(atPath: directory.path).reduce(into: [:]) {

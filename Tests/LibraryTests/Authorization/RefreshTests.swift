@@ -9,14 +9,11 @@ import Testing
 @Suite struct RefreshTests {
   private let fixture: SignInFixture
 
-  init() throws {
-    fixture = try SignInFixture()
-    fixture.login.change { $0.isRotating = true }
-  }
+  init() throws { fixture = try .rotating() }
 
   private var login: FakeLogin { fixture.login }
 
-  private var plugin: OrdersPlugin { fixture.plugin(.refreshing(at: login)) }
+  private var plugin: OrdersPlugin { fixture.refreshingPlugin }
 
   @Test func `the new one is on the disk before the access token is used`() async throws {
     let seen = Mutex<[Bool]>([])

@@ -138,26 +138,22 @@ import Testing
   @Test func `sixteen callers renew once, and so do two processes`() async throws {
     let environments = [fixture.environment(), fixture.environment()]
     let plugin = fixture.plugin()
-    let failures = await (0..<16).concurrentMap { number in
-      do throws(SourceError) {
-        try await plugin.remote(in: environments[number % 2]).first()
-        return SourceError?.none
-      } catch { return error }
+    @Sendable func failures() async -> [SourceError?] {
+      await (0..<16).concurrentMap { number in
+        do throws(SourceError) {
+          try await plugin.remote(in: environments[number % 2]).first()
+          return nil
+        } catch { return error }
+      }
     }
-    #expect(failures == Array(repeating: nil, count: 16))
+    #expect(await failures() == Array(repeating: nil, count: 16))
     #expect(login.issued == 1)
     // A token outlives its process.
     try await plugin.remote(in: fixture.environment()).first()
     #expect(login.issued == 1)
     // After a 401 for all of them as well.
     login.expire()
-    let more = await (0..<16).concurrentMap { number in
-      do throws(SourceError) {
-        try await plugin.remote(in: environments[number % 2]).first()
-        return SourceError?.none
-      } catch { return error }
-    }
-    #expect(more == Array(repeating: nil, count: 16))
+    #expect(await failures() == Array(repeating: nil, count: 16))
     #expect(login.issued == 2)
   }
 

@@ -2,7 +2,7 @@ import AggregatorKit
 import Foundation
 import Testing
 
-/// What responses say of the quota of their service.
+/// The pauses that header fields of a quota demand.
 struct QuotaTests {
   private static let now = Date(timeIntervalSince1970: 1_700_000_000)
 

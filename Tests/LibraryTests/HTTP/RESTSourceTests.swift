@@ -211,6 +211,27 @@ import Testing
     #expect(error?.code == .serverError && error?.message == "notes is not ready: counting")
   }
 
+  @Test(arguments: [
+    (#"{"faults": [{"code": 7}]}"#, nil),
+    (#"{"faults": [{"code": 7}], "errors": [{"code": 8}]}"#, nil),
+    (#"{"faults": [{"code": 7}], "notes": {"rows": [{"id": "z"}]}}"#, SourceError.Code.malformed),
+    (#"{"faults": [{"code": 7}], "data": {"notes": [{"id": "z"}]}}"#, .malformed),
+  ])
+  func `rows that cannot be read are not the end of a list`(
+    last: String, code: SourceError.Code?
+  ) async {
+    let service = Service { request in
+      Self.reply(
+        request.url.query() == "lang=en"
+          ? #"{"notes": [{"id": "a"}], "next": "?page=2"}"# : last)
+    }
+    let source = source(service)
+      .handlingErrors(by: [ErrorRule(.end, at: "faults.*.code", equals: 7)])
+    var failure: SourceError?
+    do { for try await _ in source.pages(size: 5) {} } catch { failure = error }
+    #expect(failure?.code == code)
+  }
+
   @Test func `one empty page is passed over if it names the next`() async throws {
     let service = Service { request in
       switch request.url.query() {

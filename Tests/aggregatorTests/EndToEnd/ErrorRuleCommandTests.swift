@@ -2,7 +2,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-/// Errors and limits of added sources, as the program meets them.
+/// Errors and quotas of added sources, in the program.
 @Suite struct ErrorRuleCommandTests {
   private let home: TestHome
   private let lamps: FakeLamps
