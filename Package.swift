@@ -32,11 +32,12 @@ let package = Package(
     .plugin(name: "AggregatorEmbedJSON", targets: ["AggregatorEmbedJSON"]),
   ] + sources.map { .library(name: "\($0)Source", targets: ["\($0)Source"]) },
   targets: [
-    // Loads the libraries of the four below at run time.
+    // Loads the libraries of the five below at run time.
     .target(
       name: "CAggregatorLibrary",
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(name: "CAggregatorCurl", dependencies: ["CAggregatorLibrary"]),
+    .target(name: "CAggregatorFormats", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorLineEditor", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorPostgres", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorServer", dependencies: ["CAggregatorLibrary"]),
@@ -50,10 +51,12 @@ let package = Package(
     .library("Core"),
     .library("Files", dependsOn: ["AggregatorCore"]),
     .library("Settings", dependsOn: ["AggregatorCore", "AggregatorFiles"]),
+    // Records in CSV, TSV, NDJSON and XML, as JSON.
+    .library("Formats", dependsOn: ["AggregatorCore", "CAggregatorFormats"]),
     .library(
       "HTTP",
       dependsOn: [
-        "AggregatorCore", "AggregatorFiles",
+        "AggregatorCore", "AggregatorFiles", "AggregatorFormats",
         .target(name: "CAggregatorCurl", condition: .when(platforms: [.linux])),
       ]),
     // Signing in at services.
@@ -86,7 +89,8 @@ let package = Package(
     .library("Laws", dependsOn: ["AggregatorKit"]),
     .library("SourceTesting", dependsOn: ["AggregatorKit", "AggregatorLaws"]),
     .target(
-      name: "DeclaredSource", dependencies: ["AggregatorFiles", "AggregatorKit"],
+      name: "DeclaredSource",
+      dependencies: ["AggregatorFiles", "AggregatorFormats", "AggregatorKit"],
       path: "Sources/Sources-Declared"),
     // A manifest's module in Swift.
     .library("Export", dependsOn: ["AggregatorKit", "DeclaredSource"]),
@@ -105,8 +109,8 @@ let package = Package(
     .library(
       "SQL",
       dependsOn: [
-        "AggregatorFiles", "AggregatorKit", "AggregatorQueries", "AggregatorTerminal",
-        "CAggregatorLineEditor", "CAggregatorSQLite",
+        "AggregatorFiles", "AggregatorFormats", "AggregatorKit", "AggregatorQueries",
+        "AggregatorTerminal", "CAggregatorLineEditor", "CAggregatorSQLite",
       ]),
     .library(
       "Web",
@@ -137,8 +141,9 @@ let package = Package(
       name: "LibraryTests",
       dependencies: [
         "AggregatorAuthorization", "AggregatorCopy", "AggregatorCore", "AggregatorFakeServices",
-        "AggregatorFiles", "AggregatorHTTP", "AggregatorImages", "AggregatorKit",
-        "AggregatorLaws", "AggregatorObservation", "AggregatorPostgres", "AggregatorPostgresServer",
+        "AggregatorFiles", "AggregatorFormats", "AggregatorHTTP", "AggregatorImages",
+        "AggregatorKit", "AggregatorLaws", "AggregatorObservation", "AggregatorPostgres",
+        "AggregatorPostgresServer",
         "AggregatorSQLite", "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting",
         "AggregatorStore", "AggregatorURLSession", "CAggregatorSQLite",
       ] + commandLine.map { .byName(name: $0) }),

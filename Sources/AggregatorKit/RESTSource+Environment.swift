@@ -58,5 +58,6 @@ extension RESTSource {
       response, _ throws(SourceError) in
       try response.page(parts, step: paging.step, by: service ?? name)
     }
+    self.rows = parts.rows
   }
 }

@@ -140,6 +140,9 @@ public struct HTTPResponse: Sendable {
   /// The body, decompressed.
   public var body: Data
 
+  /// Set if the body was sent in another format than JSON, which it has now.
+  package var conversion: Conversion?
+
   public init(status: Int, headers: [(name: String, value: String)] = [], body: Data = Data()) {
     self.status = status
     self.headers = headers.map { ($0.name.lowercased(), $0.value) }

@@ -1,4 +1,5 @@
 import AggregatorFiles
+import AggregatorFormats
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -29,16 +30,15 @@ struct TableCopy: ~Copyable {
   ) throws(CommandError) -> [SQLAttachment.Column] {
     var reader = try SeparatedReader(
       file, separator: separator, maxSize: maxRowSize, within: time)
-    var values = SeparatedReader.Values()
-    guard try reader.read(&values) else {
+    guard let header = try reader.read() else {
       throw file.malformed("the first line must name the columns", at: 1)
     }
-    guard values.count <= maxColumns else {
-      throw file.malformed("\(values.count) columns (maximum \(maxColumns))", at: values.line)
+    guard header.count <= maxColumns else {
+      throw file.malformed("\(header.count) columns (maximum \(maxColumns))", at: header.line)
     }
-    let names = names(in: values)
+    let names = header.names
     var copy = try TableCopy(of: file, columns: names.count, in: path)
-    while try reader.read(&values) {
+    while let values = try reader.read() {
       guard values.count == names.count else {
         throw file.malformed(
           "\(values.count.of("value")), but the first line names \(names.count.of("column"))",
@@ -49,22 +49,6 @@ struct TableCopy: ~Copyable {
     }
     try copy.finish()
     return zip(names, copy.kinds).map { SQLAttachment.Column(name: $0, type: $1.type) }
-  }
-
-  /// The names of columns, which SQL must be able to tell apart.
-  private static func names(in header: SeparatedReader.Values) -> [String] {
-    var used: Set<String> = []
-    return (0..<header.count).map { index in
-      let text = header[index].map { String(decoding: $0, as: UTF8.self) } ?? ""
-      let name = text.nonBlank ?? "column_\(index + 1)"
-      var unique = name
-      var number = 2
-      while !used.insert(unique.lowercased()).inserted {
-        unique = "\(name)_\(number)"
-        number += 1
-      }
-      return unique
-    }
   }
 
   private init(of file: NamedFile, columns: Int, in path: String) throws(CommandError) {
@@ -93,7 +77,7 @@ struct TableCopy: ~Copyable {
 
   deinit { sqlite3_finalize(insertion) }
 
-  private mutating func append(_ values: SeparatedReader.Values) throws(CommandError) {
+  private mutating func append(_ values: DelimitedReader.Values) throws(CommandError) {
     var code = SQLITE_OK
     for index in kinds.indices where code == SQLITE_OK {
       guard let value = values[index] else {
@@ -139,50 +123,18 @@ private enum ColumnKind {
 
   mutating func add(_ value: ArraySlice<UInt8>) {
     guard self != .text else { return }
-    let kind = Self(of: value)
+    let kind: Self = NumberKind(value).map { $0 == .integer ? .integer : .real } ?? .text
     self = kind == .text || self == .unknown ? kind : self == .real ? .real : kind
-  }
-
-  /// Numbers are written as in JSON, so that 007 and telephone numbers stay text; integers of more than 18
-  /// digits, such as IDs, could lose some.
-  private init(of value: ArraySlice<UInt8>) {
-    let isDigit = { (byte: UInt8) in 0x30...0x39 ~= byte }
-    var rest = value
-    if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
-    let digits = rest.prefix(while: isDigit)
-    rest = rest.dropFirst(digits.count)
-    guard 1...18 ~= digits.count, digits.first != UInt8(ascii: "0") || digits.count == 1 else {
-      self = .text
-      return
-    }
-    guard !rest.isEmpty else {
-      self = .integer
-      return
-    }
-    if rest.first == UInt8(ascii: ".") {
-      let decimals = rest.dropFirst().prefix(while: isDigit)
-      rest = rest.dropFirst(decimals.count + 1)
-      guard !decimals.isEmpty else {
-        self = .text
-        return
-      }
-    }
-    if let first = rest.first, first | 0x20 == UInt8(ascii: "e") {
-      rest.removeFirst()
-      if let sign = rest.first, [UInt8(ascii: "+"), UInt8(ascii: "-")].contains(sign) {
-        rest.removeFirst()
-      }
-      let exponent = rest.prefix(while: isDigit)
-      self = !exponent.isEmpty && exponent.count == rest.count ? .real : .text
-      return
-    }
-    self = rest.isEmpty ? .real : .text
   }
 }
 
 extension NamedFile {
   func malformed(_ message: String, at line: Int) -> CommandError {
     CommandError(.usage, "\(path):\(line): \(message)")
+  }
+
+  func malformed(_ error: FormatError) -> CommandError {
+    malformed(error.reason, at: error.line ?? 1)
   }
 
   fileprivate func uncopied(_ failure: SQLiteFailure) -> CommandError {

@@ -160,6 +160,8 @@ public struct DeclaredPlugin: Plugin {
       name, in: environment, list: list, paging: manifest.restPaging
     ) { response, _ throws(SourceError) in try manifest.decode(response, by: service) }
     .handlingErrors(by: manifest.errors)
+    source.format = manifest.format
+    source.rows = manifest.rowNames
     if manifest.item != nil {
       source = source.item(
         at: { manifest.itemRequest($0, in: settings, knowing: known) },

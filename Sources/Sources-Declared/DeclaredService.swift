@@ -155,10 +155,17 @@ extension Manifest {
     // The order of entries is that of the records.
     let isCanonical = rows?.isEntries == false
     let document = try response.document(by: service, isCanonical: isCanonical)
-    guard let path = rows, let rows = path.rows(in: document) else {
+    guard let rows = records(in: document) else {
       throw SourceError(
         .malformed,
         "\(service) sent no list at \((self.rows?.description ?? "$").oneLine(atMost: 80))")
+    }
+    // Without rows, a line of any text could be that of the columns.
+    if rows.isEmpty, let columns = response.conversion?.columns,
+      let missing = id.first(where: { !columns.contains($0.lastName) })
+    {
+      throw SourceError(
+        .malformed, "\(service) sent no column \"\(missing.description.oneLine(atMost: 80))\"")
     }
     var reply = RESTResponse<DeclaredRecord>([])
     for (index, row) in rows.enumerated() {
@@ -182,6 +189,18 @@ extension Manifest {
     return reply
   }
 
+  /// The rows of a response, whose texts have their kinds; `nil` if there is no list.
+  func records(in document: JSON) -> [JSON]? {
+    guard let rows = rows?.rows(in: document) else { return nil }
+    return kinds.isEmpty ? rows : rows.map(kinds.applied)
+  }
+
+  /// The names that lead to the rows; `nil` if they are not known, or in several places.
+  var rowNames: [String]? {
+    guard let path = rows?.path, !path.isMultiple else { return nil }
+    return path.components.compactMap { if case .member(let name) = $0 { name } else { nil } }
+  }
+
   package var idPaths: [JSONPath] { rows?.isEntries == true ? [.root.appending("id")] : id }
 
   /// Reads a response with one record, which may be wrapped: `{"data": {…}}`; `nil` if it is empty.
@@ -191,6 +210,7 @@ extension Manifest {
     let document = try response.document(by: service)
     if document.isVacant { return nil }
     var level = rows.flatMap { $0.isEntries ? $0.rows(in: document) : nil } ?? [document]
+    if !kinds.isEmpty { level = level.map(kinds.applied) }
     var found = false
     for _ in 0...Self.maxWrappers {
       let records = level.compactMap { try? DeclaredRecord($0, id: idPaths) }

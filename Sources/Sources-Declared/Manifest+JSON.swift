@@ -1,3 +1,4 @@
+import AggregatorFormats
 import AggregatorKit
 
 extension Manifest {
@@ -31,7 +32,8 @@ struct ManifestReader {
 
   private static let keys =
     pagingKeys + [
-      "url", "summary", "headers", "auth", "body", "rows", "id", "fields", "total", "item",
+      "url", "summary", "headers", "auth", "body", "rows", "format", "kinds", "id", "fields",
+      "total", "item",
       "search",
       "image", "errors",
       "link", "title", "rate", "fresh", "timeout",
@@ -53,6 +55,9 @@ struct ManifestReader {
       throw failure("body", "without ${NAME}: secrets can be in header fields and in the query")
     }
     manifest.rows = try parsed("rows", "a path such as \"data.items\"", Manifest.RowsPath.init)
+    manifest.format = try parsed(
+      "format", "\"csv\", \"tsv\", \"ndjson\" or \"xml\"", BodyFormat.init(rawValue:))
+    manifest.kinds = try kinds()
     manifest.id = try paths("id")
     manifest.fields = try fields()
     manifest.paging = try paging()
@@ -250,6 +255,20 @@ struct ManifestReader {
     return authorization
   }
 
+  private func kinds() throws(SourceError) -> ValueKinds {
+    try value("kinds", "an object of paths and \"number\" or \"boolean\"") { json in
+      guard json.isObject, json.members.count <= 256 else { return nil }
+      var kinds = ValueKinds.none
+      for member in json.members {
+        guard let path = JSONPath(member.name), !path.components.isEmpty,
+          let kind = member.value.string.flatMap(ValueKinds.Kind.init(rawValue:)),
+          kinds.set(kind, at: path.components[...])
+        else { return nil }
+      }
+      return kinds
+    } ?? .none
+  }
+
   private func fields() throws(SourceError) -> [Manifest.DeclaredField] {
     guard let value = values["fields"] else { return [] }
     guard let elements = value.array, elements.count <= 256,
@@ -360,6 +379,12 @@ extension Manifest {
     add("auth", auth?.json)
     add("body", body)
     add("rows", text: rows)
+    add("format", text: format?.rawValue)
+    if !kinds.isEmpty {
+      add(
+        "kinds",
+        .object(kinds.paths.map { JSON.Member($0.path.description, .string($0.kind.rawValue)) }))
+    }
     let ids = id.map { JSON.string($0.description) }
     add("id", ids.count > 1 ? .array(ids) : ids.first)
     if !fields.isEmpty { add("fields", .array(fields.map(\.json))) }

@@ -1,3 +1,4 @@
+package import AggregatorFormats
 package import AggregatorKit
 
 /// The declaration of a source: the address of a JSON API, where its records are, and how its pages follow
@@ -25,6 +26,12 @@ package struct Manifest: Hashable, Sendable {
 
   /// Where the records are in a response; `nil` if it must still be inferred.
   package var rows: RowsPath?
+
+  /// The format of responses; `nil` for JSON, or what their content type and first bytes say.
+  package var format: BodyFormat?
+
+  /// The kinds of values that are sent as text.
+  package var kinds = ValueKinds.none
 
   /// The paths in a row whose values identify it.
   ///

@@ -149,7 +149,7 @@ import Testing
 }
 
 /// Counts the requests of a server.
-private final class ScriptedCount: Sendable {
+final class ScriptedCount: Sendable {
   private let count = Mutex(0)
 
   func next() -> Int {

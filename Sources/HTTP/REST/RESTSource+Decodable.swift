@@ -114,7 +114,7 @@ public enum RESTResponsePart: Hashable, Sendable {
 
 /// The parts of a response whose rows are records.
 package struct RESTResponseParts: Sendable {
-  let rows: [String]
+  package let rows: [String]
   let total: RESTResponsePart?
   let next: RESTResponsePart?
 

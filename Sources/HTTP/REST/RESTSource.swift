@@ -1,4 +1,5 @@
 public import AggregatorCore
+package import AggregatorFormats
 public import AggregatorFoundation
 import AggregatorText
 import Synchronization
@@ -32,6 +33,12 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
 
   /// The page size to request instead of a larger one of the paging; `nil` for that of the paging.
   package var largestPage: Int?
+
+  /// The format that responses are expected to have; `nil` to recognise it.
+  package var format: BodyFormat?
+
+  /// The names that lead to the rows in a response that is XML; `nil` if they are not known.
+  package var rows: [String]?
 
   let name: String
   let service: String
@@ -265,6 +272,9 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     let decoding = query == nil ? decoding : search?.decoding ?? decoding
     do throws(SourceError) {
       var reply = try decoding(checked, position)
+      if let cut = checked.conversion?.cut {
+        reply.warnings.append(Warning(.incomplete, "\(service) sent an incomplete file: \(cut)"))
+      }
       if let failure = checked.reportedFailure(
         by: service, hasRows: reply.rowCount > 0, now: now())
       {
@@ -337,6 +347,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     // On a connection that the service closed meanwhile, libcurl sends a request again by itself.
     if paging(for: query).tokenOnce { request.headers.append(.init("Connection", "close")) }
     let response = try await transport.send(request)
+      .converted(from: request, as: format, rows: rows, by: service)
     try check?(response)
     return response
   }

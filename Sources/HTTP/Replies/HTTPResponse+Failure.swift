@@ -1,4 +1,5 @@
 public import AggregatorCore
+import AggregatorFormats
 public import AggregatorFoundation
 import AggregatorText
 
@@ -78,7 +79,11 @@ extension HTTPResponse {
   /// that the header fields name; a time in them is compared to `now`.
   public func reportedFailure(by service: String, hasRows: Bool, now: Date) -> SourceError? {
     guard !hasRows || mayReportFailure, let text = JSONText(body) else { return nil }
-    let envelope = JSON(text)
+    var envelope = JSON(text)
+    // The members are those of the only element of a document.
+    if conversion?.format == .xml, case .object(let members) = envelope {
+      envelope = members[0].value
+    }
     guard case .object = envelope else { return nil }
     let isDenied = ["ok", "success"].contains { envelope[$0] == .bool(false) }
     let isNamed = ["error", "fail", "failed", "failure"].contains(envelope["status"]?.words ?? "")

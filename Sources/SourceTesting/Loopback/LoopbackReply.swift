@@ -138,7 +138,32 @@ public struct LoopbackReply: Sendable {
 }
 
 /// A minimal gzip encoder (RFC 1952).
-enum Gzip {
+package enum Gzip {
+  /// A file with these bytes as they are (RFC 1951, section 3.2.4).
+  package static func file(_ bytes: Data) -> Data {
+    var file = header
+    var rest = bytes[...]
+    repeat {
+      let block = rest.prefix(Int(UInt16.max))
+      rest = rest.dropFirst(block.count)
+      let count = UInt16(block.count)
+      file.append(rest.isEmpty ? 1 : 0)
+      for number in [count, ~count] { file += withUnsafeBytes(of: number.littleEndian, Array.init) }
+      file += block
+    } while !rest.isEmpty
+    for number in [checksum(of: bytes), UInt32(truncatingIfNeeded: bytes.count)] {
+      file += withUnsafeBytes(of: number.littleEndian, Array.init)
+    }
+    return file
+  }
+
+  /// The CRC-32 (RFC 1952, section 8).
+  private static func checksum(of bytes: Data) -> UInt32 {
+    ~bytes.reduce(~0) { sum, byte in
+      (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum >> 1 ^ (sum & 1 == 1 ? 0xEDB8_8320 : 0) }
+    }
+  }
+
   /// Zeros, compressed as tightly as deflate allows: two bits for each 258 of them.
   ///
   /// One block with dynamic codes (RFC 1951, section 3.2.7): literal 0 is `10`, the end is `11`, a

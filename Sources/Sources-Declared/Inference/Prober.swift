@@ -1,3 +1,4 @@
+import AggregatorFormats
 package import AggregatorKit
 
 /// Finds out what a manifest does not say, and proves the paging by reading a second page.
@@ -22,8 +23,9 @@ package struct Prober: Sendable {
     var proposal = Proposal(manifest: hints)
     var first = try await fetch(hints, at: .first, &proposal).get()
     try chooseRows(&proposal, first)
-    guard let rows = proposal.manifest.rows else { return proposal }
-    first.rows = rows.rows(in: first.exchange.document) ?? []
+    guard proposal.manifest.rows != nil else { return proposal }
+    chooseFormat(&proposal, first)
+    first.rows = proposal.manifest.records(in: first.exchange.document) ?? []
     if let failure = failure(reportedBy: first, of: hints) {
       guard !first.rows.isEmpty else { throw failure }
       proposal.warnings.append("rows may be missing: \(failure.message)")
@@ -119,6 +121,7 @@ package struct Prober: Sendable {
     do {
       let service = manifest.authority ?? name
       let answer = try await environment.transport.send(request)
+        .converted(from: request, as: manifest.format, rows: manifest.rowNames, by: service)
       let now = environment.now()
       proposal.quotaReset = answer.quotaPause(from: now).map {
         now.addingTimeInterval($0 / .seconds(1))
@@ -129,7 +132,7 @@ package struct Prober: Sendable {
         url: URL(string: request.shownAddress) ?? request.url,
         body: request.body.flatMap { JSON(inOrder: $0) },
         headers: response.headers, document: document)
-      let rows = manifest.rows?.rows(in: document) ?? []
+      let rows = manifest.records(in: document) ?? []
       return .success(Sample(exchange: exchange, response: response, rows: rows))
     } catch {
       // More requests would make a rate limit worse.
@@ -194,6 +197,25 @@ package struct Prober: Sendable {
     if chosen == nil, let rival = rivals.dropFirst().first {
       proposal.warnings.append("the rows may also be at \"\(rival.path)\"")
     }
+  }
+
+  /// Fixes the format, and the kinds of values that are sent as text.
+  private func chooseFormat(_ proposal: inout Proposal, _ first: Sample) {
+    guard let format = first.response.conversion?.format else { return }
+    proposal.manifest.format = format
+    if let cut = first.response.conversion?.cut {
+      proposal.warnings.append("the file is incomplete: \(cut)")
+    }
+    guard format != .ndjson, proposal.manifest.kinds.isEmpty else {
+      return proposal.note("format", format.rawValue, "as the service sends it")
+    }
+    proposal.manifest.kinds = ValueKinds(
+      of: proposal.manifest.records(in: first.exchange.document) ?? [])
+    let paths = proposal.manifest.kinds.paths.map(\.path.description)
+    proposal.note(
+      "format", format.rawValue,
+      paths.isEmpty
+        ? "all values are text" : "not text: \(paths.joined(separator: ", ").oneLine(atMost: 60))")
   }
 
   private func chooseID(_ proposal: inout Proposal, _ rows: [JSON]) {

@@ -1,0 +1,166 @@
+import AggregatorText
+
+/// A reader of CSV (RFC 4180) or tab-separated values, which takes the text in pieces.
+///
+/// It accepts line breaks of Windows, and quotes within an unquoted value. Empty lines are skipped.
+package struct DelimitedReader: Sendable {
+  /// A record's values.
+  package struct Values: Sendable {
+    package fileprivate(set) var bytes: [UInt8] = []
+    fileprivate var ends: [Int] = []
+    fileprivate var areQuoted: [Bool] = []
+
+    /// The number of the first line.
+    package fileprivate(set) var line = 1
+
+    package var count: Int { ends.count }
+
+    /// The UTF-8 text of a value; `nil` if it is missing: empty and not in quotes.
+    package subscript(index: Int) -> ArraySlice<UInt8>? {
+      let start = index == 0 ? 0 : ends[index - 1]
+      return start == ends[index] && !areQuoted[index] ? nil : bytes[start..<ends[index]]
+    }
+
+    /// The values as names of columns, each different from the others also if case is ignored.
+    package var names: [String] {
+      var used: Set<String> = []
+      return (0..<count).map { index in
+        let text = self[index].map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let name = text.nonBlank ?? "column_\(index + 1)"
+        var unique = name
+        var number = 2
+        while !used.insert(unique.lowercased()).inserted {
+          unique = "\(name)_\(number)"
+          number += 1
+        }
+        return unique
+      }
+    }
+
+    fileprivate mutating func removeAll(at line: Int) {
+      bytes.removeAll(keepingCapacity: true)
+      ends.removeAll(keepingCapacity: true)
+      areQuoted.removeAll(keepingCapacity: true)
+      self.line = line
+    }
+  }
+
+  private enum State { case start, unquoted, quoted, afterQuote, afterQuotedReturn }
+
+  /// The values of the record that was read last.
+  package private(set) var values = Values()
+
+  /// The number of the line that is being read, from 1.
+  package private(set) var line = 1
+
+  private let separator: UInt8
+  private let maxSize: Int
+  private var state = State.start
+  private var quoteLine = 0
+  private var isRecordComplete = true
+
+  /// - Parameter maxSize: The most bytes of a record.
+  package init(separator: UInt8, maxSize: Int) {
+    self.separator = separator
+    self.maxSize = maxSize
+  }
+
+  /// Reads a record into ``values``; false if the rest of the text belongs to one that is not complete.
+  package mutating func next(
+    in text: [UInt8], from position: inout Int
+  ) throws(FormatError) -> Bool {
+    if isRecordComplete {
+      values.removeAll(at: line)
+      isRecordComplete = false
+    }
+    while position < text.count {
+      let byte = text[position]
+      switch state {
+      case .start where byte == Self.quote:
+        (state, quoteLine) = (.quoted, line)
+      case .start, .unquoted:
+        guard byte == separator || byte == Self.lineFeed else {
+          let end = text[position...].firstIndex { $0 == separator || $0 == Self.lineFeed }
+          try append(text[position..<(end ?? text.count)])
+          state = .unquoted
+          position = end ?? text.count
+          continue
+        }
+        if byte == Self.lineFeed, state == .unquoted, values.bytes.last == Self.carriageReturn {
+          // The break is that of Windows.
+          values.bytes.removeLast()
+        }
+        endValue(isQuoted: false)
+        if byte == Self.lineFeed, endRecord() {
+          position += 1
+          return true
+        }
+      case .quoted:
+        guard byte == Self.quote else {
+          let end = text[position...].firstIndex { $0 == Self.quote } ?? text.count
+          line += text[position..<end].count { $0 == Self.lineFeed }
+          try append(text[position..<end])
+          position = end
+          continue
+        }
+        state = .afterQuote
+      case .afterQuote where byte == Self.quote:
+        try append([Self.quote])
+        state = .quoted
+      case .afterQuote where byte == Self.carriageReturn: state = .afterQuotedReturn
+      case .afterQuote where byte == separator: endValue(isQuoted: true)
+      case .afterQuote, .afterQuotedReturn:
+        guard byte == Self.lineFeed else {
+          throw .invalid("text after a closing quote", line: line)
+        }
+        endValue(isQuoted: true)
+        if endRecord() {
+          position += 1
+          return true
+        }
+      }
+      position += 1
+    }
+    return false
+  }
+
+  /// Reads the last record, which no line break ends; false if there is none.
+  package mutating func finish() throws(FormatError) -> Bool {
+    switch state {
+    case _ where isRecordComplete: return false
+    case .quoted: throw .invalid("a quote is not closed", line: quoteLine)
+    case .start where values.count == 0: return false
+    case .afterQuote, .afterQuotedReturn: endValue(isQuoted: true)
+    case .start, .unquoted: endValue(isQuoted: false)
+    }
+    return endRecord()
+  }
+
+  private mutating func endValue(isQuoted: Bool) {
+    values.ends.append(values.bytes.count)
+    values.areQuoted.append(isQuoted)
+    state = .start
+  }
+
+  /// Ends the record; false if it is an empty line.
+  private mutating func endRecord() -> Bool {
+    line += 1
+    guard values.count > 1 || values[0] != nil else {
+      values.removeAll(at: line)
+      return false
+    }
+    isRecordComplete = true
+    return true
+  }
+
+  private mutating func append(_ bytes: some Collection<UInt8>) throws(FormatError) {
+    guard values.bytes.count + bytes.count <= maxSize else {
+      throw .invalid("the row is larger than \(maxSize >> 20) MB", line: values.line)
+    }
+    values.bytes += bytes
+  }
+
+  private static let quote = UInt8(ascii: "\"")
+  private static let lineFeed = UInt8(ascii: "\n")
+  private static let carriageReturn = UInt8(ascii: "\r")
+}

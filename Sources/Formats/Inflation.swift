@@ -1,0 +1,68 @@
+import AggregatorFoundation
+import CAggregatorFormats
+
+/// Decompresses a file in the format of gzip (RFC 1952), in pieces.
+package struct Inflation: ~Copyable {
+  private static let libraries = ["libz.so.1", "libz.1.dylib"]
+
+  private let handle: OpaquePointer
+  /// True between two members of the file, where it may end.
+  private var isBetweenMembers = false
+  private var hasMembers = false
+
+  /// True if a body begins as such files do.
+  package static func isNeeded(for body: some Collection<UInt8>) -> Bool {
+    body.starts(with: [0x1F, 0x8B, 0x08])
+  }
+
+  package init() throws(FormatError) {
+    guard Self.libraries.contains(where: { cformats_load_zlib($0) }) else {
+      throw FormatError(
+        .notInstalled, "the file is compressed, and zlib is not installed",
+        remedy: "run \"apt-get install zlib1g\"")
+    }
+    guard let handle = cformats_inflation_new() else { throw .tooLarge(0) }
+    self.handle = handle
+  }
+
+  deinit { cformats_inflation_free(handle) }
+
+  /// True if the file may end here.
+  package var isWhole: Bool { isBetweenMembers }
+
+  /// Decompresses bytes from a position on, until they or the room are used up.
+  ///
+  /// - Parameter room: The most bytes to append.
+  package mutating func decompress(
+    _ bytes: [UInt8], from position: inout Int, into output: inout [UInt8], room: Int
+  ) throws(FormatError) {
+    let start = output.count
+    output.append(contentsOf: repeatElement(0, count: room))
+    var end = start
+    defer { output.removeLast(output.count - end) }
+    while position < bytes.count, end < output.count {
+      if isBetweenMembers, hasMembers, bytes[position] == 0 {
+        // Some archives are padded.
+        position += 1
+        continue
+      }
+      var used = 0
+      var written = 0
+      let result = bytes.withUnsafeBytes { input in
+        output.withUnsafeMutableBytes { output in
+          cformats_inflate(
+            handle, input.baseAddress.map { $0 + position }, input.count - position, &used,
+            output.baseAddress.map { $0 + end }, output.count - end, &written)
+        }
+      }
+      position += used
+      end += written
+      isBetweenMembers = result == CFORMATS_END
+      hasMembers = hasMembers || isBetweenMembers
+      guard result != CFORMATS_INVALID else {
+        throw FormatError(.invalid, "the compression is damaged")
+      }
+      if used == 0, written == 0 { break }
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import AggregatorCore
+package import AggregatorFoundation
+
+/// Turns the records of CSV, TSV or NDJSON into JSON, as the text arrives.
+package struct RowReader: Sendable {
+  /// Larger records are refused.
+  package static let maxRecordSize = 4 << 20
+  private static let maxColumns = 4096
+
+  private enum Reader: Sendable {
+    case delimited(DelimitedReader, columns: Columns?)
+    case lines
+  }
+
+  fileprivate struct Columns: Sendable {
+    let names: [String]
+    /// The names as JSON.
+    let keys: [[UInt8]]
+
+    init(_ names: [String]) {
+      self.names = names
+      keys = names.map { Array(JSON.string($0).text.utf8) }
+    }
+  }
+
+  private var reader: Reader
+  /// The beginning of a line of NDJSON, of which the rest has not arrived.
+  private var line: [UInt8] = []
+
+  /// - Parameter head: The first bytes of the text, of which the first line tells what separates its values.
+  package init(_ format: BodyFormat, head: some Collection<UInt8>) {
+    switch format {
+    case .csv, .xml:
+      reader = .delimited(
+        DelimitedReader(separator: head.csvSeparator, maxSize: Self.maxRecordSize), columns: nil)
+    case .tsv:
+      reader = .delimited(
+        DelimitedReader(separator: UInt8(ascii: "\t"), maxSize: Self.maxRecordSize), columns: nil)
+    case .ndjson: reader = .lines
+    }
+  }
+
+  /// The names of the columns; `nil` if the first line has not been read, and for NDJSON.
+  package var columns: [String]? {
+    if case .delimited(_, let columns) = reader { columns?.names } else { nil }
+  }
+
+  /// Reads records until the text ends, or there are as many rows as wanted.
+  ///
+  /// - Parameter rows: Gets an object for each record, and null for one that cannot be read.
+  package mutating func read(
+    _ text: [UInt8], from position: inout Int, into rows: inout JSONRows, upTo limit: Int = .max
+  ) throws(FormatError) {
+    switch reader {
+    case .delimited(var delimited, var columns):
+      // The copy in the enumeration would make each change a copy.
+      reader = .lines
+      defer { reader = .delimited(delimited, columns: columns) }
+      while rows.count < limit, try delimited.next(in: text, from: &position) {
+        try Self.take(delimited.values, &columns, into: &rows)
+      }
+    case .lines:
+      while rows.count < limit, position < text.count {
+        let end = text[position...].firstIndex(of: UInt8(ascii: "\n"))
+        guard line.count + (end ?? text.count) - position <= Self.maxRecordSize else {
+          throw FormatError(
+            .invalid, "record \(rows.count + 1): larger than \(Self.maxRecordSize >> 20) MB")
+        }
+        line += text[position..<(end ?? text.count)]
+        position = end.map { $0 + 1 } ?? text.count
+        guard end != nil else { return }
+        rows.append(line: line)
+        line.removeAll(keepingCapacity: true)
+      }
+    }
+  }
+
+  /// Reads the last record, which no line break ends.
+  ///
+  /// - Returns: Why the text seems to be cut off; `nil` if it does not.
+  package mutating func finish(into rows: inout JSONRows) throws(FormatError) -> String? {
+    switch reader {
+    case .delimited(var delimited, var columns):
+      do {
+        guard try delimited.finish() else { return nil }
+      } catch {
+        return error.description
+      }
+      if let columns, delimited.values.count < columns.names.count {
+        return "the last line has \(delimited.values.count) of \(columns.names.count) values"
+      }
+      try Self.take(delimited.values, &columns, into: &rows)
+      reader = .delimited(delimited, columns: columns)
+      return nil
+    case .lines:
+      defer { line = [] }
+      guard JSONText(Data(line)) != nil || line.allSatisfy({ $0 <= 0x20 }) else {
+        return "the last line is not a whole JSON value"
+      }
+      rows.append(line: line)
+      return nil
+    }
+  }
+
+  private static func take(
+    _ values: DelimitedReader.Values, _ columns: inout Columns?, into rows: inout JSONRows
+  ) throws(FormatError) {
+    guard let known = columns else {
+      guard values.count <= maxColumns else {
+        throw FormatError(.invalid, "\(values.count) columns (maximum \(maxColumns))")
+      }
+      return columns = Columns(values.names)
+    }
+    rows.append(values, in: known)
+  }
+}
+
+/// Rows as the text of a JSON array.
+package struct JSONRows: Sendable {
+  private var bytes: [UInt8] = [UInt8(ascii: "[")]
+  package private(set) var count = 0
+
+  package init() {}
+
+  /// The bytes of the text.
+  package var size: Int { bytes.count + 1 }
+
+  package var json: Data { Data(bytes + [UInt8(ascii: "]")]) }
+
+  package mutating func removeAll() {
+    bytes.removeSubrange(1...)
+    count = 0
+  }
+
+  private mutating func begin() {
+    if count > 0 { bytes.append(UInt8(ascii: ",")) }
+    count += 1
+  }
+
+  fileprivate mutating func append(line: [UInt8]) {
+    guard line.contains(where: { $0 > 0x20 }) else { return }
+    begin()
+    if JSONText(Data(line)) != nil { bytes += line } else { bytes += "null".utf8 }
+  }
+
+  /// Appends a record; a record with more values than columns is none.
+  fileprivate mutating func append(_ values: DelimitedReader.Values, in columns: RowReader.Columns)
+  {
+    begin()
+    guard values.count <= columns.keys.count else {
+      bytes += "null".utf8
+      return
+    }
+    bytes.append(UInt8(ascii: "{"))
+    for index in 0..<values.count {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      bytes += columns.keys[index]
+      bytes.append(UInt8(ascii: ":"))
+      if let value = values[index] { append(string: value) } else { bytes += "null".utf8 }
+    }
+    bytes.append(UInt8(ascii: "}"))
+  }
+
+  private mutating func append(string: ArraySlice<UInt8>) {
+    bytes.append(UInt8(ascii: "\""))
+    if string.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") })
+    {
+      for byte in string {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+        case ..<0x20:
+          let digits = Array("0123456789abcdef".utf8)
+          bytes += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        default: bytes.append(byte)
+        }
+      }
+    } else {
+      bytes += string
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+}
+
+extension Collection<UInt8> {
+  /// What separates the names in the first line: a comma, or a semicolon if there are more of them.
+  fileprivate var csvSeparator: UInt8 {
+    let line = prefix { $0 != UInt8(ascii: "\n") }
+    let (semicolon, comma) = (UInt8(ascii: ";"), UInt8(ascii: ","))
+    return line.count { $0 == semicolon } > line.count { $0 == comma } ? semicolon : comma
+  }
+}

@@ -1,0 +1,46 @@
+package import AggregatorCore
+package import AggregatorFormats
+import AggregatorFoundation
+
+extension HTTPResponse {
+  /// What is known of a body that was converted to JSON.
+  package struct Conversion: Sendable {
+    /// The format in which it was sent; `nil` for JSON that was only compressed.
+    package let format: BodyFormat?
+    /// The names of the columns of CSV and TSV; `nil` for other formats.
+    package let columns: [String]?
+    /// Why it seems to be cut off; `nil` if it does not.
+    package let cut: String?
+  }
+
+  /// This response with a body in JSON, if it was sent in another format of records.
+  ///
+  /// - Parameters:
+  ///   - format: The format that is expected; `nil` to recognise it.
+  ///   - rows: The names that lead to the rows; `nil` if they are not known.
+  /// - Throws: ``SourceError``: `malformed` or `tooLarge` if a successful response cannot be read in its format,
+  ///   `unsupported` if that takes a library that is not installed.
+  package func converted(
+    from request: HTTPRequest, as format: BodyFormat?, rows: [String]?, by service: String
+  ) throws(SourceError) -> HTTPResponse {
+    let origin = ConvertedBody.Origin(
+      contentType: header("content-type"), path: request.url.path(percentEncoded: false),
+      format: format, rows: rows)
+    do {
+      guard
+        let body = try ConvertedBody(self.body, from: origin, maxBytes: request.limits.bodyBytes)
+      else { return self }
+      var converted = self
+      converted.body = body.json
+      converted.conversion = Conversion(format: body.format, columns: body.columns, cut: body.cut)
+      if let next = body.next, nextLink == nil {
+        converted.headers.append((name: "link", value: "<\(next)>; rel=\"next\""))
+      }
+      return converted
+    } catch {
+      // Of an error the status says enough.
+      guard 200..<300 ~= status else { return self }
+      throw error.sourceError(from: service)
+    }
+  }
+}
