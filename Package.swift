@@ -277,8 +277,9 @@ if Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil {
 // Scripts/build compiles for size what does not work on record after record: decision 31.
 if Context.environment["AGGREGATOR_SMALL_COMMANDS"] != nil {
   let rare = [
-    "AggregatorArguments", "AggregatorCommand", "AggregatorExport", "AggregatorLaws",
-    "AggregatorSQL", "AggregatorWeb",
+    "AggregatorArguments", "AggregatorAuthorization", "AggregatorCommand", "AggregatorExport",
+    "AggregatorImages", "AggregatorLaws", "AggregatorQueries", "AggregatorSQL", "AggregatorServer",
+    "AggregatorSettings", "AggregatorWeb",
   ]
   for target in package.targets where rare.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"])]
