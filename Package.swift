@@ -189,8 +189,8 @@ let package = Package(
     .target(
       name: "AggregatorFuzzing",
       dependencies: [
-        "AggregatorFiles", "AggregatorKit", "AggregatorLaws", "AggregatorServer",
-        "AggregatorSourceTesting", "CAggregatorSQLite", "DeclaredSource",
+        "AggregatorFiles", "AggregatorFormats", "AggregatorKit", "AggregatorLaws",
+        "AggregatorServer", "AggregatorSourceTesting", "CAggregatorSQLite", "DeclaredSource",
       ] + sourceModules + commandLine.map { .byName(name: $0) },
       path: "Tests/Fuzzing"),
     .executableTarget(

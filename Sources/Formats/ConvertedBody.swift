@@ -101,8 +101,9 @@ package struct ConvertedBody: Sendable {
       let end = try reader.finish(into: &rows)
       cut = cut ?? end
       columns = reader.columns
-      guard columns != nil || format == .ndjson else {
-        throw .invalid("there are no names of columns", line: 1)
+      // A line of any text could be that of the names.
+      guard format == .ndjson || rows.count > 0 || columns?.count ?? 0 > 1 else {
+        throw .invalid("there is neither a row nor more than one column", line: 1)
       }
       json = rows.json
     }

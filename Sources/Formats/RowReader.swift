@@ -140,7 +140,10 @@ package struct JSONRows: Sendable {
   fileprivate mutating func append(line: [UInt8]) {
     guard line.contains(where: { $0 > 0x20 }) else { return }
     begin()
-    if JSONText(Data(line)) != nil { bytes += line } else { bytes += "null".utf8 }
+    // A byte order mark is allowed before a text only.
+    let isMarked = line.starts(with: [0xEF, 0xBB, 0xBF])
+    let isJSON = !isMarked && JSONText(Data(line)) != nil
+    bytes += isJSON ? line : Array("null".utf8)
   }
 
   /// Appends a record; a record with more values than columns is none.
