@@ -168,9 +168,12 @@ extension CommandContext {
     for name in catalog.hiddenSources where listsAll || words.first == name {
       let names = folder.names + tree.root.children.map(\.word)
       let free = (2...).lazy.map { "\(name)-\($0)" }.first { !names.contains($0) } ?? name
+      let file = folder.file(of: name).typed
       diagnostics.warning(
         "the added source \"\(name)\" is hidden by the source or command of the same name",
-        hint: .words("rename it: mv \(folder.file(of: name).typed) \(folder.file(of: free).typed)"))
+        hint: .words(
+          folder.service(of: name) == nil
+            ? "rename it: mv \(file) \(folder.file(of: free).typed)" : "rename it in \(file)"))
     }
   }
 }

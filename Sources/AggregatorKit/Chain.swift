@@ -118,13 +118,15 @@ extension Plugin {
     do { remote = try redactedRemote(in: quotaAware) } catch let error where error.allowsFallback {
       return UnavailableSource<Item>(error).onlineOnly()
     }
-    let sharedState = try sharedState(in: environment)
+    let service = try service(in: environment)
+    let sharedState = sharedState(of: service, in: environment)
     let rate = try rate(in: environment)
-    let limit = CallLimit(rate, cost: rate == nil ? 1 : try cost(in: environment))
+    let cost = rate == nil ? 1 : try cost(in: environment)
     let policy = policy
     return LazySource {
       let admitted: any DataSource<Item> = remote.admitted(
-        by: limit, through: policy.breaker, clock: clock, sharing: sharedState)
+        by: callLimit(rate, cost: cost, of: service, in: environment), through: policy.breaker,
+        as: service.caller, clock: clock, sharing: sharedState)
       return admitted.retry(policy.retry, clock: clock, random: environment.random)
         .timeout(deadline ?? policy.deadline, clock: clock)
         .coalesced()
@@ -174,15 +176,45 @@ extension Plugin {
     self.settings.filter(\.isSecret).compactMap(settings.secret)
   }
 
-  /// The state shared by all chains of the same service: in all processes with the same store, or, without
-  /// a store, in this environment.
-  func sharedState(in environment: PluginEnvironment) throws(SourceError) -> SharedState {
-    let service = "\(name) \(try service(in: environment.settings))"
-    return environment.store.map { SharedState(of: service, in: $0, now: environment.now) }
-      ?? environment.localState.of(service)
+  /// The service to which the rate limit, the pauses and the circuit breakers belong.
+  func service(in environment: PluginEnvironment) throws(SourceError) -> Service {
+    let settings = environment.settings
+    let source = "\(name) \(try service(in: settings))"
+    let url = try urls(in: settings).first ?? serviceURLs.first
+    let host = url.flatMap { Address($0) }.map { "host \($0.authority)" }
+    return Service(host: host ?? source, caller: Caller(account: account, source: source))
   }
 
-  /// The rate limit; `nil` for none.
+  /// The state shared by all sources of a host: in all processes with the same store, or, without a store, in this
+  /// environment.
+  func sharedState(of service: Service, in environment: PluginEnvironment) -> SharedState {
+    environment.store.map { SharedState(of: service.host, in: $0, now: environment.now) }
+      ?? environment.localState.of(service.host)
+  }
+
+  /// The limit of calls: the lowest rate of the program's sources of a service.
+  ///
+  /// Sources whose rates cannot be read make no calls.
+  func callLimit(
+    _ rate: Rate?, cost: Int, of service: Service, in environment: PluginEnvironment
+  ) -> CallLimit {
+    let isOfRecords = policy.rateUnit == .records
+    let others = environment.sources().filter { other in
+      other.name != name && other.policy.rate != nil
+        && (other.policy.rateUnit == .records) == isOfRecords
+        && (try? other.service(in: environment)).map(service.isShared) ?? false
+    }
+    let rates = [rate] + others.map { try? $0.rate(in: environment) }
+    // What one source says of all calls holds for those of the others.
+    let isOfEachKind = ([policy] + others.map(\.policy)).allSatisfy {
+      $0.rateUnit == .callsOfEachKind
+    }
+    return CallLimit(
+      Rate(lowestOf: rates.compactMap(\.self)), cost: cost,
+      window: isOfEachKind ? nil : isOfRecords ? "records" : "calls", margin: .milliseconds(100))
+  }
+
+  /// The rate limit of the source itself; `nil` for none.
   func rate(in environment: PluginEnvironment) throws(SourceError) -> Rate? {
     guard let setting = policy.rate else { return nil }
     return try environment.settings.rate(setting)
@@ -245,5 +277,17 @@ extension Plugin {
     try self.settings.filter { $0.form == .url }.map { setting throws(SourceError) in
       try settings.url(setting)
     }
+  }
+}
+
+/// A host, and the source and the account that call it.
+struct Service: Sendable {
+  /// The host and port, or the source itself if it does not say its host.
+  let host: String
+  let caller: Caller
+
+  /// True if another source has the same host and account.
+  func isShared(with other: Service) -> Bool {
+    host == other.host && caller.account == other.caller.account
   }
 }

@@ -32,6 +32,13 @@ public protocol Plugin<Item>: Sendable {
 
   var verbs: [Verb<Item>] { get }
 
+  /// The client or user whose requests the service counts, or the names of the settings that hold the key, which are
+  /// the default.
+  ///
+  /// Sources with the same host and account share their rate limit and the pauses that the service demands. A source
+  /// that signs in returns ``Authorization/account``. It is stored, so it must not be a secret, or made of one.
+  var account: String { get }
+
   /// A text that differs if, with the same settings, the service would have other records, so that cached
   /// ones are not used for it; empty by default.
   func scope(in settings: Settings) -> String
@@ -63,6 +70,13 @@ extension Plugin {
   }
 
   public var verbs: [Verb<Item>] { [] }
+
+  public var account: String { keyNames }
+
+  /// The names of the secret settings, which machines agree on.
+  package var keyNames: String {
+    settings.filter(\.isSecret).map { "${\($0.key)}" }.sorted().joined(separator: " ")
+  }
 
   public func scope(in settings: Settings) -> String { "" }
 

@@ -35,6 +35,11 @@ public struct PluginEnvironment: Sendable {
   /// with the same directory sign in once. Each machine needs its own.
   public var tokenDirectory: URL?
 
+  /// The other sources of the program, whose rates count if they have the same service; none by default.
+  ///
+  /// Without them, a source learns the rate of another one once that has made a call.
+  public var sources: @Sendable () -> [any Plugin] = { [] }
+
   /// True if a recording answers, for which no secret is needed.
   package private(set) var isReplaying = false
 

@@ -11,7 +11,9 @@ public struct Policy: Sendable {
   /// The circuit breaker; `nil` for none.
   public var breaker: BreakerPolicy?
 
-  /// The setting of the rate limit for each kind of call; `nil` for none.
+  /// The setting of the rate limit; `nil` for none.
+  ///
+  /// Sources of one host and ``Plugin/account`` keep the lowest of their rates together.
   public var rate: Setting?
 
   /// The most records of one page of the service.
@@ -100,7 +102,10 @@ public enum UpstreamPageSize: Hashable, Sendable {
 
 /// The unit of a rate.
 public enum RateUnit: Hashable, Sendable {
+  /// Calls of any kind.
   case calls
+  /// Calls of each kind, for a service that counts lists, searches and lookups separately.
+  case callsOfEachKind
   /// Records requested: each call costs the page size.
   case records
 }

@@ -7,7 +7,7 @@ public struct RequestPlan: Sendable {
   /// The service's URLs; nothing secret.
   public let addresses: [String]
 
-  /// The rate limit; `nil` for none.
+  /// The rate limit that the sources of the service keep together; `nil` for none.
   public let rate: Rate?
 
   /// The number of calls left in the longest period of the rate; `nil` without a rate.
@@ -16,7 +16,7 @@ public struct RequestPlan: Sendable {
   /// The wait for the rate limit, or for the service's `Retry-After`.
   public let wait: Duration
 
-  /// The remaining pause of an open circuit breaker; zero if it is closed.
+  /// The remaining pause of an open circuit breaker, of the source or its host; zero if both are closed.
   public let pause: Duration
 
   /// The most requests for one page: its attempts, times the pages of a local search.
@@ -31,17 +31,23 @@ extension Plugin {
     of kind: CallKind, in environment: PluginEnvironment
   ) async throws(SourceError) -> RequestPlan {
     let addresses = try urls(in: environment.settings).map(\.absoluteString)
-    let rate = try rate(in: environment)
-    let cost = try cost(in: environment)
-    let sharedState = try sharedState(in: environment)
+    let service = try service(in: environment)
+    let limit = callLimit(
+      try rate(in: environment), cost: try cost(in: environment), of: service, in: environment)
+    let sharedState = sharedState(of: service, in: environment)
     // A copy, so that the call is not counted.
-    var (state, now) = await sharedState.admission.update { [now = sharedState.now] state, time in
+    let (state, now) = await sharedState.admission.update { [now = sharedState.now] state, time in
       (state, time ?? now())
     }
-    let left = rate.map { state.limiter.left(kind, cost: cost, by: $0, at: now) }
-    let turn = state.limiter.reserve(
-      kind, cost: cost, by: rate, at: now, maxWait: RateLimiterState.maxWait)
-    let pause = policy.breaker.map { state.circuit.pause($0, at: now) } ?? .zero
+    let caller = service.caller
+    var limiter = state[limiterOf: caller.account]
+    let left = limit.rate.map { _ in limiter.left(kind, by: limit, at: now) }
+    let turn = limiter.reserve(
+      kind, by: limit, of: caller.source ?? "", at: now, maxWait: RateLimiterState.maxWait)
+    let circuits = [state.circuit] + [caller.source.map { state[circuitOf: $0] }].compactMap(\.self)
+    let pause = policy.breaker.map { breaker in
+      circuits.map { $0.pause(breaker, at: now) }.max() ?? .zero
+    }
     // A local search reads further pages.
     var pages = 1
     if kind == .search, let bound = policy.localSearchBound {
@@ -49,7 +55,7 @@ extension Plugin {
       pages = (bound + size - 1) / size
     }
     return RequestPlan(
-      addresses: addresses, rate: rate, left: left, wait: turn.wait, pause: pause,
+      addresses: addresses, rate: limit.rate, left: left, wait: turn.wait, pause: pause ?? .zero,
       requestsPerPage: policy.retry.attempts * pages)
   }
 }

@@ -91,6 +91,18 @@ extension Authorization {
     }
   }
 
+  /// The client or user that signs in: its ID, or `${NAME}` for one in a setting; never a secret.
+  ///
+  /// Sources with the same host and account share a rate limit; see `Plugin.account`.
+  public var account: String {
+    switch method {
+    // Some services take a key as the user name, without a password.
+    case .basic(.text, .text): ""
+    case .basic(let user, _): user.name
+    case .clientCredentials(let client), .refreshToken(_, let client): client.id.name
+    }
+  }
+
   /// The settings that it reads, in the order in which they are asked for.
   package var settings: [Setting] {
     let values: [Value?] =
@@ -101,6 +113,16 @@ extension Authorization {
       }
     return values.compactMap { value in
       if case .setting(let setting)? = value { setting } else { nil }
+    }
+  }
+}
+
+extension Authorization.Value {
+  /// Text that may be shown and stored, also of a secret.
+  fileprivate var name: String {
+    switch self {
+    case .text(let text): text
+    case .setting(let setting): "${\(setting.key)}"
     }
   }
 }

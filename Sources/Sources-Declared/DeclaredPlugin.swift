@@ -5,17 +5,20 @@ public struct DeclaredPlugin: Plugin {
   public let name: String
   private let lazy: Lazy<Result<Manifest, SourceError>, Never>
   private let folder: ManifestFolder?
+  /// The service of which it is a list; `nil` if it has a manifest of its own.
+  private let service: String?
 
   /// A source whose secrets are not bound to a host, for a manifest that was written by this process.
   package init(_ name: String, _ manifest: Manifest) {
     self.name = name
     lazy = Lazy { .success(manifest) }
-    folder = nil
+    (folder, service) = (nil, nil)
   }
 
-  package init(_ name: String, in folder: ManifestFolder) {
+  package init(_ name: String, in folder: ManifestFolder, of service: String? = nil) {
     self.name = name
     self.folder = folder
+    self.service = service
     lazy = Lazy {
       Result { () throws(SourceError) in try folder.manifest(name) }
     }
@@ -36,6 +39,8 @@ public struct DeclaredPlugin: Plugin {
   package var endpoint: String {
     "\(manifest.body == nil ? "GET" : "POST") \(manifest.url.prefix { $0 != "?" })"
   }
+
+  public var account: String { manifest.auth?.account ?? keyNames }
 
   public func scope(in settings: Settings) -> String {
     // Pages and the progress of a sync are kept with the records, whose scope knows the secret.
@@ -64,7 +69,8 @@ public struct DeclaredPlugin: Plugin {
   public var settings: [Setting] {
     manifest.secretNames.map {
       Setting(
-        $0, .secret, about: "secret of \(name), sent to \(manifest.authority(of: $0) ?? "") only")
+        $0, .secret,
+        about: "secret of \(service ?? name), sent to \(manifest.authority(of: $0) ?? "") only")
     }
   }
 
@@ -141,7 +147,7 @@ public struct DeclaredPlugin: Plugin {
     if let key = manifest.missingKey {
       throw SourceError(
         .invalidSettings, "the manifest of \(name) is incomplete: it has no \"\(key)\"",
-        remedy: Remedy(manifest.addCommand(as: name), .command))
+        remedy: Remedy(manifest.addCommand(as: name, isList: self.service != nil), .command))
     }
     if let folder {
       // A replay sends nothing.
@@ -203,8 +209,9 @@ extension Manifest {
 
   /// The command line that infers what is missing.
   ///
-  /// A manifest that was written by hand may contain a secret itself, which is left out.
-  fileprivate func addCommand(as name: String) -> String {
+  /// A manifest that was written by hand may contain a secret itself, which is left out. For a list of a service, the
+  /// command only prints what it finds out.
+  fileprivate func addCommand(as name: String, isList: Bool) -> String {
     let url = url.replacing(/([?&])([^=&]*)=([^&]*)/) { match in
       "\(match.1)\(match.2)=\(shown(String(match.3), of: String(match.2)))"
     }
@@ -214,7 +221,7 @@ extension Manifest {
       words += ["--header", "\(header.name): \(value)".shellQuoted]
     }
     if let body { words += ["--body", body.text.shellQuoted] }
-    return (words + ["--replace"]).joined(separator: " ")
+    return (words + [isList ? "--dry-run" : "--replace"]).joined(separator: " ")
   }
 
   /// `${NAME}` instead of a value that may be a secret.

@@ -9,15 +9,7 @@ extension Manifest {
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings` and the line of the first mistake.
   init(reading bytes: Data) throws(SourceError) {
-    guard bytes.count <= Self.maxBytes else {
-      throw SourceError(.invalidSettings, "a manifest has at most \(Self.maxBytes >> 10) KB")
-    }
-    let plain = bytes.withoutComments
-    guard let text = JSONText(plain) else {
-      let line = plain.line(at: JSONText.errorOffset(in: plain) ?? 0)
-      throw SourceError(.invalidSettings, "line \(line): not valid JSON")
-    }
-    var reader = ManifestReader(text: text, source: plain)
+    var reader = try ManifestReader(bytes)
     self = try reader.manifest()
   }
 }
@@ -26,11 +18,21 @@ struct ManifestReader {
   let text: JSONText
   let source: Data
 
+  /// A member of an object.
+  struct Member {
+    let name: String
+    let value: JSON
+    /// The offset of its name.
+    let offset: Int
+    /// The index of the part of its value.
+    let index: Int
+  }
+
   /// The offsets of the names of the members of the manifest.
   var offsets: [String: Int] = [:]
   var values: [String: JSON] = [:]
 
-  private static let keys =
+  static let keys =
     pagingKeys + [
       "url", "summary", "headers", "auth", "body", "rows", "format", "kinds", "id", "fields",
       "total", "item",
@@ -39,15 +41,28 @@ struct ManifestReader {
       "link", "title", "rate", "fresh", "timeout",
     ]
 
-  mutating func manifest() throws(SourceError) -> Manifest {
-    guard text.parts[0].kind == .array || text.parts[0].kind == .object,
-      case .object(let members) = JSON(text)
-    else { throw SourceError(.invalidSettings, "line 1: a manifest is a JSON object") }
-    try readNames(members)
-    var manifest = Manifest(url: try url("url") ?? "")
-    guard !manifest.url.isEmpty else {
-      throw SourceError(.invalidSettings, "line 1: \"url\" is missing")
+  init(_ bytes: Data) throws(SourceError) {
+    guard bytes.count <= Manifest.maxBytes else {
+      throw SourceError(.invalidSettings, "a manifest has at most \(Manifest.maxBytes >> 10) KB")
     }
+    let plain = bytes.withoutComments
+    guard let text = JSONText(plain) else {
+      let line = plain.line(at: JSONText.errorOffset(in: plain) ?? 0)
+      throw SourceError(.invalidSettings, "line \(line): not valid JSON")
+    }
+    self.text = text
+    source = plain
+  }
+
+  mutating func manifest() throws(SourceError) -> Manifest {
+    try readMembers(of: JSON(text), at: 0)
+    return try declaredManifest(at: 0)
+  }
+
+  /// The manifest that the members declare, which begins at an offset.
+  func declaredManifest(at start: Int) throws(SourceError) -> Manifest {
+    var manifest = Manifest(url: try url("url") ?? "")
+    guard !manifest.url.isEmpty else { throw failure(at: start, "\"url\" is missing") }
     manifest.summary = try string("summary")
     manifest.headers = try headers()
     manifest.body = values["body"]
@@ -83,17 +98,35 @@ struct ManifestReader {
     return manifest
   }
 
-  private mutating func readNames(_ members: [JSON.Member]) throws(SourceError) {
-    var index = 1
-    for member in members {
-      let offset = Int(text.parts[index].start)
-      index = Int(text.parts[index + 1].next)
-      try requireKnown(member.name, among: Self.keys, at: offset)
-      guard values.updateValue(member.value, forKey: member.name) == nil else {
-        throw failure(at: offset, "\"\(member.name)\" is there twice")
-      }
-      offsets[member.name] = offset
+  /// Reads the members of the object of a manifest, which is a part of the text.
+  mutating func readMembers(of object: JSON, at part: Int) throws(SourceError) {
+    for member in try members(of: object, at: part, allowing: Self.keys) {
+      values[member.name] = member.value
+      offsets[member.name] = member.offset
     }
+  }
+
+  /// The members of an object, which is a part of the text; `keys` are the names that they can have, `nil` for any.
+  func members(
+    of object: JSON, at part: Int, allowing keys: [String]?
+  ) throws(SourceError) -> [Member] {
+    guard case .object(let values) = object else {
+      throw failure(at: 0, "a manifest is a JSON object")
+    }
+    var members: [Member] = []
+    var names: Set<String> = []
+    var index = part + 1
+    for value in values {
+      let offset = Int(text.parts[index].start)
+      if let keys { try requireKnown(value.name, among: keys, at: offset) }
+      guard names.insert(value.name).inserted else {
+        throw failure(at: offset, "\"\(value.name.oneLine(atMost: 40))\" is there twice")
+      }
+      members.append(
+        Member(name: value.name, value: value.value, offset: offset, index: index + 1))
+      index = Int(text.parts[index + 1].next)
+    }
+    return members
   }
 
   func requireKnown(
@@ -110,8 +143,11 @@ struct ManifestReader {
 
   /// The offset of the name of a nested member; that of the innermost one that is there.
   private func offset(of path: [String]) -> Int {
-    var (offset, parent) = (0, 0)
-    for name in path {
+    guard var offset = path.first.flatMap({ offsets[$0] }),
+      let first = text.parts.firstIndex(where: { Int($0.start) == offset })
+    else { return 0 }
+    var parent = first + 1
+    for name in path.dropFirst() {
       guard text.parts[parent].kind == .object else { return offset }
       var index = parent + 1
       let member = (0..<Int(text.parts[parent].end)).first { _ in

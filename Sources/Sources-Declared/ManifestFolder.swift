@@ -1,7 +1,7 @@
 import AggregatorFiles
 public import AggregatorKit
 
-/// A folder of manifests: `NAME.json` declares the source `NAME`.
+/// A folder of manifests: `NAME.json` declares the source `NAME`, or a service whose lists are the sources `NAME-LIST`.
 ///
 /// A secret of a manifest is bound to one host: the file `bound-secrets` of the folder says to which. A
 /// manifest that somebody copied here cannot send a secret elsewhere, nor take one from the environment.
@@ -10,8 +10,71 @@ public struct ManifestFolder: Sendable {
 
   public init(_ path: String) { self.path = path }
 
+  /// The file of a source, without `.json`.
+  private struct Location {
+    let file: String
+    /// The list of a service; `nil` if the file declares one source.
+    var list: String?
+  }
+
   /// The names of the sources, in alphabetical order; files with other names are ignored.
-  public var names: [String] {
+  public var names: [String] { locations.keys.sorted() }
+
+  /// The names of the files that declare services, in alphabetical order.
+  package var services: [String] { files.filter { lists(in: $0) != nil } }
+
+  /// The file of each source.
+  ///
+  /// A service with a list that has the name of another source has no sources: its file is one itself, which cannot be
+  /// used.
+  private var locations: [String: Location] {
+    let files = files
+    var locations = Dictionary(uniqueKeysWithValues: files.map { ($0, Location(file: $0)) })
+    for file in files {
+      guard let lists = lists(in: file),
+        lists.allSatisfy({ locations["\(file)-\($0)"] == nil })
+      else { continue }
+      locations[file] = nil
+      for list in lists { locations["\(file)-\(list)"] = Location(file: file, list: list) }
+    }
+    return locations
+  }
+
+  /// Where a source is declared, by its name alone.
+  private func location(of name: String) -> Location {
+    if access(path(of: name), F_OK) == 0 { return Location(file: name) }
+    for hyphen in name.indices where name[hyphen] == "-" {
+      let list = String(name[name.index(after: hyphen)...])
+      let file = String(name[..<hyphen])
+      if lists(in: file)?.contains(list) == true { return Location(file: file, list: list) }
+    }
+    return Location(file: name)
+  }
+
+  /// The lists of a service; `nil` if the file declares one source, or cannot be read.
+  private func lists(in file: String) -> [String]? {
+    let bytes = try? PrivateFile(path: path(of: file)).contents(atMost: Manifest.maxBytes)
+    // Names are needed at every start, and most files are not worth parsing for them.
+    let key = Array("\"resources\"".utf8)
+    guard let bytes,
+      bytes.indices.contains(where: { bytes[$0] == key[0] && bytes[$0...].starts(with: key) })
+    else { return nil }
+    return (try? ManifestFile(reading: Data(bytes), named: file))?.lists
+  }
+
+  /// The sources that a file declares: those of a service, or the one of this name.
+  package func sources(of file: String) -> [String] {
+    lists(in: file)?.map { "\(file)-\($0)" } ?? [file]
+  }
+
+  /// The service of which a source is a list; `nil` if it has a manifest of its own.
+  package func service(of name: String) -> String? {
+    let location = location(of: name)
+    return location.list == nil ? nil : location.file
+  }
+
+  /// The names of the files of manifests, in alphabetical order.
+  private var files: [String] {
     // Most people have none, and the first use of a file manager takes a tenth of a millisecond.
     guard access(path, R_OK | X_OK) == 0,
       let files = try? FileManager.default.contentsOfDirectory(atPath: path)
@@ -21,18 +84,34 @@ public struct ManifestFolder: Sendable {
   }
 
   /// The sources; their manifests are read when they are needed.
-  public var plugins: [DeclaredPlugin] { names.map { DeclaredPlugin($0, in: self) } }
+  public var plugins: [DeclaredPlugin] {
+    locations.sorted { $0.key < $1.key }.map { name, location in
+      DeclaredPlugin(name, in: self, of: location.list == nil ? nil : location.file)
+    }
+  }
 
   /// True for a name of 1 to 32 lower-case letters, digits and `-`, which begins with a letter.
   public static func isName(_ text: String) -> Bool {
     text.wholeMatch(of: /[a-z][a-z0-9-]{0,31}/) != nil
   }
 
-  public func file(of name: String) -> String { "\(path)/\(name).json" }
+  /// The path of the file that declares a source or a service, or would declare it.
+  public func file(of name: String) -> String { path(of: location(of: name).file) }
+
+  private func path(of file: String) -> String { "\(path)/\(file).json" }
 
   /// Reads a manifest.
   package func manifest(_ name: String) throws(SourceError) -> Manifest {
-    do { return try Manifest(reading: Data(text(of: name))) } catch {
+    let location = location(of: name)
+    do throws(SourceError) {
+      let file = try ManifestFile(reading: Data(text(of: name)), named: location.file)
+      if location.list == nil, let lists = file.lists {
+        let names = names
+        let list = lists.first { names.contains("\(name)-\($0)") } ?? lists[0]
+        throw file.conflict(of: list, as: "\(name)-\(list)")
+      }
+      return try file.manifest(of: location.list)
+    } catch {
       guard error.code != .storage else { throw error }
       throw SourceError(error.code, "\(file(of: name)): \(error.message)", remedy: error.remedy)
     }
@@ -47,7 +126,7 @@ public struct ManifestFolder: Sendable {
     try PrivateFile(path: file(of: name)).write(text + [UInt8(ascii: "\n")])
   }
 
-  /// The text of a manifest, which need not be valid.
+  /// The text of the file that declares a source or a service, which need not be valid.
   package func text(of name: String) throws(SourceError) -> [UInt8] {
     let file = PrivateFile(path: file(of: name))
     guard let bytes = try file.contents(atMost: Manifest.maxBytes) else {
@@ -64,19 +143,21 @@ public struct ManifestFolder: Sendable {
     Result { () throws(SourceError) in try manifest(name) }.failure
   }
 
-  /// Replaces the text of a manifest.
+  /// Replaces the text of the manifest of a source, or of a service.
   ///
   /// Its secrets are not bound: the text may be somebody else's, but for a line.
   ///
   /// - Throws: ``SourceError``: `invalidSettings` with the line of the first mistake, or if a secret is bound to another
   ///   host, or `storage`. The manifest is unchanged then.
   package func replace(_ name: String, with text: [UInt8]) throws(SourceError) {
-    let manifest = try Manifest(reading: Data(text))
-    try check(manifest.secretHosts)
-    try PrivateFile(path: file(of: name)).write(text)
+    let file = location(of: name).file
+    for manifest in try ManifestFile(reading: Data(text), named: file).manifests() {
+      try check(manifest.secretHosts)
+    }
+    try PrivateFile(path: path(of: file)).write(text)
   }
 
-  /// Removes a manifest; false if there is none.
+  /// Removes the file of a source, or of a service with all of its lists; false if there is none.
   ///
   /// - Throws: ``SourceError`` with code `storage`.
   public func remove(_ name: String) throws(SourceError) -> Bool {

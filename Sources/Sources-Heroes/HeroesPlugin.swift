@@ -41,7 +41,7 @@ public struct HeroesPlugin: Plugin {
 
   /// A page may take 30 s: the service took 9.4 s for an uncached list.
   public let policy = Policy(
-    deadline: .seconds(30), rate: rate, largestPage: largestPage,
+    deadline: .seconds(30), rate: rate, rateUnit: .callsOfEachKind, largestPage: largestPage,
     syncPageSize: .setting(pageSize),
     readOrder: .liveFirst(freshFor: .seconds(20 * 60)))
 

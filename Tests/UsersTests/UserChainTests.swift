@@ -76,9 +76,9 @@ struct UserChainTests {
     // Thirty people were fetched; ten more would be forty.
     let error = await #expect(throws: SourceError.self) { try await chain.page(next) }
     #expect(error?.code == .rateLimited)
-    #expect(error?.retryAfter == .seconds(300))
+    #expect(error?.retryAfter == .milliseconds(300_100))
     #expect(service.requests.count == 3)
-    clock.advance(by: .seconds(300))
+    clock.advance(by: .seconds(301))
     #expect(try await chain.page(next).records.count == 9)
   }
 

@@ -94,7 +94,16 @@ extension Command {
   ) async throws -> ExitCode {
     guard let name = invocation.arguments.first else { throw CommandError.missingArgument("NAME") }
     let folder = try context.manifestFolder()
-    try context.checkName(name, in: folder, mayReplace: invocation.has(replace))
+    let service = folder.services.contains(name) ? name : folder.service(of: name)
+    // What is found out for a list can be copied into the manifest of its service.
+    if let service, !invocation.has(.dryRun) {
+      throw CommandError(
+        .usage, "\"\(name)\" is \(service == name ? "" : "a list of ")the service \(service)",
+        hint: .steps(
+          .words("use another name, or change the service"), .command("sources edit \(service)")))
+    }
+    try context.checkName(
+      name, in: folder, mayReplace: invocation.has(replace) || service != nil)
     var request = try request(invocation, context)
     let literals = request.extractSecrets(
       of: name, avoiding: Set(context.catalog.settings(except: name).map(\.key)))

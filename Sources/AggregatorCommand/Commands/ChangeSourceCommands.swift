@@ -7,9 +7,10 @@ import DeclaredSource
 
 extension Command {
   static let editSource = Command(
-    "NAME", words: CompletionSource.addedSource,
+    "NAME", words: CompletionSource.addedSourceOrService,
     notes: [
-      "Opens a copy of the manifest in $VISUAL, $EDITOR or vi, and checks it before it replaces the manifest."
+      "Opens a copy of the manifest in $VISUAL, $EDITOR or vi, and checks it before it replaces the manifest. The manifest "
+        + "of a service has all of its lists."
     ],
     examples: [("sources edit issues", "change the manifest of an added source")],
     run: editSource)
@@ -18,7 +19,7 @@ extension Command {
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     let name = try invocation.argument("NAME")
-    let folder = try context.manifestFolder(of: name)
+    let folder = try context.manifestFolder(of: name, orService: true)
     let directory = FileManager.default.temporaryDirectory.path
     let copy = PrivateFile(
       path:
@@ -50,9 +51,9 @@ extension Command {
   }
 
   static let removeSource = Command(
-    "NAME", words: CompletionSource.addedSource,
+    "NAME", words: CompletionSource.addedSourceOrService,
     options: [.data, .yes, .dryRun],
-    notes: ["Its cached records and images stay in the store, unless --data is given."],
+    notes: ["A service is removed with all of its lists. Its cached records and images stay in the store, unless --data is given."],
     examples: [
       ("sources remove issues --yes", "remove an added source"),
       ("sources remove issues --data --yes", "remove it and its cached records"),
@@ -63,29 +64,38 @@ extension Command {
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     let name = try invocation.argument("NAME")
-    let folder = try context.manifestFolder(of: name)
+    let folder = try context.manifestFolder(of: name, orService: true)
+    if let service = folder.service(of: name) {
+      throw CommandError(
+        .usage, "\(name) is a list of the service \(service)",
+        hint: .steps(.command("sources edit \(service)"), .command("sources remove \(service)")))
+    }
     let environment = try context.localEnvironment()
     let files = try context.imageFiles(environment.settings)
-    var cached: CachedData?
-    do throws(SourceError) {
-      if let store = environment.store {
-        cached = try await CachedData(of: name, in: store, files, .everything)
+    var cached: [(source: String, data: CachedData)] = []
+    for source in folder.sources(of: name) {
+      do throws(SourceError) {
+        guard let store = environment.store else { break }
+        let data = try await CachedData(of: source, in: store, files, .everything)
+        if !data.isEmpty { cached.append((source, data)) }
+      } catch {
+        // A source can be removed whatever the state of the store.
+        if invocation.has(.data) { throw error }
       }
-    } catch {
-      // A source can be removed whatever the state of the store.
-      if invocation.has(.data) { throw error }
     }
-    if cached?.isEmpty == true { cached = nil }
-    let data = invocation.has(.data) ? cached : nil
-    let subject = "the source \(name)" + (data.map { " and its \($0.text)" } ?? "")
+    let data = invocation.has(.data) ? cached.map(\.data) : []
+    let kind = folder.services.contains(name) ? "service" : "source"
+    let subject = (["the \(kind) \(name)"] + data.map { "its \($0.text)" }).joined(separator: " and ")
     let isRemoved = try await context.remove(subject) {
       // The data first: afterwards the command would not find the source again.
-      try await data?.remove()
+      for data in data { try await data.remove() }
       _ = try folder.remove(name)
     }
-    if isRemoved, data == nil, let cached {
-      let command = context.diagnostics.command("store clear \(name) --forget-deleted")
-      context.diagnostics.note("Still in the store: \(cached.text). Remove with: \(command)")
+    if isRemoved, data.isEmpty {
+      for (source, data) in cached {
+        let command = context.diagnostics.command("store clear \(source) --forget-deleted")
+        context.diagnostics.note("Still in the store: \(data.text). Remove with: \(command)")
+      }
     }
     return .success
   }

@@ -234,8 +234,17 @@ package enum CompletionSource: Sendable {
     }
   }
 
-  package static let addedSource: Following = { arguments, tree in
-    arguments.isEmpty ? .choice((tree.catalog.manifests?.names ?? []).map { Candidate($0) }) : .none
+  package static let addedSource = added { $0.names }
+
+  package static let addedSourceOrService = added { $0.names + $0.services }
+
+  private static func added(
+    _ names: @escaping @Sendable (ManifestFolder) -> [String]
+  ) -> Following {
+    { arguments, tree in
+      arguments.isEmpty
+        ? .choice((tree.catalog.manifests.map(names) ?? []).map { Candidate($0) }) : .none
+    }
   }
 
   package static let setting: Following = { arguments, tree in

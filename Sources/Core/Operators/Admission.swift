@@ -4,57 +4,150 @@ extension DataSource {
   /// Limits calls and stops calling a failing service, as ``rateLimited(by:cost:clock:sharing:)`` inside
   /// ``circuitBreaker(_:clock:sharing:)`` would, with one access to the shared state before a call
   /// and at most one after it.
+  ///
+  /// - Parameter caller: The parts of the shared state that belong to the source.
   package func admitted(
-    by limit: CallLimit? = nil, through breaker: BreakerPolicy? = nil,
+    by limit: CallLimit? = nil, through breaker: BreakerPolicy? = nil, as caller: Caller = Caller(),
     clock: some Clock<Duration>, sharing sharedState: SharedState?
   ) -> some DataSource<Item> {
-    let sharedState = sharedState ?? SharedState(on: clock)
-    return Admission(self, by: limit, through: breaker, clock: clock, sharing: sharedState)
+    let state = sharedState ?? SharedState(on: clock)
+    let rules = AdmissionRules(limit: limit, breaker: breaker, caller: caller)
+    return Admission(base: self, rules: rules, clock: clock, now: state.now, state: state.admission)
+  }
+}
+
+/// The source of a call, as the service of several sources tells them apart.
+package struct Caller: Hashable, Sendable {
+  /// The client or user whose calls the service counts: sources with the same one share a rate limit and pauses.
+  package let account: String
+  /// The source, which has a circuit breaker of its own beside that of its host; `nil` if all failures are those of the
+  /// host.
+  package let source: String?
+
+  package init(account: String = "", source: String? = nil) {
+    self.account = account
+    self.source = source
   }
 }
 
 extension SharedState {
-  /// The state of the rate limit and of the circuit breaker.
+  /// The state of the rate limits and of the circuit breakers of a host.
   package var admission: SharedValue<AdmissionState> { shared("admission", AdmissionState()) }
 }
 
-/// The state that processes share about the calls of a service.
+/// The state that processes share about the calls of a host.
+///
+/// It is one value, so that a call reads and writes it once, whatever decides about it.
 package struct AdmissionState: Codable, Hashable, Sendable {
-  package var limiter = RateLimiterState()
+  /// Opened by failures to connect, for all sources of the host.
   package var circuit = CircuitState()
+  private var limiters: [String: RateLimiterState] = [:]
+  private var circuits: [String: CircuitState] = [:]
 
-  private enum CodingKeys: String, CodingKey { case limiter, circuit }
+  private enum CodingKeys: String, CodingKey { case circuit, limiters, circuits }
 
   init() {}
 
+  /// The rate limit and the pauses of an account.
+  package subscript(limiterOf account: String) -> RateLimiterState {
+    get { limiters[account] ?? RateLimiterState() }
+    set { limiters[account] = newValue == RateLimiterState() ? nil : newValue }
+  }
+
+  /// The circuit breaker of a source, opened by its own failures.
+  package subscript(circuitOf source: String) -> CircuitState {
+    get { circuits[source] ?? CircuitState() }
+    set { circuits[source] = newValue.isClean ? nil : newValue }
+  }
+
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    // A damaged part must not reset the other one.
-    limiter = (try? container.decode(RateLimiterState.self, forKey: .limiter)) ?? limiter
+    // A damaged part must not reset the others.
     circuit = (try? container.decode(CircuitState.self, forKey: .circuit)) ?? circuit
+    limiters = Self.readable(in: container, at: .limiters)
+    circuits = Self.readable(in: container, at: .circuits)
   }
+
+  private static func readable<Part: Decodable>(
+    in container: KeyedDecodingContainer<CodingKeys>, at key: CodingKeys
+  ) -> [String: Part] {
+    let parts = try? container.decode([String: Readable<Part>].self, forKey: key)
+    return (parts ?? [:]).compactMapValues(\.value)
+  }
+
+  /// A value that may be damaged.
+  private struct Readable<Value: Decodable>: Decodable {
+    let value: Value?
+
+    init(from decoder: any Decoder) throws { value = try? Value(from: decoder) }
+  }
+}
+
+extension AdmissionState {
+  /// The calls that test if a host and a source have recovered.
+  struct Probes: Hashable, Sendable {
+    fileprivate var host: CircuitState.Probe?
+    fileprivate var source: CircuitState.Probe?
+
+    fileprivate var isEmpty: Bool { self == Probes() }
+  }
+
+  /// True if a success changes nothing.
+  fileprivate func isClean(for caller: Caller) -> Bool {
+    circuit.isClean && caller.source.map { self[circuitOf: $0].isClean } ?? true
+  }
+
+  /// Lets a call through both circuit breakers; `probes` are then to be returned by ``leave(_:after:_:of:at:)``, also
+  /// after a failure.
+  fileprivate mutating func enter(
+    _ breaker: BreakerPolicy, of caller: Caller, _ probes: inout Probes, at now: Duration
+  ) throws(SourceError) {
+    probes.host = try circuit.enter(breaker, at: now)
+    guard let source = caller.source else { return }
+    probes.source = try self[circuitOf: source].enter(breaker, at: now)
+  }
+
+  /// Records the outcome of a call: whatever failed is a failure of the source, but only lost connections and hosts
+  /// that cannot be reached are failures of the host, if it has other sources.
+  fileprivate mutating func leave(
+    _ probes: Probes, after outcome: CallOutcome, _ breaker: BreakerPolicy, of caller: Caller,
+    at now: Duration
+  ) {
+    let hasAnswered = outcome == .failed && caller.source != nil
+    circuit.leave(probes.host, after: hasAnswered ? .alive : outcome, breaker, at: now)
+    guard let source = caller.source else { return }
+    self[circuitOf: source].leave(probes.source, after: outcome, breaker, at: now)
+  }
+}
+
+/// What decides about the calls of a source.
+struct AdmissionRules: Sendable {
+  let limit: CallLimit?
+  let breaker: BreakerPolicy?
+  let caller: Caller
 }
 
 /// A rate limit, a circuit breaker, or both: they decide whether and when a call is made.
 struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
   let base: Base
-  let limit: CallLimit?
-  let breaker: BreakerPolicy?
+  let rules: AdmissionRules
   let clock: C
   let now: @Sendable () -> Duration
   let state: SharedValue<AdmissionState>
   private let departures = Departures()
 
+  private var limit: CallLimit? { rules.limit }
+  private var breaker: BreakerPolicy? { rules.breaker }
+
   init(
-    _ base: Base, by limit: CallLimit?, through breaker: BreakerPolicy?, clock: C,
-    sharing sharedState: SharedState
+    base: Base, rules: AdmissionRules, clock: C, now: @escaping @Sendable () -> Duration,
+    state: SharedValue<AdmissionState>
   ) {
     self.base = base
-    self.limit = limit
-    self.breaker = breaker
+    self.rules = rules
     self.clock = clock
-    now = sharedState.now
-    state = sharedState.admission
+    self.now = now
+    self.state = state
   }
 
   var label: String {
@@ -68,8 +161,9 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     // A call that refreshes is made even while the circuit is open.
     let admitted = try await admit(kind, checksCircuit: !cachePolicy.refreshes)
     let departure = Departure(now: now)
-    if limit?.rate != nil, let turn = admitted.turn, let moment = admitted.moment {
-      departures.add(departure, of: AdmittedTurn(kind: kind, turn: turn, moment: moment))
+    if let limit, limit.rate != nil, let turn = admitted.turn, let moment = admitted.moment {
+      let turn = AdmittedTurn(window: limit.window(of: kind), turn: turn, moment: moment)
+      departures.add(departure, of: turn)
     }
     let result = await Departure.$current.withValue(departure) { await Result(catching: call) }
     departures.end(departure)
@@ -79,7 +173,7 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
 
   /// A call that is let through.
   private struct Admitted: Sendable {
-    var probe: CircuitState.Probe?
+    var probes = AdmissionState.Probes()
     /// True if no failure was known.
     var isClean = true
     var turn: SlidingWindow.Turn?
@@ -117,16 +211,16 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     _ admitted: Admitted, _ turn: SlidingWindow.Turn, of kind: CallKind, by limit: CallLimit
   ) async -> Admitted? {
     let late = departures.take()
-    return await state.update { [now] state, time in
+    return await state.update { [now, account = rules.caller.account] state, time in
       let own = now()
       let shared = time ?? own
-      state.limiter.move(late, cost: limit.cost)
-      guard !state.limiter.isClosed(at: shared) else {
-        state.limiter.giveBack(turn, of: kind, cost: limit.cost)
+      state[limiterOf: account].move(late, cost: limit.cost)
+      guard !state[limiterOf: account].isClosed(at: shared) else {
+        state[limiterOf: account].giveBack(turn, of: kind, by: limit)
         return nil
       }
       var admitted = admitted
-      admitted.turn = state.limiter.confirm(turn, of: kind, by: limit, at: shared)
+      admitted.turn = state[limiterOf: account].confirm(turn, of: kind, by: limit, at: shared)
       admitted.moment = (shared, own)
       return admitted
     }
@@ -139,26 +233,31 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     let maxWait = Deadline.current?.remaining() ?? RateLimiterState.maxWait
     let late = departures.take()
     let verdict: Result<Admitted, SourceError> = await state.update {
-      [limit, breaker, now] state, time in
+      [rules, now] state, time in
       let own = now()
       let now = time ?? own
+      let caller = rules.caller
       var admitted = admitted
       admitted.moment = (now, own)
-      if let limit { state.limiter.move(late, cost: limit.cost) }
-      admitted.isClean = state.circuit.isClean
+      if let limit = rules.limit {
+        state[limiterOf: caller.account].move(late, cost: limit.cost)
+      }
+      admitted.isClean = state.isClean(for: caller)
       do throws(SourceError) {
-        if let breaker, checksCircuit {
-          admitted.probe = try state.circuit.enter(breaker, at: now)
+        if let breaker = rules.breaker, checksCircuit {
+          try state.enter(breaker, of: caller, &admitted.probes, at: now)
         }
-        if let limit {
-          let turn = state.limiter.reserve(
-            kind, cost: limit.cost, by: limit.rate, at: now, maxWait: maxWait)
+        if let limit = rules.limit {
+          let turn = state[limiterOf: caller.account].reserve(
+            kind, by: limit, of: caller.source ?? "", at: now, maxWait: maxWait)
           guard turn.isTaken else { throw limit.refusal(of: turn) }
           admitted.turn = turn
         }
         return .success(admitted)
       } catch {
-        if let breaker { state.circuit.leave(admitted.probe, after: .unknown, breaker, at: now) }
+        if let breaker = rules.breaker {
+          state.leave(admitted.probes, after: .unknown, breaker, of: caller, at: now)
+        }
         return .failure(error)
       }
     }
@@ -167,12 +266,14 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
 
   /// Gives back the turn and the probe of a call that is not made.
   private func release(_ admitted: Admitted, _ kind: CallKind) async {
-    await state.update { [limit, breaker, now] state, time in
+    await state.update { [rules, now] state, time in
       let now = time ?? now()
-      if let limit, let turn = admitted.turn {
-        state.limiter.giveBack(turn, of: kind, cost: limit.cost)
+      if let limit = rules.limit, let turn = admitted.turn {
+        state[limiterOf: rules.caller.account].giveBack(turn, of: kind, by: limit)
       }
-      if let breaker { state.circuit.leave(admitted.probe, after: .unknown, breaker, at: now) }
+      if let breaker = rules.breaker {
+        state.leave(admitted.probes, after: .unknown, breaker, of: rules.caller, at: now)
+      }
     }
   }
 
@@ -180,19 +281,21 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
   private func conclude<Answer>(
     _ admitted: Admitted, _ result: Result<Answer, SourceError>, _ departure: Departure
   ) async {
-    let outcome = CallOutcome(result)
+    let outcome = CallOutcome(result, hasLeft: departure.noted != nil)
     let changesCircuit =
       switch outcome {
       case .alive: !admitted.isClean
-      case .failed: true
-      case .unknown: admitted.probe != nil
+      case .failed, .disconnected: true
+      case .unknown: !admitted.probes.isEmpty
       }
     let pause = demandedPause(in: result, departure)
     guard breaker != nil && changesCircuit || pause != nil else { return }
-    await state.update { [breaker, now] state, time in
+    await state.update { [rules, now] state, time in
       let now = time ?? now()
-      if let breaker { state.circuit.leave(admitted.probe, after: outcome, breaker, at: now) }
-      if let pause { state.limiter.close(for: pause, at: now) }
+      if let breaker = rules.breaker {
+        state.leave(admitted.probes, after: outcome, breaker, of: rules.caller, at: now)
+      }
+      if let pause { state[limiterOf: rules.caller.account].close(for: pause, at: now) }
     }
   }
 
@@ -286,7 +389,8 @@ final class Departures: Sendable {
 
 /// A turn whose call is made.
 struct AdmittedTurn: Sendable {
-  let kind: CallKind
+  /// The window in which it was taken.
+  let window: String
   let turn: SlidingWindow.Turn
 
   /// The time of the shared state when the call was let through, and that of this process.

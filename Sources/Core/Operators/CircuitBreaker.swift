@@ -82,7 +82,7 @@ package struct CircuitState: Codable, Hashable, Sendable {
     if probe != nil, self.probe == probe { self.probe = nil }
     switch outcome {
     case .alive: self = CircuitState()
-    case .failed:
+    case .failed, .disconnected:
       failures += failures < .max ? 1 : 0
       if failures >= policy.failures { closesAt = Timestamp(now) + policy.pause }
     case .unknown: break
@@ -94,20 +94,25 @@ package struct CircuitState: Codable, Hashable, Sendable {
 enum CallOutcome {
   /// The service answered.
   case alive
-  /// The service failed.
+  /// The service failed to answer a request that it had received.
   case failed
+  /// The service could not be reached, or the connection was lost.
+  case disconnected
   /// The service was not called, or the call was cancelled before its outcome was known.
   case unknown
 
-  init<Answer>(_ result: Result<Answer, SourceError>) {
+  /// - Parameter hasLeft: True if the request is known to have left.
+  init<Answer>(_ result: Result<Answer, SourceError>, hasLeft: Bool) {
     guard case .failure(let error) = result else {
       self = .alive
       return
     }
     switch error.code {
-    case .unreachable, .connectionLost, .timedOut, .serverError: self = .failed
+    case .serverError: self = .failed
+    case .unreachable, .connectionLost: self = .disconnected
+    case .timedOut: self = hasLeft ? .failed : .disconnected
     // A deadline that passes cancels the call from outside: a service that stalls has failed.
-    case .cancelled: self = Deadline.hasPassed ? .failed : .unknown
+    case .cancelled where Deadline.hasPassed: self = hasLeft ? .failed : .disconnected
     case .rateLimited where error.cause is LocalRateLimitError: self = .unknown
     case .notFound, .rejected, .invalidKey, .rateLimited, .malformed, .tooLarge: self = .alive
     default: self = .unknown

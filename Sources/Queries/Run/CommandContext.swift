@@ -120,6 +120,7 @@ package struct CommandContext: Sendable {
     environment.tokenDirectory = try directories(settings).state.map {
       URL(filePath: "\($0)/tokens")
     }
+    environment.sources = { [plugins = catalog.plugins] in plugins }
     signIns.add(environment.authorizer)
     return environment
   }

@@ -34,8 +34,11 @@ package struct SourceCatalog: Sendable {
 
   package var added: [String] { plugins.filter { $0 is DeclaredPlugin }.map(\.name) }
 
-  /// All settings: those of each source, then those of the program.
-  package var settings: [Setting] { plugins.flatMap(\.settings) + ownSettings }
+  /// All settings: those of each source, then those of the program; what the lists of a service share is there once.
+  package var settings: [Setting] {
+    var seen: Set<Setting> = []
+    return (plugins.flatMap(\.settings) + ownSettings).filter { seen.insert($0).inserted }
+  }
 
   /// The settings that a run reads, without reading the manifests of added sources: their secrets are those that
   /// are bound to a host.
@@ -110,13 +113,16 @@ extension CommandContext {
     return folder
   }
 
-  /// The folder, if it has a source of this name.
-  package func manifestFolder(of name: String) throws(CommandError) -> ManifestFolder {
+  /// The folder, if it has a source of this name, or a service.
+  package func manifestFolder(
+    of name: String, orService: Bool = false
+  ) throws(CommandError) -> ManifestFolder {
     let folder = try manifestFolder()
-    guard folder.names.contains(name) else {
+    let names = folder.names + (orService ? folder.services : [])
+    guard names.contains(name) else {
       throw CommandError(
         .notFound, "no source named \"\(name)\" was added",
-        suggestion: nearest(to: name, in: folder.names), hint: .command("sources"))
+        suggestion: nearest(to: name, in: names), hint: .command("sources"))
     }
     return folder
   }

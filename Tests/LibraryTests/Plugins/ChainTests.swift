@@ -249,7 +249,7 @@ struct ChainTests {
     copy.settings = Settings(["NOTES_RATE": "1/h", "NOTES_URL": "https://other.test"])
     #expect(try await failure(in: copy) == nil)
     #expect(try await failure(in: self.environment(["NOTES_RATE": "1/h"])) == nil)
-    clock.advance(by: .seconds(3600))
+    clock.advance(by: .seconds(3601))
     #expect(try await failure(in: environment) == nil)
   }
 

@@ -31,7 +31,7 @@ struct NotesPlugin: Plugin {
         upstreamPageSize: size.map { .fixed($0) }, readOrder: readOrder))
   }
 
-  let name = "notes"
+  var name = "notes"
   let summary = "notes of a test"
   let example = PluginExample(query: "bundled", id: "900")
   var settings = [NotesPlugin.rate, url]

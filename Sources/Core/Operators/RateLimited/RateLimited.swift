@@ -42,15 +42,30 @@ extension DataSource {
 /// The limit of the calls of a service: a rate, and the pauses that the service demands.
 package struct CallLimit: Sendable {
   /// `nil` if only demanded pauses limit the calls.
-  let rate: Rate?
+  package let rate: Rate?
   /// The number of calls that one call counts as.
   let cost: Int
+  /// The name of the window of all calls; `nil` if each kind of call has its own.
+  private let window: String?
+  /// The time by which periods are longer.
+  let margin: Duration
 
-  package init(_ rate: Rate?, cost: Int = 1) {
+  /// - Parameters:
+  ///   - window: The name of the window that counts calls of any kind; `nil` for one for each kind.
+  ///   - margin: The time by which a request may take longer to the service than a later one: for so long periods
+  ///     are extended, because the service counts when requests arrive.
+  package init(
+    _ rate: Rate?, cost: Int = 1, window: String? = nil, margin: Duration = .zero
+  ) {
     precondition(cost > 0, "a call that costs \(cost)")
     self.rate = rate
     self.cost = cost
+    self.window = window
+    self.margin = margin
   }
+
+  /// The name of the window that counts a call.
+  func window(of kind: CallKind) -> String { window ?? kind.rawValue }
 
   var label: String { rate.map { "rateLimited(by: \($0))" } ?? "respectingRetryAfter()" }
 
@@ -114,6 +129,24 @@ public struct Rate: Hashable, Sendable, LosslessStringConvertible {
     let words = description.split(whereSeparator: \.isWhitespace)
     bounds = words.compactMap(Bound.init)
     guard !bounds.isEmpty, bounds.count == words.count else { return nil }
+  }
+
+  /// The rate that keeps several: of the bounds of each period the lowest; `nil` for no rate.
+  package init?(lowestOf rates: [Rate]) {
+    guard rates.count != 1 else {
+      self = rates[0]
+      return
+    }
+    let counts = rates.flatMap(\.bounds).reduce(into: [Duration: Int]()) { counts, bound in
+      counts[bound.period] = min(counts[bound.period] ?? .max, bound.count)
+    }
+    bounds = counts.sorted { $0.key < $1.key }.map { Bound(count: $0.value, period: $0.key) }
+    if bounds.isEmpty { return nil }
+  }
+
+  /// This rate with longer periods.
+  func extended(by margin: Duration) -> [Bound] {
+    bounds.map { Bound(count: $0.count, period: $0.period + margin) }
   }
 
   /// The bounds in their shortest form: `1/s 200/h`.

@@ -1,5 +1,5 @@
-/// The state of a ``RateLimiter``: the times of the last calls of each kind, and the end of a pause that
-/// the service demanded.
+/// The state of the rate limit of an account: the times of the last calls, the rates of its sources, and the end of a
+/// pause that the service demanded.
 package struct RateLimiterState: Hashable, Sendable {
   /// The longest pause that a service can demand, and the longest wait for a turn.
   package static let maxWait = Duration.seconds(24 * 3600)
@@ -8,37 +8,41 @@ package struct RateLimiterState: Hashable, Sendable {
   private var writtenAt: Timestamp?
   /// The end of the pause.
   private(set) var opensAt: Timestamp?
-  private var windows: [String: SlidingWindow] = [:]
+  private var windows: [String: SharedWindow] = [:]
 
   package init() {}
 
   /// Finds the first free turn, and takes it if the wait is zero or less than `maxWait`.
+  ///
+  /// - Parameter source: The source whose rate `limit` has: it replaces the rate that the source had before.
   package mutating func reserve(
-    _ kind: CallKind, cost: Int, by rate: Rate?, at now: Duration, maxWait: Duration
+    _ kind: CallKind, by limit: CallLimit, of source: String, at now: Duration, maxWait: Duration
   ) -> SlidingWindow.Turn {
     adjust(at: now)
-    var window = windows[kind.rawValue] ?? SlidingWindow()
-    let turn = window.reserve(
-      cost, by: rate?.bounds ?? [], at: now, notBefore: opensAt,
-      maxWait: min(maxWait, Self.maxWait))
+    let name = limit.window(of: kind)
+    var window = windows[name] ?? SharedWindow()
+    window.use(limit.rate, of: source, at: now)
+    let bounds = window.bounds(with: limit.margin)
+    let turn = window.calls.reserve(
+      limit.cost, by: bounds, at: now, notBefore: opensAt, maxWait: min(maxWait, Self.maxWait))
     // Without a rate nothing changes, so nothing is written.
-    if turn.isTaken, rate != nil {
-      windows[kind.rawValue] = window
+    if turn.isTaken, !bounds.isEmpty {
+      windows[name] = window
       writtenAt = Timestamp(now)
     }
     return turn
   }
 
   /// The number of calls left in the bound with the longest period.
-  package func left(_ kind: CallKind, cost: Int, by rate: Rate, at now: Duration) -> Int {
-    guard let bound = rate.bounds.max(by: { $0.period < $1.period }) else { return 0 }
-    let used = windows[kind.rawValue]?.cost(since: now - bound.period) ?? 0
-    return max(0, bound.count - used) / cost
+  package func left(_ kind: CallKind, by limit: CallLimit, at now: Duration) -> Int {
+    guard let bound = limit.rate?.bounds.max(by: { $0.period < $1.period }) else { return 0 }
+    let used = windows[limit.window(of: kind)]?.calls.cost(since: now - bound.period) ?? 0
+    return max(0, bound.count - used) / limit.cost
   }
 
   /// Returns a turn that was not used.
-  mutating func giveBack(_ turn: SlidingWindow.Turn, of kind: CallKind, cost: Int) {
-    windows[kind.rawValue]?.giveBack(turn.time, cost)
+  mutating func giveBack(_ turn: SlidingWindow.Turn, of kind: CallKind, by limit: CallLimit) {
+    windows[limit.window(of: kind)]?.calls.giveBack(turn.time, limit.cost)
   }
 
   /// Records that a call whose turn has come is made now, or lets it wait on because an earlier one was made late.
@@ -48,18 +52,21 @@ package struct RateLimiterState: Hashable, Sendable {
     _ turn: SlidingWindow.Turn, of kind: CallKind, by limit: CallLimit, at now: Duration
   ) -> SlidingWindow.Turn {
     adjust(at: now)
-    let before = windows[kind.rawValue]
-    guard let rate = limit.rate,
-      let confirmed = windows[kind.rawValue]?.confirm(turn, limit.cost, by: rate.bounds, at: now)
-    else { return turn.moved(to: turn.time) }
-    if windows[kind.rawValue] != before { writtenAt = Timestamp(now) }
+    let name = limit.window(of: kind)
+    guard let before = windows[name] else { return turn.moved(to: turn.time) }
+    var window = before
+    let confirmed = window.calls.confirm(
+      turn, limit.cost, by: before.bounds(with: limit.margin), at: now)
+    guard window != before else { return confirmed }
+    windows[name] = window
+    writtenAt = Timestamp(now)
     return confirmed
   }
 
   /// Records that the requests of calls have left later than at their turns.
   mutating func move(_ calls: [(turn: AdmittedTurn, time: Timestamp)], cost: Int) {
     for (call, time) in calls {
-      windows[call.kind.rawValue]?.move(call.turn.time, to: time, cost)
+      windows[call.window]?.calls.move(call.turn.time, to: time, cost)
     }
   }
 
@@ -81,7 +88,7 @@ package struct RateLimiterState: Hashable, Sendable {
   private mutating func adjust(at now: Duration) {
     guard let last = writtenAt, last > Timestamp(now) else { return }
     let jump = last.sinceStart - Timestamp(now).sinceStart
-    for kind in windows.keys { windows[kind]?.shift(by: jump) }
+    for name in windows.keys { windows[name]?.calls.shift(by: jump) }
     opensAt = opensAt.map { $0 - jump }
     writtenAt = Timestamp(now)
   }
@@ -95,13 +102,46 @@ extension RateLimiterState: Codable {
     let writtenAt = try container.decode(Timestamp.self, forKey: .writtenAt)
     self.writtenAt = writtenAt
     opensAt = try container.decodeIfPresent(Timestamp.self, forKey: .opensAt)
-    windows = try container.decode([String: SlidingWindow].self, forKey: .windows)
+    windows = try container.decode([String: SharedWindow].self, forKey: .windows)
     // A time further ahead is damaged, and would block the source for ever.
-    let latest = (windows.values.map(\.last) + [opensAt]).compactMap(\.self).max() ?? writtenAt
+    let latest =
+      (windows.values.map(\.calls.last) + [opensAt]).compactMap(\.self).max() ?? writtenAt
     guard latest <= writtenAt + Self.maxWait else {
       throw DecodingError.dataCorruptedError(
         forKey: .windows, in: container, debugDescription: "turn too far ahead")
     }
+  }
+}
+
+/// The calls of several sources, and the rates that they keep.
+private struct SharedWindow: Codable, Hashable {
+  /// The rate of a source.
+  private struct UsedRate: Codable, Hashable {
+    let rate: String
+    /// The time of its last call.
+    let usedAt: Timestamp
+  }
+
+  /// The time for which the rate of a source holds for the others after its last call, if its periods are shorter.
+  ///
+  /// The program knows the rates of its own sources; this is for those of other machines, and of apps.
+  private static let memory = Duration.seconds(3600)
+
+  var calls = SlidingWindow()
+  private var rates: [String: UsedRate] = [:]
+
+  /// Records the rate of a source that makes a call, and forgets those that are no longer used.
+  mutating func use(_ rate: Rate?, of source: String, at now: Duration) {
+    rates = rates.filter { source, used in
+      let periods = Rate(used.rate)?.bounds.map(\.period) ?? []
+      return now - used.usedAt.sinceStart < max(periods.max() ?? .zero, Self.memory)
+    }
+    rates[source] = rate.map { UsedRate(rate: $0.description, usedAt: Timestamp(now)) }
+  }
+
+  /// The bounds of all sources, which hold at once: so the lowest rate applies.
+  func bounds(with margin: Duration) -> [Rate.Bound] {
+    Set(rates.values.map(\.rate)).compactMap { Rate($0) }.flatMap { $0.extended(by: margin) }
   }
 }
 

@@ -1,0 +1,204 @@
+import AggregatorKit
+import AggregatorPostgres
+import AggregatorPostgresServer
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+/// Several sources of one service: what they share, and what each has of its own.
+@Suite(.timeLimit(.minutes(10)))
+struct ServiceTests {
+  enum Place: CaseIterable { case memory, file }
+
+  private let clock = ManualClock()
+  private let directory: StoreDirectory
+
+  init() throws { directory = try StoreDirectory() }
+
+  private func environment(over store: (any Store)? = nil) -> PluginEnvironment {
+    let wall = WallClock(clock)
+    return PluginEnvironment(
+      settings: Settings(), transport: TrappingTransport(), store: store, clock: clock,
+      now: { wall.now }, random: { 0 })
+  }
+
+  /// The environments of two processes, or of one without a store.
+  private func processes(_ place: Place) -> [PluginEnvironment] {
+    switch place {
+    case .memory: Array(repeating: environment(), count: 2)
+    case .file: (0..<2).map { _ in environment(over: directory.store()) }
+    }
+  }
+
+  private func list(
+    _ name: String, rate: String? = "2/h", at url: String = "https://crm.test/api",
+    key: String? = nil, over service: any DataSource<Note> = ScriptedSource(over: notebook(5))
+  ) -> NotesPlugin {
+    let rate = rate.map { Setting("\(name.uppercased())_RATE", .rate, default: $0, about: "") }
+    var plugin = NotesPlugin(
+      service: service,
+      policy: Policy(
+        retry: RetryPolicy(attempts: 1, firstWait: .zero, maxWait: .zero),
+        breaker: BreakerPolicy(failures: 2, pause: .seconds(30)), rate: rate,
+        readOrder: .liveFirst(freshFor: .zero)))
+    plugin.name = name
+    plugin.settings = [Setting("\(name.uppercased())_URL", .url, default: url, about: "")]
+    if let key { plugin.settings.append(Setting(key, .secret, about: "")) }
+    return plugin
+  }
+
+  private func failure(
+    of plugin: NotesPlugin, in environment: PluginEnvironment
+  ) async throws -> SourceError? {
+    try await plugin.source(in: environment).cachePolicy(.noFallback).failure()
+  }
+
+  @Test(arguments: Place.allCases)
+  func `lists of a host share a rate, and other hosts and keys have their own`(
+    place: Place
+  ) async throws {
+    let processes = processes(place)
+    let (contacts, deals) = (list("contacts"), list("deals", at: "https://crm.test/v2/deals"))
+    #expect(try await failure(of: contacts, in: processes[0]) == nil)
+    #expect(try await failure(of: deals, in: processes[1]) == nil)
+    for plugin in [contacts, deals] {
+      let refused = try await failure(of: plugin, in: processes[0])
+      #expect(refused?.message == "local rate limit 2/h reached", "\(plugin.name)")
+    }
+    let others = [
+      list("elsewhere", at: "https://other.test/api"), list("port", at: "https://crm.test:8443/"),
+      list("keyed", key: "CRM_KEY"),
+    ]
+    for other in others {
+      #expect(try await failure(of: other, in: processes[1]) == nil, "\(other.name)")
+    }
+    let same = list("samekey", key: "CRM_KEY")
+    #expect(try await failure(of: same, in: processes[0]) == nil)
+    #expect(try await failure(of: same, in: processes[0])?.code == .rateLimited)
+  }
+
+  @Test func `the lowest rate holds from the first call`() async throws {
+    var environment = environment()
+    let (fast, slow) = (list("fast", rate: "9/h"), list("slow", rate: "1/h 20/24h"))
+    let none = list("none", rate: nil)
+    environment.sources = { [fast, slow, none] }
+    let plan = try await fast.requestPlan(of: .list, in: environment)
+    #expect(plan.rate?.description == "1/h 20/24h")
+    #expect(try await failure(of: fast, in: environment) == nil)
+    for plugin in [fast, slow, none] {
+      #expect(try await failure(of: plugin, in: environment)?.code == .rateLimited)
+    }
+  }
+
+  @Test func `an unknown source's rate holds from its first call, and an hour after its last`()
+    async throws
+  {
+    let environment = environment()
+    let (fast, slow) = (list("fast", rate: "9/m"), list("slow", rate: "1/m"))
+    #expect(try await failure(of: fast, in: environment) == nil)
+    clock.advance(by: .seconds(61))
+    #expect(try await failure(of: slow, in: environment) == nil)
+    #expect(try await failure(of: fast, in: environment)?.code == .rateLimited)
+    clock.advance(by: .seconds(3600))
+    for _ in 0..<9 { #expect(try await failure(of: fast, in: environment) == nil) }
+  }
+
+  @Test func `calls of all kinds count, unless the service counts each kind`() async throws {
+    let environment = environment()
+    let all = try list("all", rate: "1/h").source(in: environment).cachePolicy(.noFallback)
+    _ = try await all.page(PageRequest())
+    let refused = await #expect(throws: SourceError.self) { _ = try await all.item(1) }
+    #expect(refused?.code == .rateLimited)
+    var plugin = list("each", rate: "1/h", at: "https://each.test/")
+    plugin.policy.rateUnit = .callsOfEachKind
+    let each = try plugin.source(in: environment).cachePolicy(.noFallback)
+    _ = try await each.page(PageRequest())
+    #expect(try await each.item(1).item.id == 1)
+    #expect(await each.failure()?.code == .rateLimited)
+  }
+
+  @Test(arguments: Place.allCases)
+  func `a pause that the service demands holds for all of its lists`(place: Place) async throws {
+    let processes = processes(place)
+    let busy = SourceError(.rateLimited, "busy", retryAfter: .seconds(60))
+    let refused = list("deals", over: ScriptedSource<Note>(pages: [.failure(busy)]))
+    #expect(try await failure(of: refused, in: processes[0])?.code == .rateLimited)
+    for rate in ["9/h", nil] {
+      let contacts = list("contacts", rate: rate)
+      let failure = try await failure(of: contacts, in: processes[1])
+      #expect(failure?.message == "rate limited by the service")
+      #expect(failure?.retryAfter == .seconds(60))
+    }
+    let others = [list("keyed", key: "CRM_KEY"), list("elsewhere", at: "https://other.test/")]
+    for other in others { #expect(try await failure(of: other, in: processes[1]) == nil) }
+    clock.advance(by: .seconds(60))
+    #expect(try await failure(of: list("contacts"), in: processes[1]) == nil)
+  }
+
+  @Test(arguments: Place.allCases)
+  func `a list that fails leaves the others, and a host that cannot be reached stops all`(
+    place: Place
+  ) async throws {
+    let processes = processes(place)
+    for code in [SourceError.Code.serverError, .unreachable, .connectionLost, .timedOut] {
+      let (deals, contacts) = (Service(5), Service(5))
+      let url = "https://\(code).test/"
+      func failure(of service: Service, _ process: Int) async throws -> SourceError.Code? {
+        let plugin = list(
+          service === deals ? "deals" : "contacts", rate: nil, at: url,
+          key: service === deals ? "A" : "B", over: service)
+        return try await self.failure(of: plugin, in: processes[process])?.code
+      }
+      deals.fail(with: code)
+      for process in [0, 1] { #expect(try await failure(of: deals, process) == code) }
+      #expect(try await failure(of: deals, 0) == .circuitOpen)
+      let isOfHost = code != .serverError
+      #expect(try await failure(of: contacts, 1) == (isOfHost ? .circuitOpen : nil), "\(code)")
+      clock.advance(by: .seconds(30))
+      deals.fail(with: nil)
+      #expect(try await failure(of: contacts, 0) == nil)
+      #expect(try await failure(of: deals, 1) == nil)
+    }
+  }
+
+  @Test func `a request that left and got no answer is a failure of its list`() async throws {
+    let environment = environment()
+    let stalled = ScriptedSource<Note> { _ throws(SourceError) in
+      Departure.current?.note()
+      throw .because(.timedOut)
+    }
+    for _ in 0..<2 { _ = try await failure(of: list("deals", rate: nil, over: stalled), in: environment) }
+    #expect(
+      try await failure(of: list("deals", rate: nil, over: stalled), in: environment)?.code
+        == .circuitOpen)
+    #expect(try await failure(of: list("contacts", rate: nil), in: environment) == nil)
+  }
+
+  @Test(.requiresPostgres) func `machines share the rate, the pauses and the failures of a service`()
+    async throws
+  {
+    try await withDatabase { database in
+      let machines = try (0..<2).map { _ in
+        environment(over: PostgresStore(at: try PostgresAddress(database.uri)))
+      }
+      #expect(try await failure(of: list("contacts"), in: machines[0]) == nil)
+      #expect(try await failure(of: list("deals"), in: machines[1]) == nil)
+      #expect(try await failure(of: list("deals"), in: machines[0])?.code == .rateLimited)
+      #expect(try await failure(of: list("keyed", key: "K"), in: machines[0]) == nil)
+      let busy = SourceError(.rateLimited, "busy", retryAfter: .seconds(3600))
+      let refused = list("keyed", key: "K", over: ScriptedSource<Note>(pages: [.failure(busy)]))
+      #expect(try await failure(of: refused, in: machines[1])?.message == "busy")
+      #expect(
+        try await failure(of: list("other", rate: nil, key: "K"), in: machines[0])?.message
+          == "rate limited by the service")
+      let down = Service(5)
+      down.fail(with: .unreachable)
+      for machine in machines {
+        let deals = list("deals", rate: nil, at: "https://down.test/", over: down)
+        #expect(try await failure(of: deals, in: machine)?.code == .unreachable)
+      }
+      let contacts = list("contacts", rate: nil, at: "https://down.test/")
+      #expect(try await failure(of: contacts, in: machines[0])?.code == .circuitOpen)
+    }
+  }
+}
