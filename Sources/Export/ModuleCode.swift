@@ -102,7 +102,8 @@ struct ModuleCode {
 
   /// Members of a plugin, and constants of its `remote`.
   private static let members: Set<String> = [
-    "account", "bundled", "environment", "example", "fields", "init", "itemURL", "layout", "list", "name",
+    "account", "bundled", "environment", "example", "fields", "init", "itemURL", "layout", "list",
+    "name",
     "paging", "policy", "rate", "remote", "scope", "searchURL", "self", "serviceURLs", "settings",
     "summary", "url", "verbs",
   ]

@@ -52,7 +52,8 @@ struct ManifestFile {
       guard !list.name.isEmpty, ManifestFolder.isName(source) else {
         throw reader.failure(
           at: list.offset,
-          "invalid name \"\(source.oneLine(atMost: 80))\": must be 1 to 32 lower-case letters, digits and hyphens")
+          "invalid name \"\(source.oneLine(atMost: 80))\": must be 1 to 32 lower-case letters, digits and hyphens"
+        )
       }
       guard list.value.isObject else {
         throw reader.failure(at: list.offset, "\"\(list.name)\" must be an object")

@@ -45,7 +45,8 @@ final class ServiceManifestTests {
     #expect(
       try folder.json(of: "crm-contacts").text
         == #"{"url":"https://api.example/v3/contacts?sort=id","headers":{"X-Key":"${CRM_KEY}","x-lang":"de"},"#
-        + common + #","next":"next","token":"cursor","item":"https://api.example/v3/contacts/{id}","#
+        + common
+        + #","next":"next","token":"cursor","item":"https://api.example/v3/contacts/{id}","#
         + #""search":"url:https://api.example/v3/find?q={query}","rate":"8/s"}"#)
     #expect(
       try folder.json(of: "crm-deals").text
@@ -63,7 +64,10 @@ final class ServiceManifestTests {
     ("\"service\": {\"base\": \"https://a.example\"}", "line 1: \"resources\" must be an object"),
     ("\"resources\": {\"a\": {\"url\": \"/a\"}}", "line 1: \"service\" must be an object"),
     ("\"service\": {},\n\"resources\": {}", "line 2: \"resources\" must have 1 to 64 lists"),
-    ("\"servise\": {},\n\"resources\": {}", "line 1: unknown key \"servise\"; did you mean \"service\"?"),
+    (
+      "\"servise\": {},\n\"resources\": {}",
+      "line 1: unknown key \"servise\"; did you mean \"service\"?"
+    ),
     (
       "\"service\": {\n\"base\": \"https://a.example\", \"rat\": \"8/s\"},\n\"resources\": {}",
       "line 2: unknown key \"rat\"; did you mean \"rate\"?"
@@ -101,17 +105,26 @@ final class ServiceManifestTests {
       "\"base\": \"https://a.example\"", "\n\"url\": \"http://a.example/a\"",
       "line 5: \"url\" must be a path, or a URL on the host of \"base\""
     ),
-    ("\"base\": \"https://a.example\"", "\"url\": \"/a\",\n\"each\": \"b\"", "line 5: unknown key \"each\""),
     (
-      "\"base\": \"https://a.example\", \"auth\": {\"basic\": {\n\"usr\": \"x\"}}", "\"url\": \"/a\"",
+      "\"base\": \"https://a.example\"", "\"url\": \"/a\",\n\"each\": \"b\"",
+      "line 5: unknown key \"each\""
+    ),
+    (
+      "\"base\": \"https://a.example\", \"auth\": {\"basic\": {\n\"usr\": \"x\"}}",
+      "\"url\": \"/a\"",
       "line 3: \"auth.basic.usr\" is an unknown key"
     ),
-    ("\"base\": \"https://a.example\", \"fresh\": 3", "\"url\": \"/a\"", "line 2: \"fresh\" must be"),
+    (
+      "\"base\": \"https://a.example\", \"fresh\": 3", "\"url\": \"/a\"",
+      "line 2: \"fresh\" must be"
+    ),
   ])
   func `a mistake in a list or its service names line and key`(
     service: String, list: String, message: String
   ) throws {
-    try write("{\"service\": {\n\(service)},\n\"resources\": {\"a\": {\(list)}}}".replacing("{\"a\": {", with: "{\n\"a\": {"))
+    try write(
+      "{\"service\": {\n\(service)},\n\"resources\": {\"a\": {\(list)}}}".replacing(
+        "{\"a\": {", with: "{\n\"a\": {"))
     #expect(folder.names == ["crm-a"])
     let problem = try #require(folder.problem(with: "crm-a"))
     #expect(problem.message.hasPrefix("\(folder.path)/crm.json: \(message)"), "\(problem.message)")
@@ -128,7 +141,8 @@ final class ServiceManifestTests {
   }
 
   @Test func `an edited service is checked as a whole`() throws {
-    let text = #"{"service": {"base": "https://a.example"}, "resources": {"a": {"url": "/a"}, "b": {"url": "/b"}}}"#
+    let text =
+      #"{"service": {"base": "https://a.example"}, "resources": {"a": {"url": "/a"}, "b": {"url": "/b"}}}"#
     try write(text)
     let error = #expect(throws: SourceError.self) {
       try folder.replace("crm-a", with: Array(text.replacing("/b", with: "ftp://b").utf8))

@@ -53,7 +53,9 @@ extension Command {
   static let removeSource = Command(
     "NAME", words: CompletionSource.addedSourceOrService,
     options: [.data, .yes, .dryRun],
-    notes: ["A service is removed with all of its lists. Its cached records and images stay in the store, unless --data is given."],
+    notes: [
+      "A service is removed with all of its lists. Its cached records and images stay in the store, unless --data is given."
+    ],
     examples: [
       ("sources remove issues --yes", "remove an added source"),
       ("sources remove issues --data --yes", "remove it and its cached records"),
@@ -85,7 +87,8 @@ extension Command {
     }
     let data = invocation.has(.data) ? cached.map(\.data) : []
     let kind = folder.services.contains(name) ? "service" : "source"
-    let subject = (["the \(kind) \(name)"] + data.map { "its \($0.text)" }).joined(separator: " and ")
+    let subject = (["the \(kind) \(name)"] + data.map { "its \($0.text)" }).joined(
+      separator: " and ")
     let isRemoved = try await context.remove(subject) {
       // The data first: afterwards the command would not find the source again.
       for data in data { try await data.remove() }

@@ -167,14 +167,17 @@ struct ServiceTests {
       Departure.current?.note()
       throw .because(.timedOut)
     }
-    for _ in 0..<2 { _ = try await failure(of: list("deals", rate: nil, over: stalled), in: environment) }
+    for _ in 0..<2 {
+      _ = try await failure(of: list("deals", rate: nil, over: stalled), in: environment)
+    }
     #expect(
       try await failure(of: list("deals", rate: nil, over: stalled), in: environment)?.code
         == .circuitOpen)
     #expect(try await failure(of: list("contacts", rate: nil), in: environment) == nil)
   }
 
-  @Test(.requiresPostgres) func `machines share the rate, the pauses and the failures of a service`()
+  @Test(.requiresPostgres)
+  func `machines share the rate, the pauses and the failures of a service`()
     async throws
   {
     try await withDatabase { database in

@@ -33,7 +33,7 @@ extension SyncTests {
     let bounded = try syncing(base, rate: "3/h")
     let result = await bounded.run(upTo: nil, jobs: 1, waits: false) { _ in }
     #expect((result.added, result.failure?.code) == (30, .rateLimited))
-    #expect(result.failure?.retryAfter == .seconds(3600))
+    #expect(result.failure?.retryAfter == .milliseconds(3_600_100))
     #expect(base.callCount == 3)
   }
 
@@ -48,8 +48,8 @@ extension SyncTests {
         await clock.sleepers(atLeast: 1)
         guard !Task.isCancelled else { return }
         #expect(base.callCount <= hour * 3)
-        clock.advance(by: .seconds(3600))
-        today.turn(by: 3600)
+        clock.advance(by: .seconds(3601))
+        today.turn(by: 3601)
       }
     }
     let all = await bounded.run(upTo: nil, jobs: jobs, waits: true) { _ in }

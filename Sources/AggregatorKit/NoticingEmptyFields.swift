@@ -1,3 +1,4 @@
+public import AggregatorCore
 import Synchronization
 
 extension DataSource {
