@@ -22,6 +22,7 @@ static struct {
   int (*global_init)(long);
   void *(*easy_init)(void);
   void (*easy_cleanup)(void *);
+  int (*easy_pause)(void *, int);
   int (*easy_setopt)(void *, int, ...);
   int (*easy_getinfo)(void *, int, ...);
   void *(*slist_append)(void *, const char *);
@@ -47,6 +48,7 @@ static const clibrary_symbol symbols[] = {
   SYMBOL(global_init),
   SYMBOL(easy_init),
   SYMBOL(easy_cleanup),
+  SYMBOL(easy_pause),
   SYMBOL(easy_setopt),
   SYMBOL(easy_getinfo),
   SYMBOL(slist_append),
@@ -80,6 +82,11 @@ void ccurl_leave(void) { pthread_rwlock_unlock(&ending); }
 
 void *ccurl_easy_new(void) { return curl.easy_init(); }
 void ccurl_easy_free(void *easy) { curl.easy_cleanup(easy); }
+
+int ccurl_easy_resume(void *easy) {
+  const int all = 0;  // CURLPAUSE_CONT
+  return curl.easy_pause(easy, all);
+}
 
 int ccurl_easy_set_long(void *easy, int option, long value) {
   return curl.easy_setopt(easy, option, value);

@@ -194,9 +194,12 @@ public struct Remedy: Hashable, Sendable {
   ///
   /// New actions may be added: switch with a `default`.
   public struct Action: Hashable, Sendable {
-    private enum Name { case allowMoreTime, moveStore, nameSettingsFile, record, command }
+    private enum Name {
+      case allowMoreTime, allowMoreBytes, moveStore, nameSettingsFile, record, command
+    }
     private let name: Name
     public static let allowMoreTime = Action(name: .allowMoreTime)
+    public static let allowMoreBytes = Action(name: .allowMoreBytes)
     public static let moveStore = Action(name: .moveStore)
     public static let nameSettingsFile = Action(name: .nameSettingsFile)
     public static let record = Action(name: .record)

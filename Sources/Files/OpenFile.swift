@@ -67,6 +67,11 @@ package struct OpenFile: ~Copyable {
     try status().st_mode & 0o077 != 0
   }
 
+  package borrowing func size() throws(SystemFailure) -> Int { Int(try status().st_size) }
+
+  /// The number of its names: 0 if it was removed.
+  package borrowing func linkCount() throws(SystemFailure) -> Int { Int(try status().st_nlink) }
+
   private borrowing func status() throws(SystemFailure) -> stat {
     var status = stat()
     try SystemFailure.check { fstat(descriptor, &status) }

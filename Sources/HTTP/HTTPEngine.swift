@@ -9,6 +9,9 @@ import AggregatorText
 /// enforces the limits, and names the host in its errors but never the full URL.
 package protocol HTTPEngine: Sendable {
   /// Sends a request as ``Transport/send(_:)`` does.
+  ///
+  /// An engine that can hands the body to the request's ``ResponseStream`` while it arrives. From all others the transport
+  /// takes the whole body, of at most ``HTTPLimits/bodyBytes``.
   func send(_ request: WireRequest) async throws(SourceError) -> HTTPResponse
 }
 
@@ -25,6 +28,7 @@ public struct WireRequest: Sendable {
   public internal(set) var body: Data?
   /// The limits of this exchange: a redirect has less time left.
   public internal(set) var limits: HTTPLimits
+  package internal(set) var responseStream: ResponseStream?
 
   /// The URL with its query, secrets included.
   ///
@@ -80,7 +84,10 @@ extension WireRequest {
     }
     self.init(
       method: request.method, address: address, headers: headers,
-      body: request.method == .post ? request.body ?? Data() : nil, limits: request.limits)
+      body: request.method == .post ? request.body ?? Data() : nil, limits: request.limits,
+      responseStream: request.responseStream)
+    // A large file may take any time, as long as it arrives.
+    if responseStream != nil { limits.overall = .seconds(7 * 24 * 3600) }
   }
 
   /// `true` if the name is a token and the value has no control characters (RFC 9110, section 5), so

@@ -62,6 +62,9 @@ public struct HTTPRequest: Sendable {
   /// True if the response consists of credentials, which would be damaged if secrets were removed from it.
   package var receivesCredentials = false
 
+  /// Receives the body of a successful response, which then is not limited in size and time as a whole.
+  package var responseStream: ResponseStream?
+
   public init(
     _ method: Method, _ url: URL, query: [Item] = [], headers: [Item] = [],
     body: Data? = nil, limits: HTTPLimits = .standard

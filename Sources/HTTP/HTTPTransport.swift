@@ -61,7 +61,8 @@ public struct HTTPTransport: Transport {
   public func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     let scanner = SecretScanner(request.secrets)
     var wire = try WireRequest(request)
-    if let deadline = Deadline.current?.remaining() {
+    request.responseStream?.hide(request.secrets)
+    if request.responseStream == nil, let deadline = Deadline.current?.remaining() {
       // A caller with a longer deadline wants to wait for it.
       wire.limits.idle = max(wire.limits.idle, deadline)
       wire.limits.overall = max(wire.limits.overall, deadline)
@@ -72,7 +73,8 @@ public struct HTTPTransport: Transport {
     for _ in 0...Self.redirectLimit {
       let response = try await exchange(wire, shown, scanner)
       guard let next = try wire.redirected(by: response, hiding: scanner) else {
-        return request.receivesCredentials ? response : scanner.redacted(response)
+        if request.receivesCredentials { return response }
+        return scanner.redacted(request.responseStream?.taking(response) ?? response)
       }
       wire = next
       wire.limits.overall = overall - (.now - begin)
@@ -94,7 +96,8 @@ public struct HTTPTransport: Transport {
       let response = try await engine.send(wire)
       observer(
         .received(
-          status: response.status, bytes: response.body.count, after: .now - begin, address: shown))
+          status: response.status, bytes: response.body.count + (wire.responseStream?.count ?? 0),
+          after: .now - begin, address: shown))
       return response
     } catch {
       let error = scanner.redacted(error)

@@ -66,6 +66,17 @@ package struct SecretScanner: Sendable {
     bytes.replacing(ranges(of: replaced, in: bytes))
   }
 
+  /// The bytes with a text of the same length for each of these secrets: positions in them stay what they are.
+  func masked(_ bytes: [UInt8]) -> [UInt8] {
+    var masked = bytes
+    for range in ranges(of: replaced, in: bytes) {
+      let mask = Array(Self.mark.utf8.prefix(range.count))
+      let rest = [UInt8](repeating: UInt8(ascii: "*"), count: range.count - mask.count)
+      masked.replaceSubrange(range, with: mask + rest)
+    }
+    return masked
+  }
+
   package func redacted(_ error: SourceError) -> SourceError {
     guard !isEmpty else { return error }
     var error = error

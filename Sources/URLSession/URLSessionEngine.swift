@@ -37,6 +37,8 @@ extension HTTPTransport {
 
 /// HTTP over URLSession, the engine on Apple systems.
 ///
+/// It takes bodies whole, also those for a ``ResponseStream``: a file is limited to ``HTTPLimits/bodyBytes``.
+///
 /// URLSession has no limit for connecting alone (it counts as idle time), joins repeated header fields,
 /// and does not limit the size of the header.
 package final class URLSessionEngine: HTTPEngine {

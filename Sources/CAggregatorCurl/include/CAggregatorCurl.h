@@ -35,6 +35,7 @@ enum ccurl_option {
   CCURL_CONNECTTIMEOUT_MS = 156,
   CCURL_COPYPOSTFIELDS = 10165,
   CCURL_PROTOCOLS = 181,
+  CCURL_SUPPRESS_CONNECT_HEADERS = 265,
   CCURL_HTTP09_ALLOWED = 285,
   CCURL_QUICK_EXIT = 322,
 };
@@ -46,6 +47,9 @@ enum ccurl_multi_option {
 
 enum { CCURL_ERROR_SIZE = 256 };
 
+/// Returned by the receiver of a body, takes none of the bytes and pauses the transfer.
+enum { CCURL_PAUSE = 0x10000001 };
+
 /// Receives `count` bytes; returning any other number ends the transfer.
 typedef size_t (*ccurl_receive)(char *bytes, size_t size, size_t count, void *context);
 
@@ -55,6 +59,8 @@ typedef int (*ccurl_progress)(
 
 void *ccurl_easy_new(void);
 void ccurl_easy_free(void *easy);
+/// Continues a paused transfer, and hands over the bytes that were not taken before it returns.
+int ccurl_easy_resume(void *easy);
 int ccurl_easy_set_long(void *easy, int option, long value);
 int ccurl_easy_set_offset(void *easy, int option, int64_t value);
 int ccurl_easy_set_pointer(void *easy, int option, const void *value);

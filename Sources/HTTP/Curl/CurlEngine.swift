@@ -35,7 +35,8 @@ package import AggregatorCore
         await withCheckedContinuation { continuation in
           loop.start(
             CurlJob(
-              id: id, request: request, departure: .current, continuation: continuation))
+              id: id, request: request, departure: .current, resume: { loop.resume(id) },
+              continuation: continuation))
           // The handler may have run before the loop had the job.
           if Task.isCancelled { loop.cancel(id) }
         }
@@ -63,6 +64,8 @@ package import AggregatorCore
     let request: WireRequest
     /// Notes when the request leaves, which is after libcurl is loaded and connected.
     let departure: Departure?
+    /// Continues the transfer once there is room in the response's stream.
+    let resume: @Sendable () -> Void
     let continuation: CheckedContinuation<Result<HTTPResponse, SourceError>, Never>
   }
 
@@ -73,6 +76,7 @@ package import AggregatorCore
     private struct Inbox {
       var jobs: [CurlJob] = []
       var cancelled: [UInt64] = []
+      var resumed: [UInt64] = []
       var isStopped = false
     }
 
@@ -105,6 +109,9 @@ package import AggregatorCore
     /// Cancels a job; does nothing if it is unknown or has ended.
     func cancel(_ id: UInt64) { post { $0.cancelled.append(id) } }
 
+    /// Continues a job that is paused; does nothing if it has ended.
+    func resume(_ id: UInt64) { post { $0.resumed.append(id) } }
+
     /// Ends the thread; no job may be in flight.
     func stop() { post { $0.isStopped = true } }
 
@@ -126,12 +133,13 @@ package import AggregatorCore
       let connections = KeptConnections()
       while true {
         let commands = inbox.withLock { inbox in
-          defer { inbox.jobs = []; inbox.cancelled = [] }
+          defer { (inbox.jobs, inbox.cancelled, inbox.resumed) = ([], [], []) }
           return inbox
         }
         ccurl_enter()
         for job in commands.jobs { transfers[job.id] = begin(job, over: connections) }
         for id in commands.cancelled { end(&transfers, id, with: .failure(.cancelled)) }
+        for id in commands.resumed { transfers[id]?.resume() }
         if commands.isStopped { break }
         let error = ccurl_multi_perform(multi)
         collect(&transfers, error, connections)

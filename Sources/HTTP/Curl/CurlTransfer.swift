@@ -20,6 +20,10 @@ import AggregatorText
     private var moved: Int64 = 0
     private var head = HeadParser()
     private var body = Data()
+    /// True if the body goes to the stream of the request.
+    private var isStreaming = false
+    /// True while the stream has no room.
+    private var isPaused = false
     /// The error if a callback ended the transfer.
     private var refusal: SourceError?
     private let connections: KeptConnections
@@ -49,6 +53,7 @@ import AggregatorText
 
     func remainingIdleTime(at now: ContinuousClock.Instant) -> Duration {
       let limit = job.request.limits.idle
+      if isPaused { lastActivity = now }
       guard lastActivity + limit <= now else { return lastActivity + limit - now }
       // Connecting, and waiting for a free connection, is not idle time.
       let connected = ccurl_easy_connected_after(easy)
@@ -69,6 +74,12 @@ import AggregatorText
         return .failure(SourceError(curl: code, context))
       }
       return .success(HTTPResponse(status: status, headers: head.fields, body: body))
+    }
+
+    /// Continues after a pause.
+    func resume() {
+      (isPaused, lastActivity) = (false, .now)
+      _ = ccurl_easy_resume(easy)
     }
 
     private func configure() -> Bool {
@@ -97,7 +108,10 @@ import AggregatorText
       set(CCURL_URL, request.address.text)
       // Loopback never uses a proxy; for other hosts libcurl reads the usual variables.
       if request.address.isLoopback { set(CCURL_PROXY, "") }
-      set(CCURL_ACCEPT_ENCODING, "gzip, deflate")
+      // Positions in a stream are those of the bytes that were sent: ranges count these.
+      if request.responseStream == nil { set(CCURL_ACCEPT_ENCODING, "gzip, deflate") }
+      // The fields of a proxy's response to CONNECT would begin the stream.
+      set(CCURL_SUPPRESS_CONNECT_HEADERS, 1)
       set(CCURL_PROTOCOLS, 0b11)  // http and https
       set(CCURL_HTTP09_ALLOWED, 0)
       set(CCURL_NOSIGNAL, 1)
@@ -163,16 +177,25 @@ import AggregatorText
         return 0
       }
       head.read(line)
+      if head.isComplete, let stream = job.request.responseStream, !isStreaming {
+        isStreaming = stream.begin(
+          HTTPResponse(status: ccurl_easy_status(easy), headers: head.fields))
+      }
       return count
     }
 
     private func receiveBody(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
       lastActivity = .now
+      let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
+      if isStreaming, let stream = job.request.responseStream {
+        isPaused = !stream.receive(bytes, orResume: job.resume)
+        return isPaused ? Int(CCURL_PAUSE) : count
+      }
       guard count <= job.request.limits.bodyBytes - body.count else {
         refusal = .tooLarge(job.request.limits.bodyBytes)
         return 0
       }
-      body.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
+      body.append(contentsOf: bytes)
       return count
     }
 

@@ -56,10 +56,20 @@ public struct RecordingTransport: Transport {
 
   /// Sends a request and records the exchange.
   ///
+  /// A recording has whole bodies: one that the request wants as a stream is received whole, and handed over once it is
+  /// recorded.
+  ///
   /// - Throws: The error of the other transport, or ``SourceError`` with code `notRecorded`.
   public func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
-    let result = await Result { () async throws(SourceError) in try await base.send(request) }
+    var whole = request
+    whole.responseStream = nil
+    let result = await Result { [whole] () async throws(SourceError) in
+      try await base.send(whole)
+    }
     switch result {
+    case .failure(let error) where error.code == .tooLarge && request.responseStream != nil:
+      throw SourceError(
+        .notRecorded, "not recorded: \(error.message), the most that is recorded", cause: error)
     case .success(let response): try await record(request, .reply(response))
     case .failure(let error) where error.code != .cancelled:
       try await record(request, .failure(error))
@@ -67,7 +77,8 @@ public struct RecordingTransport: Transport {
     case .failure where Deadline.hasPassed: try await record(request, .silence)
     case .failure: break
     }
-    return try result.get()
+    let response = try result.get()
+    return request.responseStream?.taking(response) ?? response
   }
 
   private func record(

@@ -31,6 +31,7 @@ public final class ReplayingTransport: Transport {
   public func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     guard !Task.isCancelled else { throw .cancelled }
     let observer = Observer.current
+    let stream = request.responseStream
     let request = RecordedRequest(request)
     observer(.sent(method: request.method.rawValue, address: request.address))
     do throws(SourceError) {
@@ -44,7 +45,7 @@ public final class ReplayingTransport: Transport {
           status: response.status, bytes: response.body.count, after: .zero,
           address: request.address)
       )
-      return response
+      return stream?.taking(response) ?? response
     } catch {
       observer(.lost(error, after: .zero, address: request.address))
       throw error

@@ -17,6 +17,24 @@ public struct LoopbackReply: Sendable {
 
   var steps: [Step]
 
+  /// A head, valid or not, with a body of ``sending(_:times:)``.
+  package static func begin(
+    _ status: Int = 200, headers: [(String, String)] = []
+  ) -> LoopbackReply {
+    LoopbackReply(steps: [.send(head(status, headers))])
+  }
+
+  package func sending(_ data: Data, times: Int = 1) -> LoopbackReply {
+    LoopbackReply(steps: steps + [.send(data, times: times)])
+  }
+
+  /// Calls a function, which may block.
+  package func performing(_ body: @escaping @Sendable () -> Void) -> LoopbackReply {
+    LoopbackReply(steps: steps + [.perform(body)])
+  }
+
+  package var closing: LoopbackReply { LoopbackReply(steps: steps + [.close]) }
+
   /// Then sends another, unsolicited reply, once `condition` has returned.
   package func followed(
     by stray: LoopbackReply, after condition: @escaping @Sendable () -> Void

@@ -54,6 +54,7 @@ package indirect enum Hint: ExpressibleByStringInterpolation, Sendable {
     self =
       switch remedy.action {
       case .allowMoreTime?: .words("allow more time with --timeout, or try later")
+      case .allowMoreBytes?: .words("\(remedy.text) with --max-size")
       case .moveStore?: .home("\(remedy.text), or set")
       case .nameSettingsFile?: .words("\(remedy.text), or use --config FILE")
       case .record?: .words("\(remedy.text) with --record")

@@ -5,7 +5,7 @@ import Foundation
 /// Heads of replies, error replies, and addresses.
 extension FuzzTarget {
   static let http = [
-    retryAfter, dates, headLines, address, errorReply, redaction, requestTarget,
+    retryAfter, contentRange, dates, headLines, address, errorReply, redaction, requestTarget,
   ]
 
   private static let retryAfter = FuzzTarget(
@@ -23,6 +23,20 @@ extension FuzzTarget {
     }
     if let date = Date(httpDate: text) {
       try expect(date.iso8601.utf8.count == 20, "a date is written as \(date.iso8601)")
+    }
+  }
+
+  private static let contentRange = FuzzTarget(
+    "content-range",
+    texts: ["bytes 0-99/100", "bytes */100", "bytes 5-9/*", "\"tag\"", "W/\"tag\""],
+    tokens: ["bytes", " ", "-", "/", "*", "99999999999999999999", "\""]
+  ) { text in
+    let reply = HTTPResponse(status: 206, headers: [("Content-Range", text), ("ETag", text)])
+    if let range = reply.contentRange {
+      try expect((range.first ?? 0) >= 0 && (range.total ?? 0) >= 0, "a range is \(range)")
+    }
+    if let validator = reply.rangeValidator {
+      try expect(validator.hasPrefix("\""), "a weak validator is strong")
     }
   }
 
