@@ -277,9 +277,12 @@ if Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil {
 // Scripts/build compiles for size what does not work on record after record: decision 31.
 if Context.environment["AGGREGATOR_SMALL_COMMANDS"] != nil {
   let rare = [
-    "AggregatorArguments", "AggregatorAuthorization", "AggregatorCommand", "AggregatorExport",
-    "AggregatorImages", "AggregatorLaws", "AggregatorQueries", "AggregatorSQL", "AggregatorServer",
-    "AggregatorSettings", "AggregatorWeb",
+    "AggregatorArguments", "AggregatorAuthorization", "AggregatorCommand", "AggregatorCopy",
+    "AggregatorExport", "AggregatorFiles", "AggregatorImages", "AggregatorKit", "AggregatorLaws",
+    "AggregatorPostgres",
+    "AggregatorQueries", "AggregatorSQL", "AggregatorServer", "AggregatorSettings",
+    "AggregatorTerminal", "AggregatorWeb", "CountriesSource", "HeroesSource",
+    "ProductsSource",
   ]
   for target in package.targets where rare.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"])]
