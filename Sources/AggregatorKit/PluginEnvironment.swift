@@ -40,6 +40,14 @@ public struct PluginEnvironment: Sendable {
   /// Without them, a source learns the rate of another one once that has made a call.
   public var sources: @Sendable () -> [any Plugin] = { [] }
 
+  /// A private directory for large files of services while they are read; `nil` for one of the system.
+  ///
+  /// It is created if it is missing. What a transfer left behind there is continued after the process has ended.
+  public var downloadDirectory: URL?
+
+  /// The largest response, in bytes; `nil` for 16 MiB, and 4 GiB of a file that is read row by row.
+  public var maxSize: Int?
+
   /// True if a recording answers, for which no secret is needed.
   package private(set) var isReplaying = false
 

@@ -248,6 +248,8 @@ extension Option.Value {
       guard Duration(typed: text) != nil else {
         throw invalid("a duration such as 10, 500ms or 2m")
       }
+    case .size:
+      guard Int(size: text) != nil else { throw invalid("a size such as 500m or 4g") }
     case .choice(let words):
       guard words.contains(text) else {
         throw invalid(

@@ -59,10 +59,10 @@ package struct ConvertedBody: Sendable {
       var (whole, position) = ([UInt8](), 0)
       repeat {
         guard whole.count < maxBytes else { throw .tooLarge(maxBytes) }
-        let before = position
+        let before = (position, whole.count)
         try inflation.decompress(
           bytes, from: &position, into: &whole, room: min(1 << 20, maxBytes - whole.count))
-        if position == before, position == bytes.count { break }
+        if (position, whole.count) == before { break }
       } while position < bytes.count || !inflation.isWhole
       if !inflation.isWhole { cut = "the compressed file ends too early" }
       bytes = whole
@@ -80,7 +80,10 @@ package struct ConvertedBody: Sendable {
     let format = isMarkup ? recognised : origin.format ?? recognised
     self.format = format
     switch format {
-    case nil: json = Data(text ?? bytes)
+    case nil:
+      json = Data(text ?? bytes)
+      // Bytes may begin as UTF-16 does without being text.
+      guard isCompressed || JSONText(json) != nil else { return nil }
     case .xml:
       let charset = TextDecoder.charset(of: origin.contentType)
       let document = try XMLReader.document(

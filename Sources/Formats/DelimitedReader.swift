@@ -24,14 +24,17 @@ package struct DelimitedReader: Sendable {
     /// The values as names of columns, each different from the others also if case is ignored.
     package var names: [String] {
       var used: Set<String> = []
+      // Without them, as many equal names as there may be would take seconds.
+      var numbers: [String: Int] = [:]
       return (0..<count).map { index in
         let text = self[index].map { String(decoding: $0, as: UTF8.self) } ?? ""
         let name = text.nonBlank ?? "column_\(index + 1)"
         var unique = name
-        var number = 2
+        var number = numbers[name.lowercased()] ?? 2
         while !used.insert(unique.lowercased()).inserted {
           unique = "\(name)_\(number)"
           number += 1
+          numbers[name.lowercased()] = number
         }
         return unique
       }

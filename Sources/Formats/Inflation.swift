@@ -40,8 +40,9 @@ package struct Inflation: ~Copyable {
     output.append(contentsOf: repeatElement(0, count: room))
     var end = start
     defer { output.removeLast(output.count - end) }
-    while position < bytes.count, end < output.count {
-      if isBetweenMembers, hasMembers, bytes[position] == 0 {
+    // Some output may be left from bytes that were used before.
+    while end < output.count {
+      if position < bytes.count, isBetweenMembers, hasMembers, bytes[position] == 0 {
         // Some archives are padded.
         position += 1
         continue
@@ -57,12 +58,13 @@ package struct Inflation: ~Copyable {
       }
       position += used
       end += written
-      isBetweenMembers = result == CFORMATS_END
+      if used > 0 || written > 0 { isBetweenMembers = result == CFORMATS_END }
       hasMembers = hasMembers || isBetweenMembers
       guard result != CFORMATS_INVALID else {
         throw FormatError(.invalid, "the compression is damaged")
       }
-      if used == 0, written == 0 { break }
+      // Decompression that stops before the room is full needs further bytes.
+      if used == 0 && written == 0 || position == bytes.count && end < output.count { break }
     }
   }
 }

@@ -1,3 +1,4 @@
+import AggregatorFormats
 public import AggregatorKit
 
 /// A source that is declared by a manifest instead of code.
@@ -123,7 +124,9 @@ public struct DeclaredPlugin: Plugin {
   }
 
   public var policy: Policy {
-    let rate = manifest.rate.map {
+    // All pages of a file are one request.
+    let isFileOnly = manifest.isFile && manifest.item == nil && manifest.search == nil
+    let rate = (isFileOnly ? nil : manifest.rate).map {
       Setting("\(name)_RATE", .rate, default: "\($0)", about: "rate limit of \(name)")
     }
     return Policy(
@@ -135,7 +138,8 @@ public struct DeclaredPlugin: Plugin {
 
   /// Without a page size of the service, a usual one; for a single response, more than it has.
   private var pageSize: Int {
-    manifest.paging.size?.value ?? (manifest.paging.step == nil ? 10_000 : 100)
+    manifest.paging.size?.value
+      ?? (manifest.isFile ? FilePages.maxRows : manifest.paging.step == nil ? 10_000 : 100)
   }
 
   public func remote(
@@ -161,10 +165,20 @@ public struct DeclaredPlugin: Plugin {
       }
     }
     let list = try manifest.request(manifest.url, in: settings, knowing: known)
-    let environment = try manifest.authorized(environment)
-    var source = RESTSource<DeclaredRecord>(
-      name, in: environment, list: list, paging: manifest.restPaging
-    ) { response, _ throws(SourceError) in try manifest.decode(response, by: service) }
+      .limited(to: environment.maxSize)
+    var environment = try manifest.authorized(environment)
+    var paging = manifest.restPaging
+    if manifest.isFile {
+      paging = FilePages.paging
+      paging.isUnproved = manifest.restPaging.isUnproved
+      environment.transport = filePages(in: environment, as: manifest.format)
+    }
+    var source = RESTSource<DeclaredRecord>(name, in: environment, list: list, paging: paging) {
+      response, _ throws(SourceError) in
+      var page = try manifest.decode(response, by: service)
+      if manifest.isFile { FilePages.complete(&page, by: response) }
+      return page
+    }
     .handlingErrors(by: manifest.errors)
     source.format = manifest.format
     source.rows = manifest.rowNames
@@ -192,7 +206,26 @@ public struct DeclaredPlugin: Plugin {
   }
 }
 
+extension DeclaredPlugin {
+  /// A transport that reads the list as a file, row by row.
+  func filePages(in environment: PluginEnvironment, as format: BodyFormat?) -> FilePages {
+    let folder = environment.downloadDirectory?.path ?? Self.temporaryDirectory
+    // Files of two accounts may look the same to a service that names their versions.
+    let account = recordScope(in: environment.settings)?.fingerprint(folder).map { "-\($0)" } ?? ""
+    return FilePages(
+      over: environment.transport, into: "\(folder)/\(name)\(account)",
+      maxFileBytes: environment.maxSize ?? 4 << 30, as: format, rowCount: environment.pageSize)
+  }
+
+  /// A directory that no other user can have created before.
+  private static let temporaryDirectory = FileManager.default.temporaryDirectory
+    .appending(path: "aggregator-downloads-\(UInt64.random(in: .min ... .max))").path
+}
+
 extension Manifest {
+  /// True if the list is a file that is read row by row.
+  var isFile: Bool { format?.isLines == true && paging.step == nil }
+
   /// A text that differs if other records, or other IDs, are read.
   fileprivate var scope: String {
     let parts: [JSON] = [
@@ -227,6 +260,15 @@ extension Manifest {
   /// `${NAME}` instead of a value that may be a secret.
   private func shown(_ value: String, of name: String) -> String {
     LikelySecret.isHeader(name, value: value) && !value.contains("${") ? "${NAME}" : value
+  }
+}
+
+extension HTTPRequest {
+  /// This request with another limit of its response; `nil` to leave it as it is.
+  fileprivate func limited(to bytes: Int?) -> HTTPRequest {
+    var request = self
+    if let bytes { request.limits.bodyBytes = bytes }
+    return request
   }
 }
 

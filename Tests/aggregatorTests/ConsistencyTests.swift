@@ -228,6 +228,7 @@ extension Option {
     case nil: [spelling]
     case .count(let range): [spelling, "\(range.lowerBound)"]
     case .duration: [spelling, "1s"]
+    case .size: [spelling, "1g"]
     case .choice(let words): [spelling, words[0]]
     case .store: [spelling, "/x"]
     case .list, .text, .session, .file, .directory: [spelling, "x"]

@@ -23,6 +23,7 @@ extension HTTPResponse {
   package func converted(
     from request: HTTPRequest, as format: BodyFormat?, rows: [String]?, by service: String
   ) throws(SourceError) -> HTTPResponse {
+    guard conversion == nil else { return self }
     let origin = ConvertedBody.Origin(
       contentType: header("content-type"), path: request.url.path(percentEncoded: false),
       format: format, rows: rows)

@@ -26,6 +26,9 @@ package struct Invocation: Sendable {
     text(option).flatMap { Duration(typed: $0) }
   }
 
+  /// A number of bytes.
+  package func size(_ option: Option) -> Int? { text(option).flatMap { Int(size: $0) } }
+
   package func list(_ option: Option) -> [String]? {
     text(option).map { text in
       text.split(separator: ",").map { $0.trimmingPrefix { $0 == " " } }.map(String.init)
@@ -94,5 +97,19 @@ extension HistoryStart {
           suggestion: nearest(to: text, in: words).map { "--since \($0)" })
       }
     }
+  }
+}
+
+extension Int {
+  /// Reads a number of bytes: `1000`, `500k`, `16m` or `4g`, in powers of 1024; `nil` for another text, zero, and more
+  /// than a petabyte.
+  package init?(size text: String) {
+    let units: [Character: Int] = ["k": 10, "m": 20, "g": 30]
+    let shift = text.lowercased().last.flatMap { units[$0] }
+    let digits = shift == nil ? text[...] : text.dropLast()
+    guard digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), digits.utf8.count <= 15,
+      let number = Int(digits), 1...(1 << (50 - (shift ?? 0))) ~= number
+    else { return nil }
+    self = number << (shift ?? 0)
   }
 }

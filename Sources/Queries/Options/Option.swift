@@ -7,6 +7,8 @@ package struct Option: Sendable {
     case count(ClosedRange<Int>)
     /// A duration such as `500ms`, `10s` or `2m`.
     case duration
+    /// A number of bytes such as `500m` or `4g`.
+    case size
     case choice([String])
     /// Words separated by commas.
     case list
@@ -159,6 +161,9 @@ extension Option {
 
   package static let timeout = Option(
     "timeout", .duration, "D", in: .network, about: "time limit per page: 10 (seconds), 500ms, 2m")
+  package static let maxSize = Option(
+    "max-size", .size, "SIZE", in: .network,
+    about: "largest response: 500m, 8g (default 16m, or 4g of a file)")
   package static let jobs = Option(
     "jobs", .count(1...16), "N", in: .network, about: "pages to fetch concurrently (default 1)")
   package static let wait = Option(
@@ -248,7 +253,9 @@ extension Option {
     format, json, ndjson, csv, tsv, csvRaw, fields, jq, noPager,
   ]
 
-  package static let reading: [Option] = [offline, refresh, noFallback, timeout, record, replay]
+  package static let reading: [Option] = [
+    offline, refresh, noFallback, timeout, maxSize, record, replay,
+  ]
 
   package static let lookup = reading(timeout: "time limit per record: 10 (seconds), 500ms, 2m")
 
@@ -259,8 +266,8 @@ extension Option {
 
   /// Options of commands that always contact the service.
   package static let fetching: [Option] = [
-    refresh.with(about: "try even if requests are paused after failures"), timeout, record,
-    replay,
+    refresh.with(about: "try even if requests are paused after failures"), timeout, maxSize,
+    record, replay,
   ]
 
   package static let selecting: [Option] = [condition, order, count]

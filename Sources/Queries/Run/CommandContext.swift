@@ -121,6 +121,10 @@ package struct CommandContext: Sendable {
       URL(filePath: "\($0)/tokens")
     }
     environment.sources = { [plugins = catalog.plugins] in plugins }
+    environment.downloadDirectory = try directories(settings).cache.map {
+      URL(filePath: "\($0)/downloads")
+    }
+    environment.maxSize = invocation.size(.maxSize)
     signIns.add(environment.authorizer)
     return environment
   }

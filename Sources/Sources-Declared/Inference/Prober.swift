@@ -32,9 +32,12 @@ package struct Prober: Sendable {
     }
     proposal.hasNoRows = first.rows.isEmpty
     var second: Sample?
-    if isSingle {
+    if isSingle || first.isFile {
       proposal.manifest.paging.proof = .single
-      proposal.note("paging", "single", "as told")
+      proposal.note(
+        "paging", "single",
+        isSingle ? "as told" : "a large file, of which the first \(first.rows.count) rows were read"
+      )
     } else if proposal.hasNoRows {
       // Every page of an empty list is empty, whatever its parameters.
       proposal.manifest.paging.proof = .unproved
@@ -77,6 +80,8 @@ package struct Prober: Sendable {
     var exchange: Exchange
     var response: HTTPResponse
     var rows: [JSON] = []
+    /// True for the first rows of a file that is too large for a response.
+    var isFile = false
 
     /// The rows as text, to compare pages.
     var texts: [String] { rows.map(\.text) }
@@ -120,8 +125,7 @@ package struct Prober: Sendable {
     proposal.requests += 1
     do {
       let service = manifest.authority ?? name
-      let answer = try await environment.transport.send(request)
-        .converted(from: request, as: manifest.format, rows: manifest.rowNames, by: service)
+      let (answer, isFile) = try await answer(to: request, of: manifest)
       let now = environment.now()
       proposal.quotaReset = answer.quotaPause(from: now).map {
         now.addingTimeInterval($0 / .seconds(1))
@@ -133,11 +137,33 @@ package struct Prober: Sendable {
         body: request.body.flatMap { JSON(inOrder: $0) },
         headers: response.headers, document: document)
       let rows = manifest.records(in: document) ?? []
-      return .success(Sample(exchange: exchange, response: response, rows: rows))
+      return .success(
+        Sample(exchange: exchange, response: response, rows: rows, isFile: isFile))
     } catch {
       // More requests would make a rate limit worse.
       if error.code == .rateLimited { throw error }
       return .failure(error)
+    }
+  }
+
+  /// The response to a request as JSON; of a file that is too large for a response the first rows, with a second request.
+  private func answer(
+    to request: HTTPRequest, of manifest: Manifest
+  ) async throws(SourceError) -> (HTTPResponse, isFile: Bool) {
+    let plugin = DeclaredPlugin(name, manifest)
+    do throws(SourceError) {
+      let response = try await environment.transport.send(request)
+      return (
+        try response.converted(
+          from: request, as: manifest.format, rows: manifest.rowNames,
+          by: manifest.authority ?? name), false
+      )
+    } catch {
+      guard error.code == .tooLarge, manifest.paging.step == nil else { throw error }
+      let first = request.setting(FilePages.parameter, to: FilePages.start)
+      let rows = try? await plugin.filePages(in: environment, as: manifest.format).send(first)
+      guard let rows, rows.conversion != nil else { throw error }
+      return (rows, true)
     }
   }
 

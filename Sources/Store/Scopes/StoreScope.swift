@@ -18,7 +18,7 @@ package struct StoreScope: Sendable {
   ///
   /// It has 30 bits: too few to tell which of many guesses is right. The salt is that of the store, so that all machines
   /// that share it agree.
-  func fingerprint(_ salt: String) -> String? {
+  package func fingerprint(_ salt: String) -> String? {
     secret.map { secret in
       let digest = secret.reveal { "\(salt)\0\($0)".fnv1a }
       return String(digest % (1 << 30), radix: 36)
