@@ -77,13 +77,13 @@ package final class FilePages: Transport {
     var request = request
     request.query.removeAll { $0.name == Self.name }
     guard case .plain(let text) = item.value, let place = FilePlace(text) else {
-      throw .damaged(Cursor?.none)
+      throw .damaged("\(item.value)")
     }
     let key = request.shownAddress + String(decoding: request.body ?? Data(), as: UTF8.self)
     let reading = reading(of: request, key, at: place)
     do throws(SourceError) {
       let page = try await reading.page(at: place, rows: rowCount, bytes: Self.maxBytes)
-      if let next = page.next { keep(reading, key, until: next) }
+      if let next = page.next { keep(reading, key, until: next) } else { release(key) }
       return response(page)
     } catch {
       // The rows that it has are those of the same page.
@@ -118,6 +118,13 @@ package final class FilePages: Transport {
       return FileReading(
         download, as: format, path: request.url.path(percentEncoded: false),
         bodyLimit: request.limits.bodyBytes)
+    }
+  }
+
+  /// Lets go of the file of a list that was read to its end.
+  private func release(_ key: String) {
+    state.withLock { state in
+      if !state.readings.contains(where: { $0.key == key }) { state.downloads[key] = nil }
     }
   }
 

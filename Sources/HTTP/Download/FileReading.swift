@@ -121,6 +121,7 @@ actor FileReading {
   private func fill(from place: Int, upTo limit: Int, _ bytes: Int) async throws(SourceError) {
     while reader != nil {
       let wanted = passed < place ? min(place - passed, limit) : limit
+      rows.isCounting = passed < place
       if rows.count >= wanted || passed >= place && rows.size >= bytes {
         if passed >= place { return }
         passed += rows.count
