@@ -29,6 +29,8 @@ final class DownloadFile: Sendable {
   private static let ending = ".part"
   private static let temporaryEnding = ".new"
   private static let maxAge = 24 * 3600.0
+  /// The longest wait for the task of a download that has just ended, which may be writing.
+  private static let maxWait = Duration.milliseconds(250)
   private static let maxMetadataBytes = 2 << 20
 
   let path: String
@@ -64,7 +66,7 @@ final class DownloadFile: Sendable {
     while true {
       let file = try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
       // Without locks, as on some network file systems, all files are in use.
-      guard (try? file.lock(.exclusive, within: .zero)) ?? false else { return nil }
+      guard (try? file.lock(.exclusive, within: maxWait)) ?? false else { return nil }
       // Another process may have removed it before it was locked.
       if try file.linkCount() > 0 { return file }
     }

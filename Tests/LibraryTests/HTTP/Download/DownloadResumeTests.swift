@@ -256,8 +256,15 @@ struct DownloadResumeTests {
 
   // MARK: - Objects and processes
 
-  /// A download that has received `count` bytes of a file, and is gone.
+  /// Receives `count` bytes by a download, and waits until nothing of it is left but its file.
   private func receive(_ count: Int, of request: HTTPRequest) async throws {
+    let used = directory.usedCount
+    try await receiveOnce(count, of: request)
+    // Its task may end later than the object.
+    while directory.usedCount > used { await Task.yield() }
+  }
+
+  private func receiveOnce(_ count: Int, of request: HTTPRequest) async throws {
     let download = directory.download(request)
     var offset = 0
     while offset < count {

@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorFakeServices
+import AggregatorFiles
 import AggregatorHTTP
 import AggregatorSourceTesting
 import Foundation
@@ -13,6 +14,13 @@ final class DownloadDirectory: Sendable {
 
   var names: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+  }
+
+  /// The number of files that downloads have open.
+  var usedCount: Int {
+    names.filter { $0.hasSuffix(".part") }.count { name in
+      (try? OpenFile("\(path)/\(name)", O_RDWR).lock(.exclusive, within: .zero)) == false
+    }
   }
 
   func contents(of ending: String) throws -> Data? {
