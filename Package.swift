@@ -32,7 +32,7 @@ let package = Package(
     .plugin(name: "AggregatorEmbedJSON", targets: ["AggregatorEmbedJSON"]),
   ] + sources.map { .library(name: "\($0)Source", targets: ["\($0)Source"]) },
   targets: [
-    // Loads the libraries of the five below at run time.
+    // Loads the libraries of the six below at run time.
     .target(
       name: "CAggregatorLibrary",
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
@@ -41,6 +41,7 @@ let package = Package(
     .target(name: "CAggregatorLineEditor", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorPostgres", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorServer", dependencies: ["CAggregatorLibrary"]),
+    .target(name: "CAggregatorZlib", dependencies: ["CAggregatorLibrary"]),
     .systemLibrary(
       name: "CAggregatorSQLite",
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
@@ -52,7 +53,7 @@ let package = Package(
     .library("Files", dependsOn: ["AggregatorCore"]),
     .library("Settings", dependsOn: ["AggregatorCore", "AggregatorFiles"]),
     // Records in CSV, TSV, NDJSON and XML, as JSON.
-    .library("Formats", dependsOn: ["AggregatorCore", "CAggregatorFormats"]),
+    .library("Formats", dependsOn: ["AggregatorCore", "CAggregatorFormats", "CAggregatorZlib"]),
     .library(
       "HTTP",
       dependsOn: [
@@ -75,7 +76,7 @@ let package = Package(
       dependsOn: ["AggregatorCore", "AggregatorStore", "CAggregatorPostgres"]),
     // From a store in a database to another one.
     .library("Copy", dependsOn: ["AggregatorCore", "AggregatorStore"]),
-    .library("Server", dependsOn: ["AggregatorCore", "CAggregatorServer"]),
+    .library("Server", dependsOn: ["AggregatorCore", "CAggregatorServer", "CAggregatorZlib"]),
     .library("Observation", dependsOn: ["AggregatorCore", "AggregatorStore"]),
     .target(
       name: "AggregatorKit",

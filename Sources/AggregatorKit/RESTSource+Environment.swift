@@ -13,7 +13,8 @@ extension RESTSource {
     paging: RESTPaging, decoding: @escaping Decoding
   ) {
     self.init(
-      name, of: service, list: list, paging: paging, transport: environment.transport,
+      name, of: service, list: list.limited(to: environment.maxSize), paging: paging,
+      transport: environment.transport,
       now: environment.now, decoding: decoding)
     largestPage = environment.pageSize
   }
@@ -25,7 +26,8 @@ extension RESTSource {
     page: @escaping @Sendable (Body) -> RESTResponse<Item>
   ) {
     self.init(
-      name, of: service, list: list, paging: paging, transport: environment.transport,
+      name, of: service, list: list.limited(to: environment.maxSize), paging: paging,
+      transport: environment.transport,
       now: environment.now, decoding: body, page: page)
     largestPage = environment.pageSize
   }
@@ -59,5 +61,14 @@ extension RESTSource {
       try response.page(parts, step: paging.step, by: service ?? name)
     }
     self.rows = parts.rows
+  }
+}
+
+extension HTTPRequest {
+  /// This request with another limit of its response; `nil` to leave it as it is.
+  fileprivate func limited(to bytes: Int?) -> HTTPRequest {
+    var request = self
+    if let bytes { request.limits.bodyBytes = bytes }
+    return request
   }
 }

@@ -43,6 +43,19 @@ package enum BodyFormat: String, CaseIterable, Sendable {
     }
   }
 
+  /// The format of a body from which another one may be expected; `nil` as in ``init(contentType:path:head:)``.
+  ///
+  /// Instead of the expected format some services send an error in JSON or HTML.
+  package init?(
+    expecting expected: BodyFormat?, contentType: String?, path: String,
+    head: some Collection<UInt8>
+  ) {
+    let isMarkup = head.first { $0 > 0x20 }.map { "{[<".utf8.contains($0) } ?? false
+    let recognised = Self(contentType: contentType, path: path, head: head)
+    guard let format = isMarkup ? recognised : expected ?? recognised else { return nil }
+    self = format
+  }
+
   private static let ndjsonTypes = [
     "application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines",
     "application/jsonlines",
@@ -92,13 +105,16 @@ package enum BodyFormat: String, CaseIterable, Sendable {
   }
 }
 
-extension [UInt8] {
-  /// True for XML that says so, or begins as RSS and Atom do.
-  fileprivate var isXML: Bool {
-    String(decoding: prefix(1024), as: UTF8.self).lowercased()
-      .contains(/<(\?xml|rss|feed|rdf:rdf)[\s>]/)
+extension Collection<UInt8> {
+  /// True for XML that says so, or begins as RSS and Atom do; XHTML is HTML.
+  package var isXML: Bool {
+    let head = String(decoding: prefix(1024), as: UTF8.self).lowercased()
+    return !head.contains("<html") && !head.contains("<!doctype html")
+      && head.contains(/<(\?xml|rss|feed|rdf:rdf)[\s>]/)
   }
+}
 
+extension [UInt8] {
   /// True for HTML, and for XHTML.
   fileprivate var isHTML: Bool {
     let head = String(decoding: prefix(1024), as: UTF8.self).lowercased()

@@ -73,11 +73,9 @@ package struct ConvertedBody: Sendable {
       var decoder = try TextDecoder(contentType: origin.contentType, head: bytes.prefix(4))
       text = decoder.decode(bytes)
     }
-    let recognised = BodyFormat(
-      contentType: origin.contentType, path: origin.path, head: text ?? bytes)
-    // Instead of the expected format some services send an error in JSON or HTML.
-    let isMarkup = (text ?? bytes).first { $0 > 0x20 }.map { "{[<".utf8.contains($0) } ?? false
-    let format = isMarkup ? recognised : origin.format ?? recognised
+    let format = BodyFormat(
+      expecting: origin.format, contentType: origin.contentType, path: origin.path,
+      head: text ?? bytes)
     self.format = format
     switch format {
     case nil:
@@ -101,13 +99,9 @@ package struct ConvertedBody: Sendable {
         try reader.read(text, from: &position, into: &rows, upTo: rows.count + 1000)
         guard rows.size <= maxSize else { throw .tooLarge(maxBytes) }
       }
-      let end = try reader.finish(into: &rows)
+      let end = try reader.finish(after: 0, into: &rows)
       cut = cut ?? end
       columns = reader.columns
-      // A line of any text could be that of the names.
-      guard format == .ndjson || rows.count > 0 || columns?.count ?? 0 > 1 else {
-        throw .invalid("there is neither a row nor more than one column", line: 1)
-      }
       json = rows.json
     }
   }

@@ -28,7 +28,7 @@ package struct FormatError: Error, CustomStringConvertible {
     FormatError(.invalid, reason, line: line)
   }
 
-  static func tooLarge(_ bytes: Int) -> FormatError {
+  package static func tooLarge(_ bytes: Int) -> FormatError {
     FormatError(.tooLarge, "the file is larger than \(bytes >> 20) MiB")
   }
 
@@ -39,7 +39,8 @@ package struct FormatError: Error, CustomStringConvertible {
   package func sourceError(from service: String) -> SourceError {
     switch kind {
     case .invalid: SourceError(.malformed, "invalid file from \(service): \(description)")
-    case .tooLarge: SourceError(.tooLarge, reason)
+    case .tooLarge:
+      SourceError(.tooLarge, reason, remedy: Remedy("allow a larger file", .allowMoreBytes))
     case .notInstalled: SourceError(.unsupported, reason, remedy: remedy.map { Remedy($0) })
     }
   }

@@ -1,9 +1,9 @@
 import AggregatorFoundation
-import CAggregatorFormats
+import CAggregatorZlib
 
 /// Decompresses a file in the format of gzip (RFC 1952), in pieces.
 package struct Inflation: ~Copyable {
-  private static let libraries = ["libz.so.1", "libz.1.dylib"]
+  private static let libraries = ["libz.so.1", "/usr/lib/libz.1.dylib"]
 
   private let handle: OpaquePointer
   /// True between two members of the file, where it may end.
@@ -16,16 +16,16 @@ package struct Inflation: ~Copyable {
   }
 
   package init() throws(FormatError) {
-    guard Self.libraries.contains(where: { cformats_load_zlib($0) }) else {
+    guard Self.libraries.contains(where: { czlib_load($0) }) else {
       throw FormatError(
         .notInstalled, "the file is compressed, and zlib is not installed",
         remedy: "run \"apt-get install zlib1g\"")
     }
-    guard let handle = cformats_inflation_new() else { throw .tooLarge(0) }
+    guard let handle = czlib_inflation_new() else { throw .tooLarge(0) }
     self.handle = handle
   }
 
-  deinit { cformats_inflation_free(handle) }
+  deinit { czlib_inflation_free(handle) }
 
   /// True if the file may end here.
   package var isWhole: Bool { isBetweenMembers }
@@ -51,16 +51,16 @@ package struct Inflation: ~Copyable {
       var written = 0
       let result = bytes.withUnsafeBytes { input in
         output.withUnsafeMutableBytes { output in
-          cformats_inflate(
+          czlib_inflate(
             handle, input.baseAddress.map { $0 + position }, input.count - position, &used,
             output.baseAddress.map { $0 + end }, output.count - end, &written)
         }
       }
       position += used
       end += written
-      if used > 0 || written > 0 { isBetweenMembers = result == CFORMATS_END }
+      if used > 0 || written > 0 { isBetweenMembers = result == CZLIB_END }
       hasMembers = hasMembers || isBetweenMembers
-      guard result != CFORMATS_INVALID else {
+      guard result != CZLIB_INVALID else {
         throw FormatError(.invalid, "the compression is damaged")
       }
       // Decompression that stops before the room is full needs further bytes.

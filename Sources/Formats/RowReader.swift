@@ -77,8 +77,22 @@ package struct RowReader: Sendable {
 
   /// Reads the last record, which no line break ends.
   ///
+  /// - Parameter passed: The number of rows that are in `rows` no more.
   /// - Returns: Why the text seems to be cut off; `nil` if it does not.
-  package mutating func finish(into rows: inout JSONRows) throws(FormatError) -> String? {
+  /// - Throws: ``FormatError`` also for a table without rows and with one column: any line of text could be that.
+  package mutating func finish(
+    after passed: Int, into rows: inout JSONRows
+  ) throws(FormatError) -> String? {
+    let cut = try readLast(into: &rows)
+    guard passed + rows.count > 0 || columns?.count ?? 0 > 1 || !isDelimited else {
+      throw .invalid("there is neither a row nor more than one column", line: 1)
+    }
+    return cut
+  }
+
+  private var isDelimited: Bool { if case .delimited = reader { true } else { false } }
+
+  private mutating func readLast(into rows: inout JSONRows) throws(FormatError) -> String? {
     switch reader {
     case .delimited(var delimited, var columns):
       do {
@@ -189,7 +203,7 @@ package struct JSONRows: Sendable {
 }
 
 extension Collection<UInt8> {
-  /// What separates the names in the first line: a comma, or a semicolon if there are more of them.
+  /// The separator of the names in the first line: a comma, or a semicolon if there are more of them.
   fileprivate var csvSeparator: UInt8 {
     let line = prefix { $0 != UInt8(ascii: "\n") }
     let (semicolon, comma) = (UInt8(ascii: ";"), UInt8(ascii: ","))

@@ -15,7 +15,7 @@ package struct XMLReader {
     ["rss", "channel", "item"], ["rdf:RDF", "item"], ["feed", "entry"],
   ]
 
-  private static let libraries = ["libexpat.so.1", "libexpat.1.dylib"]
+  private static let libraries = ["libexpat.so.1", "/usr/lib/libexpat.1.dylib"]
 
   private static let maxDepth = 200
   private static let maxElements = 2_000_000

@@ -165,7 +165,6 @@ public struct DeclaredPlugin: Plugin {
       }
     }
     let list = try manifest.request(manifest.url, in: settings, knowing: known)
-      .limited(to: environment.maxSize)
     var environment = try manifest.authorized(environment)
     var paging = manifest.restPaging
     if manifest.isFile {
@@ -260,15 +259,6 @@ extension Manifest {
   /// `${NAME}` instead of a value that may be a secret.
   private func shown(_ value: String, of name: String) -> String {
     LikelySecret.isHeader(name, value: value) && !value.contains("${") ? "${NAME}" : value
-  }
-}
-
-extension HTTPRequest {
-  /// This request with another limit of its response; `nil` to leave it as it is.
-  fileprivate func limited(to bytes: Int?) -> HTTPRequest {
-    var request = self
-    if let bytes { request.limits.bodyBytes = bytes }
-    return request
   }
 }
 

@@ -72,7 +72,7 @@ package struct ValueKinds: Hashable, Sendable {
     self.members = members
   }
 
-  /// What is known of the texts at a path.
+  /// The kinds that the texts at a path have in common.
   private struct Texts {
     /// The kinds that all of them have; `nil` for no text.
     private var common: Set<Kind>?

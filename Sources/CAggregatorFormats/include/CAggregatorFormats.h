@@ -5,27 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// zlib (https://zlib.net), loaded at run time.
-bool cformats_load_zlib(const char *name);
-
-typedef struct cformats_inflation cformats_inflation;
-
-// Begins to decompress a file in the format of gzip (RFC 1952); NULL if memory ran out.
-cformats_inflation *cformats_inflation_new(void);
-void cformats_inflation_free(cformats_inflation *inflation);
-
-typedef enum {
-  CFORMATS_MORE,
-  // A member of the file has ended; another one may follow.
-  CFORMATS_END,
-  CFORMATS_INVALID,
-} cformats_result;
-
-// Decompresses bytes; sets how many of them were used, and how many were written.
-cformats_result cformats_inflate(
-  cformats_inflation *inflation, const void *input, size_t count, size_t *used, void *output,
-  size_t capacity, size_t *written);
-
 // Expat (https://libexpat.github.io), loaded at run time.
 bool cformats_load_expat(const char *name);
 

@@ -76,9 +76,4 @@ bool cserver_has_left(int socket);
 // A hash of bytes that is the same in every process, not for secrets.
 uint64_t cserver_hash(const void *bytes, size_t count);
 
-// zlib (https://zlib.net), loaded at run time.
-bool cserver_load_zlib(const char *name);
-// Returns the count of compressed bytes; 0 if there are more of them than the capacity.
-size_t cserver_gzip(const void *bytes, size_t count, void *output, size_t capacity);
-
 #endif

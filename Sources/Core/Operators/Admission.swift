@@ -120,7 +120,7 @@ extension AdmissionState {
   }
 }
 
-/// What decides about the calls of a source.
+/// The rules by which the calls of a source are admitted.
 struct AdmissionRules: Sendable {
   let limit: CallLimit?
   let breaker: BreakerPolicy?

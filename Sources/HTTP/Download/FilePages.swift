@@ -116,8 +116,8 @@ package final class FilePages: Transport {
         ?? Download(request, over: base, into: directory, maxBytes: maxFileBytes)
       state.downloads[key] = download
       return FileReading(
-        download, as: format, path: request.url.path(percentEncoded: false),
-        bodyLimit: request.limits.bodyBytes)
+        download, of: request.url, as: format,
+        limits: (maxFileBytes, request.limits.bodyBytes))
     }
   }
 

@@ -20,7 +20,8 @@ actor FileReading {
   private let download: Download
   private let expected: BodyFormat?
   private let path: String
-  private let bodyLimit: Int
+  private let service: String
+  private let limits: (file: Int, body: Int)
   /// Names the version of a file without a validator.
   private let random = String(UInt64.random(in: .min ... .max), radix: 36)
 
@@ -31,6 +32,7 @@ actor FileReading {
   private var chunk: [UInt8] = []
   private var chunkPosition = 0
   private var inflation: Inflation?
+  private var inflated = 0
   private var decoder: TextDecoder?
   private var text: [UInt8] = []
   private var textPosition = 0
@@ -42,11 +44,15 @@ actor FileReading {
   private var passed = 0
   private var rows = JSONRows()
 
-  init(_ download: Download, as format: BodyFormat?, path: String, bodyLimit: Int) {
+  /// - Parameter limits: The most bytes of a file, also after it is decompressed, and of a response without rows.
+  init(
+    _ download: Download, of url: URL, as format: BodyFormat?, limits: (file: Int, body: Int)
+  ) {
     self.download = download
     expected = format
-    self.path = path
-    self.bodyLimit = bodyLimit
+    path = url.path(percentEncoded: false)
+    service = Address(url)?.authority ?? path
+    self.limits = limits
   }
 
   /// Reads the page at a place, which a new reading looks for.
@@ -90,6 +96,7 @@ actor FileReading {
     head = nil
     (offset, hasEnded, chunk, chunkPosition) = (0, false, [], 0)
     inflation = nil
+    inflated = 0
     decoder = nil
     (text, textPosition, format, reader, cut) = ([], 0, nil, nil, nil)
     passed = 0
@@ -100,7 +107,7 @@ actor FileReading {
   private func page(_ version: String, _ isRestarted: Bool) throws(SourceError) -> Page {
     var response = head?.response ?? HTTPResponse(status: 200)
     response.body = rows.json
-    let isLast = hasEnded && reader == nil
+    let isLast = reader == nil
     response.conversion = HTTPResponse.Conversion(
       format: format, columns: columns, cut: isLast ? cut : nil)
     passed += rows.count
@@ -141,13 +148,14 @@ actor FileReading {
         do throws(FormatError) {
           try reader?.read(text, from: &textPosition, into: &rows, upTo: wanted)
         } catch {
-          throw error.sourceError(from: path)
+          throw error.sourceError(from: service)
         }
       } catch {
-        // The rows before are read first, unless nobody waits for them.
-        guard error.code != .cancelled, error.code != .malformed, passed >= place, rows.count > 0,
-          !(error.cause is Download.VersionChanged)
-        else { throw error }
+        // The rows before a failure of the transfer are a page, and the next call meets the failure.
+        let isOfTransfer =
+          ![.cancelled, .malformed].contains(error.code)
+          && !(error.cause is Download.VersionChanged)
+        guard isOfTransfer, passed >= place, rows.count > 0 else { throw error }
         return
       }
     }
@@ -156,15 +164,11 @@ actor FileReading {
   private func finish() throws(SourceError) {
     guard var reader else { return }
     do throws(FormatError) {
-      let end = try reader.finish(into: &rows)
+      let end = try reader.finish(after: passed, into: &rows)
       cut = cut ?? end
       columns = reader.columns
     } catch {
-      throw error.sourceError(from: path)
-    }
-    guard format == .ndjson || passed + rows.count > 0 || columns?.count ?? 0 > 1 else {
-      throw FormatError(.invalid, "there is neither a row nor more than one column")
-        .sourceError(from: path)
+      throw error.sourceError(from: service)
     }
     self.reader = nil
   }
@@ -193,7 +197,7 @@ actor FileReading {
       textPosition = 0
       guard hasEnded, plain.isEmpty else { return true }
     } catch {
-      throw error.sourceError(from: path)
+      throw error.sourceError(from: service)
     }
     if let isWhole = inflation?.isWhole, !isWhole { cut = "the compressed file ends too early" }
     return false
@@ -207,6 +211,8 @@ actor FileReading {
     }
     var plain: [UInt8] = []
     try inflation?.decompress(chunk, from: &chunkPosition, into: &plain, room: Self.roomSize)
+    inflated += plain.count
+    guard inflated <= limits.file else { throw .tooLarge(limits.file) }
     return plain
   }
 
@@ -215,9 +221,7 @@ actor FileReading {
     guard reader == nil, !hasEnded || offset == 0 else { return nil }
     while text.count < BodyFormat.headSize, try await read() {}
     let type = head.response.header("content-type")
-    let recognised = BodyFormat(contentType: type, path: path, head: text)
-    let isMarkup = text.first { $0 > 0x20 }.map { "{[<".utf8.contains($0) } ?? false
-    format = isMarkup ? recognised : expected ?? recognised
+    format = BodyFormat(expecting: expected, contentType: type, path: path, head: text)
     if let format, format.isLines {
       reader = RowReader(format, head: text.prefix(BodyFormat.headSize))
       return nil
@@ -228,7 +232,7 @@ actor FileReading {
         at: body.count, atMost: Self.chunkSize, of: head.version)
       if bytes.isEmpty { break }
       body += bytes
-      guard body.count <= bodyLimit else { throw .tooLarge(bodyLimit) }
+      guard body.count <= limits.body else { throw .tooLarge(limits.body) }
     }
     var response = head.response
     response.body = Data(body)

@@ -1,4 +1,5 @@
 public import AggregatorCore
+import AggregatorFormats
 public import AggregatorFoundation
 
 extension HTTPResponse {
@@ -25,7 +26,7 @@ extension HTTPResponse {
     switch body.firstSignificantByte {
     case nil: throw SourceError(.malformed, "\(service) sent an empty response instead of JSON")
     case UInt8(ascii: "<"):
-      let what = isXML ? "XML" : "an HTML page"
+      let what = body.isXML ? "XML" : "an HTML page"
       throw SourceError(.malformed, "\(service) sent \(what) instead of JSON\(excerpt)")
     default: break
     }
@@ -33,13 +34,6 @@ extension HTTPResponse {
       throw SourceError(.malformed, "\(service) sent something that is not JSON\(excerpt)")
     }
     return text
-  }
-
-  /// True if the body says that it is XML, or begins as RSS and Atom do; XHTML is HTML.
-  private var isXML: Bool {
-    let head = String(decoding: body.prefix(1024), as: UTF8.self).lowercased()
-    return !head.contains("<html") && !head.contains("<!doctype html")
-      && head.contains(/<(\?xml|rss|feed|rdf:rdf)[\s>]/)
   }
 }
 

@@ -3,7 +3,7 @@ package import AggregatorFormats
 import AggregatorFoundation
 
 extension HTTPResponse {
-  /// What is known of a body that was converted to JSON.
+  /// The original form of a body that was converted to JSON.
   package struct Conversion: Sendable {
     /// The format in which it was sent; `nil` for JSON that was only compressed.
     package let format: BodyFormat?

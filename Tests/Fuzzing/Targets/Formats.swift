@@ -42,7 +42,7 @@ extension FuzzTarget {
         start += piece.count
         index += 1
       }
-      let cut = try reader.finish(into: &rows)
+      let cut = try reader.finish(after: 0, into: &rows)
       return (rows.json, cut)
     }
     func answer(_ sizes: [Int]) -> String {

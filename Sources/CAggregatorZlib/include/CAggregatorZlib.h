@@ -1,0 +1,32 @@
+#ifndef C_AGGREGATOR_ZLIB_H
+#define C_AGGREGATOR_ZLIB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// zlib (https://zlib.net), loaded at run time.
+bool czlib_load(const char *name);
+
+typedef struct czlib_inflation czlib_inflation;
+
+// Begins to decompress a file in the format of gzip (RFC 1952); NULL if memory ran out.
+czlib_inflation *czlib_inflation_new(void);
+void czlib_inflation_free(czlib_inflation *inflation);
+
+typedef enum {
+  CZLIB_MORE,
+  // A member of the file has ended; another one may follow.
+  CZLIB_END,
+  CZLIB_INVALID,
+} czlib_result;
+
+// Decompresses bytes; sets how many of them were used, and how many were written.
+czlib_result czlib_inflate(
+  czlib_inflation *inflation, const void *input, size_t count, size_t *used, void *output,
+  size_t capacity, size_t *written);
+
+// Compresses bytes in the format of gzip. Returns the count of compressed bytes; 0 if there are more of them than the
+// capacity.
+size_t czlib_gzip(const void *bytes, size_t count, void *output, size_t capacity);
+
+#endif
