@@ -32,7 +32,7 @@ let package = Package(
     .plugin(name: "AggregatorEmbedJSON", targets: ["AggregatorEmbedJSON"]),
   ] + sources.map { .library(name: "\($0)Source", targets: ["\($0)Source"]) },
   targets: [
-    // Loads the libraries of the six below at run time.
+    // Loads the libraries of the seven below at run time.
     .target(
       name: "CAggregatorLibrary",
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
@@ -41,6 +41,7 @@ let package = Package(
     .target(name: "CAggregatorLineEditor", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorPostgres", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorServer", dependencies: ["CAggregatorLibrary"]),
+    .target(name: "CAggregatorYAML", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorZlib", dependencies: ["CAggregatorLibrary"]),
     .systemLibrary(
       name: "CAggregatorSQLite",
@@ -93,6 +94,13 @@ let package = Package(
       name: "DeclaredSource",
       dependencies: ["AggregatorFiles", "AggregatorFormats", "AggregatorKit"],
       path: "Sources/Sources-Declared"),
+    // Manifests from an OpenAPI document.
+    .library(
+      "OpenAPI",
+      dependsOn: [
+        "AggregatorFiles", "AggregatorFormats", "AggregatorKit", "CAggregatorYAML",
+        "DeclaredSource",
+      ]),
     // A manifest's module in Swift.
     .library("Export", dependsOn: ["AggregatorKit", "DeclaredSource"]),
     // The command line: what it writes, what a run is asked and answers, how its words are read, its SQL, its pages,
@@ -123,8 +131,9 @@ let package = Package(
       name: "AggregatorCommand",
       dependencies: [
         "AggregatorArguments", "AggregatorCopy", "AggregatorExport", "AggregatorFiles",
-        "AggregatorKit", "AggregatorLaws", "AggregatorQueries", "AggregatorSQL", "AggregatorServer",
-        "AggregatorTerminal", "AggregatorWeb", "DeclaredSource",
+        "AggregatorKit", "AggregatorLaws", "AggregatorOpenAPI", "AggregatorQueries",
+        "AggregatorSQL", "AggregatorServer", "AggregatorTerminal", "AggregatorWeb",
+        "DeclaredSource",
       ]),
     // The list of the sources, which tests read without the program.
     .target(
@@ -152,8 +161,7 @@ let package = Package(
       name: "DeclaredTests",
       dependencies: [
         "AggregatorExport", "AggregatorFakeServices", "AggregatorKit", "AggregatorLaws",
-        "AggregatorSourceTesting",
-        "DeclaredSource",
+        "AggregatorOpenAPI", "AggregatorSourceTesting", "DeclaredSource",
       ]),
     .sourceTests("Countries"),
     .sourceTests("Heroes"),
@@ -191,7 +199,8 @@ let package = Package(
       name: "AggregatorFuzzing",
       dependencies: [
         "AggregatorFiles", "AggregatorFormats", "AggregatorKit", "AggregatorLaws",
-        "AggregatorServer", "AggregatorSourceTesting", "CAggregatorSQLite", "DeclaredSource",
+        "AggregatorOpenAPI", "AggregatorServer", "AggregatorSourceTesting", "CAggregatorSQLite",
+        "DeclaredSource",
       ] + sourceModules + commandLine.map { .byName(name: $0) },
       path: "Tests/Fuzzing"),
     .executableTarget(
@@ -279,11 +288,11 @@ if Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil {
 if Context.environment["AGGREGATOR_SMALL_COMMANDS"] != nil {
   let rare = [
     "AggregatorArguments", "AggregatorAuthorization", "AggregatorCommand", "AggregatorCopy",
-    "AggregatorExport", "AggregatorFiles", "AggregatorImages", "AggregatorKit", "AggregatorLaws",
-    "AggregatorPostgres",
-    "AggregatorQueries", "AggregatorSQL", "AggregatorServer", "AggregatorSettings",
-    "AggregatorTerminal", "AggregatorWeb", "CountriesSource", "HeroesSource",
-    "ProductsSource",
+    "AggregatorExport", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages", "AggregatorKit",
+    "AggregatorLaws", "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries",
+    "AggregatorSQL", "AggregatorSQLite", "AggregatorServer", "AggregatorSettings",
+    "AggregatorStore", "AggregatorTerminal", "AggregatorWeb", "CountriesSource", "HeroesSource",
+    "ProductsSource", "UsersSource",
   ]
   for target in package.targets where rare.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"])]

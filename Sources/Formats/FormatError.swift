@@ -24,7 +24,7 @@ package struct FormatError: Error, CustomStringConvertible {
     self.remedy = remedy
   }
 
-  static func invalid(_ reason: String, line: Int) -> FormatError {
+  package static func invalid(_ reason: String, line: Int) -> FormatError {
     FormatError(.invalid, reason, line: line)
   }
 

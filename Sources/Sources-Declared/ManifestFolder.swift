@@ -126,6 +126,29 @@ public struct ManifestFolder: Sendable {
     try PrivateFile(path: file(of: name)).write(text + [UInt8(ascii: "\n")])
   }
 
+  /// Writes the file of a service, and binds its secrets to its host; `secrets` have new values.
+  ///
+  /// - Throws: ``SourceError``: `invalidSettings` for an invalid manifest, or if a secret is bound to another host, or
+  ///   `storage`.
+  package func write(
+    service: JSON, as name: String, rebinding secrets: Set<String> = []
+  ) throws(SourceError) {
+    let text = JSONFormatter.indented(Array(service.text.utf8)) ?? []
+    for manifest in try Self.manifests(of: service, as: name) {
+      try bind(manifest.secretHosts, replacing: secrets)
+    }
+    try PrivateFile(path: path(of: name)).write(text + [UInt8(ascii: "\n")])
+  }
+
+  /// The manifests of the lists of a service.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidSettings` for an invalid one.
+  package static func manifests(
+    of service: JSON, as name: String
+  ) throws(SourceError) -> [Manifest] {
+    try ManifestFile(reading: Data(service.text.utf8), named: name).manifests()
+  }
+
   /// The text of the file that declares a source or a service, which need not be valid.
   package func text(of name: String) throws(SourceError) -> [UInt8] {
     let file = PrivateFile(path: file(of: name))

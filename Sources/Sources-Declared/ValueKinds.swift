@@ -65,6 +65,20 @@ package struct ValueKinds: Hashable, Sendable {
     self = texts.kinds
   }
 
+  /// The kinds of the numbers and truth values that a described row has, and that rows have as text.
+  init(describedBy row: JSON?, sentIn rows: [JSON]) {
+    for scalar in row?.scalars(depth: 2) ?? [] {
+      let kind: Kind
+      switch scalar.value {
+      case .integer, .number: kind = .number
+      case .bool: kind = .boolean
+      default: continue
+      }
+      guard rows.contains(where: { scalar.path.value(in: $0)?.string != nil }) else { continue }
+      _ = set(kind, at: scalar.path.components[...])
+    }
+  }
+
   private init() {}
 
   private init(kind: Kind?, members: [Entry]) {

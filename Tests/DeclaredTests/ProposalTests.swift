@@ -526,3 +526,27 @@ extension Manifest.Paging.Step {
     }
   }
 }
+
+extension ProposalTests {
+  @Test func `A time limit holds for all requests`() async throws {
+    let clock = ManualClock()
+    // The limit is reached while the second page is awaited.
+    let server = try LoopbackServer { request in
+      guard request.query.isEmpty else {
+        clock.advance(by: .seconds(20))
+        return .status(404)
+      }
+      let rows = (1...10).map { "{\"id\": \($0), \"name\": \"lamp \($0)\"}" }
+      return .json("{\"lamps\": [\(rows.joined(separator: ","))]}")
+    }
+    let hints = JSON.object([
+      JSON.Member("url", .string("\(server.baseURL)/lamps")), JSON.Member("rate", "off"),
+    ])
+    let environment = PluginEnvironment(settings: Settings(), transport: HTTPTransport.standard)
+    let proposal = try await Deadline.$current.withValue(Deadline(after: .seconds(10), on: clock)) {
+      try await Proposal(for: "lamps", from: hints, in: environment)
+    }
+    #expect(!proposal.isProved)
+    #expect(server.requests.count == 2)
+  }
+}

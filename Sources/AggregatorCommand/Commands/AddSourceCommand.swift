@@ -1,6 +1,7 @@
 import AggregatorArguments
 import AggregatorFiles
 import AggregatorKit
+import AggregatorOpenAPI
 import AggregatorQueries
 import AggregatorTerminal
 import DeclaredSource
@@ -60,12 +61,12 @@ extension Command {
   static let replace = Option("replace", about: "replace a source of this name")
 
   static let addSource = Command(
-    "NAME URL | NAME --curl",
-    options: [curl, header, body] + signInOptions + manifestOptions + [
+    "NAME URL | NAME --curl | NAME --openapi FILE",
+    options: [curl, openAPI, only, header, body] + signInOptions + manifestOptions + [
       single, probe, allowHost, replace,
       .dryRun.with(about: "print what was found without saving it"),
       .yes.with(about: "save it even if the paging could not be verified"), .json,
-      .timeout.with(about: "time limit per page: 10 (seconds), 500ms, 2m (default 15s)"),
+      .timeout.with(about: "time limit of all requests, and later of a page: 10 (seconds), 2m"),
     ],
     notes: [
       "Infers the list of records, their IDs and the paging from the response, and verifies the paging by "
@@ -78,6 +79,9 @@ extension Command {
       "With --basic or --oauth-token-url, the source signs in. The password, or the client's ID, its secret and the "
         + "refresh token, are settings named after the source. What is not set is asked for, and saved once the service "
         + "has accepted it.",
+      "With --openapi, adds the lists of an OpenAPI 3 document as sources NAME-LIST of one service: with the "
+        + "parameters, the paging and the URLs of single records that the document names, each verified by requests. "
+        + "A URL after NAME replaces that of the document.",
     ],
     examples: [
       ("sources add issues https://api.github.com/repos/swiftlang/swift/issues", "add a source"),
@@ -86,6 +90,7 @@ extension Command {
         "sources add shop https://shop.example/orders --oauth-token-url https://shop.example/token",
         "sign in with OAuth 2"
       ),
+      ("sources add crm --openapi openapi.yaml", "add the lists that a document describes"),
     ],
     run: addSource)
 
@@ -94,6 +99,12 @@ extension Command {
   ) async throws -> ExitCode {
     guard let name = invocation.arguments.first else { throw CommandError.missingArgument("NAME") }
     let folder = try context.manifestFolder()
+    if let place = invocation.text(openAPI) {
+      return try await addService(name, at: place, in: folder, invocation, context)
+    }
+    if invocation.has(only) {
+      throw CommandError(.usage, "\(only.spelling) needs \(openAPI.spelling)")
+    }
     let service = folder.services.contains(name) ? name : folder.service(of: name)
     // What is found out for a list can be copied into the manifest of its service.
     if let service, !invocation.has(.dryRun) {
@@ -114,53 +125,49 @@ extension Command {
     let auth = try signIn(
       name, invocation, request, avoiding: Set(context.catalog.settings(except: name).map(\.key)))
     let hints = hints(invocation, request, auth, literals)
+    var secrets = NewSecrets(literals)
     do {
-      let replaced = Set(literals.map(\.setting))
-      let known = try declaredSecrets(of: name, in: hints, boundIn: folder, replacing: replaced)
-      var environment = try context.localEnvironment(knowing: known)
-      var secrets = Dictionary(literals.map { ($0.setting, $0.value) }) { first, _ in first }
-      environment.settings = environment.settings.replaced(secrets)
-      let mayAsk = !invocation.has(.noInput) && isatty(STDIN_FILENO) == 1
-      for secret in known where environment.settings.secret(secret) == nil {
-        secrets[secret.key] = try context.ask(for: secret, mayAsk: mayAsk)
-        environment.settings = environment.settings.replaced(secrets)
-      }
+      let environment = try secrets.environment(of: name, in: hints, folder, invocation, context)
+      let mayAsk = invocation.mayAsk
       let host = URL(string: request.url)?.host() ?? name
       context.progress.say { "Requesting \(host)…" }
-      let proposal = try await Proposal(
-        for: name, from: hints, isSingle: invocation.has(single),
-        isProbing: invocation.has(probe), in: environment
-      ) { question, options in
-        mayAsk ? Confirmation.choose(question, among: options) : nil
+      var time = RequestTime(invocation)
+      let proposal = try await time.limit {
+        try await Proposal(
+          for: name, from: hints, isSingle: invocation.has(single),
+          isProbing: invocation.has(probe), in: environment
+        ) { question, options in
+          mayAsk ? Confirmation.choose(question, among: options) : nil
+        }
       }
       let isWanted = proposal.isProved || proposal.isComplete && invocation.has(.yes)
       let isSaved = isWanted && !invocation.has(.dryRun)
       if isSaved {
-        try proposal.save(as: name, in: folder, rebinding: replaced)
-        let file = SettingsFile(
-          try context.userSettingsFile(), settings: context.catalog.settings + known)
-        for (key, value) in secrets.sorted(by: { $0.key < $1.key }) { try file.set(key, to: value) }
-        context.note(literals, savedIn: file.path, areArguments: !invocation.has(curl))
-        for secret in known where environment.settings.origin(of: secret) == .environment {
-          context.diagnostics.note(
-            "\(secret.key) is not saved: later runs read it from the environment, too. To save it: "
-              + context.diagnostics.command("config set \(secret.key)"))
-        }
+        try proposal.save(as: name, in: folder, rebinding: secrets.replaced)
+        try secrets.save(invocation, context, environment.settings)
       }
       if invocation.has(.json) {
         try context.output.write("\(proposal.document.text)\n")
       } else {
         try context.output.write(proposal.table)
-        if isSaved { try context.output.write("saved   \(folder.file(of: name))\n") }
+        if isSaved {
+          try context.output.write(
+            "saved   \(folder.file(of: name))\nnext    \(context.diagnostics.command("\(name) list"))\n"
+          )
+        }
       }
       for warning in proposal.warnings { context.diagnostics.warning("\(name): \(warning)") }
       guard proposal.isProved else {
         if !isWanted {
           context.diagnostics.error(
             proposal.isComplete
-              ? CommandError(
-                .partial, "nothing was saved, because the paging is not proved",
-                hint: "name it by --page-param, --offset-param, --next or --single, or use --yes")
+              ? proposal.hasNoRows
+                ? CommandError(
+                  .partial, "nothing was saved, because the list is empty, and shows no paging",
+                  hint: "try again when it has records, or use --yes")
+                : CommandError(
+                  .partial, "nothing was saved, because the paging is not proved",
+                  hint: "name it by --page-param, --offset-param, --next or --single, or use --yes")
               : CommandError(
                 .partial,
                 "nothing was saved, because "
@@ -175,26 +182,38 @@ extension Command {
         return .partial
       }
       return .success
-    } catch let error as SourceError {
-      var failure = CommandError(error)
-      if let other = error.cause as? OtherHost {
-        failure.hint = .words("allow it with --allow-host \(other.host); it gets no secrets")
-      }
-      // An invalid option is a mistake on the command line, not in a file.
-      if error.code == .invalidSettings {
-        failure.code = .usage
-        failure.message = String(failure.message.trimmingPrefix("line 1: "))
-      }
-      throw failure
+    } catch let error as SourceError { throw failure(of: error, with: secrets) }
+  }
+
+  /// The failure of a request, or of what the command line says of a source.
+  static func failure(of error: SourceError, with secrets: NewSecrets) -> CommandError {
+    var failure = CommandError(error)
+    if error.code == .invalidKey, failure.hint == nil, !secrets.names.isEmpty {
+      failure.hint = .words("check \(secrets.names.joined(separator: ", "))")
     }
+    if let other = error.cause as? OtherHost {
+      failure.hint = .words("allow it with --allow-host \(other.host); it gets no secrets")
+    }
+    if let other = error.cause as? NotAllowedHost {
+      failure.hint = .words("if that is right, allow it with --allow-host \(other.host)")
+    }
+    // An invalid option is a mistake on the command line, not in a file.
+    if error.code == .invalidSettings {
+      failure.code = .usage
+      failure.message = String(failure.message.trimmingPrefix("line 1: "))
+    }
+    return failure
   }
 
   /// The request on the command line, or that of a curl command on standard input.
-  private static func request(
+  static func request(
     _ invocation: Invocation, _ context: CommandContext
   ) throws(CommandError) -> SourceRequest {
     var request = SourceRequest()
-    if invocation.has(curl) {
+    if invocation.has(openAPI) {
+      try invocation.refuseArguments(after: 2)
+      if invocation.arguments.count > 1 { request.url = invocation.arguments[1] }
+    } else if invocation.has(curl) {
       try invocation.refuseArguments(after: 1)
       if isatty(STDIN_FILENO) == 1 {
         context.diagnostics.note("Paste the curl command, then press Return and Ctrl-D")
@@ -259,7 +278,7 @@ extension Command {
   }
 
   /// The `auth` of the manifest; `nil` if the source does not sign in.
-  private static func signIn(
+  static func signIn(
     _ name: String, _ invocation: Invocation, _ request: SourceRequest,
     avoiding taken: Set<String>
   ) throws(CommandError) -> JSON? {
@@ -290,7 +309,7 @@ extension Command {
   }
 
   /// A manifest of what the command line says.
-  private static func hints(
+  static func hints(
     _ invocation: Invocation, _ request: SourceRequest, _ auth: JSON?,
     _ literals: [SourceRequest.LiteralSecret]
   ) -> JSON {
@@ -330,8 +349,77 @@ extension Command {
   }
 }
 
+extension Invocation {
+  /// True if a person can be asked.
+  var mayAsk: Bool { !has(.noInput) && isatty(STDIN_FILENO) == 1 }
+}
+
+/// The time that is left for the requests of a command, without that in which a person is asked for secrets.
+struct RequestTime {
+  /// `nil` without a limit.
+  private var left: Duration?
+
+  init(_ invocation: Invocation) { left = invocation.duration(.timeout) }
+
+  mutating func limit<Value>(_ requests: () async throws -> Value) async throws -> Value {
+    let clock = ContinuousClock()
+    let start = clock.now
+    defer { left = left.map { $0 - start.duration(to: clock.now) } }
+    let deadline = left.map { Deadline(after: $0, on: clock) }
+    return try await Deadline.$current.withValue(deadline) { try await requests() }
+  }
+}
+
+/// The secrets of a source that is being added, which are saved with it.
+struct NewSecrets {
+  private let literals: [SourceRequest.LiteralSecret]
+  private var values: [String: String]
+  private var known: [Setting] = []
+
+  init(_ literals: [SourceRequest.LiteralSecret]) {
+    self.literals = literals
+    values = Dictionary(literals.map { ($0.setting, $0.value) }) { first, _ in first }
+  }
+
+  /// The names of all that the manifest has.
+  var names: [String] { known.map(\.key) }
+
+  /// Those that have new values, so that the hosts of old ones do not matter.
+  var replaced: Set<String> { Set(literals.map(\.setting)) }
+
+  /// An environment with the secrets that a manifest names; what is not set is asked for.
+  mutating func environment(
+    of name: String, in hints: JSON, _ folder: ManifestFolder, _ invocation: Invocation,
+    _ context: CommandContext
+  ) throws -> PluginEnvironment {
+    known = try declaredSecrets(of: name, in: hints, boundIn: folder, replacing: replaced)
+    var environment = try context.localEnvironment(knowing: known)
+    environment.settings = environment.settings.replaced(values)
+    for secret in known where environment.settings.secret(secret) == nil {
+      values[secret.key] = try context.ask(for: secret, mayAsk: invocation.mayAsk)
+      environment.settings = environment.settings.replaced(values)
+    }
+    return environment
+  }
+
+  /// Saves what was typed, and says what is read from the environment.
+  func save(
+    _ invocation: Invocation, _ context: CommandContext, _ settings: Settings
+  ) throws {
+    let file = SettingsFile(
+      try context.userSettingsFile(), settings: context.catalog.settings + known)
+    for (key, value) in values.sorted(by: { $0.key < $1.key }) { try file.set(key, to: value) }
+    context.note(literals, savedIn: file.path, areArguments: !invocation.has(Command.curl))
+    for secret in known where settings.origin(of: secret) == .environment {
+      context.diagnostics.note(
+        "\(secret.key) is not saved: later runs read it from the environment, too. To save it: "
+          + context.diagnostics.command("config set \(secret.key)"))
+    }
+  }
+}
+
 extension CommandContext {
-  fileprivate func checkName(
+  func checkName(
     _ name: String, in folder: ManifestFolder, mayReplace: Bool
   ) throws(CommandError) {
     guard ManifestFolder.isName(name) else {
@@ -392,12 +480,13 @@ extension Proposal {
   fileprivate var document: JSON {
     [
       "schema": "aggregator/1", "manifest": json,
-      "evidence": .array(
-        evidence.map {
-          ["key": .string($0.key), "value": .string($0.value), "why": .string($0.reason)]
-        }),
+      "evidence": .array(evidence.map(\.json)),
       "proved": .bool(isProved), "requests": .integer(requests),
       "warnings": .array(warnings.map(JSON.string)),
     ]
   }
+}
+
+extension Proposal.Evidence {
+  var json: JSON { ["key": .string(key), "value": .string(value), "why": .string(reason)] }
 }

@@ -72,7 +72,7 @@ package final class JSONText: Sendable {
 
 extension JSONText {
   /// The string of a part that is text.
-  func string(_ part: Part) -> String {
+  package func string(_ part: Part) -> String {
     let inside = bytes[Int(part.start)..<Int(part.end)]
     guard part.kind == .escapedText else { return String(decoding: inside, as: UTF8.self) }
     return String(decoding: inside.unescaped, as: UTF8.self)
@@ -81,7 +81,7 @@ extension JSONText {
   /// The index of a member's value; `nil` if the object has no such member.
   ///
   /// Of several members with one name it is the first one's, as in Foundation.
-  func index(of name: String, in object: Int) -> Int? {
+  package func index(of name: String, in object: Int) -> Int? {
     var name = name
     return name.withUTF8 { name in
       var index = object + 1

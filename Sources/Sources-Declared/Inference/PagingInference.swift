@@ -7,6 +7,9 @@ struct PagingCandidate: Sendable {
 
   /// False if the response says nothing about it, and a request must find out.
   var isSaid: Bool
+
+  /// True if the documentation of the service says it.
+  var isDescribed = false
 }
 
 /// Finds how pages follow one another, from the first response.

@@ -19,7 +19,7 @@ extension Prober {
     let isGiven = manifest.paging.step != nil
     let candidates =
       manifest.paging.step.map { [PagingCandidate(step: $0, evidence: "as told", isSaid: true)] }
-      ?? inference.candidates
+      ?? inference.candidates(after: described(manifest, first))
     var ignored = 0
     var tried = 0
     var refutation: String?
@@ -61,7 +61,8 @@ extension Prober {
         proposal.note("paging", candidate.evidence, reason)
         return second.rows.isEmpty ? nil : second
       case .ignored: ignored += 1
-      case .ended where candidate.isSaid:
+      case .ended
+      where candidate.isSaid && (!candidate.isDescribed || isLast(first, manifest, inference)):
         // The response names its paging, and that this is the last page.
         manifest.paging.proof = isGiven ? .unproved : .single
         proposal.manifest.paging = manifest.paging
@@ -102,6 +103,28 @@ extension Prober {
       proposal.warnings.append("paging is not proved: name its parameter or its next link")
     }
     return nil
+  }
+
+  /// The ways in which the list continues by its description: those that the response shows, then those that can be
+  /// tried, and last those that it would show only if there were more pages.
+  private func described(_ manifest: Manifest, _ first: Sample) -> [PagingCandidate] {
+    let all = description?.candidates(of: manifest) ?? []
+    let isShown = all.map { candidate in
+      candidate.step.next.map {
+        manifest.value(at: $0, first.exchange.document, first.response, first.rows) != nil
+      }
+    }
+    return [true, nil, false].flatMap { shown in
+      zip(all, isShown).filter { $0.1 == shown }.map(\.0)
+    }
+  }
+
+  /// True if a response without the next page that is described is the whole list: it says so, or its page is not full.
+  private func isLast(_ first: Sample, _ manifest: Manifest, _ inference: PagingInference) -> Bool {
+    let next = manifest.paging.step?.next.flatMap {
+      manifest.value(at: $0, first.exchange.document, first.response, first.rows)
+    }
+    return next?.meansNone ?? !(inference.saysMore || inference.isUsualSize)
   }
 
   enum Outcome {
@@ -242,6 +265,12 @@ extension Manifest.Paging.Step {
 }
 
 extension PagingInference {
+  /// The ways to try, those of a description first.
+  fileprivate func candidates(after described: [PagingCandidate]) -> [PagingCandidate] {
+    described
+      + candidates.filter { candidate in !described.contains { $0.step == candidate.step } }
+  }
+
   /// The paths at which the response seems to name the next page, as a manifest has them.
   fileprivate var namedPaths: [String] {
     var seen: Set<String> = []

@@ -9,6 +9,9 @@ package struct Prober: Sendable {
   /// Decides what the responses leave open.
   let choose: Proposal.Choice
 
+  /// What the documentation of the service says; `nil` if there is none.
+  var description: ListDescription?
+
   private static let maxOptions = 9
   static let maxProbes = 6
 
@@ -41,13 +44,14 @@ package struct Prober: Sendable {
     } else if proposal.hasNoRows {
       // Every page of an empty list is empty, whatever its parameters.
       proposal.manifest.paging.proof = .unproved
-      proposal.note("paging", "–", "an empty list shows no paging")
+      proposal.note("paging", "–", "the list is empty, and shows no paging")
     } else {
       second = try await choosePaging(&proposal, first)
     }
     chooseID(&proposal, first.rows + (second?.rows ?? []))
     chooseTotal(&proposal, first, second)
     chooseFields(&proposal, first.rows + (second?.rows ?? []))
+    if description != nil { try await proveItem(&proposal, first) }
     if isProbing, proposal.isProved, !proposal.hasNoRows {
       do throws(SourceError) { try await probe(&proposal, first) } catch {
         guard error.code != .cancelled else { throw error }
@@ -61,6 +65,22 @@ package struct Prober: Sendable {
   private func failure(reportedBy sample: Sample, of manifest: Manifest) -> SourceError? {
     sample.response.reportedFailure(
       by: manifest.authority ?? name, hasRows: !sample.rows.isEmpty, now: environment.now())
+  }
+
+  /// What can be said of a list without any request.
+  func describe(_ hints: Manifest) -> Proposal {
+    var proposal = Proposal(manifest: hints)
+    if hints.rows == nil { proposal.manifest.rows = description?.rows(of: hints)?.path }
+    if hints.id.isEmpty { proposal.manifest.id = description?.id(of: hints) ?? [] }
+    let ids = proposal.manifest.id.map(\.description).joined(separator: ", ")
+    proposal.note("id", ids.isEmpty ? "–" : ids, "not requested")
+    let candidate = hints.paging.step == nil ? description?.candidates(of: hints).first : nil
+    if let candidate { proposal.manifest.paging.step = candidate.step }
+    proposal.manifest.paging.proof = .unproved
+    proposal.note("paging", candidate?.evidence ?? "–", "not requested")
+    if let item = hints.item { proposal.note("item", item, "not requested") }
+    chooseFields(&proposal, [])
+    return proposal
   }
 
   // MARK: - Requests
@@ -117,11 +137,11 @@ package struct Prober: Sendable {
   ) async throws(SourceError) -> Result<Sample, SourceError> {
     let known = DeclaredPlugin(name, manifest).settings
     var request = request
-    request.limits.overall = manifest.timeout
-    request.limits.idle = manifest.timeout
     if let wait = try wait(before: proposal, of: manifest) {
+      guard Deadline.leavesRoom(for: wait) else { return .failure(.noTimeLeft) }
       do { try await environment.clock.sleep(for: wait) } catch { throw .cancelled }
     }
+    do { try request.limits.bound(to: manifest.timeout) } catch { return .failure(error) }
     proposal.requests += 1
     do {
       let service = manifest.authority ?? name
@@ -191,6 +211,13 @@ package struct Prober: Sendable {
 
   private func chooseRows(_ proposal: inout Proposal, _ first: Sample) throws(SourceError) {
     let document = first.exchange.document
+    if proposal.manifest.rows == nil, let rows = description?.rows(of: proposal.manifest)?.path,
+      let count = rows.rows(in: document)?.count
+    {
+      proposal.manifest.rows = rows
+      proposal.note("rows", rows.description, "as described; \(count) rows")
+      return
+    }
     if let given = proposal.manifest.rows {
       guard let rows = given.rows(in: document) else {
         throw failure(reportedBy: first, of: proposal.manifest)
@@ -244,15 +271,31 @@ package struct Prober: Sendable {
         ? "all values are text" : "not text: \(paths.joined(separator: ", ").oneLine(atMost: 60))")
   }
 
+  /// Leaves out the URL of single records if it does not bring the last one of the first page.
+  private func proveItem(
+    _ proposal: inout Proposal, _ first: Sample
+  ) async throws(SourceError) {
+    guard let url = proposal.manifest.item, !proposal.hasNoRows else { return }
+    let isProved = try await fetchesItem(at: url, &proposal, first)
+    proposal.note(
+      "item", isProved ? url : "–",
+      isProved ? "the last record of page 1 was fetched" : "\(url) does not bring a record")
+    if !isProved { proposal.manifest.item = nil }
+  }
+
   private func chooseID(_ proposal: inout Proposal, _ rows: [JSON]) {
     if let path = proposal.manifest.rows, path.isEntries {
       proposal.note("id", "id", "the names of the members")
       return
     }
+    if proposal.hasNoRows, proposal.manifest.id.isEmpty {
+      proposal.manifest.id = description?.id(of: proposal.manifest) ?? []
+    }
     guard !proposal.hasNoRows else {
       let ids = proposal.manifest.id.map(\.description).joined(separator: ", ")
       return proposal.note(
-        "id", ids.isEmpty ? "–" : ids, ids.isEmpty ? "an empty list shows no ID" : "as told")
+        "id", ids.isEmpty ? "–" : ids,
+        ids.isEmpty ? "an empty list shows no ID" : "of an empty list, as told or described")
     }
     let isGiven = !proposal.manifest.id.isEmpty
     let inference = IDInference(rows: rows, noun: proposal.manifest.noun)
@@ -315,8 +358,10 @@ package struct Prober: Sendable {
         ? "changes from page to page" : "\(values.first ?? 0) records")
   }
 
-  private func chooseFields(_ proposal: inout Proposal, _ rows: [JSON]) {
-    guard !proposal.hasNoRows else {
+  private func chooseFields(_ proposal: inout Proposal, _ sent: [JSON]) {
+    let described = description?.rows(of: proposal.manifest)?.rows ?? []
+    let rows = sent.isEmpty ? described : sent
+    guard !rows.isEmpty else {
       proposal.note("fields", "–", "an empty list shows no fields")
       if proposal.isComplete {
         proposal.warnings.append(
@@ -325,7 +370,13 @@ package struct Prober: Sendable {
       return
     }
     let inference = FieldInference(rows: rows, id: proposal.manifest.id)
-    if proposal.manifest.fields.isEmpty { proposal.manifest.fields = inference.fields }
+    if proposal.manifest.fields.isEmpty {
+      let all = FieldInference(rows: sent + described, id: proposal.manifest.id)
+      proposal.manifest.fields = all.fields
+    }
+    if proposal.manifest.kinds.isEmpty {
+      proposal.manifest.kinds = ValueKinds(describedBy: described.first, sentIn: sent)
+    }
     let names = proposal.manifest.fields.map(\.name)
     proposal.note(
       "fields", names.prefix(5).joined(separator: ", "),
@@ -352,6 +403,21 @@ package struct Prober: Sendable {
       ) { $0.isURL }
     }
   }
+}
+
+extension HTTPLimits {
+  /// Limits the exchange to a time, and to the time that is left for all of them.
+  mutating func bound(to limit: Duration) throws(SourceError) {
+    guard !Deadline.hasPassed else { throw .noTimeLeft }
+    overall = min(limit, Deadline.current?.remaining() ?? limit)
+    idle = overall
+  }
+}
+
+extension SourceError {
+  static let noTimeLeft = SourceError(
+    .timedOut, "the time limit was reached before this request",
+    remedy: Remedy("allow more time", .allowMoreTime))
 }
 
 extension Prober.Sample {

@@ -23,29 +23,40 @@ extension Prober {
   private func probeItem(
     _ proposal: inout Proposal, _ first: Sample, until end: Int
   ) async throws(SourceError) {
-    var manifest = proposal.manifest
+    let manifest = proposal.manifest
     guard manifest.item == nil, manifest.body == nil, manifest.id.count == 1,
       let row = first.rows.last,
       let id = try? DeclaredRecord(row, id: manifest.id).id
     else { return }
-    let known = DeclaredPlugin(name, manifest).settings
     var tried: [String] = []
     for url in manifest.usualItemURLs(linkedBy: row, id).prefix(3) where proposal.requests < end {
-      manifest.item = url
-      guard let request = manifest.itemRequest(id, in: environment.settings, knowing: known) else {
-        continue
-      }
-      tried.append(url)
-      let reply = try await send(request, of: manifest, &proposal)
-      // A service that ignores the end of the path sends the list, which has the record, too.
-      guard case .success(let sample) = reply, sample.rows.count < 2,
-        let record = try? manifest.decodeItem(
-          sample.response, id: id, by: manifest.authority ?? name), record.id == id
-      else { continue }
+      let count = proposal.requests
+      let isProved = try await fetchesItem(at: url, &proposal, first)
+      if proposal.requests > count { tried.append(url) }
+      guard isProved else { continue }
       proposal.manifest.item = url
       return proposal.note("item", url, "record \(id.oneLine(atMost: 40)) fetched")
     }
     proposal.note("item", "–", Self.tried(tried))
+  }
+
+  /// True if a URL with `{id}` brings the last record of the first page.
+  func fetchesItem(
+    at url: String, _ proposal: inout Proposal, _ first: Sample
+  ) async throws(SourceError) -> Bool {
+    var manifest = proposal.manifest
+    manifest.item = url
+    let known = DeclaredPlugin(name, manifest).settings
+    guard let row = first.rows.last, let id = try? DeclaredRecord(row, id: manifest.id).id,
+      let request = manifest.itemRequest(id, in: environment.settings, knowing: known)
+    else { return false }
+    let reply = try await send(request, of: manifest, &proposal)
+    // A service that ignores the end of the path sends the list, which has the record, too.
+    guard case .success(let sample) = reply, sample.rows.count < 2,
+      let record = try? manifest.decodeItem(
+        sample.response, id: id, by: manifest.authority ?? name)
+    else { return false }
+    return record.id == id
   }
 
   // MARK: - Search

@@ -39,7 +39,7 @@ package struct Proposal: Sendable {
   ///
   /// - Throws: ``SourceError``: `invalidSettings` for an invalid hint, or that of the first request.
   package init(
-    for name: String, from hints: JSON, isSingle: Bool, isProbing: Bool = false,
+    for name: String, from hints: JSON, isSingle: Bool = false, isProbing: Bool = false,
     in environment: PluginEnvironment,
     choosing choose: @escaping Choice = { _, _ in nil }
   ) async throws(SourceError) {
@@ -47,6 +47,31 @@ package struct Proposal: Sendable {
     let prober = Prober(
       name: name, environment: try hints.authorized(environment), choose: choose)
     self = try await prober.complete(hints, isSingle: isSingle, isProbing: isProbing)
+  }
+
+  /// Requests a list that is described, and proves what the description says.
+  ///
+  /// - Throws: ``SourceError``: `invalidSettings` for an invalid hint, or that of the first request.
+  package init(
+    for name: String, from hints: JSON, describedBy description: ListDescription,
+    in environment: PluginEnvironment
+  ) async throws(SourceError) {
+    let hints = try Manifest(reading: Data(hints.text.utf8))
+    var prober = Prober(name: name, environment: try hints.authorized(environment)) { _, _ in nil }
+    prober.description = description
+    self = try await prober.complete(hints)
+  }
+
+  /// What a description says of a list, without any request, and so without proof.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidSettings` for an invalid hint.
+  package init(
+    of hints: JSON, describedBy description: ListDescription, in environment: PluginEnvironment
+  ) throws(SourceError) {
+    let hints = try Manifest(reading: Data(hints.text.utf8))
+    var prober = Prober(name: "", environment: environment) { _, _ in nil }
+    prober.description = description
+    self = prober.describe(hints)
   }
 
   /// Asks a person which of several options is right: its index, or `nil` to leave it open.

@@ -1,10 +1,12 @@
 import AggregatorFormats
 import AggregatorKit
+import AggregatorOpenAPI
 import AggregatorSourceTesting
+import DeclaredSource
 
 /// Bodies in formats other than JSON.
 extension FuzzTarget {
-  static let formats = [table, lines, document, compressed]
+  static let formats = [table, lines, document, compressed, yaml, description]
 
   private static let maxBytes = 1 << 16
 
@@ -98,6 +100,69 @@ extension FuzzTarget {
   ) { bytes in
     _ = try converted(bytes, "text/xml", .xml)
     _ = try converted(bytes, "text/xml; charset=utf-16", .xml, rows: ["a", "b"])
+  }
+
+  private static let yaml = FuzzTarget(
+    "yaml",
+    samples: [
+      "a: &x [1, 'two', \"th\\x41\", ~]\nb: *x\n? c\n: |\n  d\n",
+      "{a: {b: [1.5, true]}, \"c\": !!str 7}",
+      "- - a\n  - b: >-\n      c\n- &y {}\n- *y\n",
+    ].map { Array($0.utf8) },
+    tokens: [
+      ": ", "- ", "&x ", "*x", "[", "]", "{", "}", "'", "\"", "|", "#", "\n  ", "<<", "---\n",
+    ],
+    cost: .medium
+  ) { bytes in
+    let json: [UInt8]
+    do throws(FormatError) { json = try YAMLReader.json(of: bytes, atMost: maxBytes) } catch {
+      return try expect(error.kind != .notInstalled, "no libyaml")
+    }
+    try expect(json.count <= maxBytes + 8192, "\(json.count) bytes from \(bytes.count)")
+    try expect(json.isEmpty || JSON(reading: Data(json)) != nil, "not JSON")
+  }
+
+  private static let description = FuzzTarget(
+    "openapi",
+    texts: [
+      """
+      openapi: 3.0.0
+      servers: [{url: "https://{h}.example/v1", variables: {h: {default: a}}}]
+      security: [{k: []}]
+      paths:
+        /things: {get: {parameters: [{$ref: '#/components/parameters/P'}], responses: {200: {headers: {Link: {}},
+          content: {application/json: {schema: {$ref: '#/components/schemas/L'}}}}}}}
+        /things/{id}: {get: {responses: {200: {}}}}
+      components:
+        parameters: {P: {name: page, in: query, schema: {type: integer, default: 1}}}
+        securitySchemes: {k: {type: apiKey, in: header, name: X-Key}}
+        schemas:
+          L: {allOf: [{properties: {data: {type: array, items: {$ref: '#/components/schemas/T'}}, next: {type: string}}}]}
+          T: {properties: {id: {type: [integer, "null"]}, name: {type: string}, of: {$ref: '#/components/schemas/T'}}}
+
+      """
+    ],
+    tokens: [
+      "$ref: '#/components/schemas/L'", "allOf: [", "oneOf: [", "{", "}", "required: true",
+      "enum: [a]", "in: path",
+      "type: oauth2", "type: http", "/{id}", "default: ",
+    ], cost: .medium
+  ) { text in
+    do throws(SourceError) {
+      let document = try OpenAPIDocument(reading: Data(text.utf8))
+      let service = try DescribedService(document, for: ServiceRequest(name: "crm"))
+      let environment = PluginEnvironment(
+        settings: Settings(), transport: CannedTransport(reply: HTTPResponse(status: 404)))
+      let proposal = try await ServiceProposal(service, isTold: true, in: environment)
+      let file = proposal.json(includingUnproved: true)
+      guard file["resources"]?.text != "{}" else { return }
+      do throws(SourceError) { _ = try ManifestFolder.manifests(of: file, as: "crm") } catch {
+        throw SourceError(.malformed, "broken: \(error.message)")
+      }
+    } catch {
+      if error.message.hasPrefix("broken") { throw BrokenInvariant(error.message) }
+      try expectHarmless(error)
+    }
   }
 
   private static let compressed = FuzzTarget(

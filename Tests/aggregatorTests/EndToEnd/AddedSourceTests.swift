@@ -40,6 +40,7 @@ import Testing
         "total   total      25 records",
         "fields  name, maker.name",
         "saved   \(folder().appending(path: "lamps.json").path)",
+        "next    aggregator lamps list",
       ])
     #expect(
       try await home.run("lamps list -L 2").lines == ["1\tlamp 1\tLumen", "2\tlamp 2\tLumen"])
