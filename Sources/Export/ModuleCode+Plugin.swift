@@ -335,9 +335,9 @@ extension ModuleCode {
       if let (mark, code) = placeholder { text = text.replacing(mark, with: "\\(\(code))") }
       literal += text
     }
-    for match in text.matches(of: Manifest.placeholder) {
+    for match in Manifest.placeholders(in: text[...]) {
       add(text[rest..<match.range.lowerBound])
-      let key = String(match.output.1)
+      let key = String(match.name)
       let name = secrets.first { $0.key == key }?.name ?? key
       rest = match.range.upperBound
       if rest == text.endIndex, used.isEmpty {

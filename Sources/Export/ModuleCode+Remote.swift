@@ -221,7 +221,7 @@ extension ModuleCode {
     }
     let place = member.isEmpty ? [] : ["at: \(member.swiftLiteral)"]
     let secrets = Set(Addresses.parts(manifest.url).query.split(separator: "&"))
-      .filter { $0.contains(Manifest.placeholder) }
+      .filter { !Manifest.placeholders(in: $0).isEmpty }
     if template.isBelow, manifest.id.count < 2,
       Set(template.query.split(separator: "&")).isSubset(of: secrets)
     {

@@ -85,7 +85,7 @@ extension ModuleCode {
     // It repeats all secrets, and a request may lack one that is in the query of the list.
     let others = [addresses.item, addresses.search].compactMap(\.self).filter { !$0.isBelow }
     let query = Addresses.parts(manifest.url).query
-    let secrets = query.split(separator: "&").filter { $0.contains(Manifest.placeholder) }
+    let secrets = query.split(separator: "&").filter { !Manifest.placeholders(in: $0).isEmpty }
     if others.contains(where: { !Set(secrets).isSubset(of: $0.query.split(separator: "&")) }) {
       names.append("echoed-key")
     }
@@ -210,8 +210,10 @@ extension ModuleCode {
 
   private var secretChecks: [String] {
     func text(_ value: String) -> String? {
-      guard value.contains(Manifest.placeholder) else { return nil }
-      return value.replacing(Manifest.placeholder) { testSecret(String($0.output.1)) }
+      let names = Manifest.placeholders(in: value[...]).map(\.name)
+      return names.isEmpty
+        ? nil
+        : names.reduce(value) { $0.replacing("${\($1)}", with: testSecret(String($1))) }
     }
     let headers = manifest.headers.compactMap { header in
       text(header.value).map { "request.header(\(header.name.swiftLiteral)) == \($0.swiftLiteral)" }

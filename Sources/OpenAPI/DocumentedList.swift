@@ -132,7 +132,12 @@ extension OpenAPIDocument {
       case ("path", _): continue
       case ("query", let value?):
         query.append("\(parameter.name.percentEncoded)=\(value.percentEncoded)")
-      case ("header", let value?): headers.append(JSON.Member(parameter.name, .string(value)))
+      case ("header", let value?):
+        // It would be the value of a setting, which the document must not ask for.
+        guard !value.contains("${") else {
+          throw LeftOut("has an invalid value for the header field \(parameter.name)").error
+        }
+        headers.append(JSON.Member(parameter.name, .string(value)))
       case ("query", nil): throw LeftOut("needs the parameter \(parameter.name)").error
       case ("header", nil): throw LeftOut("needs the header field \(parameter.name)").error
       default: throw LeftOut("needs a cookie").error

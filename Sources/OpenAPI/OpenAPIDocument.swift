@@ -25,7 +25,7 @@ package struct OpenAPIDocument: Sendable {
   /// Reads a document, and those that it refers to.
   ///
   /// Nothing on another host is read, and of a file nothing outside of its directory: a list whose description is there
-  /// cannot be read, which ``lists(of:only:)`` says of it.
+  /// cannot be read, and is left out with that reason.
   ///
   /// - Parameters:
   ///   - place: An http or https URL, or the path of a file.
@@ -250,7 +250,7 @@ extension OpenAPIDocument {
   /// The URL at which tokens are issued, as a document names it.
   func tokenURL(_ url: String, from base: String) throws(SourceError) -> String {
     guard let address = URL(string: url, relativeTo: URL(string: base))?.absoluteURL,
-      address.scheme == "https" || address.scheme == "http"
+      address.scheme == "https" || address.scheme == "http", !url.contains("${")
     else {
       throw SourceError(.malformed, "invalid tokenUrl \"\(url.oneLine(atMost: 80))\"")
     }

@@ -26,6 +26,9 @@ package struct ServiceProposal: Sendable {
   /// Paths whose lists belong to a record of another list, which are not read either.
   package let nested: [String]
 
+  /// The names of lists beyond those that a file can have, which can be chosen instead.
+  package let excess: [String]
+
   /// The number of paths that have no list which `GET` reads.
   package let otherCount: Int
 
@@ -57,8 +60,29 @@ package struct ServiceRequest: Sendable {
 
   package init(name: String) { self.name = name }
 
+  /// The longest name of a service, so that something is left for those of its lists.
+  package static let maxName = 20
+
   /// The longest name of a list: that of its source has 32 characters.
-  fileprivate var maxName: Int { 32 - name.count - 1 }
+  fileprivate var maxListName: Int { max(32 - name.count - 1, 1) }
+
+  fileprivate var headers: [JSON.Member] {
+    members.first { $0.name == "headers" }?.value.members ?? []
+  }
+
+  /// True if requests have secrets already.
+  fileprivate var isSigned: Bool {
+    members.contains { $0.name == "auth" }
+      || (headers.map(\.value.text) + query).contains { $0.contains("${") }
+  }
+
+  /// A setting of the service that has no other meaning, as `${NAME}`.
+  fileprivate func setting(for part: String) -> String {
+    let plain = "\(name)_\(part)".uppercased().replacing(/[^A-Z0-9]+/, with: "_")
+    let others = (2...).lazy.map { "\(plain)_\($0)" }
+    let free = taken.contains(plain) ? others.first { !taken.contains($0) } : plain
+    return "${\(free ?? plain)}"
+  }
 }
 
 /// The lists that a document describes, before any of them is requested.
@@ -70,6 +94,9 @@ package struct DescribedService: Sendable {
   fileprivate let found: DocumentedLists
 
   fileprivate let otherCount: Int
+
+  /// The names of lists that are more than a file can have.
+  fileprivate let excess: [String]
 
   /// The names of the lists, in the order of the document.
   package var names: [String] { found.lists.map(\.name) }
@@ -84,44 +111,22 @@ package struct DescribedService: Sendable {
   package init(_ document: OpenAPIDocument, for request: ServiceRequest) throws(SourceError) {
     name = request.name
     base = try document.base(orGiven: request.url)
-    let known = Set(request.members.map(\.name))
-    var signIn = SignIn.none
-    if known.isDisjoint(with: ["headers", "auth"]), request.query.isEmpty {
-      signIn = try document.signIn(at: base) { part in
-        let plain = "\(request.name)_\(part)".uppercased().replacing(/[^A-Z0-9]+/, with: "_")
-        let others = (2...).lazy.map { "\(plain)_\($0)" }
-        let free =
-          request.taken.contains(plain)
-          ? others.first { !request.taken.contains($0) } : plain
-        return "${\(free ?? plain)}"
-      }
-    }
+    // Who signs in in a way of their own does not need that of the document.
+    var signIn =
+      request.isSigned ? .none : try document.signIn(at: base) { request.setting(for: $0) }
     note = signIn.note
     signIn.query = request.query + signIn.query
-    var common = request.members
+    signIn.headers = request.headers + signIn.headers
+    var common = request.members.filter { $0.name != "headers" }
     if !signIn.headers.isEmpty { common.append(.init("headers", .object(signIn.headers))) }
     if let auth = signIn.auth { common.append(.init("auth", auth)) }
     self.common = common
-    if let headers = common.first(where: { $0.name == "headers" }) {
-      signIn.headers = headers.value.members
-    }
     var found = try document.lists(
-      of: base, with: signIn, only: request.only, maxName: request.maxName)
+      of: base, with: signIn, only: request.only, maxName: request.maxListName)
     let items = found.lists.count { $0.hints.contains { $0.name == "item" } }
     otherCount =
       found.pathCount - found.lists.count - found.leftOut.count - found.nested.count - items
-    if let only = request.only {
-      let names = found.lists.map(\.name)
-      for name in only where !names.contains(name) {
-        let shown = name.oneLine(atMost: 40)
-        throw SourceError(
-          .invalidRequest, "the document has no list \"\(shown)\"",
-          remedy: nearest(to: name, in: names).map { "did you mean \"\($0)\"?" }
-            ?? "it has \(names.prefix(10).joined(separator: ", "))")
-      }
-      found.lists.removeAll { !only.contains($0.name) }
-      (found.leftOut, found.nested) = ([], [])
-    }
+    if let only = request.only { try found.choose(only) }
     guard !found.lists.isEmpty else {
       var reasons = found.leftOut.prefix(3).map { "\($0.path.oneLine(atMost: 60)) \($0.reason)" }
       if let path = found.nested.first {
@@ -134,15 +139,12 @@ package struct DescribedService: Sendable {
           ? "add a list by its URL: sources add \(request.name) URL"
           : "add a list by its URL; \(reasons.joined(separator: "; "))")
     }
-    for list in found.lists.dropFirst(Self.maxLists) {
-      found.leftOut.append(
-        (list.path, "is beyond \(Self.maxLists) lists: name it, \(list.name), by --only"))
-    }
+    excess = found.lists.dropFirst(Self.maxLists).map(\.name)
     found.lists = Array(found.lists.prefix(Self.maxLists))
     self.found = found
   }
 
-  /// A manifest for each list, of which secrets can be told.
+  /// A manifest for each list, which names the secrets.
   package var hints: [JSON] { found.lists.map { hints(of: $0) } }
 
   fileprivate func hints(of list: DocumentedList) -> JSON {
@@ -157,8 +159,8 @@ extension ServiceProposal {
   /// - Parameters:
   ///   - isTold: True to take the document's word, and send nothing.
   ///   - report: Called before each list.
-  /// - Throws: ``SourceError`` that holds for all lists: `cancelled`, `rateLimited`, and before any list was read, that
-  ///   the service cannot be reached, or does not accept the key.
+  /// - Throws: ``SourceError``: `cancelled`, and before any list was read, what holds for all of them: that the service
+  ///   cannot be reached, does not accept the key, or accepts no requests for now.
   package init(
     _ service: DescribedService, isTold: Bool, in environment: PluginEnvironment,
     reporting report: (String) -> Void = { _ in }
@@ -169,25 +171,32 @@ extension ServiceProposal {
     leftOut = service.found.leftOut
     nested = service.found.nested
     otherCount = service.otherCount
+    excess = service.excess
+    var previous: Proposal?
+    var pause: SourceError?
     for list in service.found.lists {
       let hints = service.hints(of: list)
       report(list.name)
       do throws(SourceError) {
+        // More requests would make a rate limit worse.
+        if let pause { throw pause }
         let proposal: Proposal
         if isTold {
           proposal = try Proposal(of: hints, describedBy: list.description, in: environment)
         } else {
           proposal = try await Proposal(
             for: "\(service.name)-\(list.name)", from: hints, describedBy: list.description,
-            in: environment)
+            after: previous, in: environment)
         }
+        previous = proposal
         lists.append(List(name: list.name, path: list.path, result: .success(proposal)))
       } catch {
-        let isOfService = [.unreachable, .offline, .invalidKey, .missingKey].contains(error.code)
-        let hasRead = lists.contains { (try? $0.result.get()) != nil }
-        guard ![.cancelled, .rateLimited].contains(error.code),
-          !(isOfService && !hasRead)
-        else { throw error }
+        let ofService: [SourceError.Code] = [
+          .unreachable, .offline, .invalidKey, .missingKey, .rateLimited,
+        ]
+        let isOfService = previous == nil && ofService.contains(error.code)
+        guard error.code != .cancelled, !isOfService else { throw error }
+        if error.code == .rateLimited { pause = error }
         lists.append(List(name: list.name, path: list.path, result: .failure(error)))
       }
     }
@@ -219,5 +228,20 @@ extension ServiceProposal {
       "service": .object([JSON.Member("base", .string(base))] + common),
       "resources": .object(resources),
     ]
+  }
+}
+
+extension DocumentedLists {
+  /// Leaves out what was not asked for.
+  fileprivate mutating func choose(_ wanted: [String]) throws(SourceError) {
+    let names = lists.map(\.name)
+    for name in wanted where !names.contains(name) {
+      throw SourceError(
+        .invalidRequest, "the document has no list \"\(name.oneLine(atMost: 40))\"",
+        remedy: nearest(to: name, in: names).map { "did you mean \"\($0)\"?" }
+          ?? "it has \(names.prefix(10).joined(separator: ", "))")
+    }
+    lists.removeAll { !wanted.contains($0.name) }
+    (leftOut, nested) = ([], [])
   }
 }

@@ -61,7 +61,8 @@ extension OpenAPIDocument {
   ) throws(SourceError) -> Bool {
     switch try (scheme.text("type"), scheme.text("scheme")?.lowercased()) {
     case ("apiKey", _):
-      guard let name = try scheme.text("name") else { return false }
+      // A name with a setting in it would send another secret than the one that is asked for.
+      guard let name = try scheme.text("name"), !name.contains("${") else { return false }
       switch try scheme.text("in") {
       case "header": signIn.headers.append(.init(name, .string(setting("key"))))
       case "query": signIn.query.append("\(name.percentEncoded)=\(setting("key"))")
@@ -82,7 +83,7 @@ extension OpenAPIDocument {
           .init("grant", "client_credentials"), .init("id", .string(setting("id"))),
           .init("secret", .string(setting("secret"))),
         ]
-        if !scopes.isEmpty {
+        if !scopes.isEmpty, !scopes.contains(where: { $0.contains("${") }) {
           members.append(.init("scope", .string(scopes.joined(separator: " "))))
         }
         signIn.auth = ["oauth": .object(members)]

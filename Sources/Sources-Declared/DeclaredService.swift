@@ -1,16 +1,41 @@
 package import AggregatorKit
 
 extension Manifest {
-  /// The name of the setting whose value `${NAME}` stands for: letters, digits and `_`.
-  package static var placeholder: Regex<(Substring, Substring)> { /\$\{([A-Z][A-Z0-9_]*)\}/ }
+  /// A setting whose value `${NAME}` stands for; the name has capital letters, digits and `_`.
+  package struct Placeholder {
+    package let name: Substring
+    package let range: Range<String.Index>
+  }
+
+  /// The settings that a text names.
+  ///
+  /// A start may read all manifests, so this must not compile a regular expression.
+  package static func placeholders(in text: Substring) -> [Placeholder] {
+    var found: [Placeholder] = []
+    let bytes = text.utf8
+    var index = bytes.startIndex
+    while let dollar = bytes[index...].firstIndex(of: UInt8(ascii: "$")) {
+      index = bytes.index(after: dollar)
+      guard bytes[index...].first == UInt8(ascii: "{") else { continue }
+      let name = bytes[index...].dropFirst().prefix { byte in
+        byte == UInt8(ascii: "_") || byte.isASCIIAlphanumeric && byte & 0x60 != 0x60
+      }
+      guard let first = name.first, first >= UInt8(ascii: "A"), first != UInt8(ascii: "_"),
+        bytes[name.endIndex...].first == UInt8(ascii: "}")
+      else { continue }
+      index = bytes.index(after: name.endIndex)
+      found.append(Placeholder(name: Substring(name), range: dollar..<index))
+    }
+    return found
+  }
 
   /// The names of the secret settings in the URLs, the header fields and `auth`, each once.
   package var secretNames: [String] {
     var urls = [url, item].compactMap(\.self)
     if case .url(let url)? = search { urls.append(url) }
     var seen: Set<Substring> = []
-    let names = (urls + headers.map(\.value)).flatMap { $0.matches(of: Self.placeholder) }
-      .map(\.output.1)
+    let names = (urls + headers.map(\.value)).flatMap { Self.placeholders(in: $0[...]) }
+      .map(\.name)
     return (names + (auth?.settings ?? []).map { $0.key[...] })
       .filter { seen.insert($0).inserted }.map(String.init)
   }
@@ -41,7 +66,9 @@ extension Manifest {
 
   /// The host and port of an http or https URL, which may hold placeholders; `nil` for any other text.
   static func authority(of url: String) -> String? {
-    let plain = url.replacing(/\$?\{[A-Za-z0-9_]+\}/, with: "x")
+    let plain =
+      url.utf8.contains(UInt8(ascii: "{"))
+      ? url.replacing(/\$?\{[A-Za-z0-9_]+\}/, with: "x") : url
     return URL(string: plain).flatMap { Address($0) }?.authority
   }
 
@@ -50,7 +77,7 @@ extension Manifest {
   static func hidesSecrets(_ url: String) -> Bool {
     let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let names = parts.dropFirst().joined().split(separator: "&").map { $0.prefix { $0 != "=" } }
-    return ([parts[0]] + names).allSatisfy { $0.firstMatch(of: placeholder) == nil }
+    return ([parts[0]] + names).allSatisfy { placeholders(in: $0).isEmpty }
   }
 
   /// The request of the first page, or of a search.
@@ -116,8 +143,8 @@ extension Manifest {
   ) throws(SourceError) -> HTTPRequest.Value {
     var (plain, secrets) = ("", [Secret]())
     var rest = text.startIndex
-    for match in text.matches(of: Self.placeholder) {
-      let name = String(match.output.1)
+    for match in Self.placeholders(in: text[...]) {
+      let name = String(match.name)
       guard let setting = known.first(where: { $0.key == name }),
         let secret = settings.secret(setting)
       else { throw SourceError(.missingKey, "\(name) is not set") }

@@ -57,7 +57,10 @@ public struct ManifestFolder: Sendable {
     // Names are needed at every start, and most files are not worth parsing for them.
     let key = Array("\"resources\"".utf8)
     guard let bytes,
-      bytes.indices.contains(where: { bytes[$0] == key[0] && bytes[$0...].starts(with: key) })
+      bytes.indices.contains(where: { index in
+        // Only few names begin with this letter.
+        bytes[index] == key[1] && index > 0 && bytes[(index - 1)...].starts(with: key)
+      })
     else { return nil }
     return (try? ManifestFile(reading: Data(bytes), named: file))?.lists
   }
@@ -92,7 +95,10 @@ public struct ManifestFolder: Sendable {
 
   /// True for a name of 1 to 32 lower-case letters, digits and `-`, which begins with a letter.
   public static func isName(_ text: String) -> Bool {
-    text.wholeMatch(of: /[a-z][a-z0-9-]{0,31}/) != nil
+    1...32 ~= text.utf8.count && text.utf8.first.map { $0 >= UInt8(ascii: "a") } ?? false
+      && text.utf8.allSatisfy {
+        $0 == UInt8(ascii: "-") || $0.isASCIIAlphanumeric && !(0x41...0x5A ~= $0)
+      }
   }
 
   /// The path of the file that declares a source or a service, or would declare it.

@@ -179,6 +179,75 @@ import Testing
     #expect(users.manifest.paging.step == .offset(.init(name: "offset", value: 0)))
   }
 
+  @Test func `a pause that the service demands keeps what was proved before`() async throws {
+    let server = try LoopbackServer { request in
+      request.path == "/b"
+        ? .status(429, "slow down", headers: [("Retry-After", "3600")])
+        : .json(#"[{"id": 1}, {"id": 2}]"#)
+    }
+    let list =
+      "{get: {responses: {200: {content: {application/json: {schema: {type: array, items: {properties: {id: {type: integer}}}}}}}}}}"
+    let service = try await ServiceProposal(
+      try await described(
+        """
+        openapi: 3.0.3
+        servers: [{url: "\(server.baseURL)"}]
+        paths: {/a: \(list), /b: \(list), /c: \(list)}
+        """), isTold: false, in: environment)
+    #expect(service.lists.map(\.isProved) == [true, false, false])
+    #expect(service.lists.dropFirst().allSatisfy { $0.result.failure?.code == .rateLimited })
+    #expect(server.requests.count { $0.path == "/b" } == 1)
+    #expect(!server.requests.contains { $0.path == "/c" })
+  }
+
+  @Test func `requests are signed as the document says, or as the person does`() async throws {
+    let list =
+      "{get: {responses: {200: {content: {application/json: {schema: {type: array, items: {properties: {id: {type: integer}}}}}}}}}}"
+    func service(_ scheme: String, _ members: [JSON.Member] = []) throws -> JSON {
+      let document = try OpenAPIDocument(
+        reading: Data(
+          """
+          openapi: 3.0.3
+          servers: [{url: "https://crm.example/v1"}]
+          security: [{s: [read, write]}]
+          paths: {/a: \(list)}
+          components: {securitySchemes: {s: {\(scheme)}}}
+          """.utf8))
+      var request = ServiceRequest(name: "my-crm")
+      request.members = members
+      request.taken = ["MY_CRM_TOKEN"]
+      return try #require(DescribedService(document, for: request).hints.first)
+    }
+    let bearer = try service("type: http, scheme: Bearer")
+    #expect(bearer["headers"] == ["Authorization": "Bearer ${MY_CRM_TOKEN_2}"])
+    let basic = try service("type: http, scheme: basic")
+    #expect(
+      basic["auth"] == ["basic": ["user": "${MY_CRM_USER}", "password": "${MY_CRM_PASSWORD}"]])
+    let query = try service("type: apiKey, in: query, name: api key")
+    #expect(query["url"] == "https://crm.example/v1/a?api%20key=${MY_CRM_KEY}")
+    let client = try service(
+      "type: oauth2, flows: {clientCredentials: {tokenUrl: /oauth/token, scopes: {}}}")
+    #expect(
+      client["auth"]
+        == [
+          "oauth": [
+            "token": "https://crm.example/oauth/token", "grant": "client_credentials",
+            "id": "${MY_CRM_ID}", "secret": "${MY_CRM_SECRET}", "scope": "read write",
+          ]
+        ])
+    let both = try service(
+      "type: apiKey, in: header, name: X-Key", [.init("headers", ["X-Version": "2"])])
+    #expect(both["headers"] == ["X-Version": "2", "X-Key": "${MY_CRM_KEY}"])
+    // A document that asks for other secrets gets none.
+    let cookie = try service("type: apiKey, in: cookie, name: '${HOME}; k'")
+    #expect(cookie["headers"] == nil)
+    let scheme = "type: oauth2, flows: {clientCredentials: {tokenUrl: 'https://a.example/${HOME}'}}"
+    #expect(throws: SourceError.self) { try service(scheme) }
+    let own = try service(
+      "type: apiKey, in: header, name: X-Key", [.init("headers", ["X-Own": "${MINE}"])])
+    #expect(own["headers"] == ["X-Own": "${MINE}"])
+  }
+
   // MARK: - Documents
 
   @Test func `a document of another service, or of none, is refused with what to do`() async throws
@@ -256,6 +325,25 @@ import Testing
     #expect(json?["q\"\u{1}"] == ["n": 1])
     #expect(json?["y"] == ["n": 1])
     #expect(json?["k"] == "v")
+  }
+
+  @Test func `a header field with a setting as its default is not sent`() async throws {
+    let described = try await described(
+      """
+      openapi: 3.0.3
+      servers: [{url: "https://crm.example/{v}", variables: {v: {default: 'v1'}}}]
+      paths:
+        /a: {get: &get {
+          parameters: [{name: X, in: header, required: true, schema: {default: '${COMIC_VINE_API_KEY}'}}],
+          responses: {200: {content: {application/json: {schema: {type: array, items: {properties: {id: {type: integer}}}}}}}}}}
+        /b${COMIC_VINE_API_KEY}: {get: *get}
+        /c: {get: {
+          parameters: [{name: '${A}', in: query, required: true, schema: {default: '${COMIC_VINE_API_KEY}'}}],
+          responses: {200: {content: {application/json: {schema: {type: array, items: {properties: {id: {type: integer}}}}}}}}}}
+      """)
+    #expect(described.names == ["c"])
+    let url = described.hints.first?["url"]
+    #expect(url == "https://crm.example/v1/c?%24%7BA%7D=%24%7BCOMIC_VINE_API_KEY%7D")
   }
 
   @Test func `a file refers to others beside it, and to none elsewhere`() async throws {

@@ -7,7 +7,7 @@ import DeclaredSource
 
 extension Command {
   static let openAPI = Option(
-    "openapi", .text, "FILE|URL", about: "add the lists of an OpenAPI 3 document")
+    "openapi", .file, "FILE|URL", about: "add the lists of an OpenAPI 3 document")
   static let only = Option(
     "only", .list, "LISTS", about: "only these lists of the document: contacts,deals")
 
@@ -133,6 +133,12 @@ extension CommandContext {
     if let service = folder.service(of: name) {
       throw CommandError(.usage, "\"\(name)\" is a list of the service \(service)")
     }
+    guard name.count <= ServiceRequest.maxName else {
+      throw CommandError(
+        .usage,
+        "the name of a service has at most \(ServiceRequest.maxName) characters, for its lists have longer ones"
+      )
+    }
     let mayReplace = invocation.has(Command.replace) || invocation.has(.dryRun)
     guard folder.services.contains(name) else {
       return try checkName(name, in: folder, mayReplace: mayReplace)
@@ -190,6 +196,9 @@ extension ServiceProposal {
       text +=
         "left out  \(nested.count.of("list")) of single records, such as \(path)".safeLine + "\n"
     }
+    if let name = excess.first {
+      text += "left out  \(excess.count.of("list")), such as \(name): choose by --only\n"
+    }
     if otherCount > 0 {
       text += "left out  \(otherCount.of("path")) without a list that GET reads\n"
     }
@@ -205,7 +214,7 @@ extension ServiceProposal {
           return [
             "name": .string(list.name), "path": .string(list.path),
             "proved": .bool(list.isProved), "saved": .bool(saved.contains(list.name)),
-            "requests": .integer(proposal?.requests ?? 1),
+            "requests": proposal.map { .integer($0.requests) } ?? .null,
             "evidence": .array(proposal?.evidence.map(\.json) ?? []),
             "warnings": .array(proposal?.warnings.map(JSON.string) ?? []),
             "error": list.result.failure.map { .string($0.message) } ?? .null,
@@ -214,7 +223,7 @@ extension ServiceProposal {
       "leftOut": .array(
         leftOut.map { ["path": .string($0.path), "reason": .string($0.reason)] }
           + nested.map { ["path": .string($0), "reason": "is one list for each of another"] }),
-      "others": .integer(otherCount),
+      "excess": .array(excess.map(JSON.string)), "others": .integer(otherCount),
     ]
   }
 }

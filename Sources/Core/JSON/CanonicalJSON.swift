@@ -62,7 +62,10 @@ extension JSON {
     case .array(let elements):
       for element in elements { if let number = element.infiniteNumber { return number } }
     case .object(let members):
-      for member in members { if let number = member.value.infiniteNumber { return number } }
+      // Without copies of the members, which are counted.
+      for index in members.indices {
+        if let number = members[index].value.infiniteNumber { return number }
+      }
     default: break
     }
     return nil

@@ -17,14 +17,16 @@ final class Prefetcher<Item: Record> {
   }
 
   private let source: any DataSource<Item>
-  private let ahead: Int
+  private let wanted: Int
+  /// Asked after a first page, if ever: a source may be made of many parts, and needs none for a page of the cache.
+  private lazy var ahead = wanted > 0 && source.readsAhead ? wanted : 0
   private var state: PaginationState<Item>
   private var inFlight: [Fetch] = []
   private var isOver = false
 
   init(source: any DataSource<Item>, ahead: Int, state: PaginationState<Item>) {
     self.source = source
-    self.ahead = source.readsAhead ? ahead : 0
+    wanted = ahead
     self.state = state
   }
 
@@ -83,11 +85,14 @@ final class Prefetcher<Item: Record> {
 
   /// Keeps up to `ahead` pages in flight: the certain one, and predictions while they come true.
   private func prefetch(predicting: Bool) {
-    let requests = state.requests(
-      atMost: ahead, after: predicting ? inFlight.map(\.request) : []
-    ) { count, request in
-      predicting ? source.cursor(skipping: count, from: request) : nil
-    }
+    let requests =
+      isOver
+      ? []
+      : state.requests(
+        atMost: ahead, after: predicting ? inFlight.map(\.request) : []
+      ) { count, request in
+        predicting ? source.cursor(skipping: count, from: request) : nil
+      }
     var unused = inFlight
     inFlight = requests.map { request in
       guard let index = unused.firstIndex(where: { $0.request == request }) else {

@@ -12,6 +12,9 @@ package struct Prober: Sendable {
   /// What the documentation of the service says; `nil` if there is none.
   var description: ListDescription?
 
+  /// The list of the same service that was requested before; `nil` for the first.
+  var previous: Proposal?
+
   private static let maxOptions = 9
   static let maxProbes = 6
 
@@ -194,8 +197,9 @@ package struct Prober: Sendable {
   private func wait(
     before proposal: Proposal, of manifest: Manifest
   ) throws(SourceError) -> Duration? {
-    guard proposal.requests > 0 else { return nil }
-    let pause = proposal.quotaReset.map {
+    guard proposal.requests > 0 || previous != nil else { return nil }
+    let reset = proposal.requests > 0 ? proposal.quotaReset : previous?.quotaReset
+    let pause = reset.map {
       Duration.seconds(max($0.timeIntervalSince(environment.now()), 0))
     }
     if let pause, pause > manifest.timeout {
@@ -215,7 +219,7 @@ package struct Prober: Sendable {
       let count = rows.rows(in: document)?.count
     {
       proposal.manifest.rows = rows
-      proposal.note("rows", rows.description, "as described; \(count) rows")
+      proposal.note("rows", rows.description, "as described; \(count.of("row"))")
       return
     }
     if let given = proposal.manifest.rows {
@@ -224,7 +228,7 @@ package struct Prober: Sendable {
           ?? SourceError(
             .malformed, "there is no list at \"\(given.description.oneLine(atMost: 80))\"")
       }
-      proposal.note("rows", given.description, "as told; \(rows.count) rows")
+      proposal.note("rows", given.description, "as told; \(rows.count.of("row"))")
       return
     }
     let candidates = first.exchange.rowsCandidates()
@@ -240,13 +244,16 @@ package struct Prober: Sendable {
       ? nil
       : choose(
         "Which list has the records?",
-        rivals.map { "\($0.path): \($0.rows.count) objects, \($0.sharedNames) keys in common" })
+        rivals.map {
+          "\($0.path): \($0.rows.count.of("object")), \($0.sharedNames.of("key")) in common"
+        })
     if let chosen { best = rivals[chosen] }
     proposal.manifest.rows = best.path
     proposal.note(
       "rows", best.path.description,
       best.rows.isEmpty
-        ? "the list is empty" : "\(best.rows.count) objects, \(best.sharedNames) keys in common")
+        ? "the list is empty"
+        : "\(best.rows.count.of("object")), \(best.sharedNames.of("key")) in common")
     if chosen == nil, let rival = rivals.dropFirst().first {
       proposal.warnings.append("the rows may also be at \"\(rival.path)\"")
     }
@@ -314,7 +321,8 @@ package struct Prober: Sendable {
     proposal.note(
       "id", paths.map(\.description).joined(separator: ", "),
       distinct == rows.count
-        ? "unique in all \(rows.count) rows" : "\(distinct) different in \(rows.count) rows")
+        ? rows.count == 1 ? "there is only one row" : "unique in all \(rows.count) rows"
+        : "\(distinct) different in \(rows.count) rows")
     if distinct * 2 < rows.count {
       proposal.manifest.id = []
     } else if distinct < rows.count {

@@ -51,14 +51,17 @@ package struct Proposal: Sendable {
 
   /// Requests a list that is described, and proves what the description says.
   ///
+  /// `previous` is the list of the same service that was requested before.
+  ///
   /// - Throws: ``SourceError``: `invalidSettings` for an invalid hint, or that of the first request.
   package init(
     for name: String, from hints: JSON, describedBy description: ListDescription,
-    in environment: PluginEnvironment
+    after previous: Proposal?, in environment: PluginEnvironment
   ) async throws(SourceError) {
     let hints = try Manifest(reading: Data(hints.text.utf8))
     var prober = Prober(name: name, environment: try hints.authorized(environment)) { _, _ in nil }
     prober.description = description
+    prober.previous = previous
     self = try await prober.complete(hints)
   }
 

@@ -145,7 +145,7 @@ extension FuzzTarget {
     tokens: [
       "$ref: '#/components/schemas/L'", "allOf: [", "oneOf: [", "{", "}", "required: true",
       "enum: [a]", "in: path",
-      "type: oauth2", "type: http", "/{id}", "default: ",
+      "type: oauth2", "type: http", "/{id}", "default: ", "${HOME}", "in: header",
     ], cost: .medium
   ) { text in
     do throws(SourceError) {
@@ -156,9 +156,13 @@ extension FuzzTarget {
       let proposal = try await ServiceProposal(service, isTold: true, in: environment)
       let file = proposal.json(includingUnproved: true)
       guard file["resources"]?.text != "{}" else { return }
-      do throws(SourceError) { _ = try ManifestFolder.manifests(of: file, as: "crm") } catch {
-        throw SourceError(.malformed, "broken: \(error.message)")
-      }
+      do throws(SourceError) {
+        for manifest in try ManifestFolder.manifests(of: file, as: "crm") {
+          guard manifest.secretNames.allSatisfy({ $0.hasPrefix("CRM_") }) else {
+            throw SourceError(.malformed, "asks for another secret")
+          }
+        }
+      } catch { throw SourceError(.malformed, "broken: \(error.message)") }
     } catch {
       if error.message.hasPrefix("broken") { throw BrokenInvariant(error.message) }
       try expectHarmless(error)

@@ -129,6 +129,8 @@ import Testing
       #expect(refused.status == 64, "\(refused)")
       #expect(refused.errors.contains(words), "\(refused)")
     }
+    let long = try await home.run("sources add a-very-long-name-of-a-crm --openapi \(document)")
+    #expect(long.status == 64 && long.errors.contains("at most 20"), "\(long)")
     let alone = try await home.run("sources add crm \(crm.server.baseURL) --only tags")
     #expect(alone.status == 64 && alone.errors.contains("--openapi"), "\(alone)")
     let missing = try await home.run("sources add crm --openapi missing.yaml")
