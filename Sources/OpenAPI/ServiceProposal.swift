@@ -213,8 +213,8 @@ extension ServiceProposal {
         if member.value == shared[member.name] { return nil }
         if member.name == "headers" {
           let common = shared["headers"]?.members ?? []
-          return JSON.Member(
-            "headers", .object(member.value.members.filter { !common.contains($0) }))
+          let own = member.value.members.filter { !common.contains($0) }
+          return own.isEmpty ? nil : JSON.Member("headers", .object(own))
         }
         guard ["url", "item"].contains(member.name), let url = member.value.string,
           url.hasPrefix("\(base)/") || url.hasPrefix("\(base)?") || url == base

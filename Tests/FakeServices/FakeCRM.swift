@@ -16,6 +16,9 @@ package final class FakeCRM: Sendable {
   /// The header field without which nothing but the document is sent.
   package static let key = "hunter2hunter2"
 
+  /// A key with which all lists but `users` are sent.
+  package static let limitedKey = "hunter3hunter3"
+
   private static let pageSize = 20
 
   /// - Parameter document: The document to serve instead of ``document(at:)``.
@@ -27,7 +30,11 @@ package final class FakeCRM: Sendable {
           Data((document ?? Self.document)(address).utf8),
           headers: [("Content-Type", "application/yaml")])
       }
-      guard request.header("x-api-key") == Self.key else { return .status(401, "no key") }
+      let key = request.header("x-api-key")
+      guard [Self.key, Self.limitedKey].contains(key) else { return .status(401, "no key") }
+      if key == Self.limitedKey, request.path.hasPrefix("/v1/users") {
+        return .status(403, "no users")
+      }
       return Self.reply(to: request)
     }
   }

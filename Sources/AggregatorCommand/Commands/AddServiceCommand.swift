@@ -46,7 +46,11 @@ extension Command {
         }
       }
       let file = proposal.json(includingUnproved: invocation.has(.yes) || isTold)
-      let saved = isTold ? [] : file["resources"]?.members.map(\.name) ?? []
+      var saved = isTold ? [] : file["resources"]?.members.map(\.name) ?? []
+      // A moment in which a list cannot be read is no reason to lose it.
+      let lost = described.names.filter { own.contains("\(name)-\($0)") && !saved.contains($0) }
+      let isKept = !lost.isEmpty && !isTold && !invocation.has(.yes)
+      if isKept { saved = [] }
       if !saved.isEmpty {
         try folder.write(service: file, as: name, rebinding: secrets.replaced)
         try secrets.save(invocation, context, environment.settings)
@@ -60,6 +64,14 @@ extension Command {
             "saved     \(folder.file(of: name)): \(saved.count.of("list"))\n"
               + "next      \(context.diagnostics.command("\(name)-\(first) list"))\n")
         }
+      }
+      if isKept {
+        context.diagnostics.error(
+          CommandError(
+            .partial,
+            "nothing was replaced, because lists of \(name) are not proved: \(lost.joined(separator: ", "))",
+            hint: "try again later, leave them out by --only, or use --yes"))
+        return .partial
       }
       return isTold ? .success : report(on: proposal, of: name, saved, context)
     } catch let error as SourceError { throw failure(of: error, with: secrets) }

@@ -130,6 +130,8 @@ import Testing
 
   @Test func `the files that a killed process left are moved with a damaged one`() async throws {
     #expect(try await home.run("users load 200").status == 0)
+    // On a busy machine the last process may leave all of it to the log, which then needs nothing of the file.
+    try home.file.checkpoint()
     let run = try await stalled()
     run.child.send(SIGKILL)
     _ = try await run.outcome()
@@ -140,6 +142,7 @@ import Testing
     try replace(by: damaged)
     let outcome = try await home.run("users list --offline")
     #expect(outcome.status == 0)
+    #expect(outcome.errors.contains("moved"), "\(log.count) bytes of log; \(outcome)")
     #expect(try bytes(".aside-1") == damaged)
     #expect(try bytes(".aside-1-wal") == log)
   }

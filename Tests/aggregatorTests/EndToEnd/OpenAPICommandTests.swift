@@ -41,6 +41,13 @@ import Testing
     let again = try await home.run("sources add crm --openapi \(document)")
     #expect(again.status == 64)
     #expect(again.errors.contains("there is a service \"crm\" already"), "\(again)")
+    // A list that cannot be read for the moment is not lost.
+    let kept = try await home.run(
+      "sources add crm --openapi \(document) --rate off --replace",
+      ["CRM_KEY": FakeCRM.limitedKey])
+    #expect(kept.status == 3, "\(kept)")
+    #expect(kept.errors.contains("not proved: users"), "\(kept)")
+    #expect(try await home.column("name", "sources").suffix(6) == Self.sources)
     let replaced = try await home.run(
       "sources add crm --openapi \(document) --rate off --replace --only tags,users")
     #expect(replaced.status == 0, "\(replaced)")
