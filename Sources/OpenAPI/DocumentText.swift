@@ -178,8 +178,6 @@ struct DocumentNode: Sendable {
   /// The names of an object's members, whose values are not looked at.
   var names: [String] { text.members(of: index).map(\.name) }
 
-  var isArray: Bool { part.kind == .array }
-
   /// A text; `nil` for any other value.
   var string: String? {
     part.kind == .text || part.kind == .escapedText ? text.text.string(part) : nil

@@ -62,7 +62,7 @@ extension JSON {
     case .array(let elements):
       for element in elements { if let number = element.infiniteNumber { return number } }
     case .object(let members):
-      // Without copies of the members, which are counted.
+      // Iteration would retain each member.
       for index in members.indices {
         if let number = members[index].value.infiniteNumber { return number }
       }

@@ -121,10 +121,16 @@ extension HTTPResponse {
     request.limits.bodyBytes = limit
     try request.limits.bound(to: request.limits.overall)
     let response = try await environment.transport.send(request)
-    guard [401, 403].contains(response.status), let hints else {
-      return (
-        try response.checked(by: service, wantsKey: false, now: environment.now()), false
-      )
+    let isRefused = [401, 403].contains(response.status)
+    guard isRefused, let hints else {
+      do {
+        return (try response.checked(by: service, wantsKey: false, now: environment.now()), false)
+      } catch {
+        guard isRefused else { throw error }
+        throw SourceError(
+          error.code, error.message,
+          remedy: "give the document's credentials by --header or --basic")
+      }
     }
     let manifest = try Manifest(reading: Data(hints.text.utf8))
     let known = DeclaredPlugin("", manifest).settings

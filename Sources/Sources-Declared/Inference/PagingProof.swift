@@ -92,7 +92,9 @@ extension Prober {
       proposal.note(
         "paging", "single",
         isSaid
-          ? "all \(first.rows.count) records are in one response"
+          ? first.rows.count == 1
+            ? "the only record is in one response"
+            : "all \(first.rows.count) records are in one response"
           : "\(tried) parameters were tried, and each repeated the first page")
     } else {
       if isGiven { proposal.manifest.paging = manifest.paging }

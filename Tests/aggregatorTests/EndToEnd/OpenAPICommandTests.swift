@@ -103,6 +103,8 @@ import Testing
     let server = try await ServingProgram("--source countries,heroes")
     let token = try #require(server.token)
     let place = "http://127.0.0.1:\(server.port)/openapi.json"
+    let refused = try await self.home.run("sources add own --openapi \(place)")
+    #expect(refused.errors.contains("hint: give the document's credentials"), "\(refused)")
     let home = try TestHome()
     let added = try await Binary.run(
       [
