@@ -50,6 +50,7 @@ let package = Package(
     // Each target depends only on targets above it.
     .library("Foundation"),
     .library("Text"),
+    .library("JSON"),
     .library("Core"),
     .library("Files", dependsOn: ["AggregatorCore"]),
     .library("Settings", dependsOn: ["AggregatorCore", "AggregatorFiles"]),
@@ -82,8 +83,9 @@ let package = Package(
     .target(
       name: "AggregatorKit",
       dependencies: [
-        "AggregatorAuthorization", "AggregatorCore", "AggregatorHTTP", "AggregatorImages",
-        "AggregatorSQLite", "AggregatorSettings", "AggregatorStore", "AggregatorText",
+        "AggregatorAuthorization", "AggregatorCore", "AggregatorFormats", "AggregatorHTTP",
+        "AggregatorImages", "AggregatorSQLite", "AggregatorSettings", "AggregatorStore",
+        "AggregatorText",
         .target(
           name: "AggregatorURLSession",
           condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
@@ -213,10 +215,9 @@ let package = Package(
 // The module AggregatorKit does not change when one that it only exports does: without these dependencies SwiftPM
 // would leave those who import it as they are, compiled for the old layout of a type.
 let exported = [
-  "AggregatorAuthorization", "AggregatorCore", "AggregatorFoundation", "AggregatorHTTP",
-  "AggregatorImages",
-  "AggregatorSQLite",
-  "AggregatorSettings", "AggregatorStore", "AggregatorText",
+  "AggregatorAuthorization", "AggregatorCore", "AggregatorFormats", "AggregatorFoundation",
+  "AggregatorHTTP", "AggregatorImages", "AggregatorJSON", "AggregatorSQLite", "AggregatorSettings",
+  "AggregatorStore", "AggregatorText",
 ]
 for target in package.targets {
   let names = target.dependencies.compactMap { dependency in
@@ -264,7 +265,7 @@ if let tests = Context.environment["AGGREGATOR_ONLY"] {
   package.targets.removeAll { !kept.contains($0.name) }
   package.products = []
   // The laws under faults spend their time in these targets: optimised, they take half of it. They are rarely edited.
-  for name in ["Text", "Core", "HTTP", "Store", "SQLite"] {
+  for name in ["Text", "JSON", "Core", "HTTP", "Store", "SQLite"] {
     let target = package.targets.first { $0.name == "Aggregator\(name)" }
     target?.swiftSettings =
       (target?.swiftSettings ?? []) + [
@@ -304,11 +305,11 @@ extension Target {
   static func library(
     _ folder: String, dependsOn dependencies: [Dependency] = [], plugins: [PluginUsage] = []
   ) -> Target {
-    // All others stand on these two.
-    let ground: [Dependency] = ["AggregatorFoundation", "AggregatorText"]
-    let known = folder == "Foundation" ? 0 : folder == "Text" ? 1 : 2
+    // All others stand on these three.
+    let ground = ["Foundation", "Text", "JSON"]
+    let known = ground.prefix { $0 != folder }.map { Dependency(stringLiteral: "Aggregator\($0)") }
     return .target(
-      name: "Aggregator\(folder)", dependencies: ground.prefix(known) + dependencies,
+      name: "Aggregator\(folder)", dependencies: known + dependencies,
       path: "Sources/\(folder)", plugins: plugins)
   }
 

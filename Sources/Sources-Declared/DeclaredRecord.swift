@@ -47,6 +47,26 @@ extension DeclaredRecord: Codable {
   }
 }
 
+extension DeclaredRecord: CanonicalJSONWritable {
+  package func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    if !details.isEmpty {
+      writer.beginMember("details")
+      writer.beginArray()
+      for name in details {
+        writer.beginElement()
+        writer.write(string: name)
+      }
+      writer.endArray()
+    }
+    writer.beginMember("id")
+    writer.write(string: id)
+    writer.beginMember("row")
+    row.write(to: &writer, isCanonical: true)
+    writer.endObject()
+  }
+}
+
 extension DeclaredRecord {
   /// This record as its own URL sends it.
   var detailed: DeclaredRecord {

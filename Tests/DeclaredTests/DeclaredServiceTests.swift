@@ -569,6 +569,21 @@ import Testing
     #expect(plugin.fields.last?[record] == row)
   }
 
+  @Test func `a record writes the JSON that coders make of it`() throws {
+    let row: JSON = [
+      "b": [1, .number(2.5), nil, true, ["z": "\"\n/é", "a": []]], "a": .number(1e300), "id": 7,
+      "c": .number(3),
+      "d": .number(.infinity), "": "",
+    ]
+    let record = try DeclaredRecord(row, id: [.root.appending("id")])
+    for record in [record, record.detailed] {
+      // In an array it is encoded by coders.
+      let coded = try CanonicalJSON.bytes(of: [record])
+      #expect(Data("[".utf8) + (try CanonicalJSON.bytes(of: record)) + Data("]".utf8) == coded)
+      #expect(try JSONText(coded)?.read([DeclaredRecord].self) == [record])
+    }
+  }
+
   @Test func `a table does not show the ID twice`() throws {
     let server = try LoopbackServer { _ in .json("[]") }
     let text =

@@ -116,7 +116,7 @@ import Testing
 
   /// Not drawn: the modules on which all others stand, and the plugin that embeds resources.
   private static let ground: Set = [
-    "AggregatorEmbedJSON", "AggregatorFoundation", "AggregatorText",
+    "AggregatorEmbedJSON", "AggregatorFoundation", "AggregatorJSON", "AggregatorText",
   ]
 
   /// The direct dependencies of each target that `Package.swift` names in `Sources`; one source stands for all.

@@ -66,8 +66,8 @@ extension JSON {
     text += String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  /// Writes this value as it is, or in its ``canonical`` form if its numbers are finite.
-  func write(to writer: inout JSONWriter, isCanonical: Bool = false) {
+  /// Writes this value as it is; if `isCanonical`, with numbers, all of them finite, as ``CanonicalJSON`` has them.
+  package func write(to writer: inout JSONWriter, isCanonical: Bool = false) {
     switch self {
     case .null: writer.write(literal: "null")
     case .bool(let bool): writer.write(literal: bool ? "true" : "false")
@@ -77,16 +77,17 @@ extension JSON {
     case .string(let string): writer.write(string: string)
     case .array(let values):
       writer.beginArray()
-      for value in values {
+      // Iteration would retain each element.
+      for index in values.indices {
         writer.beginElement()
-        value.write(to: &writer, isCanonical: isCanonical)
+        values[index].write(to: &writer, isCanonical: isCanonical)
       }
       writer.endArray()
     case .object(let members):
       writer.beginObject()
-      for member in isCanonical ? members.canonical : members {
-        writer.beginMember(member.name)
-        member.value.write(to: &writer, isCanonical: isCanonical)
+      for index in members.indices {
+        writer.beginMember(members[index].name)
+        members[index].value.write(to: &writer, isCanonical: isCanonical)
       }
       writer.endObject()
     }

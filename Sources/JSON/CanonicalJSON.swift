@@ -7,6 +7,12 @@ package import AggregatorFoundation
 package enum CanonicalJSON {
   /// - Throws: `EncodingError` for a number that is not finite, or an error of `value`.
   package static func bytes(of value: some Encodable) throws -> Data {
+    if let value = value as? any CanonicalJSONWritable {
+      var writer = JSONWriter(escaping: .required)
+      writer.reserveCapacity(1024)
+      value.write(to: &writer)
+      return Data(writer.bytes)
+    }
     let node = CanonicalNode()
     try CanonicalEncoder(node: node, codingPath: []).encode(value)
     var writer = JSONWriter(escaping: .required)
@@ -20,6 +26,12 @@ package enum CanonicalJSON {
   }
 }
 
+/// A value that writes its canonical JSON itself: without coders it takes half the time.
+package protocol CanonicalJSONWritable {
+  /// Writes what ``CanonicalJSON`` would make of the value's `encode(to:)`.
+  func write(to writer: inout JSONWriter)
+}
+
 // MARK: - Values
 
 private enum CanonicalValue {
@@ -28,7 +40,7 @@ private enum CanonicalValue {
   case literal(String)
   /// A value that is still being encoded.
   case node(CanonicalNode)
-  /// A value without numbers that are not finite; without coders it is several times as fast.
+  /// A value with sorted members; without coders it is several times as fast.
   case json(JSON)
 
   func write(to writer: inout JSONWriter) {
@@ -55,6 +67,15 @@ extension [JSON.Member] {
 }
 
 extension JSON {
+  /// This value with the members of all objects in alphabetical order, each name once.
+  fileprivate var sorted: JSON {
+    switch self {
+    case .array(let elements): .array(elements.map(\.sorted))
+    case .object(let members): .object(members.map { Member($0.name, $0.value.sorted) }.canonical)
+    default: self
+    }
+  }
+
   /// A number that is not finite, which JSON cannot have.
   fileprivate var infiniteNumber: Double? {
     switch self {
@@ -152,7 +173,7 @@ extension CanonicalValue {
       self = .literal(decimal.description)
     } else if Value.self == JSON.self, let json = value as? JSON {
       if let number = json.infiniteNumber { throw Self.noNumber(for: number, at: path) }
-      self = .json(json)
+      self = .json(json.sorted)
     } else {
       let node = CanonicalNode()
       try value.encode(to: CanonicalEncoder(node: node, codingPath: path))
