@@ -265,32 +265,35 @@ extension Connection: StoreTransaction {
     by pass: String, and notes: String, upTo last: Int64, of source: Int64
   ) throws(SQLiteFailure) -> (missing: [Int64], noted: [Int64], known: Int, seen: Int) {
     let range = PositionRange(of: source)
-    let end = min(last, range.end)
-    let counts = try row(
-      """
-      SELECT (
-        SELECT count(DISTINCT e.value) FROM seen s, json_each(s.positions) e
-        WHERE s.source = ?1 AND s.reconciliation = ?2), (
-        SELECT count(*) FROM records
-        WHERE position > ?3 AND position <= ?4 AND removed_upstream IS NULL)
-      """, source, pass, range.start, end
-    ) { (seen: Int($0.integer(0)), known: Int($0.integer(1))) }
-    let missing = try rows(
+    // In SQL the sets would be tables in memory, which take a hundred times as much.
+    let seen = try listed(in: pass, of: source)
+    var known = 0
+    var missing: [Int64] = []
+    _ = try rows(
       """
       SELECT position FROM records
-      WHERE position > ?3 AND position <= ?4 AND removed_upstream IS NULL
-        AND position NOT IN (
-          SELECT e.value FROM seen s, json_each(s.positions) e
-          WHERE s.source = ?1 AND s.reconciliation = ?2)
-      """, source, pass, range.start, end
-    ) { $0.integer(0) }
-    let noted = try rows(
-      """
-      SELECT e.value FROM seen s, json_each(s.positions) e
-      WHERE s.source = ?1 AND s.reconciliation = ?2
-      """, source, notes
-    ) { $0.integer(0) }
-    return (missing, noted, counts?.known ?? 0, counts?.seen ?? 0)
+      WHERE position > ?1 AND position <= ?2 AND removed_upstream IS NULL
+      """, range.start, min(last, range.end)
+    ) { row in
+      let position = row.integer(0)
+      known += 1
+      if !seen.contains(position) { missing.append(position) }
+    }
+    let noted = missing.isEmpty ? PositionSet() : try listed(in: notes, of: source)
+    return (missing, missing.filter(noted.contains), known, seen.count)
+  }
+
+  /// The positions that a pass has noted.
+  private mutating func listed(
+    in pass: String, of source: Int64
+  ) throws(SQLiteFailure) -> PositionSet {
+    var positions = PositionSet()
+    _ = try rows(
+      "SELECT positions FROM seen WHERE source = ?1 AND reconciliation = ?2", source, pass
+    ) { row in
+      if let list = row.text(0) { positions.insert(listed: list) }
+    }
+    return positions
   }
 
   // MARK: Shared texts

@@ -47,7 +47,7 @@ package protocol StoreTransaction: ~Copyable {
 
   /// Compares the records up to `last`, without ones removed upstream, with the seen positions of `pass`.
   ///
-  /// - Returns: The positions that were not seen, ascending; those that are noted as seen by `notes`; the number of
+  /// - Returns: The positions that were not seen, ascending; those of them that are noted as seen by `notes`; the number of
   ///   the records; and the number of different ones seen: a service may send one twice and leave out another.
   mutating func unseen(
     by pass: String, and notes: String, upTo last: Int64, of source: Int64
