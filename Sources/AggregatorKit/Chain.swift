@@ -91,6 +91,7 @@ extension Plugin {
       now: environment.now,
       observer: environment.observer)
     sync.readsFirstPageAgain = policy.readsFirstPageAgain
+    sync.minPagesAhead = policy.listIsFile ? 2 : 0
     return sync
   }
 

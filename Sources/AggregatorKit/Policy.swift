@@ -51,6 +51,10 @@ public struct Policy: Sendable {
   /// more request.
   public var readsFirstPageAgain = false
 
+  /// True if the list is one file, see ``RESTPaging/file``: a sync reads its next pages while it stores others, because
+  /// they are no requests; false by default.
+  public var listIsFile = false
+
   /// Creates a policy: three attempts, and a pause of 30 s after five failures, by default.
   public init(
     deadline: Duration = .seconds(15), retry: RetryPolicy = .standard,

@@ -3,7 +3,7 @@ import AggregatorFoundation
 import AggregatorText
 
 /// A format of records other than JSON.
-package enum BodyFormat: String, CaseIterable, Sendable {
+public enum BodyFormat: String, CaseIterable, Sendable {
   /// Comma-separated values with a line of names (RFC 4180); a semicolon separates if the names are separated by it.
   case csv
   /// Tab-separated values with a line of names.

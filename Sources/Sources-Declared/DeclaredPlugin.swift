@@ -57,14 +57,6 @@ public struct DeclaredPlugin: Plugin {
     return recordScope(in: settings, of: secret(in: settings))
   }
 
-  /// The secrets as one; `nil` if there are none, or if one is not set.
-  private func secret(in settings: Settings) -> Secret? {
-    let known = self.settings
-    let secrets = known.compactMap(settings.secret)
-    guard !known.isEmpty, secrets.count == known.count else { return nil }
-    return Secret(secrets.map { $0.reveal(\.self) }.joined(separator: "\0"))
-  }
-
   public var example: PluginExample { PluginExample(query: "WORD", id: "ID") }
 
   public var settings: [Setting] {
@@ -129,11 +121,13 @@ public struct DeclaredPlugin: Plugin {
     let rate = (isFileOnly ? nil : manifest.rate).map {
       Setting("\(name)_RATE", .rate, default: "\($0)", about: "rate limit of \(name)")
     }
-    return Policy(
+    var policy = Policy(
       deadline: manifest.timeout, rate: rate, largestPage: pageSize,
       upstreamPageSize: .fixed(pageSize),
       localSearchBound: manifest.search == nil ? 1000 : nil,
       readOrder: .liveFirst(freshFor: manifest.fresh))
+    policy.listIsFile = manifest.isFile
+    return policy
   }
 
   /// Without a page size of the service, a usual one; for a single response, more than it has.
@@ -168,15 +162,13 @@ public struct DeclaredPlugin: Plugin {
     var environment = try manifest.authorized(environment)
     var paging = manifest.restPaging
     if manifest.isFile {
-      paging = FilePages.paging
+      paging = .file
       paging.isUnproved = manifest.restPaging.isUnproved
-      environment.transport = filePages(in: environment, as: manifest.format)
+      environment = environment.readingFiles(of: self, as: manifest.format)
     }
     var source = RESTSource<DeclaredRecord>(name, in: environment, list: list, paging: paging) {
       response, _ throws(SourceError) in
-      var page = try manifest.decode(response, by: service)
-      if manifest.isFile { FilePages.complete(&page, by: response) }
-      return page
+      try manifest.decode(response, by: service)
     }
     .handlingErrors(by: manifest.errors)
     source.format = manifest.format
@@ -203,22 +195,6 @@ public struct DeclaredPlugin: Plugin {
     }
     return source
   }
-}
-
-extension DeclaredPlugin {
-  /// A transport that reads the list as a file, row by row.
-  func filePages(in environment: PluginEnvironment, as format: BodyFormat?) -> FilePages {
-    let folder = environment.downloadDirectory?.path ?? Self.temporaryDirectory
-    // Files of two accounts may look the same to a service that names their versions.
-    let account = recordScope(in: environment.settings)?.fingerprint(folder).map { "-\($0)" } ?? ""
-    return FilePages(
-      over: environment.transport, into: "\(folder)/\(name)\(account)",
-      maxFileBytes: environment.maxSize ?? 4 << 30, as: format, rowCount: environment.pageSize)
-  }
-
-  /// A directory that no other user can have created before.
-  private static let temporaryDirectory = FileManager.default.temporaryDirectory
-    .appending(path: "aggregator-downloads-\(UInt64.random(in: .min ... .max))").path
 }
 
 extension Manifest {

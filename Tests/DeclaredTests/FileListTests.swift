@@ -8,6 +8,33 @@ import Testing
 
 @testable import DeclaredSource
 
+/// A compiled source whose list is a file of CSV.
+private struct TablePlugin: Plugin {
+  struct Lamp: Record {
+    let id: String
+    var name: String
+    var price: Double?
+  }
+
+  let url: URL
+  let name = "lamps"
+  let summary = "lamps"
+  let example = PluginExample(query: "lamp", id: "1")
+  let fields = [Field<Lamp>("name", "name", \.name, about: "Name.")]
+
+  var policy: Policy {
+    var policy = Policy(largestPage: 2000, upstreamPageSize: .fixed(2000))
+    policy.listIsFile = true
+    return policy
+  }
+
+  func remote(in environment: PluginEnvironment) -> any DataSource<Lamp> {
+    RESTSource(
+      name, in: environment.readingFiles(of: self, as: .csv),
+      list: HTTPRequest(.get, url.appending(path: "lamps")), paging: .file)
+  }
+}
+
 /// Lists that are one large file: read row by row, while it arrives.
 @Suite(.timeLimit(.minutes(10))) struct FileListTests {
   private static let count = 12_345
@@ -159,6 +186,49 @@ import Testing
     let error = await #expect(throws: SourceError.self) { try await ids(source) }
     #expect(error?.code == .tooLarge)
     #expect(error?.remedy?.action == .allowMoreBytes)
+  }
+
+  @Test func `a compressed file ends at the limit of what it has decompressed`() async throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    let file = directory.appending(path: "lamps")
+    let name = String(repeating: "lamp ", count: 200)
+    try Data((1...20_000).map { "{\"id\": \($0), \"name\": \"\(name)\"}\n" }.joined().utf8).write(
+      to: file)
+    let gzip = Process()
+    gzip.executableURL = URL(filePath: "/usr/bin/gzip")
+    gzip.arguments = [file.path]
+    try gzip.run()
+    gzip.waitUntilExit()
+    let packed = try Data(contentsOf: directory.appending(path: "lamps.gz"))
+    #expect(packed.count < 1 << 20)
+    let server = try Service(packed, "application/gzip").server()
+    var environment = environment()
+    environment.maxSize = 4 << 20
+    let plugin = try plugin(server, "ndjson")
+    let store = try #require(environment.store)
+    let result = try await plugin.sync(into: store, in: environment)
+      .run(upTo: nil, jobs: 1, waits: false) { _ in }
+    #expect(result.failure?.code == .tooLarge)
+    #expect(result.failure?.remedy?.action == .allowMoreBytes)
+    #expect(!result.isComplete)
+    // Those of the first 4 MiB.
+    #expect((1..<4200).contains(result.added))
+  }
+
+  @Test func `a compiled source reads a file, and a sync of it is complete`() async throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let server = try Service(Self.table(), "application/octet-stream").server()
+    let plugin = TablePlugin(url: server.baseURL)
+    let environment = environment()
+    let store = try #require(environment.store)
+    let result = try await plugin.sync(into: store, in: environment)
+      .run(upTo: nil, jobs: 1, waits: false) { _ in }
+    #expect(result.isComplete)
+    #expect(result.added == Self.count)
+    #expect(server.requests.count == 1)
+    let first = try await plugin.remote(in: environment).page(PageRequest(limit: 1)).records
+    #expect(first == [TablePlugin.Lamp(id: "1", name: "lamp, 1", price: 1.5)])
   }
 
   @Test func `an error page instead of the file is an error`() async throws {

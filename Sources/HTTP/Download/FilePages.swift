@@ -55,11 +55,8 @@ package final class FilePages: Transport {
     self.rowCount = min(rowCount ?? Self.maxRows, Self.maxRows)
   }
 
-  /// The paging of a list whose pages are those of a file.
-  package static var paging: RESTPaging { RESTPaging(.token(parameter, start: start)) }
-
   /// Adds to a page, as its rows are read, what the response says of the file.
-  package static func complete<Item>(_ page: inout RESTResponse<Item>, by response: HTTPResponse) {
+  static func complete<Item>(_ page: inout RESTResponse<Item>, by response: HTTPResponse) {
     page.next = response.header(name).map { .token($0) }
     if response.header(restartField) != nil {
       page.warnings.append(

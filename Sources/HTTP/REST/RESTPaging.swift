@@ -80,6 +80,16 @@ public struct RESTPaging: Sendable {
     self.tokenOnce = tokenOnce
   }
 
+  /// The paging of a list that is one file of CSV, TSV or NDJSON, of any size, whose pages are the next rows.
+  ///
+  /// It needs a transport that reads files. Responses are arrays of rows.
+  public static var file: RESTPaging {
+    RESTPaging(.token(FilePages.parameter, start: FilePages.start))
+  }
+
+  /// True if pages are parts of one file.
+  var isFile: Bool { step == Self.file.step }
+
   /// The request of the page that starts there; `first` is that of the first, without parameters of paging.
   ///
   /// - Throws: ``SourceError`` with code `invalidCursor` if the start is of another kind of paging.

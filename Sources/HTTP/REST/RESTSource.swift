@@ -1,5 +1,5 @@
 public import AggregatorCore
-package import AggregatorFormats
+public import AggregatorFormats
 public import AggregatorFoundation
 import AggregatorText
 import Synchronization
@@ -35,7 +35,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   package var largestPage: Int?
 
   /// The format that responses are expected to have; `nil` to recognise it.
-  package var format: BodyFormat?
+  public var format: BodyFormat?
 
   /// The names that lead to the rows in a response that is XML; `nil` if they are not known.
   package var rows: [String]?
@@ -272,6 +272,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     let decoding = query == nil ? decoding : search?.decoding ?? decoding
     do throws(SourceError) {
       var reply = try decoding(checked, position)
+      if paging(for: query).isFile { FilePages.complete(&reply, by: checked) }
       if let cut = checked.conversion?.cut {
         reply.warnings.append(Warning(.incomplete, "\(service) sent an incomplete file: \(cut)"))
       }

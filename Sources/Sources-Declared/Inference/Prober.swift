@@ -184,7 +184,8 @@ package struct Prober: Sendable {
     } catch {
       guard error.code == .tooLarge, manifest.paging.step == nil else { throw error }
       let first = request.setting(FilePages.parameter, to: FilePages.start)
-      let rows = try? await plugin.filePages(in: environment, as: manifest.format).send(first)
+      let files = environment.readingFiles(of: plugin, as: manifest.format)
+      let rows = try? await files.transport.send(first)
       guard let rows, rows.conversion != nil else { throw error }
       return (rows, true)
     }

@@ -17,6 +17,9 @@ public struct Sync<Item: Record>: Sendable {
   /// See ``Policy/readsFirstPageAgain``.
   package var readsFirstPageAgain = false
 
+  /// The number of pages that even a single job reads ahead: 0 where a page is a request.
+  package var minPagesAhead = 0
+
   /// The name under which other machines see this one in a store that they share.
   let worker: String
 
@@ -176,7 +179,7 @@ public struct Sync<Item: Record>: Sendable {
         passing: checkpoint.cursor == nil ? 0 : checkpoint.records, size: size,
         bound: PaginationBound(items: rows, pages: bound), remembering: .pages),
       // One job fetches and stores alternately, so that at most one fetched page is discarded.
-      ahead: jobs > 1 ? jobs : 0
+      ahead: max(jobs > 1 ? jobs : 0, minPagesAhead)
     ).makeAsyncIterator()
     var next = stored
     var isOver = true
