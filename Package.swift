@@ -70,6 +70,8 @@ let package = Package(
     .library("URLSession", dependsOn: ["AggregatorCore", "AggregatorHTTP"]),
     .library("Images", dependsOn: ["AggregatorCore", "AggregatorFiles", "AggregatorHTTP"]),
     .library("Store", dependsOn: ["AggregatorCore"]),
+    // From a service into a store.
+    .library("Sync", dependsOn: ["AggregatorCore", "AggregatorStore"]),
     .library(
       "SQLite",
       dependsOn: ["AggregatorCore", "AggregatorFiles", "AggregatorStore", "CAggregatorSQLite"]),
@@ -85,7 +87,7 @@ let package = Package(
       dependencies: [
         "AggregatorAuthorization", "AggregatorCore", "AggregatorFormats", "AggregatorHTTP",
         "AggregatorImages", "AggregatorSQLite", "AggregatorSettings", "AggregatorStore",
-        "AggregatorText",
+        "AggregatorSync", "AggregatorText",
         .target(
           name: "AggregatorURLSession",
           condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
@@ -157,7 +159,7 @@ let package = Package(
         "AggregatorKit", "AggregatorLaws", "AggregatorObservation", "AggregatorPostgres",
         "AggregatorPostgresServer",
         "AggregatorSQLite", "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting",
-        "AggregatorStore", "AggregatorURLSession", "CAggregatorSQLite",
+        "AggregatorStore", "AggregatorSync", "AggregatorURLSession", "CAggregatorSQLite",
       ] + commandLine.map { .byName(name: $0) }),
     .testTarget(
       name: "DeclaredTests",
@@ -217,7 +219,7 @@ let package = Package(
 let exported = [
   "AggregatorAuthorization", "AggregatorCore", "AggregatorFormats", "AggregatorFoundation",
   "AggregatorHTTP", "AggregatorImages", "AggregatorJSON", "AggregatorSQLite", "AggregatorSettings",
-  "AggregatorStore", "AggregatorText",
+  "AggregatorStore", "AggregatorSync", "AggregatorText",
 ]
 for target in package.targets {
   let names = target.dependencies.compactMap { dependency in
@@ -292,7 +294,8 @@ if Context.environment["AGGREGATOR_SMALL_COMMANDS"] != nil {
     "AggregatorExport", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages", "AggregatorKit",
     "AggregatorLaws", "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries",
     "AggregatorSQL", "AggregatorSQLite", "AggregatorServer", "AggregatorSettings",
-    "AggregatorStore", "AggregatorTerminal", "AggregatorWeb", "CountriesSource", "HeroesSource",
+    "AggregatorStore", "AggregatorSync", "AggregatorTerminal", "AggregatorWeb", "CountriesSource",
+    "HeroesSource",
     "ProductsSource", "UsersSource",
   ]
   for target in package.targets where rare.contains(target.name) {

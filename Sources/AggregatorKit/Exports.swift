@@ -9,6 +9,7 @@
 @_exported public import AggregatorSQLite
 @_exported public import AggregatorSettings
 @_exported public import AggregatorStore
+@_exported public import AggregatorSync
 @_exported public import AggregatorText
 
 #if canImport(Darwin)

@@ -1,5 +1,5 @@
 public import AggregatorCore
-public import AggregatorStore
+public import AggregatorSync
 
 /// A command that only one source has, such as `countries deal`.
 ///

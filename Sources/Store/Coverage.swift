@@ -20,10 +20,10 @@ public struct Coverage: Hashable, Sendable {
   package var isShort = false
 
   /// The name of the checkpoint that a complete sync leaves.
-  static let checkpoint = "complete"
+  package static let checkpoint = "complete"
 
   /// The name of the checkpoint that a sync leaves which has come to the depth of the service.
-  static let depthCheckpoint = "depth"
+  package static let depthCheckpoint = "depth"
 }
 
 extension Store {

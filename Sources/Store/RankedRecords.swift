@@ -66,7 +66,7 @@ extension Store {
 
 extension RecordStore {
   /// The records of a request after a position, and the position of the last of them.
-  func slice(
+  package func slice(
     _ request: PageRequest, after start: RecordPosition?
   ) async throws(SourceError) -> (slice: RecordSlice, last: RecordPosition?) {
     guard let query = request.query, start == nil || start?.rank != nil else {

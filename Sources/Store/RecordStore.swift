@@ -18,23 +18,23 @@ public struct RecordStore<Item: Record>: Sendable {
   }
 
   /// Saves the records of a page, fetched at `date`.
-  func save(
+  package func save(
     _ records: [Item], page: (key: String, page: PageMetadata)? = nil, at date: Date
   ) async throws(SourceError) -> StoreChanges {
     try await save(StoreBatch(entries(encoded(records)), page: page), at: date)
   }
 
-  func save(_ batch: StoreBatch, at date: Date) async throws(SourceError) -> StoreChanges {
+  package func save(_ batch: StoreBatch, at date: Date) async throws(SourceError) -> StoreChanges {
     try await store.save(batch, of: source, at: date)
   }
 
-  func encoded(_ records: [Item]) throws(SourceError) -> [EncodedRecord<Item>] {
+  package func encoded(_ records: [Item]) throws(SourceError) -> [EncodedRecord<Item>] {
     do { return try records.map(EncodedRecord.init) } catch {
       throw SourceError(.malformed, "a \(source) record cannot be encoded", cause: error)
     }
   }
 
-  func entries(_ records: [EncodedRecord<Item>]) -> [StoreEntry] {
+  package func entries(_ records: [EncodedRecord<Item>]) -> [StoreEntry] {
     records.map { encoded in
       let item = encoded.item
       return StoreEntry(id: item.id.description, json: encoded.json) {
@@ -54,7 +54,7 @@ public struct RecordStore<Item: Record>: Sendable {
   }
 
   /// Decodes stored records, and counts those that cannot be.
-  func decoded(_ stored: [StoredRecord]) -> (records: [Item], unreadable: UnreadableRows) {
+  package func decoded(_ stored: [StoredRecord]) -> (records: [Item], unreadable: UnreadableRows) {
     var records: [Item] = []
     var unreadable = UnreadableRows.none
     for record in stored {
@@ -68,7 +68,7 @@ public struct RecordStore<Item: Record>: Sendable {
   }
 
   /// The stored record with an ID, deleted or not; `nil` if there is none that can be decoded.
-  @concurrent func item(
+  @concurrent package func item(
     _ id: Item.ID
   ) async throws(SourceError) -> (item: Item, savedAt: Date, removedUpstreamAt: Date?)? {
     guard let record = try await store.record(id.description, of: source) else { return nil }
@@ -77,46 +77,20 @@ public struct RecordStore<Item: Record>: Sendable {
 }
 
 /// A record with its JSON, in the encoding by which a store detects changes.
-struct EncodedRecord<Item: Record>: Record {
-  let item: Item
-  let json: Data
+package struct EncodedRecord<Item: Record>: Record {
+  package let item: Item
+  package let json: Data
 
-  var id: Item.ID { item.id }
+  package var id: Item.ID { item.id }
 
-  init(_ item: Item) throws {
+  package init(_ item: Item) throws {
     self.item = item
     json = try CanonicalJSON.bytes(of: item)
   }
 
-  init(from decoder: any Decoder) throws { try self.init(Item(from: decoder)) }
+  package init(from decoder: any Decoder) throws { try self.init(Item(from: decoder)) }
 
-  func encode(to encoder: any Encoder) throws { try item.encode(to: encoder) }
-}
-
-/// Encodes records as they are fetched, in parallel with fetching and storing other pages.
-struct EncodingSource<Item: Record>: DataSource {
-  let base: any DataSource<Item>
-  let recordStore: RecordStore<Item>
-
-  @concurrent func page(
-    _ request: PageRequest
-  ) async throws(SourceError) -> Page<EncodedRecord<Item>> {
-    let page = try await base.page(request)
-    return page.replacing(try recordStore.encoded(page.records))
-  }
-
-  func item(
-    _ id: Item.ID, cachePolicy: CachePolicy
-  ) async throws(SourceError) -> LookupResult<EncodedRecord<Item>> {
-    let found = try await base.item(id, cachePolicy: cachePolicy)
-    return found.replacing(try recordStore.encoded([found.item])[0])
-  }
-
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
-    base.cursor(skipping: count, from: request)
-  }
-
-  var readsAhead: Bool { base.readsAhead }
+  package func encode(to encoder: any Encoder) throws { try item.encode(to: encoder) }
 }
 
 extension RecordStore {

@@ -40,6 +40,16 @@ public struct CheckpointDecision: Sendable {
   /// `nil` refuses the batch: nothing of it is saved. It may be called more than once; the last call counts.
   public var decide:
     @Sendable (_ text: String?, _ time: Date?) -> (update: CheckpointUpdate, completesSync: Bool)?
+
+  package init(
+    name: String,
+    decide: @escaping @Sendable (String?, Date?) -> (
+      update: CheckpointUpdate, completesSync: Bool
+    )?
+  ) {
+    self.name = name
+    self.decide = decide
+  }
 }
 
 extension StoreBatch {

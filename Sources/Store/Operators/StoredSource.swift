@@ -49,11 +49,11 @@ struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
 }
 
 /// A position in the first-seen order of a source's records, or of the matches of one rank.
-struct RecordPosition: Codable {
-  let position: Int64
+package struct RecordPosition: Codable {
+  package let position: Int64
   let rank: SearchRank?
 
-  init(_ record: StoredRecord, rank: SearchRank? = nil) {
+  package init(_ record: StoredRecord, rank: SearchRank? = nil) {
     position = record.position
     self.rank = rank
   }
@@ -63,7 +63,7 @@ struct RecordPosition: Codable {
 
 extension RecordStore {
   /// A page of stored records, as old as its oldest record.
-  func page(
+  package func page(
     _ slice: RecordSlice, next: RecordPosition?, _ seal: CursorSeal
   ) throws(SourceError) -> Page<Item> {
     let (records, unreadable) = decoded(slice.records)
@@ -88,7 +88,7 @@ extension Warning {
 }
 
 extension SourceError {
-  static func nothingCached(of source: String, matching query: Query? = nil) -> SourceError {
+  package static func nothingCached(of source: String, matching query: Query? = nil) -> SourceError {
     SourceError(
       .nothingCached,
       "no cached \(source)\(query.map { " match \"\($0.text.oneLine(atMost: 80))\"" } ?? "")")

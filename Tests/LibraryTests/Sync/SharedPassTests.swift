@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AggregatorStore
+@testable import AggregatorSync
 
 /// The leases of a pass, without a store: its time is an argument.
 struct SharedPassTests {

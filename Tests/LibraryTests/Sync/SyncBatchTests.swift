@@ -4,6 +4,7 @@ import Testing
 @testable import AggregatorCore
 @testable import AggregatorKit
 @testable import AggregatorStore
+@testable import AggregatorSync
 
 struct SyncBatchTests {
   private let start = SyncCheckpoint(after: 0, at: .day())

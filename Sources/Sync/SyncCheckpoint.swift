@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorFoundation
+import AggregatorStore
 
 /// The progress of a pass: one complete run through the service's list.
 ///

@@ -1,5 +1,6 @@
 public import AggregatorCore
 public import AggregatorFoundation
+public import AggregatorStore
 
 extension DataSource {
   /// Serves records from the store, and loads more from upstream at its end.

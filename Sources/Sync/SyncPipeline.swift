@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorFoundation
+import AggregatorStore
 
 /// Stores the pages of a sequence in batches, and fetches on while a batch is being stored.
 ///

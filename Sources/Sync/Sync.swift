@@ -1,5 +1,6 @@
 public import AggregatorCore
 package import AggregatorFoundation
+package import AggregatorStore
 
 /// Downloads the records of a service into the store, and resumes from the last checkpoint.
 public struct Sync<Item: Record>: Sendable {

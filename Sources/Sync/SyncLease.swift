@@ -1,5 +1,6 @@
 public import AggregatorCore
 import AggregatorFoundation
+import AggregatorStore
 import Synchronization
 
 /// The name of this process among the workers of a store.

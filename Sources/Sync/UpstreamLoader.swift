@@ -1,5 +1,6 @@
 public import AggregatorCore
 package import AggregatorFoundation
+package import AggregatorStore
 
 /// Fetches new records of an endless source into the store.
 ///

@@ -1,4 +1,5 @@
 public import AggregatorCore
+public import AggregatorStore
 
 /// Syncs a source again and again, and tells when its records have changed.
 public struct Watch<Item: Record>: Sendable {

@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorFoundation
+import AggregatorStore
 import Synchronization
 
 /// One worker's part in a full pass that several workers share, on one machine or on many.

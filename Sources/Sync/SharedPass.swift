@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorFoundation
+import AggregatorStore
 
 /// The state of a pass that several workers share: which pages are fetched, which are being fetched and by whom.
 ///

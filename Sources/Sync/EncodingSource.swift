@@ -1,0 +1,28 @@
+import AggregatorCore
+import AggregatorStore
+
+/// Encodes records as they are fetched, in parallel with fetching and storing other pages.
+struct EncodingSource<Item: Record>: DataSource {
+  let base: any DataSource<Item>
+  let recordStore: RecordStore<Item>
+
+  @concurrent func page(
+    _ request: PageRequest
+  ) async throws(SourceError) -> Page<EncodedRecord<Item>> {
+    let page = try await base.page(request)
+    return page.replacing(try recordStore.encoded(page.records))
+  }
+
+  func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<EncodedRecord<Item>> {
+    let found = try await base.item(id, cachePolicy: cachePolicy)
+    return found.replacing(try recordStore.encoded([found.item])[0])
+  }
+
+  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+    base.cursor(skipping: count, from: request)
+  }
+
+  var readsAhead: Bool { base.readsAhead }
+}
