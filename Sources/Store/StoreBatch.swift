@@ -43,9 +43,10 @@ public struct CheckpointDecision: Sendable {
 
   package init(
     name: String,
-    decide: @escaping @Sendable (String?, Date?) -> (
-      update: CheckpointUpdate, completesSync: Bool
-    )?
+    decide:
+      @escaping @Sendable (String?, Date?) -> (
+        update: CheckpointUpdate, completesSync: Bool
+      )?
   ) {
     self.name = name
     self.decide = decide

@@ -88,7 +88,8 @@ extension Warning {
 }
 
 extension SourceError {
-  package static func nothingCached(of source: String, matching query: Query? = nil) -> SourceError {
+  package static func nothingCached(of source: String, matching query: Query? = nil) -> SourceError
+  {
     SourceError(
       .nothingCached,
       "no cached \(source)\(query.map { " match \"\($0.text.oneLine(atMost: 80))\"" } ?? "")")
