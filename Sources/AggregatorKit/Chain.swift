@@ -82,14 +82,22 @@ extension Plugin {
     // A pass can resume with another page size.
     let mode: SyncMode =
       policy.isEndless
-      ? .incremental(of: collection(in: environment.settings))
+      ? .endless(of: collection(in: environment.settings))
       : .full(of: collection(in: environment.settings, bySize: false))
+    let tracking = policy.isEndless ? nil : changes
+    let listing = tracking == nil ? Listing.plain : .marked(since: nil)
     var sync = Sync(
-      base: try observedRemote(in: environment, deadline).cachePolicy(cachePolicy),
+      base: try observedRemote(in: environment, deadline, listing).cachePolicy(cachePolicy),
       recordStore: recordStore(in: store), size: try syncPageSize(in: environment),
       mode: mode, depth: policy.isEndless ? nil : policy.depthLimit, clock: environment.clock,
       now: environment.now,
       observer: environment.observer)
+    sync.changes = tracking.map { tracking in
+      ChangeSource(tracking) { since throws(SourceError) in
+        try observedRemote(in: environment, deadline, .marked(since: since))
+          .cachePolicy(cachePolicy)
+      }
+    }
     sync.readsFirstPageAgain = policy.readsFirstPageAgain
     sync.minPagesAhead = policy.listIsFile ? 2 : 0
     return sync
@@ -110,13 +118,15 @@ extension Plugin {
   /// The remote source, rate-limited and retried, without store and fallbacks; unavailable if it cannot be
   /// set up.
   private func resilientRemote(
-    in environment: PluginEnvironment, deadline: Duration?
+    in environment: PluginEnvironment, deadline: Duration?, _ listing: Listing = .plain
   ) throws(SourceError) -> any DataSource<Item> {
     let clock = environment.clock
     let remote: any DataSource<Item>
     var quotaAware = environment
     quotaAware.transport = QuotaTransport(environment.transport, now: environment.now)
-    do { remote = try redactedRemote(in: quotaAware) } catch let error where error.allowsFallback {
+    do { remote = try redactedRemote(in: quotaAware, listing) } catch let error
+      where error.allowsFallback
+    {
       return UnavailableSource<Item>(error).onlineOnly()
     }
     let service = try service(in: environment)
@@ -135,9 +145,9 @@ extension Plugin {
   }
 
   private func observedRemote(
-    in environment: PluginEnvironment, _ deadline: Duration?
+    in environment: PluginEnvironment, _ deadline: Duration?, _ listing: Listing = .plain
   ) throws(SourceError) -> any DataSource<Item> {
-    try resilientRemote(in: environment, deadline: deadline)
+    try resilientRemote(in: environment, deadline: deadline, listing)
       .observed(by: environment.observer, as: name)
   }
 
@@ -159,10 +169,15 @@ extension Plugin {
 
   /// The remote, whose records repeat no secret of the settings, and have the fields that bundled ones have.
   private func redactedRemote(
-    in environment: PluginEnvironment
+    in environment: PluginEnvironment, _ listing: Listing
   ) throws(SourceError) -> any DataSource<Item> {
     let bundled = bundled
-    let remote = try remote(in: environment).noticingEmptyFields(fields, comparing: bundled)
+    let listed =
+      switch listing {
+      case .plain: try remote(in: environment)
+      case .marked(let since): try remote(in: environment, changedSince: since)
+      }
+    let remote = listed.noticingEmptyFields(fields, comparing: bundled)
     // A source that signs in has secrets of its own later.
     let signIns = environment.authorizer.liveSecrets
     let secrets = LiveSecrets(with: signIns)
@@ -291,4 +306,11 @@ struct Service: Sendable {
   func isShared(with other: Service) -> Bool {
     host == other.host && caller.account == other.caller.account
   }
+}
+
+/// What a remote source lists.
+private enum Listing {
+  case plain
+  /// Records with the marks of their changes: all, or those that changed since.
+  case marked(since: String?)
 }

@@ -53,6 +53,17 @@ public protocol Plugin<Item>: Sendable {
   /// - Throws: ``SourceError``: `missingKey` or `invalidSettings` if the settings do not suffice.
   func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Item>
 
+  /// How the service tells which of its records have changed; `nil`, the default, if every sync has to read all.
+  var changes: ChangeTracking? { get }
+
+  /// The remote source for a sync, if ``changes`` is not `nil`: its pages have ``Page/changeMarks``.
+  ///
+  /// - Parameter mark: To list only what changed at that time or later; `nil` for everything.
+  /// - Throws: As ``remote(in:)``.
+  func remote(
+    in environment: PluginEnvironment, changedSince mark: String?
+  ) throws(SourceError) -> any DataSource<Item>
+
   /// The data compiled into the program, the last fallback; none by default.
   var bundled: any DataSource<Item> { get }
 }
@@ -70,6 +81,14 @@ extension Plugin {
   }
 
   public var verbs: [Verb<Item>] { [] }
+
+  public var changes: ChangeTracking? { nil }
+
+  public func remote(
+    in environment: PluginEnvironment, changedSince mark: String?
+  ) throws(SourceError) -> any DataSource<Item> {
+    try remote(in: environment)
+  }
 
   public var account: String { keyNames }
 

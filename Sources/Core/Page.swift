@@ -62,6 +62,10 @@ public struct Page<Item: Record>: Sendable {
   /// Warnings beyond those that follow from the provenance.
   public var warnings: [Warning]
 
+  /// For each record a value that grows with its changes, such as the time of the last one, as the service sends it; `nil`
+  /// for a record without one, and empty if the source does not tell.
+  public var changeMarks: [String?] = []
+
   public init(
     _ records: [Item], next: Cursor? = nil, total: Int? = nil, provenance: Provenance,
     unreadable: UnreadableRows = .none, hidden: Int = 0, warnings: [Warning] = []

@@ -36,6 +36,8 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let mixedGenerations = Code("mixedGenerations")
     /// A damaged store was moved aside.
     public static let movedAside = Code("movedAside")
+    /// A sync could not ask for changes alone.
+    public static let notIncremental = Code("notIncremental")
     /// A record or an image is not cached.
     public static let notCached = Code("notCached")
     /// The service has removed the record.

@@ -95,6 +95,11 @@ struct ModuleCode {
       notes.append(
         "errors: a path or a value of a rule is not plain: write .handlingErrors(by:) in \(plugin)")
     }
+    if manifest.changes != nil {
+      notes.append(
+        "since: write changes and remote(in:changedSince:) in \(plugin), or every sync reads everything"
+      )
+    }
     if let obstacle = itemObstacle {
       notes.append("item: \(obstacle): write .item(at:decoding:) in \(plugin)")
     }
@@ -102,7 +107,8 @@ struct ModuleCode {
 
   /// Members of a plugin, and constants of its `remote`.
   private static let members: Set<String> = [
-    "account", "bundled", "environment", "example", "fields", "init", "itemURL", "layout", "list",
+    "account", "bundled", "changes", "environment", "example", "fields", "init", "itemURL",
+    "layout", "list",
     "name",
     "paging", "policy", "rate", "remote", "scope", "searchURL", "self", "serviceURLs", "settings",
     "summary", "url", "verbs",

@@ -136,8 +136,16 @@ public struct DeclaredPlugin: Plugin {
       ?? (manifest.isFile ? FilePages.maxRows : manifest.paging.step == nil ? 10_000 : 100)
   }
 
+  public var changes: ChangeTracking? { manifest.changes?.tracking }
+
   public func remote(
     in environment: PluginEnvironment
+  ) throws(SourceError) -> any DataSource<DeclaredRecord> {
+    try remote(in: environment, changedSince: nil)
+  }
+
+  public func remote(
+    in environment: PluginEnvironment, changedSince mark: String?
   ) throws(SourceError) -> any DataSource<DeclaredRecord> {
     let (manifest, known) = (try lazy.value().get(), settings)
     let settings = environment.settings
@@ -158,7 +166,11 @@ public struct DeclaredPlugin: Plugin {
           remedy: "setting it allows that, also if an environment variable has its value")
       }
     }
-    let list = try manifest.request(manifest.url, in: settings, knowing: known)
+    let all = try manifest.request(manifest.url, in: settings, knowing: known)
+    let changed = mark.flatMap { mark in
+      manifest.changes?.parameter.map { all.setting(manifest.parameter($0), to: mark) }
+    }
+    let list = changed ?? all
     var environment = try manifest.authorized(environment)
     var paging = manifest.restPaging
     if manifest.isFile {
@@ -171,6 +183,7 @@ public struct DeclaredPlugin: Plugin {
       try manifest.decode(response, by: service)
     }
     .handlingErrors(by: manifest.errors)
+    source.collection = mark.map { "since \($0)" }
     source.format = manifest.format
     source.rows = manifest.rowNames
     if manifest.item != nil {

@@ -198,6 +198,7 @@ extension Manifest {
     for (index, row) in rows.enumerated() {
       do {
         reply.records.append(try DeclaredRecord(row, id: idPaths, isCanonical: isCanonical))
+        if let changes { reply.changeMarks.append(changes.mark(of: row)) }
       } catch {
         reply.unreadable.count += 1
         if reply.unreadable.firstReason == nil {

@@ -37,7 +37,7 @@ struct ManifestReader {
       "url", "summary", "headers", "auth", "body", "rows", "format", "kinds", "id", "fields",
       "total", "item",
       "search",
-      "image", "errors",
+      "image", "errors", "since",
       "link", "title", "rate", "fresh", "timeout",
     ]
 
@@ -85,6 +85,7 @@ struct ManifestReader {
     manifest.link = try path("link")
     manifest.title = try path("title")
     manifest.errors = try errors()
+    manifest.changes = try changes()
     if let rate = try string("rate") {
       manifest.rate =
         rate == "off" ? nil : try parsed("rate", "a rate such as \"5/s\", or \"off\"", Rate.init)
@@ -142,7 +143,7 @@ struct ManifestReader {
   }
 
   /// The offset of the name of a nested member; that of the innermost one that is there.
-  private func offset(of path: [String]) -> Int {
+  func offset(of path: [String]) -> Int {
     guard var offset = path.first.flatMap({ offsets[$0] }),
       let first = text.parts.firstIndex(where: { Int($0.start) == offset })
     else { return 0 }
@@ -345,7 +346,7 @@ extension Duration {
   static let manifestUnits: [DurationUnit] = [.seconds, .minutes, .hours, .days]
 
   /// Reads `15s`, `10m`, `2h` or `7d`.
-  fileprivate init?(manifest text: String) {
+  init?(manifest text: String) {
     self.init(text, numbers: 1...1_000_000, units: Self.manifestUnits)
   }
 }
@@ -442,6 +443,7 @@ extension Manifest {
     add("link", text: link)
     add("title", text: title)
     if !errors.isEmpty { add("errors", .array(errors.map(\.json))) }
+    add("since", changes?.json)
     if rate != Self.defaultRate { add("rate", text: rate?.description ?? "off") }
     let (standard, units) = (Manifest(url: url), Duration.manifestUnits)
     if fresh != standard.fresh { add("fresh", text: fresh.text(in: units)) }

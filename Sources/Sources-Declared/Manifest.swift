@@ -58,6 +58,9 @@ package struct Manifest: Hashable, Sendable {
   /// The rules for failures, and ends of the list, that the status does not tell; the first that applies decides.
   package var errors: [ErrorRule] = []
 
+  /// How the service tells what has changed; `nil` if it does not.
+  package var changes: Changes?
+
   /// The rate limit: `5/s` by default; `nil` for `off`.
   package var rate: Rate? = Self.defaultRate
   /// The time to live of cached pages.

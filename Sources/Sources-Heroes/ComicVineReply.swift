@@ -37,9 +37,11 @@ extension ComicVineReply where Results == LossyArray<Hero.Wire> {
   /// The service may use its own page size, and need not say so: only the rows sent count. It ends at the total.
   func list(at position: RESTPosition) throws(SourceError) -> RESTResponse<Hero> {
     let rows = try rows()
-    return RESTResponse(
+    var response = RESTResponse(
       rows, total: total, hasMore: total == position.passed + rows.count ? false : nil,
       record: \.hero)
+    response.changeMarks = rows.elements.map(\.lastUpdated)
+    return response
   }
 
   /// A page of search results.
@@ -159,9 +161,12 @@ extension Hero {
   /// that no row is lost.
   struct Wire: Decodable {
     let hero: Hero
+    /// `yyyy-MM-dd HH:mm:ss` in Pacific time, without a zone; `nil` if it was not requested.
+    let lastUpdated: String?
 
     private enum CodingKeys: String, CodingKey {
       case id, name, aliases, powers, teams, deck, description, publisher, image
+      case lastUpdated = "date_last_updated"
       case realName = "real_name"
       case firstIssue = "first_appeared_in_issue"
       case link = "site_detail_url"
@@ -208,6 +213,7 @@ extension Hero {
       hero.image = detail(.image, as: Image.self)?.url
       hero.link = detail(.link, as: String.self).flatMap(\.webAddress)
       self.hero = hero
+      lastUpdated = detail(.lastUpdated)
     }
   }
 }

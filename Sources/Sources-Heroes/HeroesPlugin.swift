@@ -45,6 +45,10 @@ public struct HeroesPlugin: Plugin {
     syncPageSize: .setting(pageSize),
     readOrder: .liveFirst(freshFor: .seconds(20 * 60)))
 
+  /// The times of Comic Vine are Pacific without a zone, so an hour of theirs comes twice each autumn.
+  public let changes: ChangeTracking? = ChangeTracking(
+    "filter=date_last_updated", order: .ascending, lookback: .seconds(3 * 3600))
+
   public var bundled: any DataSource<Hero> { Self.bundled }
 
   private static let bundled = BundledSource("heroes", json: bundledHeroes, fields: Hero.fields)
@@ -55,11 +59,33 @@ public struct HeroesPlugin: Plugin {
   public func remote(
     in environment: PluginEnvironment
   ) throws(SourceError) -> any DataSource<Hero> {
+    try remote(in: environment, listing: Self.listFields)
+  }
+
+  public func remote(
+    in environment: PluginEnvironment, changedSince mark: String?
+  ) throws(SourceError) -> any DataSource<Hero> {
+    // The service wants both ends of a range.
+    let changed: [HTTPRequest.Item] =
+      mark.map {
+        [
+          .init("filter", .plain("date_last_updated:\($0)|2100-01-01 00:00:00")),
+          .init("sort", "date_last_updated:asc"),
+        ]
+      } ?? []
+    return try remote(
+      in: environment, listing: Self.listFields + ",date_last_updated", changed, of: mark)
+  }
+
+  private func remote(
+    in environment: PluginEnvironment, listing fields: String, _ selection: [HTTPRequest.Item] = [],
+    of collection: String? = nil
+  ) throws(SourceError) -> any DataSource<Hero> {
     let key = try environment.settings.required(
       Self.key, remedy: "get a key at https://comicvine.gamespot.com/api")
     let (url, now) = (try environment.settings.url(Self.url), environment.now)
     @Sendable func request(
-      _ path: String, _ fields: String, _ query: HTTPRequest.Item...
+      _ path: String, _ fields: String, _ query: [HTTPRequest.Item] = []
     ) -> HTTPRequest {
       // Without the trailing slash the service redirects.
       HTTPRequest(
@@ -75,10 +101,13 @@ public struct HeroesPlugin: Plugin {
     }
     var source = RESTSource<Hero>(
       name, of: ComicVineStatus.service, in: environment,
-      list: request("characters", Self.listFields),
+      list: request("characters", fields, selection),
       paging: paging(.offset(.query("offset"), start: 0))
     ) { response, position throws(SourceError) in
-      try ComicVineReply(response, at: now()).list(at: position)
+      var page = try ComicVineReply(response, at: now()).list(at: position)
+      // No later sync would find changes that a total hides here.
+      if collection != nil, page.records.count >= position.size ?? 1 { page.hasMore = nil }
+      return page
     }
     .searching(
       paging: paging(.page(.query("page"), start: 1)),
@@ -87,8 +116,8 @@ public struct HeroesPlugin: Plugin {
       }
     ) { query in
       request(
-        "search", Self.listFields, .init("query", .plain(query.text)),
-        .init("resources", "character"))
+        "search", Self.listFields,
+        [.init("query", .plain(query.text)), .init("resources", "character")])
     }
     .item { id in
       // The service reports other addresses as malformed, not as unknown. Characters are `4005-1443` in them.
@@ -96,6 +125,7 @@ public struct HeroesPlugin: Plugin {
     } decoding: { response, _ throws(SourceError) in
       try ComicVineReply<Hero.Wire>(response, at: now()).results?.hero
     }
+    source.collection = collection
     source.check = { response throws(SourceError) in
       try ComicVineStatus.check(response, at: now())
     }

@@ -147,9 +147,13 @@ struct SharedPass: Hashable, Codable, Sendable {
   }
 
   /// Notes that a page is done, whose lease is valid.
-  mutating func finish(_ lease: Lease, _ page: Page<some Record>, depth: Int?, at date: Date) {
+  mutating func finish(
+    _ lease: Lease, _ page: Page<some Record>, depth: Int?, at date: Date,
+    tracking: ChangeTracking? = nil
+  ) {
     leases.removeAll { $0.fence == lease.fence }
     progress.add(page, at: date)
+    progress.note(page.changeMarks, by: tracking)
     if !page.records.isEmpty || page.next != nil { highest = max(highest ?? 0, lease.page) }
     let isCut = depth.map { (lease.page + 1) * size >= $0 } ?? false
     if page.next == nil || isCut {

@@ -180,7 +180,7 @@ struct SharedSync<Item: Record>: Sendable {
     outcome.lost = Set(step.pages.map(\.lease).filter { !pass.holds($0, at: now) }.map(\.fence))
     guard outcome.lost.isEmpty else { return (nil, outcome) }
     for (lease, page) in step.pages {
-      pass.finish(lease, page, depth: sync.depth, at: now)
+      pass.finish(lease, page, depth: sync.depth, at: now, tracking: sync.changes?.tracking)
     }
     if step.releases {
       pass.release(step.held)
@@ -376,5 +376,6 @@ extension Page {
     next = page.next
     total = page.total ?? total
     warnings += page.warnings
+    changeMarks += page.changeMarks
   }
 }

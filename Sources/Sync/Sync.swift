@@ -1,5 +1,5 @@
 public import AggregatorCore
-package import AggregatorFoundation
+public import AggregatorFoundation
 package import AggregatorStore
 
 /// Downloads the records of a service into the store, and resumes from the last checkpoint.
@@ -17,6 +17,12 @@ public struct Sync<Item: Record>: Sendable {
 
   /// See ``Policy/readsFirstPageAgain``.
   package var readsFirstPageAgain = false
+
+  /// How the service tells what has changed; `nil` if every sync has to read everything.
+  package var changes: ChangeSource<Item>?
+
+  /// True to read everything, although the service tells what has changed: what was removed is found only so.
+  public var readsEverything = false
 
   /// The number of pages that even a single job reads ahead: 0 where a page is a request.
   package var minPagesAhead = 0
@@ -47,7 +53,7 @@ public struct Sync<Item: Record>: Sendable {
   var checkpointName: String {
     switch mode {
     case .full(let collection): "sync \(collection)"
-    case .incremental(let collection): UpstreamLoader<Item>.checkpoint(of: collection)
+    case .endless(let collection): UpstreamLoader<Item>.checkpoint(of: collection)
     }
   }
 
@@ -66,6 +72,34 @@ public struct Sync<Item: Record>: Sendable {
   public func run(
     upTo pages: Int?, jobs: Int, waits: Bool, progress: @Sendable (SyncResult) -> Void
   ) async -> SyncResult {
+    do throws(SourceError) {
+      if let changes, let state = try await changeState(), !isFullDue(state) {
+        // In a store that machines share, one of them does it.
+        guard recordStore.store.isShared else {
+          return await runChanges(changes, upTo: pages, jobs: jobs, waits: waits, progress)
+        }
+        var result = await holdingLease(waits: waits) { () async throws(SourceError) in
+          // What has changed since is for the next sync.
+          let present = try await changeState()
+          return present?.pass == nil && present?.last != state.last
+        } _: {
+          await runChanges(changes, upTo: pages, jobs: jobs, waits: waits, progress)
+        }
+        if result.fullReason == nil, result.pages == 0 { result.kind = .incremental }
+        return result
+      }
+    } catch {
+      var result = SyncResult()
+      result.failure = error
+      return result
+    }
+    return await runFull(upTo: pages, jobs: jobs, waits: waits, progress)
+  }
+
+  /// Reads everything, or more of an endless source.
+  private func runFull(
+    upTo pages: Int?, jobs: Int, waits: Bool, _ progress: @Sendable (SyncResult) -> Void
+  ) async -> SyncResult {
     guard recordStore.store.isShared else {
       return await run(upTo: pages, jobs: jobs, waits: waits, isDivided: false, progress).result
     }
@@ -74,7 +108,7 @@ public struct Sync<Item: Record>: Sendable {
         upTo: pages, jobs: jobs, waits: waits, isDivided: true, progress)
       if isOver { return result }
     }
-    return await holdingLease(waits: waits) {
+    return await holdingLease(waits: waits, isFinished: isFullFinished) {
       await run(upTo: pages, jobs: jobs, waits: waits, isDivided: false, progress).result
     }
   }
@@ -85,33 +119,51 @@ public struct Sync<Item: Record>: Sendable {
   }
 
   /// Runs alone, or as one of several workers; `isOver` is false if the pages turn out not to be divisible.
-  private func run(
+  func run(
     upTo pages: Int?, jobs: Int, waits: Bool, isDivided: Bool,
     _ progress: @Sendable (SyncResult) -> Void
   ) async -> (result: SyncResult, isOver: Bool) {
     var result = SyncResult()
+    if !isFull { result.kind = .endless }
+    let isOver = await retrying(waits: waits, &result) { result throws(SourceError) in
+      let bound = pages.map { $0 - result.pages }
+      if isDivided {
+        return try await fetchDivided(upTo: bound, jobs, &result, progress) ? .over : .other
+      }
+      guard bound.map({ $0 > 0 }) ?? true, try await fetch(upTo: bound, jobs, &result, progress)
+      else {
+        // A full pass ends with its last batch.
+        if !isFull, result.pages > 0 {
+          _ = try await recordStore.save(StoreBatch([], completesSync: true), at: now())
+        }
+        return .over
+      }
+      return .again
+    }
+    return (result, isOver)
+  }
+
+  /// What follows a part of a sync.
+  enum Continuation { case again, over, other }
+
+  /// Calls `body` again and again, and waits at rate limits if it may; false if another way of syncing has to follow.
+  func retrying(
+    waits: Bool, _ result: inout SyncResult,
+    _ body: (inout SyncResult) async throws(SourceError) -> Continuation
+  ) async -> Bool {
     var nextWait = Self.firstWait
     while true {
       let before = result.pages
-      let bound = pages.map { $0 - result.pages }
       do throws(SourceError) {
-        if isDivided {
-          let end = try await fetchDivided(upTo: bound, jobs, &result, progress)
-          return (result, end)
-        }
-        guard bound.map({ $0 > 0 }) ?? true,
-          try await fetch(upTo: bound, jobs, &result, progress)
-        else {
-          // A full pass ends with its last batch.
-          if !isFull, result.pages > 0 {
-            _ = try await recordStore.save(StoreBatch([], completesSync: true), at: now())
-          }
-          return (result, true)
+        switch try await body(&result) {
+        case .again: continue
+        case .over: return true
+        case .other: return false
         }
       } catch {
         guard waits, error.code == .rateLimited else {
           result.failure = error
-          return (result, true)
+          return true
         }
         // Many services send 429 without Retry-After.
         if result.pages > before { nextWait = Self.firstWait }
@@ -121,7 +173,7 @@ public struct Sync<Item: Record>: Sendable {
         observer(.waiting(wait, reason: error.message))
         do { try await clock.sleep(for: wait) } catch {
           result.failure = .cancelled
-          return (result, true)
+          return true
         }
       }
     }
@@ -186,7 +238,9 @@ public struct Sync<Item: Record>: Sendable {
     var isOver = true
     var firstIDs: Set<RecordKey>?
     do throws(SourceError) {
-      let isEnd = try await SyncPipeline(pages: pages, depth: depth, now: now).run(
+      let isEnd = try await SyncPipeline(
+        pages: pages, depth: depth, tracking: changes?.tracking, now: now
+      ).run(
         from: checkpoint
       ) { step, checkpoint throws(SourceError) in
         var page = step.page
@@ -252,6 +306,7 @@ public struct Sync<Item: Record>: Sendable {
     try await note(
       Coverage.checkpoint, result.isComplete ? "\(Int(now().timeIntervalSince1970))" : nil)
     try await note(Coverage.depthCheckpoint, result.reachedDepth.map { "\($0)" })
+    if let changes, result.isComplete { try await noteFull(changes, &result) }
   }
 
   /// Saves a batch; in a store that machines share, not if another one has moved the checkpoint.
@@ -298,8 +353,11 @@ public struct Sync<Item: Record>: Sendable {
     let beginning = SyncCheckpoint(after: status.lastPosition, at: now())
     guard let stored else { return beginning }
     switch mode {
-    case .full: return SyncCheckpoint(stored, at: now()) ?? beginning
-    case .incremental:
+    case .full:
+      var checkpoint = SyncCheckpoint(stored, at: now()) ?? beginning
+      checkpoint.noteInterruption()
+      return checkpoint
+    case .endless:
       var checkpoint = beginning
       checkpoint.cursor = Cursor(stored)
       return checkpoint
@@ -319,7 +377,7 @@ public struct Sync<Item: Record>: Sendable {
       return CheckpointUpdate(
         checkpointName, from: stored, to: batch.isLast ? nil : next.text,
         reconciliation: reconciliation, replacesPages: batch.isLast)
-    case .incremental:
+    case .endless:
       return CheckpointUpdate(
         checkpointName, from: stored, to: next.cursor?.description ?? UpstreamLoader<Item>.end)
     }
@@ -338,7 +396,7 @@ public struct Sync<Item: Record>: Sendable {
 
   /// Leaves a mark of how a pass has ended, or removes it; see ``RecordStore/completeSync()`` and
   /// ``Store/coverage(of:)``.
-  private func note(_ name: String, _ new: String?) async throws(SourceError) {
+  func note(_ name: String, _ new: String?) async throws(SourceError) {
     let mark = try await recordStore.store.checkpoint(name, of: recordStore.source)
     if mark != new { try await move(name, from: mark, to: new) }
   }
@@ -364,11 +422,22 @@ package enum SyncMode: Hashable, Sendable {
   /// All records, again and again; at the end of each pass, records that were removed upstream are marked.
   case full(of: String)
   /// More records of an endless source, from where the last sync or ``UpstreamLoader`` stopped.
-  case incremental(of: String)
+  case endless(of: String)
 }
 
 /// The outcome of a ``Sync``.
 public struct SyncResult: Equatable, Sendable {
+  public enum Kind: String, Sendable {
+    /// All records were read.
+    case full
+    /// The records that have changed were read.
+    case incremental
+    /// More records of an endless source were read.
+    case endless
+  }
+
+  public internal(set) var kind = Kind.full
+
   public internal(set) var added = 0
 
   /// The number of records that had changed, or that upstream has again.
@@ -396,7 +465,8 @@ public struct SyncResult: Equatable, Sendable {
 
   public internal(set) var unreadable = UnreadableRows.none
 
-  /// True if the service has no more records, and all that it has were read.
+  /// True if the service has no more records, and all that it has were read; or all that have changed since
+  /// ``changedSince``.
   public internal(set) var isComplete = false
 
   /// The reason why a pass that read the service's list to its end may have missed records, so that none was
@@ -410,6 +480,18 @@ public struct SyncResult: Equatable, Sendable {
   public internal(set) var reachedDepth: Int?
 
   public internal(set) var failure: SourceError?
+
+  /// The mark whose later changes were read, as the service writes it; `nil` if everything was read.
+  public internal(set) var changedSince: String?
+
+  /// The end of the last pass over everything; `nil` if this is one.
+  public internal(set) var lastFull: Date?
+
+  /// Why this sync or the next one reads everything, although the service tells what has changed.
+  public internal(set) var fullReason: String?
+
+  /// The marks of the records of a pass over everything.
+  var marks: SeenMarks?
 
   /// The other workers that fetched pages of the same pass meanwhile.
   public internal(set) var otherWorkers: Set<String> = []
@@ -433,7 +515,7 @@ public struct SyncResult: Equatable, Sendable {
     }
   }
 
-  private mutating func add(_ changes: StoreChanges) {
+  mutating func add(_ changes: StoreChanges) {
     added += changes.added.count
     changed += changes.changed
     unchanged += changes.unchanged
@@ -442,6 +524,7 @@ public struct SyncResult: Equatable, Sendable {
 
   /// Takes note of what a complete pass found out about removed records.
   mutating func take(_ changes: StoreChanges, of pass: SyncCheckpoint, known: Int) {
+    marks = pass.marks
     inconclusiveReason =
       pass.inconclusiveReason(known: known) ?? changes.incompleteSeenCount.map(
         pass.inconclusiveReason(seen:))

@@ -28,6 +28,9 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// True if a rule for errors ended the list, so that its total does not matter; see ``Warning/Code/endedByRule``.
   private var isEndedByRule: Bool?
 
+  /// The marks of its records, if the service tells what has changed.
+  private(set) var marks: SeenMarks?
+
   /// The last position of the store when the pass began.
   var start: Int64
 
@@ -40,6 +43,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case cursor = "c", pages = "p", records = "r", unreadable = "u", total = "t", isCertain = "s",
       start = "l"
+    case marks = "m"
     case date = "d", incompleteReason = "i", reachedDepth = "e", isEndedByRule = "f"
   }
 
@@ -93,6 +97,20 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     }
     self.date = date
   }
+
+  /// Takes note of the marks of a page that was added.
+  mutating func note(_ pageMarks: [String?], by tracking: ChangeTracking?) {
+    guard let tracking else { return }
+    let latest = tracking.latest(of: pageMarks.compactMap(\.self), at: date)
+    if pages == 1 {
+      marks = SeenMarks(first: latest, at: date)
+    } else {
+      marks?.add(latest, by: tracking, at: date)
+    }
+  }
+
+  /// Takes note that the pass goes on after an interruption of unknown length.
+  mutating func noteInterruption() { marks?.noteInterruption() }
 
   /// The number of rows before the cursor.
   var rows: Int { records + unreadable }
@@ -168,12 +186,16 @@ struct SyncBatch<Item: Record> {
 
   /// Adds the page that starts at ``checkpoint``, fetched at `date` from a service that lists only its
   /// first `depth` rows, or all.
-  mutating func add(_ page: Page<EncodedRecord<Item>>, at date: Date, depth: Int? = nil) {
+  mutating func add(
+    _ page: Page<EncodedRecord<Item>>, at date: Date, depth: Int? = nil,
+    tracking: ChangeTracking? = nil
+  ) {
     records += page.records
     counts.append(page.records.count)
     provenance = page.provenance
     unreadable = unreadable + page.unreadable
     checkpoint = checkpoint.after(page, at: date)
+    checkpoint.note(page.changeMarks, by: tracking)
     checkpoint.cut(at: depth)
   }
 }

@@ -73,9 +73,10 @@ extension Sync {
 
   private static var leaseTime: Duration { SharedSync<Item>.leaseTime }
 
-  /// Runs `body` as the only worker, or waits until the other one has finished.
+  /// Runs `body` as the only worker, or waits until the other one has finished; `isFinished` tells if it has done all.
   func holdingLease(
-    waits: Bool, _ body: () async -> SyncResult
+    waits: Bool, isFinished: () async throws(SourceError) -> Bool,
+    _ body: () async -> SyncResult
   ) async -> SyncResult {
     let id = String(UInt64.random(in: .min ... .max), radix: 36)
     var hasWaited = false
@@ -107,8 +108,8 @@ extension Sync {
     }
   }
 
-  /// True if no sync is under way.
-  private func isFinished() async throws(SourceError) -> Bool {
+  /// True if no full sync is under way.
+  func isFullFinished() async throws(SourceError) -> Bool {
     let checkpoint = try await recordStore.store.checkpoint(checkpointName, of: recordStore.source)
     return checkpoint == nil || checkpoint == UpstreamLoader<Item>.end
   }

@@ -18,6 +18,7 @@ struct SyncPipeline<Item: Record> {
   let pages: PageSequence<EncodedRecord<Item>>.Iterator
   /// The most rows that the service lists; `nil` for no limit.
   var depth: Int?
+  var tracking: ChangeTracking?
   let now: @Sendable () -> Date
 
   /// Runs until the sequence has ended and its pages are stored; false if `saved` ended it.
@@ -66,7 +67,7 @@ struct SyncPipeline<Item: Record> {
           let page = try await accept(step, batch.checkpoint)
           // Going on would lose these records for good.
           guard !page.isUnreadable else { throw .unreadable(page.unreadable) }
-          batch.add(page, at: now(), depth: depth)
+          batch.add(page, at: now(), depth: depth, tracking: tracking)
           if step.end != nil || batch.isLast { end = .success(()) }
         } catch { end = .failure(error) }
       }

@@ -227,9 +227,11 @@ extension ServerSentEvent {
 extension SyncResult {
   fileprivate func json(of source: String) -> JSON {
     [
-      "pages": .integer(earlierPages + pages), "records": .integer(passed), "total": total.json,
+      "kind": .string(kind.rawValue), "pages": .integer(earlierPages + pages),
+      "records": .integer(passed), "total": total.json,
       "added": .integer(added), "changed": .integer(changed), "unchanged": .integer(unchanged),
       "removedUpstream": .integer(removedUpstream), "complete": .bool(isComplete),
+      "changedSince": changedSince.json, "lastFull": (lastFull?.iso8601).json,
       "warnings": .array(warnings(on: source).map(\.json)),
     ]
   }

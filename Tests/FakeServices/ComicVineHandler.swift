@@ -45,8 +45,21 @@ struct ComicVineHandler {
     let asked = query["limit"].flatMap { Int($0) } ?? 100
     let limit = 1...100 ~= asked ? asked : 100
     let offset = max(0, query["offset"].flatMap { Int($0) } ?? 0)
-    let rows = characters.map { $0.json(FakeCharacter.listFields, query["field_list"]) }
+    let rows = listed(query).map { $0.json(FakeCharacter.listFields, query["field_list"]) }
     return window(rows, limit, offset)
+  }
+
+  /// The characters in the requested range, in the requested order; unknown filters and orders are ignored.
+  private func listed(_ query: [String: String]) -> [FakeCharacter] {
+    var listed = characters
+    let filter = (query["filter"] ?? "").wholeMatch(of: /date_last_updated:([^|]*)\|(.*)/)
+    if let filter, !quirks.contains(.ignoresFilter) {
+      listed.removeAll { !("\(filter.1)"..."\(filter.2)").contains($0.updated) }
+    }
+    if query["sort"] == "date_last_updated:asc", !quirks.contains(.ignoresSort) {
+      listed.sort { ($0.updated, $0.id) < ($1.updated, $1.id) }
+    }
+    return listed
   }
 
   /// Terms are ORed; characters with more of them come first.

@@ -33,6 +33,8 @@ public struct FakeCharacter: Sendable {
   public var powers: [String] = []
   public var teams: [String] = []
   public var issueCount = 1
+  /// `date_last_updated`: Pacific time without a zone.
+  public var updated = "2008-06-06 11:27:37"
 
   static let listFields = detailFields.filter { !detailOnly.contains($0) }
 
@@ -77,7 +79,8 @@ public struct FakeCharacter: Sendable {
     case "birth": birth.json
     case "gender": .integer(gender)
     case "count_of_issue_appearances": .integer(issueCount)
-    case "date_added", "date_last_updated": "2008-06-06 11:27:37"
+    case "date_added": "2008-06-06 11:27:37"
+    case "date_last_updated": .string(updated)
     case "api_detail_url": .string(Self.api("character/4005", id))
     case "site_detail_url": .string("https://comicvine.example/character/4005-\(id)/")
     case "publisher": publisher.map { Self.named($0, "publisher/4010", 31) } ?? .null

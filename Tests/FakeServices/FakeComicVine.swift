@@ -104,6 +104,10 @@ public enum ComicVineQuirk: CaseIterable, Sendable {
   case pageTotal
   /// Sends 3 rows more than its declared `limit`.
   case generous
+  /// Sends all rows, whatever the filter.
+  case ignoresFilter
+  /// Sends rows by ID, whatever the order.
+  case ignoresSort
   /// `results` is an object instead of a list, or a list instead of an object.
   case wrongShape
 }

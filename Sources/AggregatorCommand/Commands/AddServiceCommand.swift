@@ -104,7 +104,7 @@ extension Command {
       service.url = String(url)
       service.query = parts.dropFirst().joined().split(separator: "&").map(String.init)
     }
-    service.members = hints(invocation, request, auth, literals).members.filter {
+    service.members = try hints(invocation, request, auth, literals).members.filter {
       $0.name != "url"
     }
     return (service, literals)

@@ -31,6 +31,10 @@ extension Command {
     Option("fresh", .text, "D", about: "how long cached pages are fresh: 10m (default)"),
   ]
 
+  static let since = Option(
+    "since", .text, "PARAM=PATH",
+    about: "query parameter that asks for changes, and where a record has the time of its last one")
+
   /// The keys of the options that have other names.
   private static let manifestKeys = [
     "page-param": "page", "offset-param": "offset", "token-param": "token", "page-size": "size",
@@ -63,7 +67,7 @@ extension Command {
   static let addSource = Command(
     "NAME URL | NAME --curl | NAME --openapi FILE",
     options: [curl, openAPI, only, header, body] + signInOptions + manifestOptions + [
-      single, probe, allowHost, replace,
+      since, single, probe, allowHost, replace,
       .dryRun.with(about: "print what was found without saving it"),
       .yes.with(about: "save it even if the paging could not be verified"), .json,
       .timeout.with(about: "time limit of all requests, and later of a page: 10 (seconds), 2m"),
@@ -74,6 +78,8 @@ extension Command {
         + "URL is a secret: it is read from the environment or asked for, and sent to this host only.",
       "With --probe, tries the usual URLs of single records, and the usual parameters of a search and of the "
         + "page size, and looks for the depth at which the service ends a list. It saves only what is proved.",
+      "With --since, later syncs ask only for what has changed. Two requests prove that the service does not ignore "
+        + "the parameter.",
       "A literal key, as in \"Authorization: Bearer …\", becomes a setting named after the source, and is "
         + "saved in your settings file.",
       "With --basic or --oauth-token-url, the source signs in. The password, or the client's ID, its secret and the "
@@ -124,7 +130,7 @@ extension Command {
     }
     let auth = try signIn(
       name, invocation, request, avoiding: Set(context.catalog.settings(except: name).map(\.key)))
-    let hints = hints(invocation, request, auth, literals)
+    let hints = try hints(invocation, request, auth, literals)
     var secrets = NewSecrets(literals)
     do {
       let environment = try secrets.environment(of: name, in: hints, folder, invocation, context)
@@ -312,7 +318,7 @@ extension Command {
   static func hints(
     _ invocation: Invocation, _ request: SourceRequest, _ auth: JSON?,
     _ literals: [SourceRequest.LiteralSecret]
-  ) -> JSON {
+  ) throws(CommandError) -> JSON {
     var members = [JSON.Member("url", .string(request.url))]
     if !request.headers.isEmpty {
       let headers = request.headers.map { JSON.Member($0.name, .string($0.value)) }
@@ -335,6 +341,17 @@ extension Command {
         }
         members.append(JSON.Member(key, .string(text)))
       }
+    }
+    if let text = invocation.text(since) {
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, !parts.contains(where: \.isEmpty) else {
+        throw CommandError(
+          .usage, "invalid value \"\(text)\" for --since: must be PARAM=PATH",
+          hint: "such as --since updated_since=updated_at")
+      }
+      members.append(
+        JSON.Member(
+          "since", ["parameter": .string(String(parts[0])), "field": .string(String(parts[1]))]))
     }
     if invocation.has(allowHost) {
       let hosts = invocation.texts(allowHost).map(JSON.string)

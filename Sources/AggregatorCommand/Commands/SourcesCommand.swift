@@ -62,7 +62,8 @@ extension Command {
     let manifest = try folder?.json(of: name).withoutSecrets.text
     let environment = try context.environment()
     let entry = SourceDetail(
-      plugin: plugin, settings: plugin.shownSettings(environment.settings),
+      plugin: plugin, syncs: try await environment.store?.syncTimes(of: name),
+      settings: plugin.shownSettings(environment.settings),
       chain: try plugin.chain(in: environment, SourceOptions(invocation)),
       file: folder?.file(of: name), manifest: manifest)
     try RecordPrinter.print(
@@ -112,6 +113,7 @@ private struct SourceEntry: Entry {
 
 private struct SourceDetail: Entry {
   let plugin: any Plugin
+  let syncs: SyncTimes?
   let settings: [String]
   let chain: String
   let file: String?
@@ -128,6 +130,12 @@ private struct SourceDetail: Entry {
     Field("verbs", "Verbs", \.verbs, about: "The verbs."),
     Field("fields", "Fields", \.fieldNames, about: "The fields of a record."),
     Field("settings", "Settings", \.settings, about: "The settings and their origins."),
+    Field(
+      "lastFull", "Last full sync", \.syncs?.full?.iso8601,
+      about: "Time of the last full sync, if it was complete."),
+    Field(
+      "lastIncremental", "Last incremental sync", \.syncs?.incremental?.iso8601,
+      about: "Time of the last incremental sync since then."),
     Field("chain", "Operators", \.chain, about: "The chain of operators, the service first."),
     Field("file", "File", \.file, about: "The path of the manifest of an added source."),
     Field("manifest", "Manifest", \.manifest, about: "The manifest, with literal secrets masked."),

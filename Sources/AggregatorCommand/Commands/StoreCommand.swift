@@ -39,7 +39,10 @@ extension Command {
     var activities: [String] = []
     var kept: [String] = []
     for plugin in context.catalog.plugins {
-      entries.append(StoreEntry(id: plugin.name, status: try await store.status(of: plugin.name)))
+      entries.append(
+        StoreEntry(
+          id: plugin.name, status: try await store.status(of: plugin.name),
+          syncs: try await store.syncTimes(of: plugin.name)))
       let scopes = try await store.capabilities.scopes?.scopes(of: plugin.name) ?? []
       let count = scopes.count { !$0.isShown }
       if count > 0 { kept.append("\(count) of \(plugin.name)") }
@@ -187,6 +190,7 @@ extension Plugin {
 private struct StoreEntry: Entry {
   let id: String
   let status: StoreStatus
+  let syncs: SyncTimes
 
   static let fields: [Field<StoreEntry>] = [
     Field("source", "Source", \.id, about: "The source."),
@@ -202,6 +206,12 @@ private struct StoreEntry: Entry {
     Field(
       "fetchedAt", "Last fetched", \.status.fetchedAt?.iso8601,
       about: "Time of the newest fetched page."),
+    Field(
+      "lastFull", "Last full sync", \.syncs.full?.iso8601,
+      about: "Time of the last full sync, if it was complete."),
+    Field(
+      "lastIncremental", "Last incremental sync", \.syncs.incremental?.iso8601,
+      about: "Time of the last incremental sync since then."),
     Field("changes", "Changes", .integer, about: "The number of changes in the history.") {
       .integer($0.status.history?.count ?? 0)
     },

@@ -13,7 +13,7 @@ extension Plugin {
           about: policy.isEndless
             ? "stop after N pages (required)" : "stop after N pages, 0 for no limit (default)"),
         .jobs, .wait, .explain,
-      ] + Option.fetching + Option.formatting,
+      ] + (policy.isEndless ? [] : [.fullSync]) + Option.fetching + Option.formatting,
       fields: SyncReport.fields,
       notes: [
         policy.isEndless
@@ -23,9 +23,13 @@ extension Plugin {
             + "An interrupted sync resumes after the last saved page, even after kill -9. Records "
             + "missing from a complete sync are no longer listed; if more than ten and more than a "
             + "tenth are missing, only after a second complete sync confirms it.",
+        changes.map { tracking in
+          "Asks only for what has changed since the last sync, and reads everything with --full, and "
+            + "every \(tracking.fullEvery.text): only that finds removed records."
+        },
         "Machines that share a store and sync at the same time divide the pages among them; if a service's "
           + "pages can only be fetched one after another, one machine does, and the others wait with --wait.",
-      ],
+      ].compactMap(\.self),
       examples: [
         ("\(name) sync\(bound)", "download \(policy.isEndless ? "ten pages" : "all \(name)")"),
         ("\(name) sync\(bound) --jobs 4 --wait", "four pages at a time; wait for the rate limit"),
@@ -39,7 +43,8 @@ extension Plugin {
     listing.source = name
     let explanation = Explanation(invocation, context)
     let environment = try context.environment().explained(by: explanation)
-    let sync = try SourceOptions(invocation).sync(of: self, in: environment)
+    var sync = try SourceOptions(invocation).sync(of: self, in: environment)
+    sync.readsEverything = invocation.has(.fullSync)
     let lock = try SyncLock(
       of: name, environment.settings, context, isNeeded: environment.store?.isShared == false)
     try await explanation?.planService(of: self, .list, pages: pages, in: environment)
@@ -55,7 +60,7 @@ extension Plugin {
     let report = SyncReport(result, of: self, isWaiting: invocation.has(.wait))
     if let failure = report.failure, result.pages == 0 { throw failure }
     if output.isForPeople {
-      try context.output.write("\(name): \(report.text)\n")
+      try context.output.write("\(name): \(report.text(at: environment.now()))\n")
     } else {
       try RecordPrinter.print(
         [report], as: listing, output, in: context,
@@ -70,6 +75,7 @@ extension Plugin {
     if policy.isEndless, let pages { words.append("--max-pages \(pages)") }
     if let jobs = invocation.count(.jobs) { words.append("--jobs \(jobs)") }
     if invocation.has(.wait) { words.append("--wait") }
+    if invocation.has(.fullSync) { words.append("--full") }
     return words.joined(separator: " ")
   }
 

@@ -50,6 +50,7 @@ private struct Filtered<Base: DataSource>: Decorator {
   @concurrent func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     var page = try await base.page(request)
     let count = page.records.count
+    page.changeMarks = zip(page.changeMarks, page.records).filter { isIncluded($0.1) }.map(\.0)
     page.records.removeAll { !isIncluded($0) }
     let hidden = count - page.records.count
     page.hidden += hidden
@@ -74,6 +75,7 @@ extension Page {
       records, next: next, total: total, provenance: provenance, unreadable: unreadable,
       hidden: hidden, warnings: warnings)
     page.excludesDeleted = excludesDeleted
+    if records.count == changeMarks.count { page.changeMarks = changeMarks }
     return page
   }
 }

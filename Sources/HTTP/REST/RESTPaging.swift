@@ -166,6 +166,9 @@ public struct RESTResponse<Item: Record>: Sendable {
 
   public var warnings: [Warning]
 
+  /// See ``Page/changeMarks``: one for each record, or none.
+  public var changeMarks: [String?] = []
+
   /// The value where the next page is named, if it is neither a name of one nor a sign of the end.
   package var unusableNext: String?
 

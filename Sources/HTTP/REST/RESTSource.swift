@@ -130,6 +130,9 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       Array(slice), total: reply.credibleTotal,
       provenance: Provenance(.live, fetchedAt: reply.fetchedAt, endpoint: reply.request.endpoint),
       hidden: begin - position.skip, warnings: warnings)
+    if reply.response.changeMarks.count == reply.response.records.count {
+      page.changeMarks = Array(reply.response.changeMarks[slice.startIndex..<slice.endIndex])
+    }
     // A total that the rows contradict is for checks only.
     if page.total == nil { page.reportedTotal = reply.response.total }
     if position.skip == 0 {

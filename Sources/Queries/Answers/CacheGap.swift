@@ -42,12 +42,14 @@ extension Plugin {
   /// The arguments that fetch missing records.
   package var syncArguments: String { "\(name) sync\(policy.isEndless ? " --max-pages 10" : "")" }
 
-  /// Downloads missing records, one page of an endless source; returns the reason that records may still be missing.
+  /// Downloads missing records and, if the service can list them, what has changed, one page of an endless source; returns the reason that records may still be missing.
   package func complete(
     in environment: PluginEnvironment, _ store: any Store, _ context: CommandContext
   ) async -> CommandError? {
     do {
-      guard try await gap(in: store) != nil else { return nil }
+      if changes == nil {
+        guard try await gap(in: store) != nil else { return nil }
+      }
       let sync = try sync(into: store, in: environment)
       let lock = try SyncLock(of: name, environment.settings, context, isNeeded: !store.isShared)
       let result = try await lock.holding {

@@ -166,6 +166,9 @@ extension Option {
     about: "largest response: 500m, 8g (default 16m, or 4g of a file)")
   package static let jobs = Option(
     "jobs", .count(1...16), "N", in: .network, about: "pages to fetch concurrently (default 1)")
+  package static let fullSync = Option(
+    "full", in: .network,
+    about: "read everything, also if the service can list only what has changed")
   package static let wait = Option(
     "wait", in: .network, about: "wait instead of stopping when the rate limit is reached")
 

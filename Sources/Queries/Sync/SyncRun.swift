@@ -132,7 +132,8 @@ package struct SyncReport: Sendable {
     } else if !result.isComplete, result.reachedDepth == nil, result.inconclusiveReason == nil,
       !isEndless
     {
-      let amount = result.total.map { "\(result.passed) of \($0)" } ?? "\(result.passed)"
+      var amount = result.total.map { "\(result.passed) of \($0)" } ?? "\(result.passed)"
+      if result.kind == .incremental { amount += " changed" }
       diagnostics.note("\(amount) \(source) · more: \(diagnostics.command("\(source) sync"))")
     }
   }
@@ -152,8 +153,15 @@ extension SyncResult {
       )
     }
     if let reason = inconclusiveReason {
-      remarks.append(
-        Warning(.incomplete, "records may be missing, and none counts as removed: \(reason)"))
+      let words =
+        switch kind {
+        case .full, .endless: "records may be missing, and none counts as removed"
+        case .incremental: "changes may be missing, and the next sync asks for them again"
+        }
+      remarks.append(Warning(.incomplete, "\(words): \(reason)"))
+    }
+    if let fullReason {
+      remarks.append(Warning(.notIncremental, "changes alone cannot be synced: \(fullReason)"))
     }
     return remarks
   }
@@ -168,7 +176,14 @@ extension SyncResult {
 extension SyncReport: Entry {
   package var id: String { source }
 
-  /// The line for people: `+12 ~3 =985 −2 (10 pages)`.
+  /// The line for people: that of ``text``, or `12 changed since 2026-11-20 14:02 UTC (last full sync: 2 days ago)`.
+  package func text(at now: Date) -> String {
+    guard let mark = result.changedSince, let full = result.lastFull else { return text }
+    return "\(result.added + result.changed) changed since \(ChangeTracking.text(of: mark)) "
+      + "(last full sync: \(full.age(at: now)))"
+  }
+
+  /// The numbers: `+12 ~3 =985 −2 (10 pages)`.
   package var text: String {
     "+\(result.added) ~\(result.changed) =\(result.unchanged) −\(result.removedUpstream) "
       + "(\(result.pages.of("page")))"
@@ -187,6 +202,16 @@ extension SyncReport: Entry {
     Field("pages", "Pages", \.result.pages, about: "The number of pages fetched."),
     Field(
       "complete", "Complete", \.result.isComplete,
-      about: "True if the service has no more records, and all were read."),
+      about: "True if the service has no more records or changes, and all were read."),
+    Field(
+      "kind", "Kind", \.result.kind.rawValue,
+      about: "The kind: full, incremental (only what has changed) or endless.", isShown: false),
+    Field(
+      "changedSince", "Changed since", \.result.changedSince,
+      about: "The time from which on an incremental sync read changes, as the service writes it.",
+      isShown: false),
+    Field(
+      "lastFull", "Last full sync", \.result.lastFull?.iso8601,
+      about: "The time of the full sync before an incremental one.", isShown: false),
   ]
 }

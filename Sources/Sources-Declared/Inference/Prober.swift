@@ -55,6 +55,7 @@ package struct Prober: Sendable {
     chooseTotal(&proposal, first, second)
     chooseFields(&proposal, first.rows + (second?.rows ?? []))
     if description != nil { try await proveItem(&proposal, first) }
+    try await proveChanges(&proposal, first)
     if isProbing, proposal.isProved, !proposal.hasNoRows {
       do throws(SourceError) { try await probe(&proposal, first) } catch {
         guard error.code != .cancelled else { throw error }
@@ -124,7 +125,9 @@ package struct Prober: Sendable {
       if let size = paging.size { sized = sized.setting(size.parameter, to: "\(size.rows)") }
       request = try paging.request(for: start, after: sized)
     } catch { return .failure(error) }
-    if let parameter { request = request.setting(.query(parameter.name), to: parameter.value) }
+    if let parameter {
+      request = request.setting(manifest.parameter(parameter.name), to: parameter.value)
+    }
     let result = try await send(request, of: manifest, &proposal)
     // A list that is empty because of an error shows nothing of its paging.
     guard parameter == nil, manifest.rows != nil, case .success(let sample) = result,

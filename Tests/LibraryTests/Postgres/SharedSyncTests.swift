@@ -238,6 +238,38 @@ struct SharedSyncTests {
       #expect(base.callCount == 3)
     }
   }
+
+  @Test func `one of three machines reads what has changed`() async throws {
+    try await withDatabase { database in
+      let stores = try machines(database, 3)
+      let service = TimestampedService(.ascending)
+      for id in 1...95 { service.set(id, at: Double(id)) }
+      let plugin = TimestampedPlugin(service)
+      func syncAll() async throws -> [SyncResult] {
+        try await withThrowingTaskGroup(of: SyncResult.self) { group in
+          for store in stores {
+            group.addTask {
+              let environment = PluginEnvironment(
+                settings: Settings(), transport: TrappingTransport(), store: store,
+                clock: PollingClock())
+              return try await plugin.sync(into: store, in: environment)
+                .run(upTo: nil, jobs: 1, waits: true) { _ in }
+            }
+          }
+          return try await group.reduce(into: []) { $0.append($1) }
+        }
+      }
+      let first = try await syncAll()
+      #expect(first.allSatisfy { $0.failure == nil && $0.isComplete })
+      service.forgetRequests()
+      for id in 200..<212 { service.set(id, at: Double(id)) }
+      let results = try await syncAll()
+      #expect(results.allSatisfy { $0.failure == nil && $0.kind == .incremental && $0.isComplete })
+      #expect(results.reduce(0) { $0 + $1.added } == 12)
+      #expect(results.count { $0.added > 0 } == 1)
+      #expect(try await ids(in: stores[1]).count == 107)
+    }
+  }
 }
 
 /// Short waits, between two looks at a store, take no time; long ones last until they are cancelled.
