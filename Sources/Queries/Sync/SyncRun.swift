@@ -54,6 +54,7 @@ package final class SyncProgress: Sendable {
       context.diagnostics.note(
         "Interrupted; progress saved. Resume with: \(context.diagnostics.command(command))")
     }
+    context.progress.restart()
     context.progress.say { [self] in text }
   }
 

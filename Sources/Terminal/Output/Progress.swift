@@ -18,6 +18,8 @@ package final class Progress: Sendable {
     /// The number of all records, if known.
     var total: Int?
     var text: (@Sendable () -> String)?
+    /// The start of the work that rates are those of.
+    var start = ContinuousClock.now
 
     mutating func finish(_ source: String) {
       calls[source, default: 1] -= 1
@@ -29,7 +31,6 @@ package final class Progress: Sendable {
 
   private let width: Int?
   private let hasUTF8: Bool
-  private let start = ContinuousClock.now
   private let state = Mutex(State())
 
   private static let delay = Duration.milliseconds(300)
@@ -57,6 +58,9 @@ package final class Progress: Sendable {
 
   /// Shows this text instead of the one derived from events, which `nil` brings back.
   package func say(_ text: (@Sendable () -> String)?) { state.withLock { $0.text = text } }
+
+  /// Forgets all that was done before, of which rates and remaining times say nothing.
+  package func restart() { state.withLock { $0 = State() } }
 
   package func note(_ event: Event) {
     guard width != nil else { return }
@@ -99,12 +103,14 @@ package final class Progress: Sendable {
   /// The share of a known total; see ``ProgressBar``.
   package func bar(_ name: String, _ done: Int, of total: Int, after count: Int) -> String {
     ProgressBar(width: width ?? Terminal.defaultWidth, hasUTF8: hasUTF8)
-      .line(name, done, of: total, after: count, in: ContinuousClock.now - start)
+      .line(name, done, of: total, after: count, in: time)
   }
 
   package func rate(_ count: Int) -> String {
-    "\(Int(Double(count) / max((ContinuousClock.now - start) / .seconds(1), 0.001)))/s"
+    "\(Int(Double(count) / max(time / .seconds(1), 0.001)))/s"
   }
+
+  private var time: Duration { ContinuousClock.now - state.withLock(\.start) }
 
   private var text: String? {
     let state = state.withLock(\.self)
