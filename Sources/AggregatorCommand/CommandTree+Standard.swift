@@ -38,6 +38,7 @@ extension CommandTree {
         [
           Node("search", "Search all sources", .search(plugins)),
           .sources(plugins),
+          Node("sync", "Sync all sources, the stale ones first", .sync(plugins)),
           Node("sql", "Query cached data with SQL (read-only)", .sql(plugins, program)),
           Node("export", "Save all cached records of a source to a file", .export(plugins)),
           Node("watch", "Sync a source regularly and print changes", .watch(plugins)),

@@ -248,6 +248,10 @@ extension Option.Value {
       guard Duration(typed: text) != nil else {
         throw invalid("a duration such as 10, 500ms or 2m")
       }
+    case .span:
+      guard Duration(span: text) != nil else {
+        throw invalid("a span of time such as 90m, 2h or 3d")
+      }
     case .size:
       guard Int(size: text) != nil else { throw invalid("a size such as 500m or 4g") }
     case .choice(let words):

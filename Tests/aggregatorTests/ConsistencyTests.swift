@@ -226,6 +226,7 @@ extension Option {
   fileprivate var sample: [String] {
     switch value {
     case nil: [spelling]
+    case .span: [spelling, "1h"]
     case .count(let range): [spelling, "\(range.lowerBound)"]
     case .duration: [spelling, "1s"]
     case .size: [spelling, "1g"]

@@ -43,22 +43,11 @@ extension Plugin {
     listing.source = name
     let explanation = Explanation(invocation, context)
     let environment = try context.environment().explained(by: explanation)
-    var sync = try SourceOptions(invocation).sync(of: self, in: environment)
-    sync.readsEverything = invocation.has(.fullSync)
-    let lock = try SyncLock(
-      of: name, environment.settings, context, isNeeded: environment.store?.isShared == false)
     try await explanation?.planService(of: self, .list, pages: pages, in: environment)
     defer { explanation?.conclude() }
-    let result = try await lock.holding {
-      let progress = SyncProgress(
-        of: name, resumingWith: continuation(invocation, pages), in: context)
-      defer { progress.end() }
-      return await sync.run(
-        upTo: pages, jobs: invocation.count(.jobs) ?? 1, waits: invocation.has(.wait),
-        progress: progress.show)
-    }
-    let report = SyncReport(result, of: self, isWaiting: invocation.has(.wait))
-    if let failure = report.failure, result.pages == 0 { throw failure }
+    let report = try await syncRun(
+      upTo: pages, resumingWith: continuation(invocation, pages), in: environment, context)
+    if let failure = report.failure, report.result.pages == 0 { throw failure }
     if output.isForPeople {
       try context.output.write("\(name): \(report.text(at: environment.now()))\n")
     } else {

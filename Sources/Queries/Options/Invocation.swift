@@ -26,6 +26,8 @@ package struct Invocation: Sendable {
     text(option).flatMap { Duration(typed: $0) }
   }
 
+  package func span(_ option: Option) -> Duration? { text(option).flatMap { Duration(span: $0) } }
+
   /// A number of bytes.
   package func size(_ option: Option) -> Int? { text(option).flatMap { Int(size: $0) } }
 

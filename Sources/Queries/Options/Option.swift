@@ -7,6 +7,8 @@ package struct Option: Sendable {
     case count(ClosedRange<Int>)
     /// A duration such as `500ms`, `10s` or `2m`.
     case duration
+    /// A span of time in whole units, such as `90m`, `2h` or `3d`.
+    case span
     /// A number of bytes such as `500m` or `4g`.
     case size
     case choice([String])
@@ -227,6 +229,11 @@ extension Option {
   package static let exitCode = Option("exit-code", about: "exit with 1 if there are differences")
   package static let every = Option(
     "every", .duration, "D", about: "pause between syncs: 30s, 10m, 2h (default 10m)")
+  package static let olderThan = Option(
+    "older-than", .span, "AGE",
+    about: "only sources without a complete sync since then: 30m, 1h, 7d")
+  package static let timeBudget = Option(
+    "for", .duration, "D", about: "stop after this time: 90s, 10m; the next sync resumes")
   package static let exec = Option(
     "exec", .text, "CMD", about: "run a command after each sync that found changes")
   package static let scope = Option(

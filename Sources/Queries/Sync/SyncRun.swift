@@ -76,9 +76,35 @@ package final class SyncProgress: Sendable {
   }
 }
 
+extension Plugin {
+  /// Syncs this source with the options of the command line, up to `pages` or all, and shows the progress.
+  ///
+  /// - Parameter command: The command that resumes it after a signal, without the program's name.
+  /// - Throws: `tryLater` if another process syncs the source, `io` without a store, `settings`; a failure of the
+  ///   service is part of the report.
+  package func syncRun(
+    upTo pages: Int?, resumingWith command: String, in environment: PluginEnvironment,
+    _ context: CommandContext
+  ) async throws(CommandError) -> SyncReport {
+    let invocation = context.invocation
+    var sync = try SourceOptions(invocation).sync(of: self, in: environment)
+    sync.readsEverything = invocation.has(.fullSync)
+    let lock = try SyncLock(
+      of: name, environment.settings, context, isNeeded: environment.store?.isShared == false)
+    let result = try await lock.holding {
+      let progress = SyncProgress(of: name, resumingWith: command, in: context)
+      defer { progress.end() }
+      return await sync.run(
+        upTo: pages, jobs: invocation.count(.jobs) ?? 1, waits: invocation.has(.wait),
+        progress: progress.show)
+    }
+    return SyncReport(result, of: self, isWaiting: invocation.has(.wait))
+  }
+}
+
 package struct SyncReport: Sendable {
   package let result: SyncResult
-  package let failure: CommandError?
+  package private(set) var failure: CommandError?
   package let remarks: [Warning]
 
   /// The command that changes the depth of an added source, if that ended the sync.
@@ -105,7 +131,19 @@ package struct SyncReport: Sendable {
       ? .command("sources edit \(plugin.name)") : nil
   }
 
-  package var warnings: [SourceWarning] { result.warnings(on: source) }
+  package var warnings: [SourceWarning] {
+    failure == nil ? remarks.map { SourceWarning(source, $0) } : result.warnings(on: source)
+  }
+
+  /// This report of a sync that was cancelled on purpose: it is not complete, but nothing has failed.
+  package var stopped: SyncReport {
+    var report = self
+    report.failure = nil
+    return report
+  }
+
+  /// True if it is ``stopped``.
+  var isStopped: Bool { failure == nil && result.failure != nil }
 
   package var code: ExitCode {
     guard let failure else {
@@ -115,14 +153,18 @@ package struct SyncReport: Sendable {
     return failure.code == .tryLater || failure.code == .interrupted ? failure.code : .partial
   }
 
-  package func report(to diagnostics: Diagnostics) {
+  /// - Parameter isNamed: True if the notes name the source, because there are several.
+  package func report(to diagnostics: Diagnostics, isNamed: Bool = false) {
+    func note(_ text: String) {
+      diagnostics.note(isNamed ? "\(source): \(text.lowercasedFirst)" : text)
+    }
     if result.hasRestarted {
-      diagnostics.note("Restarted: the checkpoint is too old or no longer valid")
+      note("Restarted: the checkpoint is too old or no longer valid")
     } else if result.earlierPages > 0 {
-      diagnostics.note("Resumed after page \(result.earlierPages)")
+      note("Resumed after page \(result.earlierPages)")
     }
     if !result.otherWorkers.isEmpty {
-      diagnostics.note("Divided with \(result.otherWorkers.sorted().joined(separator: ", "))")
+      note("Divided with \(result.otherWorkers.sorted().joined(separator: ", "))")
     }
     for remark in remarks {
       diagnostics.warning(

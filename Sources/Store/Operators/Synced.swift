@@ -1,5 +1,5 @@
 package import AggregatorCore
-import AggregatorFoundation
+package import AggregatorFoundation
 
 extension DataSource {
   /// Answers from the store what a complete sync has stored, at any age, where the service would answer less: without
@@ -64,9 +64,9 @@ private struct SyncedLookup<Base: DataSource>: Decorator {
 }
 
 /// A sync that has stored all records of a service.
-struct CompleteSync {
+package struct CompleteSync {
   /// Its end; `nil` for one of an older version.
-  let date: Date?
+  package let date: Date?
 }
 
 extension RecordStore {
@@ -80,7 +80,7 @@ extension RecordStore {
 
   /// The last sync, if all records of the service are stored; `nil` if they may not be, or may be those of another
   /// account.
-  func completeSync() async throws(SourceError) -> CompleteSync? {
+  package func completeSync() async throws(SourceError) -> CompleteSync? {
     guard let mark = try await store.checkpoint(Coverage.checkpoint, of: source),
       await !isOfUnknownSecret()
     else { return nil }

@@ -203,7 +203,7 @@ where Item.ID: CustomStringConvertible {
   package mutating func finish(_ summary: ListingSummary) -> String {
     """
     \(isFirst ? "" : "\n  ")],
-      "page": \(summary.page.text),\(sources(summary))
+      "page": \(summary.page.text),\(object("sources", summary.sources))\(object("summary", summary.totals))
       "provenance": \((summary.provenance?.json ?? .null).text),
       "warnings": \(JSON.array(summary.warnings.map(\.json)).text)
     }
@@ -211,8 +211,8 @@ where Item.ID: CustomStringConvertible {
     """
   }
 
-  private func sources(_ summary: ListingSummary) -> String {
-    summary.sources.isEmpty ? "" : "\n  \"sources\": \(JSON.object(summary.sources).text),"
+  private func object(_ name: String, _ members: [JSON.Member]) -> String {
+    members.isEmpty ? "" : "\n  \"\(name)\": \(JSON.object(members).text),"
   }
 }
 

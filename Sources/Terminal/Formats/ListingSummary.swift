@@ -10,6 +10,8 @@ package struct ListingSummary: Sendable {
   package var warnings: [SourceWarning] = []
   /// The results of single sources in a search across sources.
   package var sources: [JSON.Member] = []
+  /// The sums of a run over several sources.
+  package var totals: [JSON.Member] = []
 
   package init(
     count: Int, total: Int? = nil, next: Cursor? = nil, provenance: CombinedProvenance? = nil,

@@ -54,6 +54,18 @@ import Testing
     for words in commands { try await Self.expectToWork(words, in: directory) }
   }
 
+  @Test func `the timers of the guide run commands of the program`() throws {
+    let recipes = ["crontab", "ini"].flatMap { Self.blocks($0, in: Self.guide) }.joined()
+    let lines = recipes.matches(of: /\/aggregator (.+?)(?: >.*)?\n/).map { String($0.1) }
+    #expect(lines.count == 2)
+    for line in lines {
+      let parsed = ArgumentParser(.standard).parse(line.split(separator: " ").map(String.init))
+      #expect(parsed.command != nil && parsed.path == "sync", "\(line)")
+      #expect(parsed.invocation.has(.olderThan) && parsed.invocation.has(.timeBudget))
+    }
+    #expect(recipes.contains("SuccessExitStatus=\(ExitCode.partial.rawValue)\n"))
+  }
+
   @Test func `the command lines of the guide to APIs are valid`() async throws {
     // No response is a list, which is said after the options were read.
     let service = try LoopbackServer { request in
@@ -211,7 +223,8 @@ import Testing
     // Loading is asking the service, of which there is one here.
     let isAsking = ["load", "sync", "--sync", "check"].contains(where: words.contains)
     let unserved = Set(sourceNames).subtracting(FourServices.sources.map(\.name))
-    if isAsking, words.contains(where: unserved.contains) { return }
+    let isOfAll = words.first == "sync" && invocation.arguments.isEmpty
+    if isAsking, isOfAll && !unserved.isEmpty || words.contains(where: unserved.contains) { return }
     let services = isAsking ? try FourServices() : nil
     let needsOffline =
       command.options.contains(.offline) && !invocation.has(.offline) && services == nil
