@@ -104,7 +104,7 @@ private struct SyncWriter {
   mutating func finish() throws -> ExitCode {
     let code = syncs.code
     // As of a single source, a document of nothing but failures is not written.
-    if !isListed, isStream || [.success, .partial].contains(code) {
+    if !isListed, !output.isDocument || [.success, .partial].contains(code) {
       if !isStream { try printer.print(syncs) }
       var summary = ListingSummary(
         count: syncs.count, total: syncs.count, warnings: syncs.flatMap(\.warnings))

@@ -98,6 +98,10 @@ import Testing
       #expect(outcome.output == "")
       #expect(outcome.errors.contains("error: products: "))
     }
+    // Only a document would be incomplete.
+    let table = try await home.run("sync products --fields source,status --format table")
+    #expect(table.status == 69)
+    #expect(table.lines.last == "products  failed", "\(table)")
     // Nothing ran, so nothing has failed.
     let skipped = try await home.run("sync heroes \(Self.columns)", ["COMIC_VINE_API_KEY": nil])
     #expect(skipped.status == 0)
