@@ -36,9 +36,12 @@ import Testing
   @Test func `one machine at a time syncs what cannot be divided`() async throws {
     try await withDatabase { database in
       let services = try FourServices()
-      let settings = services.settings.merging(["AGGREGATOR_STORE": database.uri]) { $1 }
+      let settings = services.settings.merging([
+        "AGGREGATOR_STORE": database.uri, "PRODUCTS_PAGE_SIZE": "10",
+      ]) { $1 }
       let home = try TestHome(settings)
       #expect(try await home.run("users sync --max-pages 1").status == 0)
+      #expect(try await home.run("products sync --max-pages 1").status == 3)
       // As if another machine were at it.
       _ = try await database.run(
         """
@@ -49,6 +52,9 @@ import Testing
       let refused = try await home.run("users sync --max-pages 1")
       #expect(refused.status == 75, "\(refused)")
       #expect(refused.errors.contains("users is being synced by elsewhere:7"), "\(refused)")
+      let skipped = try await home.run("sync products --fields status,reason --tsv")
+      #expect(skipped.status == 0)
+      #expect(skipped.lines == ["skipped\telsewhere:7 is syncing it"], "\(skipped)")
     }
   }
 }
