@@ -26,6 +26,9 @@ public protocol Plugin<Item>: Sendable {
   /// The fields of a record, in the order of columns and JSON keys.
   var fields: [Field<Item>] { get }
 
+  /// The lists in a record that SQL and an export have as tables of their own; none by default.
+  var tables: [NestedTable<Item>] { get }
+
   var layout: Layout<Item> { get }
 
   var policy: Policy { get }
@@ -70,6 +73,8 @@ public protocol Plugin<Item>: Sendable {
 
 extension Plugin {
   public var settings: [Setting] { [] }
+
+  public var tables: [NestedTable<Item>] { [] }
 
   public var layout: Layout<Item> { Layout() }
 

@@ -91,6 +91,10 @@ struct ModuleCode {
       notes.append(
         "rows: those of an object are in the order of its names: see the RESTSource in \(plugin)")
     }
+    if !manifest.tables.isEmpty {
+      let names = manifest.tables.map(\.name).joined(separator: ", ")
+      notes.append("tables: \(names) are left out: write them as the tables of \(plugin)")
+    }
     if errorRules == nil {
       notes.append(
         "errors: a path or a value of a rule is not plain: write .handlingErrors(by:) in \(plugin)")

@@ -32,11 +32,11 @@ struct PostgresCursor: ~Copyable {
   private static let name = "aggregator_query"
   private static let declare = "DECLARE \(name) NO SCROLL CURSOR FOR "
 
-  /// Compiles a query.
+  /// Compiles a query, without the columns of the name `hidden` unless it has no others.
   ///
   /// - Throws: ``PostgresFailure``, whose position is that in the text.
   static func open(
-    _ text: String, at address: PostgresAddress, within time: Duration
+    _ text: String, at address: PostgresAddress, within time: Duration, hiding hidden: String? = nil
   ) throws(PostgresFailure) -> PostgresCursor {
     let start = ContinuousClock.now
     do throws(SourceError) { try Libpq.load() } catch {
@@ -44,12 +44,16 @@ struct PostgresCursor: ~Copyable {
     }
     var connection = try PostgresConnection.open(address, within: time)
     connection.deadline = start + time
-    let found: (columns: [Column], views: [String])
+    var found: (columns: [Column], views: [String])
     do throws(PostgresFailure) {
       try connection.beginQuery()
       found = try connection.examine(declare + text, name)
-      if !found.columns.isEmpty {
-        try connection.declare(declare + limited(text, found.columns.count))
+      let count = found.columns.count
+      let shown = found.columns.indices.filter { found.columns[$0].name != hidden }
+      if !shown.isEmpty { found.columns = shown.map { found.columns[$0] } }
+      if count > 0 {
+        try connection.declare(
+          declare + limited(text, count, shown: shown.isEmpty ? Array(0..<count) : shown))
       }
     } catch {
       if error.hasLeftServerWorking { connection.cancellation?.sendBriefly() }
@@ -60,18 +64,20 @@ struct PostgresCursor: ~Copyable {
       isOver: found.columns.isEmpty)
   }
 
-  /// The query, a complete statement, with the size of each row as its first column, and without the values of
-  /// rows that are too large.
-  private static func limited(_ text: String, _ count: Int) -> String {
+  /// The query, a complete statement of `count` columns, with the size of each row as its first column, the columns
+  /// that are `shown`, and without the values of rows that are too large.
+  private static func limited(_ text: String, _ count: Int, shown: [Int]) -> String {
     let names = (0..<count).map { "c\($0)" }
-    let values = names.map { "CASE WHEN s.size <= \(maxRowSize) THEN q.\($0) END" }
+    let values = shown.map { "CASE WHEN s.size <= \(maxRowSize) THEN q.c\($0) END" }
+    let row =
+      shown.count == count ? "q" : "ROW(\(shown.map { "q.c\($0)" }.joined(separator: ", ")))"
     var text = text[...]
     while let last = text.last, last == ";" || last.isWhitespace { text.removeLast() }
     return """
       SELECT s.size, \(values.joined(separator: ", ")) FROM (
       \(text)
       ) AS q (\(names.joined(separator: ", "))),
-      LATERAL (SELECT octet_length(q::text) AS size OFFSET 0) AS s
+      LATERAL (SELECT octet_length(\(row)::text) AS size OFFSET 0) AS s
       """
   }
 

@@ -19,7 +19,7 @@ extension PostgresStore: DatabaseStore {
 
   package var joinsOtherTables: Bool { false }
 
-  package func columns(of view: SQLView) -> [String] { view.source.postgresColumns.map(\.name) }
+  package func columns(of view: SQLView) -> [String] { view.source.postgresColumns }
 
   /// The memory is that of the server.
   package func boundQueryMemory(to bytes: Int) {}

@@ -6,12 +6,18 @@ extension SourceView {
   package var postgresName: String { name.foldedInPostgres.postgresIdentifier }
 
   /// The fields that are columns, each under another name.
-  package var postgresColumns: [Column] {
-    var names: Set<String> = []
+  private var postgresFields: [Column] {
+    var names = Set(ownColumns.map(Self.identifier))
     return fields.filter {
-      ($0.path != nil || $0.expression != nil)
-        && names.insert($0.name.foldedInPostgres.postgresIdentifier).inserted
+      ($0.path != nil || $0.expression != nil) && names.insert(Self.identifier($0.name)).inserted
     }
+  }
+
+  /// The columns without ``row``.
+  package var postgresColumns: [String] { ownColumns + postgresFields.map(\.name) }
+
+  private static func identifier(_ name: String) -> String {
+    name.foldedInPostgres.postgresIdentifier
   }
 
   /// The escape of a zero byte in JSON, which PostgreSQL refuses to decode, with the backslashes before it.
@@ -20,27 +26,55 @@ extension SourceView {
 
   /// The view for people, who may not read the tables of the store.
   ///
-  /// A barrier: no condition of a query sees records that the view leaves out.
+  /// A barrier: no condition of a query sees records that the view leaves out. ``row`` is its last column.
   var postgresDefinition: String {
-    let columns = postgresColumns.map { field in
+    var columns = list.map { ["\($0.idKind.cast("id"))", "place - 1"] } ?? []
+    columns += postgresFields.map { field in
       let value =
         field.path.map { "json #>> \($0.split(separator: ".").map(String.init).postgresArray)" }
         ?? field.expression?.postgresText ?? "NULL"
-      return "\(field.kind.cast(value)) AS \(field.name.foldedInPostgres.postgresName)"
+      return field.kind.cast(value)
     }
+    var names = postgresColumns
+    if hasRow {
+      columns.append("(\(rowMember.map { "json #> \([$0].postgresArray)" } ?? "json"))::text")
+      names.append(Self.row)
+    }
+    let values = zip(columns, names).map { "\($0) AS \($1.foldedInPostgres.postgresName)" }
     return """
       CREATE VIEW \(PostgresSchema.viewSchema).\(postgresName.postgresName)
-      WITH (security_barrier) AS SELECT \(columns.joined(separator: ", "))
-      FROM (
-        SELECT CASE strpos(r.json, \(#"\u0000"#.postgresText)) WHEN 0 THEN r.json::json
-          ELSE regexp_replace(r.json, \(Self.nul.postgresText), \(Self.nulSymbol.postgresText), 'g')::json
-          END AS json
-        FROM aggregator_store.records r
-        WHERE r.source = (
-            SELECT number FROM aggregator_store.sources WHERE name = \(name.nulEscaped.postgresText))
-          AND r.removed_upstream IS NULL AND NOT EXISTS (
-            SELECT 1 FROM aggregator_store.tombstones t WHERE t.source = r.source AND t.id = r.id)
-        OFFSET 0) records
+      WITH (security_barrier) AS SELECT \(values.joined(separator: ", "))
+      FROM (\(list.map(elements) ?? records)) records
+      """
+  }
+
+  /// The `SELECT` of the records that are neither deleted nor removed upstream.
+  private var records: String {
+    // An ID has the form of `nulEscaped`, and a view shows NUL as its symbol.
+    let id =
+      list == nil
+      ? "" : ", replace(replace(r.id, chr(1) || '0', '\u{2400}'), chr(1) || '1', chr(1)) AS id"
+    return """
+      SELECT CASE strpos(r.json, \(#"\u0000"#.postgresText)) WHEN 0 THEN r.json::json
+        ELSE regexp_replace(r.json, \(Self.nul.postgresText), \(Self.nulSymbol.postgresText), 'g')::json
+        END AS json\(id)
+      FROM aggregator_store.records r
+      WHERE r.source = (
+          SELECT number FROM aggregator_store.sources WHERE name = \(source.nulEscaped.postgresText))
+        AND r.removed_upstream IS NULL AND NOT EXISTS (
+          SELECT 1 FROM aggregator_store.tombstones t WHERE t.source = r.source AND t.id = r.id)
+      OFFSET 0
+      """
+  }
+
+  /// The `SELECT` of the elements of a list.
+  private func elements(of list: List) -> String {
+    let path = "r.json #> \(list.path.postgresArray)"
+    return """
+      SELECT r.id, e.value AS json, e.place
+      FROM (\(records)) r, LATERAL json_array_elements(
+        CASE json_typeof(\(path)) WHEN 'array' THEN \(path) ELSE '[]' END)
+        WITH ORDINALITY e (value, place)
       """
   }
 }

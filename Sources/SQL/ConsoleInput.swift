@@ -97,7 +97,9 @@ struct ConsoleWords: Sendable {
 
   init(_ tables: [SQLTable], commands: [String]) {
     var seen: Set<String> = []
-    names = tables.flatMap { [$0.schema, $0.name].compactMap(\.self) + $0.columns }
+    names =
+      (tables.flatMap { [$0.schema, $0.name].compactMap(\.self) + $0.columns }
+      + [SourceView.row])
       .filter { seen.insert($0).inserted && $0.safeLine == $0 }
     self.commands = commands
   }

@@ -19,7 +19,7 @@ package struct SQLSession: Sendable {
   private static let maxMemory = 64 << 20
 
   package init(_ invocation: Invocation, in context: CommandContext) throws(CommandError) {
-    views = context.catalog.plugins.map { SQLView($0) }
+    views = context.catalog.plugins.flatMap { SQLView.all(of: $0) }
     limit = invocation.duration(.timeout) ?? Self.defaultTime
     time = QueryTime(limit)
     attached = try AttachedFiles(
@@ -70,7 +70,7 @@ package struct SQLSession: Sendable {
     do {
       // A query reads the file itself.
       for view in views where text.lowercased().contains(view.name) {
-        try await records.prepare(view.name)
+        try await records.prepare(view.source.source)
       }
       if invocation.has(.sync) {
         let names = try await store.query(
@@ -86,14 +86,14 @@ package struct SQLSession: Sendable {
         // Of bundled records where none are cached.
         views = []
         for plugin in context.catalog.plugins {
-          views.append(try await SQLView(plugin, for: text, in: environment))
+          views += try await SQLView.all(of: plugin, for: text, in: environment)
         }
       }
       let query = try await store.query(
         text, over: views, and: attached.files, within: time.left)
       let interruption = await query.cancellation.map { Interruption.atEnd($0) }
       defer { interruption?.cancel() }
-      let bundled = views.filter { $0.bundled != nil }.map(\.name)
+      let bundled = views.filter { $0.bundled != nil }.map(\.source.source)
       let gaps = try await records.gaps(of: query.sources, among: context.catalog.plugins).map {
         bundled.contains($0.warning.source ?? "") ? $0.filledByBundledRecords : $0
       }
@@ -204,28 +204,37 @@ extension SQLResult {
 }
 
 extension SQLView {
-  package init<P: Plugin>(_ plugin: P) { self.init(plugin.name, plugin.fields) }
+  /// The tables of a source and of its lists.
+  package static func all<P: Plugin>(of plugin: P) -> [SQLView] {
+    all(of: plugin.name, plugin.fields, plugin.tables)
+  }
 
-  /// The table for a query, with bundled records if the store of the environment has none of the source.
-  package init<P: Plugin>(
-    _ plugin: P, for query: String, in environment: PluginEnvironment
-  ) async throws(SourceError) {
-    self.init(plugin)
+  /// The tables for a query, with bundled records if the store of the environment has none of the source.
+  fileprivate static func all<P: Plugin>(
+    of plugin: P, for query: String, in environment: PluginEnvironment
+  ) async throws(SourceError) -> [SQLView] {
+    var views = all(of: plugin)
     let query = query.lowercased()
-    hasOrigin = query.contains(Self.origin) && !columns.contains(Self.origin)
-    guard query.contains(name.lowercased()) else { return }
+    guard query.contains(plugin.name.lowercased()) else { return views }
     let local = try await plugin.localRecords(in: environment)
-    guard !local.isCached else { return }
-    var records: [Data] = []
+    guard !local.isCached else { return views }
+    var records: [BundledRecord] = []
     do throws(SourceError) {
       let pages = local.source.pages(size: 1000).makeAsyncIterator()
       while let step = try await pages.next() {
-        records += step.items.compactMap { try? CanonicalJSON.bytes(of: $0) }
+        records += step.items.compactMap { item in
+          (try? CanonicalJSON.bytes(of: item)).map {
+            BundledRecord(id: item.id.description, json: $0)
+          }
+        }
       }
     } catch  where [.nothingCached, .offline].contains(error.code) {
-      return
+      return views
     }
-    bundled = records
+    for index in views.indices where query.contains(views[index].name.lowercased()) {
+      views[index].bundled = records
+    }
+    return views
   }
 }
 

@@ -12,8 +12,8 @@ package enum SQLiteSchema {
 
   /// The tables whose names a source could have, too.
   ///
-  /// Names of later tables must have an underscore, which no name of a source has: the file has a view
-  /// of each source.
+  /// Names of later tables must begin with an underscore, which no name of a source does: the file has a view of each
+  /// source, and of each list in its records, such as `orders_lines`.
   package static let tables = Set(CopyTable.all.map(\.name) + ["search"])
 
   /// Statements that upgrade a file from one version to the next; append only.

@@ -9,27 +9,65 @@ extension SourceView {
   /// `condition` of records, and a `computed` column, which `nil` leaves out.
   func select(
     of number: String, in schema: String, json: String = "json", where condition: String? = nil,
-    computed: (_ column: Int) -> String?
+    _ columns: Columns
   ) -> String {
-    let tail = """
-      \(schema)records
-      WHERE \(isShown(number, in: schema))\(condition.map { " AND \($0)" } ?? "")
-      """
-    return select(from: tail, json: json, computed: computed)
+    select(
+      from: "\(schema)records",
+      where: "\(isShown(number, in: schema))\(condition.map { " AND \($0)" } ?? "")", json: json,
+      columns)
   }
 
-  /// A `SELECT` of the columns of the records in a table.
+  /// What a `SELECT` has besides columns at paths.
+  struct Columns {
+    var hasRow = false
+    /// The SQL of a computed column for a record's JSON; `nil` leaves it out.
+    let computed: (_ column: Int, _ json: String) -> String?
+  }
+
+  /// A `SELECT` of the columns of the records in a table, which has their `id` and `json`.
   func select(
-    from tail: String, json: String = "json", computed: (_ column: Int) -> String?
+    from table: String, where condition: String, json: String = "json", _ columns: Columns
   ) -> String {
-    let values = fields.enumerated().compactMap { index, field in
+    guard let list else {
+      var values = values(in: json, columns)
+      if columns.hasRow {
+        let row = rowMember.map { "json_extract(\(json), \([$0].sqliteJSONPath))" } ?? json
+        values.append("\(row) AS \(Self.row)")
+      }
+      return "SELECT \(values.joined(separator: ", ")) FROM \(table) WHERE \(condition)"
+    }
+    let names = ownColumns.map(\.sqlName)
+    var values = ["\(list.idKind.cast("id")) AS \(names[0])", "position AS \(names[1])"]
+    values += self.values(in: "json", columns)
+    if columns.hasRow {
+      values.append(
+        """
+        CASE type WHEN 'text' THEN json_quote(value) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
+        ELSE value END AS \(Self.row)
+        """)
+    }
+    // The limit keeps SQLite from merging this into a join, where it could not make an index of the IDs.
+    return """
+      SELECT \(values.joined(separator: ", ")) FROM (
+        SELECT r.id AS id, e.key AS position, e.value AS value, e.type AS type,
+          iif(e.type IN ('array', 'object'), e.value, NULL) AS json
+        FROM (SELECT id, \(json) AS json FROM \(table) WHERE \(condition)) r,
+          json_each(r.json, \(list.path.sqliteJSONPath)) e
+        WHERE json_type(r.json, \(list.path.sqliteJSONPath)) = 'array') records
+      LIMIT -1
+      """
+  }
+
+  private func values(in json: String, _ columns: Columns) -> [String] {
+    fields.enumerated().compactMap { index, field in
       let value =
         field.path.map { path in
-          "json_extract(\(json), \(path.split(separator: ".").map(String.init).sqliteJSONPath))"
-        } ?? computed(index)
+          path.isEmpty && list != nil
+            ? "value"
+            : "json_extract(\(json), \(path.split(separator: ".").map(String.init).sqliteJSONPath))"
+        } ?? columns.computed(index, json)
       return value.map { "\(field.kind.cast($0)) AS \(field.name.sqlName)" }
     }
-    return "SELECT \(values.joined(separator: ", ")) FROM \(tail)"
   }
 
   /// The condition of records that are neither deleted nor removed upstream.
@@ -45,14 +83,18 @@ extension SourceView {
   // MARK: - In the file
 
   /// The name of the view, which differs from that of a source with the name of a table.
+  ///
+  /// The tables of an index have the name of the index, an underscore and a word.
   var storedName: String {
-    SQLiteSchema.tables.contains(name) ? "source_\(name)" : name
+    let isTaken = [name, source].contains { SQLiteSchema.tables.contains($0) }
+    return isTaken ? "source_\(name)" : name
   }
 
   /// The view for other programs, which may attach the file under any name and lack the functions of this one.
   var definition: String {
-    let number = "(SELECT number FROM sources WHERE name = \(name.sqlText))"
-    let select = select(of: number, in: "") { fields[$0].expression?.sqliteText }
+    let number = "(SELECT number FROM sources WHERE name = \(source.sqlText))"
+    let select = select(
+      of: number, in: "", Columns { column, _ in fields[column].expression?.sqliteText })
     return "CREATE VIEW \(storedName.sqlName) AS \(select)"
   }
 }

@@ -79,7 +79,8 @@ public struct DeclaredPlugin: Plugin {
     }
     // The column `ID` has it already.
     let shown = declared.filter { [$0.path] != manifest.id }.prefix(Self.shownFields).map(\.name)
-    return [id] + declared.map { field($0, isShown: shown.contains($0.name)) }
+    return [id]
+      + declared.map { $0.field(storedIn: "row", isShown: shown.contains($0.name), \.row) }
   }
 
   /// All members of a record, for a manifest without fields.
@@ -87,20 +88,9 @@ public struct DeclaredPlugin: Plugin {
     "record", "record", .any, about: "All members of the record.", isShown: false, read: \.row
   ).stored(at: "row")
 
-  private func field(
-    _ field: Manifest.DeclaredField, isShown: Bool
-  ) -> Field<DeclaredRecord> {
-    let path = field.path
-    let computed = Field<DeclaredRecord>(
-      field.name, field.name, .any, about: "The value at \(path.description.oneLine(atMost: 80)).",
-      isShown: isShown,
-      isSearchable: field.isSearchable, read: { path.value(in: $0.row) ?? .null })
-    let stored = [.member("row")] + path.components
-    guard let members = stored.plainNames else { return computed.computed(as: .value(at: stored)) }
-    return computed.stored(at: members.joined(separator: "."))
-  }
-
   private static let shownFields = 5
+
+  public var tables: [NestedTable<DeclaredRecord>] { manifest.tables.map(\.nested) }
 
   /// The service, whose records may lead to images in its own network.
   public var serviceURLs: [URL] { URL(string: manifest.url).map { [$0] } ?? [] }

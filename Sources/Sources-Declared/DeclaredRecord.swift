@@ -29,6 +29,10 @@ public struct DeclaredRecord: Record {
   }
 }
 
+extension DeclaredRecord: RowRecord {
+  package static let rowMember = "row"
+}
+
 extension DeclaredRecord: Codable {
   private enum CodingKeys: String, CodingKey { case id, row, details }
 

@@ -35,7 +35,7 @@ struct ManifestReader {
   static let keys =
     pagingKeys + [
       "url", "summary", "headers", "auth", "body", "rows", "format", "kinds", "id", "fields",
-      "total", "item",
+      "tables", "total", "item",
       "search",
       "image", "errors", "since",
       "link", "title", "rate", "fresh", "timeout",
@@ -75,6 +75,7 @@ struct ManifestReader {
     manifest.kinds = try kinds()
     manifest.id = try paths("id")
     manifest.fields = try fields()
+    manifest.tables = try tables()
     manifest.paging = try paging()
     manifest.total = try parsed(
       "total", "a path such as \"meta.total\", \"header:Link\" or \"last.id\"",
@@ -317,7 +318,7 @@ struct ManifestReader {
     return fields
   }
 
-  private func field(_ value: JSON) -> Manifest.DeclaredField? {
+  func field(_ value: JSON) -> Manifest.DeclaredField? {
     if let text = value.string {
       return JSONPath(text).map { Manifest.DeclaredField(name: $0.fieldName, path: $0) }
     }
@@ -425,6 +426,7 @@ extension Manifest {
     let ids = id.map { JSON.string($0.description) }
     add("id", ids.count > 1 ? .array(ids) : ids.first)
     if !fields.isEmpty { add("fields", .array(fields.map(\.json))) }
+    add("tables", tables.json)
     for member in paging.step?.members ?? [] { add(member.name, text: member.value) }
     if paging.tokenOnce { add("tokenOnce", true) }
     if !paging.hosts.isEmpty { add("hosts", .array(paging.hosts.map(JSON.string))) }
@@ -453,7 +455,7 @@ extension Manifest {
 }
 
 extension Manifest.DeclaredField {
-  fileprivate var json: JSON {
+  var json: JSON {
     if name == path.fieldName, isSearchable { return .string(path.description) }
     var members = [
       JSON.Member("name", .string(name)), JSON.Member("path", .string(path.description)),

@@ -40,6 +40,9 @@ package struct Manifest: Hashable, Sendable {
 
   package var fields: [DeclaredField] = []
 
+  /// The lists in a record that are tables of their own.
+  package var tables: [Table] = []
+
   package var paging = Paging()
 
   /// Where the total is in a response.

@@ -26,7 +26,9 @@ struct ManifestTests {
     let text = """
       {"url":"https://api.example/v2?lang=en","summary":"things","headers":{"Authorization":"Bearer ${TOKEN}"},\
       "body":{"a":[1,{"b":null}]},"rows":"data.items","id":["a","b.c"],\
-      "fields":["title",{"name":"tags","path":"labels.*.name","search":false}],"next":"meta.cursor",\
+      "fields":["title",{"name":"tags","path":"labels.*.name","search":false}],\
+      "tables":{"lines":{"path":"a.line_items","fields":["sku",{"name":"n","path":"x.*.n"}]},"codes":"codes"},\
+      "next":"meta.cursor",\
       "token":"after=*","tokenOnce":true,"hosts":["pub.example"],"size":"variables.first=30","more":"!done",\
       "deepest":10000,"total":"header:X-Total","paging":"proved","item":"https://api.example/v2/{id}",\
       "search":"url:https://api.example/s?q={query}","image":"img","link":"page","title":"title",\
@@ -218,6 +220,62 @@ struct ManifestTests {
       "{\"url\": \"https://a.example\", \"errors\": [{\"status\": 422,\n\"exists\": true, \"then\": \"end\"}]}",
       "line 2: \"exists\" of a rule in \"errors\" must be beside a \"path\", and only one of \"equals\" and "
         + "\"exists\""
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tables\": []}",
+      "line 2: \"tables\" must be an object of at most 32 names and paths of lists"
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tables\": {\n\"Lines\": \"x\"}}",
+      "line 3: invalid name \"Lines\" in \"tables\": must be 1 to 32 lower-case letters, digits and _"
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tables\": {\"a\": \"a\",\n\"b\": \"a.*.b\"}}",
+      "line 3: \"tables.b\" must be the path of a list, of names such as \"order.line_items\", or an object with \"path\" and \"fields\""
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tables\": {\"a\": \"a\",\n\"b\": \"a.0\"}}",
+      "line 3: \"tables.b\" must be the path of a list, of names such as \"order.line_items\", or an object with \"path\" and \"fields\""
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tables\": {\"a\": \"a\",\n\"b\": \"$\"}}",
+      "line 3: \"tables.b\" must be the path of a list, of names such as \"order.line_items\", or an object with \"path\" and \"fields\""
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tables\": {\"a\": \"a\",\n\"b\": 7}}",
+      "line 3: \"tables.b\" must be the path of a list, of names such as \"order.line_items\", or an object with \"path\" and \"fields\""
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tables\": {\"a\": \"a\",\n\"b\": {\"fields\": [\"a\"]}}}",
+      "line 3: \"tables.b\" must be the path of a list, of names such as \"order.line_items\", or an object with \"path\" and \"fields\""
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tables\": {\"b\": {\n\"pth\": \"x\"}}}",
+      "line 3: unknown key \"pth\"; did you mean \"path\"?"
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tables\": {\"b\": \"x\",\n\"b\": \"y\"}}",
+      "line 3: \"b\" is there twice"
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tables\": {\"b\": {\"path\": \"x\",\n\"fields\": []}}}",
+      "line 3: \"fields\" of \"tables.b\" must be a list of paths, or of objects with \"name\" and \"path\", none with the name \"position\""
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tables\": {\"b\": {\"path\": \"x\",\n\"fields\": [\"Position\"]}}}",
+      "line 3: \"fields\" of \"tables.b\" must be a list of paths, or of objects with \"name\" and \"path\", none with the name \"position\""
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tables\": {\"b\": {\"path\": \"x\",\n\"fields\": [\"a\", \"A\"]}}}",
+      "line 3: \"fields\" of \"tables.b\" must be a list of paths, or of objects with \"name\" and \"path\", none with the name \"position\""
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tables\": {\"b\": {\"path\": \"x\",\n\"fields\": [{\"name\": \"a\", \"search\": false}]}}}",
+      "line 3: \"fields\" of \"tables.b\" must be a list of paths, or of objects with \"name\" and \"path\", none with the name \"position\""
+    ),
+    (
+      "{\"url\": \"https://a.example\",\n\"tables\": {\"b\": {\"path\": \"x\",\n\"fields\": \"a\"}}}",
+      "line 3: \"fields\" of \"tables.b\" must be a list of paths, or of objects with \"name\" and \"path\", none with the name \"position\""
     ),
     (
       "{\"url\": \"https://a.example\", \"deepest\": -1}",

@@ -120,6 +120,16 @@ import Testing
     #expect(try !self.text("Plugin.swift", of: other).contains("handlingErrors"))
   }
 
+  @Test func `tables are named, for the module does not have them`() throws {
+    let module = try module(
+      Self.plain.replacing(
+        #""link": "html_url""#,
+        with: #""link": "html_url", "tables": {"parts": "parts", "tags": "tags"}"#),
+      rows: Self.row)
+    #expect(module.notes.count == 1)
+    #expect(module.notes.first?.hasPrefix("tables: parts, tags are left out") == true)
+  }
+
   @Test func `bundled records are in the form of the record`() throws {
     let rows = #"""
       [{"id": 7, "title": " ", "weight": null, "html_url": "", "more": 1}, {"title": "no ID"},

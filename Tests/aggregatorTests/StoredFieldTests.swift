@@ -29,7 +29,7 @@ import Testing
     _ = try await store.save(
       StoreBatch(entries), of: plugin.name, at: Date(timeIntervalSince1970: 0))
     let query = try await store.query(
-      "SELECT * FROM \(plugin.name)", over: [SQLView(plugin)], within: .seconds(60))
+      "SELECT * FROM \(plugin.name)", over: SQLView.all(of: plugin), within: .seconds(60))
     var rows: [[SQLValue]] = []
     while let page = try await query.page(within: .seconds(60)) { rows += page }
     let fields = plugin.fields

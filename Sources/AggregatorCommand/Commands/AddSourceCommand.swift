@@ -40,6 +40,9 @@ extension Command {
     "page-param": "page", "offset-param": "offset", "token-param": "token", "page-size": "size",
   ]
 
+  static let table = Option(
+    "table", .text, "NAME=PATH", about: "a list in the records is a table in SQL: lines=line_items")
+
   static let basic = Option(
     "basic", .text, "USER", about: "sign in with this user name, and a password that is asked for")
   static let oauthToken = Option(
@@ -67,7 +70,7 @@ extension Command {
   static let addSource = Command(
     "NAME URL | NAME --curl | NAME --openapi FILE",
     options: [curl, openAPI, only, header, body] + signInOptions + manifestOptions + [
-      since, single, probe, allowHost, replace,
+      since, table, single, probe, allowHost, replace,
       .dryRun.with(about: "print what was found without saving it"),
       .yes.with(about: "save it even if the paging could not be verified"), .json,
       .timeout.with(about: "time limit of all requests, and later of a page: 10 (seconds), 2m"),
@@ -353,6 +356,11 @@ extension Command {
         JSON.Member(
           "since", ["parameter": .string(String(parts[0])), "field": .string(String(parts[1]))]))
     }
+    let tables = invocation.texts(table).map { text in
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return JSON.Member(String(parts[0]), .string(parts.dropFirst().joined()))
+    }
+    if !tables.isEmpty { members.append(JSON.Member("tables", .object(tables))) }
     if invocation.has(allowHost) {
       let hosts = invocation.texts(allowHost).map(JSON.string)
       members.append(JSON.Member("hosts", .array(hosts)))

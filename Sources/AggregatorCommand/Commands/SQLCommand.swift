@@ -18,6 +18,9 @@ extension Command {
         "Each source is a table of its cached records, without deleted ones, or of its bundled records while "
           + "nothing is cached: the column _origin, which * leaves out, is cached or bundled. No service is "
           + "contacted unless --sync is given; a note says if records are missing.",
+        "The column _row, which * leaves out as well, has all of a record as the service has sent it, as JSON text. A list in the "
+          + "records that a manifest declares is a table SOURCE_NAME, whose first columns are the ID of the record, "
+          + "SOURCE.id, and the position in the list, from 0.",
         "Without a query on a terminal, a console reads queries that end with a semicolon: .help lists its "
           + "commands.",
         "--attach joins other data, also several files. A .csv or .tsv file is a table with the name of the "
@@ -30,13 +33,19 @@ extension Command {
         "A store in PostgreSQL is queried in its own dialect: columns have types, Booleans are true and "
           + "false, values of added sources are text, and bundled records are not included. Superusers are refused: \"\(program) store "
           + "init-sql-role\" creates a role that may only read.",
-      ] + plugins.map { SQLView($0) }.map { "\($0.name): \($0.columns.joined(separator: ", "))" },
+      ] + columns(of: plugins),
       examples: [
         ("sql \"SELECT count(*) FROM \(first)\"", "the number of cached \(first)"),
         ("sql \"SELECT * FROM \(first)\" --csv", "all cached \(first) as CSV"),
         ("sql \"SELECT * FROM \(first)\" --sync", "download missing \(first) first"),
         ("sql --attach sales.csv \"SELECT * FROM sales\"", "query a CSV file, too"),
       ], run: sql)
+  }
+
+  /// A line for each table.
+  private static func columns(of plugins: [any Plugin]) -> [String] {
+    plugins.flatMap { SQLView.all(of: $0) }
+      .map { "\($0.name): \($0.columns.joined(separator: ", "))" }
   }
 
   private static func sql(

@@ -22,9 +22,13 @@ actor PostgresQuery: SQLResult {
   fileprivate func begin(
     _ text: String, over views: [SQLView], at address: PostgresAddress, within time: Duration
   ) throws(PostgresFailure) {
-    let made = try PostgresCursor.open(text, at: address, within: time)
+    // A view has it, but `*` leaves it out, as in SQLite.
+    let isHidden =
+      views.allSatisfy { $0.source.hasRow } && !text.lowercased().contains(SourceView.row)
+    let made = try PostgresCursor.open(
+      text, at: address, within: time, hiding: isHidden ? SourceView.row : nil)
     let read = views.filter { made.views.contains($0.source.postgresName) }
-    sources = read.map(\.name)
+    sources = read.sources(of: read.map(\.name))
     // Names that are not quoted are in lower case in PostgreSQL; the fields of sources keep theirs.
     let names = Dictionary(
       read.flatMap(\.columns).map { ($0.foldedInPostgres, $0) },

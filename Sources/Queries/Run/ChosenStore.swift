@@ -41,7 +41,7 @@ extension CommandContext {
     // A run with other added sources does not know all of those of the store.
     let views = SourceViews(keepingOthers: invocation.has(.manifests)) {
       [plugins = catalog.plugins] in
-      plugins.map(\.storedView)
+      plugins.flatMap(\.storedViews)
     }
     switch location {
     case .file(let path):
@@ -95,6 +95,6 @@ extension CommandContext {
 }
 
 extension Plugin {
-  /// The view of the records for other programs.
-  fileprivate var storedView: SourceView { SourceView(name, fields) }
+  /// The views of the records, and of the lists in them, for other programs.
+  fileprivate var storedViews: [SourceView] { SourceView.all(of: name, fields, tables) }
 }

@@ -5,35 +5,41 @@ extension SQLView {
   /// Two layers, because SQLite passes the reader of a table to the ``SQLAuthorizer`` only by name:
   /// a query may use any name in `WITH heroes AS …`, but cannot guess `inner`.
   ///
-  /// `number` is `nil` if nothing is stored; `function` is the name of that of the computed columns.
+  /// `number` is `nil` if nothing is stored; `inner` is also the name of the function of the computed columns.
   ///
-  /// With `hasTooLarge` the records of ``tooLarge(of:over:maxSize:)`` are left out.
+  /// The records of ``tooLarge(of:over:maxSize:)`` over `large` are left out; `nil` if there are none. The columns of
+  /// ``SQLView/hidden`` are there if `query`, in lower case, names them.
   func definition(
-    of number: Int64?, over inner: String, hasTooLarge: Bool, computedBy function: String
+    of number: Int64?, over inner: String, without large: String?, for query: String
   ) -> String {
-    let names = columns.map(\.sqlName)
+    var names = columns.map(\.sqlName)
+    let hasRow = hasHidden(SourceView.row, for: query)
+    let selected = SourceView.Columns(hasRow: hasRow) { column, json in
+      "\(inner.sqlName)(\(json), \(column))"
+    }
+    if hasRow { names.append(SourceView.row) }
     let body: String
     if bundled != nil {
-      body = source.select(from: "temp.\(Self.bundledName(inner)) WHERE position > 0") {
-        "\(function.sqlName)(json, \($0))"
-      }
+      body = source.select(
+        from: "temp.\(Self.bundledName(inner))", where: "position > 0", selected)
     } else if let number {
       // A condition of the query may be evaluated before those of the view.
-      let json = hasTooLarge ? "CASE WHEN \(isTooLarge(inner)) THEN NULL ELSE json END" : "json"
+      let json = large.map { "CASE WHEN \(isTooLarge($0)) THEN NULL ELSE json END" } ?? "json"
       // It reads some column of `records`, here `position`: if no column of a table is read
       // (`SELECT count(*) FROM heroes`), SQLite does not tell the authorizer which view reads it.
       body = source.select(
         of: "\(number)", in: "main.", json: json,
-        where: hasTooLarge ? "NOT \(isTooLarge(inner))" : nil
-      ) { "\(function.sqlName)(\(json), \($0))" }
+        where: large.map { "NOT \(isTooLarge($0))" }, selected)
     } else {
       body = "SELECT \(names.map { "NULL AS \($0)" }.joined(separator: ", ")) WHERE 0"
     }
-    let origin = "\((bundled == nil ? "cached" : "bundled").sqlText) AS \(Self.origin)"
+    if hasHidden(Self.origin, for: query) {
+      names.append("\((bundled == nil ? "cached" : "bundled").sqlText) AS \(Self.origin)")
+    }
     return """
       CREATE TEMP VIEW \(inner.sqlName) AS \(body);
       CREATE TEMP VIEW \(name.sqlName) AS
-      SELECT \((names + (hasOrigin ? [origin] : [])).joined(separator: ", ")) FROM temp.\(inner.sqlName);
+      SELECT \(names.joined(separator: ", ")) FROM temp.\(inner.sqlName);
       """
   }
 
@@ -41,9 +47,10 @@ extension SQLView {
   func bundledTable(over inner: String) -> [String] {
     let table = "temp.\(Self.bundledName(inner))"
     let rows = (bundled ?? []).map { record in
-      "INSERT INTO \(table) (json) VALUES (\(String(decoding: record, as: UTF8.self).sqlText))"
+      let json = String(decoding: record.json, as: UTF8.self)
+      return "INSERT INTO \(table) (id, json) VALUES (\(record.id.sqlText), \(json.sqlText))"
     }
-    return ["CREATE TABLE \(table) (position INTEGER PRIMARY KEY, json TEXT)"] + rows
+    return ["CREATE TABLE \(table) (position INTEGER PRIMARY KEY, id TEXT, json TEXT)"] + rows
   }
 
   private static func bundledName(_ inner: String) -> String { "\(inner)_bundled".sqlName }

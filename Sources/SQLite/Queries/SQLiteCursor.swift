@@ -63,7 +63,7 @@ struct SQLiteCursor: ~Copyable {
       sqlite3_column_name(made.handle, column).map { String(cString: $0) } ?? ""
     }
     self.tooLarge = tooLarge
-    sources = authorizer.viewsRead
+    sources = views.sources(of: authorizer.viewsRead)
     self.attached = diagnostics.query.attached
     statement = made
     connection = opened
@@ -173,25 +173,29 @@ extension Connection {
       .joined()
     var inner: [String] = []
     var tooLarge: [String: Int] = [:]
+    // The inner view of each source whose records were checked.
+    var checked: [String: String] = [:]
     for (index, view) in views.enumerated() {
       inner.append("\(randomPrefix)_\(index)")
-      let number = isEmpty ? nil : try number(of: view.name)
+      let source = view.source.source
+      let number = isEmpty ? nil : try number(of: source)
       if view.bundled != nil {
         for statement in view.bundledTable(over: inner[index]) { try execute(quoted: statement) }
       }
       // Checking all records takes time, and a query can only read a view that it names.
-      if let number, query.contains(view.name.lowercased()) {
+      if let number, checked[source] == nil, query.contains(view.name.lowercased()) {
         try execute(
           quoted: view.tooLarge(of: number, over: inner[index], maxSize: SQLView.maxValueSize))
+        checked[source] = inner[index]
         let count = Int(sqlite3_changes(database))
-        if count > 0 { tooLarge[view.name] = count }
+        if count > 0 { tooLarge[source] = count }
       }
       // Tables and functions have names of their own, so the two may be the same.
       try SQLFunction(of: view).define(as: inner[index], on: self)
       try execute(
         quoted: view.definition(
-          of: number, over: inner[index], hasTooLarge: tooLarge[view.name] != nil,
-          computedBy: inner[index]))
+          of: number, over: inner[index],
+          without: tooLarge[source] == nil ? nil : checked[source], for: query))
     }
     for file in attached { if let view = file.view { try execute(quoted: view) } }
     let tables = try rows("SELECT name FROM main.sqlite_schema") { $0.text(0) ?? "" }

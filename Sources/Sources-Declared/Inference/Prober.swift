@@ -393,6 +393,7 @@ package struct Prober: Sendable {
     proposal.note(
       "fields", names.prefix(5).joined(separator: ", "),
       names.count > 5 ? "\(names.count - 5) more" : "")
+    chooseTables(&proposal, sent)
     let manifest = proposal.manifest
     if manifest.title == nil {
       proposal.manifest.title = inference.path(
@@ -413,6 +414,27 @@ package struct Prober: Sendable {
           "cover", "icon", "logo", "poster", "thumb", "smallimage",
         ]
       ) { $0.isURL }
+    }
+  }
+}
+
+extension Prober {
+  /// Finds the columns of the tables that were told.
+  private func chooseTables(_ proposal: inout Proposal, _ rows: [JSON]) {
+    for index in proposal.manifest.tables.indices {
+      var table = proposal.manifest.tables[index]
+      let elements = table.inferFields(from: rows)
+      proposal.manifest.tables[index] = table
+      let path = table.path.description
+      if elements.isEmpty {
+        proposal.warnings.append("no row has a list at \"\(path.oneLine(atMost: 80))\"")
+      }
+      let names = table.fields.isEmpty ? ["value"] : table.fields.map(\.name)
+      let more = names.count > 5 ? ", \(names.count - 5) more" : ""
+      proposal.note(
+        "table", table.name,
+        "\(elements.count.of("element")) of \(path): \(names.prefix(5).joined(separator: ", "))\(more)"
+      )
     }
   }
 }

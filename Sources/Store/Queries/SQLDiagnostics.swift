@@ -59,7 +59,7 @@ package struct SQLDiagnostics: Sendable {
         suggesting: name.flatMap { nearest(to: $0, in: names) })
     case .column(let name):
       // A column of that name in another table is no correction.
-      let columns = named.flatMap(\.columns).filter { $0 != name }
+      let columns = (named.flatMap(\.columns) + [SourceView.row]).filter { $0 != name }
       return Self.error(message, suggesting: nearest(to: name, in: columns))
     case nil: return Self.error(message)
     }

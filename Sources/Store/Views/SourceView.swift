@@ -1,26 +1,73 @@
 package import AggregatorCore
 import AggregatorText
 
-/// A source as a table of its fields, without records that are deleted or removed upstream.
+/// A source, or a list in its records, as a table, without records that are deleted or removed upstream.
 package struct SourceView: Sendable {
   package struct Column: Sendable {
     package let name: String
     package let kind: FieldKind
-    /// The path of the value in the record's JSON; `nil` for a computed field.
+    /// The path of the value in the record's JSON, or the element's; `nil` for a computed field.
     package let path: String?
     /// The value of a computed field; `nil` if only Swift can compute it.
     package let expression: FieldExpression?
+
+    init<Item>(_ field: Field<Item>) {
+      (name, kind) = (field.name, field.kind)
+      (path, expression) = (field.path, field.expression)
+    }
+  }
+
+  /// The list whose elements are the rows of a ``NestedTable``.
+  package struct List: Sendable {
+    package let path: [String]
+    package let idKind: FieldKind
   }
 
   package let name: String
+
+  /// The source with the records, which has the same name unless the view is that of a ``list``.
+  package let source: String
+
   package let fields: [Column]
-  package var columns: [String] { fields.map(\.name) }
+
+  /// `nil` for a view with a row for each record.
+  package let list: List?
+
+  /// The member of the record's JSON that is ``row``; `nil` for all of it.
+  package let rowMember: String?
+
+  package var columns: [String] { ownColumns + fields.map(\.name) }
+
+  /// The columns before the fields.
+  package var ownColumns: [String] {
+    list == nil ? [] : NestedTable<Never>.ownColumns(of: source)
+  }
+
+  /// The column with all of a record, as the service has sent it, or of an element, as JSON text.
+  package static let row = "_row"
+
+  /// False if a field has the name ``row``.
+  package var hasRow: Bool { !columns.contains { $0.lowercased() == Self.row } }
 
   package init<Item>(_ name: String, _ fields: [Field<Item>]) {
-    self.name = name
-    self.fields = fields.map {
-      Column(name: $0.name, kind: $0.kind, path: $0.path, expression: $0.expression)
-    }
+    (self.name, source, list) = (name, name, nil)
+    self.fields = fields.map { Column($0) }
+    rowMember = (Item.self as? any RowRecord.Type)?.rowMember
+  }
+
+  /// The view of a list in the records of a source with these fields.
+  package init<Item>(_ source: String, _ fields: [Field<Item>], _ table: NestedTable<Item>) {
+    (name, self.source) = ("\(source)_\(table.name)", source)
+    list = List(path: table.path, idKind: FieldKind.ofID(in: fields))
+    self.fields = table.columns
+    rowMember = nil
+  }
+
+  /// The views of a source and of its lists.
+  package static func all<Item>(
+    of source: String, _ fields: [Field<Item>], _ tables: [NestedTable<Item>]
+  ) -> [SourceView] {
+    [SourceView(source, fields)] + tables.map { SourceView(source, fields, $0) }
   }
 }
 

@@ -139,7 +139,7 @@ extension FuzzTarget {
 
   private static func query(_ text: String, of store: SQLiteStore) async throws(SourceError) -> Int
   {
-    let views = StoreSample.plugins.map { SQLView($0) }
+    let views = StoreSample.plugins.flatMap { SQLView.all(of: $0) }
     let query = try await store.query(text, over: views, within: .seconds(2))
     var count = 0
     for _ in 0..<3 {

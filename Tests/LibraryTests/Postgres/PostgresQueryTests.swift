@@ -79,6 +79,28 @@ import Testing
     }
   }
 
+  @Test func `a query that does not name _row is without it`() async throws {
+    try await withStore { store, _ in
+      let whole = #"{"id":"a","text":"text of a","camelCase":true}"#
+      let shown: [SQLValue] = [.text("a"), .text("text of a"), .bool(true)]
+      #expect(try await rows("SELECT * FROM things WHERE id = 'a'", in: store) == [shown])
+      #expect(
+        try await rows("SELECT *, _row AS x FROM things WHERE id = 'a'", in: store)
+          == [shown + [.text(whole), .text(whole)]])
+      #expect(
+        try await rows("SELECT _ROW::json ->> 'text' FROM things ORDER BY id LIMIT 1", in: store)
+          == [[.text("text of a")]])
+      // Its size counts only if it is asked for.
+      let text = String(repeating: "x", count: 600_000)
+      try await store.save([
+        StoreEntry(id: "d", json: Data(#"{"id":"d","text":"\#(text)"}"#.utf8)) { FoldedText("") }
+      ])
+      #expect(try await rows("SELECT * FROM things WHERE id = 'd'", in: store).count == 1)
+      let large = await failure("SELECT *, _row FROM things WHERE id = 'd'", in: store)
+      #expect(large?.message == "a row of the result is larger than 1 MB")
+    }
+  }
+
   @Test func `values keep their types and their digits`() async throws {
     try await withStore { store, _ in
       let found = try await rows(

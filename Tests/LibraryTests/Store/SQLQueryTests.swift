@@ -12,7 +12,7 @@ import Testing
 @Suite struct SQLQueryTests {
   private let directory: StoreDirectory
   private let store: SQLiteStore
-  private let views = [SQLView(NotesPlugin(service: notebook(1)))]
+  private let views = SQLView.all(of: NotesPlugin(service: notebook(1)))
 
   init() async throws {
     directory = try StoreDirectory()

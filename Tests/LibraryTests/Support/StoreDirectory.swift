@@ -89,7 +89,7 @@ final class RawDatabase {
   }
 
   /// The first column of all rows, as texts.
-  func texts(_ sql: String) throws -> [String] {
+  func texts(_ sql: String, column: Int32 = 0) throws -> [String] {
     var statement: OpaquePointer?
     guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else {
       throw failure(sql)
@@ -99,7 +99,7 @@ final class RawDatabase {
     while true {
       switch sqlite3_step(statement) {
       case SQLITE_ROW:
-        texts.append(sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "null")
+        texts.append(sqlite3_column_text(statement, column).map { String(cString: $0) } ?? "null")
       case SQLITE_DONE: return texts
       default: throw failure(sql)
       }

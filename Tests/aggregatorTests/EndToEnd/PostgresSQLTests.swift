@@ -171,7 +171,7 @@ import Testing
 
   private func compare<P: Plugin>(_ plugin: P) async throws {
     try await withDatabase { database in
-      let view = SQLView(plugin)
+      let view = SQLView(plugin.name, plugin.fields)
       let store = PostgresStore(
         at: try PostgresAddress(database.uri), showing: SourceViews { [view.source] })
       let items = try await plugin.bundled.page(PageRequest(limit: 500)).records
