@@ -1,26 +1,49 @@
 package import AggregatorKit
 import CAggregatorSQLite
 
-/// A table of records in a new database file.
-package final class SQLiteTable<Item> {
-  private let connection: Connection
-  private let insertion: OpaquePointer
-  private let fields: [Field<Item>]
+/// A new database file, whose tables are complete with ``finish()``.
+package final class SQLiteFile {
+  fileprivate let connection: Connection
 
-  /// Creates the table in an empty file; its name and those of its columns may come from a manifest, so they
-  /// are quoted.
-  package init(_ name: String, in path: String, columns fields: [Field<Item>]) throws(SourceError) {
-    self.fields = fields
-    let columns = fields.map { "\($0.name.sqlName) \($0.kind.sqlType)" }.joined(separator: ", ")
+  /// Begins to write into an empty file.
+  package init(_ path: String) throws(SourceError) {
     do throws(SQLiteFailure) {
       let connection = try Connection(path, busyTimeout: .zero)
       // The file gets its name once it is complete.
       try connection.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN")
-      try connection.execute(quoted: "CREATE TABLE \(name.sqlName) (\(columns))")
-      insertion = try connection.insertion(into: name.sqlName, columns: fields.count)
       self.connection = connection
     } catch {
       throw Self.error(error)
+    }
+  }
+
+  package func finish() throws(SourceError) {
+    do throws(SQLiteFailure) { try connection.execute("COMMIT") } catch { throw Self.error(error) }
+  }
+
+  fileprivate static func error(_ failure: SQLiteFailure) -> SourceError {
+    SourceError(.storage, "cannot write the database: \(failure.cause ?? failure.words)")
+  }
+}
+
+/// A table of records in a new database file.
+package final class SQLiteTable<Item> {
+  private let file: SQLiteFile
+  private let insertion: OpaquePointer
+  private let fields: [Field<Item>]
+
+  /// Creates the table; its name and those of its columns may come from a manifest, so they are quoted.
+  package init(
+    _ name: String, in file: SQLiteFile, columns fields: [Field<Item>]
+  ) throws(SourceError) {
+    self.file = file
+    self.fields = fields
+    let columns = fields.map { "\($0.name.sqlName) \($0.kind.sqlType)" }.joined(separator: ", ")
+    do throws(SQLiteFailure) {
+      try file.connection.execute(quoted: "CREATE TABLE \(name.sqlName) (\(columns))")
+      insertion = try file.connection.insertion(into: name.sqlName, columns: fields.count)
+    } catch {
+      throw SQLiteFile.error(error)
     }
   }
 
@@ -36,18 +59,10 @@ package final class SQLiteTable<Item> {
     }
   }
 
-  package func finish() throws(SourceError) {
-    do throws(SQLiteFailure) { try connection.execute("COMMIT") } catch { throw Self.error(error) }
-  }
-
   private func check(_ code: Int32, _ expected: Int32) throws(SourceError) {
     guard code == expected else {
-      throw Self.error(SQLiteFailure(code, on: connection.database))
+      throw SQLiteFile.error(SQLiteFailure(code, on: file.connection.database))
     }
-  }
-
-  private static func error(_ failure: SQLiteFailure) -> SourceError {
-    SourceError(.storage, "cannot write the database: \(failure.cause ?? failure.words)")
   }
 }
 

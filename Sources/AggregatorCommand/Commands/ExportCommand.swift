@@ -19,6 +19,8 @@ extension Command {
         "Saves the cached records, or bundled ones if none are cached, with all their fields. The ending of "
           + "the file's name is its format; an existing file is replaced. A .db file is an SQLite database with "
           + "a table named after the source. A .parquet file requires the duckdb program.",
+        "Tables of lists in the records, which a manifest declares, are tables of the .db file, or files beside the "
+          + "other one: orders_lines.csv beside orders.csv.",
         "No service is contacted unless --sync is given; a note says if records are missing.",
       ],
       examples: [
@@ -71,12 +73,13 @@ extension Plugin {
   fileprivate func export(
     to path: String, as format: ExportFormat, _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
+    // Those of a manifest are made with each call.
+    let (fields, tables) = (fields, tables)
     let duckDB = try format == .parquet ? DuckDB(context.variables) : nil
     let textFormat = if case .text(let format) = format { format } else { Format.ndjson }
     let output = OutputOptions(textFormat, invocation)
     var listing = try output.listing("export", of: name, fields: fields, layout: layout)
-    let columns = listing.chosen ?? fields
-    listing.chosen = columns
+    listing.chosen = listing.chosen ?? listing.fields
     let environment =
       try invocation.has(.sync) ? context.environment() : context.localEnvironment()
     var failure: CommandError?
@@ -86,41 +89,90 @@ extension Plugin {
     }
     var outcome = ListingOutcome(of: self, at: environment.now())
     outcome.syncHint = .command(syncArguments)
+    var saved: [(path: String, rows: String)] = []
     do {
       let local = try await localRecords(in: environment)
       if let gap = local.gap { outcome.add(gap) }
       var run = ListingRun(local.source, of: self, .all(pageSize: 1000), outcome)
       run.isAllOrNothing = true
       defer { outcome = run.outcome }
-      let file = try NewFile(replacing: path, in: context)
-      context.progress.say { "Exporting \(name)…" }
-      switch format {
-      case .text:
-        var printer = RecordPrinter(listing, output, in: context.writing(to: file.output))
-        try await write(&run, to: &printer)
-      case .sqlite:
-        let table = try SQLiteTable(name, in: file.path, columns: columns)
-        while let records = try await run.next() { try table.insert(records) }
-        try table.finish()
-      case .parquet:
-        let rows = try NewFile(replacing: "\(file.path).ndjson", in: context)
-        var printer = RecordPrinter(listing, output, in: context.writing(to: rows.output))
-        try await write(&run, to: &printer)
-        try duckDB?.convert(rows.path, to: file.path, columns: columns)
+      let target = try ExportTarget(path, format, context)
+      var table = try target.table(listing, output)
+      // The fields of the command line are those of the records.
+      let plain = output.ofAllFields
+      var nested = try tables.map { table in
+        let columns = table.fields(of: name, fields)
+        var listing = try plain.listing(
+          "export", of: "\(name)_\(table.name)", fields: columns, layout: Layout())
+        listing.chosen = columns
+        return try target.table(listing, plain, nested: table.name)
       }
-      try file.finish()
+      context.progress.say { "Exporting \(name)…" }
+      while let records = try await run.next() {
+        try table.write(records)
+        for (index, list) in tables.enumerated() {
+          try nested[index].write(records.flatMap { list.rows(of: $0, fields) })
+        }
+      }
+      var summary = run.outcome.summary
+      try table.finish(summary, duckDB)
+      for index in nested.indices {
+        // What is missing of the records is missing of their lists.
+        (summary.count, summary.total) = (nested[index].count, nil)
+        try nested[index].finish(summary, duckDB)
+      }
+      // That of the records last: with it, all are there.
+      for list in nested {
+        if let path = try list.save() { saved.append((path, list.count.of("row"))) }
+      }
+      try target.save()
+      _ = try table.save()
     } catch let error as SourceError {
       throw CommandError(error, of: self)
     }
     outcome.reportCount(to: context.diagnostics)
-    context.diagnostics.note("Saved \(path) (\(noun.count(outcome.count)))")
+    for file in [(path, noun.count(outcome.count))] + saved {
+      context.diagnostics.note("Saved \(file.0) (\(file.1))")
+    }
     return failure == nil && !outcome.isPartial ? .success : .partial
   }
+}
 
-  private func write(
-    _ run: inout ListingRun<Self>, to printer: inout RecordPrinter<Item>
-  ) async throws {
-    while let records = try await run.next() { try printer.print(records) }
-    try printer.finish(run.outcome.summary)
+/// The file of an export, or the files of one with nested tables.
+private struct ExportTarget {
+  private let path: String
+  private let isParquet: Bool
+  private let context: CommandContext
+  private let database: (content: SQLiteFile, file: NewFile)?
+
+  init(_ path: String, _ format: ExportFormat, _ context: CommandContext) throws {
+    self.path = path
+    self.context = context
+    isParquet = format == .parquet
+    guard format == .sqlite else {
+      database = nil
+      return
+    }
+    let file = try NewFile(replacing: path, in: context)
+    database = (try SQLiteFile(file.path), file)
+  }
+
+  /// A table of the file, or one in a file beside it: `orders_lines.csv` for the table `lines` in `orders.csv`.
+  func table<Row: Record>(
+    _ listing: Listing<Row>, _ output: OutputOptions, nested name: String? = nil
+  ) throws -> ExportedTable<Row> {
+    if let database {
+      return try ExportedTable(
+        listing.source ?? "", in: database.content, columns: listing.chosen ?? listing.fields)
+    }
+    let ending = URL(filePath: path).pathExtension
+    let file = name.map { "\(path.dropLast(ending.count + 1))_\($0).\(ending)" } ?? path
+    return try ExportedTable(in: file, isParquet: isParquet, listing, output, context)
+  }
+
+  /// Completes the database, if it is one, and gives it its name.
+  func save() throws {
+    try database?.content.finish()
+    try database?.file.finish()
   }
 }

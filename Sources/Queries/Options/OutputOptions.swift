@@ -39,6 +39,13 @@ package struct OutputOptions {
     maxLines = nil
   }
 
+  /// These options without those of `--fields`.
+  package var ofAllFields: OutputOptions {
+    var options = self
+    options.fields = nil
+    return options
+  }
+
   /// These options with the fields of an earlier listing, as far as they exist, unless others were given.
   package func continuing<Item>(_ fields: [String]?, of all: [Field<Item>]) -> OutputOptions {
     var options = self

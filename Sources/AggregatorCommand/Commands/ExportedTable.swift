@@ -1,0 +1,60 @@
+import AggregatorKit
+import AggregatorQueries
+import AggregatorSQL
+import AggregatorTerminal
+
+/// A table that `export` writes: into a file of its own, or into the database that has all tables of the export.
+struct ExportedTable<Row: Record> {
+  /// `nil` for a table of a database.
+  private let file: NewFile?
+  private let path: String
+  private let columns: [Field<Row>]
+  private var printer: RecordPrinter<Row>?
+  private let table: SQLiteTable<Row>?
+  /// The file that DuckDB converts to Parquet.
+  private let rows: NewFile?
+  private(set) var count = 0
+
+  /// A table in a database.
+  init(_ name: String, in database: SQLiteFile, columns: [Field<Row>]) throws {
+    self.columns = columns
+    table = try SQLiteTable(name, in: database, columns: columns)
+    (file, path, printer, rows) = (nil, "", nil, nil)
+  }
+
+  /// A table in a file.
+  ///
+  /// - Parameter isParquet: True for a file that DuckDB makes of NDJSON.
+  init(
+    in path: String, isParquet: Bool, _ listing: Listing<Row>, _ output: OutputOptions,
+    _ context: CommandContext
+  ) throws {
+    let file = try NewFile(replacing: path, in: context)
+    rows = isParquet ? try NewFile(replacing: "\(file.path).ndjson", in: context) : nil
+    printer = RecordPrinter(
+      listing, output, in: context.writing(to: (rows ?? file).output))
+    columns = listing.chosen ?? listing.fields
+    self.file = file
+    self.path = path
+    table = nil
+  }
+
+  mutating func write(_ records: [Row]) throws {
+    count += records.count
+    try printer?.print(records)
+    try table?.insert(records)
+  }
+
+  /// Completes the contents of the file, which gets its name with ``save(in:)``.
+  mutating func finish(_ summary: ListingSummary, _ duckDB: DuckDB?) throws {
+    try printer?.finish(summary)
+    if let rows, let file { try duckDB?.convert(rows.path, to: file.path, columns: columns) }
+  }
+
+  /// Gives the file its name, and returns its path; `nil` for a table of a database.
+  func save() throws -> String? {
+    guard let file else { return nil }
+    try file.finish()
+    return path
+  }
+}
