@@ -73,7 +73,8 @@ extension SourceView {
     return """
       SELECT r.id, e.value AS json, e.place
       FROM (\(records)) r, LATERAL json_array_elements(
-        CASE json_typeof(\(path)) WHEN 'array' THEN \(path) ELSE '[]' END)
+        CASE coalesce(json_typeof(\(path)), 'null') WHEN 'array' THEN \(path) WHEN 'null' THEN '[]'
+          ELSE json_build_array(\(path)) END)
         WITH ORDINALITY e (value, place)
       """
   }

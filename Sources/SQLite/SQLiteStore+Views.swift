@@ -46,14 +46,17 @@ extension SourceView {
         ELSE value END AS \(Self.row)
         """)
     }
+    let path = list.path.sqliteJSONPath
     // The limit keeps SQLite from merging this into a join, where it could not make an index of the IDs.
     return """
       SELECT \(values.joined(separator: ", ")) FROM (
         SELECT r.id AS id, e.key AS position, e.value AS value, e.type AS type,
           iif(e.type IN ('array', 'object'), e.value, NULL) AS json
         FROM (SELECT id, \(json) AS json FROM \(table) WHERE \(condition)) r,
-          json_each(r.json, \(list.path.sqliteJSONPath)) e
-        WHERE json_type(r.json, \(list.path.sqliteJSONPath)) = 'array') records
+          json_each(
+            iif(json_type(r.json, \(path)) = 'array', r.json, json_array(json_extract(r.json, \(path)))),
+            iif(json_type(r.json, \(path)) = 'array', \(path), '$')) e
+        WHERE json_type(r.json, \(path)) <> 'null') records
       LIMIT -1
       """
   }

@@ -22,12 +22,23 @@ extension Manifest {
         name, at: names.joined(separator: "."),
         fields: fields.isEmpty
           ? [element.stored(at: "")] : fields.map { $0.field(storedIn: nil) { $0 } }
-      ) { [path] in path.value(in: $0.row)?.array ?? [] }
+      ) { elements(of: $0.row) }
+    }
+
+    /// The elements of the list in a row.
+    ///
+    /// In XML a list of one is its element, so that counts in all formats.
+    private func elements(of row: JSON) -> [JSON] {
+      switch path.value(in: row) ?? .null {
+      case .null: []
+      case .array(let elements): elements
+      case let element: [element]
+      }
     }
 
     /// Finds the fields of the elements in rows that a service has sent; returns the elements.
     mutating func inferFields(from rows: [JSON]) -> [JSON] {
-      let elements = rows.flatMap { path.value(in: $0)?.array ?? [] }
+      let elements = rows.flatMap(elements)
       let objects = elements.filter(\.isObject)
       // With values that are no objects in between, nothing but the whole element has them all.
       guard fields.isEmpty, objects.count == elements.count else { return elements }

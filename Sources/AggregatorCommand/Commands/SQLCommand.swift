@@ -18,9 +18,9 @@ extension Command {
         "Each source is a table of its cached records, without deleted ones, or of its bundled records while "
           + "nothing is cached: the column _origin, which * leaves out, is cached or bundled. No service is "
           + "contacted unless --sync is given; a note says if records are missing.",
-        "The column _row, which * leaves out as well, has all of a record as the service has sent it, as JSON text. A list in the "
-          + "records that a manifest declares is a table SOURCE_NAME, whose first columns are the ID of the record, "
-          + "SOURCE.id, and the position in the list, from 0.",
+        "The column _row, which * leaves out as well, has all of a record as the service has sent it, as JSON "
+          + "text. A list in the records that a manifest declares is a table of its own, such as orders_lines: its "
+          + "first columns are orders.id, the ID of the record, and position, from 0.",
         "Without a query on a terminal, a console reads queries that end with a semicolon: .help lists its "
           + "commands.",
         "--attach joins other data, also several files. A .csv or .tsv file is a table with the name of the "

@@ -17,7 +17,7 @@ package struct SourceView: Sendable {
     }
   }
 
-  /// The list whose elements are the rows of a ``NestedTable``.
+  /// The list whose elements are the rows of a ``NestedTable``; another value than null is a list of one.
   package struct List: Sendable {
     package let path: [String]
     package let idKind: FieldKind

@@ -118,7 +118,9 @@ import Testing
           """)
       }
       let first = ["1|0|x'\"\u{2400}|10|{\"c\":[1]}|t", "1|1|-|9|-|-"]
-      let last = ["5|0|-|-|-|-", "5|1|-|-|-|-", "5|2|-|-|-|-", "5|3|-|-|-|-", "5|4|5|8|-|-"]
+      let last = [
+        "3|0|-|-|-|-", "5|0|-|-|-|-", "5|1|-|-|-|-", "5|2|-|-|-|-", "5|3|-|-|-|-", "5|4|5|8|-|-",
+      ]
       #expect(try await lines() == first + last)
       #expect(
         try await database.texts(
@@ -127,7 +129,8 @@ import Testing
           ORDER BY "baskets.id", position
           """)
           == [
-            "1|1", "[2]|[2]", #"[3]|"[3]""#, "-|null", "true|true", "2.5|2.5", #"a'b|"a'b""#,
+            "1|1", "[2]|[2]", #"[3]|"[3]""#, #"{"no":"list"}|{"no":"list"}"#, "-|null", "true|true",
+            "2.5|2.5", #"a'b|"a'b""#,
             #"{"x":null}|{"x":null}"#,
           ])
       #expect(
@@ -141,12 +144,12 @@ import Testing
           """
           SELECT b.id || ':' || count(l.position) FROM aggregator.baskets b
           LEFT JOIN aggregator.baskets_lines l ON l."baskets.id" = b.id GROUP BY b.id ORDER BY 1
-          """) == ["1:2", "2:0", "3:0", "4:0", "5:5"])
+          """) == ["1:2", "2:0", "3:1", "4:0", "5:5"])
       _ = try await store.delete(["5"], of: "baskets", at: .day())
-      #expect(try await lines() == first)
+      #expect(try await lines() == first + last.prefix(1))
       try await database.run(
         "UPDATE aggregator_store.records SET removed_upstream = 1 WHERE id = '1'")
-      #expect(try await lines() == [])
+      #expect(try await lines() == Array(last.prefix(1)))
     }
   }
 
