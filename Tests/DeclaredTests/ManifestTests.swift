@@ -302,6 +302,28 @@ struct ManifestTests {
     #expect(manifest.authority == "a.example:8443")
   }
 
+  @Test func `A value in the place of a list is a list of one`() throws {
+    let plugin = DeclaredPlugin(
+      "orders",
+      try read(
+        #"{"url": "https://a.example", "id": "id", "tables": {"codes": "a.codes", "lines": {"path": "a.lines", "fields": ["n.m"]}}}"#
+      ))
+    func rows(_ table: Int, _ row: JSON) throws -> [[JSON]] {
+      let fields = plugin.tables[table].fields(of: "orders", plugin.fields)
+      let record = try DeclaredRecord(row, id: [JSONPath("id")].compactMap(\.self))
+      return plugin.tables[table].rows(of: record, plugin.fields).map { row in
+        fields.map { $0[row] }
+      }
+    }
+    #expect(try rows(0, ["id": 1, "a": ["codes": "x"]]) == [["1", 0, "x"]])
+    #expect(
+      try rows(0, ["id": 1, "a": ["codes": ["x", .null]]]) == [["1", 0, "x"], ["1", 1, .null]])
+    #expect(try rows(0, ["id": 1, "a": ["codes": .null]]) == [])
+    #expect(try rows(0, ["id": 1, "a": ["b"]]) == [])
+    // An element of XML.
+    #expect(try rows(1, ["id": 1, "a": ["lines": ["n": ["m": 7]]]]) == [["1", 0, 7]])
+  }
+
   @Test func `A composite ID is joined, and its parts are escaped`() throws {
     let record = try DeclaredRecord(
       ["a": "x/y%", "b": 7], id: [JSONPath("a"), JSONPath("b")].compactMap(\.self))

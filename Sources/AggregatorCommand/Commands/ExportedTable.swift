@@ -45,7 +45,7 @@ struct ExportedTable<Row: Record> {
     try table?.insert(records)
   }
 
-  /// Completes the contents of the file, which gets its name with ``save(in:)``.
+  /// Completes the contents of the file, which gets its name with ``save()``.
   mutating func finish(_ summary: ListingSummary, _ duckDB: DuckDB?) throws {
     try printer?.finish(summary)
     if let rows, let file { try duckDB?.convert(rows.path, to: file.path, columns: columns) }

@@ -86,6 +86,25 @@ import Testing
     #expect(try await sql(count, "--sync", in: home).output == "297\n")
   }
 
+  @Test func `a table that cannot be is refused`() async throws {
+    let home = try TestHome()
+    let line = "sources add orders \(service.baseURL)/orders --rate off"
+    for (table, words) in [
+      ("lines", "error: \"tables.lines\" must be the path of a list"),
+      ("Lines=line_items", "error: invalid name \"Lines\" in \"tables\""),
+    ] {
+      let refused = try await home.run("\(line) --table \(table)")
+      #expect(refused.status == 64, "\(refused)")
+      #expect(refused.errors.hasPrefix(words), "\(refused)")
+    }
+    #expect(service.requests.isEmpty)
+    // A path that no row has is no error, for rows may have it later.
+    let unseen = try await home.run("\(line) --table notes=remarks")
+    #expect(unseen.status == 0, "\(unseen)")
+    #expect(
+      unseen.errors.contains("warning: orders: no row has a list at \"remarks\""), "\(unseen)")
+  }
+
   @Test func `help and the console know tables and columns`() async throws {
     let home = try TestHome()
     try await add(home)
