@@ -1,28 +1,46 @@
 package import AggregatorCore
 package import AggregatorFoundation
-import AggregatorStore
+package import AggregatorStore
 
-/// The time of the last sync of a source.
+/// The times of the last syncs of a source.
 package struct LastSync: Hashable, Sendable {
-  /// The end of the last complete sync; `nil` if a later one has found that records may be missing.
-  package var completed: Date?
+  /// The end of the last full sync; `nil` if it has found that records may be missing.
+  package var full: Date?
+
+  /// The end of the last incremental sync since then; `nil` if there was none, or none was complete.
+  package var incremental: Date?
 
   /// The time at which a sync last stored a page or came to its end, as far as that is known.
   package var stored: Date?
+
+  /// The end of the last complete sync of either kind.
+  package var completed: Date? { [full, incremental].compactMap(\.self).max() }
+}
+
+extension RecordStore {
+  /// The times of the last complete syncs, by any process or machine that uses the store.
+  package func lastSync() async throws(SourceError) -> LastSync {
+    guard let complete = try await completeSync() else { return LastSync() }
+    let text = try await store.checkpoint(ChangeState.checkpoint, of: source)
+    let state = text.flatMap { try? JSONText(Data($0.utf8))?.read(ChangeState.self) }
+    var last = LastSync(full: complete.date, incremental: state?.last)
+    last.stored = last.completed
+    return last
+  }
 }
 
 extension Sync {
-  /// The time of the last sync of this source, by any process or machine that uses the store.
+  /// The times of the last syncs of this source, complete or not.
   package func lastSync() async throws(SourceError) -> LastSync {
     let (store, source) = (recordStore.store, recordStore.source)
-    let completed = try await recordStore.completeSync()?.date
+    var last = try await recordStore.lastSync()
     let checkpoint = try await store.checkpoint(checkpointName, of: source)
     let page = checkpoint.flatMap { text in
       SyncCheckpoint(text, at: now())?.date ?? SharedPass(text, at: now())?.progress.date
     }
     // A sync that was not complete leaves its end only there.
     let ended = try await store.status(of: source).history?.syncedAt
-    return LastSync(
-      completed: completed, stored: [completed, page, ended].compactMap(\.self).max())
+    last.stored = [last.completed, page, ended].compactMap(\.self).max()
+    return last
   }
 }

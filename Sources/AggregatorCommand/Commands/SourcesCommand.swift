@@ -62,7 +62,7 @@ extension Command {
     let manifest = try folder?.json(of: name).withoutSecrets.text
     let environment = try context.environment()
     let entry = SourceDetail(
-      plugin: plugin, syncs: try await environment.store?.syncTimes(of: name),
+      plugin: plugin, lastSync: try await plugin.lastSync(in: environment.store),
       settings: plugin.shownSettings(environment.settings),
       chain: try plugin.chain(in: environment, SourceOptions(invocation)),
       file: folder?.file(of: name), manifest: manifest)
@@ -85,6 +85,12 @@ extension Plugin {
     in environment: PluginEnvironment, _ options: SourceOptions
   ) throws(CommandError) -> String {
     "\(try options.source(of: self, in: environment))"
+  }
+
+  /// The times of the last complete syncs; `nil` without a store.
+  func lastSync(in store: (any Store)?) async throws(SourceError) -> LastSync? {
+    guard let store else { return nil }
+    return try await recordStore(in: store).lastSync()
   }
 
   /// The settings of this source with their origins, secrets redacted.
@@ -113,7 +119,7 @@ private struct SourceEntry: Entry {
 
 private struct SourceDetail: Entry {
   let plugin: any Plugin
-  let syncs: SyncTimes?
+  let lastSync: LastSync?
   let settings: [String]
   let chain: String
   let file: String?
@@ -131,10 +137,10 @@ private struct SourceDetail: Entry {
     Field("fields", "Fields", \.fieldNames, about: "The fields of a record."),
     Field("settings", "Settings", \.settings, about: "The settings and their origins."),
     Field(
-      "lastFull", "Last full sync", \.syncs?.full?.iso8601,
+      "lastFull", "Last full sync", \.lastSync?.full?.iso8601,
       about: "Time of the last full sync, if it was complete."),
     Field(
-      "lastIncremental", "Last incremental sync", \.syncs?.incremental?.iso8601,
+      "lastIncremental", "Last incremental sync", \.lastSync?.incremental?.iso8601,
       about: "Time of the last incremental sync since then."),
     Field("chain", "Operators", \.chain, about: "The chain of operators, the service first."),
     Field("file", "File", \.file, about: "The path of the manifest of an added source."),

@@ -42,7 +42,7 @@ extension Command {
       entries.append(
         StoreEntry(
           id: plugin.name, status: try await store.status(of: plugin.name),
-          syncs: try await store.syncTimes(of: plugin.name)))
+          lastSync: try await plugin.lastSync(in: store)))
       let scopes = try await store.capabilities.scopes?.scopes(of: plugin.name) ?? []
       let count = scopes.count { !$0.isShown }
       if count > 0 { kept.append("\(count) of \(plugin.name)") }
@@ -190,7 +190,7 @@ extension Plugin {
 private struct StoreEntry: Entry {
   let id: String
   let status: StoreStatus
-  let syncs: SyncTimes
+  let lastSync: LastSync?
 
   static let fields: [Field<StoreEntry>] = [
     Field("source", "Source", \.id, about: "The source."),
@@ -207,10 +207,10 @@ private struct StoreEntry: Entry {
       "fetchedAt", "Last fetched", \.status.fetchedAt?.iso8601,
       about: "Time of the newest fetched page."),
     Field(
-      "lastFull", "Last full sync", \.syncs.full?.iso8601,
+      "lastFull", "Last full sync", \.lastSync?.full?.iso8601,
       about: "Time of the last full sync, if it was complete."),
     Field(
-      "lastIncremental", "Last incremental sync", \.syncs.incremental?.iso8601,
+      "lastIncremental", "Last incremental sync", \.lastSync?.incremental?.iso8601,
       about: "Time of the last incremental sync since then."),
     Field("changes", "Changes", .integer, about: "The number of changes in the history.") {
       .integer($0.status.history?.count ?? 0)

@@ -7,7 +7,8 @@ extension Command {
   static func sync(_ plugins: [any Plugin]) -> Command {
     Command(
       "[SOURCE…]", words: CompletionSource.severalSources(plugins), needs: .init(ownArenas: true),
-      options: [.olderThan, .timeBudget, .jobs, .wait] + Option.fetching + Option.formatting,
+      options: [.olderThan, .timeBudget, .jobs, .wait, .fullSync] + Option.fetching
+        + Option.formatting,
       fields: SourceSync.fields,
       notes: [
         "Syncs all sources, or those named, one after another: those never synced first, then the one whose "
@@ -51,7 +52,8 @@ extension Command {
   /// The command line that does the same again, without the program's name.
   private static func command(of invocation: Invocation) -> String {
     var words = ["sync"] + invocation.arguments
-    for option in [Option.olderThan, .timeBudget, .jobs, .wait] where invocation.has(option) {
+    for option in [Option.olderThan, .timeBudget, .jobs, .wait, .fullSync]
+    where invocation.has(option) {
       words.append(option.spelling)
       if option.value != nil, let text = invocation.text(option) { words.append(text) }
     }

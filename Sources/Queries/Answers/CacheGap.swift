@@ -42,7 +42,9 @@ extension Plugin {
   /// The arguments that fetch missing records.
   package var syncArguments: String { "\(name) sync\(policy.isEndless ? " --max-pages 10" : "")" }
 
-  /// Downloads missing records and, if the service can list them, what has changed, one page of an endless source; returns the reason that records may still be missing.
+  /// Downloads missing records, and what has changed if the service can list that; one page of an endless source.
+  ///
+  /// Returns the reason that records may still be missing.
   package func complete(
     in environment: PluginEnvironment, _ store: any Store, _ context: CommandContext
   ) async -> CommandError? {

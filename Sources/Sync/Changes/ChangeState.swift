@@ -1,6 +1,5 @@
-package import AggregatorCore
-package import AggregatorFoundation
-package import AggregatorStore
+import AggregatorCore
+import AggregatorFoundation
 
 /// How far the changes of a source have been read: a checkpoint that lasts from one sync to the next.
 struct ChangeState: Hashable, Codable, Sendable {
@@ -115,24 +114,5 @@ struct SeenMarks: Hashable, Codable, Sendable {
     let early = tracking.mark(latest, less: .seconds(ended.timeIntervalSince(begun)))
     guard let first, tracking.isEarlier(early, than: first) else { return early }
     return first
-  }
-}
-
-/// The ends of the last complete syncs of a source.
-package struct SyncTimes: Sendable {
-  /// `nil` if it was never read completely, or not in the last full sync.
-  package var full: Date?
-  /// `nil` if there was none since ``full``.
-  package var incremental: Date?
-}
-
-extension Store {
-  package func syncTimes(of source: String) async throws(SourceError) -> SyncTimes {
-    let full = try await checkpoint(Coverage.checkpoint, of: source).flatMap { Double($0) }
-    let text = try await checkpoint(ChangeState.checkpoint, of: source)
-    let state = text.flatMap { try? JSONText(Data($0.utf8))?.read(ChangeState.self) }
-    return SyncTimes(
-      full: full.flatMap { $0 > 1 ? Date(timeIntervalSince1970: $0) : nil },
-      incremental: state?.last)
   }
 }
