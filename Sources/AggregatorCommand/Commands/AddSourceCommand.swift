@@ -32,7 +32,7 @@ extension Command {
   ]
 
   static let since = Option(
-    "since", .text, "PARAM=PATH",
+    "since-param", .text, "PARAM=PATH",
     about: "query parameter that asks for changes, and where a record has the time of its last one")
 
   /// The keys of the options that have other names.
@@ -81,7 +81,7 @@ extension Command {
         + "URL is a secret: it is read from the environment or asked for, and sent to this host only.",
       "With --probe, tries the usual URLs of single records, and the usual parameters of a search and of the "
         + "page size, and looks for the depth at which the service ends a list. It saves only what is proved.",
-      "With --since, later syncs ask only for what has changed. Two requests prove that the service does not ignore "
+      "With --since-param, later syncs ask only for what has changed. Two requests prove that the service does not ignore "
         + "the parameter.",
       "A literal key, as in \"Authorization: Bearer …\", becomes a setting named after the source, and is "
         + "saved in your settings file.",
@@ -349,8 +349,8 @@ extension Command {
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2, !parts.contains(where: \.isEmpty) else {
         throw CommandError(
-          .usage, "invalid value \"\(text)\" for --since: must be PARAM=PATH",
-          hint: "such as --since updated_since=updated_at")
+          .usage, "invalid value \"\(text)\" for --since-param: must be PARAM=PATH",
+          hint: "such as --since-param updated_since=updated_at")
       }
       members.append(
         JSON.Member(

@@ -263,7 +263,9 @@ private struct ChangeWalk {
       // From the last mark on, and not by the place in a list whose records move; a short page is probably the last.
       if isFull, let latest = marks.last {
         let since = tracking.parameter(for: latest, less: tracking.overlap)
-        if tracking.isEarlier(pass.since, than: since) {
+        // Unless that would repeat more records than it passes.
+        let repeated = self.marks.count { !tracking.isEarlier($0, than: since) }
+        if repeated * 2 <= self.marks.count, tracking.isEarlier(pass.since, than: since) {
           request(since: since)
           return false
         }
