@@ -73,6 +73,14 @@ import Testing
     }
   }
 
+  @Test func `no lookback is too long`() {
+    for mark in ["2026-11-20T14:02:00Z", "1795183320"] {
+      let tracking = ChangeTracking("since", format: .iso8601)
+      let asked = tracking.parameter(for: mark, less: .seconds(1_000_000 * 86_400))
+      #expect(!asked.isEmpty && asked < mark)
+    }
+  }
+
   // MARK: - Services
 
   /// A service with 45 orders, one changed each hour of two days.

@@ -1,6 +1,7 @@
 package import AggregatorCore
 import AggregatorFoundation
 import AggregatorStore
+import AggregatorText
 
 /// Lists of what has changed.
 package struct ChangeSource<Item: Record>: Sendable {
@@ -143,8 +144,8 @@ extension Sync {
       guard saved.didMoveCheckpoint else { return .moved }
       text = next.text
       if isLast {
-        result.inconclusiveReason = walk.incompleteReason
-        result.isComplete = walk.incompleteReason == nil
+        result.inconclusiveReason = walk.pass.incompleteReason
+        result.isComplete = result.inconclusiveReason == nil
       }
       progress(result)
       if isLast { return .complete }
@@ -169,31 +170,27 @@ private struct ChangeWalk {
   private let size: Int
   /// That of the largest page: a service may send fewer than it is asked for.
   private var largest = 0
-  /// The order that the pages have kept to.
-  private var order: ChangeTracking.Order?
   private(set) var pass: ChangeState.Pass
   private var hasRestarted = false
-  /// Why records may not have been read, which are asked for again.
-  private var unreadReason: String?
-  private var movedReason: String?
 
   // Of the requests with the present parameter.
   /// The records so far: one that comes twice has moved, and others with it.
   private var seen: Set<RecordKey> = []
   private var total: Int?
-  /// The marks so far, in a list in ascending order.
+  /// The marks so far, in a list in ascending order, and the last one.
   private var marks: [String] = []
+  private var lastMark: String?
   /// The least total that they have if the list is in ascending order: all but what was passed by its mark.
   private var minTotal: Int?
   /// The requests so far, so that a service that leads in circles is not read for ever.
   private var cursors: Set<Cursor?> = []
 
-  var incompleteReason: String? { unreadReason ?? movedReason }
+  /// The order that the pages have kept to.
+  private var order: ChangeTracking.Order? { pass.isUnordered ? nil : tracking.order }
 
   init(_ state: ChangeState, by tracking: ChangeTracking, size: Int, at now: Date) {
     self.tracking = tracking
     self.size = size
-    order = tracking.order
     start = state
     pass = state.pass(by: tracking, at: now)
     // Nothing is known of the records before this page, which may have moved since.
@@ -211,7 +208,7 @@ private struct ChangeWalk {
   private mutating func request(since: String) {
     minTotal = total.map { $0 - marks.count { tracking.isEarlier($0, than: since) } }
     (pass.since, pass.cursor) = (since, nil)
-    (seen, total, marks, cursors) = ([], nil, [], [])
+    (seen, total, marks, lastMark, cursors) = ([], nil, [], nil, [])
   }
 
   /// Takes note that a record may have moved past the reader.
@@ -237,13 +234,13 @@ private struct ChangeWalk {
     let marks = page.changeMarks.compactMap(\.self)
     add(marks, at: date)
     noteMoves(by: page)
-    if page.unreadable.count > 0 {
-      unreadReason = unreadReason ?? "\(page.unreadable.count) rows could not be read"
-    }
-    unreadReason = unreadReason ?? page.warnings.first(where: \.meansIncomplete)?.message
+    let unread = page.unreadable.count
+    pass.unreadReason =
+      pass.unreadReason ?? (unread > 0 ? "\(unread.of("row")) could not be read" : nil)
+      ?? page.warnings.first(where: \.meansIncomplete)?.message
     let isShort = minTotal.map { page.total ?? $0 < $0 } ?? false
-    if let order, isShort || !tracking.isSorted(marks, order) {
-      self.order = nil
+    if let order, isShort || !tracking.isSorted([lastMark].compactMap(\.self) + marks, order) {
+      pass.isUnordered = true
       let since = start.start(by: tracking)
       guard pass.since == since else {
         // What was passed by its mark may not have been read.
@@ -252,6 +249,7 @@ private struct ChangeWalk {
         return false
       }
     }
+    lastMark = marks.last ?? lastMark
     guard let next = page.next else { return true }
     let count = page.records.count + page.unreadable.count
     let isFull = count >= size || count == largest
@@ -296,7 +294,7 @@ private struct ChangeWalk {
     // What changes moves to the beginning of a list in descending order, and others back.
     guard order == .descending ? difference < 0 : hasRepeated || difference != 0 else { return }
     noteMoves()
-    movedReason = "the list changed during the sync"
+    pass.movedReason = "the list changed during the sync"
   }
 
   /// The state after the last page, at whose time the pass ended; `nil` if it goes on.
@@ -307,8 +305,8 @@ private struct ChangeWalk {
       return state
     }
     state.pass = nil
-    guard unreadReason == nil else { return state }
-    if movedReason == nil { state.last = end }
+    guard pass.unreadReason == nil else { return state }
+    if pass.movedReason == nil { state.last = end }
     let mark =
       pass.limit ?? (order == .ascending ? pass.marks?.latest : pass.marks?.mark(by: tracking))
     if let mark, tracking.isEarlier(state.mark, than: mark) { state.mark = mark }

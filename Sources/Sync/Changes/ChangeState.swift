@@ -18,9 +18,18 @@ struct ChangeState: Hashable, Codable, Sendable {
     /// The mark that the pass does not go beyond, because a record may have moved past the reader after it; `nil` for none.
     var limit: String?
 
+    /// True if a page was not in the declared order.
+    var isUnordered = false
+    /// Why records may not have been read, which are asked for again.
+    var unreadReason: String?
+    var movedReason: String?
+
     private enum CodingKeys: String, CodingKey {
-      case since = "s", cursor = "c", marks = "m", pages = "p", limit = "l"
+      case since = "s", cursor = "c", marks = "m", pages = "p", limit = "l", isUnordered = "o"
+      case unreadReason = "u", movedReason = "v"
     }
+
+    var incompleteReason: String? { unreadReason ?? movedReason }
   }
 
   /// The collection to which it belongs: see ``SyncMode``.
@@ -61,7 +70,8 @@ struct ChangeState: Hashable, Codable, Sendable {
 
   /// The pass to continue, or a new one.
   func pass(by tracking: ChangeTracking, at now: Date) -> Pass {
-    if var pass, let ended = pass.marks?.ended,
+    // The store may be damaged.
+    if var pass, let ended = pass.marks?.ended, 0..<(1 << 40) ~= pass.pages,
       0..<(SyncCheckpoint.lifetime / .seconds(1)) ~= now.timeIntervalSince(ended)
     {
       pass.marks?.noteInterruption()
@@ -110,8 +120,10 @@ struct SeenMarks: Hashable, Codable, Sendable {
   /// the first page. The latest mark of all is later than the beginning by at most the length of the pass.
   func mark(by tracking: ChangeTracking) -> String? {
     guard let latest else { return nil }
-    guard let begun, ended >= begun, ChangeTracking.time(of: latest) != nil else { return first }
-    let early = tracking.mark(latest, less: .seconds(ended.timeIntervalSince(begun)))
+    guard let length = begun.map({ ended.timeIntervalSince($0) }), 0...1e9 ~= length,
+      ChangeTracking.time(of: latest) != nil
+    else { return first }
+    let early = tracking.mark(latest, less: .seconds(length))
     guard let first, tracking.isEarlier(early, than: first) else { return early }
     return first
   }

@@ -31,6 +31,7 @@ final class TimestampedService: Sendable {
     var rows: [Int: Row] = [:]
     var requests: [Request] = []
     var beforeRequest: (@Sendable (TimestampedService) -> Void)?
+    var damaged: Double?
   }
 
   /// The order of all lists; by number if it is `nil`.
@@ -60,6 +61,9 @@ final class TimestampedService: Sendable {
 
   func remove(_ id: Int) { state.withLock { $0.rows[id] = nil } }
 
+  /// Sends what has changed at a time so that it cannot be read.
+  func damage(_ seconds: Double?) { state.withLock { $0.damaged = seconds } }
+
   static func mark(_ seconds: Double) -> String {
     Date(timeIntervalSince1970: 1_699_000_000 + seconds.rounded(.down)).iso8601
   }
@@ -87,11 +91,15 @@ final class TimestampedService: Sendable {
       }
       return (first.changed < second.changed) == (order == .ascending)
     }
-    let slice = sorted.dropFirst(offset).prefix(request.limit)
+    let sent = sorted.dropFirst(offset).prefix(request.limit)
+    let damaged = state.withLock { $0.damaged }
+    let slice = sent.filter { $0.changed != damaged }
     var page = Page(
       slice.map(\.note),
-      next: slice.endIndex < sorted.endIndex ? Cursor("at\(slice.endIndex)") : nil,
-      total: quirks.contains(.withoutTotal) ? nil : sorted.count, provenance: Provenance(.live))
+      next: sent.endIndex < sorted.endIndex ? Cursor("at\(sent.endIndex)") : nil,
+      total: quirks.contains(.withoutTotal) ? nil : sorted.count, provenance: Provenance(.live),
+      unreadable: UnreadableRows(
+        count: sent.count - slice.count, firstReason: sent.count > slice.count ? "damaged" : nil))
     if !quirks.contains(.withoutMarks) { page.changeMarks = slice.map { Self.mark($0.changed) } }
     return page
   }

@@ -186,6 +186,21 @@ struct IncrementalSyncTests {
     #expect(try await stored() == service.notes)
   }
 
+  @Test func `rows that cannot be read keep the mark, also after an interruption`() async throws {
+    let service = service(100)
+    let plugin = TimestampedPlugin(service)
+    try await sync(plugin)
+    for id in 200..<240 { service.set(id, at: 7000 + Double(id)) }
+    service.damage(7205)
+    #expect(try await sync(plugin, upTo: 2).isComplete == false)
+    let rest = try await sync(plugin)
+    #expect(!rest.isComplete && rest.inconclusiveReason == "1 row could not be read")
+    service.damage(nil)
+    let mended = try await sync(plugin)
+    #expect(mended.isComplete && mended.changedSince == TimestampedService.mark(6000))
+    #expect(try await stored() == service.notes)
+  }
+
   // MARK: - Equal times, clocks
 
   @Test(arguments: [[], [TimestampedService.Quirk.excludesEqual]])
