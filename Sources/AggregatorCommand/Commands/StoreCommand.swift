@@ -53,6 +53,8 @@ extension Command {
     try RecordPrinter.print(
       entries, as: output.plainListing("store", StoreEntry.self), output, in: context)
     for activity in activities { context.diagnostics.note(activity) }
+    let syncs = entries.compactMap { $0.lastSyncText(at: environment.now()) }
+    if !syncs.isEmpty { context.diagnostics.note("Last syncs: \(syncs.joined(separator: "; "))") }
     if !kept.isEmpty {
       let command = context.diagnostics.command("store scopes")
       context.diagnostics.note(
@@ -192,6 +194,13 @@ private struct StoreEntry: Entry {
   let status: StoreStatus
   let lastSync: LastSync?
 
+  /// The times of the last syncs: `heroes 2 days ago, changes just now`.
+  func lastSyncText(at now: Date) -> String? {
+    guard let lastSync, let full = lastSync.full else { return nil }
+    let changes = lastSync.incremental.map { ", changes \($0.age(at: now))" } ?? ""
+    return "\(id) \(full.age(at: now))\(changes)"
+  }
+
   static let fields: [Field<StoreEntry>] = [
     Field("source", "Source", \.id, about: "The source."),
     Field(
@@ -208,10 +217,10 @@ private struct StoreEntry: Entry {
       about: "Time of the newest fetched page."),
     Field(
       "lastFull", "Last full sync", \.lastSync?.full?.iso8601,
-      about: "Time of the last full sync, if it was complete."),
+      about: "Time of the last full sync, if it was complete.", isShown: false),
     Field(
       "lastIncremental", "Last incremental sync", \.lastSync?.incremental?.iso8601,
-      about: "Time of the last incremental sync since then."),
+      about: "Time of the last incremental sync since then.", isShown: false),
     Field("changes", "Changes", .integer, about: "The number of changes in the history.") {
       .integer($0.status.history?.count ?? 0)
     },
