@@ -291,12 +291,12 @@ if Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil {
 if Context.environment["AGGREGATOR_SMALL_COMMANDS"] != nil {
   let rare = [
     "AggregatorArguments", "AggregatorAuthorization", "AggregatorCommand", "AggregatorCopy",
-    "AggregatorExport", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages", "AggregatorKit",
-    "AggregatorLaws", "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries",
-    "AggregatorSQL", "AggregatorSQLite", "AggregatorServer", "AggregatorSettings",
-    "AggregatorStore", "AggregatorSync", "AggregatorTerminal", "AggregatorWeb", "CountriesSource",
-    "HeroesSource",
-    "ProductsSource", "UsersSource",
+    "AggregatorCore", "AggregatorExport", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages",
+    "AggregatorKit", "AggregatorLaws", "AggregatorOpenAPI", "AggregatorPostgres",
+    "AggregatorQueries", "AggregatorSQL", "AggregatorSQLite", "AggregatorServer",
+    "AggregatorSettings", "AggregatorStore", "AggregatorSync", "AggregatorTerminal",
+    "AggregatorWeb", "CountriesSource", "DeclaredSource", "HeroesSource", "ProductsSource",
+    "UsersSource",
   ]
   for target in package.targets where rare.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"])]

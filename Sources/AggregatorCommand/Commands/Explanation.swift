@@ -121,7 +121,7 @@ final class Explanation: Sendable {
     }
   }
 
-  private func say(_ text: String) { diagnostics.trace("explain: \(text)") }
+  func say(_ text: String) { diagnostics.trace("explain: \(text)") }
 }
 
 extension Plugin {

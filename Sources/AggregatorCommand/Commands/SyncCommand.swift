@@ -44,6 +44,9 @@ extension Plugin {
     let explanation = Explanation(invocation, context)
     let environment = try context.environment().explained(by: explanation)
     try await explanation?.planService(of: self, .list, pages: pages, in: environment)
+    if let explanation, let mark = try await plannedMark(invocation, in: environment) {
+      explanation.say("plan: only what has changed since \(ChangeTracking.text(of: mark))")
+    }
     defer { explanation?.conclude() }
     let report = try await syncRun(
       upTo: pages, resumingWith: continuation(invocation, pages), in: environment, context)
@@ -57,6 +60,14 @@ extension Plugin {
     }
     report.report(to: context.diagnostics)
     return report.code
+  }
+
+  /// The mark from which on the sync asks for changes; `nil` if it reads everything.
+  private func plannedMark(
+    _ invocation: Invocation, in environment: PluginEnvironment
+  ) async throws -> String? {
+    guard changes != nil, !invocation.has(.fullSync) else { return nil }
+    return try await SourceOptions(invocation).sync(of: self, in: environment).plannedMark()
   }
 
   private func continuation(_ invocation: Invocation, _ pages: Int?) -> String {

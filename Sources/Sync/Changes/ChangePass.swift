@@ -49,6 +49,12 @@ extension Sync {
     return ChangeState(text, of: collection)
   }
 
+  /// The mark from which on a run now asks for changes; `nil` if it reads everything.
+  package func plannedMark() async throws(SourceError) -> String? {
+    guard changes != nil, let state = try await changeState(), !isFullDue(state) else { return nil }
+    return state.mark
+  }
+
   func isFullDue(_ state: ChangeState) -> Bool {
     guard let tracking = changes?.tracking, !readsEverything else { return true }
     return state.isFullDue(tracking, at: now())

@@ -75,6 +75,8 @@ import Testing
       "\(text)")
     let diff = try await home.run("heroes diff --fields id --tsv")
     #expect(diff.lines == ["5", "6"], "\(diff)")
+    let explained = try await home.run("heroes sync --explain")
+    #expect(explained.errors.contains("explain: plan: only what has changed since 2017-07-"))
 
     let status = try await home.run("store status --fields source,lastFull,lastIncremental --tsv")
     let heroes = try #require(status.lines.first { $0.hasPrefix("heroes\t") })
