@@ -66,6 +66,9 @@ public struct Page<Item: Record>: Sendable {
   /// for a record without one, and empty if the source does not tell.
   public var changeMarks: [String?] = []
 
+  /// The members of the rows that the page was made of; `nil` if the source does not tell.
+  public var schema: RowSchema?
+
   public init(
     _ records: [Item], next: Cursor? = nil, total: Int? = nil, provenance: Provenance,
     unreadable: UnreadableRows = .none, hidden: Int = 0, warnings: [Warning] = []

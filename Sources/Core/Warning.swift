@@ -50,6 +50,8 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let restarted = Code("restarted")
     /// Only the first records of the service were searched.
     public static let scanned = Code("scanned")
+    /// Members of the rows of a service appeared, vanished or changed their kind.
+    public static let schemaChanged = Code("schemaChanged")
     /// A settings file has invalid lines.
     public static let settings = Code("settings")
     /// The pages were not read to their end.

@@ -195,7 +195,9 @@ extension Manifest {
         .malformed, "\(service) sent no column \"\(missing.description.oneLine(atMost: 80))\"")
     }
     var reply = RESTResponse<DeclaredRecord>([])
+    var schema = RowSchema.Reader()
     for (index, row) in rows.enumerated() {
+      schema.add(row)
       do {
         reply.records.append(try DeclaredRecord(row, id: idPaths, isCanonical: isCanonical))
         if let changes { reply.changeMarks.append(changes.mark(of: row)) }
@@ -206,6 +208,7 @@ extension Manifest {
         }
       }
     }
+    reply.schema = schema.schema
     reply.total = total.flatMap { value(at: $0, document, response, rows) }.flatMap(\.wholeNumber)
     reply.hasMore = paging.more.flatMap { more in
       more.path.value(in: document)?.truth.map { $0 != more.isNegated }

@@ -377,5 +377,6 @@ extension Page {
     total = page.total ?? total
     warnings += page.warnings
     changeMarks += page.changeMarks
+    schema = schema.merged(with: page.schema)
   }
 }

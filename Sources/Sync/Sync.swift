@@ -306,7 +306,9 @@ public struct Sync<Item: Record>: Sendable {
     try await note(
       Coverage.checkpoint, result.isComplete ? "\(Int(now().timeIntervalSince1970))" : nil)
     try await note(Coverage.depthCheckpoint, result.reachedDepth.map { "\($0)" })
-    if let changes, result.isComplete { try await noteFull(changes, &result) }
+    guard result.isComplete else { return }
+    if let changes { try await noteFull(changes, &result) }
+    try await noteSchema(result.schema, ofAll: true, &result)
   }
 
   /// Saves a batch; in a store that machines share, not if another one has moved the checkpoint.
@@ -490,8 +492,14 @@ public struct SyncResult: Equatable, Sendable {
   /// Why this sync or the next one reads everything, although the service tells what has changed.
   public internal(set) var fullReason: String?
 
+  /// The members of the rows that appeared, vanished or changed their kind since the last complete sync.
+  public internal(set) var schemaChanges: [SchemaChange] = []
+
   /// The marks of the records of a pass over everything.
   var marks: SeenMarks?
+
+  /// The members of the rows of a pass over everything.
+  var schema: RowSchema?
 
   /// The other workers that fetched pages of the same pass meanwhile.
   public internal(set) var otherWorkers: Set<String> = []
@@ -524,7 +532,7 @@ public struct SyncResult: Equatable, Sendable {
 
   /// Takes note of what a complete pass found out about removed records.
   mutating func take(_ changes: StoreChanges, of pass: SyncCheckpoint, known: Int) {
-    marks = pass.marks
+    (marks, schema) = (pass.marks, pass.schema)
     inconclusiveReason =
       pass.inconclusiveReason(known: known) ?? changes.incompleteSeenCount.map(
         pass.inconclusiveReason(seen:))

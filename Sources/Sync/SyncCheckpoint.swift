@@ -31,6 +31,9 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// The marks of its records, if the service tells what has changed.
   private(set) var marks: SeenMarks?
 
+  /// The members of its rows; `nil` if the source does not tell.
+  private(set) var schema: RowSchema?
+
   /// The last position of the store when the pass began.
   var start: Int64
 
@@ -43,7 +46,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case cursor = "c", pages = "p", records = "r", unreadable = "u", total = "t", isCertain = "s",
       start = "l"
-    case marks = "m"
+    case marks = "m", schema = "w"
     case date = "d", incompleteReason = "i", reachedDepth = "e", isEndedByRule = "f"
   }
 
@@ -91,6 +94,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     incompleteReason = incompleteReason ?? reason
     if page.warnings.contains(where: { $0.code == .depthLimit }) { reachedDepth = true }
     if page.warnings.contains(where: { $0.code == .endedByRule }) { isEndedByRule = true }
+    schema = schema.merged(with: page.schema)
     if let total = page.total {
       if let known = self.total, known != total { isCertain = false }
       self.total = total

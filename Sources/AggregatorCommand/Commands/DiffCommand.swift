@@ -7,7 +7,7 @@ extension Plugin {
   var diffCommand: Command {
     Command(
       options: [
-        .since, .exitCode,
+        .since, .schema, .exitCode,
         .limit.with(about: "maximum number of changed records (default: all)"),
       ] + Option.formatting,
       fields: ChangeEntry.fields,
@@ -17,6 +17,8 @@ extension Plugin {
           + "not details that merely became known, nor values that changed back. Deleted records are left out.",
         "--since sync compares with the completed sync before the last one, or with the last one if it is "
           + "the only one. Dates and times are in UTC.",
+        "--schema lists how the members of the rows have changed, as each complete sync has found them: all that is "
+          + "known, or since a date. It is known of added sources.",
       ],
       examples: [
         ("\(name) diff", "changes of the last sync, and later ones"),
@@ -29,6 +31,7 @@ extension Plugin {
     let output = try OutputOptions(invocation, in: context)
     let environment = try context.localEnvironment()
     let now = environment.now()
+    if invocation.has(.schema) { return try await schemaDiff(output, in: environment, context) }
     let start = try HistoryStart(typed: invocation.text(.since) ?? "sync", now: now)
     var listing = try output.plainListing("diff", ChangeEntry.self)
     listing.source = name
@@ -48,6 +51,69 @@ extension Plugin {
         + (found.isCut ? " · more: without --limit" : ""))
     for warning in warnings { context.diagnostics.warning("\(name): \(warning.warning.message)") }
     return invocation.has(.exitCode) && found.count > 0 ? .different : .success
+  }
+}
+
+extension Plugin {
+  fileprivate func schemaDiff(
+    _ output: OutputOptions, in environment: PluginEnvironment, _ context: CommandContext
+  ) async throws -> ExitCode {
+    let (invocation, now) = (context.invocation, environment.now())
+    var start = Date.distantPast
+    if let text = invocation.text(.since) {
+      guard case .date(let date) = try HistoryStart(typed: text, now: now) else {
+        throw CommandError(
+          .usage, "--schema cannot be used with --since \(text)",
+          hint: "give a date such as 2026-01-31, or a span such as 7d")
+      }
+      start = date
+    }
+    guard let history = try await recordStore(in: environment.requiredStore()).schemaHistory()
+    else {
+      throw CommandError(
+        .unavailable, "\(name): the members of its rows are not known",
+        hint: .command(syncArguments))
+    }
+    let entries = history.entries.filter { $0.date >= start }.map { SchemaEntry(entry: $0) }
+    let shown = Array(invocation.count(.limit).map { entries.suffix($0) } ?? entries[...])
+    var listing = try output.plainListing("diff", SchemaEntry.self)
+    listing.source = name
+    listing.paragraph = { entry, _ in entry.paragraph }
+    try RecordPrinter.print(
+      shown, as: listing, output, in: context,
+      ListingSummary(count: shown.count, total: entries.count))
+    if entries.isEmpty { context.diagnostics.note("No member of the rows has changed") }
+    return invocation.has(.exitCode) && !entries.isEmpty ? .different : .success
+  }
+}
+
+/// A change of the members of the rows, as `diff --schema` prints it.
+private struct SchemaEntry: Entry {
+  let entry: SchemaHistory.Entry
+
+  var id: String { entry.change.member }
+  private var kind: String { entry.change.kind.rawValue }
+  private var before: String? { entry.change.before.isEmpty ? nil : entry.change.before.text }
+  private var after: String? { entry.change.after.isEmpty ? nil : entry.change.after.text }
+  private var date: String { entry.date.iso8601 }
+
+  static let fields: [Field<SchemaEntry>] = [
+    Field("change", "Change", \.kind, about: "appeared, vanished or changed."),
+    Field("member", "Member", \.id, about: "The name of the member."),
+    Field("before", "Before", \.before, about: "The kinds of its values before."),
+    Field("after", "After", \.after, about: "The kinds of its values now."),
+    Field("foundAt", "Found", \.date, about: "The end of the sync that has found it."),
+  ]
+
+  var paragraph: Paragraph {
+    let sign =
+      switch entry.change.kind {
+      case .appeared: "+"
+      case .vanished: "−"
+      case .changed: "~"
+      }
+    let role: Style.Role = entry.change.kind == .vanished ? .error : .warning
+    return Paragraph(sign: sign, role: role, text: "\(date): \(entry.change.text.safeLine)")
   }
 }
 

@@ -76,6 +76,7 @@ extension Page {
       hidden: hidden, warnings: warnings)
     page.excludesDeleted = excludesDeleted
     if records.count == changeMarks.count { page.changeMarks = changeMarks }
+    page.schema = schema
     return page
   }
 }

@@ -169,6 +169,9 @@ public struct RESTResponse<Item: Record>: Sendable {
   /// See ``Page/changeMarks``: one for each record, or none.
   public var changeMarks: [String?] = []
 
+  /// See ``Page/schema``.
+  public var schema: RowSchema?
+
   /// The value where the next page is named, if it is neither a name of one nor a sign of the end.
   package var unusableNext: String?
 

@@ -137,6 +137,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     if page.total == nil { page.reportedTotal = reply.response.total }
     if position.skip == 0 {
       page.unreadable = reply.response.unreadable
+      page.schema = reply.response.schema
       page.hidden += reply.response.hidden
       page.warnings += reply.response.warnings
     }

@@ -226,6 +226,8 @@ extension Option {
     "since", .text, "WHEN",
     about: "compare with sync (default), yesterday, a date such as 2026-01-31, or a span such as 2h"
   )
+  package static let schema = Option(
+    "schema", about: "list members of the rows that appeared, vanished or changed their kind")
   package static let exitCode = Option("exit-code", about: "exit with 1 if there are differences")
   package static let every = Option(
     "every", .duration, "D", about: "pause between syncs: 30s, 10m, 2h (default 10m)")

@@ -183,9 +183,17 @@ package struct SyncReport: Sendable {
 }
 
 extension SyncResult {
-  /// The parts that were not read, in words.
+  private static var maxSchemaRemarks: Int { 10 }
+
+  /// What has become of the rows, and the parts that were not read, in words.
   fileprivate func remarks(on source: String) -> [Warning] {
-    var remarks: [Warning] = []
+    var remarks = schemaChanges.prefix(Self.maxSchemaRemarks).map {
+      Warning(.schemaChanged, $0.text)
+    }
+    if schemaChanges.count > remarks.count {
+      let others = schemaChanges.count - remarks.count
+      remarks.append(Warning(.schemaChanged, "rows have \(others) more changed members"))
+    }
     if unreadable.count > 0 { remarks.append(.unreadable(unreadable)) }
     if let depth = reachedDepth, inconclusiveReason == nil {
       let all = total.map { " of \($0)" } ?? ""

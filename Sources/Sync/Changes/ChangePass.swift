@@ -33,7 +33,7 @@ extension Sync {
     case full(reason: String?)
   }
 
-  private var collection: String {
+  var collection: String {
     switch mode {
     case .full(let collection), .endless(let collection): collection
     }
@@ -152,6 +152,7 @@ extension Sync {
       if isLast {
         result.inconclusiveReason = walk.pass.incompleteReason
         result.isComplete = result.inconclusiveReason == nil
+        try await noteSchema(walk.pass.schema, ofAll: false, &result)
       }
       progress(result)
       if isLast { return .complete }
@@ -240,6 +241,7 @@ private struct ChangeWalk {
     let marks = page.changeMarks.compactMap(\.self)
     add(marks, at: date)
     noteMoves(by: page)
+    pass.schema = pass.schema.merged(with: page.schema)
     let unread = page.unreadable.count
     pass.unreadReason =
       pass.unreadReason ?? (unread > 0 ? "\(unread.of("row")) could not be read" : nil)

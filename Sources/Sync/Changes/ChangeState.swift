@@ -18,6 +18,8 @@ struct ChangeState: Hashable, Codable, Sendable {
     /// The mark that the pass does not go beyond, because a record may have moved past the reader after it; `nil` for none.
     var limit: String?
 
+    /// The members of the rows so far.
+    var schema: RowSchema?
     /// True if a page was not in the declared order.
     var isUnordered = false
     /// Why records may not have been read, which are asked for again.
@@ -25,7 +27,8 @@ struct ChangeState: Hashable, Codable, Sendable {
     var movedReason: String?
 
     private enum CodingKeys: String, CodingKey {
-      case since = "s", cursor = "c", marks = "m", pages = "p", limit = "l", isUnordered = "o"
+      case since = "s", cursor = "c", marks = "m", pages = "p", limit = "l", isUnordered = "o",
+        schema = "w"
       case unreadReason = "u", movedReason = "v"
     }
 
