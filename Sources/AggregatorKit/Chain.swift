@@ -308,7 +308,7 @@ struct Service: Sendable {
   }
 }
 
-/// What a remote source lists.
+/// The records that a remote source lists.
 private enum Listing {
   case plain
   /// Records with the marks of their changes: all, or those that changed since.

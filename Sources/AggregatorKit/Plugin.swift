@@ -56,7 +56,7 @@ public protocol Plugin<Item>: Sendable {
   /// - Throws: ``SourceError``: `missingKey` or `invalidSettings` if the settings do not suffice.
   func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Item>
 
-  /// How the service tells which of its records have changed; `nil`, the default, if every sync has to read all.
+  /// The way to ask for changed records alone; `nil`, the default, if every sync has to read all.
   var changes: ChangeTracking? { get }
 
   /// The remote source for a sync, if ``changes`` is not `nil`: its pages have ``Page/changeMarks``.

@@ -11,7 +11,7 @@ public struct RowSchema: Hashable, Codable, Sendable {
   /// The kinds of each member, in the order of ``Kind``; none for one that was always `null`.
   public private(set) var members: [String: [Kind]] = [:]
 
-  /// What is beyond is not looked at: objects with as many members are maps.
+  /// The number of members that are compared: larger objects are maps.
   private static let maxMembers = 1000
 
   private enum CodingKeys: String, CodingKey { case members = "m" }
@@ -41,11 +41,11 @@ public struct RowSchema: Hashable, Codable, Sendable {
       switch (earlier.members[name], members[name]) {
       case (nil, let kinds?): return SchemaChange(name, .appeared, before: [], after: kinds)
       case (let kinds?, nil):
-        // A full list of names says nothing of those that did not fit.
+        // A full list of names says nothing of the members that did not fit.
         let isKnown = all && members.count < Self.maxMembers
         return isKnown ? SchemaChange(name, .vanished, before: kinds, after: []) : nil
       case (let before?, let after?):
-        // Nothing is known of what was always null.
+        // A member that was always null has no kind yet.
         let isNew = after.contains { !before.contains($0) }
         let isLess = all && before.contains { !after.contains($0) }
         guard !before.isEmpty, !after.isEmpty, isNew || isLess else { return nil }

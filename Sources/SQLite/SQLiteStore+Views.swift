@@ -17,7 +17,7 @@ extension SourceView {
       columns)
   }
 
-  /// What a `SELECT` has besides columns at paths.
+  /// The columns of a `SELECT` besides those at paths.
   struct Columns {
     var hasRow = false
     /// The SQL of a computed column for a record's JSON; `nil` leaves it out.

@@ -1,7 +1,7 @@
 package import AggregatorKit
 
 extension Manifest {
-  /// How the service tells what has changed: the manifest's `since`.
+  /// The way to ask for changed records alone: the manifest's `since`.
   package struct Changes: Hashable, Sendable {
     package var tracking: ChangeTracking
     /// The parameter of a request; `nil` for a list that only has the latest changes first.

@@ -61,7 +61,7 @@ package struct Manifest: Hashable, Sendable {
   /// The rules for failures, and ends of the list, that the status does not tell; the first that applies decides.
   package var errors: [ErrorRule] = []
 
-  /// How the service tells what has changed; `nil` if it does not.
+  /// The way to ask for changed records alone; `nil` if there is none.
   package var changes: Changes?
 
   /// The rate limit: `5/s` by default; `nil` for `off`.

@@ -18,10 +18,10 @@ public struct Sync<Item: Record>: Sendable {
   /// See ``Policy/readsFirstPageAgain``.
   package var readsFirstPageAgain = false
 
-  /// How the service tells what has changed; `nil` if every sync has to read everything.
+  /// Lists of changed records; `nil` if every sync has to read everything.
   package var changes: ChangeSource<Item>?
 
-  /// True to read everything, although the service tells what has changed: what was removed is found only so.
+  /// True to read everything even if the service lists changes: only that finds removed records.
   public var readsEverything = false
 
   /// The number of pages that even a single job reads ahead: 0 where a page is a request.

@@ -185,7 +185,7 @@ package struct SyncReport: Sendable {
 extension SyncResult {
   private static var maxSchemaRemarks: Int { 10 }
 
-  /// What has become of the rows, and the parts that were not read, in words.
+  /// The changes of the rows, and the parts that were not read, in words.
   fileprivate func remarks(on source: String) -> [Warning] {
     var remarks = schemaChanges.prefix(Self.maxSchemaRemarks).map {
       Warning(.schemaChanged, $0.text)

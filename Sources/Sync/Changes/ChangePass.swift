@@ -22,7 +22,7 @@ package struct ChangeSource<Item: Record>: Sendable {
 ///
 /// Its progress is stored with each page, so that a run that ends at any moment reads at most one page again.
 extension Sync {
-  /// How a pass over what has changed ended, or a part of it.
+  /// The end of a pass over changed records, or of a part of it.
   private enum ChangeEnd {
     case complete
     /// As many pages as the bound allows were read.
@@ -39,7 +39,7 @@ extension Sync {
     }
   }
 
-  /// How far changes have been read; `nil` before a complete pass over everything, and while one is under way.
+  /// The progress of incremental syncs; `nil` before a complete pass over everything, and while one is under way.
   func changeState() async throws(SourceError) -> ChangeState? {
     let (store, source) = (recordStore.store, recordStore.source)
     guard isFull, let text = try await store.checkpoint(ChangeState.checkpoint, of: source),

@@ -1,14 +1,14 @@
 import AggregatorCore
 import AggregatorFoundation
 
-/// How far the changes of a source have been read: a checkpoint that lasts from one sync to the next.
+/// The progress of incremental syncs: a checkpoint that lasts from one sync to the next.
 struct ChangeState: Hashable, Codable, Sendable {
   /// Its name among the checkpoints of a source.
   static let checkpoint = "changes"
 
   /// The progress of a pass that has not ended.
   struct Pass: Hashable, Codable, Sendable {
-    /// What the request of the present page asks for.
+    /// The parameter of the request of the present page.
     var since: String
     /// The place of the present page; `nil` for the first of those.
     var cursor: Cursor?
@@ -83,7 +83,7 @@ struct ChangeState: Hashable, Codable, Sendable {
     return Pass(since: start(by: tracking))
   }
 
-  /// What a pass asks for at first.
+  /// The parameter of the first request of a pass.
   func start(by tracking: ChangeTracking) -> String {
     tracking.parameter(for: mark, less: tracking.lookback)
   }

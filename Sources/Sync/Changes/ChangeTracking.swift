@@ -2,7 +2,7 @@ import AggregatorCore
 import AggregatorFoundation
 import AggregatorText
 
-/// How a service tells which of its records have changed, so that a sync asks for those alone.
+/// The way in which a service lists changed records, so that a sync asks for those alone.
 ///
 /// Each record has a *mark*, a value that grows with each of its changes, such as the time of the last one. A sync asks for
 /// what has the largest mark that is stored, or a later one. Marks are compared with each other and never with a clock of
@@ -25,7 +25,7 @@ public struct ChangeTracking: Hashable, Sendable {
     case ascending, descending
   }
 
-  /// The name of what a request selects changes by, as messages call it: `updated_since`.
+  /// The parameter that selects changes, as messages name it: `updated_since`.
   public var parameter: String
 
   /// The form of the time in a request; `nil` for that of the marks.
@@ -83,7 +83,7 @@ extension ChangeTracking {
     }
   }
 
-  /// What a request for the changes since a mark has as its parameter, a time earlier if the mark has one.
+  /// The parameter of a request for the changes since a mark, less a time if the mark is one.
   package func parameter(for mark: String, less time: Duration = .zero) -> String {
     guard let marked = Self.time(of: mark) else { return mark }
     let seconds = marked - time / .seconds(1)
