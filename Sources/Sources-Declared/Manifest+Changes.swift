@@ -105,6 +105,7 @@ extension ManifestReader {
     guard let field else { throw failure("since", "an object with a \"field\"") }
     let parameter = try read("parameter", "the name of a parameter", \.nonBlank)
     var tracking = ChangeTracking(parameter ?? "\(field)")
+    tracking.field = "\(field)"
     tracking.order = try read(
       "order", "\"ascending\" or \"descending\"", ChangeTracking.Order.init(rawValue:))
     guard parameter != nil || tracking.order == .descending else {

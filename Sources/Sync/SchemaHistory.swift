@@ -70,7 +70,7 @@ extension Sync {
 }
 
 extension RecordStore {
-  /// How the members of the rows have changed; `nil` if the source does not tell, or before a complete sync.
+  /// The changes of the members of the rows; `nil` if the source does not tell, or before a complete sync.
   package func schemaHistory() async throws(SourceError) -> SchemaHistory? {
     try await store.checkpoint(SchemaHistory.checkpoint, of: source).flatMap(SchemaHistory.init)
   }

@@ -96,7 +96,7 @@ import Testing
           time,
           [
             "id": .integer(number), "title": .string("Order \(number)"),
-            "updated_at": .string(time),
+            "updated_at": .string(time), "created_at": .string(time),
           ]
         )
       }
@@ -160,5 +160,26 @@ import Testing
     #expect(last.rawQuery?.contains("state=all") == true)
     #expect(last.query["page"] == "2")
     #expect(last.query["since"] == "2026-11-20T07:06:40Z", "\(last.rawQuery ?? "")")
+  }
+
+  @Test func `marks of another field begin with a full sync`() async throws {
+    let server = try Self.service()
+    let store = InMemoryStore()
+    let environment = PluginEnvironment(
+      settings: Settings(), transport: HTTPTransport(), store: store,
+      now: { Date(timeIntervalSince1970: 1_795_200_000) })
+    func kind(_ field: String) async throws -> SyncResult.Kind {
+      let text = """
+        {"url": "\(server.baseURL)/orders", "rows": "$", "id": "id", "page": "page=1",
+         "paging": "proved", "rate": "off", "since": {"parameter": "since", "field": "\(field)"}}
+        """
+      let plugin = DeclaredPlugin("orders", try Manifest(reading: Data(text.utf8)))
+      return try await plugin.sync(into: store, in: environment)
+        .run(upTo: nil, jobs: 1, waits: false) { _ in }.kind
+    }
+    #expect(try await kind("updated_at") == .full)
+    #expect(try await kind("updated_at") == .incremental)
+    #expect(try await kind("created_at") == .full)
+    #expect(try await kind("created_at") == .incremental)
   }
 }

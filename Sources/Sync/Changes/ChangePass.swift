@@ -39,6 +39,11 @@ extension Sync {
     }
   }
 
+  /// The collection with the field of its marks.
+  private var markedCollection: String {
+    [collection, changes?.tracking.field].compactMap(\.self).joined(separator: " ")
+  }
+
   /// The progress of incremental syncs; `nil` before a complete pass over everything, and while one is under way.
   func changeState() async throws(SourceError) -> ChangeState? {
     let (store, source) = (recordStore.store, recordStore.source)
@@ -46,7 +51,7 @@ extension Sync {
       try await store.checkpoint(Coverage.checkpoint, of: source) != nil,
       try await store.checkpoint(checkpointName, of: source) == nil
     else { return nil }
-    return ChangeState(text, of: collection)
+    return ChangeState(text, of: markedCollection)
   }
 
   /// The mark from which on a run now asks for changes; `nil` if it reads everything.
@@ -68,7 +73,7 @@ extension Sync {
     if mark == nil, result.passed > 0 {
       result.fullReason = "no record has the time of a change before now"
     }
-    let state = mark.map { ChangeState(collection: collection, mark: $0, full: now()) }
+    let state = mark.map { ChangeState(collection: markedCollection, mark: $0, full: now()) }
     try await note(ChangeState.checkpoint, state?.text)
   }
 
@@ -108,7 +113,7 @@ extension Sync {
   ) async throws(SourceError) -> ChangeEnd {
     let stored = try await recordStore.store.checkpoint(
       ChangeState.checkpoint, of: recordStore.source)
-    guard let stored, let state = ChangeState(stored, of: collection) else {
+    guard let stored, let state = ChangeState(stored, of: markedCollection) else {
       return .full(reason: nil)
     }
     var walk = ChangeWalk(state, by: changes.tracking, size: size, at: now())

@@ -35,7 +35,7 @@ struct ChangeState: Hashable, Codable, Sendable {
     var incompleteReason: String? { unreadReason ?? movedReason }
   }
 
-  /// The collection to which it belongs: see ``SyncMode``.
+  /// The collection to which it belongs, see ``SyncMode``, and the field of its marks.
   let collection: String
   /// Everything that changed before is stored.
   var mark: String

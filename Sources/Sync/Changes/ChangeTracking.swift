@@ -28,6 +28,9 @@ public struct ChangeTracking: Hashable, Sendable {
   /// The parameter that selects changes, as messages name it: `updated_since`.
   public var parameter: String
 
+  /// The path of the mark in a record, if it can be configured: marks of another field cannot be compared with it.
+  package var field: String?
+
   /// The form of the time in a request; `nil` for that of the marks.
   public var format: Format?
 
