@@ -120,13 +120,42 @@ extension Plugin {
   private func resilientRemote(
     in environment: PluginEnvironment, deadline: Duration?, _ listing: Listing = .plain
   ) throws(SourceError) -> any DataSource<Item> {
+    guard let list = try partitionList(in: environment) else {
+      return try resilient(in: environment, deadline) { environment throws(SourceError) in
+        try redactedRemote(in: environment, listing)
+      }
+    }
+    let pages = try resilientPages(of: list, in: environment, deadline, listing)
+    return PartitionedSource(name, for: list, over: pages, now: environment.now).onlineOnly()
+  }
+
+  /// The pages of all partitions, rate-limited and retried together.
+  private func resilientPages(
+    of list: any PartitionList, in environment: PluginEnvironment, _ deadline: Duration?,
+    _ listing: Listing
+  ) throws(SourceError) -> any DataSource<Item> {
+    try resilient(in: environment, deadline) { environment throws(SourceError) in
+      let remote = { @Sendable (partition: Partition) throws(SourceError) in
+        var environment = environment
+        environment.partition = partition
+        return try redactedRemote(in: environment, listing)
+      }
+      // What is wrong with one of them is wrong with all.
+      _ = try remote(.sample)
+      return PartitionPages(name, for: list, remote)
+    }
+  }
+
+  /// A remote source, rate-limited and retried; unavailable if it cannot be made.
+  private func resilient(
+    in environment: PluginEnvironment, _ deadline: Duration?,
+    _ remote: (PluginEnvironment) throws(SourceError) -> any DataSource<Item>
+  ) throws(SourceError) -> any DataSource<Item> {
     let clock = environment.clock
-    let remote: any DataSource<Item>
+    let made: any DataSource<Item>
     var quotaAware = environment
     quotaAware.transport = QuotaTransport(environment.transport, now: environment.now)
-    do { remote = try redactedRemote(in: quotaAware, listing) } catch let error
-      where error.allowsFallback
-    {
+    do { made = try remote(quotaAware) } catch let error where error.allowsFallback {
       return UnavailableSource<Item>(error).onlineOnly()
     }
     let service = try service(in: environment)
@@ -135,7 +164,7 @@ extension Plugin {
     let cost = rate == nil ? 1 : try cost(in: environment)
     let policy = policy
     return LazySource {
-      let admitted: any DataSource<Item> = remote.admitted(
+      let admitted: any DataSource<Item> = made.admitted(
         by: callLimit(rate, cost: cost, of: service, in: environment), through: policy.breaker,
         as: service.caller, clock: clock, sharing: sharedState)
       return admitted.retry(policy.retry, clock: clock, random: environment.random)
@@ -249,6 +278,8 @@ extension Plugin {
   private func fixedPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int? {
     if let size = policy.upstreamPageSize { return try size.value(in: environment.settings) }
     // A remote that cannot be set up requests nothing.
+    var environment = environment
+    if partitions != nil { environment.partition = .sample }
     return (try? remote(in: environment))?.pageSize
   }
 

@@ -51,7 +51,13 @@ public protocol Plugin<Item>: Sendable {
   /// Images on this machine or in a private network are accepted only from a service that is there itself.
   var serviceURLs: [URL] { get }
 
+  /// The partitions of the list, such as the records of another source; `nil`, the default, if it is one list.
+  var partitions: Partitions? { get }
+
   /// The remote source: without retries, rate limits and fallbacks.
+  ///
+  /// With ``partitions`` it is that of ``PluginEnvironment/partition``, whose records have IDs of
+  /// ``Partition/recordID(_:)``.
   ///
   /// - Throws: ``SourceError``: `missingKey` or `invalidSettings` if the settings do not suffice.
   func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Item>
@@ -86,6 +92,8 @@ extension Plugin {
   }
 
   public var verbs: [Verb<Item>] { [] }
+
+  public var partitions: Partitions? { nil }
 
   public var changes: ChangeTracking? { nil }
 

@@ -35,7 +35,8 @@ public struct PluginEnvironment: Sendable {
   /// with the same directory sign in once. Each machine needs its own.
   public var tokenDirectory: URL?
 
-  /// The other sources of the program, whose rates count if they have the same service; none by default.
+  /// The other sources of the program, whose records may be ``Plugin/partitions`` of this one, and whose rates count if they
+  /// have the same service; none by default.
   ///
   /// Without them, a source learns the rate of another one once that has made a call.
   public var sources: @Sendable () -> [any Plugin] = { [] }
@@ -47,6 +48,9 @@ public struct PluginEnvironment: Sendable {
 
   /// The largest response, in bytes; `nil` for 16 MiB, and 4 GiB of a file that is read row by row.
   public var maxSize: Int?
+
+  /// The part of the list that ``Plugin/remote(in:)`` reads; `nil` for a source without ``Plugin/partitions``.
+  public var partition: Partition?
 
   /// True if a recording answers, for which no secret is needed.
   package private(set) var isReplaying = false

@@ -66,6 +66,9 @@ public struct Page<Item: Record>: Sendable {
   /// for a record without one, and empty if the source does not tell.
   public var changeMarks: [String?] = []
 
+  /// True if it is the last page of a partition, see ``PartitionedSource``; then it is progress, even if it is empty.
+  package var endsPartition = false
+
   /// The members of the rows that the page was made of; `nil` if the source does not tell.
   public var schema: RowSchema?
 

@@ -93,6 +93,9 @@ public struct PageMetadata: Hashable, Codable, Sendable {
   /// The number of its rows, repeated ones too; `nil` for a page that an older version has stored.
   package var rows: Int?
 
+  /// True for the last page of a partition, see ``PartitionedSource``; `nil` for any other.
+  package var endsPartition: Bool?
+
   public init(
     next: Cursor?, total: Int?, endpoint: String?, unreadable: UnreadableRows = .none,
     generation: String? = nil

@@ -483,6 +483,11 @@ public struct SyncResult: Equatable, Sendable {
 
   public internal(set) var failure: SourceError?
 
+  /// True if the list was read to its end, whatever was missing.
+  package var hasEnded: Bool {
+    failure == nil && (isComplete || inconclusiveReason != nil || reachedDepth != nil)
+  }
+
   /// The mark whose later changes were read, as the service writes it; `nil` if everything was read.
   public internal(set) var changedSince: String?
 

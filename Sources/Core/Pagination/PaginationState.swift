@@ -74,8 +74,9 @@ package struct PaginationState<Item: Record>: Sendable {
       items.removeLast(delivered + items.count - maxItems)
     }
     delivered += items.count
-    pages += 1
-    emptyPages = hasNewRecords || page.hidden > 0 ? 0 : emptyPages + 1
+    // A partition without records is no page of records.
+    if !page.endsPartition || !page.records.isEmpty { pages += 1 }
+    emptyPages = hasNewRecords || page.hidden > 0 || page.endsPartition ? 0 : emptyPages + 1
     passed = passed.map { $0 + page.records.count + page.hidden + page.unreadable.count }
     total = page.total ?? total
     largestTotal = [largestTotal, page.reportedTotal ?? page.total].compactMap(\.self).max()

@@ -87,6 +87,7 @@ struct Cached<Base: DataSource>: Decorator {
     let kept = page.warnings.filter { $0.meansIncomplete || $0.code == .endedByRule }
     if !kept.isEmpty { fetched.warnings = kept }
     fetched.rows = page.records.count + page.unreadable.count
+    if page.endsPartition { fetched.endsPartition = true }
     warnings.append(try await save(&page.records, key(upstream), fetched))
     return try cut(
       page, to: request, at: position.inGeneration(generation, pageSize: upstream.limit),
@@ -165,10 +166,11 @@ struct Cached<Base: DataSource>: Decorator {
     guard let stored = try await cachedPage(key(request)) else { return nil }
     let (records, unreadable) = recordStore.decoded(stored.records)
     let dropped = UnreadableRows(count: stored.page.unreadable, firstReason: stored.page.reason)
-    let page = Page(
+    var page = Page(
       records, next: stored.page.next, total: stored.page.total,
       provenance: provenance(of: stored), unreadable: dropped + unreadable,
       warnings: stored.page.warnings ?? [])
+    page.endsPartition = stored.page.endsPartition == true
     return CacheHit(
       page: page, size: request.limit, generation: stored.page.generation,
       isComplete: unreadable.count == 0)
