@@ -17,6 +17,7 @@ extension RESTSource {
       transport: environment.transport,
       now: environment.now, decoding: decoding)
     largestPage = environment.pageSize
+    partition = environment.partition
   }
 
   /// Creates a source from the type of a page's body, with the transport and the time of an environment.
@@ -30,6 +31,7 @@ extension RESTSource {
       transport: environment.transport,
       now: environment.now, decoding: body, page: page)
     largestPage = environment.pageSize
+    partition = environment.partition
   }
 
   /// Creates a source whose rows are the records, with the transport and the time of an environment.

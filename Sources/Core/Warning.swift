@@ -50,6 +50,8 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let restarted = Code("restarted")
     /// Only the first records of the service were searched.
     public static let scanned = Code("scanned")
+    /// A rule for errors leaves out a partition of the list, whose records stay as they are.
+    public static let skippedPartition = Code("skippedPartition")
     /// Members of the rows of a service appeared, vanished or changed their kind.
     public static let schemaChanged = Code("schemaChanged")
     /// A settings file has invalid lines.

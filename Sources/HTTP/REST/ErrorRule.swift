@@ -13,7 +13,7 @@ import AggregatorText
 public struct ErrorRule: Hashable, Sendable {
   /// The outcome of a call to whose response a rule applies.
   public struct Action: Hashable, Sendable {
-    private enum Name: String, CaseIterable { case fail, retry, wait, end }
+    private enum Name: String, CaseIterable { case fail, retry, wait, end, skip }
     private let name: Name
 
     /// The call fails with `rejected`, or with `invalidKey` if the status says so and a key was sent.
@@ -28,6 +28,11 @@ public struct ErrorRule: Hashable, Sendable {
     /// Rows of a successful response are the last. The response to the request of a single record is read as without the
     /// rule.
     public static let end = Action(name: .end)
+    /// The list of this partition ends here, with a warning in the service's words, and what is known of its records stays.
+    ///
+    /// Only a source with partitions may have it. The response to the request of a single record is read as without the
+    /// rule.
+    public static let skip = Action(name: .skip)
 
     private init(name: Name) { self.name = name }
 
@@ -124,12 +129,16 @@ struct RuledResponse {
     return members.contains { !names.contains($0.name) && $0.value.hasRows }
   }
 
-  /// The error that the rule makes of the response, with the service's own words; `nil` for the end of a list.
+  /// The error that the rule makes of the response; `nil` for the end of a list.
   func failure(by service: String, wantsKey: Bool, now: Date) -> SourceError? {
+    [.end, .skip].contains(rule.action) ? nil : report(by: service, wantsKey: wantsKey, now: now)
+  }
+
+  /// The response as an error, with the service's own words.
+  func report(by service: String, wantsKey: Bool, now: Date) -> SourceError {
     let code: SourceError.Code
     let report: String
     switch rule.action {
-    case .end: return nil
     case .retry: (code, report) = (.serverError, "is not ready")
     case .wait: (code, report) = (.rateLimited, "asks to wait")
     default:

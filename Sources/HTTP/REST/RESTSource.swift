@@ -28,6 +28,9 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   /// What selects the records beside the query, such as a seed: a cursor of another collection is invalid.
   public var collection: String?
 
+  /// The part of the list that it reads: a cursor of another one is invalid.
+  package var partition: Partition?
+
   /// Checks each response before its status is: it throws failures that only this service reports so.
   public var check: (@Sendable (HTTPResponse) throws(SourceError) -> Void)?
 
@@ -212,7 +215,8 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   // MARK: - Pages
 
   private func seal(for query: Query?) -> CursorSeal {
-    CursorSeal(collection.map { "\(name).\($0)" } ?? name, for: query)
+    let parts = [name, partition?.key, collection].compactMap(\.self)
+    return CursorSeal(parts.joined(separator: "."), for: query)
   }
 
   private func paging(for query: Query?) -> RESTPaging {
@@ -298,16 +302,23 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     }
   }
 
-  /// The last page of a list that a rule ends: with the rows that the response has, if it is successful.
+  /// The last page of a list that a rule ends: with the rows that the response has, if it is successful, and without any
+  /// if the rule leaves out the partition.
   private func lastPage(
     _ ruled: RuledResponse, to request: HTTPRequest, at position: RESTPosition, for query: Query?
   ) throws(SourceError) -> RESTResponse<Item> {
     var page = RESTResponse<Item>([])
-    do throws(SourceError) {
-      page = try decoded(ruled.response, to: request, at: position, for: query)
-    } catch {
-      // Most have no rows, which are not lost then.
-      guard !ruled.mayHaveRows else { throw error }
+    if ruled.rule.action == .skip {
+      let report = ruled.report(by: service, wantsKey: !request.secrets.isEmpty, now: now())
+      let key = partition.map { "\($0.value.oneLine(atMost: 80)): " } ?? ""
+      page.warnings.append(Warning(.skippedPartition, key + report.message))
+    } else {
+      do throws(SourceError) {
+        page = try decoded(ruled.response, to: request, at: position, for: query)
+      } catch {
+        // Most have no rows, which are not lost then.
+        guard !ruled.mayHaveRows else { throw error }
+      }
     }
     page.isEndedByRule = true
     return page
@@ -382,6 +393,8 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
     // An empty page often has none, or says that there are none.
     let total = [position.total, response.total].compactMap(\.self).max()
     guard !response.isEndedByRule else {
+      // What is left out has no total that would matter.
+      if response.warnings.contains(where: { $0.code == .skippedPartition }) { return (nil, []) }
       return (nil, total.flatMap { $0 > passed ? [.endedByRule(passed, of: $0)] : nil } ?? [])
     }
     guard let start = start(after: position, reply, passed) else {
