@@ -47,6 +47,11 @@ package struct SwiftModule: Sendable {
     environment: PluginEnvironment
   ) async throws(SourceError) {
     let manifest = try folder.manifest(name)
+    guard manifest.each == nil else {
+      throw SourceError(
+        .unsupported, "one list for each of another cannot be exported",
+        remedy: "return Plugin.partitions in a module of your own")
+    }
     // Secrets are sent only to the hosts to which they are bound.
     _ = try DeclaredPlugin(name, in: folder).remote(in: environment)
     let sample = try await ModuleSample(of: name, manifest, in: environment)

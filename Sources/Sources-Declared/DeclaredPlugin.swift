@@ -31,9 +31,10 @@ public struct DeclaredPlugin: Plugin {
   public var summary: String {
     // A manifest may come from others, and is shown in help before anything of it is used.
     if let summary = manifest.summary { return summary.oneLine(atMost: 200) }
-    return URL(string: manifest.url.prefix { $0 != "?" } + "").map {
+    let address = URL(string: manifest.url.prefix { $0 != "?" } + "").map {
       "\($0.host() ?? "")\($0.path())"
-    } ?? manifest.url
+    }
+    return address?.replacing("%7B", with: "{").replacing("%7D", with: "}") ?? manifest.url
   }
 
   /// The method and the URL without its query: `GET https://api.example/things`.
@@ -69,17 +70,19 @@ public struct DeclaredPlugin: Plugin {
 
   public var fields: [Field<DeclaredRecord>] {
     let id = Field<DeclaredRecord>("id", "ID", \.id, about: "Identifier of the record.")
+    let each = [manifest.each?.field.field(storedIn: "row", \DeclaredRecord.row)]
+      .compactMap(\.self)
     // Nothing says which members records have.
-    guard !manifest.fields.isEmpty else { return [id, Self.whole] }
+    guard !manifest.fields.isEmpty else { return [id] + each + [Self.whole] }
     // Columns of SQL are the same in upper and lower case.
-    var names: Set<String> = ["id"]
+    var names = Set(["id"] + each.map { $0.name.lowercased() })
     var declared = manifest.fields.filter { names.insert($0.name.lowercased()).inserted }
     if let title = declared.firstIndex(where: { $0.path == manifest.title }) {
       declared.insert(declared.remove(at: title), at: 0)
     }
     // The column `ID` has it already.
     let shown = declared.filter { [$0.path] != manifest.id }.prefix(Self.shownFields).map(\.name)
-    return [id]
+    return [id] + each
       + declared.map { $0.field(storedIn: "row", isShown: shown.contains($0.name), \.row) }
   }
 
@@ -111,10 +114,12 @@ public struct DeclaredPlugin: Plugin {
     let rate = (isFileOnly ? nil : manifest.rate).map {
       Setting("\(name)_RATE", .rate, default: "\($0)", about: "rate limit of \(name)")
     }
+    // Of several lists, each of which may be one page, ten at least.
+    let bound = manifest.each == nil ? 1000 : max(1000, 10 * pageSize)
     var policy = Policy(
       deadline: manifest.timeout, rate: rate, largestPage: pageSize,
       upstreamPageSize: .fixed(pageSize),
-      localSearchBound: manifest.search == nil ? 1000 : nil,
+      localSearchBound: manifest.search == nil ? bound : nil,
       readOrder: .liveFirst(freshFor: manifest.fresh))
     policy.listIsFile = manifest.isFile
     return policy
@@ -128,6 +133,8 @@ public struct DeclaredPlugin: Plugin {
 
   public var changes: ChangeTracking? { manifest.changes?.tracking }
 
+  public var partitions: Partitions? { manifest.each?.partitions }
+
   public func remote(
     in environment: PluginEnvironment
   ) throws(SourceError) -> any DataSource<DeclaredRecord> {
@@ -137,7 +144,9 @@ public struct DeclaredPlugin: Plugin {
   public func remote(
     in environment: PluginEnvironment, changedSince mark: String?
   ) throws(SourceError) -> any DataSource<DeclaredRecord> {
-    let (manifest, known) = (try lazy.value().get(), settings)
+    // Without a partition nothing is sent.
+    let value = (environment.partition ?? .sample).value
+    let (manifest, known) = (try lazy.value().get().filled(with: value), settings)
     let settings = environment.settings
     let service = manifest.authority ?? name
     if let key = manifest.missingKey {
@@ -210,7 +219,7 @@ extension Manifest {
       .string(url), body ?? .null, .string(rows?.description ?? ""),
       .array(id.map { .string($0.description) }),
     ]
-    return JSON.array(parts).text
+    return JSON.array(parts + (each.map { [$0.scope] } ?? [])).text
   }
 
   /// A key without which nothing can be read; `nil` if there is none missing.
@@ -232,6 +241,11 @@ extension Manifest {
       words += ["--header", "\(header.name): \(value)".shellQuoted]
     }
     if let body { words += ["--body", body.text.shellQuoted] }
+    switch each?.partitions {
+    case .days(let first, _, _): words += ["--each", first]
+    case .values(let values): words += ["--each", values.joined(separator: ",").shellQuoted]
+    case .records, nil: break
+    }
     return (words + [isList ? "--dry-run" : "--replace"]).joined(separator: " ")
   }
 

@@ -31,10 +31,8 @@ extension Manifest {
 
   /// The names of the secret settings in the URLs, the header fields and `auth`, each once.
   package var secretNames: [String] {
-    var urls = [url, item].compactMap(\.self)
-    if case .url(let url)? = search { urls.append(url) }
     var seen: Set<Substring> = []
-    let names = (urls + headers.map(\.value)).flatMap { Self.placeholders(in: $0[...]) }
+    let names = (urls.map(\.text) + headers.map(\.value)).flatMap { Self.placeholders(in: $0[...]) }
       .map(\.name)
     return (names + (auth?.settings ?? []).map { $0.key[...] })
       .filter { seen.insert($0).inserted }.map(String.init)
@@ -64,12 +62,17 @@ extension Manifest {
   /// The host and port that requests, and so secrets, are sent to; `nil` if the URL is invalid.
   package var authority: String? { Self.authority(of: url) }
 
-  /// The host and port of an http or https URL, which may hold placeholders; `nil` for any other text.
+  /// The host and port of an http or https URL, which may hold placeholders after them; `nil` for any other text.
   static func authority(of url: String) -> String? {
-    let plain =
-      url.utf8.contains(UInt8(ascii: "{"))
-      ? url.replacing(/\$?\{[A-Za-z0-9_]+\}/, with: "x") : url
-    return URL(string: plain).flatMap { Address($0) }?.authority
+    let parts = url.split(separator: "{", omittingEmptySubsequences: false)
+    // The value of a placeholder may be one of the service, which must not choose the host.
+    let isAfterHost =
+      parts.count < 2 || parts[0].contains("?") || parts[0].count(where: { $0 == "/" }) > 2
+    guard isAfterHost else { return nil }
+    let plain = parts.dropFirst().map { part in
+      "x" + (part.firstIndex(of: "}").map { part[part.index(after: $0)...] } ?? part)
+    }
+    return URL(string: parts[0] + plain.joined()).flatMap { Address($0) }?.authority
   }
 
   /// True if a URL names secrets only in the values of its query: what else it consists of is shown, cached
@@ -99,12 +102,11 @@ extension Manifest {
   package func itemRequest(
     _ id: String, in settings: Settings, knowing known: [Setting]
   ) -> HTTPRequest? {
-    // The ID of several values has its parts escaped already.
+    // The ID of several values has its parts escaped already. The URL has that of `each`.
     let parts =
-      self.id.count > 1
-      ? id.split(separator: "/", omittingEmptySubsequences: false).map {
-        $0.percentDecoded ?? String($0)
-      } : [id]
+      idPaths.count > 1
+      ? id.split(separator: "/", omittingEmptySubsequences: false).dropFirst(each == nil ? 0 : 1)
+        .map { $0.percentDecoded ?? String($0) } : [id]
     // Dots would lead to another resource of the service.
     guard let item, !parts.contains(where: { ["", ".", ".."].contains($0) }) else { return nil }
     let text = parts.map(\.percentEncoded).joined(separator: "/")
@@ -199,7 +201,8 @@ extension Manifest {
     for (index, row) in rows.enumerated() {
       schema.add(row)
       do {
-        reply.records.append(try DeclaredRecord(row, id: idPaths, isCanonical: isCanonical))
+        reply.records.append(
+          try DeclaredRecord(row.row(of: each), id: idPaths, isCanonical: isCanonical))
         if let changes { reply.changeMarks.append(changes.mark(of: row)) }
       } catch {
         reply.unreadable.count += 1
@@ -232,7 +235,10 @@ extension Manifest {
     return path.components.compactMap { if case .member(let name) = $0 { name } else { nil } }
   }
 
-  package var idPaths: [JSONPath] { rows?.isEntries == true ? [.root.appending("id")] : id }
+  package var idPaths: [JSONPath] {
+    let own = rows?.isEntries == true ? [.root.appending("id")] : id
+    return each.map { [$0.path] + own } ?? own
+  }
 
   /// Reads a response with one record, which may be wrapped: `{"data": {…}}`; `nil` if it is empty.
   func decodeItem(
@@ -243,12 +249,15 @@ extension Manifest {
     var level = rows.flatMap { $0.isEntries ? $0.rows(in: document) : nil } ?? [document]
     if !kinds.isEmpty { level = level.map(kinds.applied) }
     var found = false
+    func record(_ row: JSON) -> DeclaredRecord? {
+      try? DeclaredRecord(row.row(of: each), id: idPaths)
+    }
     for _ in 0...Self.maxWrappers {
-      let records = level.compactMap { try? DeclaredRecord($0, id: idPaths) }
+      let records = level.compactMap(record)
       if let record = records.first(where: { $0.id == id }) { return record.detailed }
       found = found || !records.isEmpty
       // What is inside another record is a part of it.
-      level = level.filter { (try? DeclaredRecord($0, id: idPaths)) == nil }.flatMap(\.children)
+      level = level.filter { record($0) == nil }.flatMap(\.children)
     }
     throw SourceError(
       .malformed,

@@ -63,12 +63,13 @@ extension ManifestReader {
 
     private func action() throws(SourceError) -> ErrorRule.Action {
       let names = ErrorRule.Action.names.map { "\"\($0)\"" }.joined(separator: ", ")
-      if rule["then"] == "skip" {
-        throw failure(
-          "then", "one of \(names): \"skip\" is for nested lists, which manifests do not have yet")
-      }
       guard let action = rule["then"]?.string.flatMap({ ErrorRule.Action($0) }) else {
         throw failure("then", "one of \(names)")
+      }
+      if action == .skip, manifest.values["each"] ?? .null == .null {
+        throw manifest.failure(
+          at: offsets["then"] ?? start,
+          "\"skip\" leaves out one of the lists of \"each\", which is missing")
       }
       return action
     }

@@ -31,14 +31,14 @@ struct ManifestReader {
   /// The offsets of the names of the members of the manifest.
   var offsets: [String: Int] = [:]
   var values: [String: JSON] = [:]
+  /// The sources that the lists of the same service are, by the names of the lists.
+  var lists: [String: String] = [:]
 
   static let keys =
     pagingKeys + [
-      "url", "summary", "headers", "auth", "body", "rows", "format", "kinds", "id", "fields",
-      "tables", "total", "item",
-      "search",
-      "image", "errors", "since",
-      "link", "title", "rate", "fresh", "timeout",
+      "url", "each", "summary", "headers", "auth", "body", "rows", "format", "kinds", "id",
+      "fields", "tables", "total", "item", "search", "image", "errors", "since", "link", "title",
+      "rate", "fresh", "timeout",
     ]
 
   init(_ bytes: Data) throws(SourceError) {
@@ -82,6 +82,7 @@ struct ManifestReader {
       Manifest.ResponsePath.init)
     manifest.item = try template("item", "{id}")
     manifest.search = try search()
+    manifest.each = try each(manifest)
     manifest.image = try path("image")
     manifest.link = try path("link")
     manifest.title = try path("title")
@@ -219,9 +220,15 @@ struct ManifestReader {
 
   private func url(_ key: String) throws(SourceError) -> String? {
     guard let text = try string(key) else { return nil }
-    guard Manifest.authority(of: text) != nil else { throw failure(key, "an http or https URL") }
+    try requireAuthority(key, text)
     try requireHiddenSecrets(key, text)
     return text
+  }
+
+  private func requireAuthority(_ key: String, _ url: String) throws(SourceError) {
+    guard Manifest.authority(of: url) == nil else { return }
+    let ending = url.contains("{") ? " without a placeholder in its host" : ""
+    throw failure(key, "an http or https URL\(ending)")
   }
 
   private func requireHiddenSecrets(_ key: String, _ url: String) throws(SourceError) {
@@ -234,9 +241,7 @@ struct ManifestReader {
 
   /// Secrets belong to the host of the URL, so no other URL may lead elsewhere.
   private func requireSameHost(_ manifest: Manifest) throws(SourceError) {
-    var urls = [("item", manifest.item)]
-    if case .url(let url)? = manifest.search { urls.append(("search", url)) }
-    for case (let key, let url?) in urls {
+    for (key, url) in manifest.urls {
       guard Manifest.authority(of: url) != manifest.authority, !manifest.secretNames.isEmpty else {
         continue
       }
@@ -247,13 +252,6 @@ struct ManifestReader {
   private func template(_ key: String, _ placeholder: String) throws(SourceError) -> String? {
     guard let text = try url(key) else { return nil }
     guard text.contains(placeholder) else { throw failure(key, "a URL with \(placeholder)") }
-    // An ID is data of the service, which must not choose the host.
-    guard
-      !text.prefix(while: { $0 != "?" }).split(separator: "/").prefix(2).joined()
-        .contains(placeholder)
-    else {
-      throw failure(key, "a URL with \(placeholder) in its path or query")
-    }
     return text
   }
 
@@ -334,9 +332,10 @@ struct ManifestReader {
     guard let text = try string("search") else { return nil }
     guard text.hasPrefix("url:") else { return .parameter(text) }
     let url = String(text.dropFirst("url:".count))
-    guard url.contains("{query}"), Manifest.authority(of: url) != nil else {
+    guard url.contains("{query}") else {
       throw failure("search", "a parameter, or \"url:\" and a URL with {query}")
     }
+    try requireAuthority("search", url)
     try requireHiddenSecrets("search", url)
     return .url(url)
   }
@@ -410,6 +409,7 @@ extension Manifest {
       add(name, value.map { .string($0.description) })
     }
     add("url", text: url)
+    add("each", each?.json)
     add("summary", text: summary)
     if !headers.isEmpty {
       add("headers", .object(headers.map { JSON.Member($0.name, .string($0.value)) }))

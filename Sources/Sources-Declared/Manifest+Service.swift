@@ -11,6 +11,7 @@ import AggregatorKit
 struct ManifestFile {
   private static let maxLists = 64
 
+  private let name: String
   private let reader: ManifestReader
   private let service: [ManifestReader.Member]
   private let resources: [ManifestReader.Member]
@@ -25,6 +26,7 @@ struct ManifestFile {
   init(reading bytes: Data, named name: String) throws(SourceError) {
     let reader = try ManifestReader(bytes)
     self.reader = reader
+    self.name = name
     let root = JSON(reader.text)
     guard root["service"] != nil || root["resources"] != nil else {
       (service, resources) = ([], [])
@@ -67,11 +69,21 @@ struct ManifestFile {
   func manifest(of list: String?) throws(SourceError) -> Manifest {
     var reader = reader
     guard let list, let member = resources.first(where: { $0.name == list }) else {
-      return try reader.manifest()
+      return try checked(try reader.manifest(), of: name, reader)
     }
+    for list in resources { reader.lists[list.name] = "\(name)-\(list.name)" }
     try reader.readMembers(of: member.value, at: member.index)
     try reader.inherit(from: service)
-    return try reader.declaredManifest(at: member.offset)
+    let manifest = try reader.declaredManifest(at: member.offset)
+    return try checked(manifest, of: "\(name)-\(list)", reader)
+  }
+
+  /// Refuses a source with a list for each of its own records.
+  private func checked(
+    _ manifest: Manifest, of source: String, _ reader: ManifestReader
+  ) throws(SourceError) -> Manifest {
+    guard case .records(source, _)? = manifest.each?.partitions else { return manifest }
+    throw reader.failure("each", "another source than \(source) itself")
   }
 
   /// All manifests.
@@ -93,7 +105,7 @@ extension ManifestReader {
   private static let stepKeys = ["page", "offset", "next", "token", "tokenOnce"]
 
   fileprivate static let serviceKeys =
-    ["base"] + keys.filter { !["url", "item", "summary"].contains($0) }
+    ["base"] + keys.filter { !["url", "each", "item", "summary"].contains($0) }
 
   /// Adds what a service says, and makes URLs absolute.
   fileprivate mutating func inherit(from service: [Member]) throws(SourceError) {

@@ -9,8 +9,11 @@ package import AggregatorKit
 package struct Manifest: Hashable, Sendable {
   /// The URL of the first page.
   ///
-  /// It may hold `${NAME}`, the value of a secret setting.
+  /// It may hold `${NAME}`, the value of a secret setting, and has the placeholder of ``each``.
   package var url: String
+
+  /// The lists that the source consists of; `nil` if it is one list.
+  package var each: Each?
 
   /// A one-line summary; `nil` for the host and path.
   package var summary: String?

@@ -201,12 +201,11 @@ struct ManifestTests {
     ),
     (
       "{\"url\": \"https://a.example\", \"errors\": [\n{\"status\": 422}]}",
-      "line 2: \"then\" of a rule in \"errors\" must be one of \"fail\", \"retry\", \"wait\", \"end\""
+      "line 2: \"then\" of a rule in \"errors\" must be one of \"fail\", \"retry\", \"wait\", \"end\", \"skip\""
     ),
     (
       "{\"url\": \"https://a.example\", \"errors\": [{\"status\": 404,\n\"then\": \"skip\"}]}",
-      "line 2: \"then\" of a rule in \"errors\" must be one of \"fail\", \"retry\", \"wait\", \"end\": "
-        + "\"skip\" is for nested lists, which manifests do not have yet"
+      "line 2: \"skip\" leaves out one of the lists of \"each\", which is missing"
     ),
     (
       "{\"url\": \"https://a.example\", \"errors\": [{\"path\": \"a..b\", \"then\": \"end\"}]}",

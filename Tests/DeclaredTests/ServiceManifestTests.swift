@@ -106,8 +106,8 @@ final class ServiceManifestTests {
       "line 5: \"url\" must be a path, or a URL on the host of \"base\""
     ),
     (
-      "\"base\": \"https://a.example\"", "\"url\": \"/a\",\n\"each\": \"b\"",
-      "line 5: unknown key \"each\""
+      "\"base\": \"https://a.example\"", "\"url\": \"/a\",\n\"lists\": \"b\"",
+      "line 5: unknown key \"lists\""
     ),
     (
       "\"base\": \"https://a.example\", \"auth\": {\"basic\": {\n\"usr\": \"x\"}}",

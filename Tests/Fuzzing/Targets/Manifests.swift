@@ -15,9 +15,13 @@ extension FuzzTarget {
       #"{"url": "https://a.example", "headers": {"A": "b ${C}"}, "page": "page=1", "size": "n=20", "more": "!done", "rate": "off"}"#,
       #"{"url": "https://a.example", "auth": {"basic": {"user": "mary", "password": "${P}"}}}"#,
       #"{"url": "https://a.example", "auth": {"oauth": {"token": "https://b.example/t", "grant": "refresh_token", "id": "${I}", "secret": "${S}", "refresh": "${R}", "scope": "x", "send": "body", "parameters": {"a": "b"}}}}"#,
+      #"{"url": "https://a.example/{value}/x?y={value}", "each": {"values": ["a", "b/c"]}, "item": "https://a.example/{value}/{id}"}"#,
+      #"{"url": "https://a.example/{date}", "each": {"dates": "2024-01-01", "step": "7d", "lookback": "12h"}, "errors": [{"status": 403, "then": "skip"}]}"#,
+      #"{"url": "https://a.example/{repos.full_name}", "each": "repos"}"#,
     ].map { Array($0.utf8) },
     tokens: [
-      "\"url\":", "\"next\":", "\"id\":", "${A}", "{}", "\"*\"", "a.b", "//", "/*", "*/", ",}",
+      "\"each\":", "{date}", "{a.b}", "\"url\":", "\"next\":", "\"id\":", "${A}", "{}", "\"*\"",
+      "a.b", "//", "/*", "*/", ",}",
     ]
   ) { bytes in
     let manifest: Manifest
@@ -27,6 +31,9 @@ extension FuzzTarget {
     let text = manifest.json.text
     let again = try? Manifest(reading: Data(text.utf8))
     try expect(again?.json.text == text, "written and read it is another manifest")
+    if let filled = try? manifest.filled(with: "@b.example:1/é") {
+      try expect(filled.authority == manifest.authority, "a value chooses the host")
+    }
     let response = HTTPResponse(
       status: 200, headers: [("Link", text)],
       body: Data(#"{"data": {"x": {"items": [{"a": 1}]}}}"#.utf8))
