@@ -26,7 +26,7 @@ extension Plugin {
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings` if there is no such source or day, or if a source has itself as a
   ///   parent.
-  func partitionList(
+  package func partitionList(
     in environment: PluginEnvironment
   ) throws(SourceError) -> (any PartitionList)? {
     switch partitions {

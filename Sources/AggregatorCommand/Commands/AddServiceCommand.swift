@@ -83,7 +83,7 @@ extension Command {
     _ context: CommandContext
   ) throws(CommandError) -> (ServiceRequest, [SourceRequest.LiteralSecret]) {
     let ofService = ["rate", "fresh"]
-    for option in [curl, body, table, single, probe] + manifestOptions
+    for option in [curl, body, each, table, single, probe] + manifestOptions
     where invocation.has(option) && !ofService.contains(option.name) {
       throw CommandError.exclusive(openAPI.spelling, option.spelling)
     }

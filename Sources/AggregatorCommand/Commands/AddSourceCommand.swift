@@ -35,6 +35,10 @@ extension Command {
     "since-param", .text, "PARAM=PATH",
     about: "query parameter that asks for changes, and where a record has the time of its last one")
 
+  static let each = Option(
+    "each", .list, "DAY|VALUES",
+    about: "a list for each day since DAY, {date} in the URL, or for each value, {value}")
+
   /// The keys of the options that have other names.
   private static let manifestKeys = [
     "page-param": "page", "offset-param": "offset", "token-param": "token", "page-size": "size",
@@ -70,7 +74,7 @@ extension Command {
   static let addSource = Command(
     "NAME URL | NAME --curl | NAME --openapi FILE",
     options: [curl, openAPI, only, header, body] + signInOptions + manifestOptions + [
-      since, table, single, probe, allowHost, replace,
+      since, each, table, single, probe, allowHost, replace,
       .dryRun.with(about: "print what was found without saving it"),
       .yes.with(about: "save it even if the paging could not be verified"), .json,
       .timeout.with(about: "time limit of all requests, and later of a page: 10 (seconds), 2m"),
@@ -83,6 +87,8 @@ extension Command {
         + "page size, and looks for the depth at which the service ends a list. It saves only what is proved.",
       "With --since-param, later syncs ask only for what has changed. Two requests prove that the service does not ignore "
         + "the parameter.",
+      "With {SOURCE.FIELD} in the URL, such as {repos.full_name}, there is a list for each record of that source, with {date} "
+        + "or {value} one for each day or value of --each. Two of them are read.",
       "A literal key, as in \"Authorization: Bearer …\", becomes a setting named after the source, and is "
         + "saved in your settings file.",
       "With --basic or --oauth-token-url, the source signs in. The password, or the client's ID, its secret and the "
@@ -317,6 +323,38 @@ extension Command {
     return ["oauth": .object(members)]
   }
 
+  /// The lists of which there is one for each value of a placeholder in the URL; `nil` without a placeholder.
+  private static func lists(
+    _ invocation: Invocation, in url: String
+  ) throws(CommandError) -> JSON? {
+    let values = invocation.list(each)
+    guard let name = Manifest.Each.names(in: url).first else {
+      guard values == nil else {
+        throw CommandError(.usage, "\(each.spelling) needs {date} or {value} in the URL")
+      }
+      return nil
+    }
+    guard !invocation.has(openAPI) else {
+      throw CommandError(
+        .usage, "the URL cannot have {\(name)} with \(openAPI.spelling)",
+        hint: "add that list by its own URL, or write \"each\" into the manifest")
+    }
+    switch (name, values) {
+    case ("date", let days?) where days.count == 1: return ["dates": .string(days[0])]
+    case ("value", let values?): return ["values": .array(values.map(JSON.string))]
+    case ("date", _):
+      throw CommandError(
+        .usage, "{date} needs the first day", hint: "such as \(each.spelling) 2024-01-01")
+    case ("value", nil):
+      throw CommandError(
+        .usage, "{value} needs the values", hint: "such as \(each.spelling) alpha,beta")
+    case (_, nil): return .string(String(name.prefix { $0 != "." }))
+    default:
+      throw CommandError(
+        .usage, "\(each.spelling) cannot be used with {\(name)}, which is a list for each record")
+    }
+  }
+
   /// A manifest of what the command line says.
   static func hints(
     _ invocation: Invocation, _ request: SourceRequest, _ auth: JSON?,
@@ -326,6 +364,9 @@ extension Command {
     if !request.headers.isEmpty {
       let headers = request.headers.map { JSON.Member($0.name, .string($0.value)) }
       members.append(JSON.Member("headers", .object(headers)))
+    }
+    if let lists = try lists(invocation, in: request.url) {
+      members.append(JSON.Member("each", lists))
     }
     if let auth { members.append(JSON.Member("auth", auth)) }
     if let body = request.body { members.append(JSON.Member("body", body)) }

@@ -36,7 +36,7 @@ package struct Prober: Sendable {
       guard !first.rows.isEmpty else { throw failure }
       proposal.warnings.append("rows may be missing: \(failure.message)")
     }
-    proposal.hasNoRows = first.rows.isEmpty
+    proposal.rowCount = first.rows.count
     var second: Sample?
     if isSingle || first.isFile {
       proposal.manifest.paging.proof = .single

@@ -19,8 +19,11 @@ package struct Proposal: Sendable {
   /// The time at which the service accepts requests again, if its last response says that no quota is left.
   var quotaReset: Date?
 
+  /// The number of rows on the first page; `nil` if it was not requested.
+  var rowCount: Int?
+
   /// True if the list of records is empty, so that it shows neither an ID nor fields nor paging.
-  package var hasNoRows = false
+  package var hasNoRows: Bool { rowCount == 0 }
 
   /// True if the rows of a second page, or the end after the first, were seen, and all rows have IDs.
   package var isProved: Bool {
@@ -46,7 +49,15 @@ package struct Proposal: Sendable {
     let hints = try Manifest(reading: Data(hints.text.utf8))
     let prober = Prober(
       name: name, environment: try hints.authorized(environment), choose: choose)
-    self = try await prober.complete(hints, isSingle: isSingle, isProbing: isProbing)
+    guard let each = hints.each,
+      // Its parent signs in by itself.
+      let lists = try DeclaredPlugin(name, hints).partitionList(in: environment)
+    else {
+      self = try await prober.complete(hints, isSingle: isSingle, isProbing: isProbing)
+      return
+    }
+    self = try await prober.complete(
+      hints, forEach: each, of: lists, isSingle: isSingle, isProbing: isProbing)
   }
 
   /// Requests a list that is described, and proves what the description says.

@@ -195,7 +195,10 @@ import Testing
   /// Parses a command line and runs it, offline unless it requires the network.
   private static func expectToWork(_ words: [String], in sandbox: Sandbox? = nil) async throws {
     // These want an API; AddedSourceTests have one.
-    let adding = ["sources add", "sources edit", "sources export", "sources remove", "issues list"]
+    let adding = [
+      "sources add", "sources edit", "sources export", "sources remove", "issues list",
+      "issues show",
+    ]
     if adding.contains(words.prefix(2).joined(separator: " ")) { return }
     // It does not end by itself; ServeCommandTests and ServeGuideTests start it.
     if words.first == "serve" { return }
