@@ -92,15 +92,46 @@ extension Plugin {
       mode: mode, depth: policy.isEndless ? nil : policy.depthLimit, clock: environment.clock,
       now: environment.now,
       observer: environment.observer)
-    sync.changes = tracking.map { tracking in
-      ChangeSource(tracking) { since throws(SourceError) in
-        try observedRemote(in: environment, deadline, .marked(since: since))
-          .cachePolicy(cachePolicy)
+    if let list = try partitionList(in: environment) {
+      let calls = SyncCalls(environment: environment, cachePolicy: cachePolicy, deadline: deadline)
+      sync.partitions = try syncPartitions(list, tracking, calls)
+    } else {
+      sync.changes = tracking.map { tracking in
+        ChangeSource(tracking) { since throws(SourceError) in
+          try observedRemote(in: environment, deadline, .marked(since: since))
+            .cachePolicy(cachePolicy)
+        }
       }
     }
     sync.readsFirstPageAgain = policy.readsFirstPageAgain
     sync.minPagesAhead = policy.listIsFile ? 2 : 0
     return sync
+  }
+
+  /// The lists of all partitions, whose calls are rate-limited together.
+  private func syncPartitions(
+    _ list: any PartitionList, _ tracking: ChangeTracking?, _ calls: SyncCalls
+  ) throws(SourceError) -> SyncPartitions<Item> {
+    let environment = calls.environment
+    @Sendable func pages(_ listing: Listing) throws(SourceError) -> any DataSource<Item> {
+      try resilientPages(of: list, in: environment, calls.deadline, listing)
+        .observed(by: environment.observer, as: name).cachePolicy(calls.cachePolicy)
+    }
+    @Sendable func part(_ partition: Partition, _ pages: any DataSource<Item>) -> any DataSource<
+      Item
+    > {
+      PartitionPart(partition, of: list, named: name, over: pages, now: environment.now)
+    }
+    let all = try pages(tracking == nil ? .plain : .marked(since: nil))
+    return SyncPartitions(list) {
+      part($0, all)
+    } changes: { partition in
+      tracking.map { tracking in
+        ChangeSource(tracking) { since throws(SourceError) in
+          part(partition, try pages(.marked(since: since)))
+        }
+      }
+    }
   }
 
   /// The typed view of this source's records in a store, searched by the searchable fields.
@@ -136,9 +167,7 @@ extension Plugin {
   ) throws(SourceError) -> any DataSource<Item> {
     try resilient(in: environment, deadline) { environment throws(SourceError) in
       let remote = { @Sendable (partition: Partition) throws(SourceError) in
-        var environment = environment
-        environment.partition = partition
-        return try redactedRemote(in: environment, listing)
+        try redactedRemote(in: environment.reading(partition), listing)
       }
       // What is wrong with one of them is wrong with all.
       _ = try remote(.sample)
@@ -278,8 +307,7 @@ extension Plugin {
   private func fixedPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int? {
     if let size = policy.upstreamPageSize { return try size.value(in: environment.settings) }
     // A remote that cannot be set up requests nothing.
-    var environment = environment
-    if partitions != nil { environment.partition = .sample }
+    let environment = partitions == nil ? environment : environment.reading(.sample)
     return (try? remote(in: environment))?.pageSize
   }
 
@@ -337,6 +365,13 @@ struct Service: Sendable {
   func isShared(with other: Service) -> Bool {
     host == other.host && caller.account == other.caller.account
   }
+}
+
+/// How a sync calls a service.
+private struct SyncCalls {
+  let environment: PluginEnvironment
+  let cachePolicy: CachePolicy
+  let deadline: Duration?
 }
 
 /// The records that a remote source lists.

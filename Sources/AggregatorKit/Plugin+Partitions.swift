@@ -22,6 +22,19 @@ public enum Partitions: Hashable, Sendable {
 }
 
 extension Plugin {
+  /// The remote source with all of its partitions, if it has any.
+  ///
+  /// - Throws: As ``remote(in:)``, and `invalidSettings` if there are no such partitions.
+  package func wholeRemote(
+    in environment: PluginEnvironment
+  ) throws(SourceError) -> any DataSource<Item> {
+    guard let list = try partitionList(in: environment) else { return try remote(in: environment) }
+    let pages = PartitionPages(name, for: list) { partition throws(SourceError) in
+      try remote(in: environment.reading(partition))
+    }
+    return PartitionedSource(name, for: list, over: pages, now: environment.now)
+  }
+
   /// The partitions of this source; `nil` if its list is one.
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings` if there is no such source or day, or if a source has itself as a
@@ -48,8 +61,6 @@ extension Plugin {
           .invalidSettings, "\(name) has a list for each of \(parent), but there is no such source",
           remedy: Remedy("sources list", .command))
       }
-      var environment = environment
-      environment.partition = nil
       return parent.partitions(by: field, in: environment)
     }
   }
@@ -62,7 +73,8 @@ extension Plugin {
       guard chain.dropLast().allSatisfy({ $0 != parent }) else {
         throw SourceError(
           .invalidSettings,
-          "\(name) cannot have a list for each of itself: \(chain.joined(separator: " for each of "))")
+          "\(name) cannot have a list for each of itself: \(chain.joined(separator: " for each of "))"
+        )
       }
       next = sources.first { $0.name == parent }?.partitions
     }
@@ -71,6 +83,14 @@ extension Plugin {
   private func partitions(by field: String, in environment: PluginEnvironment) -> any PartitionList
   {
     RecordPartitions(self, by: field, in: environment)
+  }
+}
+
+extension PluginEnvironment {
+  func reading(_ partition: Partition) -> PluginEnvironment {
+    var environment = self
+    environment.partition = partition
+    return environment
   }
 }
 
@@ -99,6 +119,7 @@ private final class RecordPartitions<Parent: Plugin>: PartitionList {
   private let recordStore: RecordStore<Parent.Item>
   private let sync: Lazy<Result<Sync<Parent.Item>, SourceError>, Never>
   private let value: @Sendable (StoredRecord) -> String?
+  private let clock: any Clock<Duration>
   private let now: @Sendable () -> Date
   private let buffer = Mutex(Buffer())
   private let knownBase = Mutex<Int64?>(nil)
@@ -116,6 +137,7 @@ private final class RecordPartitions<Parent: Plugin>: PartitionList {
       Result { () throws(SourceError) in try parent.sync(into: store, in: environment) }
     }
     value = parent.value(of: field)
+    clock = environment.clock
     now = environment.now
   }
 
@@ -152,7 +174,15 @@ private final class RecordPartitions<Parent: Plugin>: PartitionList {
     let last = try await recordStore.lastSync()
     // Of an endless list those that are there.
     guard !isEndless, !isFresh(last) else { return [] }
-    let result = try await sync.value().get().run(upTo: nil, jobs: 1, waits: waits) { _ in }
+    var result = SyncResult()
+    repeat {
+      if result.failure != nil {
+        // Another machine reads them.
+        do { try await clock.sleep(for: .seconds(1)) } catch { throw SourceError.cancelled }
+        if try await isFresh(recordStore.lastSync()) { return [] }
+      }
+      result = try await sync.value().get().run(upTo: nil, jobs: 1, waits: waits) { _ in }
+    } while result.failure?.code == .busy && recordStore.store.isShared
     buffer.withLock { $0 = Buffer() }
     return try warnings(of: result, after: last)
   }
@@ -181,8 +211,12 @@ private final class RecordPartitions<Parent: Plugin>: PartitionList {
     of result: SyncResult, after last: LastSync
   ) throws(SourceError) -> [Warning] {
     if let failure = result.failure {
-      guard let full = last.full, failure.allowsFallback else { throw failure }
-      return [incomplete("\(failure.message); those of \(ChangeTracking.text(of: full.iso8601)) are used")]
+      guard failure.allowsFallback || failure.code == .busy, let full = last.full else {
+        throw failure
+      }
+      return [
+        incomplete("\(failure.message); those of \(ChangeTracking.text(of: full.iso8601)) are used")
+      ]
     }
     if let reason = result.inconclusiveReason { return [incomplete(reason)] }
     return result.reachedDepth.map { [incomplete("the service lists only the first \($0)")] } ?? []

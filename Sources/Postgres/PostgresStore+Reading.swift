@@ -101,6 +101,21 @@ extension PostgresStore {
     } ?? nil
   }
 
+  public func checkpoints(
+    of source: String, startingWith prefix: String
+  ) async throws(SourceError) -> [String: String] {
+    let found = try await read { connection throws(PostgresFailure) in
+      try connection.rows(
+        """
+        SELECT c.name, c.value
+        FROM aggregator_store.sources s JOIN aggregator_store.checkpoints c ON c.source = s.number
+        WHERE s.name = $1 AND starts_with(c.name, $2)
+        """, .text(source), .text(prefix)
+      ).map { ($0.text(0) ?? "", $0.text(1) ?? "") }
+    }
+    return Dictionary(found ?? []) { first, _ in first }
+  }
+
   public func deleted(
     among ids: [String], of source: String
   ) async throws(SourceError) -> Set<RecordKey> {

@@ -270,7 +270,8 @@ extension PostgresConnection: StoreTransaction {
   }
 
   package mutating func unseen(
-    by pass: String, and notes: String, upTo last: Int64, of source: Int64
+    by pass: String, and notes: String, upTo last: Int64, of source: Int64,
+    startingWith prefix: String?
   ) throws(PostgresFailure) -> (missing: [Int64], noted: [Int64], known: Int, seen: Int) {
     let seen = """
       SELECT e.position::bigint AS position
@@ -278,19 +279,30 @@ extension PostgresConnection: StoreTransaction {
       WHERE s.source = $1 AND s.reconciliation = $2
       """
     let range = PositionRange(of: source)
-    let end = min(last, range.end)
-    let counts = enqueue(
-      """
-      SELECT (SELECT count(DISTINCT position) FROM (\(seen)) seen), (
-        SELECT count(*) FROM aggregator_store.records
-        WHERE position > $3 AND position <= $4 AND removed_upstream IS NULL)
-      """, .integer(source), .text(pass), .integer(range.start), .integer(end))
-    let missing = enqueue(
-      """
-      SELECT r.position FROM aggregator_store.records r
+    var records = """
+      aggregator_store.records r
       WHERE r.position > $3 AND r.position <= $4 AND r.removed_upstream IS NULL
-        AND r.position NOT IN (\(seen)) ORDER BY r.position
-      """, .integer(source), .text(pass), .integer(range.start), .integer(end))
+      """
+    var values: [PostgresValue] = [
+      .integer(source), .text(pass), .integer(range.start), .integer(min(last, range.end)),
+    ]
+    if let prefix {
+      records += " AND r.source = $1 AND r.id >= $5 AND r.id < $6"
+      // The last text in byte order that begins with the prefix.
+      values += [.text(prefix), .text("\(prefix)\u{10FFFF}")]
+    }
+    let counts = enqueue(
+      PostgresStatement(
+        """
+        SELECT (SELECT count(DISTINCT position) FROM (\(seen)) seen), (
+          SELECT count(*) FROM \(records))
+        """, values))
+    let missing = enqueue(
+      PostgresStatement(
+        """
+        SELECT r.position FROM \(records)
+          AND r.position NOT IN (\(seen)) ORDER BY r.position
+        """, values))
     let noted = enqueue(seen, .integer(source), .text(notes))
     let results = try run()
     return (

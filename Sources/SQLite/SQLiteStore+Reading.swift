@@ -70,6 +70,20 @@ extension SQLiteStore {
     } ?? nil
   }
 
+  public func checkpoints(
+    of source: String, startingWith prefix: String
+  ) async throws(SourceError) -> [String: String] {
+    let found = try await read { connection throws(SQLiteFailure) in
+      try connection.rows(
+        """
+        SELECT name, value FROM checkpoints
+        WHERE source = (SELECT number FROM sources WHERE name = ?1) AND name >= ?2 AND name < ?3
+        """, source, prefix, "\(prefix)\u{10FFFF}"
+      ) { ($0.text(0) ?? "", $0.text(1) ?? "") }
+    }
+    return Dictionary(found ?? []) { first, _ in first }
+  }
+
   public func deleted(
     among ids: [String], of source: String
   ) async throws(SourceError) -> Set<RecordKey> {

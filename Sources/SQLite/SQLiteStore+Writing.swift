@@ -262,22 +262,34 @@ extension Connection: StoreTransaction {
   }
 
   package mutating func unseen(
-    by pass: String, and notes: String, upTo last: Int64, of source: Int64
+    by pass: String, and notes: String, upTo last: Int64, of source: Int64,
+    startingWith prefix: String?
   ) throws(SQLiteFailure) -> (missing: [Int64], noted: [Int64], known: Int, seen: Int) {
     let range = PositionRange(of: source)
     // In SQL the sets would be tables in memory, which take a hundred times as much.
     let seen = try listed(in: pass, of: source)
     var known = 0
     var missing: [Int64] = []
-    _ = try rows(
-      """
-      SELECT position FROM records
-      WHERE position > ?1 AND position <= ?2 AND removed_upstream IS NULL
-      """, range.start, min(last, range.end)
-    ) { row in
+    let end = min(last, range.end)
+    func take(_ row: borrowing Statement) {
       let position = row.integer(0)
       known += 1
       if !seen.contains(position) { missing.append(position) }
+    }
+    if let prefix {
+      // The last text in byte order that begins with the prefix.
+      _ = try rows(
+        """
+        SELECT position FROM records
+        WHERE source = ?1 AND id >= ?2 AND id < ?3 AND position <= ?4 AND removed_upstream IS NULL
+        ORDER BY position
+        """, source, prefix, "\(prefix)\u{10FFFF}", end, read: take)
+    } else {
+      _ = try rows(
+        """
+        SELECT position FROM records
+        WHERE position > ?1 AND position <= ?2 AND removed_upstream IS NULL
+        """, range.start, end, read: take)
     }
     let noted = missing.isEmpty ? PositionSet() : try listed(in: notes, of: source)
     return (missing, missing.filter(noted.contains), known, seen.count)

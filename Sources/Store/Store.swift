@@ -58,6 +58,11 @@ public protocol Store: Sendable {
   /// The text of a checkpoint; `nil` if there is none.
   func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String?
 
+  /// The names and texts of the checkpoints whose names start with `prefix`, in any order; none by default.
+  func checkpoints(
+    of source: String, startingWith prefix: String
+  ) async throws(SourceError) -> [String: String]
+
   /// True if the programs that use the store may run on different machines; `false` by default.
   ///
   /// A sync then shares its work with those of other machines.
@@ -147,6 +152,10 @@ extension Store {
   public func pageKeys(
     of source: String, startingWith prefix: String
   ) async throws(SourceError) -> [String] { [] }
+
+  public func checkpoints(
+    of source: String, startingWith prefix: String
+  ) async throws(SourceError) -> [String: String] { [:] }
 
   public func changes(
     of source: String, since start: HistoryStart, after position: Int64, limit: Int

@@ -137,7 +137,7 @@ public struct CheckpointUpdate: Hashable, Sendable {
 /// A step of a complete pass over a service, which finds the records that were removed upstream.
 ///
 /// Seen IDs are kept in a separate table, so that unchanged records are not written. They are removed
-/// together with the checkpoint.
+/// together with the checkpoint, or with the last step.
 public struct Reconciliation: Hashable, Sendable {
   /// The conditions under which unseen records count as removed upstream.
   public struct Completion: Hashable, Sendable {
@@ -148,6 +148,9 @@ public struct Reconciliation: Hashable, Sendable {
 
     /// The number of different records that a complete pass must have seen.
     public var minRecordCount: Int
+
+    /// True if nothing seen is an answer, because it is known by other means that there is nothing; false by default.
+    package var allowsNone = false
 
     public init(lastPosition: Int64, minRecordCount: Int) {
       self.lastPosition = lastPosition
@@ -163,9 +166,13 @@ public struct Reconciliation: Hashable, Sendable {
   /// If they are more than ten and more than a tenth of all, only a second such pass proves it.
   public var completion: Completion?
 
-  public init(begins: Bool, completion: Completion? = nil) {
+  /// What the IDs of the records start with that the pass sees all of; `nil` for all records.
+  public var prefix: String?
+
+  public init(begins: Bool, completion: Completion? = nil, of prefix: String? = nil) {
     self.begins = begins
     self.completion = completion
+    self.prefix = prefix
   }
 }
 

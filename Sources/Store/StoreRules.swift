@@ -86,8 +86,8 @@ extension StoreChanges.Unconfirmed {
   ///   - missing: The positions of the records not seen, up to the last one when the pass began.
   ///   - noted: Those that the last pass missed without removing them.
   ///   - known: The number of records up to that last one, without ones removed upstream.
-  ///   - seen: The number of different records seen.
-  init?(missing: [Int64], noted: Set<Int64>, known: Int, seen: Int) {
+  ///   - seen: The number of different records seen; `nil` if none may be an answer.
+  init?(missing: [Int64], noted: Set<Int64>, known: Int, seen: Int?) {
     let unexpected = missing.count { !noted.contains($0) }
     let isNothingSeen = seen == 0 && !missing.isEmpty
     guard isNothingSeen || unexpected > 10 && unexpected > known / 10 else { return nil }

@@ -45,12 +45,14 @@ package protocol StoreTransaction: ~Copyable {
   /// Removes all seen positions of a pass.
   mutating func forgetSeen(by pass: String, of source: Int64) throws(Failure)
 
-  /// Compares the records up to `last`, without ones removed upstream, with the seen positions of `pass`.
+  /// Compares the records up to `last` whose IDs start with a prefix, `nil` for all of them, without ones removed upstream,
+  /// with the seen positions of `pass`.
   ///
   /// - Returns: The positions that were not seen, ascending; those of them that are noted as seen by `notes`; the number of
   ///   the records; and the number of different ones seen: a service may send one twice and leave out another.
   mutating func unseen(
-    by pass: String, and notes: String, upTo last: Int64, of source: Int64
+    by pass: String, and notes: String, upTo last: Int64, of source: Int64,
+    startingWith prefix: String?
   ) throws(Failure) -> (missing: [Int64], noted: [Int64], known: Int, seen: Int)
 
   /// Changes the history of a source; a store that keeps none does nothing.
@@ -157,27 +159,28 @@ extension StoreTransaction where Self: ~Copyable {
     try noteSeen(positions, by: update.name, of: source)
     var removed: [Int64] = []
     if let completion = step.completion {
-      removed = try complete(update.name, completion, of: source, &changes)
+      removed = try complete(update.name, completion, step.prefix, of: source, &changes)
     }
-    if update.to == nil { try forgetSeen(by: update.name, of: source) }
+    if update.to == nil || step.completion != nil { try forgetSeen(by: update.name, of: source) }
     return removed
   }
 
   /// Returns the records that a pass has not seen, or only notes them until the next pass confirms it.
   private mutating func complete(
-    _ pass: String, _ completion: Reconciliation.Completion, of source: Int64,
+    _ pass: String, _ completion: Reconciliation.Completion, _ prefix: String?, of source: Int64,
     _ changes: inout StoreChanges
   ) throws(Failure) -> [Int64] {
     let notes = "missing \(pass)"
     let found = try unseen(
-      by: pass, and: notes, upTo: completion.lastPosition, of: source)
+      by: pass, and: notes, upTo: completion.lastPosition, of: source, startingWith: prefix)
     guard found.seen >= completion.minRecordCount else {
       changes.incompleteSeenCount = found.seen
       return []
     }
     try forgetSeen(by: notes, of: source)
     changes.unconfirmedRemovals = StoreChanges.Unconfirmed(
-      missing: found.missing, noted: Set(found.noted), known: found.known, seen: found.seen)
+      missing: found.missing, noted: Set(found.noted), known: found.known,
+      seen: completion.allowsNone ? nil : found.seen)
     guard changes.unconfirmedRemovals == nil else {
       try noteSeen(found.missing, by: notes, of: source)
       return []

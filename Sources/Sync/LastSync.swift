@@ -37,6 +37,7 @@ extension Sync {
     let checkpoint = try await store.checkpoint(checkpointName, of: source)
     let page = checkpoint.flatMap { text in
       SyncCheckpoint(text, at: now())?.date ?? SharedPass(text, at: now())?.progress.date
+        ?? PartitionPass(text, at: now())?.date
     }
     // A sync that was not complete leaves its end only there.
     let ended = try await store.status(of: source).history?.syncedAt

@@ -6,20 +6,7 @@ import AggregatorStore
 ///
 /// It is the text of a checkpoint, changed only in the transactions of a store, and its times are the store's.
 struct SharedPass: Hashable, Codable, Sendable {
-  /// A page that a worker fetches, until it saves it or the lease expires.
-  struct Lease: Hashable, Codable, Sendable {
-    /// The page's index, from 0.
-    let page: Int
-    /// A number that grows with every lease: that of an expired one is never valid again.
-    fileprivate(set) var fence: Int64
-    fileprivate(set) var worker: String
-    /// In milliseconds since 1970.
-    fileprivate(set) var expires: Timestamp
-
-    private enum CodingKeys: String, CodingKey {
-      case page = "p", fence = "f", worker = "w", expires = "e"
-    }
-  }
+  typealias Lease = Leases.Lease
 
   /// Tells the leases of this pass from those of another.
   let id: String
@@ -30,7 +17,7 @@ struct SharedPass: Hashable, Codable, Sendable {
   /// The sums over the pages that are done, in any order; it has no cursor.
   private(set) var progress: SyncCheckpoint
 
-  private(set) var leases: [Lease] = []
+  private(set) var leases = Leases()
 
   /// The index of the last page, once a worker has seen it.
   private var last: Int?
@@ -42,13 +29,12 @@ struct SharedPass: Hashable, Codable, Sendable {
   private var doneAhead: [Int] = []
   /// The page after the last one that was ever leased.
   private var next = 0
-  private var fence: Int64 = 0
   /// True if the service lists no more, although it may have more.
   private var hasReachedDepth: Bool?
 
   private enum CodingKeys: String, CodingKey {
     case id = "i", size = "z", progress = "s", leases = "l", last = "e", done = "d",
-      doneAhead = "a", next = "n", fence = "f", hasReachedDepth = "x", highest = "h"
+      doneAhead = "a", next = "n", hasReachedDepth = "x", highest = "h"
   }
 
   init(id: String, size: Int, after position: Int64, at date: Date) {
@@ -68,9 +54,9 @@ struct SharedPass: Hashable, Codable, Sendable {
   /// False for numbers that only damage explains, and whose products might overflow.
   private var isPlausible: Bool {
     let pages = 0..<(1 << 30)
-    let indices = leases.map(\.page) + doneAhead + [done, next, last, highest].compactMap(\.self)
-    return 1...100_000 ~= size && indices.allSatisfy(pages.contains)
-      && (leases.map(\.fence) + [fence]).allSatisfy { 0..<(1 << 60) ~= $0 }
+    let indices =
+      leases.all.map(\.place) + doneAhead + [done, next, last, highest].compactMap(\.self)
+    return 1...100_000 ~= size && indices.allSatisfy(pages.contains) && leases.isPlausible
   }
 
   var text: String { (try? CanonicalJSON.text(of: self)) ?? "" }
@@ -87,20 +73,10 @@ struct SharedPass: Hashable, Codable, Sendable {
   mutating func lease(
     _ count: Int, to worker: String, at now: Date, for time: Duration, depth: Int?
   ) -> [Lease] {
-    let (present, expires) = (Timestamp(now), Timestamp(now + time))
-    var taken: [Lease] = []
-    for index in leases.indices where taken.count < count && leases[index].expires <= present {
-      fence += 1
-      leases[index].fence = fence
-      leases[index].worker = worker
-      leases[index].expires = expires
-      taken.append(leases[index])
-    }
+    let end = now + time
+    var taken = leases.retake(count, for: worker, at: now, until: end)
     while taken.count < count, next < limit(depth) {
-      fence += 1
-      let lease = Lease(page: next, fence: fence, worker: worker, expires: expires)
-      leases.append(lease)
-      taken.append(lease)
+      taken.append(leases.take(next, for: worker, until: end))
       next += 1
     }
     return taken
@@ -116,54 +92,30 @@ struct SharedPass: Hashable, Codable, Sendable {
     return max(limits.min() ?? .max, done + 1)
   }
 
-  /// True if a lease is valid.
-  func holds(_ lease: Lease, at now: Date) -> Bool {
-    leases.contains {
-      $0.page == lease.page && $0.fence == lease.fence && $0.expires > Timestamp(now)
-    }
-  }
-
-  /// Extends the leases that are still valid.
   mutating func renew(_ held: [Lease], at now: Date, for time: Duration) {
-    for index in leases.indices
-    where leases[index].expires > Timestamp(now)
-      && held.contains(where: { $0.fence == leases[index].fence })
-    {
-      leases[index].expires = Timestamp(now + time)
-    }
+    leases.renew(held, at: now, until: now + time)
   }
 
-  /// The workers that hold leases, and how many pages each of them fetches.
-  func workers(at now: Date) -> [String: Int] {
-    let valid = leases.filter { $0.expires > Timestamp(now) }
-    return Dictionary(valid.map { ($0.worker, 1) }, uniquingKeysWith: +)
-  }
-
-  /// Gives leases back, so that another worker need not wait until they expire.
-  mutating func release(_ held: [Lease]) {
-    for index in leases.indices where held.contains(where: { $0.fence == leases[index].fence }) {
-      leases[index].expires = Timestamp(milliseconds: 0) ?? leases[index].expires
-    }
-  }
+  mutating func release(_ held: [Lease]) { leases.release(held) }
 
   /// Notes that a page is done, whose lease is valid.
   mutating func finish(
     _ lease: Lease, _ page: Page<some Record>, depth: Int?, at date: Date,
     tracking: ChangeTracking? = nil
   ) {
-    leases.removeAll { $0.fence == lease.fence }
+    leases.end(lease)
     progress.add(page, at: date)
     progress.note(page.changeMarks, by: tracking)
-    if !page.records.isEmpty || page.next != nil { highest = max(highest ?? 0, lease.page) }
-    let isCut = depth.map { (lease.page + 1) * size >= $0 } ?? false
+    if !page.records.isEmpty || page.next != nil { highest = max(highest ?? 0, lease.place) }
+    let isCut = depth.map { (lease.place + 1) * size >= $0 } ?? false
     if page.next == nil || isCut {
       if page.next != nil { hasReachedDepth = true }
-      last = min(last ?? lease.page, lease.page)
-      leases.removeAll { $0.page > lease.page }
+      last = min(last ?? lease.place, lease.place)
+      leases.endAll(after: lease.place)
     }
     // Pages that contradict each other: the list has changed.
     if let last, let highest, highest > last { progress.isCertain = false }
-    doneAhead.append(lease.page)
+    doneAhead.append(lease.place)
     doneAhead.sort()
     while doneAhead.first.map({ $0 <= done }) ?? false {
       if doneAhead.removeFirst() == done { done += 1 }
@@ -172,13 +124,8 @@ struct SharedPass: Hashable, Codable, Sendable {
   }
 }
 
-extension Timestamp {
-  /// In milliseconds since 1970.
-  fileprivate init(_ date: Date) { self.init(.seconds(date.timeIntervalSince1970)) }
-}
-
 extension Date {
-  fileprivate static func + (date: Date, duration: Duration) -> Date {
+  static func + (date: Date, duration: Duration) -> Date {
     date.addingTimeInterval(duration / .seconds(1))
   }
 }

@@ -126,10 +126,10 @@ struct SharedSync<Item: Record>: Sendable {
     await .fetched(
       lease,
       Result { () async throws(SourceError) in
-        var page = try await first(lease.page, size)
+        var page = try await first(lease.place, size)
         // A service may send fewer rows than requested, and often does at the end of its list.
         while let next = page.next, 1..<size ~= page.rowCount,
-          next == request(lease.page, size, skipping: page.rowCount)?.cursor
+          next == request(lease.place, size, skipping: page.rowCount)?.cursor
         {
           let rest = PageRequest(after: next, limit: size - page.rowCount)
           let more = try await source.page(rest)
@@ -146,7 +146,7 @@ struct SharedSync<Item: Record>: Sendable {
     guard let request = request(index, size) else { throw .cancelled }
     let page = try await source.page(request)
     // An empty page ends the list, although more records are known: it may be a fault of the moment.
-    guard page.rowCount == 0, page.next == nil, try await sync.knownUpstream() > index * size
+    guard page.rowCount == 0, page.next == nil, try await sync.isKnown(moreThan: index * size)
     else { return page }
     return try await source.page(request)
   }
@@ -177,7 +177,8 @@ struct SharedSync<Item: Record>: Sendable {
     guard step.pass == nil || step.pass == stored?.id else { return (nil, outcome) }
     var pass = stored ?? SharedPass(id: id, size: sync.size, after: lastPosition, at: now)
     outcome.pass = pass
-    outcome.lost = Set(step.pages.map(\.lease).filter { !pass.holds($0, at: now) }.map(\.fence))
+    outcome.lost = Set(
+      step.pages.map(\.lease).filter { !pass.leases.isValid($0, at: now) }.map(\.fence))
     guard outcome.lost.isEmpty else { return (nil, outcome) }
     for (lease, page) in step.pages {
       pass.finish(lease, page, depth: sync.depth, at: now, tracking: sync.changes?.tracking)
@@ -190,7 +191,7 @@ struct SharedSync<Item: Record>: Sendable {
     outcome.taken = pass.lease(
       step.count, to: sync.worker, at: now, for: Self.leaseTime, depth: sync.depth)
     outcome.pass = pass
-    outcome.otherWorkers = Set(pass.workers(at: now).keys).subtracting([sync.worker])
+    outcome.otherWorkers = Set(pass.leases.workers(at: now).keys).subtracting([sync.worker])
     var update = CheckpointUpdate(sync.checkpointName, from: text, to: pass.text)
     let isTrusted = pass.isComplete && pass.progress.isCertain && !pass.progress.isCut
     if !step.pages.isEmpty || stored == nil {
@@ -318,7 +319,7 @@ private struct SharedWork<Item: Record> {
     _ page: Page<EncodedRecord<Item>>, _ lease: SharedPass.Lease,
     isPredicted: (Page<EncodedRecord<Item>>, Int, Int) -> Bool
   ) {
-    guard let size, isPredicted(page, lease.page, size) else {
+    guard let size, isPredicted(page, lease.place, size) else {
       isUnpredictable = true
       return
     }

@@ -4,7 +4,7 @@ package import AggregatorStore
 
 /// Downloads the records of a service into the store, and resumes from the last checkpoint.
 public struct Sync<Item: Record>: Sendable {
-  let base: any DataSource<Item>
+  var base: any DataSource<Item>
   let recordStore: RecordStore<Item>
   /// The number of records per request.
   let size: Int
@@ -20,6 +20,12 @@ public struct Sync<Item: Record>: Sendable {
 
   /// Lists of changed records; `nil` if every sync has to read everything.
   package var changes: ChangeSource<Item>?
+
+  /// The partitions of the list; `nil` if it is one.
+  package var partitions: SyncPartitions<Item>?
+
+  /// The partition that is read; `nil` for a list without any, and for all of them.
+  var part: SyncPart?
 
   /// True to read everything even if the service lists changes: only that finds removed records.
   public var readsEverything = false
@@ -52,10 +58,13 @@ public struct Sync<Item: Record>: Sendable {
 
   var checkpointName: String {
     switch mode {
-    case .full(let collection): "sync \(collection)"
+    case .full(let collection): name("sync \(collection)")
     case .endless(let collection): UpstreamLoader<Item>.checkpoint(of: collection)
     }
   }
+
+  /// The name of a checkpoint: that of the partition, or of the whole list.
+  func name(_ name: String) -> String { part.map { "\(name) \($0.key)" } ?? name }
 
   /// Fetches page after page, from where the last run stopped.
   ///
@@ -67,11 +76,15 @@ public struct Sync<Item: Record>: Sendable {
   /// `rateLimited`. `progress` is called after each transaction.
   ///
   /// In a store that machines share, all that sync the source at the same time divide its pages among them, each
-  /// with its own `jobs` and bound. If later cursors cannot be computed, one of them fetches, and the others wait
+  /// with its own `jobs` and bound. A list of partitions is divided by them. If later cursors cannot be computed, one of them fetches, and the others wait
   /// for it if they `wait`, or end with `busy`.
   public func run(
-    upTo pages: Int?, jobs: Int, waits: Bool, progress: @Sendable (SyncResult) -> Void
+    upTo pages: Int?, jobs: Int, waits: Bool,
+    progress: @escaping @Sendable (SyncResult) -> Void
   ) async -> SyncResult {
+    if let partitions {
+      return await run(partitions, upTo: pages, jobs: jobs, waits: waits, progress)
+    }
     do throws(SourceError) {
       if let changes, let state = try await changeState(), !isFullDue(state) {
         // In a store that machines share, one of them does it.
@@ -205,9 +218,12 @@ public struct Sync<Item: Record>: Sendable {
     return true
   }
 
-  /// The number of records that the service was known to have, deleted ones too.
-  func knownUpstream() async throws(SourceError) -> Int {
-    try await recordStore.store.status(of: recordStore.source).knownUpstream
+  /// True if the service was known to have more records than these.
+  func isKnown(moreThan count: Int) async throws(SourceError) -> Bool {
+    let (store, source) = (recordStore.store, recordStore.source)
+    guard let part else { return try await store.status(of: source).knownUpstream > count }
+    return try await store.ids(of: source, startingWith: part.prefix, limit: count + 1).count
+      > count
   }
 
   /// Fetches from the checkpoint on; returns true if another process has moved it meanwhile, so that this
@@ -223,7 +239,9 @@ public struct Sync<Item: Record>: Sendable {
     }
     var checkpoint = try await decoded(stored)
     if result.pages == 0 { result.earlierPages = checkpoint.pages }
-    if stored != nil, checkpoint.cursor == nil { result.hasRestarted = true }
+    if let stored, checkpoint.cursor == nil, PartitionEnd(stored) == nil {
+      result.hasRestarted = true
+    }
     let source = EncodingSource(base: base, recordStore: recordStore)
     let rows = depth.map { max(1, $0 - checkpoint.rows) }
     let pages = source.pages(
@@ -291,8 +309,8 @@ public struct Sync<Item: Record>: Sendable {
     if checkpoint.isCut {
       result.reachedDepth = checkpoint.rows
     } else if isFull {
-      let known = checkpoint.records == 0 ? try await knownUpstream() : 0
-      result.take(changes, of: checkpoint, known: known)
+      let mayMiss = checkpoint.records == 0 ? try await isKnown(moreThan: 0) : false
+      result.take(changes, of: checkpoint, known: mayMiss ? 1 : 0)
     } else {
       result.inconclusiveReason = checkpoint.incompleteReason
     }
@@ -300,22 +318,28 @@ public struct Sync<Item: Record>: Sendable {
   }
 
   /// Takes note of whether a pass that has ended has read every record.
-  private func conclude(_ result: inout SyncResult) async throws(SourceError) {
+  ///
+  /// - Parameter all: False if it has left out records that were read before, and cannot have changed.
+  func conclude(_ result: inout SyncResult, ofAll all: Bool = true) async throws(SourceError) {
     result.isComplete = result.reachedDepth == nil && result.inconclusiveReason == nil
+    guard part == nil else {
+      if result.isComplete, let changes { try await noteFull(changes, &result) }
+      return
+    }
     guard isFull else { return }
     try await note(
       Coverage.checkpoint, result.isComplete ? "\(Int(now().timeIntervalSince1970))" : nil)
     try await note(Coverage.depthCheckpoint, result.reachedDepth.map { "\($0)" })
     guard result.isComplete else { return }
     if let changes { try await noteFull(changes, &result) }
-    try await noteSchema(result.schema, ofAll: true, &result)
+    try await noteSchema(result.schema, ofAll: all, &result)
   }
 
   /// Saves a batch; in a store that machines share, not if another one has moved the checkpoint.
   private func save(
     _ batch: SyncBatch<Item>, _ update: CheckpointUpdate
   ) async throws(SourceError) -> StoreChanges {
-    let completesSync = isFull && batch.isLast
+    let completesSync = isFull && batch.isLast && part == nil
     var saved = StoreBatch(recordStore.entries(batch.records))
     if recordStore.store.isShared {
       saved.decision = CheckpointDecision(name: update.name) { text, _ in
@@ -334,7 +358,7 @@ public struct Sync<Item: Record>: Sendable {
     guard isFull, page.records.isEmpty, page.unreadable.count == 0, page.next == nil else {
       return false
     }
-    return try await knownUpstream() > checkpoint.records
+    return try await isKnown(moreThan: checkpoint.records)
   }
 
   /// True if the first page has other records than before, so that others may have moved from one page to another.
@@ -375,10 +399,13 @@ public struct Sync<Item: Record>: Sendable {
       let reconciliation = Reconciliation(
         begins: batch.start.cursor == nil,
         completion: isTrusted
-          ? .init(lastPosition: next.start, minRecordCount: next.minRecordCount) : nil)
+          ? .init(lastPosition: next.start, minRecordCount: next.minRecordCount) : nil,
+        of: part?.prefix)
+      let reason = isTrusted ? nil : next.incompleteReason ?? "the list changed"
+      let end = part.map { PartitionEnd(pass: $0.pass, at: next.date, because: reason).text }
       return CheckpointUpdate(
-        checkpointName, from: stored, to: batch.isLast ? nil : next.text,
-        reconciliation: reconciliation, replacesPages: batch.isLast)
+        checkpointName, from: stored, to: batch.isLast ? end : next.text,
+        reconciliation: reconciliation, replacesPages: batch.isLast && part == nil)
     case .endless:
       return CheckpointUpdate(
         checkpointName, from: stored, to: next.cursor?.description ?? UpstreamLoader<Item>.end)
@@ -404,7 +431,7 @@ public struct Sync<Item: Record>: Sendable {
   }
 
   /// Changes a checkpoint, if it is still this one.
-  private func move(
+  func move(
     _ name: String, from old: String?, to new: String?
   ) async throws(SourceError) {
     let update = CheckpointUpdate(name, from: old, to: new)

@@ -57,10 +57,15 @@ extension Sync {
   /// Who works on this source in a store that machines share; `nil` if nobody does.
   public func activity() async throws(SourceError) -> SyncActivity? {
     let (store, source) = (recordStore.store, recordStore.source)
-    let pass = try await store.checkpoint(checkpointName, of: source)
-      .flatMap { SharedPass($0, at: now()) }
+    let text = try await store.checkpoint(checkpointName, of: source)
+    if let pass = text.flatMap({ PartitionPass($0, at: now()) }) {
+      let workers = pass.leases.workers(at: now())
+      return workers.isEmpty
+        ? nil : SyncActivity(workers: workers, pages: pass.pages, pageCount: nil)
+    }
+    let pass = text.flatMap { SharedPass($0, at: now()) }
     if let pass {
-      let workers = pass.workers(at: now())
+      let workers = pass.leases.workers(at: now())
       guard !workers.isEmpty else { return nil }
       return SyncActivity(
         workers: workers, pages: pass.pages,

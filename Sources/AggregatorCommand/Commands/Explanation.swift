@@ -65,7 +65,7 @@ final class Explanation: Sendable {
   func planService(
     of plugin: some Plugin, _ kind: CallKind, pages: Int?, in environment: PluginEnvironment
   ) async throws(SourceError) {
-    do { _ = try plugin.remote(in: environment) } catch let error where error.allowsFallback {
+    do { _ = try plugin.wholeRemote(in: environment) } catch let error where error.allowsFallback {
       return say("plan: no request (\(error.message))")
     }
     let requestPlan = try await plugin.requestPlan(of: kind, in: environment)

@@ -73,7 +73,7 @@ package struct SyncOfSources: Sendable {
       let command = context.diagnostics.command(plugin.syncArguments)
       return "unbounded; use \"\(command)\""
     }
-    do throws(SourceError) { _ = try plugin.remote(in: environment) } catch {
+    do throws(SourceError) { _ = try plugin.wholeRemote(in: environment) } catch {
       // All other failures are those of its sync.
       return error.code == .missingKey ? error.message : nil
     }

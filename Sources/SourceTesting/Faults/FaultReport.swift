@@ -50,7 +50,7 @@ public struct FaultReport: Sendable {
     maxWait: Duration = .seconds(10)
   ) async throws(SourceError) {
     let scenarioEnvironment = try ScenarioEnvironment(over: environment, for: plugin)
-    let remote = try plugin.remote(in: scenarioEnvironment.environment)
+    let remote = try plugin.wholeRemote(in: scenarioEnvironment.environment)
     let query = plugin.policy.localSearchBound == nil ? try Query(plugin.example.query) : nil
     CrashNote.install()
     source = plugin.name

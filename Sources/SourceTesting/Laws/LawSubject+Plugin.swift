@@ -10,14 +10,14 @@ extension LawSubject {
   ) throws(SourceError) {
     let requestCounter = RequestCounter()
     let environment = requestCounter.observed(environment)
-    self.init("\(plugin.name).remote", source: try plugin.remote(in: environment), from: plugin)
+    self.init("\(plugin.name).remote", source: try plugin.wholeRemote(in: environment), from: plugin)
     pageSize = environment.pageSize
     search = plugin.policy.localSearchBound == nil ? .service : .none
     isEndless = plugin.policy.isEndless
     repeatsRecords = plugin.policy.repeatsRecords
     isRemote = true
     secrets = plugin.secrets(in: environment.settings)
-    recreate = { () throws(SourceError) in try plugin.remote(in: environment) }
+    recreate = { () throws(SourceError) in try plugin.wholeRemote(in: environment) }
     self.requestCounter = requestCounter
   }
 

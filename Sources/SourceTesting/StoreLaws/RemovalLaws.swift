@@ -108,6 +108,42 @@ extension StoreLaw {
     trial.expect(try await store.status(of: source).removedUpstream, 0, at: "status, all back")
   }
 
+  static let removalsOfPart = StoreLaw(
+    "removals-of-part", "A pass over the IDs with a prefix removes none that has another."
+  ) { trial, store, source throws(SourceError) in
+    let ids = ["a/1", "a/2", "a", "a-/1", "a0/1", "a/\u{10FFFE}", "b/1"]
+    try await store.save(ids.map { StoreEntry($0) }, of: source)
+    let last = try await store.status(of: source).lastPosition
+    func pass(
+      _ name: String, seeing ids: [String], of prefix: String, allowingNone: Bool = false
+    ) async throws(SourceError) -> StoreChanges {
+      var completion = Reconciliation.Completion(lastPosition: last, minRecordCount: ids.count)
+      completion.allowsNone = allowingNone
+      let from = try await store.checkpoint(name, of: source)
+      return try await store.save(
+        ids.map { StoreEntry($0) }, of: source,
+        update: CheckpointUpdate(
+          name, from: from, to: "done",
+          reconciliation: Reconciliation(begins: true, completion: completion, of: prefix)))
+    }
+    let first = try await pass("sync a", seeing: ["a/1"], of: "a/")
+    trial.expect(first.removedUpstream, 2, at: "a pass that saw one of \"a/\": removedUpstream")
+    trial.expect(
+      try await store.ids(of: source), ["a/1", "a", "a-/1", "a0/1", "b/1"], at: "records")
+    // The checkpoint stays, but what it has seen is forgotten.
+    let again = try await pass("sync a", seeing: ["a/1"], of: "a/")
+    trial.expect(again.removedUpstream, 0, at: "the same pass again: removedUpstream")
+    let none = try await pass("sync b", seeing: [], of: "b/")
+    trial.expect(none.unconfirmedRemovals?.missing, 1, at: "a pass that saw none of \"b/\"")
+    let gone = try await pass("sync b", seeing: [], of: "b/", allowingNone: true)
+    trial.expect(gone.removedUpstream, 1, at: "a pass that may see none: removedUpstream")
+    let names = try await trial.other.checkpoints(of: source, startingWith: "sync ")
+    trial.expect(names, ["sync a": "done", "sync b": "done"], at: "checkpoints(startingWith:)")
+    trial.expect(
+      try await store.checkpoints(of: source, startingWith: "sync a"), ["sync a": "done"],
+      at: "checkpoints(startingWith: \"sync a\")")
+  }
+
   static let removalsConfirmed = StoreLaw(
     "removals-confirmed",
     "If suspiciously many records are missing, or all, only a second pass proves it."

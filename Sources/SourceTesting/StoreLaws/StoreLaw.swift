@@ -48,7 +48,7 @@ public struct StoreLaw: Sendable, CustomStringConvertible {
     deletionsLast, deletionsOrdered,
     searchMatches, searchLiteral, searchRanked,
     pagesCurrent, pageKeys,
-    removalsFound, removalsConfirmed, removalsNeedCompletePass,
+    removalsFound, removalsOfPart, removalsConfirmed, removalsNeedCompletePass,
     statusCounts, clearForgets, historyTells, changesNotified,
   ]
 }

@@ -187,11 +187,15 @@ extension InMemoryContents: StoreTransaction {
   mutating func forgetSeen(by pass: String, of source: Int64) { seen[RecordKey(pass)] = nil }
 
   func unseen(
-    by pass: String, and notes: String, upTo last: Int64, of source: Int64
+    by pass: String, and notes: String, upTo last: Int64, of source: Int64,
+    startingWith prefix: String?
   ) -> (missing: [Int64], noted: [Int64], known: Int, seen: Int) {
     let seen = self.seen[RecordKey(pass)] ?? []
-    let known = rows.lazy.map(\.record)
-      .filter { $0.position <= last && $0.removedUpstreamAt == nil }.map(\.position)
+    let prefix = prefix ?? ""
+    let known = rows.lazy.filter {
+      $0.record.position <= last && $0.record.removedUpstreamAt == nil
+        && $0.id.text.utf8.starts(with: prefix.utf8)
+    }.map(\.record.position)
     return (
       known.filter { !seen.contains($0) }, Array(self.seen[RecordKey(notes)] ?? []), known.count,
       seen.count

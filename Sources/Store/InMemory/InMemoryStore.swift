@@ -83,6 +83,15 @@ public final class InMemoryStore: Store, ScopeKeepingStore {
     read(source) { $0.checkpoints[RecordKey(name)] }
   }
 
+  public func checkpoints(
+    of source: String, startingWith prefix: String
+  ) async throws(SourceError) -> [String: String] {
+    read(source) { contents in
+      let found = contents.checkpoints.filter { $0.key.text.utf8.starts(with: prefix.utf8) }
+      return Dictionary(uniqueKeysWithValues: found.map { ($0.key.text, $0.value) })
+    }
+  }
+
   public func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {

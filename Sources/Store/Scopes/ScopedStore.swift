@@ -161,6 +161,12 @@ extension ScopedStore {
     try await checked(source).checkpoint(name, of: source)
   }
 
+  package func checkpoints(
+    of source: String, startingWith prefix: String
+  ) async throws(SourceError) -> [String: String] {
+    try await checked(source).checkpoints(of: source, startingWith: prefix)
+  }
+
   package var isShared: Bool { base.isShared }
 
   package var capabilities: StoreCapabilities {

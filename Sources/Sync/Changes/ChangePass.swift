@@ -39,6 +39,8 @@ extension Sync {
     }
   }
 
+  private var changesName: String { name(ChangeState.checkpoint) }
+
   /// The collection with the field of its marks.
   private var markedCollection: String {
     [collection, changes?.tracking.field].compactMap(\.self).joined(separator: " ")
@@ -47,10 +49,17 @@ extension Sync {
   /// The progress of incremental syncs; `nil` before a complete pass over everything, and while one is under way.
   func changeState() async throws(SourceError) -> ChangeState? {
     let (store, source) = (recordStore.store, recordStore.source)
-    guard isFull, let text = try await store.checkpoint(ChangeState.checkpoint, of: source),
-      try await store.checkpoint(Coverage.checkpoint, of: source) != nil,
-      try await store.checkpoint(checkpointName, of: source) == nil
-    else { return nil }
+    guard isFull, let text = try await store.checkpoint(changesName, of: source) else {
+      return nil
+    }
+    let pass = try await store.checkpoint(checkpointName, of: source)
+    if part == nil {
+      guard pass == nil, try await store.checkpoint(Coverage.checkpoint, of: source) != nil else {
+        return nil
+      }
+    } else if pass != nil, PartitionEnd(pass) == nil {
+      return nil
+    }
     return ChangeState(text, of: markedCollection)
   }
 
@@ -74,7 +83,14 @@ extension Sync {
       result.fullReason = "no record has the time of a change before now"
     }
     let state = mark.map { ChangeState(collection: markedCollection, mark: $0, full: now()) }
-    try await note(ChangeState.checkpoint, state?.text)
+    try await note(changesName, state?.text)
+  }
+
+  /// Takes note of the time of a pass over what has changed in the partitions, each of which has a mark of its own.
+  func noteChanges(since mark: String, full: Date) async throws(SourceError) {
+    var state = ChangeState(collection: markedCollection, mark: mark, full: full)
+    state.last = now()
+    try await note(changesName, state.text)
   }
 
   /// Reads what has changed, or everything if the service does not keep to what it was asked.
@@ -111,8 +127,7 @@ extension Sync {
     _ changes: ChangeSource<Item>, upTo bound: Int?, _ result: inout SyncResult,
     _ progress: (SyncResult) -> Void
   ) async throws(SourceError) -> ChangeEnd {
-    let stored = try await recordStore.store.checkpoint(
-      ChangeState.checkpoint, of: recordStore.source)
+    let stored = try await recordStore.store.checkpoint(changesName, of: recordStore.source)
     guard let stored, let state = ChangeState(stored, of: markedCollection) else {
       return .full(reason: nil)
     }
@@ -147,8 +162,8 @@ extension Sync {
         StoreBatch(
           recordStore.entries(page.records),
           update: CheckpointUpdate(
-            ChangeState.checkpoint, from: text, to: next.text, replacesPages: isLast),
-          completesSync: isLast),
+            changesName, from: text, to: next.text, replacesPages: isLast && part == nil),
+          completesSync: isLast && part == nil),
         at: now())
       read += 1
       result.add(saved, page)
@@ -157,7 +172,8 @@ extension Sync {
       if isLast {
         result.inconclusiveReason = walk.pass.incompleteReason
         result.isComplete = result.inconclusiveReason == nil
-        try await noteSchema(walk.pass.schema, ofAll: false, &result)
+        result.schema = walk.pass.schema
+        if part == nil { try await noteSchema(walk.pass.schema, ofAll: false, &result) }
       }
       progress(result)
       if isLast { return .complete }

@@ -270,6 +270,42 @@ struct SharedSyncTests {
       #expect(try await ids(in: stores[1]).count == 107)
     }
   }
+
+  @Test func `divides the lists of other records among machines`() async throws {
+    try await withDatabase { database in
+      let stores = try machines(database, 3)
+      let service = NestedService()
+      for number in 0..<30 { service.add("org/r\(number)", leaves: number % 4 * 2) }
+      let plugin = LeavesPlugin(service, incremental: true)
+      func syncAll(at seconds: Double) async throws -> [SyncResult] {
+        try await withThrowingTaskGroup(of: SyncResult.self) { group in
+          for (index, store) in stores.enumerated() {
+            group.addTask {
+              var environment = PluginEnvironment(
+                settings: Settings(), transport: TrappingTransport(), store: store,
+                clock: PollingClock(), now: { .day(seconds) })
+              environment.sources = { [FoldersPlugin(service: service), plugin] }
+              return try await plugin.sync(into: store, in: environment)
+                .run(upTo: nil, jobs: index + 1, waits: false) { _ in }
+            }
+          }
+          return try await group.reduce(into: []) { $0.append($1) }
+        }
+      }
+      let first = try await syncAll(at: 0)
+      #expect(first.compactMap(\.failure).isEmpty && first.allSatisfy(\.isComplete))
+      let lists = service.requests.filter { !$0.hasPrefix("folders") }
+      #expect(Set(lists).count == lists.count)
+      #expect(first.reduce(0) { $0 + $1.added } == service.leaves.count)
+      service.remove("org/r3")
+      service.set(0, in: "org/r1", "changed", at: 100)
+      let second = try await syncAll(at: 1000)
+      #expect(second.compactMap(\.failure).isEmpty && second.allSatisfy(\.isComplete))
+      #expect(second.reduce(0) { $0 + $1.changed } == 1)
+      #expect(second.reduce(0) { $0 + $1.removedUpstream } == 6)
+      #expect(try await stores[0].found(of: "leaves").count == service.leaves.count)
+    }
+  }
 }
 
 /// Short waits, between two looks at a store, take no time; long ones last until they are cancelled.

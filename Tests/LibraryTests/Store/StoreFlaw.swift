@@ -192,6 +192,13 @@ extension StoreFlaw {
     StoreFlaw("removals-found", "records first seen meanwhile are removed") {
       FlawedStore(save: completing { $0.lastPosition = .max })
     },
+    StoreFlaw("removals-of-part", "a pass over a part judges all records") {
+      FlawedStore(save: { base, batch, source, date throws(SourceError) in
+        var batch = batch
+        batch.update?.reconciliation?.prefix = nil
+        return try await base.save(batch, of: source, at: date)
+      })
+    },
     StoreFlaw("removals-confirmed", "one pass is enough") {
       FlawedStore(save: { base, batch, source, date throws(SourceError) in
         let changes = try await base.save(batch, of: source, at: date)

@@ -29,11 +29,11 @@ struct SharedPassTests {
 
   @Test mutating func `leases the first page alone, because it tells how many there are`() {
     let first = lease(5)
-    #expect(first.map(\.page) == [0])
+    #expect(first.map(\.place) == [0])
     #expect(lease(5, to: "two").isEmpty)
     finish(first[0], total: 35)
-    #expect(lease(2).map(\.page) == [1, 2])
-    #expect(lease(5, to: "two").map(\.page) == [3])
+    #expect(lease(2).map(\.place) == [1, 2])
+    #expect(lease(5, to: "two").map(\.place) == [3])
   }
 
   @Test mutating func `is complete when all pages up to the last are done, in any order`() {
@@ -46,42 +46,42 @@ struct SharedPassTests {
     #expect(pass.isComplete && pass.progress.isCertain)
     #expect((pass.progress.records, pass.progress.pages) == (33, 4))
     // Beyond the last page there is nothing to lease, and nobody holds what was leased there.
-    #expect(lease(5).isEmpty && pass.leases.isEmpty)
+    #expect(lease(5).isEmpty && pass.leases.all.isEmpty)
   }
 
   @Test mutating func `gives an expired lease to another worker, under another number`() throws {
     finish(lease(1)[0])
     let old = try #require(lease(1).first)
-    #expect(pass.holds(old, at: .day(59)))
-    #expect(lease(1, to: "two", at: 59).map(\.page) == [2])
-    #expect(!pass.holds(old, at: .day(60)))
+    #expect(pass.leases.isValid(old, at: .day(59)))
+    #expect(lease(1, to: "two", at: 59).map(\.place) == [2])
+    #expect(!pass.leases.isValid(old, at: .day(60)))
     let new = try #require(lease(1, to: "two", at: 60).first)
-    #expect(new.page == old.page && new.fence > old.fence)
-    #expect(pass.holds(new, at: .day(60)) && !pass.holds(old, at: .day(60)))
+    #expect(new.place == old.place && new.fence > old.fence)
+    #expect(pass.leases.isValid(new, at: .day(60)) && !pass.leases.isValid(old, at: .day(60)))
   }
 
   @Test mutating func `renews only leases that are valid`() throws {
     let lease = try #require(lease(1).first)
     pass.renew([lease], at: .day(59), for: .seconds(60))
-    #expect(pass.holds(lease, at: .day(118)))
+    #expect(pass.leases.isValid(lease, at: .day(118)))
     pass.renew([lease], at: .day(119), for: .seconds(60))
-    #expect(!pass.holds(lease, at: .day(119)))
+    #expect(!pass.leases.isValid(lease, at: .day(119)))
   }
 
   @Test mutating func `passes on at once what a worker gives back`() throws {
     let lease = try #require(lease(1).first)
     pass.release([lease])
-    #expect(!pass.holds(lease, at: .day()))
-    #expect(self.lease(1, to: "two").map(\.page) == [0])
+    #expect(!pass.leases.isValid(lease, at: .day()))
+    #expect(self.lease(1, to: "two").map(\.place) == [0])
   }
 
   @Test mutating func `goes on where a list is longer than its total was`() {
     finish(lease(1)[0], total: 20)
     let second = lease(5)
-    #expect(second.map(\.page) == [1])
+    #expect(second.map(\.place) == [1])
     finish(second[0], total: 20)
     #expect(!pass.isComplete)
-    #expect(lease(5).map(\.page) == [2])
+    #expect(lease(5).map(\.place) == [2])
   }
 
   @Test mutating func `doubts a list that has records after its last page`() {
@@ -96,7 +96,7 @@ struct SharedPassTests {
   @Test mutating func `ends where the service lists no more`() {
     finish(lease(1, depth: 25)[0], total: 100, depth: 25)
     let leases = lease(9, depth: 25)
-    #expect(leases.map(\.page) == [1, 2])
+    #expect(leases.map(\.place) == [1, 2])
     finish(leases[1], total: 100, depth: 25)
     #expect(!pass.isComplete && !pass.progress.isCut)
     finish(leases[0], total: 100, depth: 25)

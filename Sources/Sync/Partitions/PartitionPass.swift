@@ -1,0 +1,179 @@
+import AggregatorCore
+import AggregatorFoundation
+import AggregatorStore
+
+/// The state of a pass over the partitions of a source: which of them are being read and by whom, and what the others have
+/// come to.
+///
+/// It is the text of a checkpoint. What is known of each partition is a checkpoint of its own, so that this one stays small.
+struct PartitionPass: Hashable, Codable, Sendable {
+  /// Tells the partitions that were read in this pass from those of another.
+  let id: String
+
+  /// Every partition up to this position is done, but for the leased ones.
+  private(set) var next = 0
+
+  private(set) var leases = Leases()
+
+  /// True if no partition follows.
+  private(set) var isListed = false
+
+  /// The partitions that were read, or asked for what has changed.
+  private(set) var full = 0
+  private(set) var incremental = 0
+
+  private(set) var pages = 0
+  private(set) var records = 0
+
+  /// Why records of partitions, or whole ones, may be missing: the first ones, each with the name of its partition.
+  private(set) var reasons: [String] = []
+  private var otherReasons = 0
+
+  /// The earliest mark from which on changes were asked for.
+  private(set) var mark: String?
+
+  private(set) var schema: RowSchema?
+
+  /// True if the list may lack partitions, so that none counts as gone.
+  private(set) var isListDoubtful = false
+
+  /// True if some were left out that are settled.
+  private(set) var skips = false
+
+  private(set) var date: Date
+
+  private enum CodingKeys: String, CodingKey {
+    case id = "i", next = "n", leases = "l", isListed = "e", full = "f", incremental = "c", pages =
+      "p"
+    case records = "r", reasons = "u", otherReasons = "o", mark = "m", schema = "w", date = "d"
+    case isListDoubtful = "b", skips = "s"
+  }
+
+  private static var maxReasons: Int { 5 }
+
+  init(id: String, at date: Date) { (self.id, self.date) = (id, date) }
+
+  /// Decodes a stored pass; `nil` if it is none, damaged or expired.
+  init?(_ text: String, at now: Date) {
+    let counts = 0..<(1 << 40)
+    guard let pass = try? JSONText(Data(text.utf8))?.read(PartitionPass.self),
+      now.timeIntervalSince(pass.date) < SyncCheckpoint.lifetime / .seconds(1),
+      pass.leases.isPlausible,
+      (pass.leases.all.map(\.place) + [pass.next]).allSatisfy(counts.contains),
+      [pass.full, pass.incremental, pass.pages, pass.records, pass.otherReasons]
+        .allSatisfy(counts.contains)
+    else { return nil }
+    self = pass
+  }
+
+  var text: String { (try? CanonicalJSON.text(of: self)) ?? "" }
+
+  /// True if every partition is done.
+  var isOver: Bool { isListed && leases.all.isEmpty }
+
+  /// Why the pass is not known to have read every record; `nil` if it has.
+  var incompleteReason: String? {
+    guard !reasons.isEmpty else { return nil }
+    return reasons.joined(separator: "; ") + (otherReasons > 0 ? "; and \(otherReasons) more" : "")
+  }
+
+  /// Takes the partitions of an offer that are not done or leased, up to `count` with those that nobody reads any more.
+  mutating func lease(
+    _ count: Int, of offer: PartitionOffer, to worker: String, from now: Date, until end: Date
+  ) -> [Leases.Lease] {
+    if let doubt = offer.doubt {
+      isListDoubtful = true
+      note(doubt)
+    }
+    if offer.skips { skips = true }
+    var taken = leases.retake(count, for: worker, at: now, until: end, isAlone: offer.isAlone)
+    for place in offer.places where place > next {
+      guard taken.count < count else { return taken }
+      taken.append(leases.take(place, for: worker, until: end))
+      next = place
+    }
+    if offer.isEnd { isListed = true }
+    return taken
+  }
+
+  mutating func renew(_ held: [Leases.Lease], from now: Date, until end: Date) {
+    leases.renew(held, at: now, until: end)
+  }
+
+  mutating func release(_ held: [Leases.Lease]) { leases.release(held) }
+
+  /// Notes what the reading of a partition has come to.
+  mutating func finish(_ read: ReadPartition, at date: Date) {
+    // Another worker has read it, too, if the lease had expired.
+    guard leases.contain(read.lease) else { return }
+    leases.end(read.lease)
+    self.date = date
+    guard let result = read.result else { return }
+    if result.kind == .incremental { incremental += 1 } else { full += 1 }
+    pages += result.pages
+    records += result.passed
+    schema = schema.merged(with: result.schema)
+    mark = [mark, result.changedSince].compactMap(\.self).min()
+    let depth = result.reachedDepth.map { "the service lists only the first \($0)" }
+    if let reason = result.inconclusiveReason ?? depth { note(reason, of: read.name) }
+  }
+
+  /// Notes why records may be missing.
+  mutating func note(_ reason: String, of name: String? = nil) {
+    let prefix = name.map { "\($0): " } ?? ""
+    let reason = reason.hasPrefix(prefix) ? reason : prefix + reason
+    guard !reasons.contains(reason) else { return }
+    if reasons.count < Self.maxReasons { reasons.append(reason) } else { otherReasons += 1 }
+  }
+}
+
+/// The partitions that a worker could read next.
+struct PartitionOffer: Sendable {
+  /// The positions, ascending.
+  var places: [Int] = []
+  /// True if no partition follows them.
+  var isEnd = false
+  /// True if some were left out that are settled.
+  var skips = false
+  /// Why the list may lack partitions.
+  var doubt: String?
+  /// True if no other worker reads any.
+  var isAlone = false
+}
+
+/// A partition that a worker has read.
+struct ReadPartition: Sendable {
+  let lease: Leases.Lease
+  /// The partition as messages name it.
+  let name: String
+  /// What it has come to, if only to a part of it; `nil` if it had been read in the same pass before.
+  let result: SyncResult?
+}
+
+/// The end of a pass, or of the reading of a partition in it: the text of a checkpoint.
+struct PartitionEnd: Hashable, Codable, Sendable {
+  let pass: String
+  let date: Date
+  /// Why records may be missing; `nil` if none is.
+  let reason: String?
+
+  var isComplete: Bool { reason == nil }
+
+  private enum CodingKeys: String, CodingKey { case pass = "done", date = "d", reason = "r" }
+
+  init(pass: String, at date: Date, because reason: String? = nil) {
+    self.pass = pass
+    self.date = date
+    self.reason = reason
+  }
+
+  /// `nil` for any other text.
+  init?(_ text: String?) {
+    guard let text, let end = try? JSONText(Data(text.utf8))?.read(PartitionEnd.self) else {
+      return nil
+    }
+    self = end
+  }
+
+  var text: String { (try? CanonicalJSON.text(of: self)) ?? "" }
+}
