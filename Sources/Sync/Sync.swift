@@ -395,13 +395,14 @@ public struct Sync<Item: Record>: Sendable {
     let next = batch.checkpoint
     switch mode {
     case .full:
-      let isTrusted = batch.isLast && next.isCertain && !next.isCut
+      let isTrusted = batch.isLast && next.isCertain && !next.isCut && next.isSkipped != true
       let reconciliation = Reconciliation(
         begins: batch.start.cursor == nil,
         completion: isTrusted
           ? .init(lastPosition: next.start, minRecordCount: next.minRecordCount) : nil,
         of: part?.prefix)
-      let reason = isTrusted ? nil : next.incompleteReason ?? "the list changed"
+      let reason =
+        isTrusted || next.isSkipped == true ? nil : next.incompleteReason ?? "the list changed"
       let end = part.map { PartitionEnd(pass: $0.pass, at: next.date, because: reason).text }
       return CheckpointUpdate(
         checkpointName, from: stored, to: batch.isLast ? end : next.text,
@@ -515,6 +516,15 @@ public struct SyncResult: Equatable, Sendable {
     failure == nil && (isComplete || inconclusiveReason != nil || reachedDepth != nil)
   }
 
+  /// The partitions that were left out by a rule for errors, so that their records stay as they are.
+  public internal(set) var skippedPartitions: [String] = []
+
+  /// True if the list consists of others, each of which is judged by itself.
+  public internal(set) var isPartitioned = false
+
+  /// True if a rule has left out the partition that was read.
+  var isSkipped = false
+
   /// The mark whose later changes were read, as the service writes it; `nil` if everything was read.
   public internal(set) var changedSince: String?
 
@@ -565,6 +575,7 @@ public struct SyncResult: Equatable, Sendable {
   /// Takes note of what a complete pass found out about removed records.
   mutating func take(_ changes: StoreChanges, of pass: SyncCheckpoint, known: Int) {
     (marks, schema) = (pass.marks, pass.schema)
+    isSkipped = pass.isSkipped == true
     inconclusiveReason =
       pass.inconclusiveReason(known: known) ?? changes.incompleteSeenCount.map(
         pass.inconclusiveReason(seen:))

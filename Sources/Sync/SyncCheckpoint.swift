@@ -28,6 +28,9 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// True if a rule for errors ended the list, so that its total does not matter; see ``Warning/Code/endedByRule``.
   private var isEndedByRule: Bool?
 
+  /// True if a rule for errors left the partition out, so that what it has is not known; see ``Warning/Code/skippedPartition``.
+  private(set) var isSkipped: Bool?
+
   /// The marks of its records, if the service tells what has changed.
   private(set) var marks: SeenMarks?
 
@@ -48,6 +51,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
       start = "l"
     case marks = "m", schema = "w"
     case date = "d", incompleteReason = "i", reachedDepth = "e", isEndedByRule = "f"
+    case isSkipped = "k"
   }
 
   /// After this long without a further page a pass starts over: its first records may be gone by now.
@@ -94,6 +98,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     incompleteReason = incompleteReason ?? reason
     if page.warnings.contains(where: { $0.code == .depthLimit }) { reachedDepth = true }
     if page.warnings.contains(where: { $0.code == .endedByRule }) { isEndedByRule = true }
+    if page.warnings.contains(where: { $0.code == .skippedPartition }) { isSkipped = true }
     schema = schema.merged(with: page.schema)
     if let total = page.total {
       if let known = self.total, known != total { isCertain = false }
@@ -135,6 +140,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// `known` is the number of records that the service had: no records are an answer only if there were none.
   func inconclusiveReason(known: Int) -> String? {
     if let incompleteReason { return incompleteReason }
+    if isSkipped == true { return nil }
     if records == 0, known > 0 || total ?? 0 > 0 { return "the service sent no records" }
     if unreadable > 0 { return "\(unreadable) rows could not be read" }
     return isCertain ? nil : "the list changed during the sync"

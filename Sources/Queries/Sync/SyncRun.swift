@@ -206,10 +206,18 @@ extension SyncResult {
     if let reason = inconclusiveReason {
       let words =
         switch kind {
+        case _ where isPartitioned:
+          "some lists were not read, and none of their records counts as removed"
         case .full, .endless: "records may be missing, and none counts as removed"
         case .incremental: "changes may be missing, and the next sync asks for them again"
         }
       remarks.append(Warning(.incomplete, "\(words): \(reason)"))
+    }
+    if !skippedPartitions.isEmpty {
+      let count = skippedPartitions.count
+      let names = skippedPartitions.prefix(5).joined(separator: ", ") + (count > 5 ? ", …" : "")
+      remarks.append(
+        Warning(.skippedPartition, "a rule has left out \(count.of("list")): \(names)"))
     }
     if let fullReason {
       remarks.append(Warning(.notIncremental, "changes alone cannot be synced: \(fullReason)"))

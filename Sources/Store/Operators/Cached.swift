@@ -84,7 +84,9 @@ struct Cached<Base: DataSource>: Decorator {
     var fetched = PageMetadata(
       next: page.next, total: page.total, endpoint: page.provenance.endpoint,
       unreadable: page.unreadable, generation: generation)
-    let kept = page.warnings.filter { $0.meansIncomplete || $0.code == .endedByRule }
+    let kept = page.warnings.filter {
+      $0.meansIncomplete || [.endedByRule, .skippedPartition].contains($0.code)
+    }
     if !kept.isEmpty { fetched.warnings = kept }
     fetched.rows = page.records.count + page.unreadable.count
     if page.endsPartition { fetched.endsPartition = true }

@@ -101,6 +101,7 @@ extension Sync {
   ) async -> SyncResult {
     // One job, so that a bound of pages is exact.
     var work = Work(jobs: pages == nil ? jobs : 1, bound: pages)
+    work.result.isPartitioned = true
     do throws(SourceError) {
       let warnings = try await partitions.list.refresh(waits: waits)
       work.listReason = warnings.first { $0.meansIncomplete }?.message
@@ -181,6 +182,7 @@ extension Sync {
       return
     }
     work.result.add(result)
+    if result.isSkipped { work.result.skippedPartitions.append(read.name) }
     guard result.hasEnded else {
       // Its progress is stored. Whoever leases it next goes on there.
       work.queue.insert(read.lease, at: 0)

@@ -20,6 +20,7 @@ final class NestedService: Sendable {
     /// Titles and times of change by number, by the path of the folder.
     var leaves: [String: [Int: (title: String, changed: Int)]] = [:]
     var refused: Set<String> = []
+    var skipped: Set<String> = []
     var requests: [String] = []
     var beforeRequest: (@Sendable (String) throws(SourceError) -> Void)?
   }
@@ -67,6 +68,9 @@ final class NestedService: Sendable {
 
   func refuse(_ paths: Set<String>) { state.withLock { $0.refused = paths } }
 
+  /// Lets a rule for errors leave out these folders.
+  func skip(_ paths: Set<String>) { state.withLock { $0.skipped = paths } }
+
   static func id(_ number: Int, in path: String) -> String {
     Partition(position: 0, value: path).recordID("\(number)")
   }
@@ -99,6 +103,10 @@ final class NestedService: Sendable {
     try begin("\(path) \(offset)" + (mark.map { " since \($0)" } ?? ""))
     guard state.withLock({ !$0.refused.contains(path) }) else {
       throw SourceError(.rejected, "leaves refused the request (403)")
+    }
+    guard state.withLock({ !$0.skipped.contains(path) }) else {
+      return Page(
+        [], provenance: Provenance(.live), warnings: [Warning(.skippedPartition, "empty")])
     }
     let found = state.withLock { $0.leaves[path] ?? [:] }
       .filter { leaf in mark.map { Self.mark(leaf.value.changed) >= $0 } ?? true }

@@ -195,6 +195,18 @@ struct PartitionSyncTests {
     #expect(service.requests.count == 4, "\(service.requests)")
   }
 
+  @Test func `keeps the records of a parent that a rule leaves out`() async throws {
+    for path in ["a", "b"] { service.add(path, leaves: 3) }
+    try await sync()
+    service.remove(0, in: "a")
+    service.remove(0, in: "b")
+    service.skip(["a"])
+    waitForParents()
+    let result = try await sync()
+    #expect(result.isComplete && result.removedUpstream == 1)
+    #expect(try await stored().keys.sorted() == ["a/0", "a/1", "a/2", "b/1", "b/2"])
+  }
+
   @Test func `says that parents could not be brought up to date`() async throws {
     for path in ["a", "b"] { service.add(path, leaves: 2) }
     try await sync()
