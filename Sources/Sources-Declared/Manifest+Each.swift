@@ -31,8 +31,10 @@ extension Manifest {
 
     private static func isName(_ text: Substring) -> Bool {
       if text == "date" || text == "value" { return true }
+      // The parts of a URL are told apart before the value is filled in.
       guard let dot = text.firstIndex(of: "."), ManifestFolder.isName(String(text[..<dot])),
-        !text.contains("\""), let path = JSONPath(String(text[text.index(after: dot)...]))
+        !text.contains(where: { "\"?#".contains($0) }),
+        let path = JSONPath(String(text[text.index(after: dot)...]))
       else { return false }
       return path != .root && path.components.plainNames != nil
     }

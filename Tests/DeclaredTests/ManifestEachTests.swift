@@ -47,6 +47,10 @@ import Testing
   @Test(arguments: [
     ("https://a.example/", #""repos""#, "line 2: \"url\" must be a URL with {repos.NAME}"),
     ("https://a.example/{repos.*}", #""repos""#, "line 2: \"url\" must be a URL with {repos.NAME}"),
+    (
+      "https://a.example/{repos.a?b}", #""repos""#,
+      "line 2: \"url\" must be a URL with {repos.NAME}"
+    ),
     ("https://a.example/#{repos.id}", #""repos""#, "line 2: \"url\" must be a URL with {repos.id}"),
     ("https://a.example/{orgs.id}", #""repos""#, "line 2: \"url\" must be a URL with {repos.NAME}"),
     (

@@ -105,6 +105,10 @@ extension Command {
         "sources add shop https://shop.example/orders --oauth-token-url https://shop.example/token",
         "sign in with OAuth 2"
       ),
+      (
+        "sources add rates https://api.example/rates/{date} --each 2024-01-01",
+        "add a list for each day"
+      ),
       ("sources add crm --openapi openapi.yaml", "add the lists that a document describes"),
     ],
     run: addSource)

@@ -13,7 +13,9 @@ import Testing
     server = try LoopbackServer { request in
       switch request.path {
       case "/repos":
-        .json(#"[{"full_name": "org/a"}, {"full_name": "org/b"}, {"full_name": "org/closed"}]"#)
+        .json(
+          JSON.array(["a", "b", "empty", "closed"].map { ["full_name": .string("org/\($0)")] }).text
+        )
       case "/repos/org/closed/issues": .json(#"{"message": "not yours"}"#, status: 403)
       case "/repos/org/a/issues", "/repos/org/b/issues", "/days/2024-01-01", "/of/alpha":
         .json(#"[{"id": 1, "title": "bug \#(request.path)"}, {"id": 2, "title": "wish"}]"#)
