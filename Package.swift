@@ -287,19 +287,24 @@ if Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil {
   }
 }
 
-// Scripts/build compiles for size what does not work on record after record: decision 31.
+// Scripts/build compiles for size all but what reads and writes JSON and texts: decision 31. The optimiser makes no copies
+// of generic functions for what does not work on record after record.
 if Context.environment["AGGREGATOR_SMALL_COMMANDS"] != nil {
+  let frequent = [
+    "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorSQLite", "AggregatorStore",
+    "DeclaredSource",
+  ]
   let rare = [
     "AggregatorArguments", "AggregatorAuthorization", "AggregatorCommand", "AggregatorCopy",
-    "AggregatorCore", "AggregatorExport", "AggregatorFiles", "AggregatorHTTP", "AggregatorImages",
-    "AggregatorKit", "AggregatorLaws", "AggregatorOpenAPI", "AggregatorPostgres",
-    "AggregatorQueries", "AggregatorSQL", "AggregatorSQLite", "AggregatorServer",
-    "AggregatorSettings", "AggregatorStore", "AggregatorSync", "AggregatorTerminal",
-    "AggregatorWeb", "CountriesSource", "DeclaredSource", "HeroesSource", "ProductsSource",
-    "UsersSource",
+    "AggregatorExport", "AggregatorImages", "AggregatorKit", "AggregatorLaws",
+    "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL",
+    "AggregatorServer", "AggregatorSettings", "AggregatorSync", "AggregatorTerminal",
+    "AggregatorWeb", "CountriesSource", "HeroesSource", "ProductsSource", "UsersSource",
   ]
-  for target in package.targets where rare.contains(target.name) {
-    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"])]
+  for target in package.targets where (frequent + rare).contains(target.name) {
+    var flags = ["-Osize", "-Xllvm", "-enable-machine-outliner=always"]
+    if rare.contains(target.name) { flags += ["-Xllvm", "-sil-disable-pass=generic-specializer"] }
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
   }
 }
 

@@ -10,7 +10,8 @@ extension LawSubject {
   ) throws(SourceError) {
     let requestCounter = RequestCounter()
     let environment = requestCounter.observed(environment)
-    self.init("\(plugin.name).remote", source: try plugin.wholeRemote(in: environment), from: plugin)
+    self.init(
+      "\(plugin.name).remote", source: try plugin.wholeRemote(in: environment), from: plugin)
     pageSize = environment.pageSize
     search = plugin.policy.localSearchBound == nil ? .service : .none
     isEndless = plugin.policy.isEndless

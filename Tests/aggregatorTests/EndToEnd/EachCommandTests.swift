@@ -1,6 +1,7 @@
 import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
+import Synchronization
 import Testing
 
 /// Sources with one list for each record of another source, for each day or for each value.
@@ -59,6 +60,58 @@ import Testing
     #expect(try await home.run("sources remove repos --yes").status == 0)
     let orphan = try await home.run("issues list --refresh")
     #expect(orphan.errors.contains("there is no such source"), "\(orphan)")
+  }
+
+  /// `kill -9` while the twentieth of 35 lists is read: the rest follows, and at most the lists in flight twice.
+  @Test(arguments: [1, 4])
+  func `a sync goes on where it was killed, and parents join in SQL`(jobs: Int) async throws {
+    let stalls = Mutex(true)
+    let server = try LoopbackServer { request in
+      let names = (0..<35).map { "r\($0)" }
+      let path = request.path.split(separator: "/").map(String.init)
+      switch path.count {
+      case 1: return .json(JSON.array(names.map { ["full_name": .string("org/\($0)")] }).text)
+      default:
+        let number = names.firstIndex(of: path[2]) ?? 0
+        if number == 7 { return .json(#"{"message": "not yours"}"#, status: 403) }
+        if number == 20, stalls.withLock(\.self) { return .stalled }
+        let issues = number % 7 == 3 ? [] : (0..<number).map { ["id": JSON.integer($0)] as JSON }
+        return .json(JSON.array(issues).text)
+      }
+    }
+    func add(_ name: String, _ path: String, _ id: String) async throws {
+      let added = try await home.run(
+        "sources add \(name) \(server.baseURL)/\(path) --rate off --single --id \(id)")
+      #expect(added.status == 0, "\(added)")
+    }
+    try await add("repos", "repos", "full_name")
+    try await add("issues", "repos/{repos.full_name}/issues", "id")
+    let run = try home.start("issues sync --timeout 10m --jobs \(jobs)")
+    var count = 1
+    while await !server.requests(atLeast: count).contains(where: { $0.path.contains("r20") }) {
+      count += 1
+    }
+    run.child.send(SIGKILL)
+    #expect(try await run.outcome().ending == .signal(SIGKILL))
+    stalls.withLock { $0 = false }
+
+    let rest = try await home.run("issues sync --jobs \(jobs) --json")
+    #expect(rest.status == 3, "\(rest)")
+    #expect(rest.output.contains("org/r7: issues refused the request (403): not yours"), "\(rest)")
+    #expect(rest.output.contains(#""complete":false"#), "\(rest)")
+    let paths = server.requests.map(\.path).filter { $0.hasSuffix("/issues") }
+    let again = paths.count - Set(paths).count
+    // Two requests of `sources add`, and the lists that were in flight.
+    #expect(again <= 2 + 2 * jobs, "\(paths)")
+    let query = """
+      SELECT count(*), count(DISTINCT r.full_name) FROM issues i
+      JOIN repos r ON r.full_name = i."repos.full_name"
+      """
+    let join = try await Binary.run(
+      ["sql", query], environment: home.environment, in: home.sandbox)
+    let counts = (0..<35).filter { $0 % 7 != 3 && $0 != 7 }
+    #expect(join.lines == ["\(counts.reduce(0, +))\t\(counts.count - 1)"], "\(join)")
+    #expect(try home.file.faults() == [])
   }
 
   @Test func `days and values are named by --each`() async throws {
