@@ -74,7 +74,42 @@ def declared(bench):
     if not bench.is_small:
         ratio = medians["a manifest"].wall / medians["users"].wall
         bench.report.goal("declared source, against the compiled one", 1.2, ratio)
+    lists(bench)
     table(bench)
+
+
+def lists(bench):
+    """Lists of ten people each, for each of many values, by a service that takes 20 ms for each."""
+    size, count = 10, bench.count // 10
+    progress(f"declared: {count} lists of {size}, 20 ms each")
+    with Server(bench.place, "people", "products", latency=20) as server:
+        folder = bench.place.fresh("manifests")
+        folder.mkdir()
+        text = json.loads(manifest(bench, server.url, size))
+        del text["page"], text["size"]
+        (folder / "people.json").write_text(json.dumps(text | {
+            "url": f"{server.url}/api/?seed=bench&page={{value}}&results={size}", "paging": "single",
+            "each": {"values": [str(number + 1) for number in range(count)]}}))
+        expected = bench.truth("people", count, size).without_index
+
+        def sync():
+            bench.place.fresh("home")
+            run = bench.run_aggregator(
+                "people", "sync", "--jobs", JOBS, AGGREGATOR_MANIFESTS=folder)
+            stored = [f"json->>'$.row.{path}'" for path in FIELDS.values()]
+            expected.expect(bench.store, stored)
+            return run
+
+        programs = {"a manifest": sync}
+        if bench.script("with_aiohttp"):
+            programs["aiohttp, 8 in flight"] = bench.peer("with_aiohttp", server, size, count)
+        medians = bench.alternate(programs)
+    bench.report.table(
+        f"{count} lists of {size} people, 20 ms latency", medians, of="a manifest")
+    if "aiohttp, 8 in flight" in medians and not bench.is_small:
+        bench.report.goal("lists of values, against aiohttp with 8 in flight", 1.2,
+                          medians["a manifest"].wall / medians["aiohttp, 8 in flight"].wall)
+        bench.report.goal("lists of values: peak memory", 60, medians["a manifest"].megabytes, " MB")
 
 
 @contextlib.contextmanager

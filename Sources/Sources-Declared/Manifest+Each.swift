@@ -48,16 +48,12 @@ extension Manifest {
         "?\($0.replacing(placeholder, with: value.percentEncoded))"
       }
       guard parts[0].contains(placeholder) else { return parts[0] + query.joined() }
-      let names = value.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-      let text = names.map(\.percentEncoded).joined(separator: "/")
+      let text = try Partition(position: 0, value: value).path()
       let path = parts[0].replacing(placeholder, with: text)
       // Beside other text, a dot may become two.
-      let all = names + path.split(separator: "/").map(String.init)
-      guard !names.contains(""), !all.contains(where: { [".", ".."].contains($0) }) else {
+      guard !path.split(separator: "/").contains(where: { [".", ".."].contains($0) }) else {
         throw SourceError(
-          .rejected,
-          "the path of a URL cannot have \"\(value.oneLine(atMost: 80))\", which has an empty part, \".\" or \"..\""
-        )
+          .rejected, "\"\(value.oneLine(atMost: 80))\" would lead the URL to another place")
       }
       return path + query.joined()
     }

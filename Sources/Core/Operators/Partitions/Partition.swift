@@ -25,6 +25,20 @@ public struct Partition: Hashable, Sendable {
   /// The ID of a record among those of all partitions, given its ID within this one: `octocat%2Fhello/1`.
   public func recordID(_ id: String) -> String { "\(key)/\(id)" }
 
+  /// The value as a part of the path of a URL: percent-encoded but for `/`.
+  ///
+  /// - Throws: ``SourceError`` with code `rejected` for a value with an empty part, `.` or `..`, which would lead elsewhere.
+  public func path() throws(SourceError) -> String {
+    let parts = value.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard !parts.contains(where: { ["", ".", ".."].contains($0) }) else {
+      throw SourceError(
+        .rejected,
+        "the path of a URL cannot have \"\(value.oneLine(atMost: 80))\", which has an empty part, \".\" or \"..\""
+      )
+    }
+    return parts.map(\.percentEncoded).joined(separator: "/")
+  }
+
   /// The value of the partition that a record belongs to, given its ID among those of all; `nil` if it has none.
   package static func value(ofRecord id: String) -> String? {
     id.firstIndex(of: "/").flatMap { String(id[..<$0]).percentDecoded }
