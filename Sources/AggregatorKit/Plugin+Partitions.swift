@@ -159,7 +159,11 @@ private final class RecordPartitions<Parent: Plugin>: PartitionList {
       if isFresh(last) { return PartitionStep(nil, warnings: warnings) }
       let result = try await sync.value().get().run(upTo: 1, jobs: 1, waits: false) { _ in }
       warnings += try self.warnings(of: result, after: last)
-      hasEnded = result.failure != nil || result.hasEnded
+      if result.failure == nil, !result.hasEnded, result.pages == 0 {
+        warnings.append(incomplete("another program is reading them"))
+        hasEnded = true
+      }
+      hasEnded = hasEnded || result.failure != nil || result.hasEnded
     }
   }
 

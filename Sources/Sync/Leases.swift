@@ -26,13 +26,14 @@ struct Leases: Hashable, Codable, Sendable {
   /// False for numbers that only damage explains, and that might overflow.
   var isPlausible: Bool { (all.map(\.fence) + [fence]).allSatisfy { 0..<(1 << 60) ~= $0 } }
 
-  /// Leases up to `count` parts again whose lease has expired, or any if `isAlone`: then their worker has ended.
+  /// Leases up to `count` parts again whose lease has expired, or any of another worker if `isAlone`: then that has ended.
   mutating func retake(
     _ count: Int, for worker: String, at now: Date, until end: Date, isAlone: Bool = false
   ) -> [Lease] {
     var taken: [Lease] = []
     for index in all.indices where taken.count < count {
-      guard isAlone || all[index].expires <= Timestamp(now) else { continue }
+      let isLost = isAlone && all[index].worker != worker
+      guard isLost || all[index].expires <= Timestamp(now) else { continue }
       fence += 1
       all[index].fence = fence
       all[index].worker = worker

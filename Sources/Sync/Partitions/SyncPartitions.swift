@@ -149,18 +149,20 @@ extension Sync {
         group.addTask { await .read(reader.read(partition, lease, in: id, upTo: left)) }
       }
       if work.running.isEmpty {
-        if work.pass?.isOver == true { return true }
-        if work.read.isEmpty, work.isStopping {
-          if let failure = work.failure { throw failure }
-          return false
-        }
         if !work.read.isEmpty || work.takes { continue }
+        if let failure = work.failure { throw failure }
+        if work.pass?.isOver == true { return true }
+        if work.isStopping { return false }
       }
       guard !Task.isCancelled, let event = await group.next() else { throw .cancelled }
       switch event {
-      case .read(let read): take(read, &work)
+      case .read(let read):
+        take(read, &work)
+        // What the others have stored stays.
+        if work.failure != nil { group.cancelAll() }
       case .pollIsDue: work.isWaiting = false
       case .renewalIsDue:
+        guard work.failure == nil else { continue }
         addPause(Self.leaseTime / 3, then: .renewalIsDue, to: &group)
         guard try await step(&work, reader, takes: false) else { return false }
       }
@@ -210,7 +212,7 @@ extension Sync {
     if takes {
       step.count = 2 * work.jobs - work.running.count
       step.offer = try await offer(step.count, of: reader.partitions.list, &work)
-      step.offer.isAlone = work.pass == nil && !recordStore.store.isShared
+      step.offer.isAlone = !recordStore.store.isShared
     }
     step.offer.doubt = work.listReason
     let outcome = try await perform(step)
@@ -223,8 +225,10 @@ extension Sync {
     work.pass = pass
     for read in work.read { work.partitions[read.lease.place] = nil }
     work.read = []
-    let others = pass.leases.workers(at: now()).keys.filter { $0 != worker }
-    work.result.otherWorkers.formUnion(others)
+    if recordStore.store.isShared {
+      let others = pass.leases.workers(at: now()).keys.filter { $0 != worker }
+      work.result.otherWorkers.formUnion(others)
+    }
     for lease in outcome.taken {
       if work.partitions[lease.place] == nil {
         // An earlier run, or another worker, had begun it.

@@ -12,7 +12,7 @@ import Synchronization
 /// A cursor is that of the partition's source with a prefix, which has the position of the partition and a checksum of its
 /// value: sealing the cursor again would cost a third of its length. The partition that a cursor names is read to its end
 /// also if it is no longer in the list.
-public struct PartitionedSource<Item: Record>: DataSource {
+public struct PartitionedSource<Item: Record>: DataSource, CustomStringConvertible {
   private let places: PartitionPlaces
   private let list: any PartitionList
   private let pages: any DataSource<Item>
@@ -87,6 +87,9 @@ public struct PartitionedSource<Item: Record>: DataSource {
     try await pages.item(id, cachePolicy: cachePolicy)
   }
 
+  /// The operators below it, and that of each partition.
+  public var description: String { "\(pages)\n  .partitioned()" }
+
   public var readsAhead: Bool { pages.readsAhead }
 
   public var pageSize: Int? { pages.pageSize }
@@ -95,7 +98,7 @@ public struct PartitionedSource<Item: Record>: DataSource {
 /// The pages of all partitions: the cursor of a request says of which one.
 ///
 /// What treats all calls of a service alike, such as its rate limit, belongs between it and the ``PartitionedSource``.
-package struct PartitionPages<Item: Record>: DataSource {
+package struct PartitionPages<Item: Record>: DataSource, CustomStringConvertible {
   private let places: PartitionPlaces
   private let list: any PartitionList
   private let source: @Sendable (Partition) throws(SourceError) -> any DataSource<Item>
@@ -148,6 +151,8 @@ package struct PartitionPages<Item: Record>: DataSource {
     else { return nil }
     return places.cursor(at: partition, for: request.query, ahead)
   }
+
+  package var description: String { (try? source(.sample)).map { "\($0)" } ?? places.name }
 
   package var readsAhead: Bool { (try? source(.sample))?.readsAhead ?? true }
 
