@@ -281,6 +281,13 @@ public enum JSONPathComponent: Hashable, Sendable {
   case member(String)
   /// All elements of an array, or the values of all members of an object.
   case each
+
+  package var description: String {
+    guard case .member(let name) = self else { return "*" }
+    let isPlain =
+      !name.isEmpty && !["*", "$"].contains(name) && !name.contains { ".\"".contains($0) }
+    return isPlain ? name : JSON.string(name).text
+  }
 }
 
 extension [JSONPathComponent] {

@@ -2,54 +2,109 @@ import AggregatorFoundation
 public import AggregatorJSON
 import AggregatorText
 
-/// The members of the rows that a service sends, and the kinds of their values.
+/// The members of the rows that a service sends, with those of objects inside, and the kinds of their values.
 public struct RowSchema: Hashable, Codable, Sendable {
   public enum Kind: String, CaseIterable, Codable, Sendable {
     case text, number, boolean, list, object
   }
 
   /// The kinds of each member, in the order of ``Kind``; none for one that was always `null`.
+  ///
+  /// A member of an object inside has its path, such as `owner.login`. An object whose names are keys, such as IDs or
+  /// dates, is a map: `prices.*` stands for all of its members.
   public private(set) var members: [String: [Kind]] = [:]
 
-  /// The number of members that are compared: larger objects are maps.
+  /// `nil` if members are missing: there are too many, or an earlier version, which did not look into objects, has
+  /// stored them.
+  private var isWhole: Bool? = true
+
+  /// The number of members that are compared.
   private static let maxMembers = 1000
 
-  private enum CodingKeys: String, CodingKey { case members = "m" }
+  /// An object inside with more names is a map.
+  private static let maxNames = 100
+
+  private enum CodingKeys: String, CodingKey { case members = "m", isWhole = "w" }
 
   public init() {}
 
-  fileprivate mutating func add(_ name: String, _ kinds: [Kind]) {
-    guard let known = members[name] else {
-      if members.count < Self.maxMembers { members[name] = kinds }
+  private mutating func add(_ path: String, _ kinds: [Kind]) {
+    guard let known = members[path] else {
+      if members.count < Self.maxMembers { members[path] = kinds } else { isWhole = nil }
       return
     }
     guard kinds.contains(where: { !known.contains($0) }) else { return }
-    members[name] = Kind.allCases.filter { known.contains($0) || kinds.contains($0) }
+    members[path] = Kind.allCases.filter { known.contains($0) || kinds.contains($0) }
   }
 
   /// Adds the members of other rows.
   public mutating func add(_ other: RowSchema) {
-    for (name, kinds) in other.members { add(name, kinds) }
+    guard other != self else { return }
+    if other.isWhole == nil { isWhole = nil }
+    var other = other
+    other.fold(maps)
+    // An object comes before its members.
+    for (path, kinds) in other.members.sorted(by: { $0.key < $1.key }) { add(path, kinds) }
+    fold(maps)
   }
 
-  /// The differences of these rows from earlier ones, by the names of the members.
+  /// The object that has a member; `nil` for a member of the row itself.
+  private func parent(of path: String) -> String? {
+    var path = path[...]
+    while let dot = path.utf8.lastIndex(of: UInt8(ascii: ".")) {
+      path = path[..<dot]
+      // A dot may also be a part of a quoted name.
+      if members[String(path)] != nil { return String(path) }
+    }
+    return nil
+  }
+
+  private var maps: [String] {
+    var counts: [String: Int] = [:]
+    for path in members.keys {
+      guard let parent = parent(of: path) else { continue }
+      counts[parent, default: 0] += path.hasSuffix(".*") ? Self.maxNames + 1 : 1
+    }
+    return counts.keys.filter { counts[$0, default: 0] > Self.maxNames }.sorted()
+  }
+
+  private mutating func fold(_ maps: [String]) {
+    for map in maps {
+      let inner = members.filter { $0.key.hasPrefix("\(map).") }
+      let kinds = inner.filter { parent(of: $0.key) == map }.values
+      for path in inner.keys { members[path] = nil }
+      for kinds in kinds { add("\(map).*", kinds) }
+    }
+  }
+
+  /// The differences of these rows from earlier ones, by the paths of the members.
   ///
-  /// A member is gone only if these are `all` rows.
+  /// A member is gone only if these are `all` rows. Of an object that appears or vanishes, the members are not named.
   package func changes(since earlier: RowSchema, all: Bool) -> [SchemaChange] {
-    let names = Set(members.keys).union(earlier.members.keys).sorted()
-    return names.compactMap { name in
-      switch (earlier.members[name], members[name]) {
-      case (nil, let kinds?): return SchemaChange(name, .appeared, before: [], after: kinds)
+    guard self != earlier else { return [] }
+    var (old, new, both) = (earlier, self, self)
+    both.add(earlier)
+    let maps = both.maps
+    old.fold(maps)
+    new.fold(maps)
+    func isInside(_ parent: String?, of other: RowSchema) -> Bool {
+      parent.map { other.members[$0]?.contains(.object) == true } ?? true
+    }
+    let isWhole = earlier.isWhole == true && isWhole == true
+    return Set(new.members.keys).union(old.members.keys).sorted().compactMap { path in
+      switch (old.members[path], new.members[path]) {
+      case (nil, let kinds?):
+        guard earlier.isWhole == true, isInside(new.parent(of: path), of: old) else { return nil }
+        return SchemaChange(path, .appeared, before: [], after: kinds)
       case (let kinds?, nil):
-        // A full list of names says nothing of the members that did not fit.
-        let isKnown = all && members.count < Self.maxMembers
-        return isKnown ? SchemaChange(name, .vanished, before: kinds, after: []) : nil
+        guard all, isWhole, isInside(old.parent(of: path), of: new) else { return nil }
+        return SchemaChange(path, .vanished, before: kinds, after: [])
       case (let before?, let after?):
         // A member that was always null has no kind yet.
         let isNew = after.contains { !before.contains($0) }
         let isLess = all && before.contains { !after.contains($0) }
         guard !before.isEmpty, !after.isEmpty, isNew || isLess else { return nil }
-        return SchemaChange(name, .changed, before: before, after: after)
+        return SchemaChange(path, .changed, before: before, after: after)
       case (nil, nil): return nil
       }
     }
@@ -57,19 +112,90 @@ public struct RowSchema: Hashable, Codable, Sendable {
 
   /// Reads row after row; most have the members of the one before, which costs a comparison of their names.
   public struct Reader: Sendable {
-    public private(set) var schema = RowSchema()
-    private var last: [(name: String, kind: Kind?)] = []
+    private var row = Level()
 
     public init() {}
 
     public mutating func add(_ row: JSON) {
-      guard case .object(let members) = row else { return }
-      let isSame =
-        members.count == last.count
-        && zip(members, last).allSatisfy { $0.value.kind == $1.kind && $0.name == $1.name }
-      guard !isSame else { return }
-      last = members.map { ($0.name, $0.value.kind) }
-      for (name, kind) in last { schema.add(name, kind.map { [$0] } ?? []) }
+      if case .object(let members) = row { self.row.add(members, depth: 1) }
+    }
+
+    public var schema: RowSchema {
+      var schema = RowSchema()
+      // Level by level: if there are too many members, those deep inside are left out.
+      var levels = [(prefix: "", level: row)]
+      while !levels.isEmpty {
+        levels = levels.flatMap { prefix, level in
+          level.members.compactMap { member in
+            let name = level.isMap ? JSONPathComponent.each : .member(member.name)
+            let path = prefix + name.description
+            schema.add(path, Kind.allCases.filter { member.kinds & $0.bit != 0 })
+            return member.inner.members.isEmpty ? nil : ("\(path).", member.inner)
+          }
+        }
+      }
+      return schema
+    }
+  }
+
+  /// The members of the objects at one place of the rows.
+  private struct Level: Sendable {
+    struct Member: Sendable {
+      let name: String
+      /// The bits of the kinds.
+      var kinds: UInt8 = 0
+      var inner = Level()
+    }
+
+    /// Deeper objects are not looked into.
+    private static let maxDepth = 4
+
+    private(set) var members: [Member] = []
+    private var positions: [String: Int] = [:]
+    private(set) var isMap = false
+
+    mutating func add(_ row: [JSON.Member], depth: Int) {
+      var next = 0
+      // Iteration would retain each element.
+      for index in row.indices {
+        next = position(of: row[index].name, near: next, mayBeKey: depth > 1)
+        members[next].kinds |= row[index].value.kind?.bit ?? 0
+        if depth < Self.maxDepth, !isMap, case .object(let inner) = row[index].value {
+          members[next].inner.add(inner, depth: depth + 1)
+        }
+        next += 1
+      }
+    }
+
+    private mutating func position(of name: String, near guess: Int, mayBeKey: Bool) -> Int {
+      if isMap { return 0 }
+      if guess < members.count, members[guess].name == name { return guess }
+      if let position = positions[name] { return position }
+      if mayBeKey, members.count == RowSchema.maxNames || name.isKey {
+        isMap = true
+        members = [Member(name: "", kinds: members.reduce(0) { $0 | $1.kinds })]
+        return 0
+      }
+      positions[name] = members.count
+      members.append(Member(name: name))
+      return members.count - 1
+    }
+  }
+}
+
+extension String {
+  /// True for an ID, a date or a URL, which names of members do not look like.
+  fileprivate var isKey: Bool { utf8.first.map { 48...57 ~= $0 } ?? false || utf8.count > 100 }
+}
+
+extension RowSchema.Kind {
+  fileprivate var bit: UInt8 {
+    switch self {
+    case .text: 1
+    case .number: 2
+    case .boolean: 4
+    case .list: 8
+    case .object: 16
     }
   }
 }
@@ -101,6 +227,7 @@ extension JSON {
 public struct SchemaChange: Hashable, Codable, Sendable {
   public enum Kind: String, Codable, Sendable { case appeared, vanished, changed }
 
+  /// Its path, such as `owner.login`.
   public let member: String
   public let kind: Kind
   /// The kinds of its values before; none for a new member.

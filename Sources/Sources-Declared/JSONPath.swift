@@ -82,13 +82,6 @@ extension JSONPathComponent {
     rest = rest[name.endIndex...]
     self = name == "*" ? .each : .member(String(name))
   }
-
-  package var description: String {
-    guard case .member(let name) = self else { return "*" }
-    let isPlain =
-      !name.isEmpty && !["*", "$"].contains(name) && !name.contains { ".\"".contains($0) }
-    return isPlain ? name : JSON.string(name).text
-  }
 }
 
 extension JSON {
