@@ -17,8 +17,8 @@ extension Plugin {
           + "not details that merely became known, nor values that changed back. Deleted records are left out.",
         "--since sync compares with the completed sync before the last one, or with the last one if it is "
           + "the only one. Dates and times are in UTC.",
-        "--schema lists how the members of the rows have changed, as each complete sync has found them: all that is "
-          + "known, or since a date. It is known of added sources.",
+        "--schema lists how the members of the rows have changed, with those of objects inside (owner.login), as each "
+          + "complete sync has found them: all that is known, or since a date. It is known of added sources.",
       ],
       examples: [
         ("\(name) diff", "changes of the last sync, and later ones"),
@@ -74,7 +74,7 @@ extension Plugin {
         .unavailable, "\(name): the members of its rows are not known",
         hint: .command(syncArguments))
     }
-    let entries = history.entries.filter { $0.date >= start }.map { SchemaEntry(entry: $0) }
+    let entries = history.entries.filter { $0.date >= start }.map(SchemaEntry.init)
     let shown = Array(invocation.count(.limit).map { entries.suffix($0) } ?? entries[...])
     var listing = try output.plainListing("diff", SchemaEntry.self)
     listing.source = name
@@ -84,36 +84,6 @@ extension Plugin {
       ListingSummary(count: shown.count, total: entries.count))
     if entries.isEmpty { context.diagnostics.note("No member of the rows has changed") }
     return invocation.has(.exitCode) && !entries.isEmpty ? .different : .success
-  }
-}
-
-/// A change of the members of the rows, as `diff --schema` prints it.
-private struct SchemaEntry: Entry {
-  let entry: SchemaHistory.Entry
-
-  var id: String { entry.change.member }
-  private var kind: String { entry.change.kind.rawValue }
-  private var before: String? { entry.change.before.isEmpty ? nil : entry.change.before.text }
-  private var after: String? { entry.change.after.isEmpty ? nil : entry.change.after.text }
-  private var date: String { entry.date.iso8601 }
-
-  static let fields: [Field<SchemaEntry>] = [
-    Field("change", "Change", \.kind, about: "appeared, vanished or changed."),
-    Field("member", "Member", \.id, about: "The name of the member."),
-    Field("before", "Before", \.before, about: "The kinds of its values before."),
-    Field("after", "After", \.after, about: "The kinds of its values now."),
-    Field("foundAt", "Found", \.date, about: "The end of the sync that has found it."),
-  ]
-
-  var paragraph: Paragraph {
-    let sign =
-      switch entry.change.kind {
-      case .appeared: "+"
-      case .vanished: "−"
-      case .changed: "~"
-      }
-    let role: Style.Role = entry.change.kind == .vanished ? .error : .warning
-    return Paragraph(sign: sign, role: role, text: "\(date): \(entry.change.text.safeLine)")
   }
 }
 

@@ -20,12 +20,14 @@ extension Command {
         "CMD gets the changes as JSON lines on standard input, with the fields of --fields. It is started "
           + "without a shell, unless it contains special characters of the shell: then /bin/sh runs it. "
           + "The next sync waits for its end; if it fails, that is a warning.",
+        "If members of the rows have changed, CMD gets lines for them, too, with the fields of diff --schema: the path "
+          + "is in .member, which lines of records do not have.",
       ],
       examples: plugins.prefix(1).flatMap { plugin in
         [
           ("watch \(plugin.name) --every 10m", "print changes of \(plugin.name)"),
           (
-            "watch \(plugin.name) --every 1h --exec 'jq -r .name >> changed.txt'",
+            "watch \(plugin.name) --every 1h --exec 'jq -r \".name // empty\" >> changed.txt'",
             "append the names of changed records to a file"
           ),
         ]
@@ -75,10 +77,14 @@ extension Plugin {
     let resuming = "watch \(name) --every \(invocation.text(.every) ?? "10m")"
     var isFirst = true
     var failures: Set<ExitCode> = []
+    // Until they are reported.
+    var schemaChanges: [SchemaEntry] = []
     try await Watch(recordStore(in: store), every: interval, on: ContinuousClock()).run {
       let failure = await syncForWatch(resuming, lock, context) { progress in
-        await sync.run(
+        let result = await sync.run(
           upTo: pages, jobs: invocation.count(.jobs) ?? 1, waits: false, progress: progress)
+        schemaChanges += result.schemaChanges.map { SchemaEntry($0, at: environment.now()) }
+        return result
       }
       // Waiting does not mend these.
       if isFirst, let failure, [.key, .settings].contains(failure.code) { throw failure }
@@ -106,9 +112,12 @@ extension Plugin {
           for warning in found.warnings(of: name) {
             context.diagnostics.warning("\(name): \(warning.warning.message)")
           }
-          if let lines { changed?.run(on: lines) }
         }
-        lines = nil
+        for entry in schemaChanges { try lines?.output.write("\(entry.object.text)\n") }
+        if let lines, found.map({ $0.count > 0 }) == true || !schemaChanges.isEmpty {
+          changed?.run(on: lines)
+        }
+        (lines, schemaChanges) = (nil, [])
       }
       let end = ContinuousClock.now + interval
       context.progress.say { [name] in
