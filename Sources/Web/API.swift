@@ -40,6 +40,13 @@ package struct API: Sendable {
       let source = try self.source(named: path.source)
       try request.require("POST")
       return try deletion(try await source.restore(path.id), path.id, of: source)
+    case .schemaChanges:
+      let source = try self.source(named: path.source)
+      try request.require("GET")
+      let changes = try await source.schemaChanges()
+      return response(
+        changes.map { ServedRecord(id: $0.id, object: $0.object) }, verb: "diff", of: source.name,
+        ListingSummary(count: changes.count, total: changes.count))
     }
   }
 

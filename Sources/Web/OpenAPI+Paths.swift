@@ -25,6 +25,9 @@ extension OpenAPI {
     if source.hasImages {
       add(RoutePath(.image, source.name, "{id}"), "get", image(source), [id])
     }
+    if source.hasStore {
+      add(RoutePath(.schemaChanges, source.name), "get", schemaChanges(source), [])
+    }
     if hasDeletion {
       let summary = "Show a hidden \(source.noun.singular) again"
       let restore = change("restore", source, summary, "It is shown again.")
@@ -126,6 +129,16 @@ extension OpenAPI {
           next one resumes.
           """, "text/event-stream", ["type": "string"]),
         failures: [400, 401, 403, 503]))
+  }
+
+  private static func schemaChanges(_ source: some ServedSource) -> JSON {
+    operation(
+      "schemaChanges", of: source, "How the members of the rows have changed",
+      Answers(
+        success: response(
+          "The changes that syncs have found.", "application/json",
+          reference("schemas", "SchemaChangesPage")),
+        failures: [401, 503]))
   }
 
   // MARK: - Parts

@@ -31,6 +31,13 @@ extension OpenAPI {
     ])
     let results: JSON = ["type": "object", "additionalProperties": result]
     let hit: JSON = ["type": "object", "properties": ["source": text], "required": ["source"]]
+    let schemaChange = object([
+      "change": ["enum": ["appeared", "vanished", "changed"]],
+      "member": described("The path of the member, such as `owner.login`.", "string"),
+      "before": described("The kinds of its values before.", "string", "null"),
+      "after": described("The kinds of its values now.", "string", "null"),
+      "foundAt": ["type": "string", "format": "date-time"],
+    ])
     return [
       // Problem details (RFC 9457).
       .init(
@@ -59,6 +66,7 @@ extension OpenAPI {
       .init("Warning", object(["code": text, "source": optionalText, "message": text])),
       .init("SearchPage", page(of: hit, from: ["type": "null"], results: results)),
       .init("SourcesPage", page(of: source, from: ["type": "null"])),
+      .init("SchemaChangesPage", page(of: schemaChange, from: text)),
     ]
   }
 
@@ -92,7 +100,7 @@ extension OpenAPI {
     var properties: [JSON.Member] = [
       .init("schema", ["const": "aggregator/1"]),
       .init("source", source),
-      .init("verb", ["enum": ["list", "search", "show", "sources"]]),
+      .init("verb", ["enum": ["list", "search", "show", "sources", "diff"]]),
       .init("query", optionalText),
       .init("items", ["type": "array", "items": record]),
       .init("page", reference("schemas", "Page")),

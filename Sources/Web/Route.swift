@@ -55,6 +55,7 @@ enum APIPath: String, CaseIterable {
   case record = "/api/v1/{source}/{id}"
   case image = "/api/v1/{source}/{id}/image"
   case restore = "/api/v1/{source}/{id}/restore"
+  case schemaChanges = "/api/v1/{source}/schema/changes"
 
   /// The ID in whose place a source is downloaded.
   static let sync = "sync"

@@ -135,6 +135,12 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     return try await plugin.recordStore(in: store).restore(key)
   }
 
+  package func schemaChanges() async throws -> [SchemaEntry] {
+    guard let store = environment.store else { return [] }
+    let history = try await plugin.recordStore(in: store).schemaHistory()
+    return history?.entries.map(SchemaEntry.init) ?? []
+  }
+
   package func sync(
     pages: Int?, progress: @escaping @Sendable (SyncResult) -> Void
   ) async throws -> SyncResult {

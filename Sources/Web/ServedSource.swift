@@ -127,6 +127,8 @@ package protocol ServedSource: Sendable {
   func delete(_ id: String) async throws -> Bool
   /// False if the record is not deleted.
   func restore(_ id: String) async throws -> Bool
+  /// The changes of the members of the rows, the latest ones last.
+  func schemaChanges() async throws -> [SchemaEntry]
   /// Downloads the records of the service, all of them or `pages` pages.
   func sync(pages: Int?, progress: @escaping @Sendable (SyncResult) -> Void) async throws
     -> SyncResult

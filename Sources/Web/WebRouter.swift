@@ -77,6 +77,10 @@ struct WebRouter: Sendable {
       content.detail = DetailContent(
         id: id, answer: await result { try await source.record(id, query) })
     }
+    if part != .detail, query.query == nil, query.cursor == nil {
+      // A store that cannot be read is reported by the list.
+      content.schemaChanges = (try? await source.schemaChanges()) ?? []
+    }
     content.list = await list
     return content
   }

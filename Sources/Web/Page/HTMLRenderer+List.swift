@@ -54,8 +54,18 @@ extension HTMLRenderer {
     return """
       <section id="list" aria-label="\(source.title)">
       \(content.deleted.map { deletedNotice($0, content) })
+      \(schemaChanges(content.schemaChanges.suffix(5)))
       \(body)
       </section>
+      """
+  }
+
+  /// The latest changes of the members of the rows.
+  private func schemaChanges(_ changes: ArraySlice<SchemaEntry>) -> HTML? {
+    guard !changes.isEmpty else { return nil }
+    return """
+      <details class="schema"><summary>Changed members of rows</summary>
+      <ul>\(changes.reversed().map { "<li>\($0.text)</li>" })</ul></details>
       """
   }
 

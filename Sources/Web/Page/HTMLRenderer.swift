@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorQueries
 
 /// Writes the pages of the server for people as HTML.
 ///
@@ -59,6 +60,8 @@ struct SourceContent: Sendable {
   var list: Result<ServedListing, Problem>?
 
   var detail: DetailContent?
+
+  var schemaChanges: [SchemaEntry] = []
 
   /// The ID of a record that was just deleted by a form, from the parameter `deleted`.
   var deleted: String?

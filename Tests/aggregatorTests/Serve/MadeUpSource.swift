@@ -54,6 +54,7 @@ struct MadeUpSource: ServedSource {
 
   func delete(_ id: String) -> Bool { true }
   func restore(_ id: String) -> Bool { true }
+  func schemaChanges() -> [SchemaEntry] { [] }
   func sync(
     pages: Int?, progress: @escaping @Sendable (SyncResult) -> Void
   ) -> SyncResult { SyncResult() }

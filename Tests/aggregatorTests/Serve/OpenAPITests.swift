@@ -163,7 +163,9 @@ import Testing
       (["countries"], [("cache", "offline")], "countries.page"),
       (["countries", "FR"], [("cache", "offline")], "countries.page"),
       (["search"], [("query", "spider"), ("cache", "offline")], "SearchPage"),
-      (["sources"], [], "SourcesPage"), (["heroes"], [("limit", "0")], "Problem"),
+      (["sources"], [], "SourcesPage"),
+      (["countries", "schema", "changes"], [], "SchemaChangesPage"),
+      (["heroes"], [("limit", "0")], "Problem"),
     ] {
       let response = await answer(
         to: ServerRequest(
