@@ -44,7 +44,7 @@ public struct RowSchema: Hashable, Codable, Sendable {
     var other = other
     other.fold(maps)
     // An object comes before its members.
-    for (path, kinds) in other.members.sorted(by: { $0.key < $1.key }) { add(path, kinds) }
+    for path in other.members.keys.sorted() { add(path, other.members[path] ?? []) }
     fold(maps)
   }
 
@@ -70,10 +70,11 @@ public struct RowSchema: Hashable, Codable, Sendable {
 
   private mutating func fold(_ maps: [String]) {
     for map in maps {
-      let inner = members.filter { $0.key.hasPrefix("\(map).") }
-      let kinds = inner.filter { parent(of: $0.key) == map }.values
-      for path in inner.keys { members[path] = nil }
-      for kinds in kinds { add("\(map).*", kinds) }
+      let inner = members.keys.filter { $0.hasPrefix("\(map).") }
+      guard !inner.isEmpty else { continue }
+      let kinds = inner.filter { parent(of: $0) == map }.flatMap { members[$0] ?? [] }
+      for path in inner { members[path] = nil }
+      members["\(map).*"] = Kind.allCases.filter(kinds.contains)
     }
   }
 

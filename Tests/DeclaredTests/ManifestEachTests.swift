@@ -227,7 +227,7 @@ import Testing
     #expect(record.row == record.row.canonical)
     #expect(plugin.fields[1][record] == "o/r%")
     // The service has a member of this name, which is a number.
-    #expect(page.schema?.members["repos.full_name"] == [.number])
+    #expect(page.schema?.members[#""repos.full_name""#] == [.number])
   }
 
   @Test func `the value is no member of the service`() async throws {
