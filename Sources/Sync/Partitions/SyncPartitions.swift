@@ -149,10 +149,11 @@ extension Sync {
         group.addTask { await .read(reader.read(partition, lease, in: id, upTo: left)) }
       }
       if work.running.isEmpty {
-        if !work.read.isEmpty || work.takes { continue }
+        guard work.read.isEmpty else { continue }
         if let failure = work.failure { throw failure }
         if work.pass?.isOver == true { return true }
         if work.isStopping { return false }
+        if work.takes { continue }
       }
       guard !Task.isCancelled, let event = await group.next() else { throw .cancelled }
       switch event {
