@@ -57,7 +57,7 @@ public protocol PartitionList: Sendable {
     after position: Int64, cachePolicy: CachePolicy
   ) async throws(SourceError) -> PartitionStep
 
-  /// The partition at a position, also if it is no longer in the list; `nil` if there never was one.
+  /// The partition at a position; `nil` if there is none.
   func partition(at position: Int64) async throws(SourceError) -> Partition?
 
   /// Brings the list up to date before all of it is read; by default it is.

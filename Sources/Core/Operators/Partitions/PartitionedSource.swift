@@ -5,13 +5,12 @@ import Synchronization
 /// The lists of all partitions as one, in the order of the partitions.
 ///
 /// The records of a partition have IDs of ``Partition/recordID(_:)``. Each page is one of a single partition, and costs one
-/// call of its source. The last page of a partition leads to the first of the next one, also if it is empty
-/// (``Page/endsPartition``). A partition that the service refuses (`rejected` or `notFound`) is left out, with a warning
-/// that names it. A page has no total.
+/// call of its source. The last page of a partition leads to the first of the next one, also if it is empty. A partition
+/// that the service refuses (`rejected` or `notFound`) is left out, with a warning that names it. A page has no total.
 ///
 /// A cursor is that of the partition's source with a prefix, which has the position of the partition and a checksum of its
-/// value: sealing the cursor again would cost a third of its length. The partition that a cursor names is read to its end
-/// also if it is no longer in the list.
+/// value: sealing the cursor again would cost a third of its length. The cursor of a partition that is no longer in the list
+/// is invalid.
 public struct PartitionedSource<Item: Record>: DataSource, CustomStringConvertible {
   private let places: PartitionPlaces
   private let list: any PartitionList
