@@ -281,9 +281,10 @@ struct SharedSyncTests {
         try await withThrowingTaskGroup(of: SyncResult.self) { group in
           for (index, store) in stores.enumerated() {
             group.addTask {
+              // Pauses are real: machines that ask again at once would keep from its work the one that they wait for.
               var environment = PluginEnvironment(
                 settings: Settings(), transport: TrappingTransport(), store: store,
-                clock: PollingClock(), now: { .day(seconds) })
+                now: { .day(seconds) })
               environment.sources = { [FoldersPlugin(service: service), plugin] }
               return try await plugin.sync(into: store, in: environment)
                 .run(upTo: nil, jobs: index + 1, waits: false) { _ in }
@@ -294,7 +295,9 @@ struct SharedSyncTests {
       }
       let first = try await syncAll(at: 0)
       #expect(first.compactMap(\.failure).isEmpty && first.allSatisfy(\.isComplete))
-      let lists = service.requests.filter { !$0.hasPrefix("folders") }
+      // A machine that comes late asks for what has changed since, and for all of an empty list, which has no mark.
+      let empty = (0..<8).map { "org/r\($0 * 4) 0" }
+      let lists = service.requests.filter { !$0.hasPrefix("folders") && !empty.contains($0) }
       #expect(Set(lists).count == lists.count)
       #expect(first.reduce(0) { $0 + $1.added } == service.leaves.count)
       service.remove("org/r3")
