@@ -27,6 +27,16 @@ def manifest(bench, url, size):
         "page": "page=1", "size": f"results={size}", "paging": "proved", "rate": "off"})
 
 
+def sync_of(bench, folder, expected):
+    """A sync of the source people of a folder of manifests, from an empty store, and a look at what it has stored."""
+    def sync():
+        bench.place.fresh("home")
+        run = bench.run_aggregator("people", "sync", "--jobs", JOBS, AGGREGATOR_MANIFESTS=folder)
+        expected.expect(bench.store, [f"json->>'$.row.{path}'" for path in FIELDS.values()])
+        return run
+    return sync
+
+
 def declared(bench):
     """Start-up with many manifests, and the same sync by a manifest and by a compiled source."""
     progress("declared: start-up")
@@ -59,16 +69,8 @@ def declared(bench):
         folder.mkdir()
         (folder / "people.json").write_text(manifest(bench, server.url, size))
         expected = bench.truth("people", pages, size).without_index
-
-        def sync():
-            bench.place.fresh("home")
-            run = bench.run_aggregator(
-                "people", "sync", "--jobs", JOBS, AGGREGATOR_MANIFESTS=folder)
-            stored = [f"json->>'$.row.{path}'" for path in FIELDS.values()]
-            expected.expect(bench.store, stored)
-            return run
-
-        medians = bench.alternate({"users": bench.sync(server, size, pages), "a manifest": sync})
+        medians = bench.alternate({
+            "users": bench.sync(server, size, pages), "a manifest": sync_of(bench, folder, expected)})
     bench.report.table(f"Fetch and store {bench.count} people: compiled, declared", medians,
                        of="users")
     if not bench.is_small:
@@ -91,16 +93,7 @@ def lists(bench):
             "url": f"{server.url}/api/?seed=bench&page={{value}}&results={size}", "paging": "single",
             "each": {"values": [str(number + 1) for number in range(count)]}}))
         expected = bench.truth("people", count, size).without_index
-
-        def sync():
-            bench.place.fresh("home")
-            run = bench.run_aggregator(
-                "people", "sync", "--jobs", JOBS, AGGREGATOR_MANIFESTS=folder)
-            stored = [f"json->>'$.row.{path}'" for path in FIELDS.values()]
-            expected.expect(bench.store, stored)
-            return run
-
-        programs = {"a manifest": sync}
+        programs = {"a manifest": sync_of(bench, folder, expected)}
         if bench.script("with_aiohttp"):
             programs["aiohttp, 8 in flight"] = bench.peer("with_aiohttp", server, size, count)
         medians = bench.alternate(programs)

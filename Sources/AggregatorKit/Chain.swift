@@ -85,53 +85,28 @@ extension Plugin {
       ? .endless(of: collection(in: environment.settings))
       : .full(of: collection(in: environment.settings, bySize: false))
     let tracking = policy.isEndless ? nil : changes
-    let listing = tracking == nil ? Listing.plain : .marked(since: nil)
+    let list = try partitionList(in: environment)
+    let remote = { @Sendable (listing: Listing) throws(SourceError) -> any DataSource<Item> in
+      let calls =
+        if let list {
+          try resilientPages(of: list, in: environment, deadline, listing)
+        } else {
+          try resilientRemote(in: environment, deadline: deadline, listing)
+        }
+      return calls.observed(by: environment.observer, as: name).cachePolicy(cachePolicy)
+    }
     var sync = Sync(
-      base: try observedRemote(in: environment, deadline, listing).cachePolicy(cachePolicy),
+      base: try remote(tracking == nil ? .plain : .marked(since: nil)),
       recordStore: recordStore(in: store), size: try syncPageSize(in: environment),
       mode: mode, depth: policy.isEndless ? nil : policy.depthLimit, clock: environment.clock,
-      now: environment.now,
-      observer: environment.observer)
-    if let list = try partitionList(in: environment) {
-      let calls = SyncCalls(environment: environment, cachePolicy: cachePolicy, deadline: deadline)
-      sync.partitions = try syncPartitions(list, tracking, calls)
-    } else {
-      sync.changes = tracking.map { tracking in
-        ChangeSource(tracking) { since throws(SourceError) in
-          try observedRemote(in: environment, deadline, .marked(since: since))
-            .cachePolicy(cachePolicy)
-        }
-      }
+      now: environment.now, observer: environment.observer)
+    sync.partitions = list
+    sync.changes = tracking.map { tracking in
+      ChangeSource(tracking) { since throws(SourceError) in try remote(.marked(since: since)) }
     }
     sync.readsFirstPageAgain = policy.readsFirstPageAgain
     sync.minPagesAhead = policy.listIsFile ? 2 : 0
     return sync
-  }
-
-  /// The lists of all partitions, whose calls are rate-limited together.
-  private func syncPartitions(
-    _ list: any PartitionList, _ tracking: ChangeTracking?, _ calls: SyncCalls
-  ) throws(SourceError) -> SyncPartitions<Item> {
-    let environment = calls.environment
-    @Sendable func pages(_ listing: Listing) throws(SourceError) -> any DataSource<Item> {
-      try resilientPages(of: list, in: environment, calls.deadline, listing)
-        .observed(by: environment.observer, as: name).cachePolicy(calls.cachePolicy)
-    }
-    @Sendable func part(_ partition: Partition, _ pages: any DataSource<Item>) -> any DataSource<
-      Item
-    > {
-      PartitionPart(partition, of: list, named: name, over: pages, now: environment.now)
-    }
-    let all = try pages(tracking == nil ? .plain : .marked(since: nil))
-    return SyncPartitions(list) {
-      part($0, all)
-    } changes: { partition in
-      tracking.map { tracking in
-        ChangeSource(tracking) { since throws(SourceError) in
-          part(partition, try pages(.marked(since: since)))
-        }
-      }
-    }
   }
 
   /// The typed view of this source's records in a store, searched by the searchable fields.
@@ -203,9 +178,9 @@ extension Plugin {
   }
 
   private func observedRemote(
-    in environment: PluginEnvironment, _ deadline: Duration?, _ listing: Listing = .plain
+    in environment: PluginEnvironment, _ deadline: Duration?
   ) throws(SourceError) -> any DataSource<Item> {
-    try resilientRemote(in: environment, deadline: deadline, listing)
+    try resilientRemote(in: environment, deadline: deadline)
       .observed(by: environment.observer, as: name)
   }
 
@@ -365,13 +340,6 @@ struct Service: Sendable {
   func isShared(with other: Service) -> Bool {
     host == other.host && caller.account == other.caller.account
   }
-}
-
-/// How a sync calls a service.
-private struct SyncCalls {
-  let environment: PluginEnvironment
-  let cachePolicy: CachePolicy
-  let deadline: Duration?
 }
 
 /// The records that a remote source lists.

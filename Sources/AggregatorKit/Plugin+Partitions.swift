@@ -3,7 +3,6 @@ import AggregatorFoundation
 import AggregatorStore
 import AggregatorSync
 import AggregatorText
-import Synchronization
 
 /// The parts of a source's list, each of which is a list of its own at the service.
 public enum Partitions: Hashable, Sendable {
@@ -98,20 +97,7 @@ extension PluginEnvironment {
 ///
 /// Pages of the service are read, and stored, when the end of those that are stored is reached, unless all of them were
 /// read not long ago. So a call of a partition's service is never also one of its parent's.
-private final class RecordPartitions<Parent: Plugin>: PartitionList {
-  /// The records after a position that were read last.
-  private struct Buffer {
-    var start: Int64 = 0
-    var partitions: [Partition] = []
-    /// The number of those without a value, until a warning has named them.
-    var skipped = 0
-
-    /// The partition after a position; `nil` if it must be read.
-    func partition(after position: Int64) -> Partition? {
-      position >= start ? partitions.first { $0.position > position } : nil
-    }
-  }
-
+private struct RecordPartitions<Parent: Plugin>: PartitionList {
   private let name: String
   private let field: String
   private let isEndless: Bool
@@ -121,10 +107,6 @@ private final class RecordPartitions<Parent: Plugin>: PartitionList {
   private let value: @Sendable (StoredRecord) -> String?
   private let clock: any Clock<Duration>
   private let now: @Sendable () -> Date
-  private let buffer = Mutex(Buffer())
-  private let knownBase = Mutex<Int64?>(nil)
-
-  private static var bufferSize: Int { 64 }
 
   init(_ parent: Parent, by field: String, in environment: PluginEnvironment) {
     name = parent.name
@@ -141,37 +123,34 @@ private final class RecordPartitions<Parent: Plugin>: PartitionList {
     now = environment.now
   }
 
-  func partition(
-    after position: Int64, cachePolicy: CachePolicy
-  ) async throws(SourceError) -> PartitionStep {
-    var warnings: [Warning] = []
+  func partitions(
+    after position: Int64, limit: Int, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> PartitionSlice {
+    var slice = PartitionSlice([])
     var hasEnded = false
     while true {
-      if let partition = try await storedPartition(after: position, &warnings) {
-        return PartitionStep(partition, warnings: warnings)
-      }
-      if hasEnded { return PartitionStep(nil, warnings: warnings) }
+      slice.partitions = try await stored(after: position, limit: limit, &slice.warnings)
+      if hasEnded || !slice.partitions.isEmpty { return slice }
       let last = try await recordStore.lastSync()
       guard cachePolicy.mayAskService else {
-        if last.full == nil { warnings.append(incomplete("not all of them are cached")) }
-        return PartitionStep(nil, warnings: warnings)
+        if last.full == nil { slice.warnings.append(incomplete("not all of them are cached")) }
+        return slice
       }
-      if isFresh(last) { return PartitionStep(nil, warnings: warnings) }
+      if isFresh(last) { return slice }
       let result = try await sync.value().get().run(upTo: 1, jobs: 1, waits: false) { _ in }
-      warnings += try self.warnings(of: result, after: last)
-      if result.failure == nil, !result.hasEnded, result.pages == 0 {
-        warnings.append(incomplete("another program is reading them"))
+      slice.warnings += try warnings(of: result, after: last)
+      hasEnded = result.failure != nil || result.hasEnded
+      if !hasEnded, result.pages == 0 {
+        slice.warnings.append(incomplete("another program is reading them"))
         hasEnded = true
       }
-      hasEnded = hasEnded || result.failure != nil || result.hasEnded
     }
   }
 
   func partition(at position: Int64) async throws(SourceError) -> Partition? {
-    guard position > 0 else { return nil }
-    var warnings: [Warning] = []
-    let found = try await storedPartition(after: position - 1, &warnings)
-    return found?.position == position ? found : nil
+    let slice = try await recordStore.store.records(
+      of: recordStore.source, matching: [], after: position - 1, limit: 1)
+    return slice.records.first { $0.position == position }.flatMap(partition(of:))
   }
 
   func refresh(waits: Bool) async throws(SourceError) -> [Warning] {
@@ -187,7 +166,6 @@ private final class RecordPartitions<Parent: Plugin>: PartitionList {
       }
       result = try await sync.value().get().run(upTo: nil, jobs: 1, waits: waits) { _ in }
     } while result.failure?.code == .busy && recordStore.store.isShared
-    buffer.withLock { $0 = Buffer() }
     return try warnings(of: result, after: last)
   }
 
@@ -210,7 +188,9 @@ private final class RecordPartitions<Parent: Plugin>: PartitionList {
     return 0..<(freshness / .seconds(1)) ~= now().timeIntervalSince(completed)
   }
 
-  /// Why the list may lack partitions after a part of a sync, which failed if `nothing` is cached instead.
+  /// Why the list may lack partitions after a sync, or a part of it.
+  ///
+  /// - Throws: Its failure, if no complete sync before it has left a list.
   private func warnings(
     of result: SyncResult, after last: LastSync
   ) throws(SourceError) -> [Warning] {
@@ -232,51 +212,28 @@ private final class RecordPartitions<Parent: Plugin>: PartitionList {
 
   // MARK: - The store
 
-  private func storedPartition(
-    after position: Int64, _ warnings: inout [Warning]
-  ) async throws(SourceError) -> Partition? {
-    var position = position
+  /// The partitions that are stored after a position; none if no record with a value follows it.
+  private func stored(
+    after position: Int64, limit: Int, _ warnings: inout [Warning]
+  ) async throws(SourceError) -> [Partition] {
+    var (position, skipped) = (position, 0)
     while true {
-      let known = buffer.withLock { buffer in
-        let partition = buffer.partition(after: position)
-        defer { if partition != nil { buffer.skipped = 0 } }
-        return partition.map { (partition: $0, skipped: buffer.skipped) }
+      let records = try await recordStore.store.records(
+        of: recordStore.source, matching: [], after: position, limit: limit
+      ).records
+      let partitions = records.compactMap(partition(of:))
+      skipped += records.count - partitions.count
+      if let last = records.last, partitions.isEmpty {
+        position = last.position
+        continue
       }
-      if let (partition, skipped) = known {
-        if skipped > 0 { warnings.append(incomplete("\(skipped) of them have no \(field)")) }
-        return partition
-      }
-      let slice = try await recordStore.store.records(
-        of: recordStore.source, matching: [], after: try await base() + position,
-        limit: Self.bufferSize)
-      guard let last = slice.records.last else { return nil }
-      let partitions = slice.records.compactMap(partition(of:))
-      buffer.withLock { buffer in
-        // Of those before, a warning is still due.
-        let skipped = buffer.skipped + slice.records.count - partitions.count
-        buffer = Buffer(start: position, partitions: partitions, skipped: skipped)
-      }
-      if partitions.isEmpty { position = Self.relative(last.position) }
+      if skipped > 0 { warnings.append(incomplete("\(skipped) of them have no \(field)")) }
+      return partitions
     }
   }
 
-  /// Before the positions of the source.
-  private func base() async throws(SourceError) -> Int64 {
-    if let known = knownBase.withLock({ $0 }) { return known }
-    let last = try await recordStore.store.status(of: recordStore.source).lastPosition
-    // Without records there is none yet.
-    guard last > 0 else { return 0 }
-    let base = last - Self.relative(last)
-    knownBase.withLock { $0 = base }
-    return base
-  }
-
-  private static func relative(_ position: Int64) -> Int64 {
-    position & (1 << PositionRange.bits - 1)
-  }
-
   private func partition(of record: StoredRecord) -> Partition? {
-    value(record).map { Partition(position: Self.relative(record.position), value: $0) }
+    value(record).map { Partition(position: record.position, value: $0) }
   }
 }
 

@@ -216,7 +216,7 @@ extension ManifestReader {
 }
 
 extension Manifest.Each {
-  /// What differs if the lists are others; not how long a day is read again.
+  /// The part of it that says which lists there are: with another one, nothing stored is of use.
   var scope: JSON {
     switch partitions {
     case .records(let source, _): .string(source)

@@ -116,6 +116,9 @@ public struct CheckpointUpdate: Hashable, Sendable {
   /// The new text; `nil` to remove the checkpoint.
   public var to: String?
 
+  /// The text instead of ``to`` if the reconciliation turns out to be inconclusive; `nil` for ``to``.
+  public var toIfInconclusive: String?
+
   /// The reconciliation step that this batch performs; `nil` for none.
   public var reconciliation: Reconciliation?
 
@@ -149,8 +152,8 @@ public struct Reconciliation: Hashable, Sendable {
     /// The number of different records that a complete pass must have seen.
     public var minRecordCount: Int
 
-    /// True if nothing seen is an answer, because it is known by other means that there is nothing; false by default.
-    package var allowsNone = false
+    /// True if it is known by other means that there are no records, so that to see none is an answer; false by default.
+    public var allowsNone = false
 
     public init(lastPosition: Int64, minRecordCount: Int) {
       self.lastPosition = lastPosition
@@ -166,7 +169,7 @@ public struct Reconciliation: Hashable, Sendable {
   /// If they are more than ten and more than a tenth of all, only a second such pass proves it.
   public var completion: Completion?
 
-  /// What the IDs of the records start with that the pass sees all of; `nil` for all records.
+  /// The prefix of the IDs of the records that the pass covers; `nil` for all records.
   public var prefix: String?
 
   public init(begins: Bool, completion: Completion? = nil, of prefix: String? = nil) {
@@ -207,6 +210,9 @@ public struct StoreChanges: Hashable, Sendable {
   /// The number of records that a complete reconciliation misses, and of all that it should have seen, if
   /// they are so many that the next one has to confirm it; `nil` for any other.
   public var unconfirmedRemovals: Unconfirmed?
+
+  /// True if a reconciliation has not found out which records were removed.
+  package var isInconclusive: Bool { incompleteSeenCount != nil || unconfirmedRemovals != nil }
 
   /// The stored forms of entries that were merged with what was known, by index.
   public var merged: [Int: Data] = [:]

@@ -152,16 +152,19 @@ extension StoreTransaction where Self: ~Copyable {
     _ update: CheckpointUpdate, of source: Int64, seeing positions: [Int64],
     _ changes: inout StoreChanges
   ) throws(Failure) -> [Int64] {
-    try setCheckpoint(update.name, to: update.to, of: source)
     if update.replacesPages { try removePages(of: source) }
-    guard let step = update.reconciliation else { return [] }
-    if step.begins { try forgetSeen(by: update.name, of: source) }
-    try noteSeen(positions, by: update.name, of: source)
+    var text = update.to
     var removed: [Int64] = []
-    if let completion = step.completion {
-      removed = try complete(update.name, completion, step.prefix, of: source, &changes)
+    if let step = update.reconciliation {
+      if step.begins { try forgetSeen(by: update.name, of: source) }
+      try noteSeen(positions, by: update.name, of: source)
+      if let completion = step.completion {
+        removed = try complete(update.name, completion, step.prefix, of: source, &changes)
+        if changes.isInconclusive { text = update.toIfInconclusive ?? text }
+      }
+      if text == nil || step.completion != nil { try forgetSeen(by: update.name, of: source) }
     }
-    if update.to == nil || step.completion != nil { try forgetSeen(by: update.name, of: source) }
+    try setCheckpoint(update.name, to: text, of: source)
     return removed
   }
 

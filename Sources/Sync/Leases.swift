@@ -26,13 +26,15 @@ struct Leases: Hashable, Codable, Sendable {
   /// False for numbers that only damage explains, and that might overflow.
   var isPlausible: Bool { (all.map(\.fence) + [fence]).allSatisfy { 0..<(1 << 60) ~= $0 } }
 
-  /// Leases up to `count` parts again whose lease has expired, or any of another worker if `isAlone`: then that has ended.
+  /// Leases up to `count` parts again whose lease has expired.
+  ///
+  /// - Parameter held: The leases of the only worker, so that all others are lost; `nil` if there may be other workers.
   mutating func retake(
-    _ count: Int, for worker: String, at now: Date, until end: Date, isAlone: Bool = false
+    _ count: Int, for worker: String, at now: Date, until end: Date, holding held: [Lease]? = nil
   ) -> [Lease] {
     var taken: [Lease] = []
     for index in all.indices where taken.count < count {
-      let isLost = isAlone && all[index].worker != worker
+      let isLost = held.map { held in !held.contains { $0.fence == all[index].fence } } ?? false
       guard isLost || all[index].expires <= Timestamp(now) else { continue }
       fence += 1
       all[index].fence = fence

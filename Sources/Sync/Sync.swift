@@ -21,11 +21,11 @@ public struct Sync<Item: Record>: Sendable {
   /// Lists of changed records; `nil` if every sync has to read everything.
   package var changes: ChangeSource<Item>?
 
-  /// The partitions of the list; `nil` if it is one.
-  package var partitions: SyncPartitions<Item>?
+  /// The partitions of the list, to which the cursors of the source lead; `nil` if it is one list.
+  package var partitions: (any PartitionList)?
 
   /// The partition that is read; `nil` for a list without any, and for all of them.
-  var part: SyncPart?
+  var partition: SyncedPartition?
 
   /// True to read everything even if the service lists changes: only that finds removed records.
   public var readsEverything = false
@@ -64,7 +64,7 @@ public struct Sync<Item: Record>: Sendable {
   }
 
   /// The name of a checkpoint: that of the partition, or of the whole list.
-  func name(_ name: String) -> String { part.map { "\(name) \($0.key)" } ?? name }
+  func name(_ name: String) -> String { partition.map { "\(name) \($0.key)" } ?? name }
 
   /// Fetches page after page, from where the last run stopped.
   ///
@@ -221,8 +221,8 @@ public struct Sync<Item: Record>: Sendable {
   /// True if the service was known to have more records than these.
   func isKnown(moreThan count: Int) async throws(SourceError) -> Bool {
     let (store, source) = (recordStore.store, recordStore.source)
-    guard let part else { return try await store.status(of: source).knownUpstream > count }
-    return try await store.ids(of: source, startingWith: part.prefix, limit: count + 1).count
+    guard let partition else { return try await store.status(of: source).knownUpstream > count }
+    return try await store.ids(of: source, startingWith: partition.prefix, limit: count + 1).count
       > count
   }
 
@@ -322,7 +322,7 @@ public struct Sync<Item: Record>: Sendable {
   /// - Parameter all: False if it has left out records that were read before, and cannot have changed.
   func conclude(_ result: inout SyncResult, ofAll all: Bool = true) async throws(SourceError) {
     result.isComplete = result.reachedDepth == nil && result.inconclusiveReason == nil
-    guard part == nil else {
+    guard partition == nil else {
       if result.isComplete, let changes { try await noteFull(changes, &result) }
       return
     }
@@ -331,7 +331,7 @@ public struct Sync<Item: Record>: Sendable {
       Coverage.checkpoint, result.isComplete ? "\(Int(now().timeIntervalSince1970))" : nil)
     try await note(Coverage.depthCheckpoint, result.reachedDepth.map { "\($0)" })
     guard result.isComplete else { return }
-    if let changes { try await noteFull(changes, &result) }
+    if partitions == nil, let changes { try await noteFull(changes, &result) }
     try await noteSchema(result.schema, ofAll: all, &result)
   }
 
@@ -339,7 +339,7 @@ public struct Sync<Item: Record>: Sendable {
   private func save(
     _ batch: SyncBatch<Item>, _ update: CheckpointUpdate
   ) async throws(SourceError) -> StoreChanges {
-    let completesSync = isFull && batch.isLast && part == nil
+    let completesSync = isFull && batch.isLast && partition == nil
     var saved = StoreBatch(recordStore.entries(batch.records))
     if recordStore.store.isShared {
       saved.decision = CheckpointDecision(name: update.name) { text, _ in
@@ -400,13 +400,17 @@ public struct Sync<Item: Record>: Sendable {
         begins: batch.start.cursor == nil,
         completion: isTrusted
           ? .init(lastPosition: next.start, minRecordCount: next.minRecordCount) : nil,
-        of: part?.prefix)
-      let reason =
-        isTrusted || next.isSkipped == true ? nil : next.incompleteReason ?? "the list changed"
-      let end = part.map { PartitionEnd(pass: $0.pass, at: next.date, because: reason).text }
-      return CheckpointUpdate(
-        checkpointName, from: stored, to: batch.isLast ? end : next.text,
-        reconciliation: reconciliation, replacesPages: batch.isLast && part == nil)
+        of: partition?.prefix)
+      guard let partition, batch.isLast else {
+        return CheckpointUpdate(
+          checkpointName, from: stored, to: batch.isLast ? nil : next.text,
+          reconciliation: reconciliation, replacesPages: batch.isLast)
+      }
+      var update = CheckpointUpdate(
+        checkpointName, from: stored, to: partition.end(of: next),
+        reconciliation: reconciliation)
+      update.toIfInconclusive = partition.end(at: next.date, because: "records may be missing")
+      return update
     case .endless:
       return CheckpointUpdate(
         checkpointName, from: stored, to: next.cursor?.description ?? UpstreamLoader<Item>.end)
@@ -519,8 +523,8 @@ public struct SyncResult: Equatable, Sendable {
   /// The partitions that were left out by a rule for errors, so that their records stay as they are.
   public internal(set) var skippedPartitions: [String] = []
 
-  /// True if the list consists of others, each of which is judged by itself.
-  public internal(set) var isPartitioned = false
+  /// True if the list consists of partitions, each of which is judged by itself.
+  package internal(set) var isPartitioned = false
 
   /// True if a rule has left out the partition that was read.
   var isSkipped = false

@@ -35,14 +35,28 @@ package struct SyncOfSources: Sendable {
     for plugin in try await stalestFirst() { try report(await sync(plugin)) }
   }
 
+  /// A source with a list for each record of another comes after that one: its own sync would fetch those records, too.
   private func stalestFirst() async throws(CommandError) -> [any Plugin] {
     var dates: [String: Date] = [:]
     for plugin in plugins {
       dates[plugin.name] = try await plugin.lastSync(in: environment)?.stored
     }
-    return plugins.sorted {
+    let sorted = plugins.sorted {
       (dates[$0.name] ?? .distantPast) < (dates[$1.name] ?? .distantPast)
     }
+    var ordered: [any Plugin] = []
+    var names: Set<String> = []
+    func add(_ plugin: any Plugin) {
+      guard names.insert(plugin.name).inserted else { return }
+      if case .records(let parent, _)? = plugin.partitions,
+        let parent = sorted.first(where: { $0.name == parent })
+      {
+        add(parent)
+      }
+      ordered.append(plugin)
+    }
+    for plugin in sorted { add(plugin) }
+    return ordered
   }
 
   private func sync(_ plugin: some Plugin) async -> SourceSync {

@@ -119,12 +119,11 @@ extension StoreLaw {
     ) async throws(SourceError) -> StoreChanges {
       var completion = Reconciliation.Completion(lastPosition: last, minRecordCount: ids.count)
       completion.allowsNone = allowingNone
-      let from = try await store.checkpoint(name, of: source)
-      return try await store.save(
-        ids.map { StoreEntry($0) }, of: source,
-        update: CheckpointUpdate(
-          name, from: from, to: "done",
-          reconciliation: Reconciliation(begins: true, completion: completion, of: prefix)))
+      var update = CheckpointUpdate(
+        name, from: try await store.checkpoint(name, of: source), to: "done",
+        reconciliation: Reconciliation(begins: true, completion: completion, of: prefix))
+      update.toIfInconclusive = "doubtful"
+      return try await store.save(ids.map { StoreEntry($0) }, of: source, update: update)
     }
     let first = try await pass("sync a", seeing: ["a/1"], of: "a/")
     trial.expect(first.removedUpstream, 2, at: "a pass that saw one of \"a/\": removedUpstream")
@@ -135,6 +134,8 @@ extension StoreLaw {
     trial.expect(again.removedUpstream, 0, at: "the same pass again: removedUpstream")
     let none = try await pass("sync b", seeing: [], of: "b/")
     trial.expect(none.unconfirmedRemovals?.missing, 1, at: "a pass that saw none of \"b/\"")
+    trial.expect(
+      try await store.checkpoint("sync b", of: source), "doubtful", at: "checkpoint after it")
     let gone = try await pass("sync b", seeing: [], of: "b/", allowingNone: true)
     trial.expect(gone.removedUpstream, 1, at: "a pass that may see none: removedUpstream")
     let names = try await trial.other.checkpoints(of: source, startingWith: "sync ")

@@ -50,11 +50,12 @@ extension Prober {
   ) async throws(SourceError) -> [Partition] {
     var partitions: [Partition] = []
     while partitions.count < count {
-      let position = partitions.last?.position ?? 0
-      let step = try await lists.partition(after: position, cachePolicy: .normal)
-      warnings += step.warnings.map(\.message)
-      guard let partition = step.partition else { break }
-      partitions.append(partition)
+      let slice = try await lists.partitions(
+        after: partitions.last?.position ?? 0, limit: count - partitions.count,
+        cachePolicy: .normal)
+      warnings += slice.warnings.map(\.message)
+      guard !slice.partitions.isEmpty else { break }
+      partitions += slice.partitions
     }
     return partitions
   }

@@ -53,7 +53,7 @@ extension Sync {
       return nil
     }
     let pass = try await store.checkpoint(checkpointName, of: source)
-    if part == nil {
+    if partition == nil {
       guard pass == nil, try await store.checkpoint(Coverage.checkpoint, of: source) != nil else {
         return nil
       }
@@ -156,14 +156,15 @@ extension Sync {
         let name = changes.tracking.parameter
         return .full(reason: "the service ignores \(name): it sent records that had not changed")
       }
+      if page.warnings.contains(where: { $0.code == .skippedPartition }) { result.isSkipped = true }
       let isLast = try walk.take(page, at: now())
       let next = walk.state(isLast ? now() : nil)
       let saved = try await recordStore.save(
         StoreBatch(
           recordStore.entries(page.records),
           update: CheckpointUpdate(
-            changesName, from: text, to: next.text, replacesPages: isLast && part == nil),
-          completesSync: isLast && part == nil),
+            changesName, from: text, to: next.text, replacesPages: isLast && partition == nil),
+          completesSync: isLast && partition == nil),
         at: now())
       read += 1
       result.add(saved, page)
@@ -173,7 +174,7 @@ extension Sync {
         result.inconclusiveReason = walk.pass.incompleteReason
         result.isComplete = result.inconclusiveReason == nil
         result.schema = walk.pass.schema
-        if part == nil { try await noteSchema(walk.pass.schema, ofAll: false, &result) }
+        if partition == nil { try await noteSchema(walk.pass.schema, ofAll: false, &result) }
       }
       progress(result)
       if isLast { return .complete }

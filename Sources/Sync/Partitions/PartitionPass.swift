@@ -2,8 +2,7 @@ import AggregatorCore
 import AggregatorFoundation
 import AggregatorStore
 
-/// The state of a pass over the partitions of a source: which of them are being read and by whom, and what the others have
-/// come to.
+/// The state of a pass over the partitions of a source: which of them are being read and by whom, and the sum of the others.
 ///
 /// It is the text of a checkpoint. What is known of each partition is a checkpoint of its own, so that this one stays small.
 struct PartitionPass: Hashable, Codable, Sendable {
@@ -13,7 +12,7 @@ struct PartitionPass: Hashable, Codable, Sendable {
   /// Every partition up to this position is done, but for the leased ones.
   private(set) var next = 0
 
-  private(set) var leases = Leases()
+  var leases = Leases()
 
   /// True if no partition follows.
   private(set) var isListed = false
@@ -37,15 +36,15 @@ struct PartitionPass: Hashable, Codable, Sendable {
   /// True if the list may lack partitions, so that none counts as gone.
   private(set) var isListDoubtful = false
 
-  /// True if some were left out that are settled.
+  /// True if not all that the service has was read in this pass: some partitions are settled, or were interrupted.
   private(set) var skips = false
 
   private(set) var date: Date
 
   private enum CodingKeys: String, CodingKey {
-    case id = "i", next = "n", leases = "l", isListed = "e", full = "f", incremental = "c", pages =
-      "p"
-    case records = "r", reasons = "u", otherReasons = "o", mark = "m", schema = "w", date = "d"
+    case id = "i", next = "n", leases = "l", isListed = "e", full = "f", incremental = "c"
+    case pages = "p", records = "r", reasons = "u", otherReasons = "o", mark = "m", schema = "w",
+      date = "d"
     case isListDoubtful = "b", skips = "s"
   }
 
@@ -55,11 +54,11 @@ struct PartitionPass: Hashable, Codable, Sendable {
 
   /// Decodes a stored pass; `nil` if it is none, damaged or expired.
   init?(_ text: String, at now: Date) {
-    let counts = 0..<(1 << 40)
+    let (counts, places) = (0..<(1 << 40), 0..<(1 << 62))
     guard let pass = try? JSONText(Data(text.utf8))?.read(PartitionPass.self),
       now.timeIntervalSince(pass.date) < SyncCheckpoint.lifetime / .seconds(1),
       pass.leases.isPlausible,
-      (pass.leases.all.map(\.place) + [pass.next]).allSatisfy(counts.contains),
+      (pass.leases.all.map(\.place) + [pass.next]).allSatisfy(places.contains),
       [pass.full, pass.incremental, pass.pages, pass.records, pass.otherReasons]
         .allSatisfy(counts.contains)
     else { return nil }
@@ -81,12 +80,12 @@ struct PartitionPass: Hashable, Codable, Sendable {
   mutating func lease(
     _ count: Int, of offer: PartitionOffer, to worker: String, from now: Date, until end: Date
   ) -> [Leases.Lease] {
-    if let doubt = offer.doubt {
+    if let doubt = offer.doubt, !isListDoubtful {
       isListDoubtful = true
       note(doubt)
     }
     if offer.skips { skips = true }
-    var taken = leases.retake(count, for: worker, at: now, until: end, isAlone: offer.isAlone)
+    var taken = leases.retake(count, for: worker, at: now, until: end, holding: offer.held)
     for place in offer.places where place > next {
       guard taken.count < count else { return taken }
       taken.append(leases.take(place, for: worker, until: end))
@@ -96,24 +95,24 @@ struct PartitionPass: Hashable, Codable, Sendable {
     return taken
   }
 
-  mutating func renew(_ held: [Leases.Lease], from now: Date, until end: Date) {
-    leases.renew(held, at: now, until: end)
-  }
-
-  mutating func release(_ held: [Leases.Lease]) { leases.release(held) }
-
-  /// Notes what the reading of a partition has come to.
-  mutating func finish(_ read: ReadPartition, at date: Date) {
+  /// Adds the result of a partition.
+  mutating func finish(_ read: ReadPartition, by tracking: ChangeTracking?, at date: Date) {
     // Another worker has read it, too, if the lease had expired.
     guard leases.contain(read.lease) else { return }
     leases.end(read.lease)
     self.date = date
     guard let result = read.result else { return }
+    // Of one that was read before an interruption, only the end is known.
+    if result.pages == 0 { skips = true }
     if result.kind == .incremental { incremental += 1 } else { full += 1 }
     pages += result.pages
     records += result.passed
     schema = schema.merged(with: result.schema)
-    mark = [mark, result.changedSince].compactMap(\.self).min()
+    if let since = result.changedSince,
+      mark.map({ tracking?.isEarlier(since, than: $0) == true }) ?? true
+    {
+      mark = since
+    }
     let depth = result.reachedDepth.map { "the service lists only the first \($0)" }
     if let reason = result.inconclusiveReason ?? depth { note(reason, of: read.name) }
   }
@@ -137,8 +136,8 @@ struct PartitionOffer: Sendable {
   var skips = false
   /// Why the list may lack partitions.
   var doubt: String?
-  /// True if no other worker reads any.
-  var isAlone = false
+  /// The leases of the worker if no other one reads any.
+  var held: [Leases.Lease]?
 }
 
 /// A partition that a worker has read.
@@ -146,7 +145,7 @@ struct ReadPartition: Sendable {
   let lease: Leases.Lease
   /// The partition as messages name it.
   let name: String
-  /// What it has come to, if only to a part of it; `nil` if it had been read in the same pass before.
+  /// The result, maybe of a part of the partition only; `nil` if the partition is gone.
   let result: SyncResult?
 }
 
@@ -158,6 +157,9 @@ struct PartitionEnd: Hashable, Codable, Sendable {
   let reason: String?
 
   var isComplete: Bool { reason == nil }
+
+  /// The reason if a partition is no longer in the list, and its records are so many that the next pass has to confirm it.
+  static let gone = "it is gone, and its records may be, too; sync again to confirm it"
 
   private enum CodingKeys: String, CodingKey { case pass = "done", date = "d", reason = "r" }
 

@@ -20,11 +20,7 @@ struct PartitionedSourceTests {
   }
 
   private func environment(store: (any Store)?) -> PluginEnvironment {
-    var environment = PluginEnvironment(
-      settings: Settings(), transport: TrappingTransport(), store: store, clock: ManualClock(),
-      now: today.now)
-    environment.sources = { [service] in [FoldersPlugin(service: service), LeavesPlugin(service)] }
-    return environment
+    service.environment(store: store, now: today.now)
   }
 
   private func chain(store: (any Store)?) throws -> any DataSource<NestedService.Leaf> {

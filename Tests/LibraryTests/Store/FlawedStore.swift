@@ -77,6 +77,12 @@ struct FlawedStore: ScopeKeepingStore {
     try await base.checkpoint(name, of: self.source(source))
   }
 
+  func checkpoints(
+    of source: String, startingWith prefix: String
+  ) async throws(SourceError) -> [String: String] {
+    try await base.checkpoints(of: self.source(source), startingWith: prefix)
+  }
+
   func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {

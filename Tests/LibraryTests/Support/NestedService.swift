@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
 import Synchronization
 
@@ -26,6 +27,17 @@ final class NestedService: Sendable {
   }
 
   private let state = Mutex(State())
+
+  /// An environment with folders and leaves as its sources.
+  func environment(
+    store: (any Store)?, now: @escaping @Sendable () -> Date
+  ) -> PluginEnvironment {
+    var environment = PluginEnvironment(
+      settings: Settings(), transport: TrappingTransport(), store: store, clock: ManualClock(),
+      now: now)
+    environment.sources = { [self] in [FoldersPlugin(service: self), LeavesPlugin(self)] }
+    return environment
+  }
 
   /// The requests so far: `folders 0`, `a/b 10`, `a/b 0 since 5`.
   var requests: [String] { state.withLock { $0.requests } }

@@ -62,6 +62,14 @@ import Testing
     #expect(orphan.errors.contains("there is no such source"), "\(orphan)")
   }
 
+  @Test func `sync of all sources begins with the parents`() async throws {
+    #expect(try await add("repos", "repos", "--id full_name").status == 0)
+    #expect(try await add("issues", "repos/{repos.full_name}/issues").status == 0)
+    #expect(try await home.run("repos sync").status == 0)
+    let outcome = try await home.run("sync issues repos --fields source,status --tsv")
+    #expect(outcome.lines == ["repos\tcomplete", "issues\tincomplete"], "\(outcome)")
+  }
+
   /// `kill -9` while the twentieth of 35 lists is read: the rest follows, and at most the lists in flight twice.
   @Test(arguments: [1, 4])
   func `a sync goes on where it was killed, and parents join in SQL`(jobs: Int) async throws {

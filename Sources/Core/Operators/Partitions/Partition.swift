@@ -9,9 +9,7 @@ public struct Partition: Hashable, Sendable {
   /// The text that tells it from the others, and that requests of its pages have: `octocat/hello`.
   public let value: String
 
-  /// True if it is for ever as it is, once it was read at this time or later; `nil` if it never is.
-  ///
-  /// A day that is over is one.
+  /// The time after which its records no longer change, such as the end of a day; `nil` if they always may.
   package var settled: Date?
 
   public init(position: Int64, value: String) {
@@ -50,12 +48,12 @@ public struct Partition: Hashable, Sendable {
 
 /// The partitions of a source, in their order.
 public protocol PartitionList: Sendable {
-  /// The first partition after a position, 0 for the start.
+  /// The partitions that follow a position, 0 for the start: at most `limit`, 1 or more, and none only at the end.
   ///
   /// - Throws: ``SourceError`` if the list cannot be read.
-  func partition(
-    after position: Int64, cachePolicy: CachePolicy
-  ) async throws(SourceError) -> PartitionStep
+  func partitions(
+    after position: Int64, limit: Int, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> PartitionSlice
 
   /// The partition at a position; `nil` if there is none.
   func partition(at position: Int64) async throws(SourceError) -> Partition?
@@ -77,35 +75,35 @@ extension PartitionList {
   public func hiddenKeys() async throws(SourceError) -> Set<String> { [] }
 }
 
-/// A partition of a ``PartitionList``.
-public struct PartitionStep: Hashable, Sendable {
-  /// `nil` at the end of the list.
-  public var partition: Partition?
+/// Consecutive partitions of a ``PartitionList``.
+public struct PartitionSlice: Hashable, Sendable {
+  public var partitions: [Partition]
 
   /// Why the list may lack partitions, or have old ones.
   public var warnings: [Warning]
 
-  public init(_ partition: Partition?, warnings: [Warning] = []) {
-    self.partition = partition
+  public init(_ partitions: [Partition], warnings: [Warning] = []) {
+    self.partitions = partitions
     self.warnings = warnings
   }
 }
 
 /// Partitions for given values.
 public struct FixedPartitions: PartitionList {
-  private let values: [String]
+  private let partitions: [Partition]
 
-  public init(_ values: [String]) { self.values = values }
+  public init(_ values: [String]) {
+    partitions = values.enumerated().map { Partition(position: Int64($0 + 1), value: $1) }
+  }
 
-  public func partition(
-    after position: Int64, cachePolicy: CachePolicy
-  ) async throws(SourceError) -> PartitionStep {
-    PartitionStep(try await partition(at: position + 1))
+  public func partitions(
+    after position: Int64, limit: Int, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> PartitionSlice {
+    PartitionSlice(Array(partitions.dropFirst(Int(clamping: max(position, 0))).prefix(limit)))
   }
 
   public func partition(at position: Int64) async throws(SourceError) -> Partition? {
-    guard 1...Int64(max(values.count, 1)) ~= position, !values.isEmpty else { return nil }
-    return Partition(position: position, value: values[Int(position) - 1])
+    position > 0 ? partitions.dropFirst(Int(clamping: position - 1)).first : nil
   }
 }
 
@@ -136,12 +134,14 @@ public struct DailyPartitions: PartitionList {
 
   private static let day = 86_400.0
 
-  public func partition(
-    after position: Int64, cachePolicy: CachePolicy
-  ) async throws(SourceError) -> PartitionStep {
-    let next = position < first + 1 ? first : position - 1 + step
-    let isPast = Double(next) * Self.day <= now().timeIntervalSince1970
-    return PartitionStep(isPast ? partition(of: next) : nil)
+  public func partitions(
+    after position: Int64, limit: Int, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> PartitionSlice {
+    let next = position <= first ? first : position - 1 + step
+    let today = Int64(now().timeIntervalSince1970 / Self.day)
+    guard next <= today else { return PartitionSlice([]) }
+    return PartitionSlice(
+      stride(from: next, through: today, by: Int(step)).prefix(limit).map(partition))
   }
 
   public func partition(at position: Int64) async throws(SourceError) -> Partition? {

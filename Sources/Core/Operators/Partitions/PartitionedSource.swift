@@ -47,9 +47,9 @@ public struct PartitionedSource<Item: Record>: DataSource, CustomStringConvertib
     var warnings: [Warning] = []
     var position = try cursor.map { cursor throws(SourceError) in try places.place(of: cursor) }
     if position?.isAfter ?? true {
-      let step = try await next(after: position?.position ?? 0, request)
-      warnings = step.warnings
-      guard let partition = step.partition else {
+      let slice = try await next(after: position?.position ?? 0, request)
+      warnings = slice.warnings
+      guard let partition = slice.partitions.first else {
         return Page([], provenance: Provenance(.live, fetchedAt: now()), warnings: warnings)
       }
       cursor = places.cursor(at: partition, for: query)
@@ -61,9 +61,9 @@ public struct PartitionedSource<Item: Record>: DataSource, CustomStringConvertib
     if page.next == nil, let position {
       page.endsPartition = true
       do throws(SourceError) {
-        let step = try await next(after: position.position, request)
-        warnings += step.warnings
-        page.next = step.partition.flatMap { places.cursor(at: $0, for: query) }
+        let slice = try await next(after: position.position, request)
+        warnings += slice.warnings
+        page.next = slice.partitions.first.flatMap { places.cursor(at: $0, for: query) }
       } catch {
         guard error.code != .cancelled else { throw error }
         // The records of this page are none the less. The next call says what has failed.
@@ -76,8 +76,8 @@ public struct PartitionedSource<Item: Record>: DataSource, CustomStringConvertib
 
   private func next(
     after position: Int64, _ request: PageRequest
-  ) async throws(SourceError) -> PartitionStep {
-    try await list.partition(after: position, cachePolicy: request.cachePolicy)
+  ) async throws(SourceError) -> PartitionSlice {
+    try await list.partitions(after: position, limit: 1, cachePolicy: request.cachePolicy)
   }
 
   public func item(
@@ -96,7 +96,8 @@ public struct PartitionedSource<Item: Record>: DataSource, CustomStringConvertib
 
 /// The pages of all partitions: the cursor of a request says of which one.
 ///
-/// What treats all calls of a service alike, such as its rate limit, belongs between it and the ``PartitionedSource``.
+/// Operators that treat all calls of a service alike, such as its rate limit, belong between it and the
+/// ``PartitionedSource``.
 package struct PartitionPages<Item: Record>: DataSource, CustomStringConvertible {
   private let places: PartitionPlaces
   private let list: any PartitionList
@@ -191,7 +192,7 @@ private final class RecentPartitions<Item: Record>: Sendable {
 }
 
 /// The pages of one partition.
-package struct PartitionPart<Item: Record>: DataSource {
+package struct SinglePartition<Item: Record>: DataSource {
   private let places: PartitionPlaces
   private let list: any PartitionList
   private let partition: Partition

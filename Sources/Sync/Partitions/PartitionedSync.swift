@@ -1,35 +1,28 @@
-package import AggregatorCore
+import AggregatorCore
 import AggregatorFoundation
 import AggregatorStore
 import AggregatorText
 import Synchronization
 
-/// The partitions of a list, each of which is read, reconciled and resumed by itself.
-package struct SyncPartitions<Item: Record>: Sendable {
-  package let list: any PartitionList
-  package let source: @Sendable (Partition) -> any DataSource<Item>
-  /// Returns `nil` if every sync has to read everything.
-  package let changes: @Sendable (Partition) -> ChangeSource<Item>?
-
-  package init(
-    _ list: any PartitionList, source: @escaping @Sendable (Partition) -> any DataSource<Item>,
-    changes: @escaping @Sendable (Partition) -> ChangeSource<Item>?
-  ) {
-    self.list = list
-    self.source = source
-    self.changes = changes
-  }
-}
-
-/// The partition that a part of a sync reads.
-struct SyncPart: Hashable, Sendable {
+/// A partition that a sync reads as if it were a list of its own.
+struct SyncedPartition: Hashable, Sendable {
   /// The first part of the IDs of its records.
   let key: String
   /// The pass over all partitions.
   let pass: String
 
-  /// What the IDs of its records start with.
+  /// The prefix of the IDs of its records.
   var prefix: String { "\(key)/" }
+
+  /// The text of its checkpoint after its last page.
+  func end(at date: Date, because reason: String?) -> String {
+    PartitionEnd(pass: pass, at: date, because: reason).text
+  }
+
+  func end(of progress: SyncCheckpoint) -> String {
+    let depth = progress.isCut ? "the service lists only the first \(progress.rows)" : nil
+    return end(at: progress.date, because: progress.inconclusiveReason(known: 0) ?? depth)
+  }
 }
 
 /// A sync of a list of partitions, of which several are read at once.
@@ -61,7 +54,7 @@ extension Sync {
     var taken: [Leases.Lease] = []
   }
 
-  /// What a worker does and knows.
+  /// The state of a worker.
   private struct Work {
     let jobs: Int
     /// The most pages to read; `nil` for any number.
@@ -96,25 +89,26 @@ extension Sync {
   private static var leaseTime: Duration { SharedSync<Item>.leaseTime }
 
   func run(
-    _ partitions: SyncPartitions<Item>, upTo pages: Int?, jobs: Int, waits: Bool,
+    _ list: any PartitionList, upTo pages: Int?, jobs: Int, waits: Bool,
     _ progress: @escaping @Sendable (SyncResult) -> Void
   ) async -> SyncResult {
     // One job, so that a bound of pages is exact.
     var work = Work(jobs: pages == nil ? jobs : 1, bound: pages)
     work.result.isPartitioned = true
     do throws(SourceError) {
-      let warnings = try await partitions.list.refresh(waits: waits)
+      let warnings = try await list.refresh(waits: waits)
       work.listReason = warnings.first { $0.meansIncomplete }?.message
       let reader = PartitionReader(
-        sync: self, partitions: partitions, waits: waits,
-        progress: PartitionProgress(show: progress))
+        sync: self, list: list, waits: waits, progress: PartitionProgress(show: progress))
       let isOver = try await withTaskGroup(of: Event.self) { group in
         defer { group.cancelAll() }
         return await Result { () async throws(SourceError) in
           try await read(&work, in: &group, by: reader)
         }
       }.get()
-      if isOver, let pass = work.pass { try await conclude(pass, partitions, &work.result) }
+      if isOver, let pass = work.pass {
+        try await conclude(pass, of: list, &work.result)
+      }
     } catch {
       work.result.failure = error
     }
@@ -144,6 +138,7 @@ extension Sync {
       while !work.isStopping, work.running.count < work.jobs, !work.queue.isEmpty {
         let lease = work.queue.removeFirst()
         work.running.append(lease)
+        // Both are there as long as a lease is.
         guard let id = work.pass?.id, let partition = work.partitions[lease.place] else { continue }
         let left = work.bound.map { $0 - work.result.pages }
         group.addTask { await .read(reader.read(partition, lease, in: id, upTo: left)) }
@@ -212,8 +207,8 @@ extension Sync {
     var step = Step(pass: work.pass?.id, read: work.read, held: work.held)
     if takes {
       step.count = 2 * work.jobs - work.running.count
-      step.offer = try await offer(step.count, of: reader.partitions.list, &work)
-      step.offer.isAlone = !recordStore.store.isShared
+      step.offer = try await offer(step.count, of: reader.list, &work)
+      step.offer.held = recordStore.store.isShared ? nil : work.held
     }
     step.offer.doubt = work.listReason
     let outcome = try await perform(step)
@@ -233,7 +228,7 @@ extension Sync {
     for lease in outcome.taken {
       if work.partitions[lease.place] == nil {
         // An earlier run, or another worker, had begun it.
-        work.partitions[lease.place] = try await reader.partitions.list.partition(
+        work.partitions[lease.place] = try await reader.list.partition(
           at: Int64(lease.place))
       }
       if work.partitions[lease.place] == nil {
@@ -253,22 +248,21 @@ extension Sync {
     var offer = PartitionOffer()
     let known = work.pass == nil ? try await storedPass() : work.pass
     var position = Int64(known?.next ?? 0)
-    while offer.places.count < count, known?.isListed != true {
+    while offer.places.count < count, !offer.isEnd, known?.isListed != true {
       // What the service has was fetched before.
-      let step = try await list.partition(after: position, cachePolicy: .offline)
+      let slice = try await list.partitions(after: position, limit: count, cachePolicy: .offline)
       work.listReason =
-        work.listReason ?? step.warnings.first(where: \.meansIncomplete)?.message
-      guard let partition = step.partition else {
-        offer.isEnd = true
-        break
+        work.listReason ?? slice.warnings.first(where: \.meansIncomplete)?.message
+      offer.isEnd = slice.partitions.isEmpty
+      for partition in slice.partitions {
+        position = partition.position
+        if try await isSettled(partition, &work) {
+          offer.skips = true
+        } else {
+          offer.places.append(Int(partition.position))
+          work.partitions[Int(partition.position)] = partition
+        }
       }
-      position = partition.position
-      if try await isSettled(partition, &work) {
-        offer.skips = true
-        continue
-      }
-      offer.places.append(Int(partition.position))
-      work.partitions[Int(partition.position)] = partition
     }
     return offer
   }
@@ -281,7 +275,8 @@ extension Sync {
     if ends == nil { ends = try await storedEnds() }
     work.ends = ends
     guard let end = PartitionEnd(ends?["\(checkpointName) \(partition.key)"]) else { return false }
-    return end.isComplete && end.date >= settled
+    // A date in the future is that of a wrong clock.
+    return end.isComplete && (settled...max(settled, now())).contains(end.date)
   }
 
   private func storedPass() async throws(SourceError) -> PartitionPass? {
@@ -290,7 +285,7 @@ extension Sync {
   }
 
   /// The checkpoints of all partitions, by their names.
-  private func storedEnds() async throws(SourceError) -> [String: String] {
+  func storedEnds() async throws(SourceError) -> [String: String] {
     try await recordStore.store.checkpoints(
       of: recordStore.source, startingWith: "\(checkpointName) ")
   }
@@ -317,115 +312,22 @@ extension Sync {
     var outcome = Outcome()
     var pass = stored
     let end = now + Self.leaseTime
-    for read in step.read { pass.finish(read, at: now) }
+    for read in step.read { pass.finish(read, by: changes?.tracking, at: now) }
     if step.releases {
-      pass.release(step.held)
+      pass.leases.release(step.held)
     } else {
-      pass.renew(step.held, from: now, until: end)
+      pass.leases.renew(step.held, at: now, until: end)
     }
     outcome.taken = pass.lease(step.count, of: step.offer, to: worker, from: now, until: end)
     outcome.pass = pass
     return (CheckpointUpdate(checkpointName, from: text, to: pass.text), outcome)
-  }
-
-  // MARK: - The end of a pass
-
-  /// Removes the records of partitions that are gone, and takes note of the end of a pass.
-  private func conclude(
-    _ pass: PartitionPass, _ partitions: SyncPartitions<Item>, _ result: inout SyncResult
-  ) async throws(SourceError) {
-    var pass = pass
-    let text = pass.text
-    if !pass.isListDoubtful { try await removeGone(partitions.list, &pass, &result) }
-    result.inconclusiveReason = pass.incompleteReason
-    result.schema = pass.schema
-    let end = PartitionEnd(pass: pass.id, at: now(), because: pass.incompleteReason)
-    try await note(endName, end.text)
-    if pass.incremental > 0 {
-      try await concludeChanges(of: pass, &result)
-    } else {
-      try await conclude(&result, ofAll: !pass.skips)
-    }
-    let update = CheckpointUpdate(checkpointName, from: text, to: nil, replacesPages: true)
-    _ = try await recordStore.save(
-      StoreBatch([], update: update, completesSync: true), at: now())
-  }
-
-  /// Takes note of the end of a pass that has asked partitions only for what has changed.
-  private func concludeChanges(
-    of pass: PartitionPass, _ result: inout SyncResult
-  ) async throws(SourceError) {
-    let full = try await recordStore.completeSync()?.date
-    result.kind = .incremental
-    (result.changedSince, result.lastFull) = (pass.mark, full)
-    result.isComplete = result.inconclusiveReason == nil
-    guard result.isComplete else { return }
-    try await noteSchema(pass.schema, ofAll: false, &result)
-    guard let mark = pass.mark, let full else {
-      try await note(Coverage.checkpoint, "\(Int(now().timeIntervalSince1970))")
-      return
-    }
-    try await noteChanges(since: mark, full: full)
-  }
-
-  /// The name of the checkpoint of the end of the last pass, for workers that have seen it before.
-  private var endName: String { "end \(checkpointName)" }
-
-  /// Takes note that another worker has concluded a pass.
-  private func takeEnd(
-    of pass: String?, _ result: inout SyncResult
-  ) async throws(SourceError) {
-    let text = try await recordStore.store.checkpoint(endName, of: recordStore.source)
-    let end = PartitionEnd(text).flatMap { $0.pass == pass ? $0 : nil }
-    result.isComplete = end?.isComplete == true
-    if !result.isComplete {
-      result.inconclusiveReason =
-        end?.reason ?? "another worker has ended the sync, and what it has found is not known"
-    }
-  }
-
-  /// Removes the records of partitions that are no longer in the list, if it is known to be complete.
-  private func removeGone(
-    _ list: any PartitionList, _ pass: inout PartitionPass, _ result: inout SyncResult
-  ) async throws(SourceError) {
-    let prefix = "\(checkpointName) "
-    var stored = try await storedEnds()
-    var position: Int64 = 0
-    while let partition = try await list.partition(after: position, cachePolicy: .offline).partition
-    {
-      position = partition.position
-      stored["\(prefix)\(partition.key)"] = nil
-    }
-    guard !stored.isEmpty else { return }
-    for key in try await list.hiddenKeys() { stored["\(prefix)\(key)"] = nil }
-    for (name, text) in stored.sorted(by: { $0.key < $1.key }) {
-      let key = String(name.dropFirst(prefix.count))
-      var completion = Reconciliation.Completion(lastPosition: .max, minRecordCount: 0)
-      completion.allowsNone = true
-      let reconciliation = Reconciliation(begins: true, completion: completion, of: "\(key)/")
-      let changes = try await recordStore.save(
-        StoreBatch(
-          [],
-          update: CheckpointUpdate(name, from: text, to: text, reconciliation: reconciliation)),
-        at: now())
-      result.removedUpstream += changes.removedUpstream
-      if let removals = changes.unconfirmedRemovals {
-        result.needsConfirmation = true
-        pass.note(
-          "it is gone, with \(removals.missing.of("record")); sync again to confirm it",
-          of: key.percentDecoded ?? key)
-      } else {
-        try await note(name, nil)
-        try await note("\(ChangeState.checkpoint) \(key)", nil)
-      }
-    }
   }
 }
 
 /// Reads one partition.
 private struct PartitionReader<Item: Record>: Sendable {
   let sync: Sync<Item>
-  let partitions: SyncPartitions<Item>
+  let list: any PartitionList
   let waits: Bool
   let progress: PartitionProgress
 
@@ -435,26 +337,41 @@ private struct PartitionReader<Item: Record>: Sendable {
   ) async -> ReadPartition {
     var sync = sync
     sync.partitions = nil
-    sync.part = SyncPart(key: partition.key, pass: pass)
-    sync.base = partitions.source(partition)
-    sync.changes = partitions.changes(partition)
-    let result = await sync.runPart(upTo: pages, waits: waits) { result in
+    sync.partition = SyncedPartition(key: partition.key, pass: pass)
+    sync.base = source(of: partition, in: sync.base)
+    sync.changes = sync.changes.map { changes in
+      ChangeSource(changes.tracking) { since throws(SourceError) in
+        source(of: partition, in: try changes.list(since))
+      }
+    }
+    let result = await sync.runPartition(upTo: pages, waits: waits) { result in
       progress.note(result, of: lease.place)
     }
     progress.end(lease.place, result)
     let name = partition.value.oneLine(atMost: 80)
     return ReadPartition(lease: lease, name: name, result: result)
   }
+
+  private func source(
+    of partition: Partition, in all: any DataSource<Item>
+  ) -> any DataSource<Item> {
+    SinglePartition(
+      partition, of: list, named: sync.recordStore.source, over: all, now: sync.now)
+  }
 }
 
 extension Sync {
-  /// Reads the partition; `nil` if that was done in the same pass before.
-  fileprivate func runPart(
+  /// Reads the partition, if it was not read in the same pass before.
+  fileprivate func runPartition(
     upTo pages: Int?, waits: Bool, _ progress: @Sendable (SyncResult) -> Void
-  ) async -> SyncResult? {
+  ) async -> SyncResult {
     do throws(SourceError) {
       let stored = try await recordStore.store.checkpoint(checkpointName, of: recordStore.source)
-      if let end = PartitionEnd(stored), end.pass == part?.pass { return nil }
+      if let end = PartitionEnd(stored), end.pass == partition?.pass {
+        var result = SyncResult()
+        (result.isComplete, result.inconclusiveReason) = (end.isComplete, end.reason)
+        return result
+      }
       if let changes, let state = try await changeState(), !isFullDue(state) {
         return await runChanges(changes, upTo: pages, jobs: 1, waits: waits, progress)
       }
@@ -489,16 +406,16 @@ private final class PartitionProgress: Sendable {
     show(all)
   }
 
-  func end(_ place: Int, _ result: SyncResult?) {
+  func end(_ place: Int, _ result: SyncResult) {
     sums.withLock { sums in
       sums.running[place] = nil
-      if let result { sums.ended.add(result) }
+      sums.ended.add(result)
     }
   }
 }
 
 extension SyncResult {
-  /// Adds what the reading of a partition has come to.
+  /// Adds the result of a partition.
   fileprivate mutating func add(_ part: SyncResult) {
     added += part.added
     changed += part.changed
