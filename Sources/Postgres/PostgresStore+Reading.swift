@@ -61,6 +61,30 @@ extension PostgresStore {
     } ?? nil
   }
 
+  public func records(
+    of source: String, at positions: [Int64]
+  ) async throws(SourceError) -> [StoredRecord] {
+    try await read { connection throws(PostgresFailure) in
+      try connection.rows(
+        """
+        SELECT r.position, r.saved, r.json, r.removed_upstream
+        FROM aggregator_store.sources s
+          CROSS JOIN unnest($2::bigint[]) WITH ORDINALITY AS p (position, index)
+          JOIN aggregator_store.records r ON r.position = p.position AND r.source = s.number
+        WHERE s.name = $1 AND r.removed_upstream IS NULL AND NOT EXISTS (
+          SELECT 1 FROM aggregator_store.tombstones t WHERE t.source = r.source AND t.id = r.id)
+        ORDER BY p.index
+        """, .text(source), .integers(positions)
+      ).map(StoredRecord.init)
+    } ?? []
+  }
+
+  public func revision(of source: String) async throws(SourceError) -> String? {
+    try await read { connection throws(PostgresFailure) in
+      try connection.contents(of: source)
+    } ?? nil
+  }
+
   public func pageKeys(
     of source: String, startingWith prefix: String
   ) async throws(SourceError) -> [String] {

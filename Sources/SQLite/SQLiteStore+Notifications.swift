@@ -1,5 +1,6 @@
-import AggregatorCore
+public import AggregatorCore
 import AggregatorStore
+import Synchronization
 
 extension SQLiteStore {
   /// An element at most one `pollInterval` after records of a source may have changed, also by another process.
@@ -20,6 +21,19 @@ extension SQLiteStore {
     }
     continuation.onTermination = { _ in polling.cancel() }
     return stream
+  }
+
+  public func revision(of source: String) async throws(SourceError) -> String? {
+    let known = revisions.withLock { $0[RecordKey(source)] }
+    let state = try await readers[0].state(of: source, since: known)
+    revisions.withLock { $0[RecordKey(source)] = state }
+    guard let contents = state.contents else { return "" }
+    var deletions = Hasher()
+    deletions.combine(contents.deletions)
+    return [
+      Int64(contents.connection), contents.last, contents.records, contents.removedUpstream,
+      contents.lastChange, Int64(contents.deletions.count), Int64(deletions.finalize()),
+    ].map(String.init).joined(separator: " ")
   }
 }
 

@@ -17,6 +17,22 @@ extension SQLiteStore {
     } ?? nil
   }
 
+  public func records(
+    of source: String, at positions: [Int64]
+  ) async throws(SourceError) -> [StoredRecord] {
+    let list = JSON.array(positions.map { .integer(Int($0)) }).text
+    return try await read { connection throws(SQLiteFailure) in
+      try connection.rows(
+        """
+        SELECT r.position, r.saved, r.json, r.removed_upstream
+        FROM json_each(?2) e JOIN records r ON r.position = e.value
+        WHERE r.source = (SELECT number FROM sources WHERE name = ?1) AND r.removed_upstream IS NULL
+          AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = r.source AND t.id = r.id)
+        ORDER BY e.key
+        """, source, list, read: StoredRecord.init)
+    } ?? []
+  }
+
   public func page(_ key: String, of source: String) async throws(SourceError) -> CachedPage? {
     try await read { connection throws(SQLiteFailure) in
       try connection.page(key, of: source)

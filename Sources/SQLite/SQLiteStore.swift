@@ -24,6 +24,8 @@ public final class SQLiteStore: Store {
   let readers: [StoreConnection]
   /// The number of calls that wait for each of the readers.
   private let waiting = Mutex([0, 0])
+  /// The state of each source when its revision was last asked for.
+  let revisions = Mutex<[RecordKey: StoreFileState]>([:])
   let pollInterval: Duration
   let clock: any Clock<Duration>
 

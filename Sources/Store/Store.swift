@@ -29,6 +29,13 @@ public protocol Store: Sendable {
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
   ) async throws(SourceError) -> (slice: RecordSlice, last: SearchRank)
 
+  /// The records at these positions, in the order of the positions, without deleted ones and ones removed upstream.
+  ///
+  /// By default each of them is read for itself.
+  func records(
+    of source: String, at positions: [Int64]
+  ) async throws(SourceError) -> [StoredRecord]
+
   /// A record, even if it is deleted or removed upstream; `nil` if it was never stored.
   func record(_ id: String, of source: String) async throws(SourceError) -> StoredRecord?
 
@@ -132,6 +139,12 @@ public protocol Store: Sendable {
   /// its iterator, ends it.
   func changeNotifications(of source: String) async -> AsyncStream<Void>
 
+  /// A text that is another one after every change as ``changeNotifications(of:)`` tells of; `nil` if the store cannot
+  /// tell, as by default.
+  ///
+  /// What was computed from the records holds as long as it is the same. It means nothing to another process.
+  func revision(of source: String) async throws(SourceError) -> String?
+
   func status(of source: String) async throws(SourceError) -> StoreStatus
 
   /// Removes a source's records, pages, checkpoints and history. Their positions are never reused.
@@ -165,6 +178,19 @@ extension Store {
 
   public func changeNotifications(of source: String) async -> AsyncStream<Void> {
     AsyncStream { $0.finish() }
+  }
+
+  public func revision(of source: String) async throws(SourceError) -> String? { nil }
+
+  public func records(
+    of source: String, at positions: [Int64]
+  ) async throws(SourceError) -> [StoredRecord] {
+    var found: [StoredRecord] = []
+    for position in positions {
+      let next = try await records(of: source, matching: [], after: position - 1, limit: 1)
+      found += next.records.filter { $0.position == position }
+    }
+    return found
   }
 }
 

@@ -146,13 +146,17 @@ package protocol Entry: Identifiable, Sendable where ID: CustomStringConvertible
 
 package struct FieldEntry: Entry {
   package let id: String
-  package let kind: String
+  package var kind: String
   package let about: String
+  package let label: String
+  package let isShown: Bool
 
   package init(_ field: Field<some Any>) {
     id = field.name
     kind = field.kind.rawValue
     about = field.about
+    label = field.label
+    isShown = field.isShown
   }
 
   package static let fields: [Field<FieldEntry>] = [

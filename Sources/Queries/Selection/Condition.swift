@@ -46,8 +46,12 @@ struct Condition<Item>: Sendable {
 
   /// Fails with code `invalidRequest` if a record has a date where the condition compares with another text.
   func check(_ item: Item) throws(SourceError) {
+    if comparison.isOrder, !operand.isPeriod { try check(field[item]) }
+  }
+
+  func check(_ value: JSON) throws(SourceError) {
     guard comparison.isOrder, !operand.isPeriod else { return }
-    for case .string(let text) in field[item].present where Period(text)?.isDate == true {
+    for case .string(let text) in value.present where Period(text)?.isDate == true {
       throw SourceError(
         .invalidRequest,
         "invalid value \"\(operand.text.oneLine(atMost: 80))\" for field \"\(field.name)\": must be a date such as "
@@ -61,8 +65,10 @@ struct Condition<Item>: Sendable {
     return field[item].present.lazy.map(\.cell).first { FoldedText($0) == operand.folded }
   }
 
-  func matches(_ item: Item) -> Bool {
-    let values = field[item].present
+  func matches(_ item: Item) -> Bool { matches(field[item]) }
+
+  func matches(_ value: JSON) -> Bool {
+    let values = value.present
     switch comparison {
     case .equal: return isEqual(to: values)
     case .notEqual: return !isEqual(to: values)
@@ -197,7 +203,7 @@ struct Numeral: Comparable, Sendable {
 
 extension JSON {
   /// The values that are there: the elements of a list, or the value itself, without null and empty text.
-  fileprivate var present: [JSON] {
+  var present: [JSON] {
     switch self {
     case .null, .string(""): []
     case .array(let elements): elements.flatMap(\.present)

@@ -76,7 +76,6 @@ package struct SelectedSource<Item: Record>: DataSource {
     if let known = loaded.value.withLock({ $0 }), known.query == query { return known.page }
     var all: Page<Item>?
     var unfetched = 0
-    let fields = selection.detailFields
     do throws(SourceError) {
       let pages = base.pages(matching: query, size: 1000).makeAsyncIterator()
       while let step = try await pages.next() {
@@ -87,19 +86,14 @@ package struct SelectedSource<Item: Record>: DataSource {
           [page.provenance.fetchedAt, step.page.provenance.fetchedAt].compactMap(\.self).min()
         page.unreadable = page.unreadable + step.page.unreadable
         page.warnings += step.page.warnings.filter { !page.warnings.contains($0) }
-        if !fields.isEmpty { unfetched += step.items.count(where: lacksDetails) }
+        unfetched += step.items.count(where: lacksDetails)
         all = page
       }
     } catch .nothingCached where mayBeEmpty {}
     var page = all ?? Page([], provenance: Provenance(.cached))
     page.records = selection.sorted(page.records)
     page.total = page.records.count
-    if unfetched > 0 {
-      let names = fields.map { "\"\($0)\"" }.joined(separator: ", ")
-      page.warnings.append(
-        Warning(.unfetched, "lists do not include \(names): unknown for \(unfetched.of("record"))")
-      )
-    }
+    page.warnings += selection.warnings(unfetched: unfetched)
     loaded.value.withLock { $0 = Loaded(query: query, page: page) }
     return page
   }
@@ -143,9 +137,11 @@ extension Plugin {
   /// The selected records of the store, or of the bundled data while the store is empty.
   ///
   /// Adds a warning to `outcome` if the store lacks records; errors are those of the store.
+  ///
+  /// With an `index` of the store, a page reads no other records than its own.
   package func selected(
     by selection: Selection<Item>, in environment: PluginEnvironment, mayBeBundled: Bool = true,
-    _ outcome: inout ListingOutcome
+    by index: RecordIndex<Item>? = nil, _ outcome: inout ListingOutcome
   ) async throws(CommandError) -> any DataSource<Item> {
     outcome.select(isFilter: selection.isFilter)
     let local: LocalRecords<Item>
@@ -156,8 +152,11 @@ extension Plugin {
     }
     if let gap = local.gap { outcome.add(gap) }
     if environment.store != nil { outcome.syncHint = .command(syncArguments) }
-    return SelectedSource(
+    let selected = SelectedSource(
       name, of: local.source, selection, mayBeEmpty: local.isCached, lacksDetails: lacksDetails)
+    guard let index, local.isCached else { return selected }
+    return IndexedSource(index, selected).warningOfUnknownSecret(in: index.records)
+      .observed(by: environment.observer, as: name)
   }
 
   /// The records of the store, or the bundled ones while the store is empty.

@@ -17,7 +17,7 @@ package struct Selection<Item: Record>: Sendable {
   package let text: SelectionText
   package let order: SortOrder<Item>?
 
-  private let conditions: [Condition<Item>]
+  let conditions: [Condition<Item>]
 
   /// Of different ones: each is compared with each record.
   private static var maxConditions: Int { 100 }
@@ -58,13 +58,22 @@ package struct Selection<Item: Record>: Sendable {
       + "with --all all records of the service."
   }
 
+  /// A warning if some of the records that were read lack fields that the selection reads.
+  func warnings(unfetched count: Int) -> [Warning] {
+    guard count > 0, !detailFields.isEmpty else { return [] }
+    let names = detailFields.map { "\"\($0)\"" }.joined(separator: ", ")
+    return [
+      Warning(.unfetched, "lists do not include \(names): unknown for \(count.of("record"))")
+    ]
+  }
+
   package var isFilter: Bool { !conditions.isEmpty }
 
   /// The fields that it reads and lists do not include.
-  package var detailFields: [String] {
-    let fields = conditions.map(\.field) + (order?.keys.map(\.field) ?? [])
-    return fields.filter(\.isDetail).map(\.name)
-  }
+  package var detailFields: [String] { fields.filter(\.isDetail).map(\.name) }
+
+  /// The fields that it reads.
+  var fields: [Field<Item>] { conditions.map(\.field) + (order?.keys.map(\.field) ?? []) }
 
   /// Fails with code `invalidRequest` if a condition cannot be compared with a record.
   package func check(_ items: [Item]) throws(SourceError) {
@@ -127,7 +136,7 @@ package struct SortOrder<Item: Record>: Sendable {
 }
 
 /// A value as it is sorted: numbers, then dates, then texts as searches fold them.
-private enum SortValue: Comparable {
+enum SortValue: Comparable {
   case number(Numeral)
   case date(Double)
   case text(String)

@@ -9,6 +9,34 @@ package struct TypedCondition: Hashable, Sendable {
   /// The value without its quotes.
   package let value: String
 
+  init(_ field: String, _ comparison: Comparison, _ value: String) {
+    (self.field, self.comparison, self.value) = (field, comparison, value)
+  }
+
+  /// `nil` for an operator that there is not.
+  package init?(_ field: String, operator symbol: String, _ value: String) {
+    guard let comparison = Comparison(rawValue: symbol) else { return nil }
+    self.init(field, comparison, value)
+  }
+
+  /// The condition as a part of a sentence: `price is below 20`.
+  ///
+  /// - Parameter label: The field, as people call it.
+  package func words(of label: String) -> String {
+    if value.isEmpty { return "\(label) is \(comparison == .equal ? "" : "not ")empty" }
+    let verb =
+      switch comparison {
+      case .equal: "is"
+      case .notEqual: "is not"
+      case .contains: "contains"
+      case .less: "is below"
+      case .lessOrEqual: "is at most"
+      case .greater: "is above"
+      case .greaterOrEqual: "is at least"
+      }
+    return "\(label) \(verb) \(value)"
+  }
+
   package var quoted: String {
     let value = value.unicodeScalars.map { ["\"", "\\"].contains($0) ? "\\\($0)" : "\($0)" }
     return "\(field)\(comparison.rawValue)\"\(value.joined())\""

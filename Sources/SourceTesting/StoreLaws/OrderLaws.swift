@@ -29,6 +29,14 @@ extension StoreLaw {
     try await store.save(["a", "b", "c"].map { StoreEntry($0, 2) }, of: source, at: 3)
     let kept = try await store.all(of: source)
     trial.expect(kept.map(\.id), ["c", "a", "b", "0"], at: "records that were away")
+    _ = try await store.delete(["b"], of: source, at: .law(4))
+    let chosen = [positions[2], positions[3], positions[0], (positions.last ?? 0) + 1]
+    trial.expect(
+      try await trial.other.records(of: source, at: chosen).map(\.id), ["0", "c"],
+      at: "records at positions of b, which is deleted, 0 and c")
+    trial.expect(
+      try await store.records(of: "\(source)-2", at: chosen).map(\.id), [],
+      at: "records of another source at these positions")
     trial.expect(kept.map(\.position), positions, at: "positions of records that were away")
   }
 

@@ -159,14 +159,21 @@ extension StoreLaw {
   private static let limit = Duration.seconds(60)
 
   static let changesNotified = StoreLaw(
-    "changes-notified", "Everyone who listens is notified of every change, by any process."
+    "changes-notified",
+    "Everyone who listens is notified of every change, by any process, and the revision is another one."
   ) { trial, _, _ throws(SourceError) in
     for change in Change.allCases {
       let streams = [
         await trial.store.changeNotifications(of: trial.source),
         await trial.other.changeNotifications(of: trial.source),
       ]
+      let revision = try await trial.store.revision(of: trial.source)
       try await change.make(in: trial.other, trial.source)
+      if let revision {
+        trial.expect(
+          try await trial.store.revision(of: trial.source) != revision, "another revision",
+          at: "revision, \(change.rawValue)")
+      }
       for stream in streams {
         let answer = await within(limit) {
           var elements = stream.makeAsyncIterator()

@@ -53,6 +53,14 @@ struct InMemoryContents {
 
   var lastPosition: Int64 { start + Int64(rows.count) }
 
+  /// `nil` if it is deleted or removed upstream, or if there is none.
+  func listedRecord(at position: Int64) -> StoredRecord? {
+    guard position > start, position <= lastPosition else { return nil }
+    let row = rows[index(position)]
+    let isListed = row.record.removedUpstreamAt == nil && !tombstones.contains(row.id)
+    return isListed ? row.record : nil
+  }
+
   private func index(_ position: Int64) -> Int { Int(position - start) - 1 }
 
   func row(of id: String) -> Row? { positions[RecordKey(id)].map { rows[index($0)] } }

@@ -44,6 +44,10 @@ public final class InMemoryStore: Store, ScopeKeepingStore {
     listeners.stream(of: source)
   }
 
+  public func revision(of source: String) async throws(SourceError) -> String? {
+    read(source) { "\($0.revision)" }
+  }
+
   public func records(
     of source: String, matching words: [FoldedText], after position: Int64, limit: Int
   ) async throws(SourceError) -> RecordSlice {
@@ -54,6 +58,12 @@ public final class InMemoryStore: Store, ScopeKeepingStore {
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
   ) async throws(SourceError) -> (slice: RecordSlice, last: SearchRank) {
     read(source) { $0.records(matching: search, after: start, limit: limit) }
+  }
+
+  public func records(
+    of source: String, at positions: [Int64]
+  ) async throws(SourceError) -> [StoredRecord] {
+    read(source) { contents in positions.compactMap(contents.listedRecord) }
   }
 
   public func record(_ id: String, of source: String) async throws(SourceError) -> StoredRecord? {

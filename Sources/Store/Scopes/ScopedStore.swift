@@ -127,6 +127,12 @@ extension ScopedStore {
     try await checked(source).records(of: source, matching: search, after: start, limit: limit)
   }
 
+  package func records(
+    of source: String, at positions: [Int64]
+  ) async throws(SourceError) -> [StoredRecord] {
+    try await checked(source).records(of: source, at: positions)
+  }
+
   package func record(
     _ id: String, of source: String
   ) async throws(SourceError) -> StoredRecord? {
@@ -227,6 +233,10 @@ extension ScopedStore {
     // A check that fails fails again with the next call, which can say so.
     _ = try? await checked(source)
     return await base.changeNotifications(of: source)
+  }
+
+  package func revision(of source: String) async throws(SourceError) -> String? {
+    try await checked(source).revision(of: source)
   }
 
   package func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {

@@ -1,0 +1,166 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@testable import AggregatorQueries
+@testable import AggregatorTerminal
+
+/// Pages of a selection by an index are those of the same selection without one.
+@Suite struct RecordIndexTests {
+  struct Thing: Record {
+    var id: Int
+    var text: String?
+    var number: Double?
+    var list: [String] = []
+    var bool: Bool?
+  }
+
+  private static let fields: [Field<Thing>] = [
+    Field("id", "ID", \.id, about: ""),
+    Field("text", "Text", \.text, about: "", isSearchable: true),
+    Field("number", "Number", \.number, about: ""), Field("list", "List", \.list, about: ""),
+    Field("bool", "Bool", \.bool, about: ""),
+  ]
+
+  private static let texts = [
+    nil, "", "2", "10", "Éclair", "eclair", "ECLAIR", "2024-05-01", "2024-05", "1999", "Zoë",
+    "a b c",
+    "日本", "-3.5",
+  ]
+
+  private let sandbox: Sandbox
+  private let store: SQLiteStore
+  private let records: RecordStore<Thing>
+  private let index: RecordIndex<Thing>
+
+  init() throws {
+    sandbox = try Sandbox()
+    store = SQLiteStore(at: sandbox.home.appending(path: "store.sqlite"))
+    records = RecordStore("things", in: store) { Self.fields.searchableText(of: $0) }
+    index = RecordIndex(records, Self.fields) { $0.bool == nil }
+  }
+
+  private static func thing(_ id: Int, _ random: inout SeededGenerator) -> Thing {
+    Thing(
+      id: id, text: texts.randomElement(using: &random) ?? nil,
+      number: [nil, 0, -1.5, 3, 1e6].randomElement(using: &random) ?? nil,
+      list: ["x", "y", "z"].filter { _ in Bool.random(using: &random) },
+      bool: [nil, true, false].randomElement(using: &random) ?? nil)
+  }
+
+  private func save(_ things: [Thing]) async throws {
+    _ = try await records.save(things, at: Date())
+  }
+
+  private func sources(
+    _ conditions: [String], _ order: String?
+  ) throws -> [any DataSource<Thing>] {
+    let selection = try Selection(
+      SelectionText(conditions: conditions, order: order), Self.fields)
+    let selected = SelectedSource(
+      "things", of: records.records, selection, mayBeEmpty: true
+    ) { $0.bool == nil }
+    return [selected, IndexedSource(index, selected)]
+  }
+
+  private func all(
+    of source: any DataSource<Thing>, matching query: Query?, by size: Int
+  ) async throws -> [Thing] {
+    var all: [Thing] = []
+    var cursor: Cursor?
+    repeat {
+      let page = try await source.page(PageRequest(matching: query, after: cursor, limit: size))
+      all += page.records
+      cursor = page.next
+    } while cursor != nil
+    return all
+  }
+
+  private static let selections: [(conditions: [String], order: String?)] = [
+    ([], "text"), ([], "-text,id"), ([], "number,-text"), (["text~ecl"], nil),
+    (["text=eclair"], "-id"),
+    (["text>=2024-05-01"], nil), (["text="], "bool"), (["list=x", "list!=y"], "-number"),
+    (["number>0"], "list"), (["bool=true and number<=3"], "-list,text"), (["id>40"], nil),
+    (["text!=10"], "-bool,number,text"), (["text=nothing at all"], "id"),
+  ]
+
+  @Test(arguments: 0..<3)
+  func `shows the same records in the same order, whatever changes`(seed: UInt64) async throws {
+    var random = SeededGenerator(seed)
+    for round in 0..<4 {
+      try await save((0..<60).map { Self.thing($0 + round * 20, &random) })
+      _ = try await store.delete(
+        ["\(Int.random(in: 0..<60, using: &random))"], of: "things", at: Date())
+      for (conditions, order) in Self.selections {
+        let sources = try sources(conditions, order)
+        for query in [nil, try Query("e"), try Query("eclair")] {
+          let plain = try? await all(of: sources[0], matching: query, by: 7)
+          let indexed = try? await all(of: sources[1], matching: query, by: 7)
+          #expect(plain == indexed, "\(conditions) \(order ?? "") \(query?.text ?? "")")
+          guard plain != nil else { continue }
+          let pages = [
+            try await sources[0].page(PageRequest(matching: query)),
+            try await sources[1].page(PageRequest(matching: query)),
+          ]
+          #expect(pages[0].total == pages[1].total && pages[0].warnings == pages[1].warnings)
+        }
+      }
+    }
+  }
+
+  @Test func `a page begins at any position, and goes on behind its last record`() async throws {
+    try await save((0..<50).map { Thing(id: $0, number: Double(100 - $0)) })
+    let source = try sources([], "number")[1]
+    let first = PageRequest(limit: 10)
+    let cursor = try #require(source.cursor(skipping: 30, from: first))
+    let page = try await source.page(first.after(cursor))
+    #expect(page.records.map(\.id) == Array((10...19).reversed()) && page.total == 50)
+    // What is deleted or added before the position moves nothing.
+    _ = try await store.delete(["49", "48", "10"], of: "things", at: Date())
+    try await save([Thing(id: 99, number: -1)])
+    let next = try await source.page(first.after(page.next))
+    #expect(next.records.map(\.id) == Array((0...9).reversed()) && next.next == nil)
+    let end = try await source.page(first.after(source.cursor(skipping: 1000, from: first)))
+    #expect(end.records.isEmpty && end.next == nil)
+  }
+
+  @Test func `a cursor of another selection is invalid`() async throws {
+    try await save((0..<50).map { Thing(id: $0) })
+    let cursor = try await sources([], "id")[1].page(PageRequest(limit: 5)).next
+    for other in [try sources([], "-id")[1], try sources(["id>3"], "id")[1]] {
+      await #expect(throws: SourceError.self) {
+        try await other.page(PageRequest(after: cursor, limit: 5))
+      }
+    }
+  }
+
+  @Test func `facets count values and ranges of what is selected`() async throws {
+    try await save(
+      (0..<120).map { id in
+        Thing(
+          id: id, text: id < 100 ? "20\(10 + id % 10)-01-0\(1 + id % 9)" : nil,
+          number: Double(id % 7),
+          list: id % 2 == 0 ? ["x", "y"] : ["x"], bool: id % 3 == 0 ? nil : true)
+      })
+    let all = try Selection(SelectionText(conditions: []), Self.fields)
+    let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
+    #expect(facets.map(\.field) == ["id", "text", "number", "list", "bool"])
+    #expect(facets[0].isRange && facets[0].values.map(\.text).first == "0 – 10")
+    #expect(facets[1].isRange && facets[1].values.map(\.text) == (2010...2019).map { "\($0)" })
+    #expect(facets[1].missing == 20)
+    #expect(facets[3].values.map { "\($0.text) \($0.count)" } == ["x 120", "y 60"])
+    #expect(facets[4].values.map(\.count) == [80] && facets[4].missing == 40)
+    // Each condition selects what its count says.
+    for facet in facets {
+      for value in facet.values {
+        let selected = try await sources([value.condition], nil)[1].page(PageRequest(limit: 1))
+        #expect(selected.total == value.count, "\(value)")
+      }
+    }
+    let some = try Selection(SelectionText(conditions: ["list=y", "number=2"]), Self.fields)
+    let narrowed = try await index.facets(of: Self.fields, selectedBy: some, matching: nil)
+    #expect(!narrowed.map(\.field).contains("number"))
+    #expect(narrowed.first { $0.field == "list" }?.values.map(\.count) == [9, 9])
+  }
+}
