@@ -40,6 +40,13 @@ package struct API: Sendable {
       let source = try self.source(named: path.source)
       try request.require("POST")
       return try deletion(try await source.restore(path.id), path.id, of: source)
+    case .facets:
+      let source = try self.source(named: path.source)
+      try request.require("GET")
+      let facets = try await source.facets(ServedQuery(request, knowing: ["query", "where"]))
+      return response(
+        facets.map { ServedRecord(id: $0.field, object: $0.object) }, verb: "facets",
+        of: source.name, ListingSummary(count: facets.count, total: facets.count))
     case .schemaChanges:
       let source = try self.source(named: path.source)
       try request.require("GET")
@@ -65,14 +72,16 @@ package struct API: Sendable {
     of source: any ServedSource, _ request: ServerRequest
   ) async throws -> ServerResponse {
     let query = try ServedQuery(
-      request, knowing: ["query", "limit", "cursor", "cache", "fields", "where", "sort"])
+      request, knowing: ["query", "limit", "cursor", "offset", "cache", "fields", "where", "sort"])
     let page = try await source.page(query)
     var response = response(
       page.records, verb: query.query == nil ? "list" : "search", of: source.name,
       matching: query.query, page.summary)
     if let next = page.summary.next {
       response.set(
-        "Link", "<\(request.address(replacing: "cursor", by: next.description))>; rel=\"next\"")
+        "Link",
+        "<\(request.address(replacing: "cursor", by: next.description, without: ["offset"]))>; rel=\"next\""
+      )
     }
     return response
   }
@@ -228,6 +237,19 @@ extension ServerSentEvent {
         .init("code", .string(problem.code)), .init("message", .string(problem.message)),
         .init("result", result ?? .null),
       ]).text)
+  }
+}
+
+extension Facet {
+  fileprivate var object: JSON {
+    [
+      "field": .string(field), "label": .string(label), "range": .bool(isRange),
+      "values": .array(
+        values.map {
+          ["value": .string($0.text), "count": .integer($0.count), "where": .string($0.condition)]
+        }),
+      "others": .integer(others), "missing": .integer(missing),
+    ]
   }
 }
 

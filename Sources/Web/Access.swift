@@ -87,7 +87,7 @@ package struct Access: Sendable {
   func admits(_ request: ServerRequest) -> Bool {
     guard let secrets else { return true }
     if hasToken(request) { return true }
-    return cookies(of: request).contains { $0.isEqualInConstantTime(to: secrets.session) }
+    return request.cookies(named: cookie).contains { $0.isEqualInConstantTime(to: secrets.session) }
   }
 
   /// The origin that may read the response, for `Access-Control-Allow-Origin`; `nil` for this server's own pages.
@@ -136,13 +136,6 @@ package struct Access: Sendable {
     guard let field = request.header("Authorization"), field.lowercased().hasPrefix("bearer ")
     else { return false }
     return String(field.dropFirst(7)).isEqualInConstantTime(to: secrets.token)
-  }
-
-  private func cookies(of request: ServerRequest) -> [String] {
-    (request.header("Cookie") ?? "").split(separator: ";").compactMap { pair in
-      let pair = pair.drop { $0 == " " }
-      return pair.hasPrefix("\(cookie)=") ? String(pair.dropFirst(cookie.count + 1)) : nil
-    }
   }
 
   private func isOwn(_ origin: String) -> Bool {

@@ -56,6 +56,7 @@ enum APIPath: String, CaseIterable {
   case image = "/api/v1/{source}/{id}/image"
   case restore = "/api/v1/{source}/{id}/restore"
   case schemaChanges = "/api/v1/{source}/schema/changes"
+  case facets = "/api/v1/{source}/schema/facets"
 
   /// The ID in whose place a source is downloaded.
   static let sync = "sync"
@@ -146,6 +147,13 @@ enum WebAddress {
     return address(RoutePath(APIPath.image, source, id), [("size", size.rawValue)] + offline)
   }
 
+  /// The address of the same list at the API.
+  static func api(_ source: String, _ query: ServedQuery) -> String {
+    var query = query
+    query.showsFilters = false
+    return address(RoutePath(APIPath.list, source), query.parameters)
+  }
+
   static func api(_ source: String, _ id: String) -> String {
     address(RoutePath(APIPath.record, source, id), [])
   }
@@ -161,20 +169,26 @@ enum WebAddress {
 }
 
 extension ServedQuery {
-  /// The parameters of an address; `fields` concerns the API alone.
+  /// The parameters of an address; the browser remembers the view.
   fileprivate var parameters: [WebAddress.Parameter] {
     var parameters: [WebAddress.Parameter] = []
     if let query { parameters.append(("query", query)) }
     for condition in conditions { parameters.append(("where", condition)) }
     if let order { parameters.append(("sort", order)) }
+    if let fields { parameters.append(("fields", fields.joined(separator: ","))) }
     if let limit { parameters.append(("limit", String(limit))) }
     if cache != .normal { parameters.append(("cache", cache.rawValue)) }
+    if showsFilters { parameters.append(("filters", "shown")) }
+    if let offset { parameters.append(("offset", String(offset))) }
     if let cursor { parameters.append(("cursor", cursor)) }
     return parameters
   }
 
   /// The query for links of its answer: a reload is over when it is answered.
   var forLinks: ServedQuery { cache == .reload ? with(\.cache, .normal) : self }
+
+  /// True for a list without parameters.
+  var isPlain: Bool { parameters.isEmpty }
 
   /// This query with another value of a member.
   func with<Value>(_ member: WritableKeyPath<ServedQuery, Value>, _ value: Value) -> ServedQuery {

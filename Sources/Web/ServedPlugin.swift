@@ -7,6 +7,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   private let environment: PluginEnvironment
   private let chain: Result<any DataSource<P.Item>, SourceError>
   private let images: RecordImages<P.Item>
+  private let index: RecordIndex<P.Item>?
   private let holdingSyncLock: SyncHolder
 
   /// Runs a sync while no other process downloads the same source.
@@ -22,6 +23,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     holdingSyncLock = holder
     chain = Result { () throws(SourceError) in try plugin.source(in: environment) }
     images = plugin.images(in: environment, files: files)
+    index = environment.store.map { store in
+      RecordIndex(
+        plugin.recordStore(in: store), plugin.fields, lacksDetails: plugin.lacksDetails)
+    }
   }
 
   package var name: String { plugin.name }
@@ -49,13 +54,22 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     }
     let chosen = try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields
     var outcome = ListingOutcome(of: plugin, at: environment.now())
+    let words = try query.query.map { try Query($0) }
     let selected = try await selected(by: query, &outcome)
+    let start = try query.offset.map { offset in
+      let first = PageRequest(matching: words, limit: limit)
+      guard let start = selected?.cursor(skipping: offset, from: first) else {
+        throw Problem(
+          400, "invalidRequest", "offset cannot be used: no record of \(name) is cached")
+      }
+      return start
+    }
     if query.cache == .offline, selected == nil, let store = environment.store {
       outcome.gap = try await plugin.gap(in: store)
     }
     var run = ListingRun(
-      try selected ?? timely(query), of: plugin, matching: try query.query.map { try Query($0) },
-      .page(of: limit, after: cursor), outcome)
+      try selected ?? timely(query), of: plugin, matching: words,
+      .page(of: limit, after: start ?? cursor), outcome)
     run.chosen = query.fields
     let records = try await run.records()
     return served(records, chosen, run.outcome.summary, query)
@@ -86,26 +100,52 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   private func selected(
     by query: ServedQuery, _ outcome: inout ListingOutcome
   ) async throws -> (any DataSource<P.Item>)? {
-    guard !query.conditions.isEmpty || query.order != nil else { return nil }
+    guard !query.conditions.isEmpty || query.order != nil || query.offset != nil else {
+      return nil
+    }
     guard query.cache == .normal || query.cache == .offline else {
       throw Problem(
         400, "invalidRequest",
-        "cache=\(query.cache.rawValue) cannot be used: where and sort read cached records")
+        "cache=\(query.cache.rawValue) cannot be used: where, sort and offset read cached records")
     }
-    let selection = try Selection(
+    let selection = try selection(of: query)
+    return try await plugin.selected(by: selection, in: environment, by: index, &outcome)
+  }
+
+  private func selection(of query: ServedQuery) throws -> Selection<P.Item> {
+    try Selection(
       SelectionText(conditions: query.conditions, order: query.order), plugin.fields)
-    return try await plugin.selected(by: selection, in: environment, &outcome)
+  }
+
+  package func facets(_ query: ServedQuery) async throws -> [Facet] {
+    let selection = try selection(of: query)
+    let words = try query.query.map { try Query($0) }
+    return try await index?.facets(
+      of: plugin.fields.filter { !$0.isDetail }, selectedBy: selection, matching: words) ?? []
   }
 
   private func served(
     _ records: [P.Item], _ chosen: [Field<P.Item>], _ summary: ListingSummary,
     _ query: ServedQuery
   ) -> ServedListing {
-    ServedListing(
-      records: records.map {
-        ServedRecord($0, of: plugin, chosen, isForPeople: query.isForPeople)
-      },
-      summary: summary)
+    guard query.isForPeople else {
+      return ServedListing(
+        records: records.map {
+          ServedRecord(id: $0.id.description, object: chosen.object(of: $0))
+        }, summary: summary)
+    }
+    let columns = query.fields == nil ? chosen.filter(\.isShown) : chosen
+    return ServedListing(
+      records: records.map { ServedRecord($0, of: plugin, columns: columns) }, summary: summary,
+      columns: columns.map { field in
+        var entry = FieldEntry(field)
+        // Services do not say what their values are.
+        let values = records.lazy.map { field[$0] }.filter { $0 != .null }
+        if field.kind == .any, !values.isEmpty, values.allSatisfy(\.isNumber) {
+          entry.kind = FieldKind.number.rawValue
+        }
+        return entry
+      })
   }
 
   // MARK: - Images
@@ -165,26 +205,30 @@ extension ServedQuery.Cache {
 }
 
 extension ServedRecord {
-  /// - Parameter isForPeople: Reads what only the page shows.
-  package init<P: Plugin>(
-    _ record: P.Item, of plugin: P, _ fields: [Field<P.Item>], isForPeople: Bool
-  ) {
-    let (id, object) = (record.id.description, fields.object(of: record))
-    guard isForPeople else {
-      self.init(id: id, object: object)
-      return
-    }
+  /// A record for people.
+  package init<P: Plugin>(_ record: P.Item, of plugin: P, columns: [Field<P.Item>]) {
+    let id = record.id.description
     let label = plugin.label(of: record)
     let name = label.isEmpty ? id : label
     let shown = plugin.fields.filter(\.isShown).compactMap { Line($0, of: record) }
     // A number that identifies a record says nothing beside its name.
     let number = Int(id).map(String.init)
     self.init(
-      id: id, name: name, object: object,
+      id: id, name: name, object: plugin.fields.object(of: record),
       summary: shown.filter { $0.value != name && $0.value != number },
+      cells: columns.compactMap { Line($0, of: record) },
       card: plugin.layout.cardFields(among: plugin.fields).compactMap { Line($0, of: record) },
       link: plugin.layout.link?(record)?.webAddress,
       hasImage: plugin.layout.images?(record, .small).isEmpty == false)
+  }
+}
+
+extension JSON {
+  fileprivate var isNumber: Bool {
+    switch self {
+    case .integer, .number: true
+    default: false
+    }
   }
 }
 
@@ -192,6 +236,7 @@ extension ServedRecord.Line {
   fileprivate init?<Item>(_ field: Field<Item>, of record: Item) {
     let value = field[record].cell
     guard !value.isEmpty else { return nil }
-    self.init(label: field.label, value: value, isLink: value.webAddress != nil)
+    self.init(
+      field: field.name, label: field.label, value: value, isLink: value.webAddress != nil)
   }
 }

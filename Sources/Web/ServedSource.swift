@@ -17,11 +17,15 @@ package struct ServedQuery: Hashable, Sendable {
     case live
   }
 
+  enum View: String, CaseIterable, Sendable { case gallery, table }
+
   /// `nil` for all records; never blank.
   package var query: String?
   /// From 1 to the largest page of the source; `nil` for 20.
   package var limit: Int?
   package var cursor: String?
+  /// The number of cached records before the page; `nil` where the cursor says it, or for 0.
+  package var offset: Int?
   package var cache = Cache.normal
   /// The names of `fields`; `nil` for all.
   package var fields: [String]?
@@ -31,6 +35,10 @@ package struct ServedQuery: Hashable, Sendable {
   package var order: String?
   /// True for the page, which shows ``ServedRecord/summary`` and ``ServedRecord/card``.
   package var isForPeople = false
+  /// How the page shows the records.
+  var view = View.gallery
+  /// True if the page shows what the records can be filtered by.
+  var showsFilters = false
   /// The time after which local data answer; `nil` for that of the source.
   package var time: Duration?
 }
@@ -53,6 +61,12 @@ extension ServedQuery {
     cursor = request.parameter("cursor")
     limit = try request.parameter("limit", hint: "from 1 on") { text in
       Int(text).flatMap { $0 > 0 ? $0 : nil }
+    }
+    offset = try request.parameter("offset", hint: "from 0 to 1000000000") { text in
+      Int(text).flatMap { 0...1_000_000_000 ~= $0 ? $0 : nil }
+    }
+    guard offset == nil || cursor == nil else {
+      throw Problem(400, "invalidRequest", "offset and cursor exclude each other")
     }
     let caches = Cache.allCases.map(\.rawValue).joined(separator: ", ")
     cache = try request.parameter("cache", hint: caches) { Cache(rawValue: $0) } ?? .normal
@@ -83,9 +97,21 @@ extension ServerRequest {
     return value
   }
 
-  /// The address of this request, without the host, with another value of a parameter, or without it.
-  package func address(replacing name: String, by value: String?) -> String {
-    let parameters = query.filter { $0.name != name } + (value.map { [.init(name, $0)] } ?? [])
+  /// The values of the cookies with a name: a browser may send several, of different paths.
+  func cookies(named name: String) -> [String] {
+    (header("Cookie") ?? "").split(separator: ";").compactMap { pair in
+      let pair = pair.drop { $0 == " " }
+      return pair.hasPrefix("\(name)=") ? String(pair.dropFirst(name.utf8.count + 1)) : nil
+    }
+  }
+
+  /// The address of this request, without the host, with another value of a parameter, or without it, and without `others`.
+  package func address(
+    replacing name: String, by value: String?, without others: Set<String> = []
+  ) -> String {
+    let parameters =
+      query.filter { $0.name != name && !others.contains($0.name) }
+      + (value.map { [.init(name, $0)] } ?? [])
     let pairs = parameters.map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }
     // Two slashes would name another host.
     let path = "/" + rawPath.drop { $0 == "/" }
@@ -96,6 +122,8 @@ extension ServerRequest {
 package struct ServedListing: Sendable {
   package var records: [ServedRecord]
   package var summary: ListingSummary
+  /// The columns of a table of the records; empty for programs.
+  var columns: [FieldEntry] = []
 }
 
 struct SourceListing: Sendable {
@@ -120,6 +148,8 @@ package protocol ServedSource: Sendable {
 
   func page(_ query: ServedQuery) async throws -> ServedListing
   func record(_ id: String, _ query: ServedQuery) async throws -> ServedListing
+  /// How the cached records of a query are spread over values; none before records are cached.
+  func facets(_ query: ServedQuery) async throws -> [Facet]
   func image(
     _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
   ) async throws -> LookupResult<LoadedImage>
@@ -137,6 +167,8 @@ package protocol ServedSource: Sendable {
 /// A record of any source, as the API and the page show it.
 package struct ServedRecord: Record {
   package struct Line: Hashable, Codable, Sendable {
+    /// The name of the field.
+    var field = ""
     package let label: String
     package let value: String
     /// True if the value is a web address of the service, which may be a link if its scheme is `http` or `https`.
@@ -153,6 +185,9 @@ package struct ServedRecord: Record {
 
   /// The other columns of a list, beside the name; empty for programs.
   package var summary: [Line] = []
+
+  /// The fields of the columns that have a value; empty for programs.
+  var cells: [Line] = []
 
   /// All fields of the card that have a value; empty for programs.
   package var card: [Line] = []

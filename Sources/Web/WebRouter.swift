@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorQueries
 import AggregatorServer
 
 /// Answers requests for pages, and for the files that they use.
@@ -27,6 +28,7 @@ struct WebRouter: Sendable {
         200, asset.type, Array(asset.body.utf8),
         headers: [.init("Cache-Control", "private, max-age=31536000, immutable")])
     case .list, .record:
+      if let change = try await change(of: path, request) { return change }
       let id = path.pattern == .record ? path.id : nil
       let content = try await content(of: api.source(named: path.source), id, part, request)
       // The status of what was asked for.
@@ -61,14 +63,69 @@ struct WebRouter: Sendable {
   // MARK: - Content
 
   private static func query(of request: ServerRequest) throws(Problem) -> ServedQuery {
-    let parameters: Set = ["query", "limit", "cursor", "cache", "where", "sort", "deleted"]
-    return try ServedQuery(request, knowing: parameters, isForPeople: true)
+    let parameters: Set = [
+      "query", "limit", "cursor", "offset", "cache", "where", "sort", "fields", "filters",
+      "deleted", "view", "field", "operator", "value", "column",
+    ]
+    var query = try ServedQuery(request, knowing: parameters, isForPeople: true)
+    query.showsFilters = request.parameter("filters") != nil
+    return query
+  }
+
+  /// The redirect to the address that a form without script, or a choice of the view, stands for; `nil` for any other.
+  private func change(
+    of path: RoutePath<PagePath>, _ request: ServerRequest
+  ) async throws -> ServerResponse? {
+    let source = try api.source(named: path.source)
+    var query = try Self.query(of: request)
+    func response(_ query: ServedQuery) -> ServerResponse {
+      .redirect(
+        to: path.pattern == .record
+          ? WebAddress.record(source.name, path.id, query) : WebAddress.list(source.name, query))
+    }
+    if let text = request.parameter("view") {
+      guard let view = ServedQuery.View(rawValue: text) else { throw Problem.unknownPath }
+      var response = response(query)
+      response.set(
+        "Set-Cookie",
+        "\(Self.viewCookie)=\(view.rawValue); Path=\(RoutePath(PagePath.list, source.name).text); "
+          + "Max-Age=31536000; HttpOnly; SameSite=Strict")
+      return response
+    }
+    if let field = request.parameter("field") {
+      let symbol = request.parameter("operator") ?? "="
+      let value = symbol == "empty" ? "" : request.parameter("value") ?? ""
+      guard
+        let condition = TypedCondition(field, operator: symbol == "empty" ? "=" : symbol, value)
+      else { throw Problem(400, "invalidRequest", "invalid value for operator") }
+      query.conditions.append(condition.quoted)
+      query.cursor = nil
+      query.offset = nil
+      return response(query)
+    }
+    let columns = request.query.filter { $0.name == "column" }.map(\.value)
+    guard !columns.isEmpty else { return nil }
+    query.fields = columns
+    return response(query)
+  }
+
+  /// The name of the cookie with the view that was chosen for a source, by whose path the browser sends it.
+  private static let viewCookie = "aggregator_view"
+
+  /// The view that was chosen, or the usual one.
+  private static func view(of source: any ServedSource, _ request: ServerRequest)
+    -> ServedQuery.View
+  {
+    guard source.hasImages else { return .table }
+    let chosen = request.cookies(named: viewCookie).first.flatMap(ServedQuery.View.init)
+    return chosen ?? .gallery
   }
 
   private func content(
     of source: any ServedSource, _ id: String?, _ part: HTMLFragment?, _ request: ServerRequest
   ) async throws -> SourceContent {
-    let query = try Self.query(of: request)
+    let view = Self.view(of: source, request)
+    let query = try Self.query(of: request).with(\.view, view)
     // The list and the record are fetched at the same time.
     async let list = part == .detail ? nil : result { try await source.page(query) }
     var content = SourceContent(source: source, query: query)
@@ -77,6 +134,7 @@ struct WebRouter: Sendable {
       content.detail = DetailContent(
         id: id, answer: await result { try await source.record(id, query) })
     }
+    if part != .detail, query.showsFilters { content.facets = try await source.facets(query) }
     if part != .detail, query.query == nil, query.cursor == nil {
       // A store that cannot be read is reported by the list.
       content.schemaChanges = (try? await source.schemaChanges()) ?? []

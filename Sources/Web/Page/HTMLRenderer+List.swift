@@ -55,6 +55,8 @@ extension HTMLRenderer {
       <section id="list" aria-label="\(source.title)">
       \(content.deleted.map { deletedNotice($0, content) })
       \(schemaChanges(content.schemaChanges.suffix(5)))
+      \(tools(content))
+      \(filters(content))
       \(body)
       </section>
       """
@@ -86,12 +88,13 @@ extension HTMLRenderer {
         """
     }
     let list: HTML =
-      source.hasImages
-      ? """
+      content.query.view == .table
+      ? table(page, content)
+      : """
       <ol class="records gallery">
       \(page.records.map { card($0, source, query, content.detail?.id) })
       </ol>
-      """ : rows(page.records, source, query, content.detail?.id)
+      """
     return """
       <div class="bar"><p class="count" data-announce data-count="\(page.records.count)">\(count)</p>\
       \(badgeHTML)</div>
@@ -104,16 +107,20 @@ extension HTMLRenderer {
 
   private func count(_ page: ServedListing, _ content: SourceContent) -> HTML {
     let noun = content.source.noun
+    func amount(_ count: Int) -> HTML {
+      "\(count.grouped) \(count == 1 ? noun.singular : noun.plural)"
+    }
     let count: HTML =
       if let total = page.summary.total {
-        "\(noun.count(total))"
+        amount(total)
       } else if page.summary.next == nil, content.query.cursor == nil {
-        "\(noun.count(page.records.count))"
+        amount(page.records.count)
       } else {
         "<span data-shown>\(page.records.count)</span> \(noun.plural) shown"
       }
-    guard let query = content.query.query else { return count }
-    return "\(count) for “<bdi>\(query.safeLine)</bdi>”"
+    let query: HTML? = content.query.query.map { " for “<bdi>\($0.safeLine)</bdi>”" }
+    let selection: HTML? = selectionWords(content).map { " <bdi>\($0.safeLine)</bdi>" }
+    return "\(count)\(query)\(selection)"
   }
 
   private func beginning(_ content: SourceContent) -> HTML? {
@@ -140,7 +147,9 @@ extension HTMLRenderer {
     data-id="\(record.id)"\(attribute: "aria-current", record.id == selected ? "true" : nil)>
     \(picture(of: record, source, query.cache))
     <span class="words"><span class="name" dir="auto">\(record.name.safeLine)</span>\
-    \(record.summary.prefix(2).map { #"<span class="fact" dir="auto">\#($0.value.safeLine)</span>"# })\
+    \(record.summary.prefix(3).map {
+      #"<span class="fact"><span class="label">\#($0.label.safeLine)</span> <bdi>\#($0.value.safeLine)</bdi></span>"#
+    })\
     </span></a></li>
 
     """

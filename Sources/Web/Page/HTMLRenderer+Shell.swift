@@ -97,7 +97,7 @@ extension HTMLRenderer {
     """
   }
 
-  private func hidden(_ name: String, _ value: String) -> HTML {
+  func hidden(_ name: String, _ value: String) -> HTML {
     #"<input type="hidden" name="\#(name)" value="\#(value)">"#
   }
 

@@ -63,6 +63,9 @@ struct SourceContent: Sendable {
 
   var schemaChanges: [SchemaEntry] = []
 
+  /// How the records are spread over values, if the query shows its filters.
+  var facets: [Facet] = []
+
   /// The ID of a record that was just deleted by a form, from the parameter `deleted`.
   var deleted: String?
 }

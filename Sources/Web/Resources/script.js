@@ -76,13 +76,13 @@ for (const image of document.images) {
 
 /* -- Search as you type, and endless scrolling -- */
 
-let searching, typing, loading;
+let searching, typing, loading, shownDetail;
 
 /* The address of the list: the parameters without those that are over. */
 function listAddress(from = new URL(location)) {
   const address = new URL(form.action);
   address.search = from.search;
-  for (const name of ["cursor", "deleted"]) address.searchParams.delete(name);
+  for (const name of ["cursor", "offset", "deleted"]) address.searchParams.delete(name);
   if (address.searchParams.get("cache") === "reload") address.searchParams.delete("cache");
   return address;
 }
@@ -100,7 +100,7 @@ let shownList = form && listAddress().href;
 /* The address in the bar: that of the open record, if any, with the parameters of the list. */
 function showAddress(address, state = history.state) {
   const bar = new URL(address);
-  if (detail()?.dataset.id !== undefined) bar.pathname = location.pathname;
+  if (shownDetail) bar.pathname = shownDetail;
   if (bar.href !== location.href) history.replaceState(state, "", bar);
 }
 
@@ -127,6 +127,27 @@ async function showList(address) {
   }
 }
 
+/* Shows the list at the address of a link: one that narrows or sorts it. */
+function follow(link) {
+  const address = new URL(link.href);
+  keepInForm(address);
+  const bar = new URL(address);
+  if (shownDetail) bar.pathname = shownDetail;
+  history.pushState(null, "", bar);
+  showList(address);
+}
+
+/* The search keeps what the list is narrowed by. */
+function keepInForm(address) {
+  for (const input of $$("input[type=hidden]", form)) input.remove();
+  for (const [name, value] of listAddress(address).searchParams) {
+    if (name === "query") continue;
+    const input = document.createElement("input");
+    Object.assign(input, { type: "hidden", name, value });
+    form.append(input);
+  }
+}
+
 function search() {
   clearTimeout(typing);
   const address = typedAddress();
@@ -137,7 +158,7 @@ function search() {
 
 /* Prepares a list that has just arrived. */
 function begin() {
-  const first = $(".records > li");
+  const first = $(".records > *");
   if (first) first.dataset.page = location.href;
   mark();
   watch();
@@ -159,7 +180,7 @@ const nearEnd = new IntersectionObserver(entries => {
 
 /* Lets the address follow the page that is being read. */
 const inView = new IntersectionObserver(() => {
-  const pages = $$(".records > li[data-page]");
+  const pages = $$(".records > [data-page]");
   const page = pages.findLast(page => page.getBoundingClientRect().top < innerHeight / 2);
   if (!page) return;
   const cursor = new URL(page.dataset.page).searchParams.get("cursor");
@@ -173,7 +194,7 @@ function watch() {
   nearEnd.disconnect();
   const link = $(".more a");
   if (link) nearEnd.observe(link);
-  for (const page of $$(".records > li[data-page]")) inView.observe(page);
+  for (const page of $$(".records > [data-page]")) inView.observe(page);
 }
 
 async function loadMore(link) {
@@ -186,7 +207,7 @@ async function loadMore(link) {
   $(".more .note")?.remove();
   try {
     const next = await part(link.href, "list", controller.signal);
-    const records = $$(".records > li", next);
+    const records = $$(".records > *", next);
     if (!records.length && $(".state", next)) {
       throw new Error($(".state p", next)?.textContent ?? "");
     }
@@ -213,23 +234,24 @@ function append(next, records, link) {
   const place = link.parentElement;
   const isSame = selector => text(selector, list()) === text(selector, next);
   if (records.length) records[0].dataset.page = link.href;
-  if (isSame(".badge .label") && isSame(".columns")) {
+  if (isSame(".badge .label")) {
     $$(".records", list()).at(-1).append(...records);
   } else {
     $(".bar .count", next)?.remove();
-    place.before(...$$(".bar, .columns, .records", next));
+    place.before(...$$(".bar, .table-box, ol.records", next));
   }
   const known = new Set($$(".note", list()).map(note => note.textContent));
   place.before(...$$(".note", next).filter(note => !known.has(note.textContent)));
   place.replaceWith(...$$(".more, .end", next));
   const shown = $("[data-shown]");
-  if (shown) shown.textContent = String($$(".records > li").length);
+  if (shown) shown.textContent = String($$(".records > *").length);
   announce(`${records.length} more`);
   mark();
   watch();
 }
 
 if (form) {
+  if (detail()?.dataset.id !== undefined) shownDetail = location.pathname;
   field.addEventListener("input", () => {
     clearTimeout(typing);
     typing = setTimeout(search, 200);
@@ -246,7 +268,6 @@ if (form) {
 /* -- Opening and closing a record without leaving the list -- */
 
 let opening, scrolled = 0;
-let shownDetail = detail()?.dataset.id === undefined ? undefined : location.pathname;
 const heading = $("h1")?.textContent;
 
 async function openDetail(address) {
@@ -314,7 +335,8 @@ function isPlainClick(event) {
 if (detail()) {
   document.addEventListener("click", event => {
     if (!isPlainClick(event)) return;
-    const link = event.target.closest("a");
+    const row = getSelection().isCollapsed && event.target.closest("tbody tr");
+    const link = event.target.closest("a") ?? (row && $(".record", row)) ?? undefined;
     if (link?.matches(".record")) {
       event.preventDefault();
       const isFromList = !shownDetail;
@@ -326,12 +348,16 @@ if (detail()) {
     } else if (link?.matches(".more a")) {
       event.preventDefault();
       loadMore(link);
+    } else if (link?.matches(".filter, .chip, .facets a, thead a")) {
+      event.preventDefault();
+      follow(link);
     }
   });
   addEventListener("popstate", () => {
     const address = listAddress();
     if (address.href !== shownList) {
       field.value = address.searchParams.get("query") ?? "";
+      keepInForm(address);
       showList(address);
     }
     const isRecord = location.pathname !== new URL(form.action).pathname;
@@ -357,7 +383,7 @@ document.addEventListener("submit", async event => {
     button.disabled = false;
     return toast(words(error));
   }
-  const item = recordWith(detail().dataset.id)?.closest("li");
+  const item = recordWith(detail().dataset.id)?.closest("li, tr");
   const gap = document.createComment("deleted");
   item?.replaceWith(gap);
   changeCount(-1);
@@ -460,6 +486,7 @@ if (box) {
 /* -- Keys: / searches, arrows move, Escape closes -- */
 
 const shortcuts = $("#shortcuts");
+const menus = "details:is(.badge, .menu)[open]";
 const isEditable = element => element?.matches?.("input, textarea, select, [contenteditable]");
 
 /* Browsers can be told to keep nothing. */
@@ -506,10 +533,10 @@ document.addEventListener("keydown", event => {
     field.focus();
     field.select();
   } else if (event.key === "Escape") {
-    const badge = $("details.badge[open]");
-    if (badge) {
-      badge.open = false;
-      $("summary", badge).focus();
+    const menu = $(menus);
+    if (menu) {
+      menu.open = false;
+      $("summary", menu).focus();
     } else if (target === field && field.value) {
       return;
     } else if (shownDetail) {
@@ -525,7 +552,22 @@ document.addEventListener("keydown", event => {
 });
 
 document.addEventListener("click", event => {
-  for (const badge of $$("details.badge[open]")) {
-    if (!badge.contains(event.target)) badge.open = false;
+  for (const menu of $$(menus)) {
+    if (!menu.contains(event.target)) menu.open = false;
   }
+  const copied = event.target.closest("[data-copy]");
+  if (copied) copy(copied);
 });
+
+/* Menus are shown with what needs the script. */
+document.addEventListener("toggle", event => {
+  if (event.target.matches?.(menus)) {
+    for (const button of $$("[data-copy]", event.target)) button.hidden = false;
+  }
+}, true);
+
+async function copy({ dataset }) {
+  const text = "url" in dataset ? new URL(dataset.copy, location).href : dataset.copy;
+  try { await navigator.clipboard.writeText(text); announce("Copied"); toast(`Copied: ${text}`); }
+  catch { toast(text); }
+}

@@ -52,6 +52,7 @@ struct MadeUpSource: ServedSource {
     _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
   ) throws -> LookupResult<LoadedImage> { throw SourceError.notFound(id, in: name) }
 
+  func facets(_ query: ServedQuery) -> [Facet] { [] }
   func delete(_ id: String) -> Bool { true }
   func restore(_ id: String) -> Bool { true }
   func schemaChanges() -> [SchemaEntry] { [] }

@@ -1,0 +1,136 @@
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+
+// A list as a table, and what belongs to a list besides its records.
+
+extension HTMLRenderer {
+  func table(_ page: ServedListing, _ content: SourceContent) -> HTML {
+    let columns = page.columns
+    // The column that names the records leads to them; else one of its own.
+    let name = columns.firstIndex { column in
+      page.records.allSatisfy { record in
+        record.cells.contains { $0.field == column.id && $0.value == record.name }
+      }
+    }
+    return """
+      <div class="table-box" tabindex="0" role="region" aria-label="Table of \(content.source.noun.plural.safeLine)"><table>
+      <thead><tr>\(name == nil ? #"<th scope="col">Name</th>"# : nil)\(columns.map { heading($0, content) })</tr></thead>
+      <tbody class="records">
+      \(page.records.map { row($0, columns, naming: name, content) })
+      </tbody></table></div>
+      """
+  }
+
+  private func heading(_ column: FieldEntry, _ content: SourceContent) -> HTML {
+    let isNumber: HTML? = column.isNumeric ? #" class="number""# : nil
+    guard content.source.hasStore else {
+      return "<th scope=\"col\"\(isNumber)>\(column.label.safeLine.capitalizedFirst)</th>"
+    }
+    let order = content.query.order
+    let (isAscending, isDescending) = (order == column.id, order == "-\(column.id)")
+    let next = isAscending ? "-\(column.id)" : isDescending ? nil : column.id
+    let sort = isAscending ? "ascending" : isDescending ? "descending" : nil
+    return """
+      <th scope="col"\(attribute: "aria-sort", sort)\(isNumber)>\
+      <a href="\(narrowed(content) { $0.order = next })" title="\(column.about.safeLine)">\
+      \(column.label.safeLine.capitalizedFirst)</a></th>
+      """
+  }
+
+  private func row(
+    _ record: ServedRecord, _ columns: [FieldEntry], naming name: Int?, _ content: SourceContent
+  ) -> HTML {
+    let address = WebAddress.record(content.source.name, record.id, content.query.forLinks)
+    let link: HTML = """
+      <th scope="row"><a class="record" href="\(address)" data-id="\(record.id)"\
+      \(attribute: "aria-current", record.id == content.detail?.id ? "true" : nil) dir="auto">\
+      \(record.name.safeLine)</a></th>
+      """
+    let cells = columns.enumerated().map { index, column -> HTML in
+      if index == name { return link }
+      let value = record.cells.first { $0.field == column.id }?.value ?? ""
+      return
+        "<td\(attribute: "class", column.isNumeric ? "number" : nil) dir=\"auto\">\(value.oneLine(atMost: 200).safeLine)</td>"
+    }
+    return "<tr>\(name == nil ? link : nil)\(cells)</tr>\n"
+  }
+
+  /// How the list is shown, narrowed and taken away.
+  func tools(_ content: SourceContent) -> HTML {
+    let source = content.source
+    let query = content.query.forLinks
+    let views: HTML? =
+      source.hasImages
+      ? """
+      <span class="views" role="group" aria-label="View">\(ServedQuery.View.allCases.map { view in
+        """
+        <a class="button" href="\(WebAddress.list(source.name, query))\(query.isPlain ? "?" : "&")view=\(view.rawValue)"\
+        \(attribute: "aria-current", view == query.view ? "true" : nil)>\(view == .table ? "Table" : "Gallery")</a>
+        """
+      })</span>
+      """ : nil
+    let filter: HTML? =
+      source.hasStore
+      ? """
+      <a class="button filter" href="\(narrowed(content) { $0.showsFilters.toggle() })"\
+      \(attribute: "aria-expanded", query.showsFilters ? "true" : "false") role="button">Filter</a>
+      """ : nil
+    return """
+      <div class="tools">\(filter)\(chips(content))<span class="actions">\(views)\
+      \(query.view == .table ? columnPicker(content) : nil)\(dataMenu(content))</span></div>
+      """
+  }
+
+  private func columnPicker(_ content: SourceContent) -> HTML {
+    let chosen = content.query.fields ?? content.source.fields.filter(\.isShown).map(\.id)
+    return """
+      <details class="menu"><summary class="button">Columns</summary>
+      <form class="panel" action="\(WebAddress.list(content.source.name, ServedQuery()))" method="get">
+      \(hiddenFields(content.query.forLinks.with(\.fields, nil)))
+      <ul>\(content.source.fields.map { field in
+        """
+        <li><label><input type="checkbox" name="column" value="\(field.id)"\
+        \(attribute: "checked", chosen.contains(field.id) ? "" : nil)> \(field.label.safeLine.capitalizedFirst)</label></li>
+        """
+      })</ul>
+      <button type="submit" class="button primary">Show</button></form></details>
+      """
+  }
+
+  private func dataMenu(_ content: SourceContent) -> HTML {
+    let query = content.query.forLinks.with(\.cursor, nil)
+    let address = WebAddress.api(content.source.name, query)
+    return """
+      <details class="menu"><summary class="button">Data</summary>
+      <div class="panel"><p><a href="\(address)">JSON of this page</a></p>
+      <p><button type="button" class="button" data-copy="\(address)" data-url hidden>Copy the API’s address</button></p>
+      <p><button type="button" class="button" data-copy="\(command(content))" hidden>Copy the command</button></p>
+      <p class="command"><code>\(command(content))</code></p></div></details>
+      """
+  }
+
+  /// The command that lists the same records.
+  private func command(_ content: SourceContent) -> String {
+    let query = content.query
+    var words = [program, content.source.name]
+    words += query.query.map { ["search", $0.shellQuoted] } ?? ["list"]
+    for condition in query.conditions { words += ["--where", condition.shellQuoted] }
+    if let order = query.order { words += ["--sort", order.shellQuoted] }
+    if let fields = query.fields {
+      words += ["--fields", fields.joined(separator: ",").shellQuoted]
+    }
+    return words.joined(separator: " ").safeLine
+  }
+
+  /// What a form must send to keep the query, but for its position.
+  func hiddenFields(_ query: ServedQuery) -> HTML {
+    """
+    \(query.query.map { hidden("query", $0) })\(query.conditions.map { hidden("where", $0) })\
+    \(query.order.map { hidden("sort", $0) })\(query.limit.map { hidden("limit", String($0)) })\
+    \(query.fields.map { hidden("fields", $0.joined(separator: ",")) })\
+    \(query.showsFilters ? hidden("filters", "shown") : nil)\
+    \(query.cache == .normal ? nil : hidden("cache", query.cache.rawValue))
+    """
+  }
+}
