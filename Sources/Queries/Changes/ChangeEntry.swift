@@ -1,0 +1,169 @@
+package import AggregatorKit
+package import AggregatorTerminal
+
+/// The number of differences of a comparison, and its start.
+package struct ChangeSummary: Sendable {
+  package fileprivate(set) var counts: [ChangeEntry.Kind: Int] = [:]
+  fileprivate(set) var unreadable = UnreadableRows.none
+
+  /// The date of the start; `nil` for a point without one.
+  package let date: Date?
+
+  /// The date before which changes are not known, if it is after the start.
+  package let knownSince: Date?
+
+  /// True if the limit was reached before the end.
+  package fileprivate(set) var isCut = false
+
+  package var count: Int { counts.values.reduce(0, +) }
+
+  /// The counts: `2 added, 1 removed`.
+  package var text: String {
+    [ChangeEntry.Kind.added, .changed, .removed].compactMap { kind in
+      counts[kind].map { "\($0) \(kind.rawValue)" }
+    }.joined(separator: ", ")
+  }
+
+  package func warnings(of source: String) -> [SourceWarning] {
+    var warnings: [Warning] = []
+    if let knownSince {
+      warnings.append(
+        Warning(
+          .historyTrimmed,
+          "changes before \(knownSince.iso8601) are not known: some may be missing"))
+    }
+    if unreadable.count > 0 { warnings.append(.unreadable(unreadable)) }
+    return warnings.map { SourceWarning(source, $0) }
+  }
+}
+
+extension Plugin {
+  /// Passes the changes since a point to `body`, some at a time; `nil` if nothing is known of that point.
+  package func changes(
+    since start: HistoryStart, in store: any Store, atMost limit: Int? = nil,
+    _ body: ([ChangeEntry]) throws -> Void
+  ) async throws -> ChangeSummary? {
+    let recordStore = recordStore(in: store)
+    var start = start
+    var summary: ChangeSummary?
+    var position: Int64? = 0
+    while let after = position {
+      guard let page = try await recordStore.changes(since: start, after: after, limit: 500) else {
+        return nil
+      }
+      start = .mark(page.start)
+      position = page.next
+      var sum = summary ?? ChangeSummary(date: page.date, knownSince: page.knownSince)
+      let all = page.changes.compactMap { ChangeEntry($0.change, at: $0.date, of: self) }
+      let entries = Array(limit.map { all.prefix($0 - sum.count) } ?? all[...])
+      for entry in entries { sum.counts[entry.kind, default: 0] += 1 }
+      sum.unreadable = sum.unreadable + page.unreadable
+      sum.isCut = entries.count < all.count
+      if sum.count == limit, position != nil {
+        sum.isCut = true
+        position = nil
+      }
+      summary = sum
+      try body(entries)
+    }
+    return summary
+  }
+}
+
+/// A change of a record, as `diff` and `watch` print it.
+package struct ChangeEntry: Entry {
+  package enum Kind: String, Codable, Sendable { case added, changed, removed }
+
+  package let kind: Kind
+  package let id: String
+
+  package let name: String
+
+  /// The names of the fields that differ; none for a record that was added or removed.
+  package let names: [String]
+
+  /// The earlier values of these fields; null if there are none.
+  package let before: JSON
+
+  /// The present values of these fields; null if there are none.
+  package let after: JSON
+
+  /// The record as it is now, or was when it was removed.
+  private let record: JSON
+  /// In the format of ISO 8601.
+  package let date: String
+
+  /// `nil` if no field differs, but only something that is not shown.
+  init?<P: Plugin>(_ change: RecordChange<P.Item>, at date: Date, of plugin: P) {
+    id = change.item.id.description
+    name = plugin.label(of: change.item)
+    self.date = date.iso8601
+    record = plugin.fields.object(of: change.item)
+    switch change {
+    case .added: (kind, names, before, after) = (.added, [], .null, .null)
+    case .removed: (kind, names, before, after) = (.removed, [], .null, .null)
+    case .changed(let old, let new):
+      let fields = plugin.fields.filter { $0[old] != $0[new] }
+      guard !fields.isEmpty else { return nil }
+      (kind, names) = (.changed, fields.map(\.name))
+      (before, after) = (fields.object(of: old), fields.object(of: new))
+    }
+  }
+
+  package static let fields: [Field<ChangeEntry>] = [
+    Field("change", "Change", .text, about: "added, changed or removed.") {
+      .string($0.kind.rawValue)
+    },
+    Field("id", "ID", \.id, about: "The record's ID."),
+    Field("name", "Name", \.name, about: "The record's name or title."),
+    Field("fields", "Fields", \.names, about: "The fields that changed."),
+    Field(
+      "before", "Before", .any, about: "The earlier values of these fields.", read: \.before),
+    Field("after", "After", .any, about: "Their present values.", read: \.after),
+    Field(
+      "record", "Record", .any, about: "The record now, or when it was removed.", isShown: false,
+      read: \.record),
+    Field("foundAt", "Found", \.date, about: "The time at which the change was found."),
+  ]
+
+  /// The parts of the earlier and the present value of a field that show where they differ.
+  package func values(of field: String) -> (before: String, after: String) {
+    Excerpt.pair(before[field] ?? .null, after[field] ?? .null)
+  }
+
+  /// A line for people: `~ Toaster (42): price 12 → 9`.
+  package func paragraph(_ id: String) -> Paragraph {
+    let title = name.isEmpty ? id : "\(name.safeLine.fitted(to: 80)) (\(id))"
+    switch kind {
+    case .added: return Paragraph(sign: "+", role: .id, text: title)
+    case .removed: return Paragraph(sign: "−", role: .error, text: title)
+    case .changed:
+      let differences = names.map { name in
+        let (old, new) = values(of: name)
+        return "\(name) \(old) → \(new)"
+      }
+      return Paragraph(
+        sign: "~", role: .warning, text: "\(title): \(differences.joined(separator: ", "))")
+    }
+  }
+}
+
+/// The parts of two long values that show where they differ.
+private enum Excerpt {
+  private static let maxCells = 40
+  /// The characters before the first difference.
+  private static let context = 12
+
+  static func pair(_ old: JSON, _ new: JSON) -> (String, String) {
+    let (old, new) = (old.cell.safeLine, new.cell.safeLine)
+    let common = zip(old, new).prefix { $0 == $1 }.count
+    let isLong = max(old.displayWidth, new.displayWidth) > maxCells
+    let skipped = isLong ? max(0, common - context) : 0
+    func part(_ text: String) -> String {
+      guard !text.isEmpty else { return "(none)" }
+      return ((skipped > 1 ? "…" : "") + text.dropFirst(skipped > 1 ? skipped : 0))
+        .fitted(to: maxCells)
+    }
+    return (part(old), part(new))
+  }
+}
