@@ -69,6 +69,8 @@ enum PagePath: String, CaseIterable {
   case start = "/"
   case search = "/search"
   case asset = "/assets/{file}"
+  /// The changes of the records of a source.
+  case changes = "/changes/{source}"
   case list = "/sources/{source}"
   case record = "/sources/{source}/{id}"
   case delete = "/sources/{source}/{id}/delete"
@@ -134,6 +136,10 @@ enum WebAddress {
     _ source: String, _ id: String, _ query: ServedQuery, _ path: PagePath = .record
   ) -> String {
     address(RoutePath(path, source, id), query.parameters)
+  }
+
+  static func changes(_ source: String, since start: String? = nil) -> String {
+    address(RoutePath(PagePath.changes, source), start.map { [("since", $0)] } ?? [])
   }
 
   static func search(_ query: String?, _ cache: ServedQuery.Cache = .normal) -> String {

@@ -148,6 +148,27 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       })
   }
 
+  package func state() async throws -> SourceState {
+    var state = SourceState()
+    do { _ = try plugin.wholeRemote(in: environment) } catch { state.problem = Problem(error) }
+    guard let store = environment.store else { return state }
+    state.coverage = try await store.coverage(of: name)
+    state.fetchedAt = try await store.status(of: name).fetchedAt
+    state.syncedAt = try await plugin.recordStore(in: store).lastSync().completed
+    state.changes = try await changes(since: "sync", atMost: 1000)?.summary
+    return state
+  }
+
+  package func changes(since start: String, atMost limit: Int) async throws -> ServedChanges? {
+    let store = try environment.requiredStore()
+    let start = try HistoryStart(typed: start, now: environment.now())
+    var entries: [ChangeEntry] = []
+    let summary = try await plugin.changes(since: start, in: store, atMost: limit) {
+      entries += $0
+    }
+    return summary.map { ServedChanges(entries: entries, summary: $0) }
+  }
+
   // MARK: - Images
 
   package func image(

@@ -126,6 +126,25 @@ package struct ServedListing: Sendable {
   var columns: [FieldEntry] = []
 }
 
+/// What is known of the cached records of a source.
+package struct SourceState: Sendable {
+  /// `nil` without a store.
+  var coverage: Coverage?
+  /// The time of the last fetch of any record.
+  var fetchedAt: Date?
+  /// The time of the last complete sync.
+  var syncedAt: Date?
+  /// Why the service cannot be asked, and what to do.
+  var problem: Problem?
+  /// The changes of the last sync, and later ones; `nil` if nothing is known of them.
+  var changes: ChangeSummary?
+}
+
+package struct ServedChanges: Sendable {
+  var entries: [ChangeEntry]
+  let summary: ChangeSummary
+}
+
 struct SourceListing: Sendable {
   let source: any ServedSource
   let page: Result<ServedListing, Problem>
@@ -153,6 +172,10 @@ package protocol ServedSource: Sendable {
   func image(
     _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
   ) async throws -> LookupResult<LoadedImage>
+  /// What is known of the cached records.
+  func state() async throws -> SourceState
+  /// The changes since a point as typed for `--since`, at most `limit`; `nil` if nothing is known of that point.
+  func changes(since start: String, atMost limit: Int) async throws -> ServedChanges?
   /// Hides a record on this machine; false if it is unknown.
   func delete(_ id: String) async throws -> Bool
   /// False if the record is not deleted.

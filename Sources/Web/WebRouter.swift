@@ -16,9 +16,18 @@ struct WebRouter: Sendable {
     try request.require([.delete, .restore].contains(path.pattern) ? "POST" : "GET")
     switch path.pattern {
     case .start:
-      return .redirect(
-        to: api.sources.first.map { WebAddress.list($0.name, ServedQuery()) }
-          ?? WebAddress.search(nil))
+      let states = await api.sources.concurrentMap { source in
+        await Self.result { try await source.state() }
+      }
+      return html(pages.home(Array(zip(api.sources, states))))
+    case .changes:
+      let source = try api.source(named: path.source)
+      let since = request.parameter("since") ?? ChangesContent.starts[0].typed
+      let changes = await Self.result {
+        try await source.changes(since: since, atMost: ChangesContent.limit)
+      }
+      let content = ChangesContent(source: source, since: since, changes: changes)
+      return html(pages.changes(content), status: changes.failure?.status ?? 200)
     case .search: return html(pages.search(try await search(request), part: part))
     case .asset:
       guard let asset = Asset.all.first(where: { $0.name == path.source }) else {
@@ -127,12 +136,12 @@ struct WebRouter: Sendable {
     let view = Self.view(of: source, request)
     let query = try Self.query(of: request).with(\.view, view)
     // The list and the record are fetched at the same time.
-    async let list = part == .detail ? nil : result { try await source.page(query) }
+    async let list = part == .detail ? nil : Self.result { try await source.page(query) }
     var content = SourceContent(source: source, query: query)
     content.deleted = request.parameter("deleted")
     if let id {
       content.detail = DetailContent(
-        id: id, answer: await result { try await source.record(id, query) })
+        id: id, answer: await Self.result { try await source.record(id, query) })
     }
     if part != .detail, query.showsFilters { content.facets = try await source.facets(query) }
     if part != .detail, query.query == nil, query.cursor == nil {
@@ -149,9 +158,9 @@ struct WebRouter: Sendable {
       query: query, answers: query.query == nil ? [] : await api.results(of: query))
   }
 
-  private func result(
-    _ body: @Sendable () async throws -> ServedListing
-  ) async -> Result<ServedListing, Problem> {
+  private static func result<Answer: Sendable>(
+    _ body: @Sendable () async throws -> Answer
+  ) async -> Result<Answer, Problem> {
     do { return .success(try await body()) } catch { return .failure(Problem(error)) }
   }
 

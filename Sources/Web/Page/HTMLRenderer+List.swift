@@ -17,6 +17,7 @@ extension HTMLRenderer {
       <div class="heading">
       <div><h1>\(source.title)</h1>
       <p class="summary">\(source.summary.safeLine.capitalizedFirst)</p></div>
+      \(source.hasStore ? #"<a class="button" href="\#(WebAddress.changes(source.name))">Changes</a>"# : nil)\
       \(download(source))
       </div>
       \(searchForm(
@@ -36,8 +37,8 @@ extension HTMLRenderer {
       <div class="download" data-action="\(WebAddress.api(source.name, APIPath.sync))\(pages)" \
       data-noun="\(source.noun.plural)" hidden>
       <button type="button" class="button">\(Icon.download.html)\
-      <span>\(source.isEndless ? "Download more" : "Download all")</span></button>
-      <div class="download-state" hidden><progress aria-label="Download"></progress>\
+      <span>\(source.isEndless ? "Load more" : "Sync")</span></button>
+      <div class="download-state" hidden><progress aria-label="Sync"></progress>\
       <span class="download-words" role="status"></span></div>
       </div>
       """
@@ -160,12 +161,16 @@ extension HTMLRenderer {
     of record: ServedRecord, _ source: any ServedSource, _ cache: ServedQuery.Cache
   ) -> HTML {
     let address = WebAddress.image(source.name, record.id, .small, cache)
+    // The script loads pictures a few at a time, so that a record that is opened need not wait for them.
     let image: HTML? =
       record.hasImage
-      ? #"<img src="\#(address)" alt="" loading="lazy" decoding="async">"# : nil
-    let initial = record.name.safeLine.prefix(1).uppercased()
+      ? #"<noscript><img src="\#(address)" alt="" loading="lazy" decoding="async"></noscript>"#
+      : nil
+    // The same record always has the same colour.
+    let hue = record.id.fnv1a % 6
     return """
-      <span class="picture"><span class="initial" aria-hidden="true">\(initial)</span>\(image)</span>
+      <span class="picture hue-\(Int(hue))"\(attribute: "data-image", record.hasImage ? address : nil)>\
+      <span class="initial" aria-hidden="true">\(record.name.initial)</span>\(image)</span>
       """
   }
 
@@ -207,5 +212,15 @@ extension HTMLRenderer {
       <span class="name" dir="auto">\(record.name.safeLine)</span>\(facts)</a></li>
 
       """
+  }
+}
+
+extension String {
+  /// The first letter or digit behind titles: `J` of `Mr "Jo" Doe`.
+  fileprivate var initial: String {
+    let titles: Set = ["mr", "mrs", "ms", "miss", "dr", "prof", "the"]
+    let words = safeLine.split { !$0.isLetter && !$0.isNumber }
+    let word = words.first { !titles.contains($0.lowercased()) } ?? words.first
+    return word.map { $0.prefix(1).uppercased() } ?? "·"
   }
 }

@@ -7,7 +7,7 @@ import AggregatorTerminal
 extension HTMLRenderer {
   struct Frame {
     let title: String
-    /// The name of the source, or `search`; `nil` for neither.
+    /// The name of the source, `search` or `home`; `nil` for none of them.
     var place: String?
     /// Of the style inside the page, for a client that may neither fetch files nor see the sources.
     var nonce: String?

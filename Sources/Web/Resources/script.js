@@ -74,6 +74,40 @@ for (const image of document.images) {
   if (image.complete && image.naturalWidth === 0) dropPicture(image);
 }
 
+/* Pictures are loaded three at a time, while they are near the screen, so that other requests need not wait. */
+const pictures = { near: new Set(), loading: 0 };
+const nearScreen = new IntersectionObserver(entries => {
+  for (const { isIntersecting, target } of entries) {
+    if (isIntersecting) pictures.near.add(target); else pictures.near.delete(target);
+  }
+  loadPictures();
+}, { rootMargin: "200px" });
+
+function watchPictures() {
+  for (const place of $$(".picture[data-image]")) nearScreen.observe(place);
+}
+
+function loadPictures() {
+  for (const place of pictures.near) {
+    if (pictures.loading >= 3) return;
+    pictures.near.delete(place);
+    const address = place.dataset.image;
+    if (!address || !place.isConnected) continue;
+    delete place.dataset.image;
+    nearScreen.unobserve(place);
+    pictures.loading += 1;
+    const image = new Image();
+    image.alt = "";
+    image.onload = image.onerror = ({ type }) => {
+      pictures.loading -= 1;
+      if (type === "load") place.append(image);
+      loadPictures();
+    };
+    image.src = address;
+  }
+}
+watchPictures();
+
 /* -- Search as you type, and endless scrolling -- */
 
 let searching, typing, loading, shownDetail;
@@ -162,6 +196,7 @@ function begin() {
   if (first) first.dataset.page = location.href;
   mark();
   watch();
+  watchPictures();
 }
 
 function mark() {
@@ -248,9 +283,11 @@ function append(next, records, link) {
   announce(`${records.length} more`);
   mark();
   watch();
+  watchPictures();
 }
 
-if (form) {
+/* The first page has a search, but no list. */
+if (form && list()) {
   if (detail()?.dataset.id !== undefined) shownDetail = location.pathname;
   field.addEventListener("input", () => {
     clearTimeout(typing);
@@ -461,7 +498,7 @@ async function download() {
       if (name === "error") throw new Error(data.message);
       count = data.records ?? count;
       if (data.total) { bar.max = data.total; bar.value = Math.min(count, data.total); }
-      if (name === "done") { end = `${count} ${noun} downloaded`; break; }
+      if (name === "done") { end = `${count} ${noun} synced`; break; }
       say(data.total ? `${count} of ${data.total} ${noun}` : `${count} ${noun}`);
     }
     controller.abort();

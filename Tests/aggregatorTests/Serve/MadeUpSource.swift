@@ -53,6 +53,8 @@ struct MadeUpSource: ServedSource {
   ) throws -> LookupResult<LoadedImage> { throw SourceError.notFound(id, in: name) }
 
   func facets(_ query: ServedQuery) -> [Facet] { [] }
+  func state() -> SourceState { SourceState() }
+  func changes(since start: String, atMost limit: Int) -> ServedChanges? { nil }
   func delete(_ id: String) -> Bool { true }
   func restore(_ id: String) -> Bool { true }
   func schemaChanges() -> [SchemaEntry] { [] }

@@ -21,6 +21,9 @@ def run(site):
         page.locator("#list .badge summary").first.click()
         is_accessible(page)
         for path in (
+            "/",
+            "/changes/countries",
+            "/sources/countries?filters=shown&where=name~a&sort=-name",
             "/sources/countries",
             "/sources/products",
             "/search",

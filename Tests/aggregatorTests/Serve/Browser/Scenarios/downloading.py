@@ -17,8 +17,8 @@ def run(site):
             }).observe(words, { childList: true });
         }"""
     )
-    page.get_by_role("button", name="Download all").click()
-    expect(words).to_have_text(re.compile("^2[0-9]+ countries downloaded$"))
+    page.get_by_role("button", name="Sync").click()
+    expect(words).to_have_text(re.compile("^2[0-9]+ countries synced$"))
     said = page.evaluate("said")
     assert said[0] == "Starting…" and said[-1] == words.inner_text(), said
     assert any(re.match("[0-9]+ (of [0-9]+ )?countries$", each) for each in said), said
@@ -30,10 +30,10 @@ def run(site):
     expect(page.locator(".record")).to_have_count(1)
     site.tell("stall heroes")
     words = page.locator(".download-words")
-    page.get_by_role("button", name="Download all").click()
+    page.get_by_role("button", name="Sync").click()
     expect(words).to_have_text("Starting…")
     expect(page.locator(".download progress")).to_be_visible()
     page.get_by_role("button", name="Stop").click()
     expect(words).to_have_text("Stopped after 0 heroes")
     expect(page.locator(".download progress")).to_be_hidden()
-    expect(page.get_by_role("button", name="Download all")).to_be_enabled()
+    expect(page.get_by_role("button", name="Sync")).to_be_enabled()

@@ -27,4 +27,4 @@ def run(site):
     expect(page.locator(".group")).to_have_count(3)
     # What needs the script is not offered.
     page.goto(site.origin + "/sources/heroes")
-    expect(page.get_by_role("button", name="Download all")).to_have_count(0)
+    expect(page.get_by_role("button", name="Sync")).to_have_count(0)

@@ -1,0 +1,71 @@
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+
+// The first page: what there is of each source.
+
+extension HTMLRenderer {
+  func home(_ states: [(source: any ServedSource, state: Result<SourceState, Problem>)]) -> String {
+    document(
+      Frame(title: "", place: "home"),
+      """
+      <div class="column">
+      <div class="heading"><div><h1>Sources</h1>
+      <p class="summary">Records of web APIs on this machine: live, cached, or bundled</p></div></div>
+      \(searchForm("/search", "Search all sources", ServedQuery()))
+      <ul class="sources">\(states.map { overview($0.source, $0.state) })</ul>
+      </div>
+      """
+    ).text
+  }
+
+  private func overview(
+    _ source: any ServedSource, _ state: Result<SourceState, Problem>
+  ) -> HTML {
+    let facts: HTML
+    switch state {
+    case .failure(let problem): facts = note(problem)
+    case .success(let state):
+      facts = """
+        <p>\(amount(of: state, source))</p>
+        \(state.problem.map(note))
+        \(changes(state, source))
+        """
+    }
+    return """
+      <li><h2><a href="\(WebAddress.list(source.name, ServedQuery()))">\(source.title)</a></h2>
+      <p class="summary">\(source.summary.safeLine.capitalizedFirst)</p>
+      \(facts)</li>
+
+      """
+  }
+
+  private func amount(of state: SourceState, _ source: any ServedSource) -> String {
+    guard let coverage = state.coverage, coverage.cached > 0 else { return "Nothing cached yet" }
+    let total = coverage.total.map { max($0, coverage.cached) }
+    let part =
+      coverage.isComplete
+      ? "all \(coverage.cached.grouped)"
+      : total.map { "\(coverage.cached.grouped) of \($0.grouped)" }
+        ?? "\(coverage.cached.grouped), maybe not all"
+    let age = state.fetchedAt.map { ", fetched \($0.age(at: now))" } ?? ""
+    let sync =
+      state.syncedAt.map { "; synced \($0.age(at: now))" }
+      ?? (source.isEndless ? "" : "; never synced completely")
+    return "\(part.capitalizedFirst) cached\(age)\(sync)"
+  }
+
+  private func note(_ problem: Problem) -> HTML {
+    """
+    <p class="note" dir="auto">\(problem.message.safeLine.capitalizedFirst)\
+    \(problem.hint.map { " – \($0.safeLine)" } ?? "")</p>
+    """
+  }
+
+  private func changes(_ state: SourceState, _ source: any ServedSource) -> HTML? {
+    guard let changes = state.changes, changes.count > 0 else { return nil }
+    let words =
+      changes.isCut ? "More than \(changes.count.grouped) changes" : changes.text.capitalizedFirst
+    return #"<p><a href="\#(WebAddress.changes(source.name))">\#(words) by the last sync</a></p>"#
+  }
+}

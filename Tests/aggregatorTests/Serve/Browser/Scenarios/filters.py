@@ -1,0 +1,88 @@
+"""A table is narrowed, sorted and opened; the address has all of it."""
+
+import re
+
+from playwright.sync_api import expect
+from site_under_test import fits, is_accessible, is_at
+
+
+def run(site):
+    page = site.open("/sources/countries")
+    page.get_by_role("button", name="Sync").click()
+    expect(page.locator(".download-words")).to_have_text(re.compile("synced$"))
+    page.get_by_role("button", name="Filter").click()
+    region = page.locator(".facets section", has_text="Region").first
+    value = region.locator("li a").first
+    name = value.locator("bdi").inner_text()
+    count = value.locator(".number").inner_text()
+    value.click()
+    chip = page.locator(".chip").first
+    expect(chip).to_contain_text(f"Region is {name}")
+    expect(page.locator(".count")).to_have_text(f"{count} countries where region is {name}")
+    heading = page.get_by_role("columnheader", name="Name")
+    heading.get_by_role("link").click()
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    first = page.locator(".record").first.inner_text()
+    heading.get_by_role("link").click()
+    expect(heading).to_have_attribute("aria-sort", "descending")
+    expect(page.locator(".record").first).not_to_have_text(first)
+    is_accessible(page)
+    page.go_back()
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    expect(page.locator(".record").first).to_have_text(first)
+    page.reload()
+    expect(page.locator(".count")).to_contain_text("sorted by name")
+    fits(page)
+
+    # A search stays within the filter, and a row opens its record, which keeps its address while the list moves.
+    page.fill("#query", first)
+    expect(page.locator(".count")).to_contain_text("for")
+    expect(chip).to_be_visible()
+    page.fill("#query", "")
+    expect(page.locator(".record").nth(5)).to_be_visible()
+    row = page.locator("tbody tr").nth(3)
+    row.locator("td").last.click()
+    expect(page.locator("#detail h2")).to_be_focused()
+    opened = page.url
+    assert "/sources/countries/" in opened
+    page.locator("tbody tr").last.scroll_into_view_if_needed()
+    page.mouse.wheel(0, 2000)
+    expect(page.locator(".records > *").nth(21)).to_be_attached()
+    assert page.url.split("?")[0] == opened.split("?")[0], page.url
+    page.keyboard.press("Escape")
+
+    # Columns are chosen, and what is shown can be taken away.
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_label("Region").uncheck()
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("columnheader", name="Region")).to_have_count(0)
+    page.get_by_text("Data", exact=True).click()
+    expect(page.get_by_role("button", name="Copy the command")).to_be_visible()
+    expect(page.locator(".command")).to_contain_text("aggregator countries list --where")
+    page.keyboard.press("Escape")
+    chip.click()
+    expect(page.locator(".chip")).to_have_count(0)
+    expect(page.locator(".count")).not_to_contain_text("where")
+
+    # The same without script.
+    plain = site.open("/sources/countries?filters=shown", java_script_enabled=False)
+    plain.locator("select[name=field]").select_option("name")
+    plain.locator("select[name=operator]").select_option("~")
+    plain.locator("input[name=value]").fill("land")
+    plain.get_by_role("button", name="Add filter").click()
+    expect(plain.locator(".chip")).to_contain_text("Name contains land")
+    expect(plain.locator(".record").first).to_contain_text(re.compile("land", re.I))
+    plain.goto(site.origin + "/sources/countries?offset=100&sort=name")
+    hundredth = plain.locator(".record").first.inner_text()
+    plain.goto(site.origin + "/sources/countries?offset=99&sort=name")
+    expect(plain.locator(".record").nth(1)).to_have_text(hundredth)
+
+    # The view of a gallery is remembered.
+    heroes = site.open("/sources/heroes")
+    heroes.get_by_role("link", name="Table").click()
+    expect(heroes.locator("table")).to_be_visible()
+    is_at(heroes, "/sources/heroes")
+    heroes.reload()
+    expect(heroes.locator("table")).to_be_visible()
+    heroes.get_by_role("link", name="Gallery").click()
+    expect(heroes.locator(".gallery")).to_be_visible()

@@ -1,0 +1,30 @@
+"""The first page says what there is, and changes are listed by day."""
+
+import re
+
+from playwright.sync_api import expect
+from site_under_test import fits, is_at
+
+
+def run(site):
+    page = site.open("/")
+    countries = page.locator(".sources li", has_text="Countries")
+    expect(countries).to_contain_text("Nothing cached yet")
+    fits(page)
+    countries.get_by_role("link").click()
+    page.get_by_role("button", name="Sync").click()
+    expect(page.locator(".download-words")).to_have_text(re.compile("synced$"))
+    page.get_by_role("link", name="Changes").click()
+    is_at(page, "/changes/countries")
+    expect(page.locator(".count")).to_contain_text("No changes")
+    page.get_by_role("link", name="1 day").click()
+    expect(page.locator(".changes .added").first).to_be_visible()
+    page.locator(".changes a").first.click()
+    expect(page.locator("#detail h2")).to_be_visible()
+    page.locator(".brand").click()
+    expect(countries).to_contain_text(re.compile("All 2[0-9]+ cached, fetched just now"))
+    page.fill("#query", "island")
+    page.keyboard.press("Enter")
+    is_at(page, "/search?query=island")
+    narrow = site.open("/", width=320, height=640)
+    fits(narrow)
