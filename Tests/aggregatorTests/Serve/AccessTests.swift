@@ -27,6 +27,14 @@ import Testing
         #expect(!reply.text.contains("countries"), "\(reply.text)")
       }
     }
+    for (method, path) in [
+      ("DELETE", "/api/v1/countries/AF"), ("POST", "/api/v1/countries/sync"),
+      ("POST", "/sources/countries/AF/delete"), ("TRACE", Self.path), ("PUT", "/nothing"),
+    ] {
+      let reply = try await server.send(method, path, ["Authorization": ""])
+      #expect(reply.status == 401, "\(method) \(path)")
+      #expect(reply.header("WWW-Authenticate") == "Bearer")
+    }
     #expect(try await server.get("/healthz", ["Authorization": ""]).status == 200)
     #expect(try await server.get(Self.path, ["Authorization": "bearer \(token)"]).status == 200)
     try await server.stop()
