@@ -64,8 +64,11 @@ package struct Access: Sendable {
 
   /// Refuses a request that another site could have caused.
   package func check(_ request: ServerRequest) throws(Problem) {
+    guard let host = request.header("Host")?.lowercased() else {
+      throw Problem(400, "invalidRequest", "the request has no Host")
+    }
     // Other names are those of a page that wants to look like this server.
-    guard let host = request.header("Host")?.lowercased(), hosts.contains(host) else {
+    guard hosts.contains(host) else {
       throw Problem(
         421, "unknownHost", "this server does not answer for the host of the request",
         hint: "use the address that it printed, or name the host with --host")

@@ -169,6 +169,22 @@ import Testing
     try await open.stop()
   }
 
+  @Test func `a request line that is wrong is a problem with all header fields`() async throws {
+    let server = try await ServingProgram("--source countries")
+    for (path, headers) in [
+      ("/a b", [:]), ("*", [:]), ("a", [:]), (Self.path, ["Host": ""]),
+      (Self.path, ["host": "127.0.0.1:\(server.port)"]),
+      (Self.path, ["Host ": "127.0.0.1:\(server.port)"]),
+    ] {
+      let reply = try await server.get(path, headers)
+      #expect(reply.status == 400, "\(path) \(headers)")
+      #expect(reply.header("Content-Type") == "application/problem+json")
+      #expect(reply.header("Content-Security-Policy") != nil)
+      #expect(reply.header("X-Content-Type-Options") == "nosniff")
+    }
+    try await server.stop()
+  }
+
   @Test func `other hosts and origins are refused`() async throws {
     let server = try await ServingProgram(
       "--source countries --host box.local --allow-origin https://app.example")
