@@ -275,9 +275,27 @@ import Testing
     #expect(image.body == FakePictures.picture)
     #expect(image.header("Content-Type") == "image/png")
     #expect(image.header("X-Content-Type-Options") == "nosniff")
+    let bytes = try await server.get(
+      "/api/v1/heroes/1/image?size=small", ["Accept": "application/octet-stream"])
+    #expect(bytes.body == image.body)
+    #expect(bytes.header("Content-Type") == "application/octet-stream")
     #expect(try await server.get("/api/v1/heroes/1/image?size=huge").status == 400)
     #expect(try await server.get("/api/v1/heroes/2/image").status == 404)
     #expect(try await server.get("/api/v1/countries/AF/image").status == 404)
+    try await server.stop()
+  }
+
+  @Test func `the document has the kinds of fields that a sync has found`() async throws {
+    let pets = try await PetHome(["a", "none"])
+    let server = try await ServingProgram("--source pets,countries", in: pets.sandbox)
+    func type(_ name: String) async throws -> JSON? {
+      let document = try await server.get("/openapi.json").json()
+      return document["components"]?["schemas"]?["PetsRecord"]?["properties"]?[name]?["type"]
+    }
+    #expect(try await type("name") == nil)
+    #expect(try await pets.run("pets sync").status == 0)
+    #expect(try await type("name") == ["string", "null"])
+    #expect(try await type("image") == ["string", "null"])
     try await server.stop()
   }
 
