@@ -215,7 +215,8 @@ cserver_daemon cserver_start(
     {OPTION_LISTEN_SOCKET, listener, NULL},
     {OPTION_MEMORY_LIMIT, (intptr_t)memory, NULL},
     {OPTION_CONNECTION_LIMIT, (intptr_t)connections, NULL},
-    {OPTION_STRICT, 1, NULL},
+    // Else it answers a request without Host itself, with a page of its own, and one with a space in its target not at all.
+    {OPTION_STRICT, 0, NULL},
     {OPTION_NOTIFY_CONNECTION, (intptr_t)notify_connection, server},
     {OPTION_NOTIFY_COMPLETED, (intptr_t)notify_completed, server},
     {OPTION_URI_LOG, (intptr_t)log_target, server},

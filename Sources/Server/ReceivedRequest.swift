@@ -36,6 +36,8 @@ struct ReceivedRequest {
       }
       if isFolded { return false }
     }
+    // Which of several counts may differ (RFC 9112, section 3.2).
+    if values(of: "host").count > 1 { return false }
     let lengths = values(of: Self.lengthField)
     let encodings = values(of: Self.encodingField)
     return encodings.isEmpty

@@ -47,14 +47,16 @@ package struct ServerRequest: Sendable {
 extension ServerRequest {
   /// A request without header fields and body, from its target as sent (RFC 9112, section 3.2).
   ///
-  /// Returns `nil` if the target is not a path (or an `http` URL) with an optional query, has an invalid percent
+  /// Returns `nil` if the target is not a path (or an `http` URL) with an optional query, has a space or an invalid percent
   /// encoding, or decodes to text with a NUL or invalid UTF-8.
   package init?(_ method: String, target: String, client: String = "127.0.0.1") {
     var bytes = Array(target.utf8)[...]
     if let path = Self.path(ofURL: bytes) { bytes = path }
     let mark = bytes.firstIndex(of: UInt8(ascii: "?"))
     let rawPath = bytes[..<(mark ?? bytes.endIndex)]
-    guard rawPath.first == UInt8(ascii: "/") else { return nil }
+    guard rawPath.first == UInt8(ascii: "/"), !bytes.contains(UInt8(ascii: " ")) else {
+      return nil
+    }
     var path: [String] = []
     for segment in rawPath.dropFirst().split(
       separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -94,7 +94,7 @@ package struct ServerResponse: Sendable {
   private static func isCompressible(type: String) -> Bool {
     let type = type.prefix { $0 != ";" }.lowercased()
     return type.hasPrefix("text/") || type.hasSuffix("+json")
-      || ["application/json", "application/javascript"].contains(type)
+      || ["application/json", "application/javascript", "application/x-ndjson"].contains(type)
   }
 
   // MARK: - Entity tags (RFC 9110, section 8.8.3)

@@ -36,6 +36,11 @@ package struct SchemaHistory: Codable, Sendable {
     self = history
   }
 
+  /// The kinds of the values of a member; `nil` if it was always missing or null.
+  package func kinds(of member: String) -> [RowSchema.Kind]? {
+    schema.members[member].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
   var text: String { (try? CanonicalJSON.text(of: self)) ?? "" }
 
   func isOf(_ collection: String) -> Bool { self.collection == collection }

@@ -14,42 +14,33 @@ package struct API: Sendable {
   ) async throws -> ServerResponse {
     switch path.pattern {
     case .sources:
-      try request.require("GET")
+      try request.requireParameters(among: [])
       return try list()
-    case .search:
-      try request.require("GET")
-      return try await search(request)
-    case .list:
-      let source = try self.source(named: path.source)
-      try request.require("GET")
-      return try await page(of: source, request)
-    case .record where request.method == "POST" && path.id == APIPath.sync:
-      return try sync(try self.source(named: path.source), request)
+    case .search: return try await search(request)
+    case .list: return try await page(of: try source(named: path.source), request)
+    case .record where request.method == "POST":
+      return try sync(try source(named: path.source), request)
     case .record where request.method == "DELETE":
       let source = try self.source(named: path.source)
-      return try deletion(try await source.delete(path.id), path.id, of: source)
+      try request.requireParameters(among: [])
+      return try deletion(try await source.delete(try id(of: path)), path.id, of: source)
     case .record:
-      let source = try self.source(named: path.source)
-      try request.require("GET", or: "DELETE")
-      return try await record(path.id, of: source, request)
+      return try await record(try id(of: path), of: try source(named: path.source), request)
     case .image:
-      let source = try self.source(named: path.source)
-      try request.require("GET")
-      return try await image(path.id, of: source, request)
+      return try await image(try id(of: path), of: try source(named: path.source), request)
     case .restore:
       let source = try self.source(named: path.source)
-      try request.require("POST")
-      return try deletion(try await source.restore(path.id), path.id, of: source)
+      try request.requireParameters(among: [])
+      return try deletion(try await source.restore(try id(of: path)), path.id, of: source)
     case .facets:
       let source = try self.source(named: path.source)
-      try request.require("GET")
       let facets = try await source.facets(ServedQuery(request, knowing: ["query", "where"]))
       return response(
         facets.map { ServedRecord(id: $0.field, object: $0.object) }, verb: "facets",
         of: source.name, ListingSummary(count: facets.count, total: facets.count))
     case .schemaChanges:
       let source = try self.source(named: path.source)
-      try request.require("GET")
+      try request.requireParameters(among: [])
       let changes = try await source.schemaChanges()
       return response(
         changes.map { ServedRecord(id: $0.id, object: $0.object) }, verb: "diff", of: source.name,
@@ -66,23 +57,44 @@ package struct API: Sendable {
     return source
   }
 
+  private func id(of path: RoutePath<APIPath>) throws(Problem) -> String {
+    guard path.id.unicodeScalars.count <= ServedQuery.maxIDLength else {
+      throw Problem(
+        400, "invalidRequest", "the ID is too long",
+        hint: "at most \(ServedQuery.maxIDLength) characters")
+    }
+    return path.id
+  }
+
   // MARK: - Records
 
   private func page(
     of source: any ServedSource, _ request: ServerRequest
   ) async throws -> ServerResponse {
-    let query = try ServedQuery(
-      request, knowing: ["query", "limit", "cursor", "offset", "cache", "fields", "where", "sort"])
+    var query = try ServedQuery(
+      request,
+      knowing: [
+        "query", "limit", "cursor", "offset", "cache", "fields", "where", "sort", "format",
+      ])
+    query.format = try .served(to: request)
     let page = try await source.page(query)
-    var response = response(
-      page.records, verb: query.query == nil ? "list" : "search", of: source.name,
-      matching: query.query, page.summary)
-    if let next = page.summary.next {
-      response.set(
-        "Link",
-        "<\(request.address(replacing: "cursor", by: next.description, without: ["offset"]))>; rel=\"next\""
-      )
+    var response: ServerResponse
+    if let text = page.text {
+      response = ServerResponse(200, query.format.contentType, Array(text.utf8))
+      response.headers += page.summary.headers
+      response.setFields(of: page.summary, at: now())
+    } else {
+      response = self.response(
+        page.records, verb: query.query == nil ? "list" : "search", of: source.name,
+        matching: query.query, page.summary)
     }
+    response.set("Vary", "Accept")
+    let links = [(page.summary.next?.description, "next"), (nil, "first")]
+    response.set(
+      "Link",
+      links.filter { $0.0 != nil || $0.1 == "first" }.map { cursor, relation in
+        "<\(request.address(replacing: "cursor", by: cursor, without: ["offset"]))>; rel=\"\(relation)\""
+      }.joined(separator: ", "))
     return response
   }
 
@@ -92,6 +104,9 @@ package struct API: Sendable {
     let page = try await source.record(id, try ServedQuery(request, knowing: ["cache", "fields"]))
     return response(page.records, verb: "show", of: source.name, page.summary)
   }
+
+  /// The most results of each source in a search of all of them.
+  static let largestSearch = 100
 
   private func list() throws -> ServerResponse {
     let records = sources.map { source in
@@ -114,6 +129,10 @@ package struct API: Sendable {
     let query = try ServedQuery(request, knowing: ["query", "limit", "cache"])
     guard query.query != nil else {
       throw Problem(400, "invalidRequest", "missing parameter \"query\"")
+    }
+    guard query.limit ?? 1 <= Self.largestSearch else {
+      throw Problem(
+        400, "invalidRequest", "invalid value for limit", hint: "from 1 to \(Self.largestSearch)")
     }
     let found = await results(of: query)
     let failures = found.compactMap(\.page.failure)
@@ -158,8 +177,8 @@ package struct API: Sendable {
     listing.object = \.object
     var writer = EnvelopeWriter(listing)
     let text = writer.begin() + writer.append(records) + writer.finish(summary)
-    var response = ServerResponse.json(text)
-    if let provenance = summary.provenance { response.set(provenance, at: now()) }
+    var response = ServerResponse(200, Format.json.contentType, Array(text.utf8))
+    response.setFields(of: summary, at: now())
     return response
   }
 
@@ -174,13 +193,19 @@ package struct API: Sendable {
       ImageSize(rawValue: $0)
     }
     let image = try await source.image(id, size ?? .medium, query.cache)
-    var response = ServerResponse(200, image.item.type.mediaType, Array(image.item.bytes))
+    let (type, bytes) = (image.item.type.mediaType, "application/octet-stream")
+    let isOpaque = request.weight(ofType: type) < request.weight(ofType: bytes)
+    var response = ServerResponse(200, isOpaque ? bytes : type, Array(image.item.bytes))
     response.set("Cache-Control", "private, max-age=86400")
+    response.set("Vary", "Accept")
     response.set(CombinedProvenance(image.provenance), at: now())
     return response
   }
 
   // MARK: - Changes
+
+  /// The most pages of a download.
+  static let maxPages = 1_000_000
 
   private func deletion(
     _ isDone: Bool, _ id: String, of source: any ServedSource
@@ -197,8 +222,9 @@ package struct API: Sendable {
   private func sync(
     _ source: any ServedSource, _ request: ServerRequest
   ) throws(Problem) -> ServerResponse {
-    let pages = try request.parameter("pages", hint: "from 1 to 1000000") { text in
-      Int(text).flatMap { 1...1_000_000 ~= $0 ? $0 : nil }
+    try request.requireParameters(among: ["pages"])
+    let pages = try request.parameter("pages", hint: "from 1 to \(Self.maxPages)") { text in
+      Int(text).flatMap { 1...Self.maxPages ~= $0 ? $0 : nil }
     }
     guard pages != nil || !source.isEndless else {
       throw Problem(
@@ -267,6 +293,11 @@ extension SyncResult {
 }
 
 extension ServerResponse {
+  fileprivate mutating func setFields(of summary: ListingSummary, at now: Date) {
+    set("Cache-Control", "private, no-cache")
+    if let provenance = summary.provenance { set(provenance, at: now) }
+  }
+
   fileprivate mutating func set(_ provenance: CombinedProvenance, at now: Date) {
     set("X-Aggregator-Origin", provenance.origin.rawValue)
     if provenance.origin != .live, let date = provenance.fetchedAt {

@@ -1,6 +1,7 @@
 import AggregatorFiles
 package import AggregatorKit
 package import AggregatorServer
+import AggregatorTerminal
 
 /// Decides which requests are answered: those with the access token, for a name of this server, and from a page of
 /// its own.
@@ -63,8 +64,11 @@ package struct Access: Sendable {
 
   /// Refuses a request that another site could have caused.
   package func check(_ request: ServerRequest) throws(Problem) {
+    guard let host = request.header("Host")?.lowercased() else {
+      throw Problem(400, "invalidRequest", "the request has no Host")
+    }
     // Other names are those of a page that wants to look like this server.
-    guard let host = request.header("Host")?.lowercased(), hosts.contains(host) else {
+    guard hosts.contains(host) else {
       throw Problem(
         421, "unknownHost", "this server does not answer for the host of the request",
         hint: "use the address that it printed, or name the host with --host")
@@ -76,11 +80,9 @@ package struct Access: Sendable {
           hint: "allow the origin with --allow-origin")
       }
     } else if request.isChange, !hasToken(request) {
+      guard admits(request) else { throw .unauthorized }
       // A browser names the origin of every change.
       throw Problem(403, "foreignOrigin", "a change without Origin and bearer token is refused")
-    }
-    guard !request.isChange || mayChange else {
-      throw Problem(403, "readOnly", "this server is read-only")
     }
   }
 
@@ -236,7 +238,10 @@ extension ServerResponse {
   /// Lets the pages of an origin read it; cookies are not for them.
   package mutating func allow(_ origin: String) {
     set("Access-Control-Allow-Origin", origin)
-    set("Access-Control-Expose-Headers", "Age, ETag, Link, Retry-After, X-Aggregator-Origin")
+    let names =
+      ["Age", "Allow", "ETag", "Link", "Retry-After", "X-Aggregator-Origin"]
+      + ListingSummary.headerNames
+    set("Access-Control-Expose-Headers", names.joined(separator: ", "))
     headers.append(.init("Vary", "Origin"))
   }
 }

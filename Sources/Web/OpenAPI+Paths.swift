@@ -1,21 +1,26 @@
 import AggregatorKit
 import AggregatorQueries
+import AggregatorTerminal
 
 extension OpenAPI {
-  static func paths(of source: some ServedSource, isReadOnly: Bool) -> [JSON.Member] {
+  static func paths(of described: Source, _ server: Server) -> [JSON.Member] {
+    let source = described.source
     let id = parameter(
-      "id", requiredIn: "path", ["type": "string"], "The ID of a record, percent-encoded.",
-      example: source.example.id)
-    let hasDeletion = source.hasStore && !isReadOnly
+      "id", requiredIn: "path",
+      [
+        "type": "string", "minLength": 1, "maxLength": .integer(ServedQuery.maxIDLength),
+        "pattern": "^[^\\u0000]+$",
+      ], "The ID of a record, percent-encoded.", example: source.example.id)
+    let hasDeletion = source.hasStore && !server.isReadOnly
     var record: [JSON.Member] = [
-      .init("parameters", [id]), .init("get", show(source)),
+      .init("parameters", [id]), .init("get", show(described)),
     ]
     if hasDeletion {
       let summary = "Hide one \(source.noun.singular) on this machine"
-      record.append(.init("delete", change("delete", source, summary, "It is hidden.")))
+      record.append(.init("delete", change("delete", described, summary, "It is hidden.")))
     }
     var paths: [JSON.Member] = [
-      .init(RoutePath(APIPath.list, source.name).text, ["get": list(source)]),
+      .init(RoutePath(APIPath.list, source.name).text, ["get": list(described)]),
       .init(RoutePath(APIPath.record, source.name, "{id}").text, .object(record)),
     ]
     func add(_ path: RoutePath<APIPath>, _ method: String, _ operation: JSON, _ parameters: JSON) {
@@ -23,32 +28,36 @@ extension OpenAPI {
       paths.append(.init(path.text, item))
     }
     if source.hasImages {
-      add(RoutePath(.image, source.name, "{id}"), "get", image(source), [id])
+      add(RoutePath(.image, source.name, "{id}"), "get", image(described), [id])
     }
     if source.hasStore {
-      add(RoutePath(.schemaChanges, source.name), "get", schemaChanges(source), [])
+      add(RoutePath(.schemaChanges, source.name), "get", schemaChanges(described), [])
+      add(RoutePath(.facets, source.name), "get", facets(described), [])
     }
     if hasDeletion {
       let summary = "Show a hidden \(source.noun.singular) again"
-      let restore = change("restore", source, summary, "It is shown again.")
+      let restore = change("restore", described, summary, "It is shown again.")
       add(RoutePath(.restore, source.name, "{id}"), "post", restore, [id])
-      add(RoutePath(.record, source.name, APIPath.sync), "post", sync(source), [])
+      add(RoutePath(.record, source.name, APIPath.sync), "post", sync(described), [])
     }
     return paths
   }
 
   static func commonPaths(of sources: [any ServedSource]) -> [JSON.Member] {
     let words = parameter(
-      "query", requiredIn: "query", ["type": "string"], "Words to search for.",
+      "query", requiredIn: "query", words, "Words to search for; `q` is another name of it.",
       example: sources.first?.example.query)
     let limit = parameter(
-      "limit", ["type": "integer", "minimum": 1, "maximum": 100, "default": 5],
-      "The most records of each source.")
+      "limit",
+      [
+        "type": "integer", "minimum": 1, "maximum": .integer(API.largestSearch),
+        "default": .integer(SearchOfSources.defaultLimit),
+      ], "The most records of each source.")
     let search = operation(
       "search", "Search all sources",
       parameters: [words, limit, reference("parameters", "cache")],
       Answers(
-        success: page(reference("schemas", "SearchPage"), hasLink: false),
+        success: page(reference("schemas", "SearchPage")),
         failures: [400, 401, 429, 502, 503, 504]))
     let list = operation(
       "sources", "List the sources",
@@ -75,70 +84,104 @@ extension OpenAPI {
 
   // MARK: - Operations of a source
 
-  private static func list(_ source: some ServedSource) -> JSON {
+  private static func list(_ described: Source) -> JSON {
+    let source = described.source
     let query = parameter(
-      "query", ["type": "string"], "Words to search for; all records if it is missing.",
+      "query", words,
+      "Words to search for; all records if it is missing. `q` is another name of it.",
       example: source.example.query)
-    let names =
-      ["limit", "cursor", "cache", "fields"] + (source.hasStore ? ["where", "sort"] : [])
+    let limit = parameter(
+      "limit",
+      [
+        "type": "integer", "minimum": 1, "maximum": .integer(source.largestPage),
+        "default": .integer(min(ListingBounds.standardLimit, source.largestPage)),
+      ], "The most records of a page.")
     return operation(
-      "list", of: source, "List or search \(source.noun.plural)",
-      parameters: [query] + names.map { reference("parameters", $0) },
+      "list", of: described, "List or search \(source.noun.plural)",
+      parameters: [query, limit]
+        + ["cursor", "cache", "format"].map { reference("parameters", $0) }
+        + [fields(of: source)]
+        + (source.hasStore
+          ? [conditions(of: source), order(of: source), reference("parameters", "offset")] : []),
       Answers(
-        success: page(reference("schemas", "\(source.name).page")),
-        failures: [400, 401, 429, 502, 503, 504]))
+        success: page(described.page, isList: true),
+        failures: [400, 401, 404, 406, 429, 502, 503, 504] + (source.hasStore ? [409] : [])))
   }
 
-  private static func show(_ source: some ServedSource) -> JSON {
+  private static func show(_ described: Source) -> JSON {
     operation(
-      "show", of: source, "Show one \(source.noun.singular)",
-      parameters: ["cache", "fields"].map { reference("parameters", $0) },
-      Answers(
-        success: page(reference("schemas", "\(source.name).page"), hasLink: false),
-        failures: [400, 401, 404, 429, 502, 503, 504]))
+      "show", of: described, "Show one \(described.source.noun.singular)",
+      parameters: [reference("parameters", "cache"), fields(of: described.source)],
+      Answers(success: page(described.page), failures: [400, 401, 404, 429, 502, 503, 504]))
   }
 
-  private static func image(_ source: some ServedSource) -> JSON {
-    operation(
-      "image", of: source, "The image of one \(source.noun.singular)",
+  private static func image(_ described: Source) -> JSON {
+    let image: JSON = ["schema": ["type": "string", "format": "binary"]]
+    return operation(
+      "image", of: described, "The image of one \(described.source.noun.singular)",
       parameters: ["size", "cache"].map { reference("parameters", $0) },
       Answers(
-        success: response("The image.", "image/*", ["type": "string", "format": "binary"]),
-        failures: [400, 401, 404, 429, 502, 503, 504]))
+        success: .init(
+          "200",
+          [
+            "description": "The image, as plain bytes for a client that accepts no images.",
+            "content": ["image/*": image, "application/octet-stream": image],
+          ]), failures: [400, 401, 404, 429, 502, 503, 504]))
   }
 
   /// A change on this machine, whose answer has no content.
   private static func change(
-    _ verb: String, _ source: some ServedSource, _ summary: String, _ done: String
+    _ verb: String, _ source: Source, _ summary: String, _ done: String
   ) -> JSON {
     operation(
       verb, of: source, summary,
       Answers(
-        success: .init("204", ["description": .string(done)]), failures: [401, 403, 404, 503]))
+        success: .init("204", ["description": .string(done)]),
+        failures: [400, 401, 403, 404, 503]))
   }
 
-  private static func sync(_ source: some ServedSource) -> JSON {
-    operation(
-      "sync", of: source, "Download \(source.noun.plural)",
-      parameters: [reference("parameters", "pages")],
+  private static func sync(_ described: Source) -> JSON {
+    let source = described.source
+    let pages = parameter(
+      "pages", requiredIn: source.isEndless ? "query" : nil,
+      ["type": "integer", "minimum": 1, "maximum": .integer(API.maxPages)],
+      source.isEndless
+        ? "The most pages to download." : "The most pages to download; all if it is missing.")
+    return operation(
+      "sync", of: described, "Download \(source.noun.plural)",
+      parameters: [pages],
       Answers(
         success: response(
           """
           Server-sent events: `progress` with the counts so far; at the end `done` with the counts, or `error` \
           with the members `code`, `message` and `result`. Closing the connection stops the download, which the \
           next one resumes.
-          """, "text/event-stream", ["type": "string"]),
+          """, "text/event-stream"),
         failures: [400, 401, 403, 503]))
   }
 
-  private static func schemaChanges(_ source: some ServedSource) -> JSON {
+  private static func facets(_ described: Source) -> JSON {
+    let query = parameter(
+      "query", words, "Words to search for; `q` is another name of it.",
+      example: described.source.example.query)
+    return operation(
+      "facets", of: described, "How the cached records are spread over values",
+      parameters: [query, conditions(of: described.source)],
+      Answers(
+        success: response(
+          "A facet of each field whose values repeat, or can be put in ranges.", "application/json",
+          reference("schemas", "FacetsPage")),
+        failures: [400, 401, 503]))
+  }
+
+  private static func schemaChanges(_ source: Source) -> JSON {
     operation(
       "schemaChanges", of: source, "How the members of the rows have changed",
       Answers(
         success: response(
           "The changes that syncs have found.", "application/json",
           reference("schemas", "SchemaChangesPage")),
-        failures: [401, 503]))
+        failures: [400, 401, 503]))
   }
 
   // MARK: - Parts
@@ -150,17 +193,14 @@ extension OpenAPI {
   }
 
   private static func operation(
-    _ verb: String, of source: (any ServedSource)? = nil, _ summary: String,
+    _ verb: String, of source: Source? = nil, _ summary: String,
     parameters: [JSON] = [], _ answers: Answers
   ) -> JSON {
-    // Such as `listSpaceFlights`.
-    let words = source?.name.split(separator: "-") ?? []
-    let name = words.reduce(verb) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
     var members: [JSON.Member] = [
-      .init("operationId", .string(name)),
+      .init("operationId", .string(verb + (source?.identifier ?? ""))),
       .init("summary", .string(summary)),
     ]
-    if let source { members.append(.init("tags", [.string(source.name)])) }
+    if let source { members.append(.init("tags", [.string(source.source.name)])) }
     if !answers.failures.contains(401) { members.append(.init("security", [])) }
     if !parameters.isEmpty { members.append(.init("parameters", .array(parameters))) }
     var responses = [answers.success]
@@ -172,20 +212,27 @@ extension OpenAPI {
     return .object(members)
   }
 
-  private static func response(_ description: String, _ type: String, _ schema: JSON) -> JSON.Member
-  {
-    let content: JSON = .object([.init(type, ["schema": schema])])
+  private static func response(
+    _ description: String, _ type: String, _ schema: JSON? = nil
+  ) -> JSON.Member {
+    let media = JSON.object(schema.map { [.init("schema", $0)] } ?? [])
+    let content: JSON = .object([.init(type, media)])
     return .init("200", ["description": .string(description), "content": content])
   }
 
-  private static func page(_ schema: JSON, hasLink: Bool = true) -> JSON.Member {
-    let names = ["X-Aggregator-Origin", "Age"] + (hasLink ? ["Link"] : [])
+  /// - Parameter isList: True for what has pages, in several formats.
+  private static func page(_ schema: JSON, isList: Bool = false) -> JSON.Member {
+    let names =
+      ["X-Aggregator-Origin", "Age"] + (isList ? ["Link"] + ListingSummary.headerNames : [])
     let headers = names.map { JSON.Member($0, reference("headers", $0)) }
+    let formats = isList ? Format.served : [.json]
+    let content = formats.map { format in
+      JSON.Member(format.mediaType, ["schema": format == .json ? schema : ["type": "string"]])
+    }
     return .init(
       "200",
       [
-        "description": "The records.", "headers": .object(headers),
-        "content": ["application/json": ["schema": schema]],
+        "description": "The records.", "headers": .object(headers), "content": .object(content),
       ])
   }
 }

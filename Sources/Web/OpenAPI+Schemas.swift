@@ -5,14 +5,17 @@ extension OpenAPI {
   private static let text: JSON = ["type": "string"]
   private static let optionalText: JSON = ["type": ["string", "null"]]
 
-  static func schemas(of source: some ServedSource) -> [JSON.Member] {
-    let fields = source.fields.map { JSON.Member($0.id, schema(of: $0)) }
+  static func schemas(of described: Source) -> [JSON.Member] {
+    let source = described.source
+    let fields = source.fields.map {
+      JSON.Member($0.id, schema(of: $0, described.kinds[$0.id] ?? []))
+    }
     let record: JSON = ["type": "object", "properties": .object(fields)]
     return [
-      .init(source.name, record),
+      .init("\(described.identifier)Record", record),
       .init(
-        "\(source.name).page",
-        page(of: reference("schemas", source.name), from: ["const": .string(source.name)])),
+        "\(described.identifier)Page",
+        page(of: described.record, from: ["const": .string(source.name)])),
     ]
   }
 
@@ -37,6 +40,18 @@ extension OpenAPI {
       "before": described("The kinds of its values before.", "string", "null"),
       "after": described("The kinds of its values now.", "string", "null"),
       "foundAt": ["type": "string", "format": "date-time"],
+    ])
+    let value = object([
+      "value": described("The value, or what its range is called.", "string"),
+      "count": described("The number of records with it.", "integer"),
+      "where": described("The condition of these records.", "string"),
+    ])
+    let facet = object([
+      "field": text, "label": text,
+      "range": described("True for ranges, in ascending order.", "boolean"),
+      "values": ["type": "array", "items": value],
+      "others": described("The number of values that are left out.", "integer"),
+      "missing": described("The number of records without a value.", "integer"),
     ])
     return [
       // Problem details (RFC 9457).
@@ -67,6 +82,7 @@ extension OpenAPI {
       .init("SearchPage", page(of: hit, from: ["type": "null"], results: results)),
       .init("SourcesPage", page(of: source, from: ["type": "null"])),
       .init("SchemaChangesPage", page(of: schemaChange, from: text)),
+      .init("FacetsPage", page(of: facet, from: text)),
     ]
   }
 
@@ -78,19 +94,26 @@ extension OpenAPI {
   }
 
   /// Any value can be null.
-  private static func schema(of field: FieldEntry) -> JSON {
-    let description = JSON.Member("description", .string(field.about))
-    let type: JSON.Member? =
-      switch FieldKind(rawValue: field.kind) {
-      case .text: .init("type", ["string", "null"])
-      case .integer: .init("type", ["integer", "null"])
-      case .number: .init("type", ["number", "null"])
-      case .bool: .init("type", ["boolean", "null"])
-      case .list: .init("type", ["array", "null"])
-      case .any, nil: nil
+  ///
+  /// - Parameter kinds: Those of a field that may have any.
+  private static func schema(of field: FieldEntry, _ kinds: [RowSchema.Kind]) -> JSON {
+    let kind = FieldKind(rawValue: field.kind) ?? .any
+    let observed = kinds.isEmpty ? "" : " Its kinds are those that the last syncs have found."
+    let types =
+      switch kind {
+      case .text: ["string"]
+      case .integer: ["integer"]
+      case .number: ["number"]
+      case .bool: ["boolean"]
+      case .list: ["array"]
+      case .any: kinds.map(\.schemaType)
       }
-    let items = field.kind == FieldKind.list.rawValue ? [JSON.Member("items", text)] : []
-    return .object([description, type].compactMap(\.self) + items)
+    var members: [JSON.Member] = [.init("description", .string(field.about + observed))]
+    if !types.isEmpty {
+      members.append(.init("type", .array((types + ["null"]).map { .string($0) })))
+    }
+    if types.contains("array") { members.append(.init("items", kind == .list ? text : [:])) }
+    return .object(members)
   }
 
   /// The envelope of `--json`.
@@ -100,7 +123,7 @@ extension OpenAPI {
     var properties: [JSON.Member] = [
       .init("schema", ["const": "aggregator/1"]),
       .init("source", source),
-      .init("verb", ["enum": ["list", "search", "show", "sources", "diff"]]),
+      .init("verb", ["enum": ["list", "search", "show", "sources", "diff", "facets"]]),
       .init("query", optionalText),
       .init("items", ["type": "array", "items": record]),
       .init("page", reference("schemas", "Page")),
@@ -118,5 +141,16 @@ extension OpenAPI {
       "type": "object", "properties": properties,
       "required": .array(members.map { .string($0.name) }),
     ]
+  }
+}
+
+extension RowSchema.Kind {
+  /// The name of JSON Schema.
+  fileprivate var schemaType: String {
+    switch self {
+    case .text: "string"
+    case .number, .boolean, .object: rawValue
+    case .list: "array"
+    }
   }
 }

@@ -1,36 +1,83 @@
 import AggregatorKit
+import AggregatorTerminal
 
 /// The description of the API in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1.html).
 enum OpenAPI {
-  /// Returns the document of a server, whose address is a URL without a path.
+  struct Server {
+    var title = "aggregator"
+    let version: String
+    /// A URL without a path.
+    let address: String
+    var isReadOnly = false
+    /// False if everyone may access it.
+    var hasToken = true
+  }
+
+  /// A source, and the names of what it is in the document.
+  struct Source {
+    let source: any ServedSource
+    /// In camel case with a capital: generators make names of classes, functions and files of it.
+    let identifier: String
+    /// Those of ``ServedSource/observedKinds()``.
+    let kinds: [String: [RowSchema.Kind]]
+
+    var record: JSON { reference("schemas", "\(identifier)Record") }
+    var page: JSON { reference("schemas", "\(identifier)Page") }
+  }
+
+  /// Returns the document of a server.
+  ///
+  /// - Parameter kinds: Of the fields of each source, by its name.
   static func document(
-    for sources: [any ServedSource], title: String = "aggregator", version: String, address: String,
-    isReadOnly: Bool = false
+    for sources: [any ServedSource], of server: Server,
+    _ kinds: [String: [String: [RowSchema.Kind]]] = [:]
   ) -> JSON {
-    var paths: [JSON.Member] = []
-    for source in sources { paths += self.paths(of: source, isReadOnly: isReadOnly) }
+    let names = identifiers(of: sources.map(\.name))
+    let described = zip(sources, names).map {
+      Source(source: $0, identifier: $1, kinds: kinds[$0.name] ?? [:])
+    }
+    let paths = described.flatMap { self.paths(of: $0, server) } + commonPaths(of: sources)
+    let security: JSON = ["token": ["type": "http", "scheme": "bearer"]]
     return [
       "openapi": "3.1.0",
       "info": [
-        "title": .string(title), "version": .string(version),
+        "title": .string(server.title), "version": .string(server.version),
         "description": """
         Records of web APIs from one always-answering cache: live, else cached, else bundled sample data. \
         `provenance` and the header field `X-Aggregator-Origin` name the origin of each answer.
         """,
       ],
-      "servers": [["url": .string(address)]],
-      "security": [["token": []]],
+      "servers": [["url": .string(server.address)]],
+      "security": server.hasToken ? [["token": []]] : [],
       "tags": .array(
         sources.map { ["name": .string($0.name), "description": .string($0.summary)] }),
-      "paths": .object(paths + commonPaths(of: sources)),
+      "paths": .object(paths),
       "components": [
-        "securitySchemes": ["token": ["type": "http", "scheme": "bearer"]],
+        "securitySchemes": server.hasToken ? security : .object([]),
         "parameters": .object(parameters),
         "headers": .object(headers),
         "responses": .object(responses),
-        "schemas": .object(commonSchemas + sources.flatMap { schemas(of: $0) }),
+        "schemas": .object(commonSchemas + described.flatMap { schemas(of: $0) }),
       ],
     ]
+  }
+
+  /// The names of sources in camel case: `SpaceFlights` for `space-flights`.
+  ///
+  /// They differ by more than their case, as do the names that generators make of them for functions and files; a
+  /// later one that would not has a number. None makes the name of a schema that is the same for all sources.
+  private static func identifiers(of names: [String]) -> [String] {
+    var taken: Set = ["search", "sources", "schemachanges"]
+    return names.map { name in
+      let words = name.split { !$0.isASCII || !$0.isLetter && !$0.isNumber }
+      let base = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+      var (identifier, number) = (base, 1)
+      while !taken.insert(identifier.lowercased()).inserted {
+        number += 1
+        identifier = "\(base)Source\(number)"
+      }
+      return identifier
+    }
   }
 
   static func reference(_ kind: String, _ name: String) -> JSON {
@@ -56,11 +103,15 @@ enum OpenAPI {
 
   /// The parameters that are the same for all sources, by name.
   private static var parameters: [JSON.Member] {
-    let text: JSON = ["type": "string"]
     let caches = ServedQuery.Cache.allCases.map { JSON.string($0.rawValue) }
     let cache: JSON = ["type": "string", "enum": .array(caches), "default": "normal"]
-    let limit: JSON = ["type": "integer", "minimum": 1, "default": 20]
-    let pages: JSON = ["type": "integer", "minimum": 1]
+    let cursor: JSON = [
+      "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9._-]*$",
+      "maxLength": .integer(Cursor.maximumLength),
+    ]
+    let formats: JSON = [
+      "type": "string", "enum": .array(Format.served.map { .string($0.rawValue) }),
+    ]
     let sizes: JSON = [
       "type": "string", "enum": .array(ImageSize.allCases.map { .string($0.rawValue) }),
     ]
@@ -68,23 +119,31 @@ enum OpenAPI {
       .init(name, parameter(name, schema, description))
     }
     return [
-      member("limit", limit, "The most records of a page."),
-      member("cursor", text, "The position after a page: `page.next` of its answer."),
+      member(
+        "cursor", cursor,
+        """
+        The position after a page: `page.next` of its answer. One that does not belong to the query has \
+        status 404.
+        """),
+      member(
+        "format", formats,
+        """
+        The format of the list, which overrides `Accept`. That of `csv` and `ndjson` is the one of the command \
+        line; their header fields have the rest of the document.
+        """),
       member(
         "cache", cache,
         """
         `normal`: fresh cached data, else the service, else local data. `offline`: local data. `reload`: \
         the service, else local data. `live`: the service, or an error.
         """),
-      member("fields", text, "The names of the fields of a record, separated by commas."),
       member(
-        "where", ["type": "array", "items": text],
-        "A condition on a field, such as `name~new` or `id<100`; repeat it for several."),
-      member("sort", text, "Fields separated by commas; with a dash before for descending order."),
+        "offset", ["type": "integer", "minimum": 0, "maximum": 1_000_000_000],
+        """
+        The number of records before the page, of those that are cached. With a cursor, or while none are cached, \
+        the status is 409.
+        """),
       member("size", sizes, "The size of an image."),
-      member(
-        "pages", pages,
-        "The most pages to download; all if it is missing, which endless sources refuse."),
     ]
   }
 
@@ -94,21 +153,39 @@ enum OpenAPI {
     }
     let origins: JSON = ["live", "cached", "bundled", "mixed"]
     return [
-      .init("Link", header("The next page, as `rel=\"next\"`.", ["type": "string"])),
+      .init(
+        "Link",
+        header(
+          "The next page, as `rel=\"next\"`, and the first one, as `rel=\"first\"`.",
+          ["type": "string"]
+        )),
       .init("Age", header("The age of cached data in seconds.", ["type": "integer"])),
       .init(
         "X-Aggregator-Origin",
         header("The origin of the records.", ["type": "string", "enum": origins])),
+      .init("Allow", header("The methods of the path.", ["type": "string"])),
+      .init(
+        "WWW-Authenticate", header("The way to send the token: `Bearer`.", ["type": "string"])),
       .init(
         "Retry-After", header("The time to wait before a retry, in seconds.", ["type": "integer"])),
     ]
+      + ListingSummary.headerNames.map { name in
+        let member = name.split(separator: "-").last?.lowercased() ?? ""
+        return .init(
+          name,
+          header(
+            "The member `\(member)` of the JSON document, as JSON in ASCII; with other formats.",
+            ["type": "string"]))
+      }
   }
 
   static let problems = [
-    ("BadRequest", 400, "Invalid parameter, such as a cursor of another query."),
+    ("BadRequest", 400, "Invalid parameter, or one that is given more than once."),
     ("Unauthorized", 401, "The access token is missing or wrong."),
     ("Forbidden", 403, "The server is read-only, or the request is from a page of another origin."),
-    ("NotFound", 404, "There is no such record, or nothing is cached."),
+    ("NotFound", 404, "There is no such record, no page at the cursor, or nothing is cached."),
+    ("NotAcceptable", 406, "The client accepts none of the formats."),
+    ("Conflict", 409, "`where` or `sort`, which read cached records, with another `cache`."),
     ("TooManyRequests", 429, "Rate limited, by the service or by the limit of this program."),
     ("BadGateway", 502, "The service is unreachable or failed, or its answer is invalid."),
     (
@@ -119,10 +196,14 @@ enum OpenAPI {
   ]
 
   private static var responses: [JSON.Member] {
-    (problems + [("Problem", 0, "Another problem.")]).map { name, status, description in
+    let others = "Another problem, such as 405 for a method that the path does not have."
+    return (problems + [("Problem", 0, others)]).map { name, status, description in
       var members: [JSON.Member] = [.init("description", .string(description))]
-      if [429, 503].contains(status) {
-        members.append(.init("headers", ["Retry-After": reference("headers", "Retry-After")]))
+      if let field = [0: "Allow", 401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"][
+        status]
+      {
+        let header = JSON.Member(field, reference("headers", field))
+        members.append(.init("headers", .object([header])))
       }
       let content: JSON = [
         "application/problem+json": ["schema": reference("schemas", "Problem")]

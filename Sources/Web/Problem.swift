@@ -10,6 +10,8 @@ package struct Problem: Error, Equatable {
   package var hint: String?
   /// The time to wait before a retry, in seconds.
   var retryAfter: Int?
+  /// The methods of the path, for status 405.
+  var allowed: [String] = []
 
   init(_ status: Int, _ code: String, _ message: String, hint: String? = nil) {
     self.status = status
@@ -52,8 +54,9 @@ package struct Problem: Error, Equatable {
 
   private static func status(of code: SourceError.Code) -> Int {
     switch code {
-    case .invalidRequest, .invalidCursor: 400
-    case .notFound, .notRecorded, .nothingCached: 404
+    case .invalidRequest: 400
+    // The page of a cursor that another query or an older state has made does not exist.
+    case .notFound, .notRecorded, .nothingCached, .invalidCursor: 404
     case .rateLimited: 429
     case .unsupported: 501
     case .circuitOpen, .busy, .offline, .missingKey, .cancelled: 503
@@ -75,6 +78,8 @@ package struct Problem: Error, Equatable {
       headers: [.init("Cache-Control", "no-store")])
     if let retryAfter { response.set("Retry-After", String(retryAfter)) }
     if status == 401 { response.set("WWW-Authenticate", "Bearer") }
+    if status == 406 { response.set("Vary", "Accept") }
+    if !allowed.isEmpty { response.allow(allowed) }
     return response
   }
 
@@ -86,6 +91,8 @@ package struct Problem: Error, Equatable {
     case 403: "Forbidden"
     case 404: "Not Found"
     case 405: "Method Not Allowed"
+    case 406: "Not Acceptable"
+    case 409: "Conflict"
     case 413: "Content Too Large"
     case 421: "Misdirected Request"
     case 429: "Too Many Requests"
@@ -97,5 +104,13 @@ package struct Problem: Error, Equatable {
     case 504: "Gateway Timeout"
     default: "Error"
     }
+  }
+}
+
+extension ServerResponse {
+  /// Names the methods of a path (RFC 9110, section 10.2.1).
+  mutating func allow(_ methods: [String]) {
+    let implied = methods.contains("GET") ? ["HEAD", "OPTIONS"] : ["OPTIONS"]
+    set("Allow", (methods + implied).joined(separator: ", "))
   }
 }

@@ -33,6 +33,28 @@ enum Route: Hashable {
     }
   }
 
+  /// The methods of the path, without `HEAD` and `OPTIONS`; none for a path that leads nowhere.
+  var methods: [String] {
+    switch self {
+    case .health, .document, .metrics: ["GET"]
+    case .api(let path): path.pattern.methods + (isSync ? ["POST"] : [])
+    case .page(let path): [.delete, .restore].contains(path.pattern) ? ["POST"] : ["GET"]
+    case .unknown: []
+    }
+  }
+
+  /// The methods that the answer to `OPTIONS` names: where a source is downloaded, a record is found only if its ID
+  /// happens to be that word.
+  var advertisedMethods: [String] { isSync ? ["POST"] : methods }
+
+  private var isSync: Bool {
+    if case .api(let path) = self {
+      path.pattern == .record && path.id == APIPath.sync
+    } else {
+      false
+    }
+  }
+
   /// The kind of path, for the metrics: a path with IDs would be a series of its own for each.
   var metricLabel: String {
     switch self {
@@ -60,6 +82,14 @@ enum APIPath: String, CaseIterable {
 
   /// The ID in whose place a source is downloaded.
   static let sync = "sync"
+
+  fileprivate var methods: [String] {
+    switch self {
+    case .sources, .search, .list, .image, .schemaChanges, .facets: ["GET"]
+    case .record: ["GET", "DELETE"]
+    case .restore: ["POST"]
+    }
+  }
 }
 
 /// The paths of pages, and of the files that they use.

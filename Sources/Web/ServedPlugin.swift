@@ -48,8 +48,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
         400, "invalidRequest",
         "invalid value \"\(limit)\" for limit: must be from 1 to \(largestPage)")
     }
-    let cursor = try query.cursor.map { text throws(SourceError) in
-      guard let cursor = Cursor(text) else { throw .damaged(text) }
+    let cursor = try query.cursor.map { text throws(Problem) in
+      guard let cursor = Cursor(text) else {
+        throw Problem(400, "invalidCursor", SourceError.damaged(text).message)
+      }
       return cursor
     }
     let chosen = try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields
@@ -60,7 +62,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       let first = PageRequest(matching: words, limit: limit)
       guard let start = selected?.cursor(skipping: offset, from: first) else {
         throw Problem(
-          400, "invalidRequest", "offset cannot be used: no record of \(name) is cached")
+          409, "invalidRequest", "offset cannot be used: no record of \(name) is cached")
       }
       return start
     }
@@ -77,10 +79,19 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   package func record(_ id: String, _ query: ServedQuery) async throws -> ServedListing {
     let chosen = try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields
-    let found = try await plugin.find(id, in: try chain(query.cache))
+    let found = try await find(id, query.cache)
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     outcome.add(found)
     return served([found.item], chosen, outcome.summary, query)
+  }
+
+  private func find(
+    _ id: String, _ cache: ServedQuery.Cache
+  ) async throws -> LookupResult<P.Item> {
+    guard P.Item.ID(id) != nil else {
+      throw Problem(404, "notFound", SourceError.invalidID(id, of: plugin).message)
+    }
+    return try await plugin.find(id, in: try chain(cache))
   }
 
   private func chain(_ cache: ServedQuery.Cache) throws(SourceError) -> any DataSource<P.Item> {
@@ -105,7 +116,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     }
     guard query.cache == .normal || query.cache == .offline else {
       throw Problem(
-        400, "invalidRequest",
+        409, "invalidRequest",
         "cache=\(query.cache.rawValue) cannot be used: where, sort and offset read cached records")
     }
     let selection = try selection(of: query)
@@ -117,17 +128,19 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       SelectionText(conditions: query.conditions, order: query.order), plugin.fields)
   }
 
-  package func facets(_ query: ServedQuery) async throws -> [Facet] {
-    let selection = try selection(of: query)
-    let words = try query.query.map { try Query($0) }
-    return try await index?.facets(
-      of: plugin.fields.filter { !$0.isDetail }, selectedBy: selection, matching: words) ?? []
-  }
-
   private func served(
     _ records: [P.Item], _ chosen: [Field<P.Item>], _ summary: ListingSummary,
     _ query: ServedQuery
   ) -> ServedListing {
+    guard query.format == .json else {
+      let listing = Listing(
+        "list", of: name, fields: plugin.fields, layout: plugin.layout,
+        chosen: query.fields == nil ? nil : chosen)
+      let layout = TerminalLayout(width: 80, isTerminal: false, hasColor: false)
+      var writer = query.format.writer(for: listing, on: layout)
+      let text = writer.begin() + writer.append(records) + writer.finish(summary)
+      return ServedListing(records: [], summary: summary, text: text)
+    }
     guard query.isForPeople else {
       return ServedListing(
         records: records.map {
@@ -146,6 +159,27 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
         }
         return entry
       })
+  }
+
+  // MARK: - Images
+
+  package func image(
+    _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
+  ) async throws -> LookupResult<LoadedImage> {
+    guard hasImages else {
+      throw SourceError(.notFound, "\(plugin.name) have no images")
+    }
+    let record = try await find(id, cache).item
+    return try await plugin.image(of: record, size, in: images, cache.policy)
+  }
+
+  // MARK: - The cached records
+
+  package func facets(_ query: ServedQuery) async throws -> [Facet] {
+    let selection = try selection(of: query)
+    let words = try query.query.map { try Query($0) }
+    return try await index?.facets(
+      of: plugin.fields.filter { !$0.isDetail }, selectedBy: selection, matching: words) ?? []
   }
 
   package func state() async throws -> SourceState {
@@ -169,18 +203,6 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     return summary.map { ServedChanges(entries: entries, summary: $0) }
   }
 
-  // MARK: - Images
-
-  package func image(
-    _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
-  ) async throws -> LookupResult<LoadedImage> {
-    guard hasImages else {
-      throw SourceError(.notFound, "\(plugin.name) have no images")
-    }
-    let record = try await plugin.find(id, in: try chain(cache)).item
-    return try await plugin.image(of: record, size, in: images, cache.policy)
-  }
-
   // MARK: - Changes
 
   package func delete(_ id: String) async throws -> Bool {
@@ -200,6 +222,18 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     guard let store = environment.store else { return [] }
     let history = try await plugin.recordStore(in: store).schemaHistory()
     return history?.entries.map(SchemaEntry.init) ?? []
+  }
+
+  package func observedKinds() async -> [String: [RowSchema.Kind]] {
+    guard let store = environment.store,
+      let history = try? await plugin.recordStore(in: store).schemaHistory()
+    else { return [:] }
+    var kinds: [String: [RowSchema.Kind]] = [:]
+    // Of rows as the service sends them, which only added sources store as they are.
+    for field in plugin.fields where field.kind == .any && field.path?.hasPrefix("row.") == true {
+      kinds[field.name] = field.path.flatMap { history.kinds(of: String($0.dropFirst(4))) }
+    }
+    return kinds
   }
 
   package func sync(

@@ -39,25 +39,31 @@ package struct ServedQuery: Hashable, Sendable {
   var view = View.gallery
   /// True if the page shows what the records can be filtered by.
   var showsFilters = false
+  /// JSON is the format of ``ServedListing/records``, the others are that of ``ServedListing/text``.
+  var format = Format.json
   /// The time after which local data answer; `nil` for that of the source.
   package var time: Duration?
 }
 
 extension ServedQuery {
+  /// The most characters of a search.
+  static let maxLength = 500
+  /// The most characters of an ID in the API.
+  static let maxIDLength = 1000
+  /// The most conditions.
+  static let maxConditions = 20
+
   /// The query of a request; an unknown parameter is a ``Problem``, as it would be ignored otherwise.
   package init(
     _ request: ServerRequest, knowing known: Set<String>, isForPeople: Bool = false
   ) throws(Problem) {
     self.isForPeople = isForPeople
-    for parameter in request.query where !known.contains(parameter.name) {
-      let name = parameter.name.oneLine(atMost: 80)
-      throw Problem(
-        400, "invalidRequest", "unknown parameter \"\(name)\"",
-        hint: "the parameters are \(known.sorted().joined(separator: ", "))")
-    }
-    query = request.parameter("query").flatMap { text in
-      text.allSatisfy(\.isWhitespace) ? nil : text
-    }
+    try request.requireParameters(among: known)
+    query = try request.parameter(
+      "query", or: "q", hint: "at most \(Self.maxLength) characters"
+    ) { $0.unicodeScalars.count <= Self.maxLength ? $0 : nil }
+    // A form sends its empty field.
+    if isForPeople, query?.allSatisfy(\.isWhitespace) == true { query = nil }
     cursor = request.parameter("cursor")
     limit = try request.parameter("limit", hint: "from 1 on") { text in
       Int(text).flatMap { $0 > 0 ? $0 : nil }
@@ -66,31 +72,66 @@ extension ServedQuery {
       Int(text).flatMap { 0...1_000_000_000 ~= $0 ? $0 : nil }
     }
     guard offset == nil || cursor == nil else {
-      throw Problem(400, "invalidRequest", "offset and cursor exclude each other")
+      throw Problem(409, "invalidRequest", "offset and cursor exclude each other")
     }
     let caches = Cache.allCases.map(\.rawValue).joined(separator: ", ")
     cache = try request.parameter("cache", hint: caches) { Cache(rawValue: $0) } ?? .normal
-    fields = request.parameter("fields")?.split(separator: ",").map(String.init)
+    fields = request.parameter("fields")?.split(separator: ",", omittingEmptySubsequences: false)
+      .map(String.init)
     conditions = request.query.filter { $0.name == "where" }.map(\.value)
+    guard conditions.count <= Self.maxConditions else {
+      throw Problem(
+        400, "invalidRequest", "too many conditions", hint: "at most \(Self.maxConditions)")
+    }
     order = request.parameter("sort")
   }
 }
 
+extension ServedSource {
+  func observedKinds() -> [String: [RowSchema.Kind]] { [:] }
+}
+
 extension ServerRequest {
-  package func require(_ method: String, or other: String? = nil) throws(Problem) {
-    guard self.method == method || self.method == other || self.method == "HEAD" && method == "GET"
-    else {
-      throw Problem(
-        405, "methodNotAllowed", "\(self.method.oneLine(atMost: 20)) is not allowed here",
-        hint: "use \([method, other].compactMap(\.self).joined(separator: " or "))")
+  package func require(_ methods: String...) throws(Problem) { try require(methods) }
+
+  func require(_ methods: [String]) throws(Problem) {
+    guard !methods.contains(method), method != "HEAD" || !methods.contains("GET") else { return }
+    var problem = Problem(
+      405, "methodNotAllowed", "\(method.oneLine(atMost: 20)) is not allowed here",
+      hint: "use \(methods.joined(separator: " or "))")
+    problem.allowed = methods
+    throw problem
+  }
+
+  /// The one parameter that may be given several times.
+  private static let repeatable: Set = ["where", "column"]
+
+  /// Refuses parameters that have no meaning or no single value.
+  ///
+  /// `q` is another name of `query`.
+  func requireParameters(among known: Set<String>) throws(Problem) {
+    var given: Set<String> = []
+    for parameter in query {
+      let name = parameter.name == "q" ? "query" : parameter.name
+      guard known.contains(name) else {
+        throw Problem(
+          400, "invalidRequest", "unknown parameter \"\(parameter.name.oneLine(atMost: 80))\"",
+          hint: known.isEmpty
+            ? "there are none" : "the parameters are \(known.sorted().joined(separator: ", "))")
+      }
+      guard given.insert(name).inserted || Self.repeatable.contains(name) else {
+        throw Problem(
+          400, "invalidRequest", "the parameter \(name) is given more than once",
+          hint: name == "query" ? "q is another name of query" : nil)
+      }
     }
   }
 
   /// The value of a parameter; `nil` if it is missing, a problem if `parse` returns `nil`.
   func parameter<Value>(
-    _ name: String, hint: String, _ parse: (String) -> Value?
+    _ name: String, or alias: String? = nil, hint: String, _ parse: (String) -> Value?
   ) throws(Problem) -> Value? {
-    guard let text = parameter(name) else { return nil }
+    guard let text = parameter(name) ?? alias.flatMap(parameter) else { return nil }
     guard let value = parse(text) else {
       throw Problem(400, "invalidRequest", "invalid value for \(name)", hint: hint)
     }
@@ -124,6 +165,8 @@ package struct ServedListing: Sendable {
   package var summary: ListingSummary
   /// The columns of a table of the records; empty for programs.
   var columns: [FieldEntry] = []
+  /// The records in the format of the query; `nil` for JSON.
+  var text: String?
 }
 
 /// What is known of the cached records of a source.
@@ -182,6 +225,8 @@ package protocol ServedSource: Sendable {
   func restore(_ id: String) async throws -> Bool
   /// The changes of the members of the rows, the latest ones last.
   func schemaChanges() async throws -> [SchemaEntry]
+  /// The kinds of values, by the names of fields, for fields that may have any.
+  func observedKinds() async -> [String: [RowSchema.Kind]]
   /// Downloads the records of the service, all of them or `pages` pages.
   func sync(pages: Int?, progress: @escaping @Sendable (SyncResult) -> Void) async throws
     -> SyncResult

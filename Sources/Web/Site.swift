@@ -75,28 +75,44 @@ package final class Site: Sendable {
     // Whoever watches the server needs no token.
     if route != .health {
       try access.check(request)
-      if request.method == "OPTIONS" { return .preflight(for: request) }
+      if request.method == "OPTIONS" {
+        var response = ServerResponse.preflight(for: request)
+        let methods = route.advertisedMethods.filter { access.mayChange || $0 == "GET" }
+        if !methods.isEmpty { response.allow(methods) }
+        return response
+      }
       if let redirect = try access.exchange(request) { return redirect }
       guard access.admits(request) else { throw Problem.unauthorized }
     }
+    if !route.methods.isEmpty {
+      try request.require(route.methods)
+      guard access.mayChange || !request.isChange else {
+        throw Problem(403, "readOnly", "this server is read-only")
+      }
+    }
     switch route {
     case .health:
-      try request.require("GET")
       return .json(JSON.object([.init("status", "ok")]).text)
     case .unknown: throw Problem.unknownPath
     case .api(let path): return try await api.response(to: request, for: path)
     case .page(let path):
-      return try await pages.response(to: request, for: path, readOnly: !access.mayChange)
+      let response = try await pages.response(to: request, for: path, readOnly: !access.mayChange)
+      // A part of a page belongs to one that shows it.
+      guard response.status >= 400, isForPrograms(route, request),
+        request.header(HTMLFragment.header) == nil
+      else { return response }
+      throw Problem(
+        response.status, "failed", "the page shows an error",
+        hint: "accept text/html, or ask \(RoutePath(APIPath.sources).text)")
     case .document:
-      try request.require("GET")
-      let host = request.header("Host") ?? ""
-      return .json(
-        OpenAPI.document(
-          for: api.sources, title: program.text, version: Version.current,
-          address: "http://\(host)", isReadOnly: !access.mayChange
-        ).text)
+      let server = OpenAPI.Server(
+        title: program.text, version: Version.current,
+        address: "http://\(request.header("Host") ?? "")", isReadOnly: !access.mayChange,
+        hasToken: access.secrets != nil)
+      var kinds: [String: [String: [RowSchema.Kind]]] = [:]
+      for source in api.sources { kinds[source.name] = await source.observedKinds() }
+      return .json(OpenAPI.document(for: api.sources, of: server, kinds).text)
     case .metrics:
-      try request.require("GET")
       return ServerResponse(
         200, Metrics.contentType, Array(metrics.text.utf8),
         headers: [.init("Cache-Control", "no-store")])

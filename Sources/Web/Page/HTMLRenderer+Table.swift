@@ -101,9 +101,10 @@ extension HTMLRenderer {
   private func dataMenu(_ content: SourceContent) -> HTML {
     let query = content.query.forLinks.with(\.cursor, nil)
     let address = WebAddress.api(content.source.name, query)
+    let csv = "\(address)\(address.contains("?") ? "&" : "?")format=csv"
     return """
       <details class="menu"><summary class="button">Data</summary>
-      <div class="panel"><p><a href="\(address)">JSON of this page</a></p>
+      <div class="panel"><p><a href="\(address)">JSON</a> · <a href="\(csv)">CSV</a> of this page</p>
       <p><button type="button" class="button" data-copy="\(address)" data-url hidden>Copy the API’s address</button></p>
       <p><button type="button" class="button" data-copy="\(command(content))" hidden>Copy the command</button></p>
       <p class="command"><code>\(command(content))</code></p></div></details>

@@ -27,6 +27,14 @@ import Testing
         #expect(!reply.text.contains("countries"), "\(reply.text)")
       }
     }
+    for (method, path) in [
+      ("DELETE", "/api/v1/countries/AF"), ("POST", "/api/v1/countries/sync"),
+      ("POST", "/sources/countries/AF/delete"), ("TRACE", Self.path), ("PUT", "/nothing"),
+    ] {
+      let reply = try await server.send(method, path, ["Authorization": ""])
+      #expect(reply.status == 401, "\(method) \(path)")
+      #expect(reply.header("WWW-Authenticate") == "Bearer")
+    }
     #expect(try await server.get("/healthz", ["Authorization": ""]).status == 200)
     #expect(try await server.get(Self.path, ["Authorization": "bearer \(token)"]).status == 200)
     try await server.stop()
@@ -159,6 +167,22 @@ import Testing
     }
     try await server.stop()
     try await open.stop()
+  }
+
+  @Test func `a request line that is wrong is a problem with all header fields`() async throws {
+    let server = try await ServingProgram("--source countries")
+    for (path, headers) in [
+      ("/a b", [:]), ("*", [:]), ("a", [:]), (Self.path, ["Host": ""]),
+      (Self.path, ["host": "127.0.0.1:\(server.port)"]),
+      (Self.path, ["Host ": "127.0.0.1:\(server.port)"]),
+    ] {
+      let reply = try await server.get(path, headers)
+      #expect(reply.status == 400, "\(path) \(headers)")
+      #expect(reply.header("Content-Type") == "application/problem+json")
+      #expect(reply.header("Content-Security-Policy") != nil)
+      #expect(reply.header("X-Content-Type-Options") == "nosniff")
+    }
+    try await server.stop()
   }
 
   @Test func `other hosts and origins are refused`() async throws {

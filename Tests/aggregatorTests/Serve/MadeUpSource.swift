@@ -14,13 +14,13 @@ struct MadeUpSource: ServedSource {
   var hasStore = true
   var largestPage = 100
   var records: [ServedRecord] = []
+  var fields: [FieldEntry] = []
   var provenance = Provenance(.live, fetchedAt: now, endpoint: "https://example.com/api/records")
 
   static let now = Date(timeIntervalSince1970: 1_800_000_000)
   static let pageSize = 20
 
   var noun: RecordNoun { RecordNoun(name) }
-  var fields: [FieldEntry] { [] }
   var example: PluginExample {
     PluginExample(query: records.first?.name ?? "word", id: records.first?.id ?? "1")
   }

@@ -13,7 +13,7 @@ import Testing
     Repository.root.appending(path: ".build/python/bin/openapi-spec-validator").path
   ].first(where: FileManager.default.isExecutableFile)
 
-  private static let address = "http://127.0.0.1:8080"
+  private static let server = OpenAPI.Server(version: "1.2.3", address: "http://127.0.0.1:8080")
 
   /// Fails all requests.
   private struct NoNetwork: Transport {
@@ -32,7 +32,7 @@ import Testing
       settings: Settings([:]), transport: NoNetwork(),
       store: SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path))
     sources = AggregatorPlugins.plugins.map { Self.served($0, in: environment) }
-    document = OpenAPI.document(for: sources, version: "1.2.3", address: Self.address)
+    document = OpenAPI.document(for: sources, of: Self.server)
   }
 
   private static func served(
@@ -52,10 +52,9 @@ import Testing
 
   @Test(.enabled(if: validator != nil, "openapi-spec-validator is not installed"))
   func `the document is valid`() async throws {
-    let readOnly = OpenAPI.document(
-      for: sources, version: "1", address: Self.address, isReadOnly: true)
     for document in [
-      document, readOnly, OpenAPI.document(for: [], version: "1", address: Self.address),
+      document, OpenAPI.document(for: sources, of: Self.restricted),
+      OpenAPI.document(for: [], of: Self.server),
     ] {
       let outcome = try await validate(document)
       #expect(outcome.status == 0, "\(outcome)")
@@ -69,7 +68,8 @@ import Testing
 
   @Test func `a schema has the fields of its source and their kinds`() throws {
     for source in sources {
-      let schema = document["components"]?["schemas"]?[source.name]
+      let identifier = source.name.prefix(1).uppercased() + source.name.dropFirst()
+      let schema = document["components"]?["schemas"]?["\(identifier)Record"]
       guard case .object(let properties)? = schema?["properties"] else {
         Issue.record("\(source.name) has no schema")
         continue
@@ -88,8 +88,10 @@ import Testing
   }
 
   /// The operations of the document.
-  private func operations() -> [(path: String, method: String, operation: JSON)] {
-    guard case .object(let paths)? = document["paths"] else { return [] }
+  private func operations(
+    of document: JSON? = nil
+  ) -> [(path: String, method: String, operation: JSON)] {
+    guard case .object(let paths)? = (document ?? self.document)["paths"] else { return [] }
     return paths.flatMap { path -> [(path: String, method: String, operation: JSON)] in
       guard case .object(let methods) = path.value else { return [] }
       return methods.filter { $0.name != "parameters" }.map {
@@ -105,13 +107,55 @@ import Testing
     #expect(names.contains("listHeroes"))
   }
 
+  @Test func `names of sources become identifiers that generators keep apart`() throws {
+    let names = ["a-b", "ab", "top-10", "top10", "search", "page", "schema-changes", "x-"]
+    let sources = names.map { MadeUpSource(name: $0, summary: "", records: []) }
+    let document = OpenAPI.document(for: sources, of: Self.server)
+    var operations: [String] = []
+    for case .string(let name) in self.operations(of: document).compactMap({
+      $0.operation["operationId"]
+    }) { operations.append(name) }
+    guard case .object(let schemas)? = document["components"]?["schemas"] else { return }
+    for group in [operations, schemas.map(\.name)] {
+      #expect(group.count > names.count * 2)
+      #expect(Set(group.map { $0.lowercased() }).count == group.count, "\(group)")
+      for name in group { #expect(name.wholeMatch(of: /[A-Za-z][A-Za-z0-9]*/) != nil, "\(name)") }
+    }
+    #expect(operations.contains("listAB") && operations.contains("listAbSource2"))
+    #expect(schemas.contains { $0.name == "SearchSource2Page" })
+  }
+
+  @Test func `fields of any kind have the kinds that were found`() {
+    var source = MadeUpSource(name: "pets", summary: "", records: [])
+    source.fields = [
+      FieldEntry(Field<ServedRecord>("age", "Age", .any, about: "Age.") { _ in .null }),
+      FieldEntry(Field<ServedRecord>("tags", "Tags", .any, about: "Tags.") { _ in .null }),
+      FieldEntry(Field<ServedRecord>("more", "More", .any, about: "More.") { _ in .null }),
+    ]
+    let document = OpenAPI.document(
+      for: [source], of: Self.server, ["pets": ["age": [.text, .number], "tags": [.list]]])
+    let properties = document["components"]?["schemas"]?["PetsRecord"]?["properties"]
+    #expect(properties?["age"]?["type"] == ["string", "number", "null"])
+    #expect(properties?["tags"]?["type"] == ["array", "null"])
+    #expect(properties?["more"]?["type"] == nil && properties?["more"] != nil)
+  }
+
+  @Test func `a document without a token requires none`() {
+    #expect(document["security"] == [["token": []]])
+    let open = OpenAPI.document(for: sources, of: Self.restricted)
+    #expect(open["security"] == [])
+    #expect(open["components"]?["securitySchemes"] == .object([]))
+  }
+
+  private static let restricted = OpenAPI.Server(
+    version: "1", address: "http://127.0.0.1:8080", isReadOnly: true, hasToken: false)
+
   @Test func `the API knows all paths and parameters of the document, and no others`() async throws
   {
     let api = API(sources: sources, now: { Date(timeIntervalSince1970: 0) })
     let values = [
       "query": "a", "limit": "1", "cursor": "x", "cache": "offline", "fields": "id",
-      "where": "id=1",
-      "sort": "id", "size": "small", "pages": "1",
+      "where": "id=1", "sort": "id", "size": "small", "pages": "1", "format": "csv", "offset": "0",
     ]
     var count = 0
     for (path, method, operation) in operations() where path.hasPrefix("/api/") {
@@ -128,7 +172,7 @@ import Testing
         query: query)
       let response = await answer(to: request, by: api)
       let text = response.text
-      #expect(response.status != 405, "\(method) \(path): \(text)")
+      #expect(Route(request.path).advertisedMethods.contains(method), "\(method) \(path)")
       #expect(!text.contains("no such path"), "\(method) \(path)")
       #expect(!text.contains("unknown parameter"), "\(method) \(path): \(text)")
       count += 1
@@ -160,8 +204,8 @@ import Testing
   @Test func `answers have the members that the document requires`() async throws {
     let api = API(sources: sources, now: { Date(timeIntervalSince1970: 0) })
     for (path, query, schema) in [
-      (["countries"], [("cache", "offline")], "countries.page"),
-      (["countries", "FR"], [("cache", "offline")], "countries.page"),
+      (["countries"], [("cache", "offline")], "CountriesPage"),
+      (["countries", "FR"], [("cache", "offline")], "CountriesPage"),
       (["search"], [("query", "spider"), ("cache", "offline")], "SearchPage"),
       (["sources"], [], "SourcesPage"),
       (["countries", "schema", "changes"], [], "SchemaChangesPage"),
@@ -224,8 +268,7 @@ import Testing
   }
 
   @Test func `a read-only server has no operations that change anything`() throws {
-    let document = OpenAPI.document(
-      for: sources, version: "1", address: Self.address, isReadOnly: true)
+    let document = OpenAPI.document(for: sources, of: Self.restricted)
     guard case .object(let paths)? = document["paths"] else { return }
     for path in paths {
       guard case .object(let item) = path.value else { continue }

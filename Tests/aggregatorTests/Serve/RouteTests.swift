@@ -24,6 +24,13 @@ import Testing
     #expect(Route(segments) == route)
   }
 
+  @Test func `a path has methods unless it leads nowhere`() {
+    for route in Self.routes { #expect(!route.methods.isEmpty, "\(route)") }
+    let sync = Route(["api", "v1", "heroes", "sync"])
+    #expect(sync.methods == ["GET", "DELETE", "POST"] && sync.advertisedMethods == ["POST"])
+    #expect(Route(["x"]).methods.isEmpty)
+  }
+
   @Test func `no label of a metric has a word of a client`() {
     let word = "mallory"
     let paths = [

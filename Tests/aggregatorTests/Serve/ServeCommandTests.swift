@@ -39,7 +39,7 @@ import Testing
     #expect(
       record.text.contains(#"    {"name":"Curaçao","capital":"Willemstad"}"#), "\(record.text)")
     let missing = try await server.get("/api/v1/countries/a%2Fb%25c?cache=offline")
-    #expect(missing.status == 400)
+    #expect(missing.status == 404)
     #expect(missing.header("Content-Type") == "application/problem+json")
     #expect(try missing.json()["detail"]?.string?.contains("a/b%c") == true, "\(missing.text)")
     try await server.stop()
@@ -54,16 +54,32 @@ import Testing
     ("/api/v1/countries?sort=nam", 400, "invalidRequest"),
     ("/api/v1/countries?cache=none", 400, "invalidRequest"),
     ("/api/v1/countries?limi=1", 400, "invalidRequest"),
-    ("/api/v1/countries?cursor=abc", 400, "invalidCursor"),
+    ("/api/v1/countries?cursor=abc", 404, "invalidCursor"),
+    ("/api/v1/countries?cursor=", 400, "invalidCursor"),
     ("/api/v1/countries?query=%2E%2E%2E%20%00", 400, ""),
-    ("/api/v1/heroes/abc", 400, "invalidRequest"),
+    ("/api/v1/countries?query=%2E%2E%2E", 400, "invalidRequest"),
+    ("/api/v1/countries?query=%20", 400, "invalidRequest"),
+    ("/api/v1/countries?limit=1&limit=1", 400, "invalidRequest"),
+    ("/api/v1/countries?q=a&query=a", 400, "invalidRequest"),
+    ("/api/v1/countries?fields=", 400, "invalidRequest"),
+    ("/api/v1/countries?query=" + String(repeating: "a", count: 501), 400, "invalidRequest"),
+    ("/api/v1/countries/" + String(repeating: "a", count: 1001), 400, "invalidRequest"),
+    ("/api/v1/countries?" + String(repeating: "where=name~a&", count: 21), 400, "invalidRequest"),
+    ("/api/v1/countries?format=xml", 400, "invalidRequest"),
+    ("/api/v1/countries/schema/changes?limit=1", 400, "invalidRequest"),
+    ("/api/v1/sources?limit=1", 400, "invalidRequest"),
+    ("/api/v1/search?query=a&limit=101", 400, "invalidRequest"),
+    ("/api/v1/search", 400, "invalidRequest"),
+    ("/sources/planets", 404, "unknownSource"),
+    ("/sources/countries?cursor=abc", 404, "failed"),
+    ("/api/v1/heroes/abc", 404, "notFound"),
     ("/api/v1/planets", 404, "unknownSource"),
     ("/api/v1/countries/CW/x", 404, "notFound"),
     ("/api/v2/countries", 404, "notFound"),
     ("/etc/passwd", 404, "notFound"),
     ("/../../etc/passwd", 404, "notFound"),
     ("/assets/..%2F..%2Fetc%2Fpasswd", 404, "notFound"),
-    ("/api/v1/users/sync", 400, "invalidRequest"),
+    ("/api/v1/users/sync", 404, "notFound"),
     ("/api/v1/heroes?cache=live", 503, "missingKey"),
     ("/api/v1/products?cache=live", 502, "unreachable"),
   ]
@@ -73,20 +89,56 @@ import Testing
     for (path, status, code) in Self.mistakes {
       let reply = try await server.get(path)
       #expect(reply.status == status, "\(path): \(reply.text)")
+      #expect(reply.header("Content-Type") == "application/problem+json", "\(path)")
+      for name in ["Content-Security-Policy", "X-Content-Type-Options", "X-Frame-Options"] {
+        #expect(reply.header(name) != nil, "\(path)")
+      }
       guard !code.isEmpty else { continue }
       let problem = try reply.json()
       #expect(problem["code"]?.string == code, "\(path): \(reply.text)")
       #expect(problem["status"]?.int == status)
       if status == 503 { #expect(reply.header("Retry-After") != nil) }
     }
-    #expect(try await server.send("POST", "/api/v1/countries").status == 405)
     let cursor = try await server.get("/api/v1/countries?limit=1&cache=offline").json()["page"]?[
       "next"]
     let foreign = try await server.get(
       "/api/v1/heroes?cache=offline&cursor=\(try #require(cursor?.string).percentEncoded)")
-    #expect(foreign.status == 400)
+    #expect(foreign.status == 404)
     #expect(try foreign.json()["code"]?.string == "invalidCursor")
     try await server.stop()
+  }
+
+  @Test func `every path names its methods`() async throws {
+    let server = try await ServingProgram()
+    let readOnly = try await ServingProgram("--read-only")
+    for (path, methods, reading) in [
+      ("/api/v1/countries", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
+      ("/api/v1/countries/AF", "GET, DELETE, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
+      ("/api/v1/heroes/1/image", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
+      ("/api/v1/countries/AF/restore", "POST, OPTIONS", nil),
+      ("/api/v1/countries/sync", "POST, OPTIONS", nil),
+      ("/api/v1/countries/schema/changes", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
+      ("/api/v1/search", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
+      ("/healthz", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
+      ("/openapi.json", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
+      ("/metrics", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
+      ("/", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
+      ("/sources/countries/AF/delete", "POST, OPTIONS", nil),
+    ] as [(String, String, String?)] {
+      #expect(try await server.send("OPTIONS", path).header("Allow") == methods, "\(path)")
+      #expect(try await readOnly.send("OPTIONS", path).header("Allow") == reading, "\(path)")
+      for method in ["PUT", "PATCH", "TRACE", "LINK"] {
+        for server in [server, readOnly] {
+          let reply = try await server.send(method, path)
+          #expect(reply.status == 405, "\(method) \(path): \(reply.text)")
+          #expect(reply.header("Allow") != nil, "\(method) \(path)")
+          #expect(reply.header("Content-Type") == "application/problem+json")
+        }
+      }
+    }
+    #expect(try await server.send("OPTIONS", "/nothing").header("Allow") == nil)
+    try await server.stop()
+    try await readOnly.stop()
   }
 
   @Test func `conditions and order select cached records`() async throws {
@@ -101,7 +153,7 @@ import Testing
     let printed = try await home.run(
       "countries list --where region=Europe --sort -name --limit 2 --fields name --tsv")
     #expect(names == printed.lines)
-    #expect(try await server.get("/api/v1/countries?sort=name&cache=live").status == 400)
+    #expect(try await server.get("/api/v1/countries?sort=name&cache=live").status == 409)
     try await server.stop()
   }
 
@@ -113,7 +165,8 @@ import Testing
     let found = try offline.json()
     #expect(found["items"]?.elements?.first?["source"]?.string == "heroes")
     #expect(found["sources"]?["users"]?["error"] == .null)
-    #expect(try await server.get("/api/v1/search").status == 400)
+    // A shorter name of the parameter.
+    #expect(try await server.get("/api/v1/search?q=spider&cache=offline").text == offline.text)
     try await server.stop()
   }
 
@@ -222,9 +275,27 @@ import Testing
     #expect(image.body == FakePictures.picture)
     #expect(image.header("Content-Type") == "image/png")
     #expect(image.header("X-Content-Type-Options") == "nosniff")
+    let bytes = try await server.get(
+      "/api/v1/heroes/1/image?size=small", ["Accept": "application/octet-stream"])
+    #expect(bytes.body == image.body)
+    #expect(bytes.header("Content-Type") == "application/octet-stream")
     #expect(try await server.get("/api/v1/heroes/1/image?size=huge").status == 400)
     #expect(try await server.get("/api/v1/heroes/2/image").status == 404)
     #expect(try await server.get("/api/v1/countries/AF/image").status == 404)
+    try await server.stop()
+  }
+
+  @Test func `the document has the kinds of fields that a sync has found`() async throws {
+    let pets = try await PetHome(["a", "none"])
+    let server = try await ServingProgram("--source pets,countries", in: pets.sandbox)
+    func type(_ name: String) async throws -> JSON? {
+      let document = try await server.get("/openapi.json").json()
+      return document["components"]?["schemas"]?["PetsRecord"]?["properties"]?[name]?["type"]
+    }
+    #expect(try await type("name") == nil)
+    #expect(try await pets.run("pets sync").status == 0)
+    #expect(try await type("name") == ["string", "null"])
+    #expect(try await type("image") == ["string", "null"])
     try await server.stop()
   }
 

@@ -43,7 +43,8 @@ import Testing
     func served(_ plugin: some Plugin) -> any ServedSource {
       ServedPlugin(plugin, in: environment, imagesIn: nil)
     }
-    let document = OpenAPI.document(for: [served(heroes)], version: "1", address: "http://a")
+    let document = OpenAPI.document(
+      for: [served(heroes)], of: OpenAPI.Server(version: "1", address: "http://a"))
     guard case .object(let paths)? = document["paths"] else { return }
     let known = paths.map { $0.name.replacing("/heroes", with: "/{source}") }
     // The guide writes that path shorter.

@@ -1,0 +1,71 @@
+import AggregatorKit
+import AggregatorQueries
+
+// The parameters that differ from source to source. Their schemas allow nothing that the server refuses.
+
+extension OpenAPI {
+  /// A text with a word: a character that local search does not ignore.
+  static let words: JSON = {
+    let other = #"[^\s\u0000'´`‘’‛ʹʻʼ′‐‑‒–—―−·.,\u00AD-]"#
+    return [
+      "type": "string", "minLength": 1, "maxLength": .integer(ServedQuery.maxLength),
+      "pattern": .string(#"^[^\u0000]*\#(other)[^\u0000]*$"#),
+    ]
+  }()
+
+  /// A list in one parameter, separated by commas.
+  private static func list(
+    _ name: String, of values: [String], _ description: String
+  ) -> JSON {
+    [
+      "name": .string(name), "in": "query", "description": .string(description),
+      "style": "form", "explode": false,
+      "schema": [
+        "type": "array", "minItems": 1,
+        "items": ["type": "string", "enum": .array(values.map { .string($0) })],
+      ],
+    ]
+  }
+
+  static func fields(of source: any ServedSource) -> JSON {
+    list(
+      "fields", of: source.fields.map(\.id),
+      "The names of the fields of a record, separated by commas.")
+  }
+
+  static func order(of source: any ServedSource) -> JSON {
+    list(
+      "sort", of: source.fields.flatMap { [$0.id, "-\($0.id)"] },
+      "Fields separated by commas; with a dash before for descending order.")
+  }
+
+  static func conditions(of source: any ServedSource) -> JSON {
+    let kinds = Dictionary(grouping: source.fields) { FieldKind(rawValue: $0.kind) ?? .any }
+    func names(_ chosen: FieldKind...) -> String? {
+      // Others end at the blank, or at what looks like an operator.
+      let names = chosen.flatMap { kinds[$0] ?? [] }.map(\.id)
+        .filter { !$0.contains(/[\s=!~<>]/) && !$0.hasPrefix("(") }
+        .map { $0.replacing(/[\\^$.|?*+(){}\[\]\/]/) { "\\\($0.output)" } }
+      return names.isEmpty ? nil : "(\(names.joined(separator: "|")))"
+    }
+    let rest = #"[^=!~<>"'\\\u0000]*"#
+    let date = "[12][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|1[0-9]|2[0-8]))?)?"
+    let patterns = [
+      names(.text, .any, .list, .bool, .integer, .number).map { "\($0)~[A-Za-z0-9]\(rest)" },
+      names(.text, .any, .list).map { "\($0)!?=\(rest)" },
+      names(.text, .any).map { "\($0)[<>]=?\(date)" },
+      names(.integer, .number).map { "\($0)(!?=|[<>]=?)-?[0-9]{1,15}" },
+      names(.bool).map { "\($0)!?=(true|false)" },
+    ].compactMap(\.self)
+    let item: JSON = [
+      "type": "string", "pattern": .string("^(\(patterns.joined(separator: "|")))$"),
+    ]
+    return parameter(
+      "where",
+      ["type": "array", "items": item, "maxItems": .integer(ServedQuery.maxConditions)],
+      """
+      A condition on a field, such as `name~new` or `id<100`; repeat it for several. The pattern has the simple \
+      ones; quotes and `and` mean what they do on the command line.
+      """)
+  }
+}

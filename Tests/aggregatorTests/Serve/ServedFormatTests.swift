@@ -1,0 +1,134 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@testable import AggregatorServer
+@testable import AggregatorTerminal
+@testable import AggregatorWeb
+
+/// The formats of lists in the API.
+@Suite(
+  .timeLimit(.minutes(10)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed")
+) struct ServedFormatTests {
+  private static func request(_ accept: String?, format: String? = nil) -> ServerRequest {
+    ServerRequest(
+      method: "GET", query: format.map { [.init("format", $0)] } ?? [],
+      headers: accept.map { [.init("Accept", $0)] } ?? [])
+  }
+
+  @Test(
+    arguments: [
+      (nil, .json), ("*/*", .json), ("", .json), ("text/csv", .csv), ("text/*", .csv),
+      ("application/x-ndjson, application/json;q=0.5", .ndjson),
+      ("text/csv;q=0.1, application/json;q=0.2", .json), ("TEXT/CSV ; q=1", .csv),
+      ("text/html, application/xhtml+xml, */*;q=0.8", .json),
+      ("application/json;q=0, */*", .csv), ("text/csv;charset=utf-8", .csv),
+    ] as [(String?, Format)])
+  func `the client's preference decides`(accept: String?, format: Format) throws {
+    #expect(try Format.served(to: Self.request(accept)) == format)
+    // The address comes first.
+    #expect(try Format.served(to: Self.request(accept, format: "ndjson")) == .ndjson)
+  }
+
+  @Test func `an unknown format is refused, and a preference that cannot be met`() {
+    for accept in ["text/html", "image/*", "text/csv;q=0", "*/*;q=0"] {
+      let problem = #expect(throws: Problem.self) { try Format.served(to: Self.request(accept)) }
+      #expect(problem?.status == 406, "\(accept)")
+      #expect(problem?.response.header("Vary") == "Accept")
+    }
+    for format in ["xml", "tsv", "table", ""] {
+      let problem = #expect(throws: Problem.self) {
+        try Format.served(to: Self.request("*/*", format: format))
+      }
+      #expect(problem?.status == 400, "\(format)")
+    }
+  }
+
+  @Test func `lists and searches have the bytes of the command line`() async throws {
+    let home = try TestHome()
+    let server = try await ServingProgram(in: home.sandbox)
+    for format in [Format.csv, .ndjson] {
+      for (path, line) in [
+        ("countries?limit=250", "countries list --limit 250"),
+        ("heroes?limit=100&query=man", "heroes search man --limit 100"),
+        ("heroes?limit=3&fields=link,name", "heroes list --limit 3 --fields link,name"),
+        ("users?limit=1&query=xxxxxx", "users search xxxxxx --limit 1"),
+      ] {
+        let printed = try await home.run("\(line) --offline --\(format.rawValue)").output
+        let address = "/api/v1/\(path)&cache=offline"
+        let named = try await server.get("\(address)&format=\(format.rawValue)", ["Accept": "a/b"])
+        let accepted = try await server.get(address, ["Accept": format.mediaType])
+        for reply in [named, accepted] {
+          #expect(reply.status == 200, "\(reply.text)")
+          #expect(reply.text == printed, "\(path)")
+          #expect(reply.header("Content-Type") == format.contentType)
+          #expect(reply.header("Vary")?.contains("Accept") == true)
+        }
+      }
+    }
+    #expect(try await server.get("/api/v1/countries", ["Accept": "text/html"]).status == 406)
+    try await server.stop()
+  }
+
+  @Test func `the rest of the document is in header fields`() async throws {
+    let server = try await ServingProgram("--source countries")
+    let path = "/api/v1/countries?limit=2&cache=offline"
+    let document = try await server.get(path).json()
+    let reply = try await server.get("\(path)&format=csv")
+    for (name, member) in [
+      ("X-Aggregator-Page", "page"), ("X-Aggregator-Provenance", "provenance"),
+      ("X-Aggregator-Warnings", "warnings"),
+    ] {
+      let text = try #require(reply.header(name))
+      #expect(JSON(reading: Data(text.utf8)) == document[member], "\(name): \(text)")
+    }
+    #expect(document["warnings"] != .array([]))
+    #expect(reply.header("X-Aggregator-Origin") == "bundled")
+
+    // The links lead through the list in the same format.
+    let next = try #require(reply.header("Link")?.firstMatch(of: /<(\S+)>; rel="next"/)?.1)
+    let second = try await server.get(String(next))
+    #expect(second.header("Content-Type") == "text/csv; charset=utf-8")
+    let first = try #require(second.header("Link")?.firstMatch(of: /<(\S+)>; rel="first"/)?.1)
+    #expect(try await server.get(String(first)).text == reply.text)
+    try await server.stop()
+  }
+
+  @Test func `an answer that is incomplete says so in any format`() async throws {
+    let service = try LoopbackServer { request in
+      request.path == "/things"
+        ? .json(#"{"total": 3, "things": [{"id": "1", "name": "größer\u007F"}]}"#) : .status(404)
+    }
+    let home = try TestHome()
+    let manifest = """
+      {"url": "\(service.baseURL)/things", "rows": "things", "id": "id", "fields": ["name"],
+       "total": "total", "paging": "single", "rate": "off"}
+      """
+    try home.sandbox.write(manifest, to: "home/.config/aggregator/sources/things.json")
+    let server = try await ServingProgram("--source things", in: home.sandbox)
+    let document = try await server.get("/api/v1/things?limit=10").json()
+    let reply = try await server.get("/api/v1/things?limit=10&format=ndjson")
+    let text = try #require(reply.header("X-Aggregator-Warnings"))
+    #expect(JSON(reading: Data(text.utf8)) == document["warnings"])
+    #expect(document["warnings"] != .array([]), "\(document)")
+    try await server.stop()
+  }
+
+  @Test func `header fields are ASCII and of limited size`() throws {
+    let message = String(repeating: "„größer\u{1F600}\u{7F}\r\n", count: 200)
+    let summary = ListingSummary(
+      count: 1, warnings: [SourceWarning("a", Warning(.cached, message))])
+    for field in summary.headers {
+      #expect(field.value.unicodeScalars.allSatisfy { 0x20..<0x7F ~= $0.value }, "\(field)")
+      #expect(field.value.utf8.count < 4096)
+    }
+    let warnings = try #require(summary.headers.last.flatMap { JSON(reading: Data($0.value.utf8)) })
+    guard case .array(let elements) = warnings, case .string(let text)? = elements.first?["message"]
+    else {
+      Issue.record("\(warnings)")
+      return
+    }
+    #expect(text.hasPrefix("„größer\u{1F600}"), "\(text)")
+  }
+}
