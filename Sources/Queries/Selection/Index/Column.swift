@@ -10,6 +10,7 @@ final class Column: Sendable {
   let values: [JSON]
 
   private let order = Mutex<Order?>(nil)
+  private let shape = Mutex<FacetShape?>(nil)
 
   /// The place of each value in an ascending order; equal values share one.
   struct Order: Sendable {
@@ -55,6 +56,15 @@ final class Column: Sendable {
       for (code, value) in sorted where value == .missing { made.ranks[code] = made.count }
       order = made
       return made
+    }
+  }
+
+  /// What can be counted, which is found out on first use.
+  var facetShape: FacetShape {
+    shape.withLock { shape in
+      let found = shape ?? FacetShape(of: values, in: codes.count)
+      shape = found
+      return found
     }
   }
 

@@ -40,58 +40,87 @@ extension RecordIndex {
   }
 }
 
-extension Column {
-  private static var maxValues: Int { 10 }
+/// What can be counted of the values of a column; each has its index.
+enum FacetShape: Sendable {
+  /// Neither few different values nor what can be put in ranges.
+  case none
+  /// The texts of each value: several of a list, none of one that is missing.
+  case values([[String]])
+  case numbers([Double?])
+  case dates([Date?])
+
   private static var maxDifferent: Int { 60 }
   /// In bytes of UTF-8.
   private static var maxLength: Int { 100 }
+
+  /// - Parameter count: The number of rows.
+  init(of values: [JSON], in count: Int) {
+    let present = values.map(\.present)
+    func all<Part>(_ part: (JSON) -> Part?) -> [Part?]? {
+      var parts: [Part?] = []
+      for values in present {
+        let found = values.count == 1 ? part(values[0]) : nil
+        guard found != nil || values.isEmpty else { return nil }
+        parts.append(found)
+      }
+      return parts
+    }
+    var different: Set<JSON> = []
+    let isFew = present.allSatisfy { values in
+      for value in values {
+        // Neither a text to read nor a structure is what people filter by.
+        switch value {
+        case .object: return false
+        case .string(let text) where text.utf8.count > Self.maxLength: return false
+        default: different.insert(value)
+        }
+      }
+      return different.count <= Self.maxDifferent && different.count * 2 <= count
+    }
+    self =
+      isFew
+      ? .values(present.map { Array(Set($0.map(\.cell))) })
+      : all(\.asNumber).map(Self.numbers) ?? all(\.asDate).map(Self.dates) ?? .none
+  }
+}
+
+extension Column {
+  private static var maxValues: Int { 10 }
   /// About how many ranges a field has.
   private static var ranges: Double { 12 }
 
   /// `nil` if it would say nothing: nearly every record has a value of its own, or all have the same.
   fileprivate func facet<Item>(of field: Field<Item>, in rows: [Int]) -> Facet? {
-    let present = values.map(\.present)
     let counts = counts(in: rows)
-    let missing = zip(present, counts).reduce(0) { $0 + ($1.0.isEmpty ? $1.1 : 0) }
-    func facet(_ values: [Facet.Value], isRange: Bool = false) -> Facet? {
-      guard values.count > 1 || values.count == 1 && missing > 0 else { return nil }
-      let shown = isRange ? values : Array(values.prefix(Self.maxValues))
-      return Facet(
-        field: field.name, label: field.label, isRange: isRange, values: shown,
-        others: values.count - shown.count, missing: missing)
-    }
-    var byText: [String: Int] = [:]
-    var different: Set<JSON> = []
-    for (values, count) in zip(present, counts) {
-      for value in Set(values) {
-        // Neither a text to read nor a structure is what people filter by.
-        switch value {
-        case .object: return nil
-        case .string(let text) where text.utf8.count > Self.maxLength: return nil
-        default: break
-        }
-        different.insert(value)
-        if count > 0 { byText[value.cell, default: 0] += count }
+    let values: [Facet.Value]
+    var isMissing: (Int) -> Bool = { _ in false }
+    var isRange = true
+    switch facetShape {
+    case .none: return nil
+    case .values(let texts):
+      var sums: [String: Int] = [:]
+      for (texts, count) in zip(texts, counts) where count > 0 {
+        for text in texts { sums[text, default: 0] += count }
       }
+      values = sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { text, count in
+        Facet.Value(
+          text: text, count: count, condition: TypedCondition(field.name, .equal, text).quoted)
+      }
+      isMissing = { texts[$0].isEmpty }
+      isRange = false
+    case .numbers(let numbers):
+      values = Self.ranges(of: numbers, counts, field.name)
+      isMissing = { numbers[$0] == nil }
+    case .dates(let dates):
+      values = Self.periods(of: dates, counts, field.name)
+      isMissing = { dates[$0] == nil }
     }
-    if different.count <= Self.maxDifferent, different.count * 2 <= codes.count {
-      let sorted = byText.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-      return facet(
-        sorted.map { text, count in
-          Facet.Value(
-            text: text, count: count,
-            condition: TypedCondition(field.name, .equal, text).quoted)
-        })
-    }
-    let numbers = present.map { $0.count == 1 ? $0[0].asNumber : nil }
-    if zip(present, numbers).allSatisfy({ $0.isEmpty || $1 != nil }) {
-      return facet(Self.ranges(of: numbers, counts, field.name), isRange: true)
-    }
-    let dates = present.map { $0.count == 1 ? $0[0].asDate : nil }
-    if zip(present, dates).allSatisfy({ $0.isEmpty || $1 != nil }) {
-      return facet(Self.periods(of: dates, counts, field.name), isRange: true)
-    }
-    return nil
+    let missing = counts.indices.reduce(0) { $0 + (isMissing($1) ? counts[$1] : 0) }
+    guard values.count > 1 || values.count == 1 && missing > 0 else { return nil }
+    let shown = isRange ? values : Array(values.prefix(Self.maxValues))
+    return Facet(
+      field: field.name, label: field.label, isRange: isRange, values: shown,
+      others: values.count - shown.count, missing: missing)
   }
 
   private static func ranges(
