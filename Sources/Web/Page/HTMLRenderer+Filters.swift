@@ -122,7 +122,7 @@ extension HTMLRenderer {
       <bdi>\(facet.values.last?.text.safeLine ?? "")</bdi></p>
       """ : nil
     return """
-      <section><h3>\(facet.label.safeLine.capitalizedFirst)</h3>
+      <section><h2>\(facet.label.safeLine.capitalizedFirst)</h2>
       <ul\(attribute: "class", facet.isRange ? "range" : nil)>\(values)</ul>\(ends)\(others)\(missing)</section>
       """
   }
