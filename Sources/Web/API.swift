@@ -7,6 +7,7 @@ import AggregatorTerminal
 /// The HTTP API, `/api/v1/…`: the same answers as `--json`.
 package struct API: Sendable {
   package let sources: [any ServedSource]
+  package var sql: ServedSQL?
   package let now: @Sendable () -> Date
 
   func response(
@@ -19,6 +20,9 @@ package struct API: Sendable {
     case .search:
       try request.require("GET")
       return try await search(request)
+    case .sql:
+      try request.require("GET")
+      return try await sql(request)
     case .list:
       let source = try self.source(named: path.source)
       try request.require("GET")
@@ -130,6 +134,39 @@ package struct API: Sendable {
     }
     return response(
       records, verb: "search", of: nil, matching: query.query, ListingSummary(joining: answers))
+  }
+
+  func availableSQL() throws(Problem) -> ServedSQL {
+    guard let sql, sql.isAvailable else {
+      throw Problem(501, "unsupported", "there is no store that answers queries in SQL")
+    }
+    return sql
+  }
+
+  /// The formats of the result of a query, and their media types.
+  static let sqlFormats: [(format: Format, type: String)] = [
+    (.json, "application/json"), (.csv, "text/csv; charset=utf-8"),
+    (.ndjson, "application/x-ndjson"),
+  ]
+
+  private func sql(_ request: ServerRequest) async throws -> ServerResponse {
+    _ = try ServedQuery(request, knowing: ["sql", "format"])
+    guard let text = request.parameter("sql") else {
+      throw Problem(400, "invalidRequest", "missing parameter \"sql\"")
+    }
+    let names = Self.sqlFormats.map(\.format.rawValue).joined(separator: ", ")
+    let chosen = try request.parameter("format", hint: "the formats are \(names)") { name in
+      Self.sqlFormats.first { $0.format.rawValue == name }
+    }
+    let (format, type) = chosen ?? Self.sqlFormats[0]
+    let answer = try await availableSQL().document(of: text, as: format)
+    var response = ServerResponse(
+      200, type, Array(answer.text.utf8), headers: [.init("Cache-Control", "private, no-cache")])
+    if !answer.warnings.isEmpty {
+      response.set(
+        "X-Aggregator-Warnings", answer.warnings.map(\.description).joined(separator: ", "))
+    }
+    return response
   }
 
   /// The results of all sources, which are searched at once, in their order, and like `search` does.

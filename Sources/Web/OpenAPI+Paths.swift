@@ -1,5 +1,6 @@
 import AggregatorKit
 import AggregatorQueries
+import AggregatorTerminal
 
 extension OpenAPI {
   static func paths(of source: some ServedSource, isReadOnly: Bool) -> [JSON.Member] {
@@ -50,6 +51,30 @@ extension OpenAPI {
       Answers(
         success: page(reference("schemas", "SearchPage"), hasLink: false),
         failures: [400, 401, 429, 502, 503, 504]))
+    let query = parameter(
+      "sql", requiredIn: "query",
+      ["type": "string", "maxLength": .integer(SQLDiagnostics.maxTextSize)],
+      "One `SELECT`; each source is a table. It is stopped after 30 seconds.",
+      example: sources.first.map { "SELECT * FROM \($0.name.sqlQuoted) LIMIT 10" })
+    let formats = API.sqlFormats.map { JSON.string($0.format.rawValue) }
+    let format = parameter(
+      "format", ["type": "string", "enum": .array(formats), "default": "json"],
+      "The format of the result, as the command `sql` writes it.")
+    let content = API.sqlFormats.map { format, type in
+      JSON.Member(
+        String(type.prefix { $0 != ";" }),
+        [
+          "schema": format == .json ? reference("schemas", "SQLPage") : ["type": "string"]
+        ])
+    }
+    let rows: JSON = [
+      "description": "The rows.",
+      "headers": ["X-Aggregator-Warnings": reference("headers", "X-Aggregator-Warnings")],
+      "content": .object(content),
+    ]
+    let sql = operation(
+      "sql", "Query the cached records of all sources with SQL", parameters: [query, format],
+      Answers(success: .init("200", rows), failures: [400, 401, 413, 503, 504]))
     let list = operation(
       "sources", "List the sources",
       Answers(
@@ -66,6 +91,7 @@ extension OpenAPI {
       Answers(success: response("An OpenAPI document.", "application/json", ["type": "object"])))
     return [
       .init(APIPath.search.rawValue, ["get": search]),
+      .init(APIPath.sql.rawValue, ["get": sql]),
       .init(APIPath.sources.rawValue, ["get": list]),
       .init(Route.document.metricLabel, ["get": document]),
       .init(Route.health.metricLabel, ["get": health]),

@@ -65,6 +65,9 @@ extension OpenAPI {
         ])),
       .init("Warning", object(["code": text, "source": optionalText, "message": text])),
       .init("SearchPage", page(of: hit, from: ["type": "null"], results: results)),
+      .init(
+        "SQLPage",
+        page(of: ["type": "object", "additionalProperties": true], from: ["type": "null"])),
       .init("SourcesPage", page(of: source, from: ["type": "null"])),
       .init("SchemaChangesPage", page(of: schemaChange, from: text)),
     ]
@@ -100,7 +103,7 @@ extension OpenAPI {
     var properties: [JSON.Member] = [
       .init("schema", ["const": "aggregator/1"]),
       .init("source", source),
-      .init("verb", ["enum": ["list", "search", "show", "sources", "diff"]]),
+      .init("verb", ["enum": ["list", "search", "show", "sources", "diff", "sql"]]),
       .init("query", optionalText),
       .init("items", ["type": "array", "items": record]),
       .init("page", reference("schemas", "Page")),

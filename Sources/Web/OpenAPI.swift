@@ -100,6 +100,11 @@ enum OpenAPI {
         "X-Aggregator-Origin",
         header("The origin of the records.", ["type": "string", "enum": origins])),
       .init(
+        "X-Aggregator-Warnings",
+        header(
+          "The codes of the warnings of an answer, such as `incomplete`, separated by commas.",
+          ["type": "string"])),
+      .init(
         "Retry-After", header("The time to wait before a retry, in seconds.", ["type": "integer"])),
     ]
   }
@@ -109,6 +114,7 @@ enum OpenAPI {
     ("Unauthorized", 401, "The access token is missing or wrong."),
     ("Forbidden", 403, "The server is read-only, or the request is from a page of another origin."),
     ("NotFound", 404, "There is no such record, or nothing is cached."),
+    ("ContentTooLarge", 413, "The result is too large for one answer."),
     ("TooManyRequests", 429, "Rate limited, by the service or by the limit of this program."),
     ("BadGateway", 502, "The service is unreachable or failed, or its answer is invalid."),
     (

@@ -13,6 +13,7 @@ struct MadeUpSource: ServedSource {
   var isEndless = false
   var hasStore = true
   var largestPage = 100
+  var fields: [FieldEntry] = []
   var records: [ServedRecord] = []
   var provenance = Provenance(.live, fetchedAt: now, endpoint: "https://example.com/api/records")
 
@@ -20,7 +21,6 @@ struct MadeUpSource: ServedSource {
   static let pageSize = 20
 
   var noun: RecordNoun { RecordNoun(name) }
-  var fields: [FieldEntry] { [] }
   var example: PluginExample {
     PluginExample(query: records.first?.name ?? "word", id: records.first?.id ?? "1")
   }
