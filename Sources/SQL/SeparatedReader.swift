@@ -1,6 +1,7 @@
 import AggregatorFiles
 import AggregatorFormats
 import AggregatorKit
+import AggregatorQueries
 import AggregatorTerminal
 
 /// A reader of the records of a file of separated values, one at a time.

@@ -7,6 +7,7 @@ import AggregatorTerminal
 /// The HTTP API, `/api/v1/…`: the same answers as `--json`.
 package struct API: Sendable {
   package let sources: [any ServedSource]
+  package var sql: ServedSQL?
   package let now: @Sendable () -> Date
 
   func response(
@@ -16,6 +17,7 @@ package struct API: Sendable {
     case .sources:
       try request.requireParameters(among: [])
       return try list()
+    case .sql: return try await sql(request)
     case .search: return try await search(request)
     case .list: return try await page(of: try source(named: path.source), request)
     case .record where request.method == "POST":
@@ -149,6 +151,27 @@ package struct API: Sendable {
     }
     return response(
       records, verb: "search", of: nil, matching: query.query, ListingSummary(joining: answers))
+  }
+
+  func availableSQL() throws(Problem) -> ServedSQL {
+    guard let sql, sql.isAvailable else {
+      throw Problem(501, "unsupported", "there is no store that answers queries in SQL")
+    }
+    return sql
+  }
+
+  private func sql(_ request: ServerRequest) async throws -> ServerResponse {
+    try request.requireParameters(among: ["sql", "format"])
+    guard let text = request.parameter("sql") else {
+      throw Problem(400, "invalidRequest", "missing parameter \"sql\"")
+    }
+    let format = try Format.served(to: request)
+    let answer = try await availableSQL().document(of: text, as: format)
+    var response = ServerResponse(
+      200, format.contentType, Array(answer.text.utf8),
+      headers: [.init("Cache-Control", "private, no-cache"), .init("Vary", "Accept")])
+    if format != .json { response.headers += answer.summary.headers }
+    return response
   }
 
   /// The results of all sources, which are searched at once, in their order, and like `search` does.

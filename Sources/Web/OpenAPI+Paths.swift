@@ -59,6 +59,17 @@ extension OpenAPI {
       Answers(
         success: page(reference("schemas", "SearchPage")),
         failures: [400, 401, 429, 502, 503, 504]))
+    let query = parameter(
+      "sql", requiredIn: "query",
+      ["type": "string", "maxLength": .integer(SQLDiagnostics.maxTextSize)],
+      "One `SELECT`; each source is a table. It is stopped after 30 seconds.",
+      example: sources.first.map { "SELECT * FROM \($0.name.sqlQuoted) LIMIT 10" })
+    let sql = operation(
+      "sql", "Query the cached records of all sources with SQL",
+      parameters: [query, reference("parameters", "format")],
+      Answers(
+        success: page(reference("schemas", "SQLPage"), isList: true),
+        failures: [400, 401, 406, 413, 422, 503, 504]))
     let list = operation(
       "sources", "List the sources",
       Answers(
@@ -75,6 +86,7 @@ extension OpenAPI {
       Answers(success: response("An OpenAPI document.", "application/json", ["type": "object"])))
     return [
       .init(APIPath.search.rawValue, ["get": search]),
+      .init(APIPath.sql.rawValue, ["get": sql]),
       .init(APIPath.sources.rawValue, ["get": list]),
       .init(Route.document.metricLabel, ["get": document]),
       .init(Route.health.metricLabel, ["get": health]),

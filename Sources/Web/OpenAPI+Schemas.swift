@@ -80,6 +80,9 @@ extension OpenAPI {
         ])),
       .init("Warning", object(["code": text, "source": optionalText, "message": text])),
       .init("SearchPage", page(of: hit, from: ["type": "null"], results: results)),
+      .init(
+        "SQLPage",
+        page(of: ["type": "object", "additionalProperties": true], from: ["type": "null"])),
       .init("SourcesPage", page(of: source, from: ["type": "null"])),
       .init("SchemaChangesPage", page(of: schemaChange, from: text)),
       .init("FacetsPage", page(of: facet, from: text)),
@@ -123,7 +126,7 @@ extension OpenAPI {
     var properties: [JSON.Member] = [
       .init("schema", ["const": "aggregator/1"]),
       .init("source", source),
-      .init("verb", ["enum": ["list", "search", "show", "sources", "diff", "facets"]]),
+      .init("verb", ["enum": ["list", "search", "show", "sources", "diff", "facets", "sql"]]),
       .init("query", optionalText),
       .init("items", ["type": "array", "items": record]),
       .init("page", reference("schemas", "Page")),

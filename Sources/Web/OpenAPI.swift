@@ -186,6 +186,8 @@ enum OpenAPI {
     ("NotFound", 404, "There is no such record, no page at the cursor, or nothing is cached."),
     ("NotAcceptable", 406, "The client accepts none of the formats."),
     ("Conflict", 409, "`where` or `sort`, which read cached records, with another `cache`."),
+    ("ContentTooLarge", 413, "The result is too large for one answer."),
+    ("UnprocessableContent", 422, "A query that the database refuses."),
     ("TooManyRequests", 429, "Rate limited, by the service or by the limit of this program."),
     ("BadGateway", 502, "The service is unreachable or failed, or its answer is invalid."),
     (

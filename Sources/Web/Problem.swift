@@ -95,6 +95,7 @@ package struct Problem: Error, Equatable {
     case 409: "Conflict"
     case 413: "Content Too Large"
     case 421: "Misdirected Request"
+    case 422: "Unprocessable Content"
     case 429: "Too Many Requests"
     case 431: "Request Header Fields Too Large"
     case 500: "Internal Server Error"

@@ -72,6 +72,7 @@ enum Route: Hashable {
 enum APIPath: String, CaseIterable {
   case sources = "/api/v1/sources"
   case search = "/api/v1/search"
+  case sql = "/api/v1/sql"
   case list = "/api/v1/{source}"
   /// With POST and the ID `sync`, the download of a source.
   case record = "/api/v1/{source}/{id}"
@@ -85,7 +86,7 @@ enum APIPath: String, CaseIterable {
 
   fileprivate var methods: [String] {
     switch self {
-    case .sources, .search, .list, .image, .schemaChanges, .facets: ["GET"]
+    case .sources, .search, .sql, .list, .image, .schemaChanges, .facets: ["GET"]
     case .record: ["GET", "DELETE"]
     case .restore: ["POST"]
     }
@@ -98,6 +99,7 @@ enum APIPath: String, CaseIterable {
 enum PagePath: String, CaseIterable {
   case start = "/"
   case search = "/search"
+  case sql = "/sql"
   case asset = "/assets/{file}"
   /// The changes of the records of a source.
   case changes = "/changes/{source}"
@@ -174,6 +176,16 @@ enum WebAddress {
 
   static func search(_ query: String?, _ cache: ServedQuery.Cache = .normal) -> String {
     address(RoutePath(PagePath.search), ServedQuery(query: query, cache: cache).parameters)
+  }
+
+  /// The page of a query.
+  static func sql(_ text: String) -> String {
+    address(RoutePath(PagePath.sql), [("sql", text)])
+  }
+
+  /// The address of the result of a query at the API.
+  static func api(sql text: String, format: String? = nil) -> String {
+    address(RoutePath(APIPath.sql), [("sql", text)] + (format.map { [("format", $0)] } ?? []))
   }
 
   static func image(

@@ -11,10 +11,10 @@ package final class Site: Sendable {
   private let access = Mutex<Access?>(nil)
 
   package init(
-    _ program: ProgramName, _ sources: [any ServedSource], metrics: Metrics,
+    _ program: ProgramName, _ sources: [any ServedSource], _ sql: ServedSQL, metrics: Metrics,
     _ environment: PluginEnvironment
   ) {
-    api = API(sources: sources, now: environment.now)
+    api = API(sources: sources, sql: sql, now: environment.now)
     self.program = program
     self.metrics = metrics
   }

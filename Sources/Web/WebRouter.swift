@@ -11,7 +11,8 @@ struct WebRouter: Sendable {
     to request: ServerRequest, for path: RoutePath<PagePath>, readOnly: Bool
   ) async throws -> ServerResponse {
     let pages = HTMLRenderer(
-      program: program, sources: api.sources, isReadOnly: readOnly, now: api.now())
+      program: program, sources: api.sources, isReadOnly: readOnly, now: api.now(),
+      hasSQL: api.sql?.isAvailable == true)
     let part = request.header(HTMLFragment.header).flatMap(HTMLFragment.init)
     try request.require([.delete, .restore].contains(path.pattern) ? "POST" : "GET")
     switch path.pattern {
@@ -29,6 +30,9 @@ struct WebRouter: Sendable {
       let content = ChangesContent(source: source, since: since, changes: changes)
       return html(pages.changes(content), status: changes.failure?.status ?? 200)
     case .search: return html(pages.search(try await search(request), part: part))
+    case .sql:
+      let content = try await sql(request)
+      return html(pages.sql(content), status: content.answer?.failure?.status ?? 200)
     case .asset:
       guard let asset = Asset.all.first(where: { $0.name == path.source }) else {
         throw Problem.unknownPath
@@ -58,7 +62,8 @@ struct WebRouter: Sendable {
   /// The page for an error that no other page shows; strangers are clients whose access was not checked.
   func response(to problem: Problem, isForStrangers: Bool = false) -> ServerResponse {
     let pages = HTMLRenderer(
-      program: program, sources: api.sources, isReadOnly: true, now: api.now())
+      program: program, sources: api.sources, isReadOnly: true, now: api.now(),
+      hasSQL: api.sql?.isAvailable == true)
     guard isForStrangers || [401, 403, 421].contains(problem.status) else {
       return html(pages.failure(problem), status: problem.status)
     }
@@ -150,6 +155,16 @@ struct WebRouter: Sendable {
     }
     content.list = await list
     return content
+  }
+
+  private func sql(_ request: ServerRequest) async throws -> SQLContent {
+    let sql = try api.availableSQL()
+    _ = try ServedQuery(request, knowing: ["sql"])
+    let tables = await sql.tables()
+    guard let text = request.parameter("sql") else {
+      return SQLContent(text: nil, tables: tables, answer: nil)
+    }
+    return SQLContent(text: text, tables: tables, answer: await sql.answer(to: text))
   }
 
   private func search(_ request: ServerRequest) async throws -> SearchContent {

@@ -81,7 +81,7 @@ extension Command {
     let metrics = Metrics()
     let site = Site(
       context.catalog.name, try sources(invocation, environment, metrics, context),
-      metrics: metrics,
+      ServedSQL(of: try invocation.sources(in: context), in: environment), metrics: metrics,
       environment)
     let server = try start(
       on: address, port,

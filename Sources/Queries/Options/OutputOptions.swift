@@ -74,12 +74,10 @@ package struct OutputOptions {
       shape: shape, chosen: namesFields ? try choose(from: Item.fields) : nil, isRaw: isRaw)
   }
 
-  package func listing<Row: Record>(of text: String, _ columns: [Field<Row>]) -> Listing<Row> {
-    var listing = Listing(
-      "sql", of: nil, query: text, fields: columns, layout: Layout(card: columns.map(\.name)),
-      isRaw: isRaw)
-    listing.matched = nil
-    return listing
+  package func listing(
+    ofQuery text: String, _ columns: [String], like rows: [[SQLValue]]
+  ) -> Listing<SQLRow> {
+    Listing(ofQuery: text, columns, like: rows, isRaw: isRaw)
   }
 
   package var isForPeople: Bool { format == .table }

@@ -18,14 +18,20 @@ struct Asset: Sendable {
   static let stylesheet = Asset("style.css", "text/css; charset=utf-8", bundledStyle.description)
   static let script = Asset(
     "script.js", "text/javascript; charset=utf-8", bundledScript.description)
+  /// Of the page for SQL alone.
+  static let sqlScript = Asset(
+    "sql.js", "text/javascript; charset=utf-8", bundledSql.description)
   static let icon = Asset("icon.svg", "image/svg+xml", Icon.application)
 
-  static let all = [stylesheet, script, icon]
+  static let all = [stylesheet, script, sqlScript, icon]
 }
 
 /// Pictures of the pages, as outlines of 24 × 24 units.
 enum Icon: String {
   case search = "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13ZM15.3 15.3 20 20"
+  case database = """
+    M4 6c0-1.7 3.6-3 8-3s8 1.3 8 3-3.6 3-8 3-8-1.3-8-3ZM4 6v12c0 1.7 3.6 3 8 3s8-1.3 8-3V6M4 12c0 1.7 3.6 3 8 3s8-1.3 8-3
+    """
   case close = "M6 6l12 12M18 6 6 18"
   case back = "M14 5l-7 7 7 7"
   case forward = "M9 5l7 7-7 7"

@@ -7,11 +7,12 @@ import AggregatorTerminal
 extension HTMLRenderer {
   struct Frame {
     let title: String
-    /// The name of the source, `search` or `home`; `nil` for none of them.
+    /// The name of the source, `search`, `sql` or `home`; `nil` for none of them.
     var place: String?
     /// Of the style inside the page, for a client that may neither fetch files nor see the sources.
     var nonce: String?
     var showsDetail = false
+    var scripts = [Asset.script]
   }
 
   func document(_ frame: Frame, _ main: HTML) -> HTML {
@@ -26,7 +27,7 @@ extension HTMLRenderer {
       <meta name="color-scheme" content="light dark">
       <meta name="referrer" content="same-origin">
       <meta name="robots" content="noindex">
-      \(frame.nonce.map(style) ?? files)
+      \(frame.nonce.map(style) ?? files(frame.scripts))
       </head>
       <body\(attribute: "class", frame.showsDetail ? "has-detail" : nil)>
       <a class="skip" href="#main">Skip to content</a>
@@ -45,11 +46,11 @@ extension HTMLRenderer {
       """
   }
 
-  private var files: HTML {
+  private func files(_ scripts: [Asset]) -> HTML {
     """
     <link rel="icon" type="image/svg+xml" href="\(Asset.icon.address)">
     <link rel="stylesheet" href="\(Asset.stylesheet.address)">
-    <script type="module" src="\(Asset.script.address)"></script>
+    \(scripts.map { #"<script type="module" src="\#($0.address)"></script>"# })
     """
   }
 
@@ -61,8 +62,10 @@ extension HTMLRenderer {
     """
     <nav aria-label="Sources">
     <ul>
-    <li><a href="/search"\(attribute: "aria-current", place == "search" ? "page" : nil)>\
+    <li\(attribute: "class", hasSQL ? nil : "apart")><a href="/search"\
+    \(attribute: "aria-current", place == "search" ? "page" : nil)>\
     \(Icon.search.html)<span>All sources</span></a></li>
+    \(hasSQL ? sqlLink(isCurrent: place == "sql") : nil)
     \(sources.map { source in
       """
       <li><a href="\(WebAddress.list(source.name, ServedQuery()))"\
@@ -77,6 +80,13 @@ extension HTMLRenderer {
     </nav>
     <p class="shortcuts" hidden><label><input type="checkbox" id="shortcuts" checked>\
     <span><kbd>/</kbd> searches</span></label></p>
+    """
+  }
+
+  private func sqlLink(isCurrent: Bool) -> HTML {
+    """
+    <li class="apart"><a href="/sql"\(attribute: "aria-current", isCurrent ? "page" : nil)>\
+    \(Icon.database.html)<span>SQL</span></a></li>
     """
   }
 

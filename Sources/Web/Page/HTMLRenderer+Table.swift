@@ -105,10 +105,15 @@ extension HTMLRenderer {
     return """
       <details class="menu"><summary class="button">Data</summary>
       <div class="panel"><p><a href="\(address)">JSON</a> · <a href="\(csv)">CSV</a> of this page</p>
+      \(hasSQL ? sqlLink(content) : nil)
       <p><button type="button" class="button" data-copy="\(address)" data-url hidden>Copy the API’s address</button></p>
       <p><button type="button" class="button" data-copy="\(command(content))" hidden>Copy the command</button></p>
       <p class="command"><code>\(command(content))</code></p></div></details>
       """
+  }
+
+  private func sqlLink(_ content: SourceContent) -> HTML {
+    #"<p><a href="\#(WebAddress.sql(Self.query(of: content)))">SQL</a></p>"#
   }
 
   /// The command that lists the same records.

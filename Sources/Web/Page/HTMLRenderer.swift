@@ -14,6 +14,9 @@ struct HTMLRenderer: Sendable {
 
   var now: Date
 
+  /// True if the store answers queries in SQL.
+  var hasSQL = false
+
   static let contentSecurityPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

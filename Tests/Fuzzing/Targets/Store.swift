@@ -2,7 +2,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 
-@testable import AggregatorSQL
+@testable import AggregatorQueries
 
 /// Damaged store files, and SQL queries.
 extension FuzzTarget {

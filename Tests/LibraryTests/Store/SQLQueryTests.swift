@@ -1,4 +1,5 @@
 import AggregatorFiles
+import AggregatorQueries
 import AggregatorSQL
 import Foundation
 import Testing

@@ -2,6 +2,7 @@ import AggregatorKit
 import Foundation
 import Testing
 
+@testable import AggregatorQueries
 @testable import AggregatorWeb
 
 @Suite struct HTMLRendererTests {
@@ -10,7 +11,7 @@ import Testing
     sources: [
       MadeUpSource.heroes, MadeUpSource.countries, MadeUpSource.products, MadeUpSource.hostile,
     ],
-    isReadOnly: false, now: MadeUpSource.now)
+    isReadOnly: false, now: MadeUpSource.now, hasSQL: true)
 
   private func list(_ source: MadeUpSource, _ query: ServedQuery = ServedQuery()) -> String {
     pages.page(SourceContent(source: source, query: query, list: .success(source.page(query))))
@@ -36,6 +37,41 @@ import Testing
     }
     return pages.search(
       SearchContent(query: ServedQuery(query: query), answers: query == nil ? [] : answers))
+  }
+
+  private static let attack = "</textarea><script>alert(1)</script>' onclick='alert(2)"
+
+  private static let tables = [
+    ServedTable(name: "heroes", columns: ["id", "order", "first name"], count: 12_345),
+    ServedTable(
+      name: "\"><script>alert(3)</script>", columns: ["<img src=x onerror=alert(4)>", "a\"b"]),
+  ]
+
+  private var hostileAnswer: String {
+    pages.sql(
+      SQLContent(
+        text: Self.attack, tables: Self.tables,
+        answer: .success(
+          SQLAnswer(
+            columns: ["<script>alert(5)</script>", "\u{202E}evil", "\" onclick=\"alert(6)", "n"],
+            rows: [
+              [
+                .text("<img src=x onerror=alert(7)>"), .text("javascript:alert(8)"),
+                .text("\u{202E}txt.exe\u{1B}[31m"), .integer(1),
+              ],
+              [.null, .text(String(repeating: "<b>", count: 300)), .bool(true), .number(1.5)],
+            ], hasMore: true, time: .milliseconds(12),
+            notes: ["<script>alert(9)</script>\u{202E}"]))))
+  }
+
+  private var hostileFailure: String {
+    pages.sql(
+      SQLContent(
+        text: Self.attack, tables: Self.tables,
+        answer: .failure(
+          Problem(
+            400, "invalidRequest", "no such table: <script>alert(10)</script>\u{202E}",
+            hint: "did you mean \"<b>\"?"))))
   }
 
   private static let rateLimited = {
@@ -73,6 +109,8 @@ import Testing
         ("hostile/1", detail(hostile, hostile.records[1].id)),
         ("hostile-query", list(hostile, ServedQuery(query: "\"><script>alert(10)</script>"))),
         ("search", search(nil)), ("search?query=s", search("s")),
+        ("sql", pages.sql(SQLContent(text: nil, tables: Self.tables, answer: nil))),
+        ("sql?sql=attack", hostileAnswer), ("sql?sql=failure", hostileFailure),
         ("404", pages.failure(Problem(404, "notFound", "no page \"/x\""))),
       ]
   }
@@ -120,9 +158,49 @@ import Testing
     for (name, html) in all {
       let names = html.replacing(/"[^"]*"/, with: "")
       #expect(!names.contains(/<[^>]*\s(?:style|on[a-z]+)=/), "\(name)")
-      #expect(html.matches(of: /<script/).count == 1, "\(name)")
+      let count = name.hasPrefix("sql") ? 2 : 1
+      #expect(html.matches(of: /<script/).count == count, "\(name)")
       #expect(!html.contains("data:"), "\(name)")
     }
+  }
+
+  @Test func aQueryAndItsResultAreText() {
+    for html in [hostileAnswer, hostileFailure] {
+      #expect(html.contains("&#60;/textarea&#62;&#60;script&#62;alert(1)"))
+      #expect(html.contains("data-name=\"&#34;&#60;img src=x onerror=alert(4)&#62;&#34;\""))
+      #expect(html.contains(#"data-name="&#34;order&#34;""#))
+      #expect(html.contains(#"data-name="id""#))
+      #expect(html.contains("12,345 rows"))
+    }
+    #expect(hostileAnswer.contains("The first 2 rows in 12 ms"))
+    #expect(hostileAnswer.contains("There are more rows."))
+    #expect(hostileAnswer.contains(#"<td class="null" dir="auto">null</td>"#))
+    #expect(!hostileAnswer.contains(#"href="javascript"#))
+    #expect(hostileFailure.contains(#"aria-invalid="true""#))
+  }
+
+  @Test func aListLeadsToItsQuery() {
+    func query(_ order: String?, of source: MadeUpSource = .heroes) -> String {
+      HTMLRenderer.query(of: SourceContent(source: source, query: ServedQuery(order: order)))
+    }
+    var source = MadeUpSource.heroes
+    source.fields = ["name", "order"].map {
+      FieldEntry(
+        Field<ServedRecord>($0, $0, \.name, about: "A field."))
+    }
+    #expect(query(nil) == #"SELECT * FROM "heroes" LIMIT 100"#)
+    #expect(
+      query("-name,order", of: source)
+        == #"SELECT * FROM "heroes" ORDER BY name DESC, "order" LIMIT 100"#)
+    #expect(query("unknown", of: source) == query(nil))
+    #expect(list(.heroes).contains(#"<a href="/sql?sql=SELECT%20%2A%20FROM%20%22heroes%22"#))
+    let withoutSQL = HTMLRenderer(
+      program: "aggregator", sources: pages.sources, isReadOnly: false, now: MadeUpSource.now)
+    let heroes = MadeUpSource.heroes
+    let html = withoutSQL.page(
+      SourceContent(
+        source: heroes, query: ServedQuery(), list: .success(heroes.page(ServedQuery()))))
+    #expect(!html.contains("/sql"))
   }
 
   @Test func textCannotReorderThePage() {

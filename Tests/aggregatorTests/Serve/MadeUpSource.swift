@@ -13,8 +13,8 @@ struct MadeUpSource: ServedSource {
   var isEndless = false
   var hasStore = true
   var largestPage = 100
-  var records: [ServedRecord] = []
   var fields: [FieldEntry] = []
+  var records: [ServedRecord] = []
   var provenance = Provenance(.live, fetchedAt: now, endpoint: "https://example.com/api/records")
 
   static let now = Date(timeIntervalSince1970: 1_800_000_000)

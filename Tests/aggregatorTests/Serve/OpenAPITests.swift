@@ -24,6 +24,7 @@ import Testing
 
   private let sandbox: Sandbox
   private let sources: [any ServedSource]
+  private let sql: ServedSQL
   private let document: JSON
 
   init() throws {
@@ -32,6 +33,7 @@ import Testing
       settings: Settings([:]), transport: NoNetwork(),
       store: SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path))
     sources = AggregatorPlugins.plugins.map { Self.served($0, in: environment) }
+    sql = ServedSQL(of: AggregatorPlugins.plugins, in: environment)
     document = OpenAPI.document(for: sources, of: Self.server)
   }
 
@@ -152,10 +154,11 @@ import Testing
 
   @Test func `the API knows all paths and parameters of the document, and no others`() async throws
   {
-    let api = API(sources: sources, now: { Date(timeIntervalSince1970: 0) })
+    let api = API(sources: sources, sql: sql, now: { Date(timeIntervalSince1970: 0) })
     let values = [
       "query": "a", "limit": "1", "cursor": "x", "cache": "offline", "fields": "id",
       "where": "id=1", "sort": "id", "size": "small", "pages": "1", "format": "csv", "offset": "0",
+      "sql": "SELECT 1",
     ]
     var count = 0
     for (path, method, operation) in operations() where path.hasPrefix("/api/") {
@@ -202,12 +205,14 @@ import Testing
   }
 
   @Test func `answers have the members that the document requires`() async throws {
-    let api = API(sources: sources, now: { Date(timeIntervalSince1970: 0) })
+    let api = API(sources: sources, sql: sql, now: { Date(timeIntervalSince1970: 0) })
     for (path, query, schema) in [
       (["countries"], [("cache", "offline")], "CountriesPage"),
       (["countries", "FR"], [("cache", "offline")], "CountriesPage"),
       (["search"], [("query", "spider"), ("cache", "offline")], "SearchPage"),
       (["sources"], [], "SourcesPage"),
+      (["sql"], [("sql", "SELECT 1 AS one")], "SQLPage"),
+      (["sql"], [("sql", "SELECT FROM")], "Problem"),
       (["countries", "schema", "changes"], [], "SchemaChangesPage"),
       (["heroes"], [("limit", "0")], "Problem"),
     ] {

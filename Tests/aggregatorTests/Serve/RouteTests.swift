@@ -6,6 +6,7 @@ import Testing
 @Suite struct RouteTests {
   static let routes: [Route] = [
     .health, .document, .metrics, .api(RoutePath(.sources)), .api(RoutePath(.search)),
+    .api(RoutePath(.sql)), .page(RoutePath(.sql)),
     .api(RoutePath(.list, "heroes")), .api(RoutePath(.record, "heroes", "a/b")),
     .api(RoutePath(.image, "heroes", "image")), .api(RoutePath(.restore, "heroes", "restore")),
     .page(RoutePath(.start)), .page(RoutePath(.search)), .page(RoutePath(.list, "search")),

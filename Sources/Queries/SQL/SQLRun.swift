@@ -1,0 +1,175 @@
+package import AggregatorKit
+package import AggregatorTerminal
+
+/// A compiled query in SQL of local data, with what is known of its completeness.
+package struct SQLRun: Sendable {
+  package let result: any SQLResult
+  package let columns: [String]
+
+  /// The gaps in the cached records of the sources that the query reads.
+  package let gaps: [CacheGap]
+
+  /// Warnings of sources whose records may be those of another account.
+  package let doubts: [SourceWarning]
+
+  /// Warnings of records that are too large for a query.
+  package let omissions: [SourceWarning]
+
+  /// The time limit of a query unless another one is given.
+  package static let defaultTime = Duration.seconds(30)
+
+  /// The memory limit of SQLite in bytes, enough for sorting and a few large values.
+  package static let maxMemory = 64 << 20
+
+  /// Compiles a query over the tables of plugins, with bundled records where none are cached.
+  ///
+  /// - Throws: ``SourceError`` of the query or the store, or ``CommandError`` without a store for queries.
+  package init(
+    _ text: String, of plugins: [any Plugin], and attached: [SQLAttachment] = [],
+    in environment: PluginEnvironment, within time: QueryTime
+  ) async throws {
+    let store = try environment.databaseStore()
+    let records = try environment.requiredStore()
+    var views = plugins.flatMap { SQLView.all(of: $0) }
+    try await records.prepare(views, for: text)
+    if store.joinsOtherTables {
+      views = []
+      for plugin in plugins {
+        views += try await SQLView.all(of: plugin, for: text, in: environment)
+      }
+    }
+    let query = try await store.query(text, over: views, and: attached, within: time.left)
+    let sources = await query.sources
+    let bundled = views.filter { $0.bundled != nil }.map(\.source.source)
+    gaps = try await records.gaps(of: sources, among: plugins).map {
+      bundled.contains($0.warning.source ?? "") ? $0.filledByBundledRecords : $0
+    }
+    doubts = await records.warningsOfUnknownSecrets(sources)
+    omissions = await query.omissions
+    columns = await query.columns
+    result = query
+  }
+
+  /// All warnings of an answer, as documents have them.
+  package var warnings: [SourceWarning] { doubts + omissions + gaps.map(\.warning) }
+}
+
+extension PluginEnvironment {
+  /// The store as one that answers queries.
+  package func databaseStore() throws(CommandError) -> any DatabaseStore {
+    guard let store = try requiredStore().capabilities.database else {
+      throw CommandError(.notFound, "this store does not support SQL")
+    }
+    return store
+  }
+}
+
+extension Store {
+  /// Puts records away that must not be shown; a query reads the store itself.
+  package func prepare(_ views: [SQLView], for query: String) async throws(SourceError) {
+    let query = query.lowercased()
+    for view in views where query.contains(view.name) {
+      try await permitted { () async throws(SourceError) in
+        try await capabilities.scopes?.prepare(view.source.source)
+      }
+    }
+  }
+
+  /// Warns of sources whose records may be those of another account.
+  fileprivate func warningsOfUnknownSecrets(_ sources: [String]) async -> [SourceWarning] {
+    var warnings: [SourceWarning] = []
+    for source in sources {
+      guard let warning = await warningOfUnknownSecret(source) else { continue }
+      warnings.append(SourceWarning(source, warning))
+    }
+    return warnings
+  }
+
+  /// The gaps in the cached records of some sources.
+  fileprivate func gaps(
+    of sources: [String], among plugins: [any Plugin]
+  ) async throws(SourceError) -> [CacheGap] {
+    try await permitted { () async throws(SourceError) in
+      var gaps: [CacheGap] = []
+      for plugin in plugins where sources.contains(plugin.name) {
+        if let gap = try await plugin.gap(in: self) { gaps.append(gap) }
+      }
+      return gaps
+    } ?? []
+  }
+
+  /// `nil` if the role of the store may read the views, but not the store.
+  private func permitted<Answer>(
+    _ body: () async throws(SourceError) -> Answer
+  ) async throws(SourceError) -> Answer? {
+    do throws(SourceError) { return try await body() } catch {
+      guard error.missingRight != nil else { throw error }
+      return nil
+    }
+  }
+}
+
+extension SQLResult {
+  /// Warns of the records that are too large for a query.
+  fileprivate var omissions: [SourceWarning] {
+    tooLarge.sorted { $0.key < $1.key }.map { name, count in
+      SourceWarning(
+        name, Warning(.tooLarge, "\(count.of("record")) larger than 1 MB left out of the query"))
+    }
+  }
+}
+
+extension SQLView {
+  /// The tables of a source and of its lists.
+  package static func all<P: Plugin>(of plugin: P) -> [SQLView] {
+    all(of: plugin.name, plugin.fields, plugin.tables)
+  }
+
+  /// The tables for a query, with bundled records if the store of the environment has none of the source.
+  fileprivate static func all<P: Plugin>(
+    of plugin: P, for query: String, in environment: PluginEnvironment
+  ) async throws(SourceError) -> [SQLView] {
+    var views = all(of: plugin)
+    let query = query.lowercased()
+    guard query.contains(plugin.name.lowercased()) else { return views }
+    let local = try await plugin.localRecords(in: environment)
+    guard !local.isCached else { return views }
+    var records: [BundledRecord] = []
+    do throws(SourceError) {
+      let pages = local.source.pages(size: 1000).makeAsyncIterator()
+      while let step = try await pages.next() {
+        records += step.items.compactMap { item in
+          (try? CanonicalJSON.bytes(of: item)).map {
+            BundledRecord(id: item.id.description, json: $0)
+          }
+        }
+      }
+    } catch  where [.nothingCached, .offline].contains(error.code) {
+      return views
+    }
+    for index in views.indices where query.contains(views[index].name.lowercased()) {
+      views[index].bundled = records
+    }
+    return views
+  }
+}
+
+/// The time limit of a query, from reading its files to its last row.
+///
+/// Time in which the reader of the output keeps the program waiting, such as a pager, does not count.
+package struct QueryTime: Sendable {
+  private var end: ContinuousClock.Instant
+  private let waited = Output.timeWaited
+
+  package init(_ limit: Duration) { end = .now + limit }
+
+  /// Zero or less once it is over.
+  package var left: Duration { end - .now + (Output.timeWaited - waited) }
+
+  /// Runs `body`, whose time does not count either.
+  package mutating func pausing<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+    let start = ContinuousClock.now
+    defer { end += .now - start }
+    return try await body()
+  }
+}

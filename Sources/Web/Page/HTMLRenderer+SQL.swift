@@ -1,0 +1,165 @@
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+
+// The page for queries in SQL.
+
+struct SQLContent: Sendable {
+  /// The query; `nil` before one was typed.
+  let text: String?
+
+  let tables: [ServedTable]
+
+  /// `nil` without a query.
+  let answer: Result<SQLAnswer, Problem>?
+}
+
+extension HTMLRenderer {
+  func sql(_ content: SQLContent) -> String {
+    let text = content.text ?? content.tables.first.map { Self.query(of: $0.name) } ?? ""
+    let isFailure = content.answer?.failure != nil
+    return document(
+      Frame(title: "SQL", place: "sql", scripts: [.script, .sqlScript]),
+      """
+      <div class="column">
+      <div class="heading"><div><h1>SQL</h1>
+      <p class="summary">Query the cached records of all sources with one SELECT. Nothing can be changed.</p>\
+      </div></div>
+      <div class="query">
+      <form id="sql-form" action="\(RoutePath(PagePath.sql).text)" method="get">
+      <label for="sql">Query</label>
+      <div class="editor"><textarea id="sql" name="sql" rows="5" required autofocus spellcheck="false" \
+      autocomplete="off" autocapitalize="off" autocorrect="off"\
+      \(attribute: "aria-describedby", content.answer == nil ? nil : "outcome")\
+      \(attribute: "aria-invalid", isFailure ? "true" : nil)>
+      \(text)</textarea></div>
+      <div class="actions"><button type="submit" class="button primary">Run</button>
+      <details class="menu" id="saved" hidden><summary class="button">Saved queries</summary>
+      <div class="panel"></div></details>
+      <span class="keys" hidden><kbd>Ctrl</kbd> <kbd>Enter</kbd> runs, <kbd>Ctrl</kbd> <kbd>Space</kbd> completes</span></div>
+      </form>
+      \(content.answer.map { result($0, of: text) })
+      \(tables(content.tables))
+      </div>
+      </div>
+      """
+    ).text
+  }
+
+  /// The query that shows a table.
+  static func query(of table: String, order: String? = nil) -> String {
+    "SELECT * FROM \(table.sqlQuoted)\(order.map { " ORDER BY \($0)" } ?? "") LIMIT 100"
+  }
+
+  /// The query that shows the table of a list, in its order.
+  static func query(of content: SourceContent) -> String {
+    let columns = Set(content.source.fields.map(\.id))
+    let keys = (content.query.order ?? "").split(separator: ",").map { key in
+      let isDescending = key.hasPrefix("-")
+      return (name: String(isDescending ? key.dropFirst() : key), isDescending: isDescending)
+    }
+    let isStored = !keys.isEmpty && keys.allSatisfy { columns.contains($0.name) }
+    let order = keys.map { $0.name.sqlSpelling + ($0.isDescending ? " DESC" : "") }
+    return query(
+      of: content.source.name, order: isStored ? order.joined(separator: ", ") : nil)
+  }
+
+  private func tables(_ tables: [ServedTable]) -> HTML {
+    """
+    <section class="schemas" aria-labelledby="tables" tabindex="0"><h2 id="tables">Tables</h2>
+    \(tables.map { table in
+      """
+      <div class="schema-table"><h3><code data-name="\(table.name.sqlSpelling)">\(table.name.safeLine)</code></h3>
+      <p>\(table.count.map { "\($0.grouped) row\($0 == 1 ? "" : "s") · " })\
+      <a href="\(WebAddress.sql(Self.query(of: table.name)))">Show<span class="visually-hidden"> \(table.name.safeLine)</span></a></p>
+      <ul aria-label="Columns of \(table.name.safeLine)">\(table.columns.map { name in
+        #"<li><code data-name="\#(name.sqlSpelling)">\#(name.safeLine)</code></li>"#
+      })</ul></div>
+
+      """
+    })
+    </section>
+    """
+  }
+
+  private func result(_ answer: Result<SQLAnswer, Problem>, of text: String) -> HTML {
+    switch answer {
+    case .success(let answer):
+      return """
+        <section id="result" aria-label="Result">
+        <div class="bar"><p class="count" id="outcome">\(count(answer))</p>\(downloads(text))</div>
+        \(answer.hasMore ? Self.moreRows : nil)
+        \(answer.notes.map { #"<p class="note" dir="auto">\#($0.safeLine.capitalizedFirst)</p>"# })
+        <div id="chart" hidden></div>
+        \(answer.rows.isEmpty ? nil : table(answer))
+        </section>
+        """
+    case .failure(let problem):
+      return """
+        <section id="result" aria-label="Result">
+        <div class="failure" id="outcome">\(Icon.warning.html)<div>\
+        \([problem.message, problem.hint].compactMap(\.self).map { text in
+          let sentence = text.safeLine.capitalizedFirst
+          return #"<p dir="auto">\#(sentence)\#(sentence.last?.isPunctuation == true ? "" : ".")</p>"#
+        })</div></div>
+        </section>
+        """
+    }
+  }
+
+  private static let moreRows: HTML = """
+    <p class="note">There are more rows. Narrow the query, or take all of them as CSV or JSON from Data.</p>
+    """
+
+  private func count(_ answer: SQLAnswer) -> String {
+    let count = answer.rows.count
+    let rows = "\(count.grouped) row\(count == 1 ? "" : "s")"
+    let took = "in \(answer.time.text)"
+    return answer.hasMore
+      ? "The first \(rows) \(took)" : count == 0 ? "No rows \(took)" : "\(rows) \(took)"
+  }
+
+  private func downloads(_ text: String) -> HTML {
+    let command = "\(program) sql \(text.shellQuoted)".safeCell
+    return """
+      <details class="menu data"><summary class="button">Data</summary>
+      <div class="panel">\([("csv", "CSV"), ("json", "JSON"), ("ndjson", "NDJSON")].map { format, label in
+        let address = WebAddress.api(sql: text, format: format)
+        return #"<p><a href="\#(address)" download="result.\#(format)">All rows as \#(label)</a></p>"# as HTML
+      })
+      <p><button type="button" class="button" data-copy="\(WebAddress.api(sql: text))" data-url hidden>Copy the API’s address</button></p>
+      <p><button type="button" class="button" data-copy="\(command)" hidden>Copy the command</button></p>
+      <p class="command"><code>\(command)</code></p></div></details>
+      """
+  }
+
+  private func table(_ answer: SQLAnswer) -> HTML {
+    let numeric = answer.columns.indices.map { answer.rows.areNumbers(at: $0) }
+    return """
+      <div class="table-box" tabindex="0" role="region" aria-label="Rows"><table>
+      <thead><tr>\(answer.columns.enumerated().map { index, name in
+        #"<th scope="col"\#(attribute: "class", numeric[index] ? "number" : nil)>\#(name.safeLine)</th>"#
+      })</tr></thead>
+      <tbody>
+      \(answer.rows.map { row in
+        "<tr>\(zip(row, numeric).map(cell))</tr>\n"
+      })
+      </tbody></table></div>
+      """
+  }
+
+  private func cell(_ value: SQLValue, isNumeric: Bool) -> HTML {
+    let text = value == .null ? "" : value.json.cell
+    let shown = text.oneLine(atMost: 200).safeLine
+    let type = value == .null ? "null" : isNumeric ? "number" : nil
+    let content: HTML =
+      if shown == text, let address = text.webAddress {
+        """
+        <a href="\(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\(shown)</a>
+        """
+      } else {
+        "\(value == .null ? "null" : shown)"
+      }
+    return #"<td\#(attribute: "class", type) dir="auto">\#(content)</td>"#
+  }
+}

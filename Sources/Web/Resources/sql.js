@@ -1,0 +1,369 @@
+/* The script of the page for SQL: completion, saved queries and charts. Without it, queries run all the same. */
+
+const $ = (selector, root = document) => root.querySelector(selector);
+const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+const form = $("#sql-form");
+const field = $("#sql");
+
+/* Returns an element with attributes and children; `on…` attributes are listeners. */
+function make(name, attributes = {}, ...children) {
+  const drawn = ["svg", "path", "rect", "circle", "text", "title", "g", "line"].includes(name);
+  const element = drawn
+    ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value !== undefined && value !== false) element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children);
+  return element;
+}
+
+function announce(text) { $("#announcer").textContent = text; }
+
+/* Browsers can be told to keep nothing. */
+function attempt(run) { try { return run(); } catch { return undefined; } }
+
+/* -- The field -- */
+
+/* Replaces a part of the query in a way that the browser can undo. */
+function replace(start, end, text) {
+  field.focus();
+  field.setSelectionRange(start, end);
+  // Nothing else adds to what Ctrl-Z takes back.
+  if (!document.execCommand("insertText", false, text)) field.setRangeText(text, start, end, "end");
+}
+
+field.setSelectionRange(field.value.length, field.value.length);
+$(".keys").hidden = false;
+if (/Mac|iPhone|iPad/.test(navigator.platform)) $(".keys kbd").textContent = "⌘";
+
+for (const code of $$("code[data-name]")) {
+  const insert = () => {
+    const { selectionStart: start, selectionEnd: end, value } = field;
+    const gap = /[\w"]$/.test(value.slice(0, start)) ? " " : "";
+    replace(start, end, gap + code.dataset.name);
+  };
+  code.replaceWith(make("button", {
+    type: "button", class: "name", "data-name": code.dataset.name, onclick: insert,
+    title: "Insert into the query",
+  }, code.textContent));
+}
+
+/* -- Completion of names: a list box that belongs to the field (WAI-ARIA, the pattern of the combo box) -- */
+
+const tables = $$(".schema-table").map(table => {
+  const [name, ...columns] = $$("[data-name]", table).map(button => button.dataset.name);
+  return { name, columns };
+});
+const box = make("ul", { id: "names", role: "listbox", "aria-label": "Names", hidden: true });
+field.after(box);
+let word = "", chosen = 0;
+
+field.setAttribute("aria-autocomplete", "list");
+field.setAttribute("aria-haspopup", "listbox");
+
+/* The names that begin with a word, those of tables of the query before all others. */
+function names(word, all) {
+  const text = field.value.toLowerCase();
+  const plain = name => name.replace(/^"|"$/g, "").toLowerCase();
+  const named = tables.filter(table => text.includes(plain(table.name)));
+  const found = new Map();
+  const add = (name, about) => {
+    const begins = plain(name).startsWith(word.replace(/^"/, "").toLowerCase());
+    if ((all || begins) && name !== word && !found.has(name)) found.set(name, about);
+  };
+  for (const table of named) for (const column of table.columns) add(column, table.name);
+  for (const table of tables) add(table.name, "table");
+  if (!named.length) for (const table of tables) for (const column of table.columns) add(column, table.name);
+  return [...found].slice(0, 50);
+}
+
+/* The place of the caret, which a copy of the text shows. */
+function caret() {
+  const end = make("span", {}, "\u200b");
+  const copy = make("div", { class: "copy", "aria-hidden": "true" },
+    field.value.slice(0, field.selectionStart - word.length), end);
+  field.after(copy);
+  const { offsetLeft: left, offsetTop: top, offsetHeight: height } = end;
+  copy.remove();
+  return { left, top: top + height - field.scrollTop };
+}
+
+function complete(all = false) {
+  const before = field.value.slice(0, field.selectionStart);
+  word = before.match(/"?[\p{L}_][\p{L}\p{N}_]*$/u)?.[0] ?? "";
+  const found = word || all ? names(word, all && !word) : [];
+  const isText = (before.match(/'/g)?.length ?? 0) % 2 === 1;
+  if (!found.length || isText || field.selectionStart !== field.selectionEnd) return close();
+  box.replaceChildren(...found.map(([name, about], index) => make(
+    "li", { role: "option", id: `name-${index}`, onmousedown: event => { event.preventDefault(); accept(name); } },
+    make("span", {}, name), make("small", {}, about))));
+  box.hidden = false;
+  const { left, top } = caret();
+  box.style.left = `${Math.max(0, Math.min(left, field.clientWidth - box.offsetWidth))}px`;
+  box.style.top = `${top}px`;
+  field.setAttribute("aria-controls", box.id);
+  choose(0);
+  announce(`${found.length} ${found.length === 1 ? "name" : "names"}`);
+}
+
+function choose(index) {
+  const options = box.children;
+  chosen = (index + options.length) % options.length;
+  for (const [number, option] of [...options].entries()) {
+    option.setAttribute("aria-selected", String(number === chosen));
+  }
+  field.setAttribute("aria-activedescendant", options[chosen].id);
+  options[chosen].scrollIntoView({ block: "nearest" });
+}
+
+function close() {
+  box.hidden = true;
+  field.removeAttribute("aria-activedescendant");
+  field.removeAttribute("aria-controls");
+}
+
+function accept(name) {
+  close();
+  replace(field.selectionStart - word.length, field.selectionStart, name);
+  close();
+}
+
+field.addEventListener("input", event => { if (event.isTrusted) complete(); });
+field.addEventListener("blur", close);
+field.addEventListener("click", close);
+field.addEventListener("keydown", event => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    close();
+    return form.requestSubmit();
+  }
+  if (event.key === " " && event.ctrlKey) {
+    event.preventDefault();
+    return complete(true);
+  }
+  if (box.hidden || event.isComposing) return;
+  const option = () => $("span", box.children[chosen]).textContent;
+  const actions = {
+    ArrowDown: () => choose(chosen + 1), ArrowUp: () => choose(chosen - 1),
+    Enter: () => accept(option()), Tab: () => accept(option()), Escape: close,
+    ArrowLeft: close, ArrowRight: close, Home: close, End: close,
+  };
+  if (!(event.key in actions) || event.shiftKey) return;
+  if (!["ArrowLeft", "ArrowRight", "Home", "End"].includes(event.key)) event.preventDefault();
+  actions[event.key]();
+});
+
+/* -- Saved queries, in this browser -- */
+
+const saved = $("#saved");
+const load = () => {
+  const queries = attempt(() => JSON.parse(localStorage.getItem("queries")));
+  return Array.isArray(queries) ? queries.filter(({ name, sql }) => name && sql) : [];
+};
+const store = queries => attempt(() => {
+  localStorage.setItem("queries", JSON.stringify(queries));
+  return true;
+});
+
+function showSaved() {
+  const queries = load();
+  const input = make("input", { id: "saved-name", maxlength: "80", autocomplete: "off" });
+  const keep = event => {
+    event.preventDefault();
+    // The button is replaced: the menu would take it for one outside.
+    event.stopPropagation();
+    const name = input.value.trim();
+    if (!name || !field.value.trim()) return;
+    const others = load().filter(query => query.name !== name);
+    const isKept = store([...others, { name, sql: field.value }].sort((a, b) => a.name.localeCompare(b.name)));
+    announce(isKept ? `Saved ${name}` : "This browser keeps nothing");
+    showSaved();
+    $("#saved-name").focus();
+  };
+  // The form of the query is around this, and forms cannot be in forms.
+  input.addEventListener("keydown", event => { if (event.key === "Enter") keep(event); });
+  $(".panel", saved).replaceChildren(
+    queries.length
+      ? make("ul", {}, ...queries.map(({ name, sql }) => make("li", {},
+        make("a", { href: `${form.getAttribute("action")}?sql=${encodeURIComponent(sql)}` }, name),
+        make("button", {
+          type: "button", class: "button", "aria-label": `Delete ${name}`,
+          onclick: event => {
+            event.stopPropagation();
+            store(load().filter(query => query.name !== name));
+            announce(`Deleted ${name}`);
+            showSaved();
+            $("#saved-name").focus();
+          },
+        }, "Delete"))))
+      : make("p", { class: "note" }, "No query is saved in this browser."),
+    make("div", { class: "save" }, make("label", { for: "saved-name" }, "Name"), input,
+      make("button", { type: "button", class: "button primary", onclick: keep }, "Save this query")));
+}
+saved.hidden = false;
+showSaved();
+
+/* -- Charts of the result -- */
+
+const chart = $("#chart");
+const number = text => (text.trim() === "" ? NaN : Number(text));
+const isDate = text => /^\d{4}-\d\d(-\d\d([T ][\d:.]+(Z|[+-]\d\d:?\d\d)?)?)?$/.test(text);
+
+/* The columns of the table: their names, their texts with "" for null, and their kinds. */
+function columns() {
+  const rows = $$("#result tbody tr");
+  return $$("#result thead th").map((heading, index) => {
+    const texts = rows.map(({ cells }) => cells[index].matches(".null") ? "" : cells[index].textContent);
+    const known = texts.filter(Boolean);
+    const kind = heading.matches(".number") ? "number"
+      : known.length && known.every(isDate) ? "date" : known.length ? "text" : undefined;
+    const values = kind === "date" ? texts.map(text => (text ? Date.parse(text) : NaN)) : texts.map(number);
+    return { name: heading.textContent, kind, texts, values };
+  });
+}
+
+const place = (columns, names) => columns.find(({ name, kind }) => kind === "number" && names.includes(name.toLowerCase()));
+
+/* The kinds of charts that columns allow: each with the columns for its axes. */
+function kinds(columns) {
+  const of = (...kinds) => columns.filter(({ kind }) => kinds.includes(kind));
+  const [numbers, dates] = [of("number"), of("date")];
+  const latitude = place(columns, ["lat", "latitude"]);
+  const longitude = place(columns, ["lon", "lng", "long", "longitude"]);
+  const isOrdered = ({ values }) => values.length > 2 && values.every((value, index) => !index || value >= values[index - 1]);
+  const ordered = [...dates, ...numbers.filter(isOrdered)];
+  const texts = of("text");
+  const found = {};
+  if (latitude && longitude) found.map = { label: "Map", x: [longitude], y: [latitude] };
+  if (numbers.length && texts.length) found.bar = { label: "Bars", x: texts, y: numbers };
+  if (ordered.length && columns.length > 1 && numbers.some(column => column !== ordered[0])) {
+    found.line = { label: "Line", x: ordered, y: numbers };
+  }
+  if (numbers.length > 1) found.scatter = { label: "Scatter", x: numbers, y: numbers };
+  return found;
+}
+
+/* Round steps of an axis that cover a range. */
+function ticks(low, high, count, isTime) {
+  if (isTime) return Array.from({ length: count + 1 }, (_, index) => low + (high - low) * index / count);
+  const rough = (high - low) / count || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map(factor => factor * power).find(step => step >= rough);
+  const steps = [];
+  for (let index = Math.floor(low / step); index * step < high + step; index += 1) steps.push(index * step);
+  return steps.length > 1 ? steps : [...steps, (steps[0] ?? 0) + step];
+}
+
+const amount = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
+const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 2, useGrouping: false });
+function said(value, kind) {
+  if (kind === "date") return new Date(value).toISOString().slice(0, 10);
+  return Math.abs(value) < 10_000 ? plain.format(value) : amount.format(value);
+}
+const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+
+const maxBars = 40;
+
+function draw(kind, x, y) {
+  const isBar = kind === "bar", isMap = kind === "map";
+  let points = x.texts.map((text, index) => ({ text, label: y.texts[index], x: x.values[index], y: y.values[index] }))
+    .filter(point => Number.isFinite(point.y) && (isBar || Number.isFinite(point.x)));
+  if (isMap) points = points.filter(point => Math.abs(point.x) <= 180 && Math.abs(point.y) <= 90);
+  const all = points.length;
+  if (isBar) points = points.slice(0, maxBars);
+  if (!points.length) return undefined;
+  // Of a width that the screen has, so that words have their size.
+  const width = Math.max(300, Math.min(chart.clientWidth - 2, 1400));
+  const [left, right, top] = [isBar ? Math.min(160, width / 3) : 64, 24, 12];
+  const inner = width - left - right;
+  const height = isBar ? points.length * 24 : isMap ? inner / 2 : Math.min(360, inner * .6);
+  const extent = values => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+  const scale = (values, kind, count, isFromZero) => {
+    let [low, high] = extent(isFromZero ? [0, ...values] : values);
+    if (low === high && kind === "date") [low, high] = [low - 864e5, high + 864e5];
+    const steps = ticks(low, high, count, kind === "date");
+    return { steps, low: steps[0], high: steps.at(-1) };
+  };
+  const degrees = (limit, step) => ({
+    low: -limit, high: limit, steps: Array.from({ length: 2 * limit / step + 1 }, (_, index) => index * step - limit),
+  });
+  const across = isMap ? degrees(180, width < 600 ? 60 : 30)
+    : isBar ? scale(points.map(point => point.y), "number", Math.max(2, inner / 110), true)
+      : scale(points.map(point => point.x), x.kind, Math.max(2, Math.floor(inner / 110)));
+  const up = isMap ? degrees(90, 30) : isBar ? { steps: [] }
+    : scale(points.map(point => point.y), "number", 5);
+  const toX = value => left + inner * (value - across.low) / (across.high - across.low);
+  const toY = value => top + height - height * (value - up.low) / (up.high - up.low);
+  const [wide, high] = isBar ? [y, { name: x.name }] : [x, y];
+  const labels = [];
+  for (const step of across.steps) {
+    labels.push(make("line", { class: "grid", x1: toX(step), x2: toX(step), y1: top, y2: top + height }));
+    labels.push(make("text", { x: toX(step), y: top + height + 18, "text-anchor": "middle" }, said(step, wide.kind)));
+  }
+  for (const step of up.steps) {
+    labels.push(make("line", { class: "grid", x1: left, x2: left + inner, y1: toY(step), y2: toY(step) }));
+    labels.push(make("text", { x: left - 8, y: toY(step) + 4, "text-anchor": "end" }, said(step, "number")));
+  }
+  labels.push(make("text", { class: "axis", x: left + inner / 2, y: top + height + 42, "text-anchor": "middle" }, cut(wide.name, 60)));
+  if (isBar) labels.push(make("text", { class: "axis", x: left - 8, y: top + height + 42, "text-anchor": "end" }, cut(high.name, 20)));
+  else labels.push(make("text", { class: "axis", "text-anchor": "middle", transform: `translate(13 ${top + height / 2}) rotate(-90)` }, cut(high.name, 40)));
+  const marks = points.map((point, index) => {
+    const title = make("title", {}, `${point.text}: ${point.label}`);
+    if (!isBar) return make("circle", { cx: toX(point.x), cy: toY(point.y), r: kind === "line" ? 2.5 : 4 }, title);
+    const [start, end] = [toX(0), toX(point.y)];
+    return make("g", {},
+      make("rect", { x: Math.min(start, end), y: top + index * 24 + 3, width: Math.max(1, Math.abs(end - start)), height: 18, rx: 2 }, title),
+      make("text", { x: left - 8, y: top + index * 24 + 16, "text-anchor": "end" }, cut(point.text, Math.floor((left - 12) / 7))));
+  });
+  if (kind === "line") {
+    marks.unshift(make("path", { d: points.map((point, index) => `${index ? "L" : "M"}${toX(point.x).toFixed(1)} ${toY(point.y).toFixed(1)}`).join("") }));
+  }
+  const [low, most] = extent(points.map(point => point.y));
+  const name = isMap ? `Map of ${all} places` : `${{ bar: "Bar", line: "Line", scatter: "Scatter" }[kind]} chart of ${y.name} by ${x.name}: ${points.length} values from ${said(low)} to ${said(most)}. The table has them all.`;
+  const drawing = make("svg", { class: `drawing ${kind}`, role: "img", "aria-label": name, width, height: top + height + 50, viewBox: `0 0 ${width} ${top + height + 50}` }, ...labels, ...marks);
+  return [drawing, ...(points.length < all ? [make("p", { class: "note" }, `The first ${points.length} of ${all}.`)] : [])];
+}
+
+function showCharts() {
+  const found = columns();
+  const possible = kinds(found);
+  const names = Object.keys(possible);
+  if (!names.length || !found[0].texts.length) return;
+  chart.hidden = false;
+  const select = (label, options, change) => {
+    const element = make("select", { onchange: change }, ...options.map(({ value, name }) => make("option", { value }, name)));
+    return { element, labelled: make("label", {}, `${label} `, element) };
+  };
+  const pick = label => select(label, [], () => show());
+  const kind = select("Chart", [{ value: "", name: "None" }, ...names.map(name => ({ value: name, name: possible[name].label }))], () => offer());
+  const [x, y] = [pick("X"), pick("Y")];
+  const figure = make("div", { class: "figure" });
+  const offer = () => {
+    const axes = possible[kind.element.value];
+    for (const [axis, picker] of [["x", x], ["y", y]]) {
+      const choices = axes?.[axis] ?? [];
+      picker.element.replaceChildren(...choices.map(column => make("option", { value: found.indexOf(column) }, column.name)));
+      picker.labelled.hidden = choices.length < 2;
+    }
+    if (axes && x.element.value === y.element.value) {
+      const other = axes.y.find(column => String(found.indexOf(column)) !== x.element.value);
+      y.element.value = String(found.indexOf(other));
+    }
+    show();
+  };
+  const show = () => {
+    if (!kind.element.value) return figure.replaceChildren();
+    const drawn = draw(kind.element.value, found[x.element.value], found[y.element.value]);
+    figure.replaceChildren(...(drawn ?? [make("p", { class: "note" }, "There is nothing to draw.")]));
+  };
+  chart.replaceChildren(make("div", { class: "pickers" }, kind.labelled, x.labelled, y.labelled), figure);
+  // A result made for a chart shows it; any other waits to be asked.
+  if (found.length === 2 || possible.map) kind.element.value = names[0];
+  offer();
+  let drawnAt = chart.clientWidth;
+  addEventListener("resize", () => {
+    if (chart.clientWidth !== drawnAt) { drawnAt = chart.clientWidth; show(); }
+  });
+}
+if (chart) showCharts();

@@ -1,0 +1,228 @@
+package import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+import Synchronization
+
+/// Queries in SQL of the pages and the API, with the limits of the command `sql`.
+package final class ServedSQL: Sendable {
+  private let plugins: [any Plugin]
+  private let environment: PluginEnvironment
+  private let limits: Limits
+  private let running = Mutex(0)
+
+  package struct Limits: Sendable {
+    /// The time of a query of a page.
+    package var page = Duration.seconds(10)
+    /// The time of a query of the API.
+    package var document = SQLRun.defaultTime
+    /// The time for counting the rows of all tables of a page.
+    package var counting = Duration.milliseconds(300)
+    /// The most queries at once: they share the memory that queries may use.
+    package var queries = 4
+    /// The most bytes of a document, which is made before it is sent.
+    package var documentBytes = 64 << 20
+    package init() {}
+  }
+
+  /// The most rows of a page.
+  static let maxRows = 1000
+  /// The most bytes of the rows of a page.
+  private static let maxRowBytes = 4 << 20
+
+  package init(
+    of plugins: [any Plugin], in environment: PluginEnvironment, _ limits: Limits = Limits()
+  ) {
+    self.plugins = plugins
+    self.environment = environment
+    self.limits = limits
+  }
+
+  /// False if the store answers no queries, or there is none.
+  var isAvailable: Bool { (try? environment.databaseStore()) != nil }
+
+  // MARK: - For people
+
+  func answer(to text: String) async -> Result<SQLAnswer, Problem> {
+    let start = ContinuousClock.now
+    do {
+      return .success(
+        try await run(text, within: limits.page) { run, time in
+          var rows: [[SQLValue]] = []
+          var bytes = 0
+          while rows.count <= Self.maxRows, bytes <= Self.maxRowBytes,
+            let page = try await run.result.page(within: time.left)
+          {
+            rows += page
+            bytes += page.reduce(0) { $0 + $1.reduce(0) { $0 + $1.size } }
+          }
+          let hasMore = rows.count > Self.maxRows || bytes > Self.maxRowBytes
+          return SQLAnswer(
+            columns: run.columns, rows: Array(rows.prefix(Self.maxRows)), hasMore: hasMore,
+            time: .now - start,
+            notes: (run.doubts + run.omissions).map {
+              "\($0.source.map { "\($0): " } ?? "")\($0.warning.message)"
+            } + run.gaps.map(\.warning.warning.message))
+        })
+    } catch {
+      return .failure(problem(error, within: limits.page))
+    }
+  }
+
+  /// The tables, with the numbers of their rows as far as those are counted in a short time.
+  func tables() async -> [ServedTable] {
+    guard let store = try? environment.databaseStore() else { return [] }
+    let time = QueryTime(limits.counting)
+    var tables: [ServedTable] = []
+    for view in plugins.flatMap({ SQLView.all(of: $0) }) {
+      var table = ServedTable(name: view.name, columns: store.columns(of: view))
+      if time.left > .zero {
+        let rows = try? await run("SELECT count(*) FROM \(table.name.sqlQuoted)", within: time.left)
+        { run, time in try await run.result.page(within: time.left) }
+        if case .integer(let count)? = rows?.first?.first { table.count = count }
+      }
+      tables.append(table)
+    }
+    return tables
+  }
+
+  // MARK: - For programs
+
+  /// Returns the output of the command `sql`, and what it says of itself.
+  func document(
+    of text: String, as format: Format
+  ) async throws -> (text: String, summary: ListingSummary) {
+    do {
+      return try await run(text, within: limits.document) { [limits] run, time in
+        var rows = try await run.result.page(within: time.left)
+        var writer: any RecordWriter<SQLRow> = format.writer(
+          for: Listing(ofQuery: text, run.columns, like: rows ?? []),
+          on: TerminalLayout(width: 80, isTerminal: false, hasColor: false))
+        var document = writer.begin()
+        var count = 0
+        while let page = rows {
+          document += writer.append(page.map { SQLRow(values: $0) })
+          guard document.utf8.count <= limits.documentBytes else {
+            throw Problem(
+              413, "tooLarge", "the result is larger than \(limits.documentBytes.byteCount)",
+              hint: "narrow the query, or run it with the command sql")
+          }
+          count += page.count
+          rows = try await run.result.page(within: time.left)
+        }
+        let summary = ListingSummary(count: count, total: count, warnings: run.warnings)
+        document += writer.finish(summary)
+        return (document, summary)
+      }
+    } catch {
+      throw problem(error, within: limits.document)
+    }
+  }
+
+  // MARK: - Running
+
+  /// Runs a query, and ends it if the task is cancelled because the client has left.
+  private func run<Value: Sendable>(
+    _ text: String, within limit: Duration,
+    _ read: @Sendable (SQLRun, QueryTime) async throws -> Value
+  ) async throws -> Value {
+    let store = try environment.databaseStore()
+    guard begin(store) else {
+      var problem = Problem(503, "busy", "too many queries are running")
+      problem.retryAfter = 1
+      throw problem
+    }
+    defer { end(store) }
+    let time = QueryTime(limit)
+    let run = try await SQLRun(text, of: plugins, in: environment, within: time)
+    let cancel = await run.result.cancellation
+    // Also a query with more rows than are read.
+    defer { cancel?() }
+    return try await withTaskCancellationHandler {
+      try await read(run, time)
+    } onCancel: {
+      cancel?()
+    }
+  }
+
+  /// The bound holds for all of SQLite in this process, and so only while queries run.
+  private func begin(_ store: any DatabaseStore) -> Bool {
+    running.withLock { running in
+      guard running < limits.queries else { return false }
+      running += 1
+      store.boundQueryMemory(to: SQLRun.maxMemory)
+      return true
+    }
+  }
+
+  private func end(_ store: any DatabaseStore) {
+    running.withLock { running in
+      running -= 1
+      if running == 0 { store.boundQueryMemory(to: 0) }
+    }
+  }
+
+  private func problem(_ error: any Error, within limit: Duration) -> Problem {
+    guard let error = error as? SourceError else { return Problem(error) }
+    var problem = Problem(error)
+    // No schema can say what a database accepts.
+    if error.code == .invalidRequest {
+      problem = Problem(422, problem.code, problem.message, hint: problem.hint)
+    }
+    if error.code == .timedOut {
+      problem = Problem(
+        504, problem.code, "the query took longer than \(limit.text) and was stopped",
+        hint: "narrow it, for example with WHERE, or run it with the command sql and --timeout")
+    }
+    if let typo = error.cause as? SQLTypo {
+      problem.hint =
+        ["did you mean \"\(typo.nearest)\"?", problem.hint?.capitalizedFirst].compactMap(\.self)
+        .joined(separator: " ")
+    }
+    return problem
+  }
+}
+
+/// A result as the page shows it.
+struct SQLAnswer: Sendable {
+  let columns: [String]
+  var rows: [[SQLValue]]
+  /// True if there are more rows than these.
+  let hasMore: Bool
+  let time: Duration
+  /// In what way the answer may be incomplete.
+  var notes: [String] = []
+}
+
+struct ServedTable: Sendable {
+  let name: String
+  let columns: [String]
+  /// The number of rows; `nil` if counting would take long.
+  var count: Int?
+}
+
+extension String {
+  /// This text as a name in SQL, in quotes.
+  var sqlQuoted: String { "\"\(replacing("\"", with: "\"\""))\"" }
+
+  /// This text as a name in SQL, in quotes only where it needs them.
+  var sqlSpelling: String {
+    let isPlain = wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil
+    return isPlain && !Self.sqlKeywords.contains(lowercased()) ? self : sqlQuoted
+  }
+
+  /// The words that SQLite or PostgreSQL take for something else than a name.
+  private static let sqlKeywords: Set<String> = Set(
+    """
+    abort action add all alter analyse analyze and any array as asc asymmetric attach autoincrement begin between both \
+    by cascade case cast check collate collation column commit concurrently conflict constraint create cross current \
+    current_catalog current_date current_role current_schema current_time current_timestamp current_user database \
+    default deferrable deferred delete desc detach distinct do drop each else end escape except exclusive exists \
+    explain fail false fetch for foreign freeze from full glob grant group having if ignore ilike immediate in index \
+    indexed initially inner insert instead intersect into is isnull join key lateral leading left like limit localtime \
+    localtimestamp match natural no not nothing notnull null of offset on only or order outer over overlaps placing \
+    plan pragma primary query raise recursive references regexp reindex release rename replace restrict returning right \
+    rollback row savepoint select session_user set similar some symmetric table tablesample temp temporary then to \
+    trailing transaction trigger true union unique update user using vacuum values variadic verbose view virtual when \
+    where window with without
+    """.split(separator: " ").map(String.init))
+}

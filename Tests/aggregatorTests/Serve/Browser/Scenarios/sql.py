@@ -1,0 +1,148 @@
+"""Queries in SQL: completion, charts, saved queries, and all of it by the keyboard or without a script."""
+
+from urllib.parse import quote
+
+from playwright.sync_api import expect
+from site_under_test import fits, focused, is_accessible
+
+# Nothing asks for heroes: they are the bundled ones.
+BY_PUBLISHER = "SELECT publisher, count(*) AS number FROM heroes GROUP BY publisher"
+PLACES = "SELECT name, 1.5 AS lat, 2 AS lng FROM heroes LIMIT 3"
+NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9) SELECT i, i * i AS square FROM n"
+
+
+def address(query):
+    return "/sql?sql=" + quote(query)
+
+
+def run(site):
+    site.may_fail = True
+    without_script(site)
+    by_keyboard(site)
+    charts(site)
+    saved(site)
+    mistakes(site)
+    for scheme in ("light", "dark"):
+        page = site.open(address(BY_PUBLISHER), color_scheme=scheme)
+        expect(page.locator("#chart svg")).to_be_visible()
+        is_accessible(page)
+        page.locator("#sql").press("End")
+        page.keyboard.type(" ORDER BY publ")
+        expect(page.locator("#names")).to_be_visible()
+        is_accessible(page)
+        page.goto(site.origin + address("SELECT FROM"))
+        is_accessible(page)
+    page = site.open(address(BY_PUBLISHER), width=390, height=800)
+    expect(page.locator("#chart svg")).to_be_visible()
+    fits(page)
+    is_accessible(page)
+
+
+def by_keyboard(site):
+    page = site.open("/sql")
+    focused(page, "#sql")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("SELECT * FROM her")
+    option = page.locator("#names [aria-selected=true]")
+    expect(option).to_contain_text("heroes")
+    assert page.locator("#sql").get_attribute("aria-activedescendant") == option.get_attribute("id")
+    page.keyboard.press("Enter")
+    expect(page.locator("#sql")).to_have_value("SELECT * FROM heroes")
+    expect(page.locator("#names")).to_be_hidden()
+    page.keyboard.type(" WHERE ")
+    page.keyboard.press("Control+Space")
+    names = page.locator("#names [role=option] span").all_inner_texts()
+    assert names[:4] == ["id", "name", "realName", "publisher"], names
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Tab")
+    page.keyboard.type(" = 'Spider-Man'")
+    page.keyboard.press("Escape")
+    expect(page.locator("#sql")).to_have_value("SELECT * FROM heroes WHERE name = 'Spider-Man'")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/sql?sql=*")
+    expect(page.locator("#outcome")).to_contain_text("1 row in ")
+    expect(page.locator("#result tbody td").first).to_have_text("1443")
+    # A text is no name.
+    page.keyboard.press("Control+a")
+    page.keyboard.type("SELECT 'cou")
+    expect(page.locator("#names")).to_be_hidden()
+    # What completion has written can be taken back.
+    page.keyboard.press("Control+a")
+    page.keyboard.type("SELECT cou")
+    page.keyboard.press("Tab")
+    expect(page.locator("#sql")).to_have_value("SELECT countries")
+    page.keyboard.press("Control+z")
+    expect(page.locator("#sql")).to_have_value("SELECT cou")
+    page.fill("#sql", "SELECT count(*) FROM")
+    page.get_by_role("button", name="heroes", exact=True).click()
+    expect(page.locator("#sql")).to_have_value("SELECT count(*) FROM heroes")
+    focused(page, "#sql")
+
+
+def charts(site):
+    page = site.open(address(BY_PUBLISHER))
+    drawing = page.get_by_role("img", name="Bar chart of number by publisher")
+    rows = page.locator("#result tbody tr")
+    expect(drawing.locator("rect")).to_have_count(rows.count())
+    expect(drawing.locator(".axis")).to_have_text(["number", "publisher"])
+    page.locator(".pickers select").first.select_option("")
+    expect(page.locator("#chart svg")).to_have_count(0)
+    page.goto(site.origin + address(NUMBERS))
+    expect(page.get_by_role("img", name="Line chart of square by i: 9 values from 1 to 81.")).to_be_visible()
+    page.locator(".pickers select").first.select_option("scatter")
+    expect(page.get_by_role("img", name="Scatter chart").locator("circle")).to_have_count(9)
+    page.goto(site.origin + address(PLACES))
+    expect(page.get_by_role("img", name="Map of 3 places").locator("circle")).to_have_count(3)
+    # A table of many columns waits to be asked, and one of texts has no chart.
+    page.goto(site.origin + address("SELECT *, 1 AS number FROM countries"))
+    expect(page.locator(".pickers select").first).to_have_value("")
+    page.goto(site.origin + address("SELECT name FROM countries"))
+    expect(page.locator("#chart")).to_be_hidden()
+
+
+def saved(site):
+    page = site.open(address(BY_PUBLISHER))
+    page.get_by_text("Saved queries").click()
+    page.locator("#saved-name").fill("<b>by publisher</b>")
+    page.get_by_role("button", name="Save this query").click()
+    expect(page.locator("#saved li a")).to_have_text(["<b>by publisher</b>"])
+    page.goto(site.origin + "/sql")
+    page.get_by_text("Saved queries").click()
+    is_accessible(page)
+    page.locator("#saved li a").click()
+    expect(page.locator("#sql")).to_have_value(BY_PUBLISHER)
+    page.get_by_text("Saved queries").click()
+    page.get_by_role("button", name="Delete <b>by publisher</b>").click()
+    expect(page.locator("#saved li")).to_have_count(0)
+    page.reload()
+    page.get_by_text("Saved queries").click()
+    expect(page.get_by_text("No query is saved")).to_be_visible()
+
+
+def mistakes(site):
+    page = site.open(address("SELECT * FROM countrys"))
+    expect(page.locator("#outcome")).to_contain_text("Did you mean \"countries\"?")
+    expect(page.locator("#sql")).to_have_value("SELECT * FROM countrys")
+    page.goto(site.origin + address("SELECT '<img src=x onerror=alert(1)>' AS \"<b>\" FROM countries LIMIT 1"))
+    expect(page.locator("#result td")).to_have_text("<img src=x onerror=alert(1)>")
+    page.goto(site.origin + "/sources/countries?sort=-name")
+    page.locator("#list .menu summary", has_text="Data").click()
+    page.locator("#list .menu").get_by_role("link", name="SQL").click()
+    expect(page.locator("#sql")).to_have_value(
+        "SELECT * FROM \"countries\" ORDER BY name DESC LIMIT 100"
+    )
+    expect(page.locator("#result tbody tr").first).to_be_visible()
+
+
+def without_script(site):
+    page = site.open("/", java_script_enabled=False)
+    page.get_by_role("link", name="SQL").click()
+    page.fill("#sql", BY_PUBLISHER)
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator("#outcome")).to_contain_text(" rows in ")
+    expect(page.locator(".note")).to_contain_text("bundled sample data instead")
+    expect(page.get_by_text("Saved queries")).to_be_hidden()
+    page.get_by_role("link", name="Show heroes").click()
+    expect(page.locator("#result tbody tr")).to_have_count(100)

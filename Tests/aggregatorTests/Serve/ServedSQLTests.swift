@@ -1,0 +1,157 @@
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorPlugins
+import AggregatorServer
+import Foundation
+import Testing
+
+@testable import AggregatorQueries
+@testable import AggregatorTerminal
+@testable import AggregatorWeb
+
+/// Queries in SQL of the pages and the API: their limits, and what the program sends.
+@Suite(.timeLimit(.minutes(10))) struct ServedSQLTests {
+  static let endless =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+  private let sandbox: Sandbox
+
+  init() throws { sandbox = try Sandbox() }
+
+  private func sql(_ change: (inout ServedSQL.Limits) -> Void = { _ in }) -> ServedSQL {
+    var limits = ServedSQL.Limits()
+    change(&limits)
+    let environment = PluginEnvironment(
+      settings: Settings([:]), transport: HTTPTransport.standard,
+      store: SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path))
+    return ServedSQL(of: AggregatorPlugins.plugins, in: environment, limits)
+  }
+
+  private func rows(_ count: Int) -> String {
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT \(count)) SELECT i FROM n"
+  }
+
+  @Test func `a page has a bounded number of rows, and says if there are more`() async throws {
+    let most = try await sql().answer(to: rows(ServedSQL.maxRows)).get()
+    #expect(most.rows.count == ServedSQL.maxRows)
+    #expect(!most.hasMore)
+    let more = try await sql().answer(to: rows(ServedSQL.maxRows + 1)).get()
+    #expect(more.rows.count == ServedSQL.maxRows)
+    #expect(more.hasMore)
+    // Few rows of a megabyte each are too much as well.
+    let large = try await sql().answer(to: "SELECT hex(zeroblob(500000)) FROM countries").get()
+    #expect(large.hasMore)
+    #expect(large.rows.count < 20)
+  }
+
+  @Test func `a query that takes too long is stopped, and says after which time`() async throws {
+    let sql = sql {
+      $0.page = .milliseconds(20)
+      $0.document = .milliseconds(30)
+    }
+    let page = await sql.answer(to: Self.endless)
+    #expect(page.failure?.status == 504)
+    #expect(page.failure?.message == "the query took longer than 20 ms and was stopped")
+    let problem = await #expect(throws: Problem.self) {
+      try await sql.document(of: Self.endless, as: .csv)
+    }
+    #expect(problem?.code == "timedOut")
+    #expect(problem?.message.contains("30 ms") == true)
+  }
+
+  @Test func `a document that is too large is refused`() async throws {
+    let (sql, text) = (sql { $0.documentBytes = 1000 }, rows(2000))
+    let problem = await #expect(throws: Problem.self) {
+      try await sql.document(of: text, as: .ndjson)
+    }
+    #expect(problem?.status == 413)
+  }
+
+  @Test func `too many queries at once are refused, and a cancelled one makes room`() async throws {
+    let sql = sql { $0.queries = 1 }
+    let endless = Task {
+      while true {
+        // The others may come first.
+        let answer = await sql.answer(to: Self.endless)
+        if answer.failure?.code != "busy" { return answer }
+      }
+    }
+    var refusal: Problem?
+    while refusal == nil { refusal = await sql.answer(to: "SELECT 1").failure }
+    #expect(refusal?.status == 503)
+    #expect(refusal?.retryAfter == 1)
+    endless.cancel()
+    #expect(await endless.value.failure?.code == "cancelled")
+    #expect(try await sql.answer(to: "SELECT 1").get().rows == [[.integer(1)]])
+  }
+
+  @Test func `an answer says what is missing, and an error what may be meant`() async throws {
+    let answer = try await sql().answer(to: "SELECT count(*) FROM countries").get()
+    #expect(answer.rows == [[.integer(250)]])
+    #expect(answer.notes == ["no countries are cached: bundled sample data instead"])
+    let document = try await sql().document(of: "SELECT code FROM countries", as: .csv)
+    #expect(document.summary.warnings.map(\.warning.code) == [.bundled])
+    let failure = await sql().answer(to: "SELECT nam FROM countries").failure
+    #expect(failure?.hint == "did you mean \"name\"?")
+  }
+
+  @Test func `the tables have their columns and the numbers of their rows`() async throws {
+    // As if counting took no time.
+    let tables = await sql { $0.counting = .seconds(600) }.tables()
+    let countries = try #require(tables.first { $0.name == "countries" })
+    #expect(countries.columns == ["code", "name", "region", "capital"])
+    #expect(countries.count == 250)
+    let uncounted = await sql { $0.counting = .zero }.tables()
+    #expect(uncounted.map(\.name) == tables.map(\.name))
+    #expect(uncounted.allSatisfy { $0.count == nil })
+  }
+
+  @Test(.enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
+  func `the API sends what the command prints`() async throws {
+    let home = try TestHome()
+    let server = try await ServingProgram(in: home.sandbox)
+    let query = "SELECT region, count(*) AS number, NULL FROM countries GROUP BY region"
+    for format in ["json", "csv", "ndjson"] {
+      let reply = try await server.get("/api/v1/sql?sql=\(query.percentEncoded)&format=\(format)")
+      #expect(reply.status == 200, "\(reply.text)")
+      #expect(reply.header("X-Aggregator-Warnings")?.contains("bundled") ?? (format == "json"))
+      let printed = try await Binary.run(
+        ["sql", query, "--\(format)"], environment: home.environment, in: home.sandbox)
+      #expect(reply.text == printed.output)
+    }
+    #expect(
+      try await server.get("/api/v1/sql?sql=SELECT%201&format=csv").header("Content-Type")
+        == "text/csv; charset=utf-8")
+    try await server.stop()
+  }
+
+  static let refused = [
+    "DROP TABLE records", "DELETE FROM countries", "ATTACH '/etc/passwd' AS p",
+    "PRAGMA user_version",
+    "SELECT * FROM sqlite_schema", "SELECT load_extension('x')", "SELECT readfile('/etc/passwd')",
+    "SELECT 1; DROP TABLE records", "SELECT zeroblob(1000000000)", "VACUUM", "", "SELECT '\0'",
+  ]
+
+  @Test(.enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
+  func `hostile queries are refused, and the server goes on`() async throws {
+    let server = try await ServingProgram()
+    for query in Self.refused {
+      for path in ["/api/v1/sql", "/sql"] {
+        let reply = try await server.get("\(path)?sql=\(query.percentEncoded)")
+        // An address with a NUL is no query.
+        #expect(reply.status == (query.contains("\0") ? 400 : 422), "\(query): \(reply.text)")
+      }
+    }
+    let long = "SELECT '\(String(repeating: "x", count: 20_000))'"
+    #expect(try await server.get("/api/v1/sql?sql=\(long.percentEncoded)").status == 431)
+    for path in [
+      "/api/v1/sql", "/api/v1/sql?sql=SELECT%201&format=xml", "/api/v1/sql?sq=SELECT%201",
+    ] {
+      #expect(try await server.get(path).status == 400)
+    }
+    #expect(try await server.send("POST", "/api/v1/sql?sql=SELECT%201").status == 405)
+    let page = try await server.get("/sql?sql=SELECT%201%20AS%20one", ["Accept": "text/html"])
+    #expect(page.text.contains("<td class=\"number\" dir=\"auto\">1</td>"))
+    try await server.stop()
+  }
+}
