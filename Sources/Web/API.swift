@@ -162,7 +162,10 @@ package struct API: Sendable {
 
   private func sql(_ request: ServerRequest) async throws -> ServerResponse {
     try request.requireParameters(among: ["sql", "format"])
-    guard let text = request.parameter("sql") else {
+    let given = try request.parameter(
+      "sql", hint: "at most \(ServedSQL.maxLength) characters; the command sql takes longer ones"
+    ) { $0.unicodeScalars.count <= ServedSQL.maxLength ? $0 : nil }
+    guard let text = given else {
       throw Problem(400, "invalidRequest", "missing parameter \"sql\"")
     }
     let format = try Format.served(to: request)

@@ -61,7 +61,7 @@ extension OpenAPI {
         failures: [400, 401, 429, 502, 503, 504]))
     let query = parameter(
       "sql", requiredIn: "query",
-      ["type": "string", "maxLength": .integer(SQLDiagnostics.maxTextSize)],
+      ["type": "string", "maxLength": .integer(ServedSQL.maxLength)],
       "One `SELECT`; each source is a table. It is stopped after 30 seconds.",
       example: sources.first.map { "SELECT * FROM \($0.name.sqlQuoted) LIMIT 10" })
     let sql = operation(

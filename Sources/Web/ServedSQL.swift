@@ -24,6 +24,8 @@ package final class ServedSQL: Sendable {
     package init() {}
   }
 
+  /// The most characters of a query in the API: percent-encoded, any of that length fits into an address.
+  static let maxLength = 1000
   /// The most rows of a page.
   static let maxRows = 1000
   /// The most bytes of the rows of a page.

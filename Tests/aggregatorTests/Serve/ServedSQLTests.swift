@@ -68,7 +68,10 @@ import Testing
   }
 
   @Test func `too many queries at once are refused, and a cancelled one makes room`() async throws {
-    let sql = sql { $0.queries = 1 }
+    let sql = sql {
+      $0.queries = 1
+      $0.page = .seconds(600)
+    }
     let endless = Task {
       while true {
         // The others may come first.
@@ -144,6 +147,9 @@ import Testing
     }
     let long = "SELECT '\(String(repeating: "x", count: 20_000))'"
     #expect(try await server.get("/api/v1/sql?sql=\(long.percentEncoded)").status == 431)
+    let most = "SELECT '\(String(repeating: "x", count: ServedSQL.maxLength - 9))'"
+    #expect(try await server.get("/api/v1/sql?sql=\(most.percentEncoded)").status == 200)
+    #expect(try await server.get("/api/v1/sql?sql=\(most.percentEncoded)%20").status == 400)
     for path in [
       "/api/v1/sql", "/api/v1/sql?sql=SELECT%201&format=xml", "/api/v1/sql?sq=SELECT%201",
     ] {
