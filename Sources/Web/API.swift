@@ -171,7 +171,7 @@ package struct API: Sendable {
     let format = try Format.served(to: request)
     let answer = try await availableSQL().document(of: text, as: format)
     var response = ServerResponse(
-      200, format.contentType, Array(answer.text.utf8),
+      200, format.contentType, Array((answer.text ?? "").utf8),
       headers: [.init("Cache-Control", "private, no-cache"), .init("Vary", "Accept")])
     if format != .json { response.headers += answer.summary.headers }
     return response

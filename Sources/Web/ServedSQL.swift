@@ -89,10 +89,8 @@ package final class ServedSQL: Sendable {
 
   // MARK: - For programs
 
-  /// Returns the output of the command `sql`, and what it says of itself.
-  func document(
-    of text: String, as format: Format
-  ) async throws -> (text: String, summary: ListingSummary) {
+  /// Returns the output of the command `sql` as a text, and what it says of itself.
+  func document(of text: String, as format: Format) async throws -> ServedListing {
     do {
       return try await run(text, within: limits.document) { [limits] run, time in
         var rows = try await run.result.page(within: time.left)
@@ -113,7 +111,7 @@ package final class ServedSQL: Sendable {
         }
         let summary = ListingSummary(count: count, total: count, warnings: run.warnings)
         document += writer.finish(summary)
-        return (document, summary)
+        return ServedListing(records: [], summary: summary, text: document)
       }
     } catch {
       throw problem(error, within: limits.document)
