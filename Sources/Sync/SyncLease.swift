@@ -4,8 +4,8 @@ import AggregatorStore
 import Synchronization
 
 /// The name of this process among the workers of a store.
-enum SyncWorker {
-  static let name: String = {
+package enum SyncWorker {
+  package static let name: String = {
     var bytes = [CChar](repeating: 0, count: 256)
     let isKnown = gethostname(&bytes, bytes.count - 1) == 0
     let host = bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }

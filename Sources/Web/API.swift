@@ -8,6 +8,7 @@ import AggregatorTerminal
 package struct API: Sendable {
   package let sources: [any ServedSource]
   package var sql: ServedSQL?
+  let syncs: SyncJobs
   package let now: @Sendable () -> Date
 
   func response(
@@ -18,10 +19,12 @@ package struct API: Sendable {
       try request.requireParameters(among: [])
       return try list()
     case .sql: return try await sql(request)
+    case .syncs:
+      try request.requireParameters(among: [])
+      return await listSyncs()
+    case .sync: return try await sync(try source(named: path.source), request)
     case .search: return try await search(request)
     case .list: return try await page(of: try source(named: path.source), request)
-    case .record where request.method == "POST":
-      return try sync(try source(named: path.source), request)
     case .record where request.method == "DELETE":
       let source = try self.source(named: path.source)
       try request.requireParameters(among: [])
@@ -194,7 +197,7 @@ package struct API: Sendable {
     }
   }
 
-  private func response(
+  func response(
     _ records: [ServedRecord], verb: String, of source: String?, matching query: String? = nil,
     _ summary: ListingSummary
   ) -> ServerResponse {
@@ -230,9 +233,6 @@ package struct API: Sendable {
 
   // MARK: - Changes
 
-  /// The most pages of a download.
-  static let maxPages = 1_000_000
-
   private func deletion(
     _ isDone: Bool, _ id: String, of source: any ServedSource
   ) throws(Problem) -> ServerResponse {
@@ -243,53 +243,11 @@ package struct API: Sendable {
     return ServerResponse(
       204, "application/json", [], headers: [.init("Cache-Control", "no-store")])
   }
-
-  /// Downloads the records of a source; the client's leaving ends it, and the next one resumes it.
-  private func sync(
-    _ source: any ServedSource, _ request: ServerRequest
-  ) throws(Problem) -> ServerResponse {
-    try request.requireParameters(among: ["pages"])
-    let pages = try request.parameter("pages", hint: "from 1 to \(Self.maxPages)") { text in
-      Int(text).flatMap { 1...Self.maxPages ~= $0 ? $0 : nil }
-    }
-    guard pages != nil || !source.isEndless else {
-      throw Problem(
-        400, "invalidRequest", "\(source.name) is unbounded", hint: "set the parameter pages")
-    }
-    let (events, continuation) = AsyncStream<ServerSentEvent>.makeStream()
-    let task = Task {
-      do {
-        let result = try await source.sync(pages: pages) {
-          continuation.yield(ServerSentEvent("progress", data: $0.json(of: source.name).text))
-        }
-        let json = result.json(of: source.name)
-        continuation.yield(
-          result.failure.map { .failure(Problem($0), json) }
-            ?? ServerSentEvent("done", data: json.text))
-      } catch {
-        continuation.yield(.failure(Problem(error), nil))
-      }
-      continuation.finish()
-    }
-    continuation.onTermination = { _ in task.cancel() }
-    return ServerResponse(events: events)
-  }
 }
 
 extension Problem {
   static let unknownPath = Problem(
     404, "notFound", "no such path", hint: "/openapi.json describes all paths")
-}
-
-extension ServerSentEvent {
-  fileprivate static func failure(_ problem: Problem, _ result: JSON?) -> ServerSentEvent {
-    ServerSentEvent(
-      "error",
-      data: JSON.object([
-        .init("code", .string(problem.code)), .init("message", .string(problem.message)),
-        .init("result", result ?? .null),
-      ]).text)
-  }
 }
 
 extension Facet {
@@ -301,19 +259,6 @@ extension Facet {
           ["value": .string($0.text), "count": .integer($0.count), "where": .string($0.condition)]
         }),
       "others": .integer(others), "missing": .integer(missing),
-    ]
-  }
-}
-
-extension SyncResult {
-  fileprivate func json(of source: String) -> JSON {
-    [
-      "kind": .string(kind.rawValue), "pages": .integer(earlierPages + pages),
-      "records": .integer(passed), "total": total.json,
-      "added": .integer(added), "changed": .integer(changed), "unchanged": .integer(unchanged),
-      "removedUpstream": .integer(removedUpstream), "complete": .bool(isComplete),
-      "changedSince": changedSince.json, "lastFull": (lastFull?.iso8601).json,
-      "warnings": .array(warnings(on: source).map(\.json)),
     ]
   }
 }

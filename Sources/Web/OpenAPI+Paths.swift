@@ -38,7 +38,7 @@ extension OpenAPI {
       let summary = "Show a hidden \(source.noun.singular) again"
       let restore = change("restore", described, summary, "It is shown again.")
       add(RoutePath(.restore, source.name, "{id}"), "post", restore, [id])
-      add(RoutePath(.record, source.name, APIPath.sync), "post", sync(described), [])
+      paths.append(.init(RoutePath(APIPath.sync, source.name).text, .object(syncs(described))))
     }
     return paths
   }
@@ -75,6 +75,12 @@ extension OpenAPI {
       Answers(
         success: response(
           "The sources.", "application/json", reference("schemas", "SourcesPage"))))
+    let syncs = operation(
+      "syncs", "The syncs that run, and the last one of each source",
+      Answers(
+        success: response(
+          "The syncs, in the order of the sources.", "application/json",
+          reference("schemas", "SyncsPage"))))
     let health = operation(
       "health", "Check that the server runs",
       Answers(success: response("It runs.", "application/json", ["type": "object"]), failures: []))
@@ -88,6 +94,7 @@ extension OpenAPI {
       .init(APIPath.search.rawValue, ["get": search]),
       .init(APIPath.sql.rawValue, ["get": sql]),
       .init(APIPath.sources.rawValue, ["get": list]),
+      .init(APIPath.syncs.rawValue, ["get": syncs]),
       .init(Route.document.metricLabel, ["get": document]),
       .init(Route.health.metricLabel, ["get": health]),
       .init(Route.metrics.metricLabel, ["get": metrics]),
@@ -152,24 +159,52 @@ extension OpenAPI {
         failures: [400, 401, 403, 404, 503]))
   }
 
-  private static func sync(_ described: Source) -> JSON {
+  private static func syncs(_ described: Source) -> [JSON.Member] {
     let source = described.source
     let pages = parameter(
       "pages", requiredIn: source.isEndless ? "query" : nil,
       ["type": "integer", "minimum": 1, "maximum": .integer(API.maxPages)],
-      source.isEndless
-        ? "The most pages to download." : "The most pages to download; all if it is missing.")
-    return operation(
-      "sync", of: described, "Download \(source.noun.plural)",
-      parameters: [pages],
-      Answers(
-        success: response(
-          """
-          Server-sent events: `progress` with the counts so far; at the end `done` with the counts, or `error` \
-          with the members `code`, `message` and `result`. Closing the connection stops the download, which the \
-          next one resumes.
-          """, "text/event-stream"),
-        failures: [400, 401, 403, 503]))
+      "The most pages to fetch" + (source.isEndless ? "." : "; all if it is missing."))
+    let events =
+      "`text/event-stream`: `progress` with the counts so far; at the end `done` with the counts, "
+      + "or `error` with the members `code`, `message` and `result`."
+    let content: JSON = [
+      "text/event-stream": [:], "application/json": ["schema": reference("schemas", "SyncsPage")],
+    ]
+    let job: JSON = [
+      "description": .string("The sync. \(events)"), "content": content,
+    ]
+    let started: JSON = [
+      "description": "The sync runs, or another one of this source did already.",
+      "content": ["application/json": ["schema": reference("schemas", "SyncsPage")]],
+    ]
+    return [
+      .init(
+        "get",
+        operation(
+          "showSync", of: described, "The sync that runs, or the last one",
+          Answers(success: .init("200", job), failures: [400, 401]))),
+      .init(
+        "post",
+        operation(
+          "sync", of: described, "Sync \(source.noun.plural)", parameters: [pages],
+          Answers(
+            success: .init(
+              "200",
+              [
+                "description": .string(
+                  "The sync, for a client that does not prefer JSON. It goes on when the client "
+                    + "leaves. \(events)"),
+                "content": ["text/event-stream": [:]],
+              ]), others: [.init("202", started)], failures: [400, 401, 403, 503]))),
+      .init(
+        "delete",
+        operation(
+          "stopSync", of: described, "Stop the sync of \(source.noun.plural), wherever it runs",
+          Answers(
+            success: .init("204", ["description": "It stops; the next one goes on there."]),
+            failures: [400, 401, 403, 404]))),
+    ]
   }
 
   private static func facets(_ described: Source) -> JSON {
@@ -201,6 +236,7 @@ extension OpenAPI {
   /// The answers of an operation, besides the problem that any may have.
   private struct Answers {
     let success: JSON.Member
+    var others: [JSON.Member] = []
     var failures = [401]
   }
 
@@ -215,7 +251,7 @@ extension OpenAPI {
     if let source { members.append(.init("tags", [.string(source.source.name)])) }
     if !answers.failures.contains(401) { members.append(.init("security", [])) }
     if !parameters.isEmpty { members.append(.init("parameters", .array(parameters))) }
-    var responses = [answers.success]
+    var responses = [answers.success] + answers.others
     for (name, status, _) in problems where answers.failures.contains(status) {
       responses.append(.init("\(status)", reference("responses", name)))
     }

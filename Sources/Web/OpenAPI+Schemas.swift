@@ -53,6 +53,15 @@ extension OpenAPI {
       "others": described("The number of values that are left out.", "integer"),
       "missing": described("The number of records without a value.", "integer"),
     ])
+    let sync = object([
+      "source": text,
+      "state": ["enum": ["running", "done", "failed", "cancelled", "interrupted"]],
+      "worker": described("The machine and the process that run it.", "string"),
+      "startedAt": ["type": "string", "format": "date-time"],
+      "updatedAt": ["type": "string", "format": "date-time"],
+      "result": described("The counts so far, as those of `sync --json`.", "object"),
+      "error": ["anyOf": [object(["code": text, "message": text]), ["type": "null"]]],
+    ])
     return [
       // Problem details (RFC 9457).
       .init(
@@ -86,6 +95,7 @@ extension OpenAPI {
       .init("SourcesPage", page(of: source, from: ["type": "null"])),
       .init("SchemaChangesPage", page(of: schemaChange, from: text)),
       .init("FacetsPage", page(of: facet, from: text)),
+      .init("SyncsPage", page(of: sync, from: optionalText)),
     ]
   }
 
@@ -119,6 +129,10 @@ extension OpenAPI {
     return .object(members)
   }
 
+  private static let verbs = [
+    "list", "search", "show", "sources", "diff", "facets", "sql", "sync",
+  ]
+
   /// The envelope of `--json`.
   private static func page(
     of record: JSON, from source: JSON, results: JSON? = nil
@@ -126,7 +140,7 @@ extension OpenAPI {
     var properties: [JSON.Member] = [
       .init("schema", ["const": "aggregator/1"]),
       .init("source", source),
-      .init("verb", ["enum": ["list", "search", "show", "sources", "diff", "facets", "sql"]]),
+      .init("verb", ["enum": .array(verbs.map { .string($0) })]),
       .init("query", optionalText),
       .init("items", ["type": "array", "items": record]),
       .init("page", reference("schemas", "Page")),

@@ -67,7 +67,7 @@ enum OpenAPI {
   /// They differ by more than their case, as do the names that generators make of them for functions and files; a
   /// later one that would not has a number. None makes the name of a schema that is the same for all sources.
   private static func identifiers(of names: [String]) -> [String] {
-    var taken: Set = ["search", "sources", "schemachanges"]
+    var taken: Set = ["search", "sources", "schemachanges", "syncs"]
     return names.map { name in
       let words = name.split { !$0.isASCII || !$0.isLetter && !$0.isNumber }
       let base = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()

@@ -37,21 +37,9 @@ enum Route: Hashable {
   var methods: [String] {
     switch self {
     case .health, .document, .metrics: ["GET"]
-    case .api(let path): path.pattern.methods + (isSync ? ["POST"] : [])
+    case .api(let path): path.pattern.methods
     case .page(let path): [.delete, .restore].contains(path.pattern) ? ["POST"] : ["GET"]
     case .unknown: []
-    }
-  }
-
-  /// The methods that the answer to `OPTIONS` names: where a source is downloaded, a record is found only if its ID
-  /// happens to be that word.
-  var advertisedMethods: [String] { isSync ? ["POST"] : methods }
-
-  private var isSync: Bool {
-    if case .api(let path) = self {
-      path.pattern == .record && path.id == APIPath.sync
-    } else {
-      false
     }
   }
 
@@ -73,20 +61,19 @@ enum APIPath: String, CaseIterable {
   case sources = "/api/v1/sources"
   case search = "/api/v1/search"
   case sql = "/api/v1/sql"
+  case syncs = "/api/v1/sync"
+  case sync = "/api/v1/sync/{source}"
   case list = "/api/v1/{source}"
-  /// With POST and the ID `sync`, the download of a source.
   case record = "/api/v1/{source}/{id}"
   case image = "/api/v1/{source}/{id}/image"
   case restore = "/api/v1/{source}/{id}/restore"
   case schemaChanges = "/api/v1/{source}/schema/changes"
   case facets = "/api/v1/{source}/schema/facets"
 
-  /// The ID in whose place a source is downloaded.
-  static let sync = "sync"
-
   fileprivate var methods: [String] {
     switch self {
-    case .sources, .search, .sql, .list, .image, .schemaChanges, .facets: ["GET"]
+    case .sources, .search, .sql, .syncs, .list, .image, .schemaChanges, .facets: ["GET"]
+    case .sync: ["GET", "POST", "DELETE"]
     case .record: ["GET", "DELETE"]
     case .restore: ["POST"]
     }
@@ -200,6 +187,10 @@ enum WebAddress {
     var query = query
     query.showsFilters = false
     return address(RoutePath(APIPath.list, source), query.parameters)
+  }
+
+  static func sync(_ source: String) -> String {
+    address(RoutePath(APIPath.sync, source), [])
   }
 
   static func api(_ source: String, _ id: String) -> String {

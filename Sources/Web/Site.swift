@@ -14,7 +14,7 @@ package final class Site: Sendable {
     _ program: ProgramName, _ sources: [any ServedSource], _ sql: ServedSQL, metrics: Metrics,
     _ environment: PluginEnvironment
   ) {
-    api = API(sources: sources, sql: sql, now: environment.now)
+    api = API(sources: sources, sql: sql, syncs: SyncJobs(in: environment), now: environment.now)
     self.program = program
     self.metrics = metrics
   }
@@ -23,6 +23,9 @@ package final class Site: Sendable {
 
   /// Begins to answer requests; earlier ones are refused.
   package func open(_ access: Access) { self.access.withLock { $0 = access } }
+
+  /// Ends the syncs, which the next ones resume.
+  package func stop() async { await api.syncs.stop() }
 
   package func response(to request: ServerRequest) async -> ServerResponse {
     let start = ContinuousClock.now
@@ -77,7 +80,7 @@ package final class Site: Sendable {
       try access.check(request)
       if request.method == "OPTIONS" {
         var response = ServerResponse.preflight(for: request)
-        let methods = route.advertisedMethods.filter { access.mayChange || $0 == "GET" }
+        let methods = route.methods.filter { access.mayChange || $0 == "GET" }
         if !methods.isEmpty { response.allow(methods) }
         return response
       }

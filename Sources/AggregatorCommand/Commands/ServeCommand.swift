@@ -19,7 +19,7 @@ extension Command {
   private static let allowOrigin = Option(
     "allow-origin", .text, "ORIGIN", about: "let pages of this origin use the API; also several")
   private static let readOnly = Option(
-    "read-only", about: "refuse deletions, restores and downloads")
+    "read-only", about: "refuse deletions, restores and syncs")
 
   private static let defaultPort = 8080
 
@@ -104,7 +104,7 @@ extension Command {
         context.diagnostics.warning(error.message, hint: error.hint)
       }
     }
-    return await run(server)
+    return await run(server, ending: site.stop)
   }
 
   private static func sources(
@@ -188,10 +188,13 @@ extension Command {
   }
 
   /// Serves until a signal ends the program, which lets requests in flight end.
-  private static func run(_ server: HTTPServer) async -> ExitCode {
+  private static func run(
+    _ server: HTTPServer, ending work: @escaping @Sendable () async -> Void = {}
+  ) async -> ExitCode {
     Interruption.first { _ in
       let hasStopped = DispatchSemaphore(value: 0)
       Task {
+        await work()
         await server.stop(within: .seconds(5))
         hasStopped.signal()
       }

@@ -13,7 +13,7 @@ extension HTMLRenderer {
       <div class="heading"><div><h1>Sources</h1>
       <p class="summary">Records of web APIs on this machine: live, cached, or bundled</p></div></div>
       \(searchForm("/search", "Search all sources", ServedQuery()))
-      <ul class="sources">\(states.map { overview($0.source, $0.state) })</ul>
+      <ul class="sources" id="sources">\(states.map { overview($0.source, $0.state) })</ul>
       </div>
       """
     ).text
@@ -35,7 +35,8 @@ extension HTMLRenderer {
     return """
       <li><h2><a href="\(WebAddress.list(source.name, ServedQuery()))">\(source.title)</a></h2>
       <p class="summary">\(source.summary.safeLine.capitalizedFirst)</p>
-      \(facts)</li>
+      \(facts)
+      \(syncBox(source))</li>
 
       """
   }

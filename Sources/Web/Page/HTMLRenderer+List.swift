@@ -18,7 +18,7 @@ extension HTMLRenderer {
       <div><h1>\(source.title)</h1>
       <p class="summary">\(source.summary.safeLine.capitalizedFirst)</p></div>
       \(source.hasStore ? #"<a class="button" href="\#(WebAddress.changes(source.name))">Changes</a>"# : nil)\
-      \(download(source))
+      \(syncBox(source))
       </div>
       \(searchForm(
         WebAddress.list(source.name, ServedQuery()), "Search \(source.noun.plural)",
@@ -29,17 +29,17 @@ extension HTMLRenderer {
       """)
   }
 
-  /// The button that downloads all records; it needs the script.
-  private func download(_ source: any ServedSource) -> HTML? {
+  /// The button that syncs a source, with the progress; it needs the script.
+  func syncBox(_ source: any ServedSource) -> HTML? {
     guard !isReadOnly, source.hasStore else { return nil }
-    let pages = source.isEndless ? "?pages=5" : ""
     return """
-      <div class="download" data-action="\(WebAddress.api(source.name, APIPath.sync))\(pages)" \
-      data-noun="\(source.noun.plural)" hidden>
+      <div class="sync" data-source="\(source.name)" data-action="\(WebAddress.sync(source.name))" \
+      data-bound="\(source.isEndless ? "?pages=5" : "")" data-noun="\(source.noun.plural)" hidden>
       <button type="button" class="button">\(Icon.download.html)\
-      <span>\(source.isEndless ? "Load more" : "Sync")</span></button>
-      <div class="download-state" hidden><progress aria-label="Sync"></progress>\
-      <span class="download-words" role="status"></span></div>
+      <span>\(source.isEndless ? "Load more" : "Sync")</span>\
+      <span class="visually-hidden"> \(source.noun.plural)</span></button>
+      <div class="sync-state" hidden><progress aria-label="Sync of \(source.noun.plural)"></progress>\
+      <span class="sync-words" role="status" dir="auto"></span></div>
       </div>
       """
   }

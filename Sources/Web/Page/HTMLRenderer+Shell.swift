@@ -69,7 +69,7 @@ extension HTMLRenderer {
     \(sources.map { source in
       """
       <li><a href="\(WebAddress.list(source.name, ServedQuery()))"\
-      \(attribute: "title", source.summary.safeLine.capitalizedFirst)\
+      \(attribute: "title", source.summary.safeLine.capitalizedFirst) data-source="\(source.name)"\
       \(attribute: "aria-current", place == source.name ? "page" : nil)>\
       <span class="initial" aria-hidden="true">\(source.title.prefix(1).description)</span>\
       <span>\(source.title)</span></a></li>

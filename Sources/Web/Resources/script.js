@@ -24,7 +24,7 @@ async function part(address, name, signal) {
 
 /* Sends a request to the API; errors carry its words. */
 async function send(method, address, signal) {
-  const response = await fetch(address, { method, signal });
+  const response = await fetch(address, { method, signal, headers: { Accept: "application/json" } });
   if (response.status === 401) location.reload();
   if (response.ok) return response;
   const problem = await response.json().catch(() => ({}));
@@ -454,71 +454,125 @@ function changeCount(change) {
   number.textContent = number.textContent.replace(/\d+/, text => String(Number(text) + change));
 }
 
-/* -- Downloading all records, with progress -- */
+/* -- Syncs: the server runs them, and every page shows those that are under way -- */
 
-const box = $(".download");
-let downloading;
+let syncs = new Map(), asking;
 
-/* Yields server-sent events. */
-async function* events(stream) {
-  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    text = (text + value).replace(/\r\n?/g, "\n");
-    const blocks = text.split("\n\n");
-    text = blocks.pop();
-    for (const block of blocks) {
-      const fields = block.split("\n").map(line => line.match(/^(\w+): ?(.*)$/) ?? []);
-      const name = fields.find(field => field[1] === "event")?.[2] ?? "message";
-      const data = fields.filter(field => field[1] === "data").map(field => field[2]);
-      if (data.length) yield { name, data: JSON.parse(data.join("\n")) };
-    }
-  }
-}
-
-async function download() {
-  const noun = box.dataset.noun;
-  const label = $("button span", box);
-  const usual = label.textContent;
-  const bar = $("progress", box);
-  const say = text => { $(".download-words", box).textContent = text; };
-  const controller = downloading = new AbortController();
-  label.textContent = "Stop";
-  bar.removeAttribute("value");
-  bar.hidden = false;
-  $(".download-state", box).hidden = false;
-  say("Starting…");
-  let count = 0, end = "Stopped";
+/* Shows the syncs as they are now, and again: soon while one of them runs. */
+async function showSyncs() {
+  clearTimeout(asking);
+  asking = undefined;
   try {
-    const response = await send("POST", box.dataset.action, controller.signal);
-    end = "The server closed the connection.";
-    for await (const { name, data } of events(response.body)) {
-      if (name === "error") throw new Error(data.message);
-      count = data.records ?? count;
-      if (data.total) { bar.max = data.total; bar.value = Math.min(count, data.total); }
-      if (name === "done") { end = `${count} ${noun} synced`; break; }
-      say(data.total ? `${count} of ${data.total} ${noun}` : `${count} ${noun}`);
+    const { items } = await (await send("GET", "/api/v1/sync")).json();
+    const before = syncs;
+    syncs = new Map(items.map(sync => [sync.source, sync]));
+    for (const box of $$(".sync")) showSync(box);
+    for (const place of $$("nav [data-source]")) showSyncIn(place);
+    for (const [source, sync] of syncs) {
+      if (before.get(source)?.state === "running" && !runs(sync)) ended(sync);
     }
-    controller.abort();
-    if (scrollY < innerHeight) showList(listAddress());
-  } catch (error) {
-    end = controller.signal.aborted ? `Stopped after ${count} ${noun}` : words(error);
+  } catch {
+    // The server is asked again.
   }
-  downloading = undefined;
-  label.textContent = usual;
-  bar.hidden = true;
-  say(end);
-  announce(end);
+  const isBusy = [...syncs.values()].some(runs);
+  if (!document.hidden) asking = setTimeout(showSyncs, isBusy ? 500 : 10000);
 }
 
-if (box) {
+const runs = sync => sync?.state === "running";
+const number = count => count.toLocaleString("en");
+
+function showSync(box) {
+  const sync = syncs.get(box.dataset.source);
+  const isRunning = runs(sync);
   box.hidden = false;
-  $("button", box).addEventListener("click", () => {
-    if (downloading) downloading.abort(); else download();
-  });
+  if (isRunning) box.dataset.isWatched = "true";
+  const label = $("button span", box);
+  label.dataset.usual ??= label.textContent;
+  label.textContent = isRunning ? "Stop" : label.dataset.usual;
+  const bar = $("progress", box);
+  bar.hidden = !isRunning;
+  showAmount(bar, sync);
+  // What ended before the page was opened is of interest only if it failed.
+  const isNew = box.dataset.isWatched || ["failed", "interrupted"].includes(sync?.state);
+  const text = sync && isNew ? syncWords(sync, box.dataset.noun) : "";
+  $(".sync-state", box).hidden = !text;
+  const place = $(".sync-words", box);
+  if (place.textContent !== text) place.textContent = text;
 }
+
+/* The progress below the name of a source. */
+function showSyncIn(place) {
+  const sync = syncs.get(place.dataset.source);
+  let bar = $("progress", place);
+  if (!runs(sync)) return bar?.remove();
+  if (!bar) {
+    bar = document.createElement("progress");
+    bar.setAttribute("aria-label", "Syncing");
+    place.append(bar);
+  }
+  showAmount(bar, sync);
+}
+
+function showAmount(bar, sync) {
+  const { records = 0, total } = sync?.result ?? {};
+  if (!total) return bar.removeAttribute("value");
+  bar.max = total;
+  bar.value = Math.min(records, total);
+}
+
+function syncWords({ state, result, error }, noun) {
+  const { kind, records = 0, total, added, changed, complete, warnings = [] } = result;
+  const amount = kind === "incremental" && state !== "running"
+    ? `${number(added + changed)} changed ${noun}` : `${number(records)} ${noun}`;
+  switch (state) {
+    case "running":
+      if (!records) return "Starting…";
+      return total ? `${number(records)} of ${number(total)} ${noun}` : amount;
+    case "done":
+      if (complete || kind === "endless") return `${amount} synced`;
+      return `${amount} synced, but not all: ${warnings[0]?.message ?? "the list did not end"}`;
+    case "cancelled": return `Stopped after ${amount}; the next sync goes on there`;
+    case "interrupted":
+      return `Stopped after ${amount}, because the server ended; the next sync goes on there`;
+    default: return sentence(error.message);
+  }
+}
+
+/* Shows what a sync has brought. */
+function ended({ source }) {
+  const box = $(`.sync[data-source="${CSS.escape(source)}"]`);
+  if (!box) return;
+  announce($(".sync-words", box).textContent);
+  if ($("#sources")) showSources();
+  else if (list() && scrollY < innerHeight) showList(listAddress());
+}
+
+async function showSources() {
+  const watched = $$(".sync").filter(box => box.dataset.isWatched).map(box => box.dataset.source);
+  const next = await part("/", "sources");
+  $("#sources").replaceWith(next);
+  for (const box of $$(".sync")) {
+    if (watched.includes(box.dataset.source)) box.dataset.isWatched = "true";
+    showSync(box);
+  }
+}
+
+document.addEventListener("click", async event => {
+  const box = event.target.closest(".sync button")?.closest(".sync");
+  if (!box) return;
+  const { source, action, bound } = box.dataset;
+  box.dataset.isWatched = "true";
+  try {
+    if (runs(syncs.get(source))) await send("DELETE", action);
+    else await send("POST", action + bound);
+  } catch (error) {
+    toast(words(error));
+  }
+  showSyncs();
+});
+
+document.addEventListener("visibilitychange", () => { if (!document.hidden) showSyncs(); });
+if ($("nav")) showSyncs();
 
 /* -- Keys: / searches, arrows move, Escape closes -- */
 

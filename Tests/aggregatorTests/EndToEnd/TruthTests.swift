@@ -41,7 +41,7 @@ import Testing
       "--source lamps", environment: home.environment, in: home.sandbox)
     let live = try await Self.walk(server, "cache=live")
     #expect(live.isWhole || live.saysMore, "\(service.name): \(live)")
-    let sync = try await server.send("POST", "/api/v1/lamps/sync")
+    let sync = try await server.send("POST", "/api/v1/sync/lamps")
     let claimsAll = sync.text.contains(#""complete":true"#)
     let offline = try await Self.walk(server, "cache=offline")
     #expect(offline.isWhole || offline.saysMore && !claimsAll, "\(service.name): \(offline)")

@@ -28,7 +28,7 @@ import Testing
       }
     }
     for (method, path) in [
-      ("DELETE", "/api/v1/countries/AF"), ("POST", "/api/v1/countries/sync"),
+      ("DELETE", "/api/v1/countries/AF"), ("POST", "/api/v1/sync/countries"),
       ("POST", "/sources/countries/AF/delete"), ("TRACE", Self.path), ("PUT", "/nothing"),
     ] {
       let reply = try await server.send(method, path, ["Authorization": ""])
@@ -257,7 +257,7 @@ import Testing
   @Test func `a read-only server changes nothing`() async throws {
     let server = try await ServingProgram("--source countries --read-only")
     #expect(try await server.send("DELETE", "/api/v1/countries/AF").status == 403)
-    #expect(try await server.send("POST", "/api/v1/countries/sync").status == 403)
+    #expect(try await server.send("POST", "/api/v1/sync/countries").status == 403)
     #expect(try await server.get("/sources/countries?cache=offline").status == 200)
     try await server.stop()
   }

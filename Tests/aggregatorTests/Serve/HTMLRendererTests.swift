@@ -243,7 +243,7 @@ import Testing
     #expect(detail(.heroes, "1443").contains(#"action="/sources/heroes/1443/delete""#))
     let html = detail(.heroes, "1443", in: readOnly)
     #expect(!html.contains("delete"))
-    #expect(!html.contains("download"))
+    #expect(html.contains("<h1>") && !html.contains("class=\"sync\""))
   }
 
   @Test func aPartIsAPartOfThePage() {

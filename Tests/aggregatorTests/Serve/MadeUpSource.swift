@@ -17,6 +17,11 @@ struct MadeUpSource: ServedSource {
   var records: [ServedRecord] = []
   var provenance = Provenance(.live, fetchedAt: now, endpoint: "https://example.com/api/records")
 
+  /// What a sync does; nothing by default.
+  var syncing: @Sendable (_ progress: @Sendable (SyncResult) -> Void) async -> SyncResult = { _ in
+    SyncResult()
+  }
+
   static let now = Date(timeIntervalSince1970: 1_800_000_000)
   static let pageSize = 20
 
@@ -60,7 +65,7 @@ struct MadeUpSource: ServedSource {
   func schemaChanges() -> [SchemaEntry] { [] }
   func sync(
     pages: Int?, progress: @escaping @Sendable (SyncResult) -> Void
-  ) -> SyncResult { SyncResult() }
+  ) async -> SyncResult { await syncing(progress) }
 }
 
 extension ServedRecord {

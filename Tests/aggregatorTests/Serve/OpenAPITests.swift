@@ -25,6 +25,7 @@ import Testing
   private let sandbox: Sandbox
   private let sources: [any ServedSource]
   private let sql: ServedSQL
+  private let syncs: SyncJobs
   private let document: JSON
 
   init() throws {
@@ -34,6 +35,7 @@ import Testing
       store: SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path))
     sources = AggregatorPlugins.plugins.map { Self.served($0, in: environment) }
     sql = ServedSQL(of: AggregatorPlugins.plugins, in: environment)
+    syncs = SyncJobs(in: environment)
     document = OpenAPI.document(for: sources, of: Self.server)
   }
 
@@ -154,7 +156,8 @@ import Testing
 
   @Test func `the API knows all paths and parameters of the document, and no others`() async throws
   {
-    let api = API(sources: sources, sql: sql, now: { Date(timeIntervalSince1970: 0) })
+    let api = API(
+      sources: sources, sql: sql, syncs: syncs, now: { Date(timeIntervalSince1970: 0) })
     let values = [
       "query": "a", "limit": "1", "cursor": "x", "cache": "offline", "fields": "id",
       "where": "id=1", "sort": "id", "size": "small", "pages": "1", "format": "csv", "offset": "0",
@@ -175,7 +178,7 @@ import Testing
         query: query)
       let response = await answer(to: request, by: api)
       let text = response.text
-      #expect(Route(request.path).advertisedMethods.contains(method), "\(method) \(path)")
+      #expect(Route(request.path).methods.contains(method), "\(method) \(path)")
       #expect(!text.contains("no such path"), "\(method) \(path)")
       #expect(!text.contains("unknown parameter"), "\(method) \(path): \(text)")
       count += 1
@@ -205,7 +208,8 @@ import Testing
   }
 
   @Test func `answers have the members that the document requires`() async throws {
-    let api = API(sources: sources, sql: sql, now: { Date(timeIntervalSince1970: 0) })
+    let api = API(
+      sources: sources, sql: sql, syncs: syncs, now: { Date(timeIntervalSince1970: 0) })
     for (path, query, schema) in [
       (["countries"], [("cache", "offline")], "CountriesPage"),
       (["countries", "FR"], [("cache", "offline")], "CountriesPage"),
@@ -214,6 +218,7 @@ import Testing
       (["sql"], [("sql", "SELECT 1 AS one")], "SQLPage"),
       (["sql"], [("sql", "SELECT FROM")], "Problem"),
       (["countries", "schema", "changes"], [], "SchemaChangesPage"),
+      (["sync"], [], "SyncsPage"),
       (["heroes"], [("limit", "0")], "Problem"),
     ] {
       let response = await answer(

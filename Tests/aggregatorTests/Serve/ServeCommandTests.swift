@@ -116,7 +116,8 @@ import Testing
       ("/api/v1/countries/AF", "GET, DELETE, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
       ("/api/v1/heroes/1/image", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
       ("/api/v1/countries/AF/restore", "POST, OPTIONS", nil),
-      ("/api/v1/countries/sync", "POST, OPTIONS", nil),
+      ("/api/v1/sync", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
+      ("/api/v1/sync/countries", "GET, POST, DELETE, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
       ("/api/v1/countries/schema/changes", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
       ("/api/v1/search", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
       ("/healthz", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
@@ -230,7 +231,7 @@ import Testing
     let services = try FourServices()
     let home = try TestHome(services.settings)
     let server = try await ServingProgram(environment: home.environment, in: home.sandbox)
-    let reply = try await server.send("POST", "/api/v1/products/sync")
+    let reply = try await server.send("POST", "/api/v1/sync/products")
     #expect(reply.header("Content-Type") == "text/event-stream")
     #expect(reply.text.contains("event: progress\ndata: {"))
     let end = try #require(reply.text.firstMatch(of: /event: done\ndata: (.*)\n\n/))
@@ -239,9 +240,9 @@ import Testing
     #expect(
       try await server.get("/api/v1/products?cache=offline").header("X-Aggregator-Origin")
         == "cached")
-    #expect(try await server.send("POST", "/api/v1/users/sync").status == 400)
+    #expect(try await server.send("POST", "/api/v1/sync/users").status == 400)
     services.products.stop()
-    let failed = try await server.send("POST", "/api/v1/products/sync")
+    let failed = try await server.send("POST", "/api/v1/sync/products")
     #expect(failed.text.contains("event: error\n"), "\(failed.text)")
     try await server.stop()
   }

@@ -9,7 +9,7 @@ from site_under_test import fits, is_accessible, is_at
 def run(site):
     page = site.open("/sources/countries")
     page.get_by_role("button", name="Sync").click()
-    expect(page.locator(".download-words")).to_have_text(re.compile("synced$"))
+    expect(page.locator(".sync-words")).to_have_text(re.compile("synced$"))
     page.get_by_role("button", name="Filter").click()
     region = page.locator(".facets section", has_text="Region").first
     value = region.locator("li a").first
@@ -80,9 +80,9 @@ def run(site):
     # The view of a gallery is remembered.
     heroes = site.open("/sources/heroes")
     heroes.get_by_role("link", name="Table").click()
-    expect(heroes.locator("table")).to_be_visible()
+    expect(heroes.locator("table").first).to_be_visible()
     is_at(heroes, "/sources/heroes")
     heroes.reload()
-    expect(heroes.locator("table")).to_be_visible()
+    expect(heroes.locator("table").first).to_be_visible()
     heroes.get_by_role("link", name="Gallery").click()
     expect(heroes.locator(".gallery")).to_be_visible()

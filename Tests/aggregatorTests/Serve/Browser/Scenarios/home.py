@@ -13,7 +13,7 @@ def run(site):
     fits(page)
     countries.get_by_role("link").click()
     page.get_by_role("button", name="Sync").click()
-    expect(page.locator(".download-words")).to_have_text(re.compile("synced$"))
+    expect(page.locator(".sync-words")).to_have_text(re.compile("synced$"))
     page.get_by_role("link", name="Changes").click()
     is_at(page, "/changes/countries")
     expect(page.locator(".count")).to_contain_text("No changes")

@@ -1,0 +1,59 @@
+import AggregatorKit
+import AggregatorQueries
+import AggregatorServer
+import AggregatorTerminal
+
+extension API {
+  /// The most pages of a sync.
+  static let maxPages = 1_000_000
+
+  /// The syncs that run, and the last one of each source, in the order of the sources.
+  func listSyncs(of name: String? = nil) async -> ServerResponse {
+    let (jobs, time) = await syncs.all()
+    let records = sources.compactMap { source -> ServedRecord? in
+      guard name == nil || source.name == name, let job = jobs[source.name] else { return nil }
+      return ServedRecord(id: source.name, object: job.object(of: source.name, at: time))
+    }
+    var response = response(
+      records, verb: "sync", of: name, ListingSummary(count: records.count, total: records.count))
+    response.set("Cache-Control", "no-store")
+    return response
+  }
+
+  /// Starts the sync of a source, follows it or stops it.
+  ///
+  /// It goes on when its client leaves.
+  func sync(_ source: any ServedSource, _ request: ServerRequest) async throws -> ServerResponse {
+    let (events, json) = (
+      request.weight(ofType: "text/event-stream"),
+      request.weight(ofType: Format.json.mediaType)
+    )
+    switch request.method {
+    case "POST":
+      try request.requireParameters(among: ["pages"])
+      let pages = try request.parameter("pages", hint: "from 1 to \(Self.maxPages)") { text in
+        Int(text).flatMap { 1...Self.maxPages ~= $0 ? $0 : nil }
+      }
+      guard pages != nil || !source.isEndless else {
+        throw Problem(
+          400, "invalidRequest", "\(source.name) is unbounded", hint: "set the parameter pages")
+      }
+      await syncs.start(source, pages: pages)
+      guard events < json else { return ServerResponse(events: syncs.events(of: source.name)) }
+      var response = await listSyncs(of: source.name)
+      response.status = 202
+      return response
+    case "DELETE":
+      try request.requireParameters(among: [])
+      guard await syncs.cancel(source.name) else {
+        throw Problem(404, "notFound", "\(source.name): no sync is running")
+      }
+      return ServerResponse(
+        204, "application/json", [], headers: [.init("Cache-Control", "no-store")])
+    default:
+      try request.requireParameters(among: [])
+      guard events > json else { return await listSyncs(of: source.name) }
+      return ServerResponse(events: syncs.events(of: source.name))
+    }
+  }
+}

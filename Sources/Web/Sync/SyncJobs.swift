@@ -1,0 +1,171 @@
+package import AggregatorKit
+import AggregatorServer
+import Synchronization
+
+/// The syncs that servers run: one of a source at a time, whoever asks for it, and whether or not anyone watches it.
+///
+/// They are kept in the store, with the last one of each source, so that servers which share a store show the same
+/// ones and can stop those of the others.
+package final class SyncJobs: Sendable {
+  /// The time between two writes of a running job, and between two looks at one that another server runs.
+  static let interval = Duration.seconds(1)
+  /// The time without a write after which a job counts as interrupted.
+  static let lease = Duration.seconds(20)
+  /// The time between two looks at a job of this server.
+  private static let localInterval = Duration.milliseconds(100)
+
+  private let jobs: SharedValue<[String: SyncJob]>
+  private let clock: any Clock<Duration>
+  private let sinceStart: @Sendable () -> Duration
+  private let worker: String
+  private let running = Mutex<[String: RunningJob]>([:])
+
+  package init(in environment: PluginEnvironment) {
+    let state =
+      environment.store.map { SharedState(of: "serve", in: $0, now: environment.now) }
+      ?? SharedState(on: environment.clock)
+    jobs = state.shared("syncs", [:])
+    clock = environment.clock
+    sinceStart = state.now
+    worker = SyncWorker.name
+  }
+
+  /// A sync of this server.
+  private struct RunningJob {
+    var job: SyncJob
+    var task: Task<Void, Never>?
+  }
+
+  /// The running jobs and the last ones, by source, with the time.
+  func all() async -> (jobs: [String: SyncJob], time: Duration) {
+    let time = Mutex(sinceStart())
+    var known = await jobs.update { jobs, stored in
+      if let stored { time.withLock { $0 = stored } }
+      return jobs
+    }
+    // What was written last is up to an interval old.
+    running.withLock { running in
+      for (source, local) in running { known[source] = local.job }
+    }
+    return (known, time.withLock(\.self))
+  }
+
+  /// Starts a sync of a source, up to `pages` or all, unless one is running.
+  func start(_ source: any ServedSource, pages: Int?) async {
+    let (id, name, worker, now) = (
+      String(UInt64.random(in: .min ... .max), radix: 36), source.name, worker, sinceStart
+    )
+    let job = await jobs.update { jobs, time in
+      let time = time ?? now()
+      if let other = jobs[name], other.state(at: time) == .running { return other }
+      let job = SyncJob(
+        id: id, worker: worker, startedAt: Timestamp(time), updatedAt: Timestamp(time))
+      jobs[name] = job
+      return job
+    }
+    guard job.id == id else { return }
+    running.withLock { running in
+      running[name] = RunningJob(job: job)
+      running[name]?.task = Task { await run(source, pages: pages) }
+    }
+  }
+
+  /// Stops the sync of a source, wherever it runs; false if none is running.
+  func cancel(_ name: String) async -> Bool {
+    let isRunning = await jobs.update { [sinceStart] jobs, time in
+      guard let job = jobs[name], job.state(at: time ?? sinceStart()) == .running else {
+        return false
+      }
+      jobs[name]?.isCancelled = true
+      return true
+    }
+    running.withLock { $0[name]?.task }?.cancel()
+    return isRunning
+  }
+
+  /// The job of a source as events until it ends; none if there never was one.
+  ///
+  /// To stop following it does not stop it.
+  func events(of name: String) -> AsyncStream<ServerSentEvent> {
+    let (events, continuation) = AsyncStream<ServerSentEvent>.makeStream()
+    let task = Task {
+      var last: SyncJob?
+      while !Task.isCancelled {
+        let local = running.withLock { $0[name]?.job }
+        let (others, time) = local == nil ? await all() : ([:], sinceStart())
+        guard let job = local ?? others[name] else { break }
+        if job.result != last?.result || job.state(at: time) != .running {
+          continuation.yield(job.event(at: time))
+        }
+        last = job
+        guard job.state(at: time) == .running else { break }
+        try? await clock.sleep(for: local == nil ? Self.interval : Self.localInterval)
+      }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in task.cancel() }
+    return events
+  }
+
+  /// Stops all syncs of this server, which ends, and waits until that is saved.
+  package func stop() async {
+    let tasks = running.withLock { running in
+      for name in running.keys { running[name]?.job.state = .interrupted }
+      return running.values.compactMap(\.task)
+    }
+    for task in tasks { task.cancel() }
+    for task in tasks { await task.value }
+  }
+
+  // MARK: - Running
+
+  private func run(_ source: any ServedSource, pages: Int?) async {
+    let name = source.name
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { [self] in
+        while (try? await clock.sleep(for: Self.interval)) != nil {
+          if await save(name) { running.withLock { $0[name]?.task }?.cancel() }
+        }
+      }
+      do {
+        let result = try await source.sync(pages: pages) { [self] result in
+          running.withLock { $0[name]?.job.result = result.json(of: name) }
+        }
+        running.withLock { running in
+          running[name]?.job.result = result.json(of: name)
+          running[name]?.job.end(result.failure.map { Problem($0) })
+        }
+      } catch {
+        running.withLock { $0[name]?.job.end(Problem(error)) }
+      }
+      group.cancelAll()
+    }
+    _ = await save(name)
+    running.withLock { $0[name] = nil }
+  }
+
+  /// Saves the state of a job of this server; true if it is to be stopped.
+  private func save(_ name: String) async -> Bool {
+    guard let job = running.withLock({ $0[name]?.job }) else { return false }
+    return await jobs.update { [sinceStart] jobs, time in
+      // Another server took it for interrupted.
+      guard let known = jobs[name], known.id == job.id else { return true }
+      jobs[name] = job
+      jobs[name]?.isCancelled = known.isCancelled
+      jobs[name]?.updatedAt = Timestamp(time ?? sinceStart())
+      return known.isCancelled
+    }
+  }
+}
+
+extension SyncJob {
+  fileprivate mutating func end(_ problem: Problem?) {
+    guard state == .running else { return }
+    guard let problem else {
+      state = .done
+      return
+    }
+    state = problem.code == SourceError.Code.cancelled.description ? .cancelled : .failed
+    failure = Failure(code: problem.code, message: problem.message)
+  }
+}

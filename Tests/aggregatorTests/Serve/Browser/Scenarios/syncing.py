@@ -1,0 +1,35 @@
+"""A sync goes on without its page, every page shows its progress, and any of them can stop it."""
+
+import re
+
+from playwright.sync_api import expect
+
+
+def run(site):
+    page = site.open("/sources/countries")
+    words = page.locator(".sync-words")
+    page.get_by_role("button", name="Sync").click()
+    expect(words).to_have_text(re.compile("^2[0-9]+ countries synced$"))
+    page.goto(site.origin + "/sources/countries?cache=offline")
+    expect(page.locator("#list .badge .label")).to_contain_text("Offline · cached")
+    expect(words).to_be_hidden()
+
+    # The only one without a picture, which nothing requests meanwhile.
+    page = site.open("/sources/heroes?query=nobody")
+    expect(page.locator(".record")).to_have_count(1)
+    site.tell("stall heroes")
+    page.get_by_role("button", name="Sync").click()
+    expect(page.locator(".sync-words")).to_have_text("Starting…")
+    expect(page.locator(".sync progress")).to_be_visible()
+    # It is not the page's.
+    page.goto(site.origin + "/search")
+    expect(page.locator("nav [data-source=heroes] progress")).to_be_visible()
+    page.close()
+    home = site.open("/")
+    heroes = home.locator(".sources li", has_text="Heroes")
+    expect(heroes.locator(".sync-words")).to_have_text("Starting…")
+    heroes.get_by_role("button", name="Stop").click()
+    expect(heroes.locator(".sync-words")).to_have_text(re.compile("^Stopped after 0 heroes"))
+    expect(heroes.locator("progress")).to_be_hidden()
+    expect(heroes.get_by_role("button", name="Sync")).to_be_enabled()
+    expect(home.locator("nav progress")).to_have_count(0)

@@ -1,0 +1,136 @@
+import AggregatorKit
+import AggregatorServer
+import AggregatorSourceTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import AggregatorSync
+@testable import AggregatorWeb
+
+/// The syncs of servers, two of which share a store.
+@Suite(.timeLimit(.minutes(10))) struct SyncJobsTests {
+  /// A source whose sync ends when it is told to, or is cancelled.
+  private final class Held: Sendable {
+    let isReleased = Mutex(false)
+    let count = Mutex(0)
+
+    var source: MadeUpSource {
+      var source = MadeUpSource(name: "held")
+      source.syncing = { [self] progress in
+        count.withLock { $0 += 1 }
+        var result = SyncResult()
+        progress(result)
+        while !isReleased.withLock(\.self) {
+          guard !Task.isCancelled else {
+            result.failure = .cancelled
+            return result
+          }
+          await Task.yield()
+        }
+        return result
+      }
+      return source
+    }
+  }
+
+  private let clock = ManualClock()
+  private let store = InMemoryStore()
+
+  private var now: @Sendable () -> Date {
+    { [clock] in Date(timeIntervalSince1970: clock.now.offset / .seconds(1)) }
+  }
+
+  private func server() -> SyncJobs {
+    SyncJobs(
+      in: PluginEnvironment(
+        settings: Settings([:]), transport: HTTPTransport.standard, store: store, clock: clock,
+        now: now))
+  }
+
+  /// The state of the job, once it is one of `states`; each look lets the time go on if `isPassing`.
+  private func state(
+    _ server: SyncJobs, is states: SyncJob.State..., isPassing: Bool = true
+  ) async -> SyncJob.State? {
+    while true {
+      let (jobs, time) = await server.all()
+      if let state = jobs["held"]?.state(at: time), states.contains(state) { return state }
+      if isPassing { clock.advance(by: .milliseconds(200)) }
+      await Task.yield()
+    }
+  }
+
+  @Test func `servers that share a store run one sync of a source`() async throws {
+    let (held, a, b) = (Held(), server(), server())
+    await a.start(held.source, pages: nil)
+    await b.start(held.source, pages: nil)
+    await a.start(held.source, pages: nil)
+    #expect(await state(b, is: .running) == .running)
+    held.isReleased.withLock { $0 = true }
+    #expect(await state(a, is: .done) == .done)
+    #expect(await state(b, is: .done) == .done)
+    #expect(held.count.withLock(\.self) == 1)
+  }
+
+  @Test func `any of them stops it`() async throws {
+    let (held, a, b) = (Held(), server(), server())
+    #expect(await !b.cancel("held"))
+    await a.start(held.source, pages: nil)
+    #expect(await b.cancel("held"))
+    #expect(await state(b, is: .cancelled) == .cancelled)
+    #expect(await state(a, is: .cancelled) == .cancelled)
+    #expect(await !a.cancel("held"))
+    // The next one begins.
+    held.isReleased.withLock { $0 = true }
+    await b.start(held.source, pages: nil)
+    #expect(await state(a, is: .done) == .done)
+  }
+
+  @Test func `who leaves does not stop it, and who comes later follows it`() async throws {
+    let (held, a, b) = (Held(), server(), server())
+    await a.start(held.source, pages: nil)
+    for await event in a.events(of: "held") {
+      #expect(event.name == "progress")
+      break
+    }
+    let others = [a, b].map { server in
+      Task {
+        var names: [String?] = []
+        for await event in server.events(of: "held") { names.append(event.name) }
+        return names
+      }
+    }
+    #expect(await state(a, is: .running) == .running)
+    held.isReleased.withLock { $0 = true }
+    #expect(await state(b, is: .done) == .done)
+    let passing = Task {
+      while !Task.isCancelled {
+        clock.advance(by: .milliseconds(200))
+        await Task.yield()
+      }
+    }
+    for other in others { #expect(await other.value.last == "done") }
+    passing.cancel()
+    for await event in b.events(of: "other") { Issue.record("\(event)") }
+  }
+
+  @Test func `a server that ends interrupts its syncs, as does one that is killed`() async {
+    let (held, a, b) = (Held(), server(), server())
+    await a.start(held.source, pages: nil)
+    await a.stop()
+    #expect(await state(b, is: .running, .interrupted) == .interrupted)
+    // As a process that was killed leaves it.
+    let time = clock.now.offset
+    let shared = SharedState(of: "serve", in: store, now: now).shared("syncs", [String: SyncJob]())
+    await shared.update { jobs in
+      jobs["held"] = SyncJob(
+        id: "x", worker: "elsewhere:1", startedAt: Timestamp(time), updatedAt: Timestamp(time))
+    }
+    #expect(await state(b, is: .running, .interrupted, isPassing: false) == .running)
+    #expect(await state(b, is: .interrupted) == .interrupted)
+    #expect(clock.now.offset - time > SyncJobs.lease)
+    held.isReleased.withLock { $0 = true }
+    await b.start(held.source, pages: nil)
+    #expect(await state(a, is: .done) == .done)
+  }
+}
