@@ -293,5 +293,7 @@ extension ServedRecord.Line {
     guard !value.isEmpty else { return nil }
     self.init(
       field: field.name, label: field.label, value: value, isLink: value.webAddress != nil)
+    if case .array(let elements) = field[record] { self.elements = elements.map(\.cell) }
+    isSelecting = !field.isDetail
   }
 }

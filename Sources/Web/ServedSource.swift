@@ -241,6 +241,10 @@ package struct ServedRecord: Record {
     package let value: String
     /// True if the value is a web address of the service, which may be a link if its scheme is `http` or `https`.
     var isLink = false
+    /// The elements of a list; empty for anything else.
+    var elements: [String] = []
+    /// True if lists of the source have the field, so that its values select records.
+    var isSelecting = false
   }
 
   package let id: String

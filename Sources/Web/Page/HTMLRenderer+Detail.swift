@@ -11,8 +11,7 @@ extension HTMLRenderer {
     }
     let list = WebAddress.list(content.source.name, content.query.forLinks)
     let close: HTML = """
-      <a class="button close" href="\(list)">\(Icon.back.html)\(Icon.close.html)\
-      <span>Close</span></a>
+      <a class="button close" href="\(list)">\(Icon.close.html)<span>Close</span></a>
       """
     let failure: Problem
     switch detail.answer {
@@ -45,18 +44,40 @@ extension HTMLRenderer {
       """ : nil
     return """
       <section id="detail" aria-labelledby="detail-title" data-id="\(record.id)">
-      <div class="detail-bar">\(close)<span class="actions">\(website(record))\(delete(record, content))</span></div>
+      <div class="detail-bar"><span class="actions">\(close)\(steps)</span>\
+      <span class="actions">\(website(record))\(delete(record, content))</span></div>
       <article>
       \(image)
       <h2 id="detail-title" tabindex="-1" dir="auto">\(record.name.safeLine)</h2>
       <div class="bar"><p class="id">\(source.noun.singular.safeLine.capitalizedFirst) \
-      <bdi>\(record.id.safeLine)</bdi></p>\(badgeHTML)</div>
+      <bdi>\(record.id.safeLine)</bdi></p>\(dataMenu(record, source))\(badgeHTML)</div>
       \(badge?.notesHTML ?? [])
       <dl>
-      \(record.card.filter { $0.value != record.name && $0.value != record.id }.map(line))
+      \(record.card.filter { $0.value != record.name && $0.value != record.id }.map { line($0, source) })
       </dl>
       </article>
       </section>
+      """
+  }
+
+  /// The buttons that lead to the records beside it in the list, which only the script knows.
+  private var steps: HTML {
+    """
+    <button type="button" class="button step" data-step="-1" hidden aria-label="Previous record">\
+    \(Icon.back.html)</button>\
+    <button type="button" class="button step" data-step="1" hidden aria-label="Next record">\
+    \(Icon.forward.html)</button>
+    """
+  }
+
+  private func dataMenu(_ record: ServedRecord, _ source: any ServedSource) -> HTML {
+    let address = WebAddress.api(source.name, record.id)
+    let id = record.id.isPlainWord ? record.id : record.id.shellQuoted
+    let command = [program, source.name, "show", id].joined(separator: " ").safeLine
+    return """
+      <details class="menu"><summary class="button">Data</summary>
+      <div class="panel"><p><a href="\(address)">JSON</a></p>
+      \(copies(of: address, command))</div></details>
       """
   }
 
@@ -80,10 +101,16 @@ extension HTMLRenderer {
       """
   }
 
-  private func line(_ line: ServedRecord.Line) -> HTML {
-    let isLong = line.value.utf8.count > 140 || line.value.contains { $0.isNewline }
+  private func line(_ line: ServedRecord.Line, _ source: any ServedSource) -> HTML {
+    let isLong =
+      line.elements.isEmpty
+      && (line.value.utf8.count > 140 || line.value.contains { $0.isNewline })
     let value: HTML =
-      if line.isLink, let address = line.value.webAddress {
+      if !line.elements.isEmpty {
+        tags(line, source)
+      } else if isLong, line.value.count > Self.longest {
+        folded(line.value)
+      } else if line.isLink, let address = line.value.webAddress {
         """
         <a href="\(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\
         \(address.safeLine)</a>
@@ -96,5 +123,33 @@ extension HTMLRenderer {
       <dd dir="auto"\(attribute: "class", line.isLink ? "link" : nil)>\(value)</dd></div>
 
       """
+  }
+
+  /// The most characters of a text that is shown at once.
+  private static let longest = 600
+
+  private func folded(_ text: String) -> HTML {
+    let words = text.prefix(Self.longest / 2).split(separator: " ").dropLast()
+    let start = words.isEmpty ? String(text.prefix(Self.longest / 2)) : words.joined(separator: " ")
+    return """
+      <div class="fold"><p>\(start.safeParagraphs)…</p>\
+      <details><summary>Show all of it</summary>\(text.safeParagraphs)</details></div>
+      """
+  }
+
+  /// The elements of a list, each of which leads to the records that have it, too.
+  private func tags(_ line: ServedRecord.Line, _ source: any ServedSource) -> HTML {
+    """
+    <ul class="chips">\(line.elements.map { element in
+      guard line.isSelecting, source.hasStore,
+        let condition = TypedCondition(line.field, operator: "~", element)
+      else { return #"<li class="chip"><bdi>\#(element.safeLine)</bdi></li>"# }
+      let query = ServedQuery(conditions: [condition.quoted])
+      return """
+        <li><a class="chip" href="\(WebAddress.list(source.name, query))">\
+        <bdi>\(element.safeLine)</bdi></a></li>
+        """ as HTML
+    })</ul>
+    """
   }
 }

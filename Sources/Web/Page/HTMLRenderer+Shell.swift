@@ -40,6 +40,7 @@ extension HTMLRenderer {
       </main>
       <p id="announcer" class="visually-hidden" role="status"></p>
       <div id="toast" class="toast" role="status"></div>
+      \(frame.nonce == nil ? keys : nil)
       </body>
       </html>
 
@@ -79,8 +80,23 @@ extension HTMLRenderer {
     </ul>
     </nav>
     <p class="shortcuts" hidden><label><input type="checkbox" id="shortcuts" checked>\
-    <span><kbd>/</kbd> searches</span></label></p>
+    <span>Single keys, as <kbd>?</kbd> shows</span></label></p>
     """
+  }
+
+  private var keys: HTML {
+    let keys = [
+      (["/"], "search"), (["j", "k"], "the next record, the previous one"),
+      (["↑", "↓", "←", "→"], "move in the list"), (["Enter"], "open the record"),
+      (["Esc"], "close it"), (["?"], "show these keys"),
+    ]
+    return """
+      <dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>
+      <dl>\(keys.map { keys, words in
+        "<div><dt>\(keys.map { "<kbd>\($0)</kbd> " as HTML })</dt><dd>\(words)</dd></div>" as HTML
+      })</dl>
+      <form method="dialog"><button type="submit" class="button primary">Close</button></form></dialog>
+      """
   }
 
   private func sqlLink(isCurrent: Bool) -> HTML {

@@ -106,10 +106,18 @@ extension HTMLRenderer {
       <details class="menu"><summary class="button">Data</summary>
       <div class="panel"><p><a href="\(address)">JSON</a> · <a href="\(csv)">CSV</a> of this page</p>
       \(hasSQL ? sqlLink(content) : nil)
-      <p><button type="button" class="button" data-copy="\(address)" data-url hidden>Copy the API’s address</button></p>
-      <p><button type="button" class="button" data-copy="\(command(content))" hidden>Copy the command</button></p>
-      <p class="command"><code>\(command(content))</code></p></div></details>
+      \(copies(of: address, command(content)))</div></details>
       """
+  }
+
+  /// The buttons that copy where a program finds the same, and the command that prints it.
+  func copies(of address: String, _ command: String) -> HTML {
+    """
+    <p><button type="button" class="button" data-copy="\(address)" data-url hidden>\
+    Copy the API’s address</button></p>
+    <p><button type="button" class="button" data-copy="\(command)" hidden>Copy the command</button></p>
+    <p class="command"><code>\(command)</code></p>
+    """
   }
 
   private func sqlLink(_ content: SourceContent) -> HTML {

@@ -203,6 +203,30 @@ function mark() {
   const id = detail()?.dataset.id;
   for (const record of $$(".record[aria-current]")) record.removeAttribute("aria-current");
   if (id !== undefined) recordWith(id)?.setAttribute("aria-current", "true");
+  for (const button of $$(".step")) {
+    button.hidden = false;
+    button.disabled = !recordAt(Number(button.dataset.step));
+  }
+}
+
+/* The record so many places after the open one in the list, or after the focused one. */
+function recordAt(step) {
+  const records = $$(".record", list());
+  const id = detail()?.dataset.id;
+  const index = records.findIndex(record => (
+    id === undefined ? record === document.activeElement : record.dataset.id === id));
+  return index < 0 && id !== undefined ? undefined : records[index + step];
+}
+
+/* Opens the record before or after the open one, or moves to it in the list. */
+function goTo(step, focus) {
+  const record = recordAt(step);
+  if (!record) return;
+  // At the end of what is loaded, more follows.
+  record.scrollIntoView({ block: "nearest" });
+  if (!shownDetail) return record.focus();
+  history.replaceState(history.state, "", record.href);
+  openDetail(record.href, focus);
 }
 
 const recordWith = id => $(`.record[data-id="${CSS.escape(id)}"]`);
@@ -307,7 +331,7 @@ if (form && list()) {
 let opening, scrolled = 0;
 const heading = $("h1")?.textContent;
 
-async function openDetail(address) {
+async function openDetail(address, focus = "h2") {
   opening?.abort();
   const controller = opening = new AbortController();
   if (!shownDetail) scrolled = scrollY;
@@ -322,7 +346,8 @@ async function openDetail(address) {
     const title = $("h2", next);
     document.title = [title?.textContent, heading, "aggregator"].filter(Boolean).join(" – ");
     title?.setAttribute("tabindex", "-1");
-    title?.focus({ preventScroll: true });
+    const wanted = $(focus, next);
+    (wanted?.disabled ? title : wanted)?.focus({ preventScroll: true });
     if (isNarrow()) scrollTo(0, 0);
   } catch (error) {
     if (controller.signal.aborted) return;
@@ -379,6 +404,9 @@ if (detail()) {
       const isFromList = !shownDetail;
       history.pushState({ isFromList }, "", link.href);
       openDetail(link.href);
+    } else if (event.target.closest(".step")) {
+      const { step } = event.target.closest(".step").dataset;
+      goTo(Number(step), `[data-step="${step}"]`);
     } else if (link?.matches(".close")) {
       event.preventDefault();
       closeDetail();
@@ -574,7 +602,7 @@ document.addEventListener("click", async event => {
 document.addEventListener("visibilitychange", () => { if (!document.hidden) showSyncs(); });
 if ($("nav")) showSyncs();
 
-/* -- Keys: / searches, arrows move, Escape closes -- */
+/* -- Keys, as the dialog of ? lists them -- */
 
 const shortcuts = $("#shortcuts");
 const menus = "details:is(.badge, .menu)[open]";
@@ -618,7 +646,14 @@ function neighbour(record, key) {
 document.addEventListener("keydown", event => {
   if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return;
   const target = event.target;
-  if (event.key === "/" && field && shortcuts?.checked && !isEditable(target)) {
+  if ($("dialog[open]")) return;
+  const isSingle = shortcuts?.checked && !isEditable(target);
+  if (isSingle && event.key === "?") {
+    $("#keys").showModal();
+  } else if (isSingle && ["j", "k"].includes(event.key) && detail()) {
+    event.preventDefault();
+    goTo(event.key === "j" ? 1 : -1);
+  } else if (isSingle && event.key === "/" && field) {
     event.preventDefault();
     if (document.body.classList.contains("has-detail") && isNarrow()) closeDetail();
     field.focus();

@@ -237,6 +237,23 @@ import Testing
     #expect(list(.heroes, ServedQuery(cursor: "c40")).contains("End of list"))
   }
 
+  @Test func aLongTextIsFoldedAndAListHasTags() {
+    var record = ServedRecord("1", "One")
+    let story = String(repeating: "word & ", count: 200)
+    var powers = ServedRecord.Line(field: "powers", label: "Powers", value: "a, \"b\"")
+    powers.elements = ["a", "\"b\""]
+    var genres = powers
+    genres.isSelecting = true
+    record = ServedRecord(
+      "1", "One", card: [.init(label: "Story", value: story), powers, genres])
+    var source = MadeUpSource.heroes
+    source.records = [record]
+    let html = detail(source, "1")
+    #expect(html.contains("word &#38;…</p><details><summary>Show all of it</summary>word &#38;"))
+    #expect(html.contains("<li class=\"chip\"><bdi>&#34;b&#34;</bdi></li></ul>"))
+    #expect(html.contains(#"href="/sources/heroes?where=powers~%22%5C%22b%5C%22%22""#))
+  }
+
   @Test func aReadOnlyPageDeletesNothing() {
     let readOnly = HTMLRenderer(
       program: "aggregator", sources: pages.sources, isReadOnly: true, now: MadeUpSource.now)

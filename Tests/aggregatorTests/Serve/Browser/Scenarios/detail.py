@@ -1,7 +1,11 @@
 """A record beside the list, with back, forward and Escape."""
 
 from playwright.sync_api import expect
-from site_under_test import is_at
+from site_under_test import fits, is_at
+
+
+def title_of(page):
+    return page.locator("#detail h2")
 
 
 def run(site):
@@ -41,6 +45,25 @@ def run(site):
     is_at(page, path.replace("anvil", "dial"))
     page.locator(".close").click()
     is_at(page, "/sources/heroes?query=dial")
+
+    # From one record to the next, without a step of the history for each.
+    page = site.open("/sources/heroes?query=anvil")
+    records = page.locator(".record")
+    records.nth(0).click()
+    expect(page.get_by_role("button", name="Previous record")).to_be_disabled()
+    page.get_by_role("button", name="Next record").click()
+    expect(title_of(page)).to_have_text(records.nth(1).locator(".name").inner_text())
+    expect(page.get_by_role("button", name="Next record")).to_be_focused()
+    is_at(page, f"/sources/heroes/{records.nth(1).get_attribute('data-id')}?query=anvil")
+    page.go_back()
+    expect(page.locator("#detail")).to_be_hidden()
+
+    # The same data elsewhere.
+    records.nth(0).click()
+    page.locator("#detail .menu summary").click()
+    expect(page.locator("#detail .command")).to_contain_text("aggregator heroes show")
+    expect(page.locator("#detail").get_by_role("button", name="Copy the command")).to_be_visible()
+    fits(page)
 
     linked = site.open(path)
     expect(linked.locator("#detail h2")).to_have_text(names[0])

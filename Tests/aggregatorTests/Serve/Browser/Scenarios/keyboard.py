@@ -81,6 +81,25 @@ def run(site):
     expect(records.nth(0)).to_be_focused()
     is_at(page, "/sources/heroes?query=anvil")
 
+    # From record to record, in the list and in the card.
+    press(page, "j")
+    expect(records.nth(1)).to_be_focused()
+    press(page, "k", "Enter")
+    focused(page, "#detail-title")
+    name = records.nth(1).locator(".name").inner_text()
+    press(page, "j")
+    expect(page.locator("#detail h2")).to_have_text(name)
+    focused(page, "#detail-title")
+    expect(records.nth(1)).to_have_attribute("aria-current", "true")
+    press(page, "?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    press(page, "Escape")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    expect(page.locator("#detail h2")).to_have_text(name)
+    press(page, "Escape")
+    expect(records.nth(1)).to_be_focused()
+    is_at(page, "/sources/heroes?query=anvil")
+
     # A single key must be free for those who speak to their computer.
     tab_to(page, "#shortcuts", "Shift+Tab")
     press(page, "Space", "/")
