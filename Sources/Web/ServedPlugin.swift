@@ -111,9 +111,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   private func selected(
     by query: ServedQuery, _ outcome: inout ListingOutcome
   ) async throws -> (any DataSource<P.Item>)? {
-    guard !query.conditions.isEmpty || query.order != nil || query.offset != nil else {
-      return nil
-    }
+    guard query.readsIndex else { return nil }
     guard query.cache == .normal || query.cache == .offline else {
       throw Problem(
         409, "invalidRequest",

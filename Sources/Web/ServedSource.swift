@@ -46,6 +46,9 @@ package struct ServedQuery: Hashable, Sendable {
 }
 
 extension ServedQuery {
+  /// True if cached records answer it, by an index of their values.
+  var readsIndex: Bool { !conditions.isEmpty || order != nil || offset != nil }
+
   /// The most characters of a search.
   static let maxLength = 500
   /// The most characters of an ID in the API.

@@ -79,7 +79,7 @@ struct WebRouter: Sendable {
   private static func query(of request: ServerRequest) throws(Problem) -> ServedQuery {
     let parameters: Set = [
       "query", "limit", "cursor", "offset", "cache", "where", "sort", "fields", "filters",
-      "deleted", "view", "field", "operator", "value", "column",
+      "deleted", "view", "field", "operator", "value", "column", "position",
     ]
     var query = try ServedQuery(request, knowing: parameters, isForPeople: true)
     query.showsFilters = request.parameter("filters") != nil
@@ -115,6 +115,14 @@ struct WebRouter: Sendable {
       query.conditions.append(condition.quoted)
       query.cursor = nil
       query.offset = nil
+      return response(query)
+    }
+    let position = try request.parameter("position", hint: "from 1 on") { text in
+      Int(text).flatMap { 1...1_000_000_000 ~= $0 ? $0 : nil }
+    }
+    if let position {
+      query.cursor = nil
+      query.offset = position - 1
       return response(query)
     }
     let columns = request.query.filter { $0.name == "column" }.map(\.value)

@@ -13,6 +13,13 @@ struct Badge {
   /// Why the answer is not what was asked for, or not all of it, to be shown beside the list.
   let notes: [String]
 
+  /// The time until a service is asked again that failed too often, in seconds; `nil` for any other.
+  let pause: Int?
+
+  /// What people need to know of a circuit breaker.
+  static let pauseWords =
+    "The service failed several times in a row, so it is left alone for a moment"
+
   private let page: ServedListing
   private let provenance: CombinedProvenance
 
@@ -38,7 +45,12 @@ struct Badge {
       case .cached, .mixed: .cached
       }
     label = kind == .offline ? "Offline · \(origin.lowercasedFirst)" : origin
-    let reason = provenance.reason?.message.safeLine.capitalizedFirst
+    let isPaused = code == .circuitOpen
+    pause =
+      isPaused
+      ? provenance.reason?.retryAfter.map { Int(($0 / .seconds(1)).rounded(.up)) } : nil
+    let reason =
+      isPaused ? Self.pauseWords : provenance.reason?.message.safeLine.capitalizedFirst
     // Records are missing, or may be.
     let codes: Set<Warning.Code> = [.scanned, .unreadable, .estimated]
     let shortcomings = page.summary.warnings.map(\.warning).filter {
@@ -57,7 +69,16 @@ struct Badge {
     explanation = reason ?? usual
   }
 
-  var notesHTML: [HTML] { notes.map { #"<p class="note" dir="auto">\#($0)</p>"# } }
+  /// The notes; the script counts down to the next answer, and shows it then.
+  var notesHTML: [HTML] {
+    notes.map { note in
+      let rest: HTML? =
+        note == Self.pauseWords
+        ? pause.map { #". It is asked again in <span data-countdown="\#($0)">\#($0) s</span>."# }
+        : nil
+      return #"<p class="note" dir="auto">\#(note)\#(rest)</p>"#
+    }
+  }
 
   /// The badge with links to the other ways to read the same data.
   func html(_ query: ServedQuery, address: (ServedQuery) -> String) -> HTML {

@@ -98,7 +98,7 @@ extension HTMLRenderer {
       """
     return """
       <div class="bar"><p class="count" data-announce data-count="\(page.records.count)">\(count)</p>\
-      \(badgeHTML)</div>
+      \(jump(page, content))\(badgeHTML)</div>
       \(badge?.notesHTML ?? [])
       \(beginning(content))
       \(list)
@@ -124,10 +124,25 @@ extension HTMLRenderer {
     return "\(count)\(query)\(selection)"
   }
 
+  /// The way to a position among the cached records.
+  private func jump(_ page: ServedListing, _ content: SourceContent) -> HTML? {
+    let query = content.query
+    guard query.readsIndex, let total = page.summary.total, total > page.records.count else {
+      return nil
+    }
+    return """
+      <form class="jump" action="\(WebAddress.list(content.source.name, ServedQuery()))" method="get">
+      \(hiddenFields(query.forLinks))<label>Go to no. <input type="number" name="position" min="1" \
+      max="\(total)" value="\((query.offset ?? 0) + 1)" required></label>
+      <button type="submit" class="button">Go</button></form>
+      """
+  }
+
   private func beginning(_ content: SourceContent) -> HTML? {
-    guard content.query.cursor != nil else { return nil }
+    guard content.query.cursor != nil || content.query.offset ?? 0 > 0 else { return nil }
     let address = WebAddress.list(
-      content.source.name, content.query.forLinks.with(\.cursor, nil))
+      content.source.name,
+      content.query.forLinks.with(\.cursor, nil).with(\.offset, nil))
     return #"<p class="beginning"><a href="\#(address)">Back to the beginning of the list</a></p>"#
   }
 

@@ -202,9 +202,10 @@ extension HTMLRenderer {
     let query =
       isInvalid
       ? ServedQuery() : content.query.with(\.cache, isLocal ? .normal : content.query.cache)
+    let isPaused = failure.code == SourceError.Code.circuitOpen.description
     return state(
       isLocal ? .offline : .warning, failure.title,
-      [failure.message, failure.hint, wait]
+      isPaused ? [Badge.pauseWords, wait] : [failure.message, failure.hint, wait]
     ) {
       """
       <a class="button primary" href="\(address(query))">\(Icon.refresh.html)\

@@ -326,6 +326,19 @@ if (form && list()) {
   begin();
 }
 
+/* Counts down to the time at which a service is asked again, and shows its answer. */
+setInterval(() => {
+  for (const place of $$("[data-countdown]")) {
+    const rest = Math.max(0, Number(place.dataset.countdown) - 1);
+    place.dataset.countdown = rest;
+    place.textContent = `${rest} s`;
+    if (rest || document.hidden || !list()?.contains(place) || scrollY > innerHeight) continue;
+    delete place.dataset.countdown;
+    place.textContent = "a moment";
+    showList(listAddress());
+  }
+}, 1000);
+
 /* -- Opening and closing a record without leaving the list -- */
 
 let opening, scrolled = 0;

@@ -42,6 +42,16 @@ import Testing
     #expect(try badge(limited).explanation == "Rate limited; retry in 28 min")
   }
 
+  @Test func sayWhenAServiceThatFailsIsAskedAgain() throws {
+    let paused = Provenance(
+      .cached, fetchedAt: Self.minutesAgo,
+      reason: SourceError(
+        .circuitOpen, "failing repeatedly; paused for 6.3 s", retryAfter: .seconds(6.3)))
+    let badge = try badge(paused)
+    #expect(badge.notes == [Badge.pauseWords])
+    #expect(badge.notesHTML.map(\.text).joined().contains(#"<span data-countdown="7">7 s</span>"#))
+  }
+
   @Test func sayThatTheServiceWasNotAsked() throws {
     let cached = Provenance(.cached, fetchedAt: Self.minutesAgo)
     #expect(try badge(cached, cache: .offline).kind == .offline)

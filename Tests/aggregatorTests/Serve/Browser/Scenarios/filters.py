@@ -76,6 +76,12 @@ def run(site):
     hundredth = plain.locator(".record").first.inner_text()
     plain.goto(site.origin + "/sources/countries?offset=99&sort=name")
     expect(plain.locator(".record").nth(1)).to_have_text(hundredth)
+    plain.get_by_label("Go to no.").fill("101")
+    plain.get_by_role("button", name="Go", exact=True).click()
+    is_at(plain, "/sources/countries?sort=name&offset=100")
+    expect(plain.locator(".record").first).to_have_text(hundredth)
+    plain.get_by_role("link", name="Back to the beginning of the list").click()
+    is_at(plain, "/sources/countries?sort=name")
 
     # The view of a gallery is remembered.
     heroes = site.open("/sources/heroes")

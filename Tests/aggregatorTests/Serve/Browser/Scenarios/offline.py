@@ -34,6 +34,20 @@ def run(site):
     page.get_by_role("link", name="Use local data").click()
     expect(page.locator("#list .bar")).to_be_visible()
 
+    # A service that failed too often is asked again later: the page counts down, and shows the answer then.
+    paused = site.context().new_page()
+    paused.clock.install()
+    countdown = paused.locator("[data-countdown]")
+    for number in range(9):
+        paused.goto(f"{site.origin}/sources/heroes?query=none{number}")
+        if countdown.count():
+            break
+    expect(countdown).to_have_text(re.compile("^[0-9]+ s$"))
+    with paused.expect_response(lambda response: "query=none" in response.url):
+        paused.clock.run_for(60_000)
+    expect(paused.locator("#list .bar")).to_be_visible()
+    paused.close()
+
     # The server itself is gone.
     page.goto(site.origin + "/sources/heroes")
     page.context.set_offline(True)
