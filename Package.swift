@@ -46,6 +46,7 @@ let package = Package(
     .systemLibrary(
       name: "CAggregatorSQLite",
       providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
+    .target(name: "CAggregatorSQLiteMemory", dependencies: ["CAggregatorSQLite"]),
 
     // Each target depends only on targets above it.
     .library("Foundation"),
@@ -74,7 +75,10 @@ let package = Package(
     .library("Sync", dependsOn: ["AggregatorCore", "AggregatorStore"]),
     .library(
       "SQLite",
-      dependsOn: ["AggregatorCore", "AggregatorFiles", "AggregatorStore", "CAggregatorSQLite"]),
+      dependsOn: [
+        "AggregatorCore", "AggregatorFiles", "AggregatorStore", "CAggregatorSQLite",
+        "CAggregatorSQLiteMemory",
+      ]),
     .library(
       "Postgres",
       dependsOn: ["AggregatorCore", "AggregatorStore", "CAggregatorPostgres"]),

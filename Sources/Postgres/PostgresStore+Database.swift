@@ -20,9 +20,6 @@ extension PostgresStore: DatabaseStore {
   package var joinsOtherTables: Bool { false }
 
   package func columns(of view: SQLView) -> [String] { view.source.postgresColumns }
-
-  /// The memory is that of the server.
-  package func boundQueryMemory(to bytes: Int) {}
 }
 
 extension PostgresSearchIndex {

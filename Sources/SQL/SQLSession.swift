@@ -69,7 +69,6 @@ package struct SQLSession: Sendable {
         // A download has limits of its own.
         failures = await time.pausing { await sync(names, in: environment, records, context) }
       }
-      store.boundQueryMemory(to: SQLRun.maxMemory)
       context.progress.say { "Running query…" }
       let run = try await SQLRun(
         text, of: context.catalog.plugins, and: attached.files, in: environment, within: time)

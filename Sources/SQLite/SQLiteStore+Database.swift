@@ -1,7 +1,6 @@
 package import AggregatorCore
 import AggregatorFiles
 package import AggregatorStore
-import CAggregatorSQLite
 
 extension SQLiteStore: DatabaseStore {
   package func facts() async throws(SourceError) -> StoreFacts {
@@ -14,8 +13,6 @@ extension SQLiteStore: DatabaseStore {
   package var joinsOtherTables: Bool { true }
 
   package func columns(of view: SQLView) -> [String] { view.columns }
-
-  package func boundQueryMemory(to bytes: Int) { sqlite3_hard_heap_limit64(Int64(bytes)) }
 
   package func query(
     _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration

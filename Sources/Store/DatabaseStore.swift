@@ -16,10 +16,9 @@ package protocol DatabaseStore: ScopeKeepingStore, CopyableStore {
 
   func columns(of view: SQLView) -> [String]
 
-  /// Limits the memory that queries may use in this process; those that need more fail.
-  func boundQueryMemory(to bytes: Int)
-
-  /// Compiles a query, which may be hostile; throws `invalidRequest`, `timedOut`, `cancelled`, `storage` or `busy`.
+  /// Compiles a query, which may be hostile: it fails, and nothing else does, if it needs too much memory.
+  ///
+  /// Throws `invalidRequest`, `timedOut`, `cancelled`, `storage` or `busy`.
   func query(
     _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration
   ) async throws(SourceError) -> any SQLResult

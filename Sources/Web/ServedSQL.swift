@@ -17,7 +17,7 @@ package final class ServedSQL: Sendable {
     package var document = SQLRun.defaultTime
     /// The time for counting the rows of all tables of a page.
     package var counting = Duration.milliseconds(300)
-    /// The most queries at once: they share the memory that queries may use.
+    /// The most queries at once.
     package var queries = 4
     /// The most bytes of a document, which is made before it is sent.
     package var documentBytes = 64 << 20
@@ -125,13 +125,12 @@ package final class ServedSQL: Sendable {
     _ text: String, within limit: Duration,
     _ read: @Sendable (SQLRun, QueryTime) async throws -> Value
   ) async throws -> Value {
-    let store = try environment.databaseStore()
-    guard begin(store) else {
+    guard begin() else {
       var problem = Problem(503, "busy", "too many queries are running")
       problem.retryAfter = 1
       throw problem
     }
-    defer { end(store) }
+    defer { running.withLock { $0 -= 1 } }
     let time = QueryTime(limit)
     let run = try await SQLRun(text, of: plugins, in: environment, within: time)
     let cancel = await run.result.cancellation
@@ -144,20 +143,11 @@ package final class ServedSQL: Sendable {
     }
   }
 
-  /// The bound holds for all of SQLite in this process, and so only while queries run.
-  private func begin(_ store: any DatabaseStore) -> Bool {
+  private func begin() -> Bool {
     running.withLock { running in
       guard running < limits.queries else { return false }
       running += 1
-      store.boundQueryMemory(to: SQLRun.maxMemory)
       return true
-    }
-  }
-
-  private func end(_ store: any DatabaseStore) {
-    running.withLock { running in
-      running -= 1
-      if running == 0 { store.boundQueryMemory(to: 0) }
     }
   }
 

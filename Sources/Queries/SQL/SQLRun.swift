@@ -18,9 +18,6 @@ package struct SQLRun: Sendable {
   /// The time limit of a query unless another one is given.
   package static let defaultTime = Duration.seconds(30)
 
-  /// The memory limit of SQLite in bytes, enough for sorting and a few large values.
-  package static let maxMemory = 64 << 20
-
   /// Compiles a query over the tables of plugins, with bundled records where none are cached.
   ///
   /// - Throws: ``SourceError`` of the query or the store, or ``CommandError`` without a store for queries.

@@ -20,6 +20,7 @@ struct SQLiteCursor: ~Copyable {
   private let authorizer: SQLAuthorizer
   private let statement: Statement
   private let diagnostics: SQLiteDiagnostics
+  private let memory: QueryMemory
   private var isOver = false
 
   /// A page ends after this many rows, or this many bytes.
@@ -42,6 +43,9 @@ struct SQLiteCursor: ~Copyable {
     _ text: String, over views: [SQLView], and attached: [SQLAttachment], in path: String?,
     busyTimeout: Duration, within time: Duration
   ) throws(SourceError) {
+    let memory = QueryMemory()
+    memory.begin()
+    defer { memory.end() }
     var diagnostics = SQLiteDiagnostics(
       query: SQLDiagnostics(text, views: views), path: path)
     var opened: Connection
@@ -69,6 +73,7 @@ struct SQLiteCursor: ~Copyable {
     connection = opened
     self.authorizer = authorizer
     self.diagnostics = diagnostics
+    self.memory = memory
   }
 
   mutating func page(within time: Duration) throws(SourceError) -> [[SQLValue]]? {
@@ -76,6 +81,8 @@ struct SQLiteCursor: ~Copyable {
     guard !isOver else { return nil }
     guard time > .zero else { throw SQLDiagnostics.timedOut }
     authorizer.allow(time)
+    memory.begin()
+    defer { memory.end() }
     var rows: [[SQLValue]] = []
     var size = 0
     while rows.count < Self.pageRows, size < Self.pageBytes {

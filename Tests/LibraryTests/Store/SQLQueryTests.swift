@@ -71,6 +71,20 @@ import Testing
     #expect(await without.tooLarge.isEmpty)
   }
 
+  @Test func `a query that needs too much memory fails alone`() async throws {
+    try await fill()
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+    let sorted = endless + "SELECT i || hex(zeroblob(5000)) AS x FROM n ORDER BY x"
+    async let failure = failure(sorted, within: .seconds(500))
+    // SQLite takes more for this than a query may use.
+    let other = try Connection(":memory:", busyTimeout: .zero, flags: 6)
+    try other.execute("CREATE TABLE large (x); PRAGMA cache_size = -200000")
+    for _ in 0..<8 { try other.execute("INSERT INTO large VALUES (randomblob(10000000))") }
+    #expect(try await rows("SELECT count(*) FROM notes") == [[.integer(3)]])
+    #expect(await failure?.message == "the query needs too much memory")
+    try other.execute("INSERT INTO large VALUES (randomblob(10000000))")
+  }
+
   @Test func `the time limit includes the wait for a lock and the opening of the store`()
     async throws
   {

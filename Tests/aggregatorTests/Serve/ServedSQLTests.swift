@@ -3,6 +3,7 @@ import AggregatorKit
 import AggregatorPlugins
 import AggregatorServer
 import Foundation
+import Synchronization
 import Testing
 
 @testable import AggregatorQueries
@@ -72,7 +73,9 @@ import Testing
       $0.queries = 1
       $0.page = .seconds(600)
     }
+    let isOver = Mutex(false)
     let endless = Task {
+      defer { isOver.withLock { $0 = true } }
       while true {
         // The others may come first.
         let answer = await sql.answer(to: Self.endless)
@@ -80,7 +83,9 @@ import Testing
       }
     }
     var refusal: Problem?
-    while refusal == nil { refusal = await sql.answer(to: "SELECT 1").failure }
+    while refusal == nil, !isOver.withLock(\.self) {
+      refusal = await sql.answer(to: "SELECT 1").failure
+    }
     #expect(refusal?.status == 503)
     #expect(refusal?.retryAfter == 1)
     endless.cancel()
