@@ -282,18 +282,21 @@ if let tests = Context.environment["AGGREGATOR_ONLY"] {
 
 // Scripts/test optimises the libraries that it tests as Scripts/build does, but neither their tests and what only
 // tests use, nor the command line, whose tests run the program of Scripts/build: the optimiser would take minutes.
-if Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil {
+let isTested = Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil
+var unoptimised: Set<String> = []
+if isTested {
   for target in package.targets
   where target.path?.hasPrefix("Tests/") ?? (target.type == .test)
     || (commandLine + ["AggregatorSourceTesting"]).contains(target.name)
   {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"])]
+    unoptimised.insert(target.name)
   }
 }
 
 // Scripts/build compiles for size all but what reads and writes JSON and texts: decision 31. The optimiser makes no copies
 // of generic functions for what does not work on record after record.
-if Context.environment["AGGREGATOR_SMALL_COMMANDS"] != nil {
+if isTested || Context.environment["AGGREGATOR_SMALL_COMMANDS"] != nil {
   let frequent = [
     "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorSQLite", "AggregatorStore",
     "DeclaredSource",
@@ -305,7 +308,8 @@ if Context.environment["AGGREGATOR_SMALL_COMMANDS"] != nil {
     "AggregatorServer", "AggregatorSettings", "AggregatorSync", "AggregatorTerminal",
     "AggregatorWeb", "CountriesSource", "HeroesSource", "ProductsSource", "UsersSource",
   ]
-  for target in package.targets where (frequent + rare).contains(target.name) {
+  for target in package.targets
+  where (frequent + rare).contains(target.name) && !unoptimised.contains(target.name) {
     var flags = ["-Osize", "-Xllvm", "-enable-machine-outliner=always"]
     if rare.contains(target.name) { flags += ["-Xllvm", "-sil-disable-pass=generic-specializer"] }
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
