@@ -88,6 +88,17 @@ extension PostgresStore {
       return changes
     } ?? nil
   }
+
+  public func history(
+    of id: String, in source: String, limit: Int
+  ) async throws(SourceError) -> StoredHistory? {
+    try await read { connection throws(PostgresFailure) in
+      connection.beginSnapshot()
+      let history = try connection.history(of: id, in: source, limit: limit)
+      try connection.commit()
+      return history
+    } ?? nil
+  }
 }
 
 extension PostgresConnection: HistoryReader {
@@ -163,5 +174,27 @@ extension PostgresConnection: HistoryReader {
       """, .integer(range.clamped(position)), .integer(range.end), .integer(mark.change),
       .integer(mark.position), .integer(Int64(limit))
     ).map { StoredChange($0, since: mark) }
+  }
+
+  package mutating func record(
+    _ id: String, in source: Int64
+  ) throws(PostgresFailure) -> (record: StoredRecord, firstSeen: Date)? {
+    try rows(
+      """
+      SELECT position, saved, json, removed_upstream, first_seen FROM aggregator_store.records
+      WHERE source = $1 AND id = $2
+      """, .integer(source), .text(id)
+    ).first.map { (StoredRecord($0), $0.date(4) ?? .distantPast) }
+  }
+
+  package mutating func events(
+    at position: Int64, limit: Int
+  ) throws(PostgresFailure) -> [StoredHistory.Event] {
+    try rows(
+      """
+      SELECT kind, changed, json FROM aggregator_store.changes WHERE position = $1
+      ORDER BY number DESC LIMIT $2
+      """, .integer(position), .integer(Int64(limit))
+    ).compactMap { StoredHistory.Event($0) }
   }
 }

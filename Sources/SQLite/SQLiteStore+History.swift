@@ -11,6 +11,14 @@ extension SQLiteStore {
     } ?? nil
   }
 
+  public func history(
+    of id: String, in source: String, limit: Int
+  ) async throws(SourceError) -> StoredHistory? {
+    try await read { connection throws(SQLiteFailure) in
+      try connection.history(of: id, in: source, limit: limit)
+    } ?? nil
+  }
+
   public func clearHistory(of source: String) async throws(SourceError) {
     try await write { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return }
@@ -165,5 +173,27 @@ extension Connection: HistoryReader {
       FROM found CROSS JOIN records r ON r.position = found.position ORDER BY r.position
       """, range.clamped(position), range.end, mark.change, mark.position, limit, source
     ) { StoredChange($0, since: mark) }
+  }
+
+  package mutating func record(
+    _ id: String, in source: Int64
+  ) throws(SQLiteFailure) -> (record: StoredRecord, firstSeen: Date)? {
+    try row(
+      """
+      SELECT position, saved, json, removed_upstream, first_seen FROM records
+      WHERE source = ?1 AND id = ?2
+      """, source, id
+    ) { (StoredRecord($0), $0.date(4) ?? .distantPast) }
+  }
+
+  package mutating func events(
+    at position: Int64, limit: Int
+  ) throws(SQLiteFailure) -> [StoredHistory.Event] {
+    try rows(
+      """
+      SELECT kind, changed, json FROM changes WHERE position = ?1 ORDER BY number DESC LIMIT ?2
+      """, position, limit
+    ) { StoredHistory.Event($0) }
+    .compactMap(\.self)
   }
 }

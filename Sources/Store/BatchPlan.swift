@@ -20,9 +20,7 @@ package struct BatchPlan: Sendable {
   }
 
   package struct Change: Sendable {
-    package enum Kind: String, Sendable { case changed, removed, returned }
-
-    package let kind: Kind
+    package let kind: StoredHistory.Event.Kind
     package let position: Int64
     package var before: Data?
   }

@@ -118,6 +118,12 @@ public protocol Store: Sendable {
     of source: String, since start: HistoryStart, after position: Int64, limit: Int
   ) async throws(SourceError) -> ChangeSlice?
 
+  /// What is known of the past of a record, at most `limit` changes, 1 or more; `nil` if the record is not stored or
+  /// no history is kept, as by default.
+  func history(
+    of id: String, in source: String, limit: Int
+  ) async throws(SourceError) -> StoredHistory?
+
   /// Removes the history of a source: all its changes, but no record.
   func clearHistory(of source: String) async throws(SourceError)
 
@@ -173,6 +179,10 @@ extension Store {
   public func changes(
     of source: String, since start: HistoryStart, after position: Int64, limit: Int
   ) async throws(SourceError) -> ChangeSlice? { nil }
+
+  public func history(
+    of id: String, in source: String, limit: Int
+  ) async throws(SourceError) -> StoredHistory? { nil }
 
   public func clearHistory(of source: String) async throws(SourceError) {}
 

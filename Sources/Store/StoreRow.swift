@@ -109,10 +109,19 @@ extension StoredChange {
   package init(_ row: borrowing some StoreRow & ~Copyable, since mark: HistoryMark) {
     let record = StoredRecord(row)
     let isNew = record.position > mark.position
-    let listing = row.text(5).flatMap(BatchPlan.Change.Kind.init)
+    let listing = row.text(5).flatMap(StoredHistory.Event.Kind.init)
     self.init(
       id: row.text(4) ?? "", record: record,
       wasListed: !isNew && (listing.map { $0 == .removed } ?? (record.removedUpstreamAt == nil)),
       before: isNew || row.isNull(6) ? nil : row.data(6), date: row.date(7) ?? .distantPast)
+  }
+}
+
+extension StoredHistory.Event {
+  /// The row of a change: its kind, its time and the record before it; `nil` for a kind that another version has written.
+  package init?(_ row: borrowing some StoreRow & ~Copyable) {
+    guard let kind = row.text(0).flatMap(Kind.init) else { return nil }
+    self.init(
+      kind, at: row.date(1) ?? .distantPast, before: row.isNull(2) ? nil : row.data(2))
   }
 }

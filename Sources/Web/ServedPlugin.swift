@@ -201,6 +201,17 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     return summary.map { ServedChanges(entries: entries, summary: $0) }
   }
 
+  package func history(of id: String) async throws -> ServedHistory? {
+    guard let store = environment.store, let id = P.Item.ID(id) else { return nil }
+    let history = try await plugin.recordStore(in: store).history(of: id, limit: 50)
+    return history.map { history in
+      ServedHistory(
+        firstSeen: history.firstSeen, knownSince: history.knownSince,
+        entries: history.changes.compactMap { ChangeEntry($0.change, at: $0.date, of: plugin) },
+        isComplete: history.isComplete)
+    }
+  }
+
   // MARK: - Changes
 
   package func delete(_ id: String) async throws -> Bool {

@@ -191,6 +191,17 @@ package struct ServedChanges: Sendable {
   let summary: ChangeSummary
 }
 
+/// What is known of the past of a record.
+package struct ServedHistory: Sendable {
+  let firstSeen: Date
+  /// The date before which changes are no longer known; `nil` if all are known.
+  let knownSince: Date?
+  /// The latest first.
+  let entries: [ChangeEntry]
+  /// False if there are earlier changes.
+  let isComplete: Bool
+}
+
 struct SourceListing: Sendable {
   let source: any ServedSource
   let page: Result<ServedListing, Problem>
@@ -222,6 +233,8 @@ package protocol ServedSource: Sendable {
   func state() async throws -> SourceState
   /// The changes since a point as typed for `--since`, at most `limit`; `nil` if nothing is known of that point.
   func changes(since start: String, atMost limit: Int) async throws -> ServedChanges?
+  /// The latest changes of a record; `nil` if nothing is known of its past.
+  func history(of id: String) async throws -> ServedHistory?
   /// Hides a record on this machine; false if it is unknown.
   func delete(_ id: String) async throws -> Bool
   /// False if the record is not deleted.

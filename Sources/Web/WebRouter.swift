@@ -153,8 +153,10 @@ struct WebRouter: Sendable {
     var content = SourceContent(source: source, query: query)
     content.deleted = request.parameter("deleted")
     if let id {
+      // A store that cannot be read is reported by the record.
       content.detail = DetailContent(
-        id: id, answer: await Self.result { try await source.record(id, query) })
+        id: id, answer: await Self.result { try await source.record(id, query) },
+        history: try? await source.history(of: id))
     }
     if part != .detail, query.showsFilters { content.facets = try await source.facets(query) }
     if part != .detail, query.query == nil, query.cursor == nil {

@@ -94,7 +94,7 @@ package struct ChangeEntry: Entry {
   package let date: String
 
   /// `nil` if no field differs, but only something that is not shown.
-  init?<P: Plugin>(_ change: RecordChange<P.Item>, at date: Date, of plugin: P) {
+  package init?<P: Plugin>(_ change: RecordChange<P.Item>, at date: Date, of plugin: P) {
     id = change.item.id.description
     name = plugin.label(of: change.item)
     self.date = date.iso8601

@@ -109,6 +109,21 @@ extension StoreLaw {
           at: "changes(since: \(point), limit: \(limit))")
       }
     }
+    for (id, expected) in [
+      ("a", "first seen 1"), ("b", "first seen 1, removed 2, returned 3"),
+      ("c", "first seen 1, changed 2 from 1, changed 3 from 2"),
+      ("d", "first seen 1, removed 3"), ("f", "first seen 3"),
+    ] {
+      trial.expect(
+        try await trial.other.history(of: id, in: source, limit: 2)?.text, expected,
+        at: "history(of: \"\(id)\")")
+    }
+    let last = try await store.history(of: "c", in: source, limit: 1)
+    trial.expect(
+      last?.text, "first seen 1, changed 3 from 2, and more", at: "history(of: \"c\", limit: 1)")
+    trial.expect(
+      try await store.history(of: "never", in: source, limit: 1), nil,
+      at: "history(of: \"never\")")
     let end = try await store.status(of: source).history
     trial.expect(end?.syncedAt, .law(3), at: "status: history.syncedAt")
     trial.expect((end?.count ?? 0) >= 5, "5 changes or more", at: "status: history.count")
@@ -194,6 +209,20 @@ extension StoreStatus {
     var status = self
     status.history = nil
     return status
+  }
+}
+
+extension StoredHistory {
+  /// The events as text, with the seconds of the laws, the earliest first.
+  fileprivate var text: String {
+    func second(_ date: Date) -> Int { Int(date.timeIntervalSince(.law())) }
+    let events = events.reversed().map { event in
+      let before = event.before.map { StoredRecord(position: 1, json: $0, savedAt: .law()) }
+      return "\(event.kind.rawValue) \(second(event.date))"
+        + (before.map { " from \($0.number)" } ?? "")
+    }
+    let texts = ["first seen \(second(firstSeen))"] + events + (hasMore ? ["and more"] : [])
+    return texts.joined(separator: ", ")
   }
 }
 

@@ -29,9 +29,35 @@ package protocol HistoryReader: ~Copyable {
   mutating func changedRecords(
     of source: Int64, since mark: HistoryMark, after position: Int64, limit: Int
   ) throws(Failure) -> [StoredChange]
+
+  /// A record and the time at which it was first seen; `nil` if it is not stored.
+  mutating func record(
+    _ id: String, in source: Int64
+  ) throws(Failure) -> (record: StoredRecord, firstSeen: Date)?
+
+  /// The changes of a record, the latest first, at most `limit`.
+  mutating func events(
+    at position: Int64, limit: Int
+  ) throws(Failure) -> [StoredHistory.Event]
 }
 
 extension HistoryReader where Self: ~Copyable {
+  /// The history of a record; `nil` if it is not stored or no history is kept.
+  package mutating func history(
+    of id: String, in name: String, limit: Int
+  ) throws(Failure) -> StoredHistory? {
+    guard let (source, history) = try history(of: name),
+      let (record, firstSeen) = try record(id, in: source)
+    else { return nil }
+    var events = try events(at: record.position, limit: RecordWindow.limit(showingMoreThan: limit))
+    let hasMore = events.count > limit
+    if hasMore { events.removeLast() }
+    return StoredHistory(
+      record: record, firstSeen: firstSeen,
+      knownSince: firstSeen < history.start ? history.start : nil, events: events,
+      hasMore: hasMore)
+  }
+
   /// The changes of a source since a point; `nil` if nothing is known of it.
   package mutating func changes(
     of name: String, since start: HistoryStart, after position: Int64, limit: Int

@@ -221,6 +221,12 @@ extension ScopedStore {
     try await checked(source).changes(of: source, since: start, after: position, limit: limit)
   }
 
+  package func history(
+    of id: String, in source: String, limit: Int
+  ) async throws(SourceError) -> StoredHistory? {
+    try await checked(source).history(of: id, in: source, limit: limit)
+  }
+
   package func clearHistory(of source: String) async throws(SourceError) {
     try await checked(source).clearHistory(of: source)
   }

@@ -75,7 +75,15 @@ extension HTMLRenderer {
       : """
       <a href="\(WebAddress.record(source.name, change.id, ServedQuery()))" dir="auto">\(name.safeLine)</a>
       """
-    let differences = change.names.map { name -> HTML in
+    return """
+      <li class="\(change.kind.rawValue)"><span class="kind">\(change.kind.rawValue.capitalizedFirst)</span> \
+      \(title) \(differences(change, source))</li>
+
+      """
+  }
+
+  private func differences(_ change: ChangeEntry, _ source: any ServedSource) -> [HTML] {
+    change.names.map { name in
       let values = change.values(of: name)
       let label = source.fields.first { $0.id == name }?.label ?? name
       return """
@@ -83,10 +91,36 @@ extension HTMLRenderer {
         <ins dir="auto">\(values.after)</ins></span>
         """
     }
-    return """
-      <li class="\(change.kind.rawValue)"><span class="kind">\(change.kind.rawValue.capitalizedFirst)</span> \
-      \(title) \(differences)</li>
+  }
 
+  /// The history of a record, as a part of its card.
+  func history(_ history: ServedHistory, _ source: any ServedSource) -> HTML {
+    let start = "First seen \(history.firstSeen.iso8601.prefix(10))"
+    let gap: String? =
+      history.knownSince.map { "Changes before \($0.iso8601.prefix(10)) are not known" }
+      ?? (history.isComplete ? nil : "Earlier changes are not shown")
+    let entries = history.entries.map { change -> HTML in
+      let words =
+        switch change.kind {
+        case .added: "The service has it again"
+        case .changed: "Changed"
+        case .removed: "Removed by the service"
+        }
+      return """
+        <li class="\(change.kind.rawValue)"><time class="kind">\(String(change.date.prefix(10)))</time> \
+        \(words) \(differences(change, source))</li>
+
+        """
+    }
+    let count =
+      switch entries.count {
+      case 0: "no changes"
+      case 1: "1 change"
+      case let count: "\(count) changes"
+      }
+    return """
+      <details class="history"><summary>History (\(count))</summary>
+      <ul class="changes">\(entries)<li>\([start, gap].compactMap(\.self).joined(separator: ". "))</li></ul></details>
       """
   }
 }

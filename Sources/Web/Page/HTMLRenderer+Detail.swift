@@ -55,6 +55,7 @@ extension HTMLRenderer {
       <dl>
       \(record.card.filter { $0.value != record.name && $0.value != record.id }.map { line($0, source) })
       </dl>
+      \(content.detail?.history.map { history($0, source) })
       </article>
       </section>
       """

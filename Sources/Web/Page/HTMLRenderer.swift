@@ -77,6 +77,8 @@ struct DetailContent: Sendable {
   let id: String
 
   let answer: Result<ServedListing, Problem>
+
+  let history: ServedHistory?
 }
 
 struct SearchContent: Sendable {

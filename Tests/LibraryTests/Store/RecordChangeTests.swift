@@ -97,4 +97,25 @@ struct RecordChangeTests {
     try directory.database().execute("UPDATE changes SET json = '{}'")
     #expect(try await changes(since: start) == [])
   }
+
+  @Test func `the history of a record has each change, the latest first`() async throws {
+    try await fetch(Card(1, "one", detail: "old"), alone: true)
+    try await fetch(Card(1, "two"))
+    try await fetch(Card(1, "two"))
+    try await fetch(Card(1, "two", detail: "new"), alone: true)
+    let history = try #require(try await cards.history(of: 1, limit: 10))
+    #expect(
+      history.changes.map(\.change) == [
+        .changed(from: Card(1, "two", detail: "old"), to: Card(1, "two", detail: "new")),
+        .changed(from: Card(1, "one", detail: "old"), to: Card(1, "two", detail: "old")),
+      ])
+    #expect(history.changes.map(\.date) == [today.now(), today.now().addingTimeInterval(-2)])
+    #expect(history.isComplete)
+    #expect(try await cards.history(of: 1, limit: 1)?.isComplete == false)
+    #expect(try await cards.history(of: 2, limit: 1) == nil)
+    try directory.database().execute(
+      "UPDATE changes SET json = '{}' WHERE number = (SELECT max(number) FROM changes)")
+    let unreadable = try #require(try await cards.history(of: 1, limit: 10))
+    #expect(unreadable.changes.isEmpty && !unreadable.isComplete)
+  }
 }

@@ -24,7 +24,7 @@ import Testing
     (pages ?? self.pages).page(
       SourceContent(
         source: source, query: query, list: .success(source.page(query)),
-        detail: DetailContent(id: id, answer: .success(source.record(id, query)))),
+        detail: DetailContent(id: id, answer: .success(source.record(id, query)), history: nil)),
       part: part)
   }
 

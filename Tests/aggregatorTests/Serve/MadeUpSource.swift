@@ -60,6 +60,7 @@ struct MadeUpSource: ServedSource {
   func facets(_ query: ServedQuery) -> [Facet] { [] }
   func state() -> SourceState { SourceState() }
   func changes(since start: String, atMost limit: Int) -> ServedChanges? { nil }
+  func history(of id: String) -> ServedHistory? { nil }
   func delete(_ id: String) -> Bool { true }
   func restore(_ id: String) -> Bool { true }
   func schemaChanges() -> [SchemaEntry] { [] }

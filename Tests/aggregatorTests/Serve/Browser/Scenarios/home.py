@@ -21,6 +21,8 @@ def run(site):
     expect(page.locator(".changes .added").first).to_be_visible()
     page.locator(".changes a").first.click()
     expect(page.locator("#detail h2")).to_be_visible()
+    page.get_by_text("History (no changes)").click()
+    expect(page.locator(".history li")).to_have_text(re.compile("^First seen 20[0-9-]+$"))
     page.locator(".brand").click()
     expect(countries).to_contain_text(re.compile("All 2[0-9]+ cached, fetched just now"))
     page.fill("#query", "island")

@@ -1,0 +1,75 @@
+import AggregatorKit
+import CountriesSource
+import Foundation
+import Testing
+
+@testable import AggregatorQueries
+@testable import AggregatorWeb
+
+/// What the page of a record says of its past.
+@Suite struct RecordHistoryTests {
+  private let sandbox: Sandbox
+  private let store: SQLiteStore
+  private let source: ServedPlugin<CountriesPlugin>
+
+  init() throws {
+    sandbox = try Sandbox()
+    store = SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path)
+    source = ServedPlugin(
+      CountriesPlugin(),
+      in: PluginEnvironment(
+        settings: Settings([:]), transport: HTTPTransport.standard, store: store),
+      imagesIn: nil)
+  }
+
+  private func save(_ capital: String, onDay day: Int) async throws {
+    let country = CountriesSource.Country(
+      code: try #require(CountryCode("KZ")), name: "Kazakhstan", region: "AS", capital: capital)
+    _ = try await CountriesPlugin().recordStore(in: store).save(
+      [country], at: Date(timeIntervalSince1970: Double(day) * 86_400))
+  }
+
+  private func page(of id: String) async throws -> String {
+    let query = ServedQuery(cache: .offline, isForPeople: true)
+    let pages = HTMLRenderer(
+      program: "aggregator", sources: [source], isReadOnly: false, now: Date(), hasSQL: true)
+    return pages.page(
+      SourceContent(
+        source: source, query: query,
+        detail: DetailContent(
+          id: id, answer: .success(try await source.record(id, query)),
+          history: try await source.history(of: id))),
+      part: .detail)
+  }
+
+  @Test func `the changes of a record are listed, the latest first`() async throws {
+    for (day, capital) in ["Almaty", "Astana", "<Nur-Sultan>"].enumerated() {
+      try await save(capital, onDay: day)
+    }
+    let page = try await page(of: "KZ")
+    #expect(page.contains("<summary>History (2 changes)</summary>"))
+    let days = page.matches(of: /<time class="kind">([^<]*)</).map { String($0.1) }
+    #expect(days == ["1970-01-03", "1970-01-02"])
+    let values = page.matches(of: /<del dir="auto">([^<]*)<\/del> → <ins dir="auto">([^<]*)</)
+    let words = values.map { "\($0.1) → \($0.2)" }
+    #expect(words == ["Astana → &#60;Nur-Sultan&#62;", "Almaty → Astana"])
+    #expect(page.contains("<li>First seen 1970-01-01</li>"))
+  }
+
+  @Test func `changes that are no longer known are not passed over`() async throws {
+    try await save("Almaty", onDay: 0)
+    try await save("Astana", onDay: 1)
+    try await store.clearHistory(of: "countries")
+    #expect(try await source.history(of: "KZ") == nil)
+    try await save("Nur-Sultan", onDay: 9)
+    let page = try await page(of: "KZ")
+    #expect(page.contains("<summary>History (1 change)</summary>"))
+    #expect(
+      page.contains(
+        "<li>First seen 1970-01-01. Changes before 1970-01-10 are not known</li>"))
+  }
+
+  @Test func `nothing is said of a record that is not stored`() async throws {
+    #expect(try await !page(of: "FR").contains("History"))
+  }
+}
