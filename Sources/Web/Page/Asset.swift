@@ -8,19 +8,21 @@ struct Asset: Sendable {
 
   let address: String
 
-  private init(_ name: String, _ type: String, _ body: String) {
+  private init(_ name: String, _ type: String, _ parts: String...) {
     self.name = name
     self.type = type
-    self.body = body
+    body = parts.joined(separator: "\n")
     address = "/assets/\(name)?v=\(String(body.fnv1a, radix: 36))"
   }
 
   static let stylesheet = Asset("style.css", "text/css; charset=utf-8", bundledStyle.description)
   static let script = Asset(
-    "script.js", "text/javascript; charset=utf-8", bundledScript.description)
+    "script.js", "text/javascript; charset=utf-8", bundledBase.description,
+    bundledScript.description, bundledPalette.description)
   /// Of the page for SQL alone.
   static let sqlScript = Asset(
-    "sql.js", "text/javascript; charset=utf-8", bundledSql.description)
+    "sql.js", "text/javascript; charset=utf-8", bundledBase.description,
+    bundledSql.description)
   static let icon = Asset("icon.svg", "image/svg+xml", Icon.application)
 
   static let all = [stylesheet, script, sqlScript, icon]

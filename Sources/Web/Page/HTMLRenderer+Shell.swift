@@ -88,7 +88,8 @@ extension HTMLRenderer {
     let keys = [
       (["/"], "search"), (["j", "k"], "the next record, the previous one"),
       (["↑", "↓", "←", "→"], "move in the list"), (["Enter"], "open the record"),
-      (["Esc"], "close it"), (["?"], "show these keys"),
+      (["Esc"], "close it"), (["Ctrl-K", "⌘K"], "go to a page, a record or an action"),
+      (["?"], "show these keys"),
     ]
     return """
       <dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>

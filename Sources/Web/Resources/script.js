@@ -2,8 +2,6 @@
 
    It requests parts of the same pages, so that records are written as HTML in one place alone. */
 
-const $ = (selector, root = document) => root.querySelector(selector);
-const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 const list = () => $("#list");
 const detail = () => $("#detail");
 const form = $("form.search");
@@ -41,25 +39,16 @@ function sentence(text) {
   return /[.!?]$/.test(words) ? words : `${words}.`;
 }
 
-function announce(text) { $("#announcer").textContent = text; }
-
 /* Shows a message until it is dismissed or replaced. */
 function toast(text, action) {
-  const message = document.createElement("p");
-  message.dir = "auto";
-  message.textContent = text;
-  const buttons = [];
-  const add = (label, name, run) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = name;
-    button.textContent = label;
-    button.addEventListener("click", () => { $("#toast").replaceChildren(); run?.(); });
-    buttons.push(button);
-  };
-  if (action) add(action.label, "button primary", action.run);
-  add("Dismiss", "button", () => focusRecord());
-  $("#toast").replaceChildren(message, ...buttons);
+  const button = (label, name, run) => make("button", {
+    type: "button", class: name, onclick: () => { $("#toast").replaceChildren(); run?.(); },
+  }, label);
+  const buttons = [
+    ...(action ? [button(action.label, "button primary", action.run)] : []),
+    button("Dismiss", "button", () => focusRecord()),
+  ];
+  $("#toast").replaceChildren(make("p", { dir: "auto" }, text), ...buttons);
   if (action) buttons[0].focus();
 }
 
@@ -138,13 +127,16 @@ function showAddress(address, state = history.state) {
   if (bar.href !== location.href) history.replaceState(state, "", bar);
 }
 
-async function showList(address) {
+/* Shows the list at an address; quietly if nobody has asked for it. */
+async function showList(address, isQuiet = false) {
   searching?.abort();
   loading?.abort();
   const controller = searching = new AbortController();
   shownList = listAddress(address).href;
-  list().setAttribute("aria-busy", "true");
-  form.classList.add("loading");
+  if (!isQuiet) {
+    list().setAttribute("aria-busy", "true");
+    form.classList.add("loading");
+  }
   try {
     const next = await part(address, "list", controller.signal);
     list().replaceWith(next);
@@ -176,9 +168,7 @@ function keepInForm(address) {
   for (const input of $$("input[type=hidden]", form)) input.remove();
   for (const [name, value] of listAddress(address).searchParams) {
     if (name === "query") continue;
-    const input = document.createElement("input");
-    Object.assign(input, { type: "hidden", name, value });
-    form.append(input);
+    form.append(make("input", { type: "hidden", name, value }));
   }
 }
 
@@ -192,11 +182,102 @@ function search() {
 
 /* Prepares a list that has just arrived. */
 function begin() {
+  takenOut.clear();
   const first = $(".records > *");
   if (first) first.dataset.page = location.href;
   mark();
   watch();
   watchPictures();
+  highlight();
+}
+
+/* Shows where the words of the search are, in browsers that can do so without changing the page. */
+function highlight() {
+  if (!globalThis.Highlight) return;
+  const query = field?.value ?? "";
+  const words = folded(query).text.split(/[\s"]+/).filter(Boolean);
+  const ranges = [];
+  const texts = document.createTreeWalker(list(), NodeFilter.SHOW_TEXT);
+  while (words.length && texts.nextNode()) {
+    const node = texts.currentNode;
+    if (!node.parentElement.closest("td, .record") || node.parentElement.closest(".label, .initial")) continue;
+    const { text, places } = folded(node.data);
+    for (const word of words) {
+      for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
+        const range = document.createRange();
+        range.setStart(node, places[at]);
+        range.setEnd(node, places[at + word.length] ?? node.length);
+        ranges.push(range);
+      }
+    }
+  }
+  CSS.highlights.set("match", new Highlight(...ranges));
+}
+
+/* A text as searches compare it, without case and accents, and the place of each character in the original. */
+function folded(original) {
+  let text = "", at = 0;
+  const places = [];
+  for (const character of original) {
+    const plain = character.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+    for (let index = 0; index < plain.length; index += 1) places.push(at);
+    text += plain;
+    at += character.length;
+  }
+  return { text, places };
+}
+
+/* -- Long tables: pages of rows that are far from the screen are taken out, so that scrolling stays quick -- */
+
+const longTable = 200;
+const takenOut = new Map();
+const nearRows = new IntersectionObserver(entries => {
+  const isLong = takenOut.size > 0 || $$("tbody.records > tr").length > longTable;
+  for (const { target, isIntersecting } of entries) {
+    if (isIntersecting) putBack(target); else if (isLong) takeOut(target);
+  }
+}, { rootMargin: "3000px 0px" });
+
+/* All records of the list, also those that are taken out. */
+function records() {
+  return $$(".records", list()).flatMap(page => $$(".record", takenOut.get(page) ?? page));
+}
+
+function takeOut(page) {
+  if (takenOut.has(page) || !page.isConnected || !page.rows.length) return;
+  if ($("[aria-current]", page) || page.contains(document.activeElement)) return;
+  const table = page.closest("table");
+  if (!table.style.tableLayout) {
+    // Else the columns would move with the rows that are there.
+    for (const heading of $$("th", table.tHead)) heading.style.width = `${heading.offsetWidth}px`;
+    table.style.tableLayout = "fixed";
+  }
+  const cell = make("td", { colspan: page.rows[0].cells.length });
+  cell.style.height = `${page.offsetHeight}px`;
+  const gap = make("tr", { class: "gap", "aria-hidden": "true" }, cell);
+  gap.dataset.page = page.rows[0].dataset.page;
+  const rows = document.createDocumentFragment();
+  rows.append(...page.childNodes);
+  takenOut.set(page, rows);
+  page.append(gap);
+}
+
+function putBack(page) {
+  const rows = takenOut.get(page);
+  if (!rows) return;
+  takenOut.delete(page);
+  page.replaceChildren(rows);
+  mark();
+  highlight();
+  for (const row of $$("[data-page]", page)) inView.observe(row);
+}
+
+/* Puts back the page of a record that is to be shown. */
+function reveal(record) {
+  for (const [page, rows] of takenOut) {
+    if (rows.contains(record)) putBack(page);
+  }
+  return record;
 }
 
 function mark() {
@@ -211,11 +292,11 @@ function mark() {
 
 /* The record so many places after the open one in the list, or after the focused one. */
 function recordAt(step) {
-  const records = $$(".record", list());
+  const all = records();
   const id = detail()?.dataset.id;
-  const index = records.findIndex(record => (
+  const index = all.findIndex(record => (
     id === undefined ? record === document.activeElement : record.dataset.id === id));
-  return index < 0 && id !== undefined ? undefined : records[index + step];
+  return index < 0 && id !== undefined ? undefined : all[index + step];
 }
 
 /* Opens the record before or after the open one, or moves to it in the list. */
@@ -223,7 +304,7 @@ function goTo(step, focus) {
   const record = recordAt(step);
   if (!record) return;
   // At the end of what is loaded, more follows.
-  record.scrollIntoView({ block: "nearest" });
+  reveal(record).scrollIntoView({ block: "nearest" });
   if (!shownDetail) return record.focus();
   history.replaceState(history.state, "", record.href);
   openDetail(record.href, focus);
@@ -254,6 +335,9 @@ function watch() {
   const link = $(".more a");
   if (link) nearEnd.observe(link);
   for (const page of $$(".records > [data-page]")) inView.observe(page);
+  // Each is judged again: those that left the screen while the table was short, too.
+  nearRows.disconnect();
+  for (const page of $$("tbody.records")) nearRows.observe(page);
 }
 
 async function loadMore(link) {
@@ -266,17 +350,15 @@ async function loadMore(link) {
   $(".more .note")?.remove();
   try {
     const next = await part(link.href, "list", controller.signal);
-    const records = $$(".records > *", next);
-    if (!records.length && $(".state", next)) {
+    const items = $$(".records > *", next);
+    if (!items.length && $(".state", next)) {
       throw new Error($(".state p", next)?.textContent ?? "");
     }
-    append(next, records, link);
-    if (hadFocus && records.length) $(".record", records[0])?.focus();
+    append(next, items, link);
+    if (hadFocus && items.length) $(".record", items[0])?.focus();
   } catch (error) {
     if (controller.signal.aborted) return;
-    const note = document.createElement("p");
-    note.className = "note failed";
-    note.textContent = words(error);
+    const note = make("p", { class: "note failed" }, words(error));
     link.before(note);
     link.textContent = "Try again";
     link.dataset.failed = "true";
@@ -288,13 +370,15 @@ async function loadMore(link) {
 }
 
 /* Adds a page; one of another origin, or with other columns, keeps its own badge and headings. */
-function append(next, records, link) {
+function append(next, items, link) {
   const text = (selector, root) => $$(selector, root).at(-1)?.textContent;
   const place = link.parentElement;
   const isSame = selector => text(selector, list()) === text(selector, next);
-  if (records.length) records[0].dataset.page = link.href;
+  if (items.length) items[0].dataset.page = link.href;
   if (isSame(".badge .label")) {
-    $$(".records", list()).at(-1).append(...records);
+    const last = $$(".records", list()).at(-1);
+    // Each page of rows is a part of the table, which can be taken out.
+    if (last.matches("tbody")) last.after(...$$("tbody", next)); else last.append(...items);
   } else {
     $(".bar .count", next)?.remove();
     place.before(...$$(".bar, .table-box, ol.records", next));
@@ -303,11 +387,12 @@ function append(next, records, link) {
   place.before(...$$(".note", next).filter(note => !known.has(note.textContent)));
   place.replaceWith(...$$(".more, .end", next));
   const shown = $("[data-shown]");
-  if (shown) shown.textContent = String($$(".records > *").length);
-  announce(`${records.length} more`);
+  if (shown) shown.textContent = String(Number(shown.textContent) + items.length);
+  announce(`${items.length} more`);
   mark();
   watch();
   watchPictures();
+  highlight();
 }
 
 /* The first page has a search, but no list. */
@@ -335,7 +420,7 @@ setInterval(() => {
     if (rest || document.hidden || !list()?.contains(place) || scrollY > innerHeight) continue;
     delete place.dataset.countdown;
     place.textContent = "a moment";
-    showList(listAddress());
+    showList(listAddress(), true);
   }
 }, 1000);
 
@@ -547,8 +632,7 @@ function showSyncIn(place) {
   let bar = $("progress", place);
   if (!runs(sync)) return bar?.remove();
   if (!bar) {
-    bar = document.createElement("progress");
-    bar.setAttribute("aria-label", "Syncing");
+    bar = make("progress", { "aria-label": "Syncing" });
     place.append(bar);
   }
   showAmount(bar, sync);
@@ -585,7 +669,7 @@ function ended({ source }) {
   if (!box) return;
   announce($(".sync-words", box).textContent);
   if ($("#sources")) showSources();
-  else if (list() && scrollY < innerHeight) showList(listAddress());
+  else if (list() && scrollY < innerHeight) showList(listAddress(), true);
 }
 
 async function showSources() {
@@ -621,9 +705,6 @@ const shortcuts = $("#shortcuts");
 const menus = "details:is(.badge, .menu)[open]";
 const isEditable = element => element?.matches?.("input, textarea, select, [contenteditable]");
 
-/* Browsers can be told to keep nothing. */
-function attempt(run) { try { return run(); } catch { return undefined; } }
-
 function showShortcuts() {
   attempt(() => localStorage.setItem("shortcuts", shortcuts.checked ? "on" : "off"));
   for (const hint of $$("kbd.hint")) hint.hidden = !shortcuts.checked;
@@ -638,22 +719,22 @@ if (shortcuts) {
 
 /* The record that an arrow leads to; in a gallery, rows are as wide as the screen lets them be. */
 function neighbour(record, key) {
-  const records = $$(".record", list());
-  const index = records.indexOf(record);
+  const all = records();
+  const index = all.indexOf(record);
   const gallery = record.closest(".gallery");
   const line = $$(".record", record.closest(".records"));
   const columns = gallery
     ? line.filter(other => other.offsetTop === line[0].offsetTop).length : 1;
   const isRightToLeft = getComputedStyle(record).direction === "rtl";
   const steps = {
-    ArrowDown: columns, ArrowUp: -columns, Home: -index, End: records.length - 1 - index,
+    ArrowDown: columns, ArrowUp: -columns, Home: -index, End: all.length - 1 - index,
     ArrowRight: gallery ? (isRightToLeft ? -1 : 1) : 0,
     ArrowLeft: gallery ? (isRightToLeft ? 1 : -1) : 0,
   };
   const step = steps[key];
   if (!step) return null;
   if (index + step < 0) return key === "ArrowUp" ? field : null;
-  return records[Math.min(index + step, records.length - 1)];
+  return reveal(all[Math.min(index + step, all.length - 1)]);
 }
 
 document.addEventListener("keydown", event => {

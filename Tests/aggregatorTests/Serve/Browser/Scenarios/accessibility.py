@@ -1,7 +1,7 @@
 """Rules of WCAG 2.2 AA that axe can judge, light and dark."""
 
 from playwright.sync_api import expect
-from site_under_test import is_accessible
+from site_under_test import fits, is_accessible
 
 
 def run(site):
@@ -39,6 +39,16 @@ def run(site):
         is_accessible(page)
         page = site.open("/", signed_in=False, color_scheme=scheme)
         is_accessible(page)
+
+    # Colours that the person's system forces, and a zoom of 200 %, which halves the width.
+    page = site.open(forced_colors="active", width=640, height=400)
+    for path in ("/", "/search?query=a", "/sql", "/sources/countries?filters=shown", "/sources/heroes"):
+        page.goto(site.origin + path)
+        fits(page)
+        is_accessible(page)
+    # What is chosen is not told by a colour of ours alone.
+    current = page.locator("nav [aria-current]").evaluate("each => getComputedStyle(each).outlineStyle")
+    assert current == "solid", current
 
     site.tell("stop heroes")
     for scheme in ("light", "dark"):

@@ -1,5 +1,7 @@
 """Endless scrolling over three pages, with an address for each."""
 
+import re
+
 from playwright.sync_api import expect
 from site_under_test import is_at
 
@@ -55,3 +57,23 @@ def run(site):
     assert len(attempts) == 1
     page.locator(".more a").click()
     expect(records.nth(39)).to_be_attached()
+
+    # A long table has the rows near the screen alone, in their places.
+    page = site.open("/sources/countries?sort=name")
+    rows = page.locator("tbody tr:not(.gap)")
+    expect(rows.first).to_be_visible()
+    first = rows.first.inner_text()
+    while not page.locator(".end").count():
+        before = page.locator(".more a").get_attribute("href")
+        page.evaluate(bottom)
+        expect(page.locator(f'.more a[href="{before}"]')).to_have_count(0)
+    expect(page.locator("tbody tr.gap").first).to_be_attached()
+    assert rows.count() < 240
+    height = page.evaluate("document.documentElement.scrollHeight")
+    page.locator(".record").last.focus()
+    page.keyboard.press("Home")
+    expect(page.locator(".record:focus")).to_have_text(first.split("\t")[1].strip())
+    page.evaluate("scrollTo(0, 0)")
+    expect(rows.first).to_have_text(re.compile(re.escape(first.split("\t")[1].strip())))
+    expect(page.locator("tbody tr.gap").last).to_be_attached()
+    assert abs(page.evaluate("document.documentElement.scrollHeight") - height) < 3

@@ -10,3 +10,9 @@ def run(site):
         group = page.locator(f"section.group[aria-label={name}]")
         expect(group.locator(".record").first).to_be_visible()
         expect(group.locator(".badge .label").first).to_have_text("Live")
+
+    # The matches are marked, without case and accents.
+    page.goto(site.origin + "/search?query=CURACAO")
+    expect(page.locator("section.group[aria-label=Countries] .record").first).to_be_visible()
+    marked = page.evaluate("[...CSS.highlights.get('match')].map(String)")
+    assert "Curaçao" in marked, marked

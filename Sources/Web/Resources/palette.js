@@ -1,0 +1,140 @@
+/* The palette, which Ctrl-K or ⌘K opens: pages, actions, earlier searches and cached records, by typing.
+
+   It is a combo box with a list box (WAI-ARIA), as the completion of SQL is. */
+
+/* The searches that were used, the latest first; this browser keeps them. */
+function searches() {
+  const kept = attempt(() => JSON.parse(localStorage.getItem("searches")));
+  return Array.isArray(kept) ? kept.filter(text => typeof text === "string" && text) : [];
+}
+
+function remember(text) {
+  const search = text.trim();
+  if (!search) return;
+  const others = searches().filter(other => other.toLowerCase() !== search.toLowerCase());
+  attempt(() => localStorage.setItem("searches", JSON.stringify([search, ...others].slice(0, 8))));
+}
+
+const options = make("ul", { id: "palette-options", role: "listbox", "aria-label": "Results" });
+const wish = make("input", {
+  type: "search", role: "combobox", "aria-label": "Go to a page, a record or an action",
+  "aria-expanded": "true", "aria-controls": options.id, "aria-autocomplete": "list",
+  placeholder: "Go to a page, a record or an action…", autocomplete: "off", spellcheck: "false", dir: "auto",
+});
+const palette = make("dialog", { id: "palette", "aria-label": "Go to", closedby: "any" }, wish, options);
+document.body.append(palette);
+let chosen = 0, finding, waiting;
+
+const searchAddress = text => `/search?${new URLSearchParams({ query: text })}`;
+
+/* The pages and actions, each with what it is and what it does: it leads to an address, or runs. */
+function commands() {
+  const pages = $$("nav a").map(link => ({ name: $("span:not(.initial)", link).textContent, about: "Page", address: link.href }));
+  const tools = $$(".tools > .filter, .views a, .heading a.button").map(link => ({
+    name: link.textContent.trim(), about: heading, run: () => link.click(),
+  }));
+  const syncs = $$(".sync:not([hidden]) button").map(button => ({
+    name: button.textContent.trim().replace(/\s+/g, " "), about: "Action", run: () => button.click(),
+  }));
+  return [{ name: "Sources", about: "Page", address: "/" }, ...pages, ...tools, ...syncs];
+}
+
+const earlier = () => searches().map(name => ({ name, about: "Earlier search", address: searchAddress(name) }));
+
+function show(found) {
+  options.replaceChildren(...found.map(({ name, about, address, run }, index) => {
+    const go = () => {
+      palette.close();
+      if (run) run(); else location.assign(address);
+    };
+    return make("li", { id: `palette-${index}`, role: "option", onclick: go },
+      make("span", { dir: "auto" }, name), make("small", {}, about));
+  }));
+  choose(0);
+}
+
+function choose(index) {
+  const count = options.children.length;
+  if (!count) return wish.removeAttribute("aria-activedescendant");
+  chosen = (index + count) % count;
+  for (const [number, option] of [...options.children].entries()) {
+    option.setAttribute("aria-selected", String(number === chosen));
+  }
+  wish.setAttribute("aria-activedescendant", options.children[chosen].id);
+  options.children[chosen].scrollIntoView({ block: "nearest" });
+}
+
+/* Shows what fits the words, the cached records last: they arrive later. */
+function find() {
+  clearTimeout(waiting);
+  finding?.abort();
+  const text = wish.value.trim();
+  const words = text.toLowerCase().split(/\s+/);
+  const fits = ({ name, about }) => words.every(word => `${name} ${about}`.toLowerCase().includes(word));
+  if (!text) return show([...earlier(), ...commands()]);
+  const search = {
+    name: `Search all sources for “${text}”`, about: "Search",
+    run: () => { remember(text); location.assign(searchAddress(text)); },
+  };
+  const known = [...commands(), ...earlier()].filter(fits).slice(0, 8);
+  show([...known, search]);
+  waiting = setTimeout(async () => {
+    const controller = finding = new AbortController();
+    try {
+      const results = await part(`${searchAddress(text)}&cache=offline`, "list", controller.signal);
+      const records = $$(".group", results).flatMap(group => $$(".record", group).slice(0, 5).map(record => {
+        const address = new URL(record.href);
+        // Only finding it is for local data alone.
+        address.searchParams.delete("cache");
+        const name = $(".name", record)?.textContent ?? record.textContent.trim();
+        return { name, about: group.getAttribute("aria-label"), address };
+      }));
+      const last = chosen;
+      show([...known, ...records, search]);
+      choose(last < known.length ? last : 0);
+      announce(`${options.children.length} results`);
+    } catch {
+      // The search itself says what is wrong.
+    }
+  }, 150);
+}
+
+function openPalette() {
+  wish.value = "";
+  if (!palette.open) palette.showModal();
+  find();
+  wish.focus();
+}
+
+wish.addEventListener("input", find);
+wish.addEventListener("keydown", event => {
+  if (event.isComposing) return;
+  const actions = {
+    ArrowDown: () => choose(chosen + 1), ArrowUp: () => choose(chosen - 1),
+    Enter: () => options.children[chosen]?.click(),
+  };
+  if (!(event.key in actions)) return;
+  event.preventDefault();
+  actions[event.key]();
+});
+document.addEventListener("keydown", event => {
+  if (event.key.toLowerCase() !== "k" || event.shiftKey || event.altKey || event.ctrlKey === event.metaKey) return;
+  if ($("dialog[open]:not(#palette)")) return;
+  event.preventDefault();
+  openPalette();
+});
+
+/* A search is worth remembering once it was sent, or has led to a record. */
+form?.addEventListener("submit", () => remember(field.value));
+document.addEventListener("click", event => {
+  if (field && event.target.closest(".record")) remember(field.value);
+});
+
+const examples = $(".examples");
+if (examples && searches().length) {
+  examples.before(
+    make("p", {}, "Searched before:"),
+    make("ul", { class: "examples" }, ...searches().map(text => (
+      make("li", {}, make("a", { href: searchAddress(text), dir: "auto" }, text))))),
+    make("p", {}, "Examples:"));
+}

@@ -1,0 +1,61 @@
+"""Ctrl-K leads to pages, actions, earlier searches and records."""
+
+import re
+
+from playwright.sync_api import expect
+from site_under_test import fits, focused, is_accessible, is_at
+
+
+def run(site):
+    page = site.open("/sources/heroes")
+    dialog = page.get_by_role("dialog", name="Go to")
+    options = dialog.get_by_role("option")
+    chosen = dialog.get_by_role("option", selected=True)
+    page.keyboard.press("Control+k")
+    focused(page, "#palette input")
+    expect(options.first).to_contain_text("Sources")
+    is_accessible(page)
+    page.keyboard.type("coun")
+    expect(chosen).to_have_text(re.compile("^Countries"))
+    page.keyboard.press("Enter")
+    is_at(page, "/sources/countries")
+
+    # Records of all sources, which are cached; the arrows go round.
+    page.keyboard.press("Control+k")
+    page.keyboard.type("anvil")
+    record = options.filter(has_text="Heroes").first
+    expect(record).to_be_visible()
+    page.keyboard.press("ArrowUp")
+    expect(chosen).to_have_text(re.compile("^Search all sources for “anvil”"))
+    page.keyboard.press("ArrowDown")
+    record.click()
+    expect(page.locator("#detail h2")).to_contain_text(re.compile("anvil", re.IGNORECASE))
+    assert "cache" not in page.url
+
+    # A search that was used is offered again.
+    page.keyboard.press("Control+k")
+    page.keyboard.type("nowhere at all")
+    expect(options).to_have_count(1)
+    page.keyboard.press("Enter")
+    is_at(page, "/search?query=nowhere+at+all")
+    page.keyboard.press("Control+k")
+    expect(options.first).to_have_text(re.compile("^nowhere at allEarlier search$"))
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.goto(site.origin + "/search")
+    page.get_by_role("link", name="nowhere at all").click()
+    is_at(page, "/search?query=nowhere+at+all")
+
+    # An action of the page.
+    page.goto(site.origin + "/sources/countries")
+    expect(page.get_by_role("button", name="Sync countries")).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("sync")
+    expect(chosen).to_contain_text("Sync countries")
+    page.keyboard.press("Enter")
+    expect(page.locator(".sync-words")).to_have_text(re.compile("synced$"))
+
+    narrow = site.open("/", width=320, height=640)
+    narrow.keyboard.press("Control+k")
+    expect(narrow.get_by_role("option").first).to_be_visible()
+    fits(narrow)
