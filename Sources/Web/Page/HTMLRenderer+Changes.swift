@@ -95,10 +95,11 @@ extension HTMLRenderer {
 
   /// The history of a record, as a part of its card.
   func history(_ history: ServedHistory, _ source: any ServedSource) -> HTML {
-    let start = "First seen \(history.firstSeen.iso8601.prefix(10))"
-    let gap: String? =
-      history.knownSince.map { "Changes before \($0.iso8601.prefix(10)) are not known" }
-      ?? (history.isComplete ? nil : "Earlier changes are not shown")
+    let facts = [
+      "First seen \(history.firstSeen.iso8601.prefix(10))",
+      history.knownSince.map { "Changes before \($0.iso8601.prefix(10)) are not known" },
+      history.isComplete ? nil : "Earlier changes are not shown",
+    ]
     let entries = history.entries.map { change -> HTML in
       let words =
         switch change.kind {
@@ -120,7 +121,7 @@ extension HTMLRenderer {
       }
     return """
       <details class="history"><summary>History (\(count))</summary>
-      <ul class="changes">\(entries)<li>\([start, gap].compactMap(\.self).joined(separator: ". "))</li></ul></details>
+      <ul class="changes">\(entries)<li>\(facts.compactMap(\.self).joined(separator: ". "))</li></ul></details>
       """
   }
 }

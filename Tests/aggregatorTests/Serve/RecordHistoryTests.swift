@@ -69,6 +69,15 @@ import Testing
         "<li>First seen 1970-01-01. Changes before 1970-01-10 are not known</li>"))
   }
 
+  @Test func `changes that are known, but too many to show, are not passed over`() async throws {
+    try await save("Almaty", onDay: 0)
+    try await store.clearHistory(of: "countries")
+    for day in 1...51 { try await save("Capital \(day)", onDay: day) }
+    let page = try await page(of: "KZ")
+    #expect(page.contains("<summary>History (50 changes)</summary>"))
+    #expect(page.contains("are not known. Earlier changes are not shown</li>"))
+  }
+
   @Test func `nothing is said of a record that is not stored`() async throws {
     #expect(try await !page(of: "FR").contains("History"))
   }
