@@ -5,7 +5,6 @@
 
 // https://sqlite.org/c3ref/mem_methods.html
 static sqlite3_mem_methods standard;
-static bool is_bounded;
 static _Thread_local csqlite_memory *current;
 
 static void *allocate(int size) {
@@ -37,9 +36,7 @@ __attribute__((constructor)) static void prepare(void) {
   methods.xMalloc = allocate;
   methods.xFree = release;
   methods.xRealloc = reallocate;
-  is_bounded = sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) == SQLITE_OK;
+  sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
 }
-
-bool csqlite_memory_is_bounded(void) { return is_bounded; }
 
 void csqlite_memory_use(csqlite_memory *memory) { current = memory; }

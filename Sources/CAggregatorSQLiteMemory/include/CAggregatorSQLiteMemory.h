@@ -1,8 +1,6 @@
 #ifndef C_AGGREGATOR_SQLITE_MEMORY_H
 #define C_AGGREGATOR_SQLITE_MEMORY_H
 
-#include <stdbool.h>
-
 // The memory that SQLite may take for one query. SQLite's own bound is that of a process: what else the process does
 // with databases would fail with the query.
 
@@ -11,11 +9,9 @@ typedef struct {
   long long left;
 } csqlite_memory;
 
-// True if memory is counted. False if the process had used SQLite before this library was loaded: then nothing is bounded.
-bool csqlite_memory_is_bounded(void);
-
 // From here on, what SQLite allocates on this thread is taken from `memory`, and allocations beyond it fail;
-// NULL for the end. SQLite answers with SQLITE_NOMEM.
+// NULL for the end. SQLite answers with SQLITE_NOMEM. If the process had used SQLite before this library was
+// loaded, nothing is counted.
 void csqlite_memory_use(csqlite_memory *memory);
 
 #endif
