@@ -94,6 +94,24 @@ extension JSON {
   }
 }
 
+// MARK: - Parts
+
+extension JSON {
+  /// The text; `nil` for any other value.
+  package var string: String? { if case .string(let text) = self { text } else { nil } }
+
+  /// The elements of an array; `nil` for any other value.
+  package var array: [JSON]? { if case .array(let elements) = self { elements } else { nil } }
+
+  /// The members of an object; none of any other value.
+  package var members: [Member] { if case .object(let members) = self { members } else { [] } }
+
+  /// The elements of an array, or the values of an object.
+  package var children: [JSON] { array ?? members.map(\.value) }
+
+  package var isObject: Bool { if case .object = self { true } else { false } }
+}
+
 // MARK: - Coding
 
 extension JSON {

@@ -67,19 +67,37 @@ extension ServerRequest {
     if path.last == "" { path.removeLast() }
 
     let rawQuery = mark.map { bytes[($0 + 1)...] }
-    var query: [Parameter] = []
-    for item in (rawQuery ?? []).split(separator: UInt8(ascii: "&")) {
-      let pair = item.split(
-        separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-      guard let name = Self.decoded(pair[0], plusIsSpace: true),
-        let value = Self.decoded(pair.count > 1 ? pair[1] : [], plusIsSpace: true)
-      else { return nil }
-      query.append(Parameter(name, value))
-    }
+    guard let query = Self.parameters(in: rawQuery ?? []) else { return nil }
     self.init(
       method: method, rawPath: String(decoding: rawPath, as: UTF8.self), path: path,
       rawQuery: rawQuery.map { String(decoding: $0, as: UTF8.self) }, query: query,
       client: client)
+  }
+
+  /// The fields of a form (https://url.spec.whatwg.org/#application/x-www-form-urlencoded); `nil` if the body is none.
+  package var form: [Parameter]? {
+    guard mediaType == "application/x-www-form-urlencoded" else { return nil }
+    return Self.parameters(in: body[...])
+  }
+
+  /// The type of the body without parameters, in lower case; `nil` if none is named.
+  package var mediaType: String? {
+    header("Content-Type").map { type in
+      String(type.prefix { $0 != ";" }).lowercased().filter { !$0.isWhitespace }
+    }
+  }
+
+  private static func parameters(in bytes: ArraySlice<UInt8>) -> [Parameter]? {
+    var parameters: [Parameter] = []
+    for item in bytes.split(separator: UInt8(ascii: "&")) {
+      let pair = item.split(
+        separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = decoded(pair[0], plusIsSpace: true),
+        let value = decoded(pair.count > 1 ? pair[1] : [], plusIsSpace: true)
+      else { return nil }
+      parameters.append(Parameter(name, value))
+    }
+    return parameters
   }
 
   /// The path and query of an `http` URL, which clients send to a proxy; `nil` if it is not one.

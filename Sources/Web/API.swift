@@ -6,8 +6,9 @@ import AggregatorTerminal
 
 /// The HTTP API, `/api/v1/…`: the same answers as `--json`.
 package struct API: Sendable {
-  package let sources: [any ServedSource]
+  package var sources: [any ServedSource]
   package var sql: ServedSQL?
+  var adding: SourceAdding?
   let syncs: SyncJobs
   package let now: @Sendable () -> Date
 
@@ -17,7 +18,7 @@ package struct API: Sendable {
     switch path.pattern {
     case .sources:
       try request.requireParameters(among: [])
-      return try list()
+      return request.method == "POST" ? try await add(request) : try list()
     case .sql: return try await sql(request)
     case .syncs:
       try request.requireParameters(among: [])
@@ -130,6 +131,44 @@ package struct API: Sendable {
       records, verb: "sources", of: nil, ListingSummary(count: records.count, total: records.count))
   }
 
+  /// Adds the source at a URL, or only tells what was found.
+  private func add(_ request: ServerRequest) async throws -> ServerResponse {
+    guard let adding else { throw Problem.unknownPath }
+    let members = try request.bodyMembers(among: ["name", "url", "save"])
+    guard case .string(let url)? = members["url"] else {
+      throw Problem(400, "invalidRequest", "the body needs \"url\"")
+    }
+    let isSaved = members["save"] == true
+    guard isSaved || members["save"] ?? false == false else {
+      throw Problem(400, "invalidRequest", "invalid value for save", hint: "true or false")
+    }
+    var name = ProposedSource.name(for: url)
+    if let given = members["name"] {
+      guard case .string(let text) = given else {
+        throw Problem(400, "invalidRequest", "invalid value for name")
+      }
+      name = text
+    }
+    let answer = try await adding.answer(for: name, at: url)
+    if isSaved {
+      guard answer.proposal.isProved || answer.proposal.obstacle != nil else {
+        throw Problem(
+          422, "partial", "the paging is not proved", hint: "add it on the page, or by sources add")
+      }
+      _ = try adding.save(answer.id)
+    }
+    var response = ServerResponse.json(
+      JSON.object(
+        [.init("name", .string(name)), .init("saved", .bool(isSaved))]
+          + answer.proposal.document.members
+      ).text)
+    if isSaved {
+      response.status = 201
+      response.set("Location", RoutePath(APIPath.list, name).text)
+    }
+    return response
+  }
+
   private func search(_ request: ServerRequest) async throws -> ServerResponse {
     let query = try ServedQuery(request, knowing: ["query", "limit", "cache"])
     guard query.query != nil else {
@@ -163,14 +202,30 @@ package struct API: Sendable {
     return sql
   }
 
-  private func sql(_ request: ServerRequest) async throws -> ServerResponse {
-    try request.requireParameters(among: ["sql", "format"])
-    let given = try request.parameter(
-      "sql", hint: "at most \(ServedSQL.maxLength) characters; the command sql takes longer ones"
-    ) { $0.unicodeScalars.count <= ServedSQL.maxLength ? $0 : nil }
-    guard let text = given else {
-      throw Problem(400, "invalidRequest", "missing parameter \"sql\"")
+  /// The query of a request: in its address, or of any length in its body.
+  private func sqlText(of request: ServerRequest) throws(Problem) -> String {
+    guard request.method == "POST" else {
+      try request.requireParameters(among: ["sql", "format"])
+      let text = try request.parameter(
+        "sql", hint: "at most \(ServedSQL.maxLength) characters; send longer ones by POST"
+      ) { $0.unicodeScalars.count <= ServedSQL.maxLength ? $0 : nil }
+      guard let text else { throw Problem(400, "invalidRequest", "missing parameter \"sql\"") }
+      return text
     }
+    try request.requireParameters(among: ["format"])
+    let members = try request.bodyMembers(among: ["sql"])
+    guard case .string(let text)? = members["sql"],
+      1...ServedSQL.maxBodyLength ~= text.unicodeScalars.count
+    else {
+      throw Problem(
+        400, "invalidRequest", "the body needs \"sql\"",
+        hint: "a text of at most \(ServedSQL.maxBodyLength) characters")
+    }
+    return text
+  }
+
+  private func sql(_ request: ServerRequest) async throws -> ServerResponse {
+    let text = try sqlText(of: request)
     let format = try Format.served(to: request)
     let answer = try await availableSQL().document(of: text, as: format)
     var response = ServerResponse(

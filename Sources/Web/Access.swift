@@ -140,6 +140,9 @@ package struct Access: Sendable {
     return String(field.dropFirst(7)).isEqualInConstantTime(to: secrets.token)
   }
 
+  /// True unless a page of another origin has sent a request, also an allowed one.
+  func isOwn(_ request: ServerRequest) -> Bool { request.header("Origin").map(isOwn) ?? true }
+
   private func isOwn(_ origin: String) -> Bool {
     let origin = origin.lowercased()
     return origin.hasPrefix("http://") && hosts.contains(String(origin.dropFirst(7)))

@@ -43,7 +43,7 @@ extension OpenAPI {
     return paths
   }
 
-  static func commonPaths(of sources: [any ServedSource]) -> [JSON.Member] {
+  static func commonPaths(of sources: [any ServedSource], _ server: Server) -> [JSON.Member] {
     let words = parameter(
       "query", requiredIn: "query", words, "Words to search for; `q` is another name of it.",
       example: sources.first?.example.query)
@@ -70,6 +70,15 @@ extension OpenAPI {
       Answers(
         success: page(reference("schemas", "SQLPage"), isList: true),
         failures: [400, 401, 406, 413, 422, 503, 504]))
+    let longSQL = operation(
+      "longSql", "Query with SQL of any length",
+      parameters: [reference("parameters", "format")],
+      Answers(
+        success: page(reference("schemas", "SQLPage"), isList: true),
+        failures: [400, 401, 406, 413, 415, 422, 503, 504])
+    ).taking([
+      "sql": ["type": "string", "minLength": 1, "maxLength": .integer(ServedSQL.maxBodyLength)]
+    ])
     let list = operation(
       "sources", "List the sources",
       Answers(
@@ -92,13 +101,35 @@ extension OpenAPI {
       Answers(success: response("An OpenAPI document.", "application/json", ["type": "object"])))
     return [
       .init(APIPath.search.rawValue, ["get": search]),
-      .init(APIPath.sql.rawValue, ["get": sql]),
-      .init(APIPath.sources.rawValue, ["get": list]),
+      .init(APIPath.sql.rawValue, ["get": sql, "post": longSQL]),
+      .init(
+        APIPath.sources.rawValue,
+        .object([.init("get", list)] + (server.mayAdd ? [.init("post", addition)] : []))),
       .init(APIPath.syncs.rawValue, ["get": syncs]),
       .init(Route.document.metricLabel, ["get": document]),
       .init(Route.health.metricLabel, ["get": health]),
       .init(Route.metrics.metricLabel, ["get": metrics]),
     ]
+  }
+
+  /// Adding a source.
+  private static var addition: JSON {
+    let url: JSON = ["type": "string", "pattern": "^https?://", "maxLength": 2000]
+    let name: JSON = ["type": "string", "pattern": "^[a-z][a-z0-9-]{0,31}$"]
+    return operation(
+      "addSource", "Infer the list of records, their IDs and the paging at a URL, and add it",
+      Answers(
+        success: response(
+          "What was found, with the evidence.", "application/json", ["type": "object"]),
+        others: [
+          .init(
+            "201",
+            [
+              "description": "It is saved, and one of the sources.",
+              "content": ["application/json": ["schema": ["type": "object"]]],
+            ])
+        ], failures: [400, 401, 403, 413, 415, 422, 429, 502, 503, 504])
+    ).taking(["url": url], optional: ["name": name, "save": ["type": "boolean"]])
   }
 
   // MARK: - Operations of a source
@@ -282,5 +313,19 @@ extension OpenAPI {
       [
         "description": "The records.", "headers": .object(headers), "content": .object(content),
       ])
+  }
+}
+
+extension JSON {
+  /// This operation with a body of required members, and optional ones.
+  fileprivate func taking(_ required: [String: JSON], optional: [String: JSON] = [:]) -> JSON {
+    let properties = required.merging(optional) { first, _ in first }.sorted { $0.key < $1.key }
+    let schema: JSON = [
+      "type": "object", "required": .array(required.keys.sorted().map(JSON.string)),
+      "properties": .object(properties.map { JSON.Member($0.key, $0.value) }),
+      "additionalProperties": false,
+    ]
+    let body: JSON = ["required": true, "content": ["application/json": ["schema": schema]]]
+    return .object(members + [.init("requestBody", body)])
   }
 }

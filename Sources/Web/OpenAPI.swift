@@ -11,6 +11,8 @@ enum OpenAPI {
     var isReadOnly = false
     /// False if everyone may access it.
     var hasToken = true
+    /// True if clients may add sources.
+    var mayAdd = false
   }
 
   /// A source, and the names of what it is in the document.
@@ -36,7 +38,7 @@ enum OpenAPI {
     let described = zip(sources, names).map {
       Source(source: $0, identifier: $1, kinds: kinds[$0.name] ?? [:])
     }
-    let paths = described.flatMap { self.paths(of: $0, server) } + commonPaths(of: sources)
+    let paths = described.flatMap { self.paths(of: $0, server) } + commonPaths(of: sources, server)
     let security: JSON = ["token": ["type": "http", "scheme": "bearer"]]
     return [
       "openapi": "3.1.0",
@@ -186,8 +188,9 @@ enum OpenAPI {
     ("NotFound", 404, "There is no such record, no page at the cursor, or nothing is cached."),
     ("NotAcceptable", 406, "The client accepts none of the formats."),
     ("Conflict", 409, "`where` or `sort`, which read cached records, with another `cache`."),
-    ("ContentTooLarge", 413, "The result is too large for one answer."),
-    ("UnprocessableContent", 422, "A query that the database refuses."),
+    ("ContentTooLarge", 413, "The body, or the result, is too large."),
+    ("UnsupportedMediaType", 415, "The body is not JSON."),
+    ("UnprocessableContent", 422, "A query that the database refuses, or a URL that is no source."),
     ("TooManyRequests", 429, "Rate limited, by the service or by the limit of this program."),
     ("BadGateway", 502, "The service is unreachable or failed, or its answer is invalid."),
     (

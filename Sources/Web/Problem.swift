@@ -94,6 +94,7 @@ package struct Problem: Error, Equatable {
     case 406: "Not Acceptable"
     case 409: "Conflict"
     case 413: "Content Too Large"
+    case 415: "Unsupported Media Type"
     case 421: "Misdirected Request"
     case 422: "Unprocessable Content"
     case 429: "Too Many Requests"

@@ -38,8 +38,26 @@ enum Route: Hashable {
     switch self {
     case .health, .document, .metrics: ["GET"]
     case .api(let path): path.pattern.methods
-    case .page(let path): [.delete, .restore].contains(path.pattern) ? ["POST"] : ["GET"]
+    case .page(let path): path.pattern.methods
     case .unknown: []
+    }
+  }
+
+  /// True for a path whose `POST` changes nothing.
+  var onlyReads: Bool {
+    switch self {
+    case .api(let path): path.pattern == .sql
+    case .page(let path): path.pattern == .sql
+    default: false
+    }
+  }
+
+  /// True for a path that fetches what a client names, and saves it.
+  var addsSources: Bool {
+    switch self {
+    case .api(let path): path.pattern == .sources
+    case .page(let path): path.pattern == .add
+    default: false
     }
   }
 
@@ -72,7 +90,8 @@ enum APIPath: String, CaseIterable {
 
   fileprivate var methods: [String] {
     switch self {
-    case .sources, .search, .sql, .syncs, .list, .image, .schemaChanges, .facets: ["GET"]
+    case .search, .syncs, .list, .image, .schemaChanges, .facets: ["GET"]
+    case .sources, .sql: ["GET", "POST"]
     case .sync: ["GET", "POST", "DELETE"]
     case .record: ["GET", "DELETE"]
     case .restore: ["POST"]
@@ -87,6 +106,8 @@ enum PagePath: String, CaseIterable {
   case start = "/"
   case search = "/search"
   case sql = "/sql"
+  /// Where a source is added.
+  case add = "/add"
   case asset = "/assets/{file}"
   /// The changes of the records of a source.
   case changes = "/changes/{source}"
@@ -94,6 +115,14 @@ enum PagePath: String, CaseIterable {
   case record = "/sources/{source}/{id}"
   case delete = "/sources/{source}/{id}/delete"
   case restore = "/sources/{source}/{id}/restore"
+
+  fileprivate var methods: [String] {
+    switch self {
+    case .delete, .restore: ["POST"]
+    case .sql, .add: ["GET", "POST"]
+    default: ["GET"]
+    }
+  }
 }
 
 struct RoutePath<Pattern>: Hashable, Sendable
@@ -173,6 +202,11 @@ enum WebAddress {
   /// The address of the result of a query at the API.
   static func api(sql text: String, format: String? = nil) -> String {
     address(RoutePath(APIPath.sql), [("sql", text)] + (format.map { [("format", $0)] } ?? []))
+  }
+
+  /// The address of the results of queries that are sent as a body.
+  static func api(sqlAs format: String) -> String {
+    address(RoutePath(APIPath.sql), [("format", format)])
   }
 
   static func image(

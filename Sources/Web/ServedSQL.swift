@@ -5,7 +5,7 @@ import Synchronization
 
 /// Queries in SQL of the pages and the API, with the limits of the command `sql`.
 package final class ServedSQL: Sendable {
-  private let plugins: [any Plugin]
+  private let plugins: Mutex<[any Plugin]>
   private let environment: PluginEnvironment
   private let limits: Limits
   private let running = Mutex(0)
@@ -26,6 +26,8 @@ package final class ServedSQL: Sendable {
 
   /// The most characters of a query in the API: percent-encoded, any of that length fits into an address.
   static let maxLength = 1000
+  /// The most characters of a query in a body.
+  static let maxBodyLength = 10_000
   /// The most rows of a page.
   static let maxRows = 1000
   /// The most bytes of the rows of a page.
@@ -34,10 +36,13 @@ package final class ServedSQL: Sendable {
   package init(
     of plugins: [any Plugin], in environment: PluginEnvironment, _ limits: Limits = Limits()
   ) {
-    self.plugins = plugins
+    self.plugins = Mutex(plugins)
     self.environment = environment
     self.limits = limits
   }
+
+  /// Answers queries for the records of one more source.
+  package func add(_ plugin: any Plugin) { plugins.withLock { $0.append(plugin) } }
 
   /// False if the store answers no queries, or there is none.
   var isAvailable: Bool { (try? environment.databaseStore()) != nil }
@@ -75,7 +80,7 @@ package final class ServedSQL: Sendable {
     guard let store = try? environment.databaseStore() else { return [] }
     let time = QueryTime(limits.counting)
     var tables: [ServedTable] = []
-    for view in plugins.flatMap({ SQLView.all(of: $0) }) {
+    for view in plugins.withLock(\.self).flatMap({ SQLView.all(of: $0) }) {
       var table = ServedTable(name: view.name, columns: store.columns(of: view))
       if time.left > .zero {
         let rows = try? await run("SELECT count(*) FROM \(table.name.sqlQuoted)", within: time.left)
@@ -132,7 +137,7 @@ package final class ServedSQL: Sendable {
     }
     defer { running.withLock { $0 -= 1 } }
     let time = QueryTime(limit)
-    let run = try await SQLRun(text, of: plugins, in: environment, within: time)
+    let run = try await SQLRun(text, of: plugins.withLock(\.self), in: environment, within: time)
     let cancel = await run.result.cancellation
     // Also a query with more rows than are read.
     defer { cancel?() }

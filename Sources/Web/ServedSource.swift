@@ -95,8 +95,6 @@ extension ServedSource {
 }
 
 extension ServerRequest {
-  package func require(_ methods: String...) throws(Problem) { try require(methods) }
-
   func require(_ methods: [String]) throws(Problem) {
     guard !methods.contains(method), method != "HEAD" || !methods.contains("GET") else { return }
     var problem = Problem(
@@ -139,6 +137,44 @@ extension ServerRequest {
       throw Problem(400, "invalidRequest", "invalid value for \(name)", hint: hint)
     }
     return value
+  }
+
+  /// The members of a body of JSON, or the fields of a form.
+  func bodyMembers(among known: Set<String>) throws(Problem) -> [String: JSON] {
+    let members: [JSON.Member]
+    switch mediaType {
+    case "application/json":
+      guard case .object(let object)? = JSONText(Data(body)).map({ JSON($0) }) else {
+        throw Problem(400, "invalidRequest", "the body must be a JSON object")
+      }
+      members = object
+    case "application/x-www-form-urlencoded":
+      guard let form else { throw Problem(400, "invalidRequest", "the body is an invalid form") }
+      members = form.map { JSON.Member($0.name, .string($0.value)) }
+    default:
+      throw Problem(
+        415, "unsupportedMediaType", "the body must be application/json",
+        hint: "name its type by Content-Type")
+    }
+    var values: [String: JSON] = [:]
+    for member in members {
+      guard known.contains(member.name) else {
+        throw Problem(
+          400, "invalidRequest", "unknown member \"\(member.name.oneLine(atMost: 80))\"",
+          hint: "the members are \(known.sorted().joined(separator: ", "))")
+      }
+      guard values.updateValue(member.value, forKey: member.name) == nil else {
+        throw Problem(400, "invalidRequest", "the member \(member.name) is given more than once")
+      }
+    }
+    return values
+  }
+
+  /// The fields of a form of a page.
+  func formFields(among known: Set<String>) throws(Problem) -> [String: String] {
+    try bodyMembers(among: known).compactMapValues { value in
+      if case .string(let text) = value { text } else { nil }
+    }
   }
 
   /// The values of the cookies with a name: a browser may send several, of different paths.

@@ -4,19 +4,30 @@ import Synchronization
 
 /// All paths of the server: the page, the API and what describes them.
 package final class Site: Sendable {
-  private let api: API
+  private let fixed: API
+  private let adding: SourceAdding?
   private let metrics: Metrics
   private let program: ProgramName
   /// Set once the port is known.
   private let access = Mutex<Access?>(nil)
 
   package init(
-    _ program: ProgramName, _ sources: [any ServedSource], _ sql: ServedSQL, metrics: Metrics,
-    _ environment: PluginEnvironment
+    _ program: ProgramName, _ sources: [any ServedSource], _ sql: ServedSQL,
+    adding: SourceAdding? = nil, _ metrics: Metrics, _ environment: PluginEnvironment
   ) {
-    api = API(sources: sources, sql: sql, syncs: SyncJobs(in: environment), now: environment.now)
+    fixed = API(
+      sources: sources, sql: sql, adding: adding, syncs: SyncJobs(in: environment),
+      now: environment.now)
+    self.adding = adding
     self.program = program
     self.metrics = metrics
+  }
+
+  /// With the sources that were added meanwhile.
+  private var api: API {
+    var api = fixed
+    api.sources += adding?.added ?? []
+    return api
   }
 
   package var sourceNames: [String] { api.sources.map(\.name) }
@@ -31,7 +42,7 @@ package final class Site: Sendable {
     let start = ContinuousClock.now
     let route = Route(request.path)
     let access = access.withLock(\.self)
-    var response = await Now.$current.withValue(Now { [api] in api.now() }) {
+    var response = await Now.$current.withValue(Now { [fixed] in fixed.now() }) {
       do {
         guard let access else { throw Problem(503, "starting", "the server is starting") }
         return try await answer(route, request, access)
@@ -80,7 +91,7 @@ package final class Site: Sendable {
       try access.check(request)
       if request.method == "OPTIONS" {
         var response = ServerResponse.preflight(for: request)
-        let methods = route.methods.filter { access.mayChange || $0 == "GET" }
+        let methods = methods(of: route, access)
         if !methods.isEmpty { response.allow(methods) }
         return response
       }
@@ -88,10 +99,13 @@ package final class Site: Sendable {
       guard access.admits(request) else { throw Problem.unauthorized }
     }
     if !route.methods.isEmpty {
-      try request.require(route.methods)
-      guard access.mayChange || !request.isChange else {
+      try request.require(route.addsSources ? methods(of: route, access) : route.methods)
+      guard access.mayChange || !request.isChange || route.onlyReads else {
         throw Problem(403, "readOnly", "this server is read-only")
       }
+    }
+    if route.addsSources, request.isChange, !access.isOwn(request) {
+      throw Problem(403, "foreignOrigin", "only pages of this server may add sources")
     }
     switch route {
     case .health:
@@ -111,14 +125,23 @@ package final class Site: Sendable {
       let server = OpenAPI.Server(
         title: program.text, version: Version.current,
         address: "http://\(request.header("Host") ?? "")", isReadOnly: !access.mayChange,
-        hasToken: access.secrets != nil)
+        hasToken: access.secrets != nil, mayAdd: access.mayChange && adding != nil)
       var kinds: [String: [String: [RowSchema.Kind]]] = [:]
-      for source in api.sources { kinds[source.name] = await source.observedKinds() }
-      return .json(OpenAPI.document(for: api.sources, of: server, kinds).text)
+      let sources = api.sources
+      for source in sources { kinds[source.name] = await source.observedKinds() }
+      return .json(OpenAPI.document(for: sources, of: server, kinds).text)
     case .metrics:
       return ServerResponse(
         200, Metrics.contentType, Array(metrics.text.utf8),
         headers: [.init("Cache-Control", "no-store")])
+    }
+  }
+
+  /// The methods of a path that this server answers.
+  private func methods(of route: Route, _ access: Access) -> [String] {
+    route.methods.filter { method in
+      method == "GET" || route.onlyReads
+        || access.mayChange && (adding != nil || !route.addsSources)
     }
   }
 

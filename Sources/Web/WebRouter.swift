@@ -12,9 +12,8 @@ struct WebRouter: Sendable {
   ) async throws -> ServerResponse {
     let pages = HTMLRenderer(
       program: program, sources: api.sources, isReadOnly: readOnly, now: api.now(),
-      hasSQL: api.sql?.isAvailable == true)
+      hasSQL: api.sql?.isAvailable == true, mayAdd: api.adding != nil && !readOnly)
     let part = request.header(HTMLFragment.header).flatMap(HTMLFragment.init)
-    try request.require([.delete, .restore].contains(path.pattern) ? "POST" : "GET")
     switch path.pattern {
     case .start:
       let states = await api.sources.concurrentMap { source in
@@ -29,6 +28,7 @@ struct WebRouter: Sendable {
       }
       let content = ChangesContent(source: source, since: since, changes: changes)
       return html(pages.changes(content), status: changes.failure?.status ?? 200)
+    case .add: return try await add(request, pages)
     case .search: return html(pages.search(try await search(request), part: part))
     case .sql:
       let content = try await sql(request)
@@ -169,12 +169,40 @@ struct WebRouter: Sendable {
 
   private func sql(_ request: ServerRequest) async throws -> SQLContent {
     let sql = try api.availableSQL()
-    _ = try ServedQuery(request, knowing: ["sql"])
+    // Addresses have bounds; a longer query is the body of a form.
+    let isForm = request.method == "POST"
+    _ = try ServedQuery(request, knowing: isForm ? [] : ["sql"])
     let tables = await sql.tables()
-    guard let text = request.parameter("sql") else {
+    let text =
+      isForm ? try request.formFields(among: ["sql"])["sql"] : request.parameter("sql")
+    guard let text else {
       return SQLContent(text: nil, tables: tables, answer: nil)
     }
     return SQLContent(text: text, tables: tables, answer: await sql.answer(to: text))
+  }
+
+  /// The form, what was found at its URL, or the new source, after its proposal was saved.
+  private func add(
+    _ request: ServerRequest, _ pages: HTMLRenderer
+  ) async throws -> ServerResponse {
+    guard let adding = api.adding, pages.mayAdd else { throw Problem.unknownPath }
+    try request.requireParameters(among: [])
+    guard request.method == "POST" else { return html(pages.add(AddContent())) }
+    let fields = try request.formFields(among: ["url", "name", "proposal"])
+    if let id = fields["proposal"] {
+      return .redirect(to: WebAddress.list(try adding.save(id).name, ServedQuery()))
+    }
+    var content = AddContent()
+    content.url = fields["url"] ?? ""
+    content.name = fields["name"] ?? ""
+    let (url, name) = (content.url, content.name)
+    content.answer = await Self.result {
+      try await adding.answer(for: name.isEmpty ? ProposedSource.name(for: url) : name, at: url)
+    }
+    var response = html(pages.add(content), status: content.answer?.failure?.status ?? 200)
+    // It may contain a key that was typed.
+    response.set("Cache-Control", "no-store")
+    return response
   }
 
   private func search(_ request: ServerRequest) async throws -> SearchContent {

@@ -25,7 +25,8 @@ extension Command {
       var signingIn: JSON?
       if place.hasPrefix("https://") || place.hasPrefix("http://"), !service.members.isEmpty {
         let hints = JSON.object([JSON.Member("url", .string(place))] + service.members)
-        environment = try secrets.environment(of: name, in: hints, folder, invocation, context)
+        environment = try secrets.environment(
+          of: name, in: hints, folder, context, mayAsk: invocation.mayAsk)
         signingIn = hints
       }
       context.progress.say { "Reading \(place)…" }
@@ -38,7 +39,8 @@ extension Command {
       try context.check(described.names.map { "\(name)-\($0)" }, except: own, in: folder)
       let isTold = invocation.has(.dryRun)
       if !isTold, let hints = described.hints.first {
-        environment = try secrets.environment(of: name, in: hints, folder, invocation, context)
+        environment = try secrets.environment(
+          of: name, in: hints, folder, context, mayAsk: invocation.mayAsk)
       }
       let proposal = try await time.limit { [environment] in
         try await ServiceProposal(described, isTold: isTold, in: environment) { list in
@@ -53,7 +55,7 @@ extension Command {
       if isKept { saved = [] }
       if !saved.isEmpty {
         try folder.write(service: file, as: name, rebinding: secrets.replaced)
-        try secrets.save(invocation, context, environment.settings)
+        try secrets.save(context, environment.settings, areArguments: !invocation.has(curl))
       }
       if invocation.has(.json) {
         try context.output.write("\(proposal.document(file, saved).text)\n")

@@ -137,17 +137,15 @@ extension Command {
     var request = try request(invocation, context)
     let literals = request.extractSecrets(
       of: name, avoiding: Set(context.catalog.settings(except: name).map(\.key)))
-    guard request.url.hasPrefix("https://") || request.url.hasPrefix("http://") else {
-      throw CommandError(
-        .usage, "invalid URL \"\(request.url)\": must begin with https:// or http://")
-    }
+    try checkScheme(of: request)
     let auth = try signIn(
       name, invocation, request, avoiding: Set(context.catalog.settings(except: name).map(\.key)))
     let hints = try hints(invocation, request, auth, literals)
     var secrets = NewSecrets(literals)
     do {
-      let environment = try secrets.environment(of: name, in: hints, folder, invocation, context)
       let mayAsk = invocation.mayAsk
+      let environment = try secrets.environment(
+        of: name, in: hints, folder, context, mayAsk: mayAsk)
       let host = URL(string: request.url)?.host() ?? name
       context.progress.say { "Requesting \(host)…" }
       var time = RequestTime(invocation)
@@ -163,7 +161,7 @@ extension Command {
       let isSaved = isWanted && !invocation.has(.dryRun)
       if isSaved {
         try proposal.save(as: name, in: folder, rebinding: secrets.replaced)
-        try secrets.save(invocation, context, environment.settings)
+        try secrets.save(context, environment.settings, areArguments: !invocation.has(curl))
       }
       if invocation.has(.json) {
         try context.output.write("\(proposal.document.text)\n")
@@ -178,23 +176,7 @@ extension Command {
       for warning in proposal.warnings { context.diagnostics.warning("\(name): \(warning)") }
       guard proposal.isProved else {
         if !isWanted {
-          context.diagnostics.error(
-            proposal.isComplete
-              ? proposal.hasNoRows
-                ? CommandError(
-                  .partial, "nothing was saved, because the list is empty, and shows no paging",
-                  hint: "try again when it has records, or use --yes")
-                : CommandError(
-                  .partial, "nothing was saved, because the paging is not proved",
-                  hint: "name it by --page-param, --offset-param, --next or --single, or use --yes")
-              : CommandError(
-                .partial,
-                "nothing was saved, because "
-                  + (proposal.hasNoRows
-                    ? "the list is empty, and shows no ID" : "records have no ID"),
-                hint: proposal.hasNoRows
-                  ? "try again when it has records, or name the members that identify a record by --id"
-                  : "name the members that identify a record by --id"))
+          context.diagnostics.error(refusal(of: proposal))
         } else if isSaved {
           context.diagnostics.note("Saved nevertheless: lists warn that records may be missing")
         }
@@ -202,6 +184,31 @@ extension Command {
       }
       return .success
     } catch let error as SourceError { throw failure(of: error, with: secrets) }
+  }
+
+  static func checkScheme(of request: SourceRequest) throws(CommandError) {
+    guard request.url.hasPrefix("https://") || request.url.hasPrefix("http://") else {
+      throw CommandError(
+        .usage, "invalid URL \"\(request.url)\": must begin with https:// or http://")
+    }
+  }
+
+  /// Why a proposal was not saved.
+  private static func refusal(of proposal: Proposal) -> CommandError {
+    let reason =
+      proposal.obstacle
+      ?? (proposal.hasNoRows
+        ? "the list is empty, and shows no paging" : "the paging is not proved")
+    let remedy =
+      switch (proposal.isComplete, proposal.hasNoRows) {
+      case (true, true): "try again when it has records, or use --yes"
+      case (true, false):
+        "name it by --page-param, --offset-param, --next or --single, or use --yes"
+      case (false, true):
+        "try again when it has records, or name the members that identify a record by --id"
+      case (false, false): "name the members that identify a record by --id"
+      }
+    return CommandError(.partial, "nothing was saved, because \(reason)", hint: .words(remedy))
   }
 
   /// The failure of a request, or of what the command line says of a source.
@@ -459,27 +466,25 @@ struct NewSecrets {
 
   /// An environment with the secrets that a manifest names; what is not set is asked for.
   mutating func environment(
-    of name: String, in hints: JSON, _ folder: ManifestFolder, _ invocation: Invocation,
-    _ context: CommandContext
+    of name: String, in hints: JSON, _ folder: ManifestFolder, _ context: CommandContext,
+    mayAsk: Bool
   ) throws -> PluginEnvironment {
     known = try declaredSecrets(of: name, in: hints, boundIn: folder, replacing: replaced)
     var environment = try context.localEnvironment(knowing: known)
     environment.settings = environment.settings.replaced(values)
     for secret in known where environment.settings.secret(secret) == nil {
-      values[secret.key] = try context.ask(for: secret, mayAsk: invocation.mayAsk)
+      values[secret.key] = try context.ask(for: secret, mayAsk: mayAsk)
       environment.settings = environment.settings.replaced(values)
     }
     return environment
   }
 
   /// Saves what was typed, and says what is read from the environment.
-  func save(
-    _ invocation: Invocation, _ context: CommandContext, _ settings: Settings
-  ) throws {
+  func save(_ context: CommandContext, _ settings: Settings, areArguments: Bool) throws {
     let file = SettingsFile(
       try context.userSettingsFile(), settings: context.catalog.settings + known)
     for (key, value) in values.sorted(by: { $0.key < $1.key }) { try file.set(key, to: value) }
-    context.note(literals, savedIn: file.path, areArguments: !invocation.has(Command.curl))
+    context.note(literals, savedIn: file.path, areArguments: areArguments)
     for secret in known where settings.origin(of: secret) == .environment {
       context.diagnostics.note(
         "\(secret.key) is not saved: later runs read it from the environment, too. To save it: "
@@ -500,7 +505,8 @@ extension CommandContext {
     if folder.names.contains(name) {
       guard mayReplace else {
         throw CommandError(
-          .usage, "there is a source \"\(name)\" already", hint: "use --replace, or another name")
+          .usage, "there is a source \"\(name)\" already",
+          hint: "use another name, or --replace of sources add")
       }
     } else if CommandTree(catalog).root.children.contains(where: { $0.word == name })
       || catalog.plugins.filter({ !($0 is DeclaredPlugin) }).contains(where: { plugin in
@@ -547,7 +553,7 @@ extension Proposal {
     }.joined()
   }
 
-  fileprivate var document: JSON {
+  var document: JSON {
     [
       "schema": "aggregator/1", "manifest": json,
       "evidence": .array(evidence.map(\.json)),

@@ -21,6 +21,9 @@ extension Command {
   private static let readOnly = Option(
     "read-only", about: "refuse deletions, restores and syncs")
 
+  private static let allowAdd = Option(
+    "allow-add", about: "let people add sources on the page; only on this machine")
+
   private static let defaultPort = 8080
 
   static func serve(_ plugins: [any Plugin]) -> Command {
@@ -28,7 +31,7 @@ extension Command {
     return Command(
       needs: .init(descriptors: ServerLimits.minDescriptors, ownArenas: true),
       options: [
-        port, open, listen, host, allowOrigin, readOnly, .newToken, .tokenFile, .noToken,
+        port, open, listen, host, allowOrigin, readOnly, allowAdd, .newToken, .tokenFile, .noToken,
         .source.with(about: "serve only these sources"), .replay, .replayWire,
       ],
       notes: [
@@ -57,6 +60,17 @@ extension Command {
         .usage, "--listen \(address) requires \(choice)",
         hint: "others can reach this address: choose who may use it")
     }
+    // The server then requests whatever URL a client names, also those that only this machine reaches.
+    if invocation.has(allowAdd) {
+      guard isLoopback(address), !invocation.has(host) else {
+        throw CommandError(
+          .usage, "\(allowAdd.spelling) is only for servers that no other machine reaches",
+          hint: "add sources on this machine, by sources add")
+      }
+      for other in [readOnly, .replay, .record] where invocation.has(other) {
+        throw CommandError.exclusive(allowAdd.spelling, other.spelling)
+      }
+    }
     let origins = try origins(invocation)
     if let directory = invocation.text(.replayWire) {
       let replay = WireReplay(try Recording(URL(filePath: directory)))
@@ -79,10 +93,20 @@ extension Command {
     let secrets = try secrets(invocation, environment, context)
     environment.warnIfNoStore(context.diagnostics)
     let metrics = Metrics()
+    let serving = try Serving(invocation, environment, metrics, context)
+    let plugins = try invocation.sources(in: context)
+    let sql = ServedSQL(of: plugins, in: environment)
+    let adding =
+      invocation.has(allowAdd)
+      ? try context.sourceAdding(in: environment) { plugin, environment in
+        let source = try serving.source(plugin, environment)
+        sql.add(plugin)
+        return source
+      } : nil
     let site = Site(
-      context.catalog.name, try sources(invocation, environment, metrics, context),
-      ServedSQL(of: try invocation.sources(in: context), in: environment), metrics: metrics,
-      environment)
+      context.catalog.name,
+      try plugins.map { plugin throws(CommandError) in try serving.source(plugin, environment) },
+      sql, adding: adding, metrics, environment)
     let server = try start(
       on: address, port,
       HTTPServer.Responder {
@@ -107,31 +131,36 @@ extension Command {
     return await run(server, ending: site.stop)
   }
 
-  private static func sources(
-    _ invocation: Invocation, _ environment: PluginEnvironment, _ metrics: Metrics,
-    _ context: CommandContext
-  ) throws(CommandError) -> [any ServedSource] {
-    let isRecorded = try RecordingOptions(
-      invocation, environment.settings, of: context.catalog.name
-    ).isOn
-    let files = isRecorded ? nil : try context.imageFiles(environment.settings)
-    return try invocation.sources(in: context).map { plugin throws(CommandError) in
+  /// What the sources of a server share.
+  private struct Serving: Sendable {
+    private let context: CommandContext
+    private let metrics: Metrics
+    private let files: ImageDiskCache?
+
+    init(
+      _ invocation: Invocation, _ environment: PluginEnvironment, _ metrics: Metrics,
+      _ context: CommandContext
+    ) throws(CommandError) {
+      let isRecorded = try RecordingOptions(
+        invocation, environment.settings, of: context.catalog.name
+      ).isOn
+      files = isRecorded ? nil : try context.imageFiles(environment.settings)
+      self.context = context
+      self.metrics = metrics
+    }
+
+    func source(
+      _ plugin: some Plugin, _ environment: PluginEnvironment
+    ) throws(CommandError) -> any ServedSource {
       let lock = try SyncLock(
         of: plugin.name, environment.settings, context,
         isNeeded: environment.store?.isShared == false)
       var environment = environment
       environment.observer = environment.observer.also(
         metrics.observer(of: plugin.name).callAsFunction)
-      return served(plugin, environment, files, lock)
-    }
-  }
-
-  private static func served(
-    _ plugin: some Plugin, _ environment: PluginEnvironment, _ files: ImageDiskCache?,
-    _ lock: SyncLock
-  ) -> any ServedSource {
-    ServedPlugin(plugin, in: environment, imagesIn: files) { body in
-      try await lock.holding(body)
+      return ServedPlugin(plugin, in: environment, imagesIn: files) { body in
+        try await lock.holding(body)
+      }
     }
   }
 

@@ -37,6 +37,7 @@ package struct Prober: Sendable {
       proposal.warnings.append("rows may be missing: \(failure.message)")
     }
     proposal.rowCount = first.rows.count
+    proposal.rows = Array(first.rows.prefix(5))
     var second: Sample?
     if isSingle || first.isFile {
       proposal.manifest.paging.proof = .single

@@ -22,6 +22,9 @@ package struct Proposal: Sendable {
   /// The number of rows on the first page; `nil` if it was not requested.
   var rowCount: Int?
 
+  /// The first rows of the first page.
+  package var rows: [JSON] = []
+
   /// True if the list of records is empty, so that it shows neither an ID nor fields nor paging.
   package var hasNoRows: Bool { rowCount == 0 }
 
@@ -35,6 +38,12 @@ package struct Proposal: Sendable {
 
   /// The manifest as JSON.
   package var json: JSON { manifest.json }
+
+  /// Why nothing can be saved yet; `nil` if it can.
+  package var obstacle: String? {
+    guard !isComplete else { return nil }
+    return hasNoRows ? "the list is empty, and shows no ID" : "records have no ID"
+  }
 
   /// Requests an API and infers what `hints`, a manifest with at least a URL, does not say.
   ///

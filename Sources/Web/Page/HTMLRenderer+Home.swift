@@ -14,6 +14,10 @@ extension HTMLRenderer {
       <p class="summary">Records of web APIs on this machine: live, cached, or bundled</p></div></div>
       \(searchForm("/search", "Search all sources", ServedQuery()))
       <ul class="sources" id="sources">\(states.map { overview($0.source, $0.state) })</ul>
+      \(mayAdd ? """
+        <p class="actions"><a class="button" href="\(RoutePath(PagePath.add).text)">\
+        \(Icon.add.html)<span>Add a source</span></a></p>
+        """ : nil)
       </div>
       """
     ).text

@@ -121,13 +121,22 @@ extension HTMLRenderer {
 
   private func downloads(_ text: String) -> HTML {
     let command = "\(program) sql \(text.shellQuoted)".safeCell
+    let isShort = text.unicodeScalars.count <= ServedSQL.maxLength
     return """
       <details class="menu data"><summary class="button">Data</summary>
       <div class="panel">\([("csv", "CSV"), ("json", "JSON"), ("ndjson", "NDJSON")].map { format, label in
+        guard isShort else {
+          return """
+            <form method="post" action="\(WebAddress.api(sqlAs: format))">\(hidden("sql", text))\
+            <button type="submit" class="link">All rows as \(label)</button></form>
+            """
+        }
         let address = WebAddress.api(sql: text, format: format)
         return #"<p><a href="\#(address)" download="result.\#(format)">All rows as \#(label)</a></p>"# as HTML
       })
-      <p><button type="button" class="button" data-copy="\(WebAddress.api(sql: text))" data-url hidden>Copy the API’s address</button></p>
+      \(isShort ? """
+        <p><button type="button" class="button" data-copy="\(WebAddress.api(sql: text))" data-url hidden>Copy the API’s address</button></p>
+        """ : nil)
       <p><button type="button" class="button" data-copy="\(command)" hidden>Copy the command</button></p>
       <p class="command"><code>\(command)</code></p></div></details>
       """

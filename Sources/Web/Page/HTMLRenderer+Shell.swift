@@ -77,6 +77,11 @@ extension HTMLRenderer {
 
       """
     })
+    \(mayAdd ? """
+      <li><a href="\(RoutePath(PagePath.add).text)"\
+      \(attribute: "aria-current", place == "add" ? "page" : nil)>\
+      \(Icon.add.html)<span>Add a source</span></a></li>
+      """ : nil)
     </ul>
     </nav>
     <p class="shortcuts" hidden><label><input type="checkbox" id="shortcuts" checked>\

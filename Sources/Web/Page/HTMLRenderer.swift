@@ -17,6 +17,9 @@ struct HTMLRenderer: Sendable {
   /// True if the store answers queries in SQL.
   var hasSQL = false
 
+  /// True if sources may be added.
+  var mayAdd = false
+
   static let contentSecurityPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

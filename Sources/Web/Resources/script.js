@@ -532,6 +532,17 @@ if (detail()) {
   });
 }
 
+/* -- Adding a source: its service may take long -- */
+
+$("form#add")?.addEventListener("submit", event => {
+  const button = $("button", event.target);
+  button.disabled = true;
+  button.textContent = button.dataset.busy;
+  announce(button.dataset.busy);
+});
+// The form is as it was when one comes back to it.
+addEventListener("pageshow", event => { if (event.persisted && $("form#add")) location.reload(); });
+
 /* -- Deleting a record, with a way back -- */
 
 document.addEventListener("submit", async event => {

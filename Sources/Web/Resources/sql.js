@@ -13,6 +13,11 @@ function replace(start, end, text) {
   if (!document.execCommand("insertText", false, text)) field.setRangeText(text, start, end, "end");
 }
 
+// What does not fit into an address is the body of a request.
+form.addEventListener("submit", () => {
+  form.method = encodeURIComponent(field.value).length > 8000 ? "post" : "get";
+});
+
 field.setSelectionRange(field.value.length, field.value.length);
 $(".keys").hidden = false;
 if (/Mac|iPhone|iPad/.test(navigator.platform)) $(".keys kbd").textContent = "⌘";

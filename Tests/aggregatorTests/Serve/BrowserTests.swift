@@ -36,7 +36,8 @@ import Testing
     let services = try BrowsedServices()
     let home = try TestHome(services.settings)
     let server = try await ServingProgram(
-      "--source countries,heroes,products", environment: home.environment, in: home.sandbox)
+      "--source countries,heroes,products --allow-add", environment: home.environment,
+      in: home.sandbox)
     let (commands, replies) = (try Pipe(), try Pipe())
     let log = try home.sandbox.write("", to: "browser.log")
     let errors = open(log.path, O_WRONLY | O_APPEND | O_CLOEXEC)
@@ -46,7 +47,10 @@ import Testing
         Self.python, "-B", Self.folder.appending(path: "run.py").path, scenario,
         server.address,
       ],
-      environment: ["HOME": home.sandbox.home.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"],
+      environment: [
+        "HOME": home.sandbox.home.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8",
+        "LIST": services.countries.url.absoluteString,
+      ],
       directory: home.sandbox.work.path,
       descriptors: [replies.readEnd, commands.writeEnd, errors])
     commands.close(commands.writeEnd)

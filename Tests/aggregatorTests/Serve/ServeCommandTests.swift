@@ -23,7 +23,7 @@ import Testing
     var path: String? = "/api/v1/countries?limit=100&cache=offline"
     while let next = path {
       let reply = try await server.get(next)
-      for country in try reply.json()["items"]?.elements ?? [] {
+      for country in try reply.json()["items"]?.array ?? [] {
         codes.append(try #require(country["code"]?.string))
       }
       path = reply.header("Link").flatMap { $0.firstMatch(of: /<(.+)>; rel="next"/) }
@@ -150,7 +150,7 @@ import Testing
       environment: home.environment, in: home.sandbox)
     let reply = try await server.get(
       "/api/v1/countries?where=region%3DEurope&sort=-name&limit=2&fields=name")
-    let names = try reply.json()["items"]?.elements?.compactMap { $0["name"]?.string }
+    let names = try reply.json()["items"]?.array?.compactMap { $0["name"]?.string }
     let printed = try await home.run(
       "countries list --where region=Europe --sort -name --limit 2 --fields name --tsv")
     #expect(names == printed.lines)
@@ -164,7 +164,7 @@ import Testing
     #expect(reply.status >= 500)
     let offline = try await server.get("/api/v1/search?query=spider&cache=offline")
     let found = try offline.json()
-    #expect(found["items"]?.elements?.first?["source"]?.string == "heroes")
+    #expect(found["items"]?.array?.first?["source"]?.string == "heroes")
     #expect(found["sources"]?["users"]?["error"] == .null)
     // A shorter name of the parameter.
     #expect(try await server.get("/api/v1/search?q=spider&cache=offline").text == offline.text)
@@ -186,12 +186,12 @@ import Testing
       #expect(answers.map(\.name) == names, "\(cache)")
       for name in names {
         let answer = found["sources"]?[name]
-        let items = (found["items"]?.elements ?? []).filter { $0["source"]?.string == name }
+        let items = (found["items"]?.array ?? []).filter { $0["source"]?.string == name }
         #expect(answer?["error"] == .null, "\(cache) \(name)")
         #expect(answer?["provenance"]?["origin"]?.string != nil, "\(cache) \(name)")
         #expect(answer?["page"]?["count"]?.int == items.count, "\(cache) \(name)")
       }
-      #expect(found["items"]?.elements?.isEmpty == false)
+      #expect(found["items"]?.array?.isEmpty == false)
       // The command joins the answers alike.
       let option = cache == "live" ? "--refresh --no-fallback" : "--offline"
       let command = try await home.run(
@@ -306,7 +306,7 @@ import Testing
     for id in ["a/b", "50%", "q?x=1&y#z", "é"] {
       let path = "/api/v1/pets/\(id.percentEncoded)"
       let reply = try await server.get(path)
-      #expect(try reply.json()["items"]?.elements?.first?["id"]?.string == id, "\(reply.text)")
+      #expect(try reply.json()["items"]?.array?.first?["id"]?.string == id, "\(reply.text)")
       #expect(try await server.get(path + "/image").header("Content-Type") == "image/png")
       #expect(try await server.send("DELETE", path).status == 204)
       #expect(try await server.get(path).status == 404)
@@ -361,9 +361,5 @@ import Testing
 }
 
 extension JSON {
-  fileprivate var elements: [JSON]? {
-    if case .array(let elements) = self { elements } else { nil }
-  }
-  fileprivate var string: String? { if case .string(let text) = self { text } else { nil } }
   fileprivate var int: Int? { if case .integer(let number) = self { number } else { nil } }
 }

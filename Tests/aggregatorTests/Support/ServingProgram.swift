@@ -58,7 +58,7 @@ struct ServingProgram {
 
   /// Sends a request, with the token unless `headers` contain `Authorization` or a cookie.
   func send(
-    _ method: String = "GET", _ path: String, _ headers: [String: String] = [:]
+    _ method: String = "GET", _ path: String, _ headers: [String: String] = [:], body: String = ""
   ) async throws -> Reply {
     var fields = ["Host": "127.0.0.1:\(port)", "Connection": "close"]
     if let token { fields["Authorization"] = "Bearer \(token)" }
@@ -66,13 +66,21 @@ struct ServingProgram {
     fields.merge(headers) { $1 }
     let head = fields.sorted { $0.key < $1.key }.filter { !$0.value.isEmpty }
       .map { "\($0.key): \($0.value)\r\n" }.joined()
-    let length = method == "POST" ? "Content-Length: 0\r\n" : ""
-    let bytes = try await exchange("\(method) \(path) HTTP/1.1\r\n\(head)\(length)\r\n")
+    let length = method == "POST" ? "Content-Length: \(body.utf8.count)\r\n" : ""
+    let bytes = try await exchange("\(method) \(path) HTTP/1.1\r\n\(head)\(length)\r\n\(body)")
     return try Reply(received: bytes)
   }
 
   func get(_ path: String, _ headers: [String: String] = [:]) async throws -> Reply {
     try await send("GET", path, headers)
+  }
+
+  /// Sends a body of JSON, unless `headers` name another type.
+  func post(
+    _ path: String, _ body: String, _ headers: [String: String] = [:]
+  ) async throws -> Reply {
+    let type = ["Content-Type": "application/json"]
+    return try await send("POST", path, type.merging(headers) { $1 }, body: body)
   }
 
   /// Sends a request, and reads until the server closes the connection, on a thread of its own.

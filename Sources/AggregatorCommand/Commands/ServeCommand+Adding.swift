@@ -1,0 +1,50 @@
+import AggregatorArguments
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+import AggregatorWeb
+import DeclaredSource
+
+extension CommandContext {
+  /// Adds sources to a server, as `sources add` does without any option.
+  ///
+  /// - Parameter serve: Makes a source of the server of a plugin and its environment.
+  func sourceAdding(
+    in environment: PluginEnvironment,
+    serving serve:
+      @escaping @Sendable (DeclaredPlugin, PluginEnvironment) throws -> any ServedSource
+  ) throws(CommandError) -> SourceAdding {
+    let folder = try manifestFolder()
+    return SourceAdding { [self] name, url in
+      try checkName(name, in: folder, mayReplace: false)
+      var request = SourceRequest(url: url)
+      try Command.checkScheme(of: request)
+      let literals = request.extractSecrets(
+        of: name, avoiding: Set(catalog.settings(except: name).map(\.key)))
+      let hints: JSON = ["url": .string(request.url)]
+      var secrets = NewSecrets(literals)
+      let requests = try secrets.environment(of: name, in: hints, folder, self, mayAsk: false)
+      let deadline = Deadline(after: SourceAdding.time, on: requests.clock)
+      let proposal = try await Deadline.$current.withValue(deadline) {
+        try await Proposal(for: name, from: hints, in: requests)
+      }
+      var proposed = ProposedSource(name, proposal.document, isProved: proposal.isProved) {
+        [secrets] in
+        try checkName(name, in: folder, mayReplace: false)
+        try proposal.save(as: name, in: folder, rebinding: secrets.replaced)
+        try secrets.save(self, requests.settings, areArguments: false)
+        let plugin = DeclaredPlugin(name, in: folder)
+        var environment = environment
+        environment.settings = try settings(knowing: plugin.settings)
+        let others = environment.sources
+        environment.sources = { others() + [plugin] }
+        return try serve(plugin, environment)
+      }
+      proposed.evidence = proposal.evidence.map { .init($0.key, $0.value, $0.reason) }
+      proposed.rows = proposal.rows
+      proposed.warnings = proposal.warnings
+      proposed.obstacle = proposal.obstacle
+      return proposed
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+
+// The page where a source is added: the form, and what was found at a URL.
+
+struct AddContent: Sendable {
+  var url = ""
+  /// Empty for one that is made of the URL.
+  var name = ""
+  /// `nil` before a URL was typed.
+  var answer: Result<SourceAdding.Answer, Problem>?
+}
+
+extension HTMLRenderer {
+  func add(_ content: AddContent) -> String {
+    let action = RoutePath(PagePath.add).text
+    return document(
+      Frame(title: "Add a source", place: "add"),
+      """
+      <div class="column">
+      <div class="heading"><div><h1>Add a source</h1>
+      <p class="summary">Any JSON, CSV, NDJSON or XML list on the web. Its records, IDs and paging are found by \
+      requests to its service; nothing is saved before you say so.</p></div></div>
+      <form id="add" class="fields" action="\(action)" method="post">
+      <p><label for="url">URL of the list</label>
+      <input type="url" id="url" name="url" required pattern="https?://.+" value="\(content.url)" \
+      placeholder="https://api.example.com/items" autocomplete="off" autocapitalize="off" spellcheck="false"\(attribute: "autofocus", content.answer == nil ? "" : nil)></p>
+      <p><label for="name">Name <small>(if empty, a word of the URL)</small></label>
+      <input id="name" name="name" value="\(content.name)" pattern="[a-z][a-z0-9\\-]{0,31}" \
+      title="1 to 32 lower-case letters, digits and hyphens" autocomplete="off" autocapitalize="off" spellcheck="false"></p>
+      <div class="actions"><button type="submit" class="button primary" data-busy="Asking the service…">Look at it</button></div>
+      </form>
+      \(content.answer.map { answer in
+        switch answer {
+        case .success(let answer): found(answer, at: action)
+        case .failure(let problem): failure(problem)
+        }
+      })
+      </div>
+      """
+    ).text
+  }
+
+  private func failure(_ problem: Problem) -> HTML {
+    """
+    <div role="alert">\(state(.warning, "This is not a source yet", [problem.message, problem.hint]))</div>
+    """
+  }
+
+  private func found(_ answer: SourceAdding.Answer, at action: String) -> HTML {
+    let proposal = answer.proposal
+    return """
+      <section aria-labelledby="found"><h2 id="found" tabindex="-1" autofocus>What “\(proposal.name)” would be</h2>
+      <div class="table-box" tabindex="0" role="region" aria-label="What was found"><table>
+      <thead><tr><th scope="col">Part</th><th scope="col">Found</th><th scope="col">Because</th></tr></thead>
+      <tbody>\(proposal.evidence.map { line in
+        """
+        <tr><th scope="row">\(line.subject.safeLine)</th><td dir="auto">\(line.value.safeLine)</td>\
+        <td dir="auto">\(line.reason.safeLine)</td></tr>
+
+        """
+      })</tbody></table></div>
+      \(rows(of: proposal))
+      \(proposal.warnings.map { #"<p class="note" dir="auto">\#($0.safeLine.capitalizedFirst)</p>"# as HTML })
+      \(decision(on: answer, at: action))
+      </section>
+      """
+  }
+
+  private func rows(of proposal: ProposedSource) -> HTML? {
+    guard !proposal.rows.isEmpty else { return nil }
+    var columns: [String] = []
+    for member in proposal.rows.flatMap(\.members)
+    where !columns.contains(member.name) && columns.count < Self.maxColumns {
+      columns.append(member.name)
+    }
+    let cells = proposal.rows.map { row in
+      columns.map { name in
+        let value = row.members.first { $0.name == name }?.value.cell ?? ""
+        return #"<td dir="auto">\#(value.oneLine(atMost: 80).safeLine)</td>"# as HTML
+      }
+    }
+    return """
+      <h3 id="rows">The first records</h3>
+      <div class="table-box" tabindex="0" role="region" aria-labelledby="rows"><table>
+      <thead><tr>\(columns.map { #"<th scope="col">\#($0.safeLine)</th>"# as HTML })</tr></thead>
+      <tbody>\(cells.map { "<tr>\($0)</tr>" as HTML })</tbody></table></div>
+      """
+  }
+
+  private static let maxColumns = 8
+
+  private func decision(on answer: SourceAdding.Answer, at action: String) -> HTML {
+    let proposal = answer.proposal
+    if let obstacle = proposal.obstacle {
+      return #"<p class="note" role="alert">\#(obstacle.safeLine.capitalizedFirst)</p>"#
+    }
+    return """
+      \(proposal.isProved ? nil : """
+        <p class="note">The paging is not proved: lists will warn that records may be missing.</p>
+        """)
+      <form action="\(action)" method="post">\(hidden("proposal", answer.id))
+      <div class="actions"><button type="submit" class="button primary">\
+      \(proposal.isProved ? "Save it" : "Save it nevertheless")</button></div></form>
+      """
+  }
+}

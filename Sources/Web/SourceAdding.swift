@@ -1,0 +1,138 @@
+package import AggregatorKit
+import Synchronization
+
+/// Adds sources to a server that runs: their lists are requested and inferred, shown, and saved when that is asked for.
+package final class SourceAdding: Sendable {
+  /// Requests the list at a URL, for a source of a name.
+  package typealias Propose =
+    @Sendable (_ name: String, _ url: String) async throws -> ProposedSource
+
+  private let propose: Propose
+  private let state = Mutex(State())
+
+  private struct State {
+    var running = 0
+    /// The latest ones, which a page may still save.
+    var proposals: [Answer] = []
+    var added: [any ServedSource] = []
+  }
+
+  /// The time of all requests for a proposal.
+  package static let time = Duration.seconds(60)
+  private static let maxRunning = 2
+  private static let maxProposals = 8
+
+  package init(_ propose: @escaping Propose) { self.propose = propose }
+
+  /// A proposal, and the ID by which it can be saved.
+  struct Answer: Sendable {
+    let id: String
+    let proposal: ProposedSource
+  }
+
+  func answer(for name: String, at url: String) async throws -> Answer {
+    let mayRun = state.withLock { state in
+      guard state.running < Self.maxRunning else { return false }
+      state.running += 1
+      return true
+    }
+    guard mayRun else {
+      var problem = Problem(503, "busy", "other sources are being added")
+      problem.retryAfter = 5
+      throw problem
+    }
+    defer { state.withLock { $0.running -= 1 } }
+    do {
+      let proposal = try await propose(name, url)
+      let answer = Answer(id: Access.Secrets.randomText(), proposal: proposal)
+      state.withLock { state in
+        state.proposals = state.proposals.suffix(Self.maxProposals - 1) + [answer]
+      }
+      return answer
+    } catch {
+      var problem = Problem(error)
+      // The request was understood, and no service failed: what it names cannot be used.
+      let isFailure = (error as? SourceError).map { $0.code != .malformed } ?? false
+      if !isFailure && problem.status != 503 || [400, 401, 403, 404, 500].contains(problem.status) {
+        problem = Problem(422, problem.code, problem.message, hint: problem.hint)
+      }
+      throw problem
+    }
+  }
+
+  /// Saves what was found, after which the server has the source.
+  func save(_ id: String) throws -> any ServedSource {
+    let proposal = state.withLock { $0.proposals.first { $0.id == id }?.proposal }
+    guard let proposal else {
+      throw Problem(
+        409, "invalidRequest", "the server no longer knows what was found",
+        hint: "look at the URL again")
+    }
+    if let obstacle = proposal.obstacle { throw Problem(422, "partial", obstacle) }
+    let source = try proposal.save()
+    state.withLock { $0.added.append(source) }
+    return source
+  }
+
+  /// The sources that were saved, in order.
+  var added: [any ServedSource] { state.withLock(\.added) }
+}
+
+/// What was inferred from the responses of a service.
+package struct ProposedSource: Sendable {
+  package struct Evidence: Sendable {
+    let subject: String
+    let value: String
+    let reason: String
+
+    package init(_ subject: String, _ value: String, _ reason: String) {
+      self.subject = subject
+      self.value = value
+      self.reason = reason
+    }
+  }
+
+  package let name: String
+  /// The manifest and the evidence, as `sources add --json` prints them.
+  package let document: JSON
+  package var evidence: [Evidence]
+  /// The first rows, as the service has sent them.
+  package var rows: [JSON]
+  package var warnings: [String]
+  /// True if a second page, or the end after the first, was seen.
+  package var isProved: Bool
+  /// Why it cannot be used, and what helps; `nil` if it can be saved.
+  package var obstacle: String?
+  /// Writes the manifest and its secrets, and returns the source.
+  package let save: @Sendable () throws -> any ServedSource
+
+  package init(
+    _ name: String, _ document: JSON, isProved: Bool,
+    save: @escaping @Sendable () throws -> any ServedSource
+  ) {
+    self.name = name
+    self.document = document
+    self.isProved = isProved
+    self.save = save
+    evidence = []
+    rows = []
+    warnings = []
+  }
+}
+
+extension ProposedSource {
+  /// A name for the source at a URL: the last word of its path, else the host's; empty if there is none.
+  static func name(for url: String) -> String {
+    let parts = URL(string: url).map { url in
+      url.path().split(separator: "/").map { $0.prefix { $0 != "." } }.reversed()
+        + (url.host()?.split(separator: ".").reversed().dropFirst() ?? [])
+    }
+    let names = (parts ?? []).lazy.map { part in
+      let words = part.lowercased().split { !$0.isASCII || !$0.isLetter && !$0.isNumber }
+      return words.joined(separator: "-").drop { !$0.isLetter }.prefix(32)
+    }
+    // A version says nothing.
+    return names.first { $0.count > 1 && $0.wholeMatch(of: /v[0-9]+/) == nil }.map(String.init)
+      ?? ""
+  }
+}

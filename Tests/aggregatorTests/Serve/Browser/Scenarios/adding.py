@@ -1,0 +1,55 @@
+"""Adding a source: its URL, what was found there, and its records, also without a script."""
+
+import os
+
+from playwright.sync_api import expect
+from site_under_test import fits, focused, is_accessible, is_at
+
+
+def run(site):
+    site.may_fail = True
+    for scripts in (True, False):
+        add(site, "lands" if scripts else "places", java_script_enabled=scripts)
+    mistakes(site)
+    page = site.open("/add", width=390, height=800, color_scheme="dark")
+    look(page, "realms")
+    fits(page)
+    is_accessible(page)
+
+
+def look(page, name):
+    page.fill("#url", os.environ["LIST"])
+    page.fill("#name", name)
+    page.get_by_role("button", name="Look at it").click()
+    expect(page.locator("#found")).to_have_text(f"What “{name}” would be")
+
+
+def add(site, name, **options):
+    page = site.open("/", **options)
+    page.locator("main").get_by_role("link", name="Add a source").click()
+    look(page, name)
+    # The evidence, and the first rows.
+    expect(page.locator("section th[scope=row]").first).to_have_text("rows")
+    expect(page.locator("table").nth(1).locator("tbody tr")).to_have_count(5)
+    # Nothing is saved yet.
+    expect(page.locator("nav").get_by_role("link", name=name.capitalize())).to_have_count(0)
+    page.get_by_role("button", name="Save").click()
+    is_at(page, f"/sources/{name}")
+    expect(page.locator("nav").get_by_role("link", name=name.capitalize())).to_have_count(1)
+    expect(page.locator(".record").first).to_be_visible()
+
+
+def mistakes(site):
+    page = site.open("/add")
+    focused(page, "#url")
+    is_accessible(page)
+    page.fill("#url", os.environ["LIST"].rsplit("/", 1)[0] + "/nothing/here")
+    page.get_by_role("button", name="Look at it").click()
+    expect(page.locator("[role=alert]")).to_contain_text("This is not a source yet")
+    # What was typed is still there.
+    expect(page.locator("#url")).to_have_value(os.environ["LIST"].rsplit("/", 1)[0] + "/nothing/here")
+    is_accessible(page)
+    page.fill("#url", os.environ["LIST"])
+    page.fill("#name", "lands")
+    page.get_by_role("button", name="Look at it").click()
+    expect(page.locator("[role=alert]")).to_contain_text('There is a source "lands" already')

@@ -1,0 +1,153 @@
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorServer
+import Foundation
+import Testing
+
+@testable import AggregatorWeb
+
+/// Adding sources to a server that runs.
+@Suite(
+  .timeLimit(.minutes(10)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed")
+) struct SourceAddingTests {
+  private let service: FakeCountries
+  private let home: TestHome
+
+  init() throws {
+    service = try FakeCountries()
+    home = try TestHome()
+  }
+
+  private var url: String { service.url.absoluteString }
+
+  @Test func `a source is shown, then saved, and served from then on`() async throws {
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    let shown = try await server.post("/api/v1/sources", #"{"name":"lands","url":"\#(url)"}"#)
+    #expect(shown.status == 200)
+    let answer = try shown.json()
+    #expect(answer["saved"] == false)
+    #expect(answer["proved"] == true)
+    #expect(answer["evidence"]?.array?.first?["key"] == "rows")
+    #expect(try await server.get("/api/v1/lands").status == 404, "nothing is saved yet")
+
+    let saved = try await server.post(
+      "/api/v1/sources", #"{"name":"lands","url":"\#(url)","save":true}"#)
+    #expect(saved.status == 201, "\(saved.text)")
+    #expect(saved.header("Location") == "/api/v1/lands")
+    let list = try await server.get("/api/v1/lands?limit=2")
+    #expect(try list.json()["items"]?.array?.count == 2, "\(list.text)")
+    let count = try await server.get("/api/v1/sql?sql=SELECT%20count(*)%20AS%20n%20FROM%20lands")
+    #expect(count.status == 200, "\(count.text)")
+    let document = try await server.get("/openapi.json")
+    #expect(document.text.contains("/api/v1/lands"))
+    let again = try await server.post("/api/v1/sources", #"{"name":"lands","url":"\#(url)"}"#)
+    #expect(again.status == 422)
+    #expect(again.text.contains("there is a source"))
+    try await server.stop()
+
+    // It is the source that the command adds, and the command line has it, too.
+    let other = try TestHome()
+    _ = try await other.run("sources add lands \(url)")
+    let path = "home/.config/aggregator/sources/lands.json"
+    #expect(try home.sandbox.text(of: path) == other.sandbox.text(of: path))
+    let listed = try await home.run("lands list --limit 1 --json").output
+    #expect(listed.contains(#""source": "lands""#))
+  }
+
+  @Test func `a key in the URL is a setting, and in no answer`() async throws {
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    let reply = try await server.post(
+      "/api/v1/sources", #"{"name":"lands","url":"\#(url)?api_key=s3cret-Key","save":true}"#)
+    #expect(reply.status == 201, "\(reply.text)")
+    #expect(!reply.text.contains("s3cret"))
+    let folder = "home/.config/aggregator"
+    #expect(!(try home.sandbox.text(of: "\(folder)/sources/lands.json")).contains("s3cret"))
+    #expect(try home.sandbox.text(of: "\(folder)/config.xcconfig").contains("s3cret-Key"))
+    #expect(try await server.get("/api/v1/lands?limit=1").status == 200)
+    let outcome = try await server.stop()
+    #expect(!outcome.errors.contains("s3cret"))
+  }
+
+  @Test func `what is no source is refused with the reason, and nothing is saved`() async throws {
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    let mistakes: [(String, Int)] = [
+      (#"{"name":"Lands","url":"\#(url)"}"#, 422), (#"{"name":"sources","url":"\#(url)"}"#, 422),
+      (#"{"name":"lands","url":"file:///etc/passwd"}"#, 422),
+      (#"{"name":"lands","url":"\#(url)?k=${LANDS_KEY}"}"#, 422),
+      (#"{"name":"lands","url":"\#(url)/nowhere"}"#, 502),
+      (#"{"name":"lands","url":"http://127.0.0.1:1/"}"#, 502),
+      (#"{"name":"lands"}"#, 400), (#"{"url":7}"#, 400), ("[]", 400), ("{", 400),
+      (#"{"name":"lands","url":"\#(url)","save":"yes"}"#, 400),
+      (#"{"name":"lands","url":"\#(url)","more":1}"#, 400),
+    ]
+    for (body, status) in mistakes {
+      let reply = try await server.post("/api/v1/sources", body)
+      #expect(reply.status == status, "\(body): \(reply.text)")
+      #expect(reply.header("Content-Type") == "application/problem+json")
+    }
+    #expect(try await home.run("sources list").output.contains("lands") == false)
+    try await server.stop()
+  }
+
+  @Test func `only the server's own pages and programs may add`() async throws {
+    let server = try await ServingProgram(
+      "--allow-add --allow-origin http://app.example", in: home.sandbox)
+    let body = #"{"name":"lands","url":"\#(url)","save":true}"#
+    for origin in ["http://app.example", "http://evil.example", "null"] {
+      let reply = try await server.post("/api/v1/sources", body, ["Origin": origin])
+      #expect(reply.status == 403, "\(origin): \(reply.text)")
+    }
+    let own = try await server.post(
+      "/api/v1/sources", body, ["Origin": "http://127.0.0.1:\(server.port)"])
+    #expect(own.status == 201)
+    try await server.stop()
+  }
+
+  @Test func `without the option nothing can be added, and others never add`() async throws {
+    let server = try await ServingProgram(in: home.sandbox)
+    let reply = try await server.post("/api/v1/sources", #"{"name":"lands","url":"\#(url)"}"#)
+    #expect(reply.status == 405)
+    #expect(reply.header("Allow") == "GET, HEAD, OPTIONS")
+    #expect(try await server.get("/add").status == 404)
+    #expect(try await server.get("/").text.contains("Add a source") == false)
+    try await server.stop()
+    for options in [
+      "--listen 0.0.0.0 --no-token", "--host names.example", "--read-only", "--replay .",
+    ] {
+      let outcome = try await home.run("serve --port 0 --allow-add \(options)")
+      #expect(outcome.status == 64, "\(options): \(outcome.errors)")
+    }
+  }
+
+  @Test(arguments: [
+    ("https://api.example.com/v1/orders?page=2", "orders"),
+    ("https://api.example.com/v2/Line%20Items.json", "line-20items"),
+    ("https://shop.example/", "shop"), ("http://127.0.0.1:8000/v1", ""),
+    ("https://api.example.com/users/42", "users"),
+  ])
+  func `a name is made of the URL`(url: String, name: String) {
+    #expect(ProposedSource.name(for: url) == name)
+  }
+
+  @Test func `a long query is sent as a body`() async throws {
+    let server = try await ServingProgram("--source countries --read-only", in: home.sandbox)
+    let query = "SELECT 'Å' AS a" + ", '\(String(repeating: "b", count: 4000))' AS b"
+    let json = try await server.post("/api/v1/sql", #"{"sql":"\#(query)"}"#)
+    #expect(json.status == 200, "\(json.text)")
+    #expect(try json.json()["items"]?.array?.first?["a"] == "Å")
+    let form = ["Content-Type": "application/x-www-form-urlencoded; charset=UTF-8"]
+    let csv = try await server.post("/api/v1/sql?format=csv", "sql=SELECT+1+AS+a%2C2", form)
+    #expect(csv.text == "a,2\r\n1,2\r\n", "\(csv.text)")
+    let page = try await server.post("/sql", "sql=SELECT+'long'+AS+a", form)
+    #expect(page.text.contains(">long</td>"))
+    for (body, headers, status) in [
+      ("{}", [:], 400), (#"{"sql":""}"#, [:], 400), (#"{"sql":"SELECT 1","x":1}"#, [:], 400),
+      (#"{"sql":"SELECT 1","sql":"SELECT 2"}"#, [:], 400), ("SELECT 1", ["Content-Type": ""], 415),
+      ("sql=%FF", form, 400), (#"{"sql":"DROP TABLE countries"}"#, [:], 422),
+    ] {
+      let reply = try await server.post("/api/v1/sql", body, headers)
+      #expect(reply.status == status, "\(body): \(reply.text)")
+    }
+    try await server.stop()
+  }
+}
