@@ -80,7 +80,7 @@ package struct API: Sendable {
     var query = try ServedQuery(
       request,
       knowing: [
-        "query", "limit", "cursor", "offset", "cache", "fields", "where", "sort", "format",
+        "query", "limit", "cursor", "offset", "all", "cache", "fields", "where", "sort", "format",
       ])
     query.format = try .served(to: request)
     let page = try await source.page(query)

@@ -152,10 +152,12 @@ extension OpenAPI {
         + ["cursor", "cache", "format"].map { reference("parameters", $0) }
         + [fields(of: source)]
         + (source.hasStore
-          ? [conditions(of: source), order(of: source), reference("parameters", "offset")] : []),
+          ? [conditions(of: source), order(of: source)]
+            + ["offset", "all"].map { reference("parameters", $0) } : []),
       Answers(
         success: page(described.page, isList: true),
-        failures: [400, 401, 404, 406, 429, 502, 503, 504] + (source.hasStore ? [409] : [])))
+        failures: [400, 401, 404, 406, 429, 502, 503, 504]
+          + (source.hasStore ? [409, 413] : [])))
   }
 
   private static func show(_ described: Source) -> JSON {

@@ -145,6 +145,11 @@ enum OpenAPI {
         The number of records before the page, of those that are cached. With a cursor, or while none are cached, \
         the status is 409.
         """),
+      member(
+        "all", ["type": "boolean", "default": false],
+        """
+        All cached records at once, of 64 MB at most. With `limit`, `cursor` or `offset` the status is 409.
+        """),
       member("size", sizes, "The size of an image."),
     ]
   }
@@ -187,7 +192,7 @@ enum OpenAPI {
     ("Forbidden", 403, "The server is read-only, or the request is from a page of another origin."),
     ("NotFound", 404, "There is no such record, no page at the cursor, or nothing is cached."),
     ("NotAcceptable", 406, "The client accepts none of the formats."),
-    ("Conflict", 409, "`where` or `sort`, which read cached records, with another `cache`."),
+    ("Conflict", 409, "`where`, `sort` or `all`, which read cached records, with another `cache`."),
     ("ContentTooLarge", 413, "The body, or the result, is too large."),
     ("UnsupportedMediaType", 415, "The body is not JSON."),
     ("UnprocessableContent", 422, "A query that the database refuses, or a URL that is no source."),

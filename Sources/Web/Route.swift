@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorTerminal
 
 /// What a request asks for by its path.
 enum Route: Hashable {
@@ -254,6 +255,8 @@ extension ServedQuery {
     if showsFilters { parameters.append(("filters", "shown")) }
     if let offset { parameters.append(("offset", String(offset))) }
     if let cursor { parameters.append(("cursor", cursor)) }
+    if isWhole { parameters.append(("all", "true")) }
+    if format != .json { parameters.append(("format", format.rawValue)) }
     return parameters
   }
 

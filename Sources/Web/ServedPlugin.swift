@@ -43,6 +43,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   package func page(_ query: ServedQuery) async throws -> ServedListing {
     let limit = query.limit ?? min(ListingBounds.standardLimit, largestPage)
+    if query.isWhole { return try await document(query) }
     guard 1...largestPage ~= limit else {
       throw Problem(
         400, "invalidRequest",
@@ -74,7 +75,44 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       .page(of: limit, after: start ?? cursor), outcome)
     run.chosen = query.fields
     let records = try await run.records()
-    return served(records, chosen, run.outcome.summary, query)
+    return try served(records, chosen, run.outcome.summary, query)
+  }
+
+  /// All cached records, or the bundled ones if none are cached.
+  private func document(_ query: ServedQuery) async throws -> ServedListing {
+    var outcome = ListingOutcome(of: plugin, at: environment.now())
+    let words = try query.query.map { try Query($0) }
+    let selected = try await selected(by: query, &outcome)
+    if selected == nil, let store = environment.store {
+      outcome.gap = try await plugin.gap(in: store)
+    }
+    var run = ListingRun(
+      try selected ?? chain(.offline), of: plugin, matching: words, .all(pageSize: 1000), outcome)
+    run.chosen = query.fields
+    var writer = try writer(for: query)
+    var text = writer.begin()
+    while let records = try await run.next() {
+      text += writer.append(records)
+      guard text.utf8.count <= Self.maxDocumentBytes else {
+        throw Problem(
+          413, "tooLarge", "the list is larger than \(Self.maxDocumentBytes.byteCount)",
+          hint: "select records or fields, or use the command export")
+      }
+    }
+    text += writer.finish(run.outcome.summary)
+    return ServedListing(records: [], summary: run.outcome.summary, text: text)
+  }
+
+  /// The most bytes of a whole list, which is made before it is sent.
+  private static var maxDocumentBytes: Int { 64 << 20 }
+
+  private func writer(for query: ServedQuery) throws -> any RecordWriter<P.Item> {
+    let chosen = try query.fields.map { try plugin.fields.fields(named: $0) }
+    let listing = Listing(
+      query.query == nil ? "list" : "search", of: name, query: query.query, fields: plugin.fields,
+      layout: plugin.layout, chosen: chosen)
+    let layout = TerminalLayout(width: 80, isTerminal: false, hasColor: false)
+    return query.format.writer(for: listing, on: layout)
   }
 
   package func record(_ id: String, _ query: ServedQuery) async throws -> ServedListing {
@@ -82,7 +120,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let found = try await find(id, query.cache)
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     outcome.add(found)
-    return served([found.item], chosen, outcome.summary, query)
+    return try served([found.item], chosen, outcome.summary, query)
   }
 
   private func find(
@@ -111,12 +149,13 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   private func selected(
     by query: ServedQuery, _ outcome: inout ListingOutcome
   ) async throws -> (any DataSource<P.Item>)? {
-    guard query.readsIndex else { return nil }
-    guard query.cache == .normal || query.cache == .offline else {
+    guard !query.isLocal || query.cache == .normal || query.cache == .offline else {
       throw Problem(
         409, "invalidRequest",
-        "cache=\(query.cache.rawValue) cannot be used: where, sort and offset read cached records")
+        "cache=\(query.cache.rawValue) cannot be used: where, sort, offset and all read cached records"
+      )
     }
+    guard query.readsIndex else { return nil }
     let selection = try selection(of: query)
     return try await plugin.selected(by: selection, in: environment, by: index, &outcome)
   }
@@ -129,13 +168,9 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   private func served(
     _ records: [P.Item], _ chosen: [Field<P.Item>], _ summary: ListingSummary,
     _ query: ServedQuery
-  ) -> ServedListing {
+  ) throws -> ServedListing {
     guard query.format == .json else {
-      let listing = Listing(
-        "list", of: name, fields: plugin.fields, layout: plugin.layout,
-        chosen: query.fields == nil ? nil : chosen)
-      let layout = TerminalLayout(width: 80, isTerminal: false, hasColor: false)
-      var writer = query.format.writer(for: listing, on: layout)
+      var writer = try writer(for: query)
       let text = writer.begin() + writer.append(records) + writer.finish(summary)
       return ServedListing(records: [], summary: summary, text: text)
     }

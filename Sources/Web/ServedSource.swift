@@ -27,6 +27,8 @@ package struct ServedQuery: Hashable, Sendable {
   /// The number of cached records before the page; `nil` where the cursor says it, or for 0.
   package var offset: Int?
   package var cache = Cache.normal
+  /// True for all cached records at once.
+  var isWhole = false
   /// The names of `fields`; `nil` for all.
   package var fields: [String]?
   /// Conditions, as for `--where`.
@@ -48,6 +50,9 @@ package struct ServedQuery: Hashable, Sendable {
 extension ServedQuery {
   /// True if cached records answer it, by an index of their values.
   var readsIndex: Bool { !conditions.isEmpty || order != nil || offset != nil }
+
+  /// True if only cached records answer it.
+  var isLocal: Bool { readsIndex || isWhole }
 
   /// The most characters of a search.
   static let maxLength = 500
@@ -76,6 +81,10 @@ extension ServedQuery {
     }
     guard offset == nil || cursor == nil else {
       throw Problem(409, "invalidRequest", "offset and cursor exclude each other")
+    }
+    isWhole = try request.parameter("all", hint: "true or false") { Bool($0) } ?? false
+    guard !isWhole || limit == nil && cursor == nil && offset == nil else {
+      throw Problem(409, "invalidRequest", "all excludes limit, cursor and offset")
     }
     let caches = Cache.allCases.map(\.rawValue).joined(separator: ", ")
     cache = try request.parameter("cache", hint: caches) { Cache(rawValue: $0) } ?? .normal
@@ -204,7 +213,7 @@ package struct ServedListing: Sendable {
   package var summary: ListingSummary
   /// The columns of a table of the records; empty for programs.
   var columns: [FieldEntry] = []
-  /// The records in the format of the query; `nil` for JSON.
+  /// The records in the format of the query; `nil` for a page of JSON.
   var text: String?
 }
 

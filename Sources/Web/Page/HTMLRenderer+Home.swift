@@ -60,11 +60,29 @@ extension HTMLRenderer {
     return "\(part.capitalizedFirst) cached\(age)\(sync)"
   }
 
+  /// A problem, with what is missing and where one gets it.
   private func note(_ problem: Problem) -> HTML {
-    """
-    <p class="note" dir="auto">\(problem.message.safeLine.capitalizedFirst)\
-    \(problem.hint.map { " – \($0.safeLine)" } ?? "")</p>
-    """
+    let setting =
+      problem.code == SourceError.Code.missingKey.description
+      ? problem.message.firstMatch(of: /^[A-Z0-9_]+(?= is not set)/).map { String($0.output) } : nil
+    return """
+      <p class="note" dir="auto">\(problem.message.safeLine.capitalizedFirst)\
+      \(problem.hint.map { " – \(linked($0.safeLine))" as HTML })\
+      \(setting.map { #", then run <code>\#(program) config set \#($0)</code>"# as HTML })</p>
+      """
+  }
+
+  /// A text whose web addresses are links.
+  private func linked(_ text: String) -> HTML {
+    guard let match = text.firstMatch(of: /https?:\/\/[^\s<>"]*[A-Za-z0-9\/]/) else {
+      return "\(text)"
+    }
+    let address = String(match.output)
+    return """
+      \(String(text[..<match.range.lowerBound]))\
+      <a href="\(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\(address)</a>\
+      \(String(text[match.range.upperBound...]))
+      """
   }
 
   private func changes(_ state: SourceState, _ source: any ServedSource) -> HTML? {

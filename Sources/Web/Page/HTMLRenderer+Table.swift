@@ -101,10 +101,19 @@ extension HTMLRenderer {
   private func dataMenu(_ content: SourceContent) -> HTML {
     let query = content.query.forLinks.with(\.cursor, nil)
     let address = WebAddress.api(content.source.name, query)
-    let csv = "\(address)\(address.contains("?") ? "&" : "?")format=csv"
+    var whole = query.with(\.limit, nil).with(\.offset, nil).with(\.isWhole, true)
+    // It reads the cache.
+    if whole.cache != .offline { whole.cache = .normal }
+    func link(_ query: ServedQuery, _ format: Format, _ label: String) -> HTML {
+      let address = WebAddress.api(content.source.name, query.with(\.format, format))
+      return #"<a href="\#(address)">\#(label)</a>"#
+    }
     return """
       <details class="menu"><summary class="button">Data</summary>
-      <div class="panel"><p><a href="\(address)">JSON</a> · <a href="\(csv)">CSV</a> of this page</p>
+      <div class="panel"><p>\(link(query, .json, "JSON")) · \(link(query, .csv, "CSV")) of this page</p>
+      \(content.source.hasStore ? """
+        <p>\(link(whole, .csv, "CSV")) · \(link(whole, .ndjson, "NDJSON")) of all cached records</p>
+        """ : nil)
       \(hasSQL ? sqlLink(content) : nil)
       \(copies(of: address, command(content)))</div></details>
       """

@@ -161,7 +161,7 @@ import Testing
     let values = [
       "query": "a", "limit": "1", "cursor": "x", "cache": "offline", "fields": "id",
       "where": "id=1", "sort": "id", "size": "small", "pages": "1", "format": "csv", "offset": "0",
-      "sql": "SELECT 1",
+      "all": "false", "sql": "SELECT 1",
     ]
     var count = 0
     for (path, method, operation) in operations() where path.hasPrefix("/api/") {

@@ -71,6 +71,40 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `all records at once are those of --all`() async throws {
+    let home = try TestHome()
+    let server = try await ServingProgram(in: home.sandbox)
+    for (query, options) in [
+      ("", ""), ("&where=region%3DEU&sort=-name", "--where region=EU --sort -name"),
+      ("&fields=code,capital", "--fields code,capital"),
+    ] {
+      for format in Format.served {
+        let line = "countries list --all --offline --\(format.rawValue) \(options)"
+        let printed = try await home.run(line).output
+        let reply = try await server.get(
+          "/api/v1/countries?all=true&format=\(format.rawValue)\(query)")
+        #expect(reply.status == 200, "\(reply.text)")
+        // The reason for bundled records is another one.
+        let isSame =
+          format == .json
+          ? try reply.json()["items"] == JSON(reading: Data(printed.utf8))?["items"]
+          : reply.text == printed
+        #expect(isSame, "\(line): \(reply.text)")
+        #expect(reply.header("Link")?.contains("next") == false)
+      }
+    }
+    let search = try await server.get("/api/v1/heroes?all=true&format=csv&query=man")
+    #expect(try await home.run("heroes search man --all --offline --csv").output == search.text)
+    for other in ["limit=1", "offset=1", "cursor=a.b", "cache=live", "cache=reload"] {
+      #expect(try await server.get("/api/v1/countries?all=true&\(other)").status == 409, "\(other)")
+    }
+    #expect(try await server.get("/api/v1/countries?all=1").status == 400)
+    #expect(
+      try await server.get("/sources/countries").text.contains(
+        ##"href="/api/v1/countries?all=true&#38;format=csv""##))
+    try await server.stop()
+  }
+
   @Test func `the rest of the document is in header fields`() async throws {
     let server = try await ServingProgram("--source countries")
     let path = "/api/v1/countries?limit=2&cache=offline"
