@@ -4,7 +4,7 @@ import PackagePlugin
 /// Compiles every JSON file in a target's `Resources/` into it: `heroes.json` becomes the constant
 /// `bundledHeroes`, a `StaticString`.
 ///
-/// The binary stays a single file, and the data stays JSON. Style sheets and scripts of pages are compiled in, too.
+/// The binary stays a single file, and the data stays JSON. Style sheets, scripts and drawings of pages are compiled in, too.
 @main
 struct EmbedJSON: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -12,7 +12,7 @@ struct EmbedJSON: BuildToolPlugin {
     let tool = try context.tool(named: "aggregator-embed-json").url
     return try FileManager.default
       .contentsOfDirectory(at: resources, includingPropertiesForKeys: nil)
-      .filter { ["css", "js", "json"].contains($0.pathExtension) }
+      .filter { ["css", "js", "json", "svg"].contains($0.pathExtension) }
       .sorted { $0.path < $1.path }
       .map { file in
         let name = file.deletingPathExtension().lastPathComponent

@@ -1,6 +1,6 @@
 import Foundation
 
-// aggregator-embed-json INPUT OUTPUT.swift: embeds a file of JSON, CSS or JavaScript as a Swift string constant.
+// aggregator-embed-json INPUT OUTPUT.swift: embeds a file of JSON, CSS, JavaScript or SVG as a Swift string constant.
 //
 // The literal is raw, so the text needs no escaping, and a `StaticString`, which costs nothing to compile or
 // to start (Swift's own `.embedInCode` made an array of bytes that took 86 s for 232 KB).

@@ -24,8 +24,10 @@ struct Asset: Sendable {
     "sql.js", "text/javascript; charset=utf-8", bundledBase.description,
     bundledSql.description)
   static let icon = Asset("icon.svg", "image/svg+xml", Icon.application)
+  /// The land of the world in degrees, made by `Scripts/make-outlines`.
+  static let land = Asset("land.svg", "image/svg+xml", bundledLand.description)
 
-  static let all = [stylesheet, script, sqlScript, icon]
+  static let all = [stylesheet, script, sqlScript, icon, land]
 }
 
 /// Pictures of the pages, as outlines of 24 × 24 units.

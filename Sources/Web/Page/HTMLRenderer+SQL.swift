@@ -90,7 +90,7 @@ extension HTMLRenderer {
         <div class="bar"><p class="count" id="outcome">\(count(answer))</p>\(downloads(text))</div>
         \(answer.hasMore ? Self.moreRows : nil)
         \(answer.notes.map { #"<p class="note" dir="auto">\#($0.safeLine.capitalizedFirst)</p>"# })
-        <div id="chart" hidden></div>
+        <div id="chart" data-land="\(Asset.land.address)" hidden></div>
         \(answer.rows.isEmpty ? nil : table(answer))
         </section>
         """

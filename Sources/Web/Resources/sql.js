@@ -282,6 +282,7 @@ function draw(kind, x, y) {
   const toY = value => top + height - height * (value - up.low) / (up.high - up.low);
   const [wide, high] = isBar ? [y, { name: x.name }] : [x, y];
   const labels = [];
+  if (isMap) labels.push(make("image", { href: chart.dataset.land, x: left, y: top, width: inner, height, preserveAspectRatio: "none" }));
   for (const step of across.steps) {
     labels.push(make("line", { class: "grid", x1: toX(step), x2: toX(step), y1: top, y2: top + height }));
     labels.push(make("text", { x: toX(step), y: top + height + 18, "text-anchor": "middle" }, said(step, wide.kind)));

@@ -94,7 +94,12 @@ def charts(site):
     page.locator(".pickers select").first.select_option("scatter")
     expect(page.get_by_role("img", name="Scatter chart").locator("circle")).to_have_count(9)
     page.goto(site.origin + address(PLACES))
-    expect(page.get_by_role("img", name="Map of 3 places").locator("circle")).to_have_count(3)
+    places = page.get_by_role("img", name="Map of 3 places")
+    expect(places.locator("circle")).to_have_count(3)
+    # The land below them is a file of this server, as wide as the axes are long.
+    land = places.locator("image")
+    assert page.request.get(site.origin + land.get_attribute("href")).headers["content-type"] == "image/svg+xml"
+    assert round(land.bounding_box()["width"] / land.bounding_box()["height"], 2) == 2
     # A table of many columns waits to be asked, and one of texts has no chart.
     page.goto(site.origin + address("SELECT *, 1 AS number FROM countries"))
     expect(page.locator(".pickers select").first).to_have_value("")
