@@ -82,11 +82,13 @@ package struct API: Sendable {
       knowing: [
         "query", "limit", "cursor", "offset", "all", "cache", "fields", "where", "sort", "format",
       ])
-    query.format = try .served(to: request)
+    query.isParquet = request.parameter("format") == Format.parquetName
+    query.format = query.isParquet ? .ndjson : try .served(to: request)
     let page = try await source.page(query)
     var response: ServerResponse
-    if let text = page.text {
-      response = ServerResponse(200, query.format.contentType, Array(text.utf8))
+    if let body = page.body {
+      response = ServerResponse(
+        200, query.isParquet ? Format.parquetType : query.format.contentType, body)
       response.headers += page.summary.headers
       response.setFields(of: page.summary, at: now())
     } else {
@@ -229,7 +231,7 @@ package struct API: Sendable {
     let format = try Format.served(to: request)
     let answer = try await availableSQL().document(of: text, as: format)
     var response = ServerResponse(
-      200, format.contentType, Array((answer.text ?? "").utf8),
+      200, format.contentType, answer.body ?? [],
       headers: [.init("Cache-Control", "private, no-cache"), .init("Vary", "Accept")])
     if format != .json { response.headers += answer.summary.headers }
     return response

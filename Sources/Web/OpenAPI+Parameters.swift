@@ -1,5 +1,6 @@
 import AggregatorKit
 import AggregatorQueries
+import AggregatorTerminal
 
 // The parameters that differ from source to source. Their schemas allow nothing that the server refuses.
 
@@ -25,6 +26,14 @@ extension OpenAPI {
         "items": ["type": "string", "enum": .array(values.map { .string($0) })],
       ],
     ]
+  }
+
+  /// The formats of the lists of a server that makes Parquet.
+  static var formatsWithParquet: JSON {
+    let names = Format.served.map(\.rawValue) + [Format.parquetName]
+    return parameter(
+      "format", ["type": "string", "enum": .array(names.map(JSON.string))],
+      "The format of the list, which overrides `Accept`.")
   }
 
   static func fields(of source: any ServedSource) -> JSON {

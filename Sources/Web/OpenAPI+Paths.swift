@@ -149,13 +149,14 @@ extension OpenAPI {
     return operation(
       "list", of: described, "List or search \(source.noun.plural)",
       parameters: [query, limit]
-        + ["cursor", "cache", "format"].map { reference("parameters", $0) }
+        + ["cursor", "cache"].map { reference("parameters", $0) }
+        + [source.hasParquet ? formatsWithParquet : reference("parameters", "format")]
         + [fields(of: source)]
         + (source.hasStore
           ? [conditions(of: source), order(of: source)]
             + ["offset", "all"].map { reference("parameters", $0) } : []),
       Answers(
-        success: page(described.page, isList: true),
+        success: page(described.page, isList: true, hasParquet: source.hasParquet),
         failures: [400, 401, 404, 406, 429, 502, 503, 504]
           + (source.hasStore ? [409, 413] : [])))
   }
@@ -302,13 +303,18 @@ extension OpenAPI {
   }
 
   /// - Parameter isList: True for what has pages, in several formats.
-  private static func page(_ schema: JSON, isList: Bool = false) -> JSON.Member {
+  private static func page(
+    _ schema: JSON, isList: Bool = false, hasParquet: Bool = false
+  ) -> JSON.Member {
     let names =
       ["X-Aggregator-Origin", "Age"] + (isList ? ["Link"] + ListingSummary.headerNames : [])
     let headers = names.map { JSON.Member($0, reference("headers", $0)) }
     let formats = isList ? Format.served : [.json]
-    let content = formats.map { format in
+    var content = formats.map { format in
       JSON.Member(format.mediaType, ["schema": format == .json ? schema : ["type": "string"]])
+    }
+    if hasParquet {
+      content.append(.init(Format.parquetType, ["schema": ["type": "string", "format": "binary"]]))
     }
     return .init(
       "200",

@@ -256,7 +256,9 @@ extension ServedQuery {
     if let offset { parameters.append(("offset", String(offset))) }
     if let cursor { parameters.append(("cursor", cursor)) }
     if isWhole { parameters.append(("all", "true")) }
-    if format != .json { parameters.append(("format", format.rawValue)) }
+    if format != .json || isParquet {
+      parameters.append(("format", isParquet ? Format.parquetName : format.rawValue))
+    }
     return parameters
   }
 

@@ -8,6 +8,11 @@ extension Format {
   /// The formats of the API; the first one is that of clients that accept anything.
   static let served: [Format] = [.json, .csv, .ndjson]
 
+  /// The value of `format` for lists as Parquet, which only some servers have, and no other answer.
+  static let parquetName = "parquet"
+  // https://www.iana.org/assignments/media-types/application/vnd.apache.parquet
+  static let parquetType = "application/vnd.apache.parquet"
+
   /// Throws status 400 for an unknown `format`, 406 if the client accepts none of them.
   static func served(to request: ServerRequest) throws(Problem) -> Format {
     let names = served.map(\.rawValue).joined(separator: ", ")

@@ -9,6 +9,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   private let images: RecordImages<P.Item>
   private let index: RecordIndex<P.Item>?
   private let holdingSyncLock: SyncHolder
+  private let duckDB: DuckDB?
 
   /// Runs a sync while no other process downloads the same source.
   package typealias SyncHolder =
@@ -16,11 +17,12 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   package init(
     _ plugin: P, in environment: PluginEnvironment, imagesIn files: ImageDiskCache?,
-    syncing holder: @escaping SyncHolder = { body in await body() }
+    parquetBy duckDB: DuckDB? = nil, syncing holder: @escaping SyncHolder = { body in await body() }
   ) {
     self.plugin = plugin
     self.environment = environment
     holdingSyncLock = holder
+    self.duckDB = duckDB
     chain = Result { () throws(SourceError) in try plugin.source(in: environment) }
     images = plugin.images(in: environment, files: files)
     index = environment.store.map { store in
@@ -35,6 +37,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   package var fields: [FieldEntry] { plugin.fieldEntries }
   package var example: PluginExample { plugin.example }
   package var hasImages: Bool { plugin.layout.images != nil }
+  package var hasParquet: Bool { duckDB != nil }
   package var isEndless: Bool { plugin.policy.isEndless }
   package var largestPage: Int { plugin.policy.largestPage }
   package var hasStore: Bool { environment.store != nil }
@@ -75,7 +78,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       .page(of: limit, after: start ?? cursor), outcome)
     run.chosen = query.fields
     let records = try await run.records()
-    return try served(records, chosen, run.outcome.summary, query)
+    return try await served(records, chosen, run.outcome.summary, query)
   }
 
   /// All cached records, or the bundled ones if none are cached.
@@ -100,7 +103,27 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       }
     }
     text += writer.finish(run.outcome.summary)
-    return ServedListing(records: [], summary: run.outcome.summary, text: text)
+    return try await served(text, run.outcome.summary, query)
+  }
+
+  /// A list in another format than JSON.
+  private func served(
+    _ text: String, _ summary: ListingSummary, _ query: ServedQuery
+  ) async throws -> ServedListing {
+    guard query.isParquet else {
+      return ServedListing(records: [], summary: summary, body: Array(text.utf8))
+    }
+    guard let duckDB else {
+      throw Problem(
+        501, "unsupported", "Parquet requires the program duckdb, which the server does not find",
+        hint: "install it (brew install duckdb, pip install duckdb-cli), or choose another format")
+    }
+    let rows = try TemporaryFile()
+    try rows.output.write(text)
+    let columns = try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields
+    return ServedListing(
+      records: [], summary: summary,
+      body: try await duckDB.parquet(of: rows, columns: columns))
   }
 
   /// The most bytes of a whole list, which is made before it is sent.
@@ -120,7 +143,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let found = try await find(id, query.cache)
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     outcome.add(found)
-    return try served([found.item], chosen, outcome.summary, query)
+    return try await served([found.item], chosen, outcome.summary, query)
   }
 
   private func find(
@@ -168,11 +191,11 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   private func served(
     _ records: [P.Item], _ chosen: [Field<P.Item>], _ summary: ListingSummary,
     _ query: ServedQuery
-  ) throws -> ServedListing {
+  ) async throws -> ServedListing {
     guard query.format == .json else {
       var writer = try writer(for: query)
       let text = writer.begin() + writer.append(records) + writer.finish(summary)
-      return ServedListing(records: [], summary: summary, text: text)
+      return try await served(text, summary, query)
     }
     guard query.isForPeople else {
       return ServedListing(

@@ -116,7 +116,7 @@ package final class ServedSQL: Sendable {
         }
         let summary = ListingSummary(count: count, total: count, warnings: run.warnings)
         document += writer.finish(summary)
-        return ServedListing(records: [], summary: summary, text: document)
+        return ServedListing(records: [], summary: summary, body: Array(document.utf8))
       }
     } catch {
       throw problem(error, within: limits.document)

@@ -41,8 +41,10 @@ package struct ServedQuery: Hashable, Sendable {
   var view = View.gallery
   /// True if the page shows what the records can be filtered by.
   var showsFilters = false
-  /// JSON is the format of ``ServedListing/records``, the others are that of ``ServedListing/text``.
+  /// JSON is the format of ``ServedListing/records``, the others are that of ``ServedListing/body``.
   var format = Format.json
+  /// True for a file of Parquet, which is made of NDJSON.
+  var isParquet = false
   /// The time after which local data answer; `nil` for that of the source.
   package var time: Duration?
 }
@@ -100,6 +102,7 @@ extension ServedQuery {
 }
 
 extension ServedSource {
+  var hasParquet: Bool { false }
   func observedKinds() -> [String: [RowSchema.Kind]] { [:] }
 }
 
@@ -214,7 +217,7 @@ package struct ServedListing: Sendable {
   /// The columns of a table of the records; empty for programs.
   var columns: [FieldEntry] = []
   /// The records in the format of the query; `nil` for a page of JSON.
-  var text: String?
+  var body: [UInt8]?
 }
 
 /// What is known of the cached records of a source.
@@ -262,6 +265,8 @@ package protocol ServedSource: Sendable {
   var fields: [FieldEntry] { get }
   var example: PluginExample { get }
   var hasImages: Bool { get }
+  /// True if lists are available as Parquet.
+  var hasParquet: Bool { get }
   var isEndless: Bool { get }
   var largestPage: Int { get }
   /// False for a source whose records cannot be sorted and selected, or that has no store.

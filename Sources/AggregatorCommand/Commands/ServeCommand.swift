@@ -136,6 +136,7 @@ extension Command {
     private let context: CommandContext
     private let metrics: Metrics
     private let files: ImageDiskCache?
+    private let duckDB: DuckDB?
 
     init(
       _ invocation: Invocation, _ environment: PluginEnvironment, _ metrics: Metrics,
@@ -145,6 +146,7 @@ extension Command {
         invocation, environment.settings, of: context.catalog.name
       ).isOn
       files = isRecorded ? nil : try context.imageFiles(environment.settings)
+      duckDB = try? DuckDB(context.variables)
       self.context = context
       self.metrics = metrics
     }
@@ -158,7 +160,7 @@ extension Command {
       var environment = environment
       environment.observer = environment.observer.also(
         metrics.observer(of: plugin.name).callAsFunction)
-      return ServedPlugin(plugin, in: environment, imagesIn: files) { body in
+      return ServedPlugin(plugin, in: environment, imagesIn: files, parquetBy: duckDB) { body in
         try await lock.holding(body)
       }
     }

@@ -112,7 +112,9 @@ extension HTMLRenderer {
       <details class="menu"><summary class="button">Data</summary>
       <div class="panel"><p>\(link(query, .json, "JSON")) · \(link(query, .csv, "CSV")) of this page</p>
       \(content.source.hasStore ? """
-        <p>\(link(whole, .csv, "CSV")) · \(link(whole, .ndjson, "NDJSON")) of all cached records</p>
+        <p>\(link(whole, .csv, "CSV")) · \(link(whole, .ndjson, "NDJSON"))\
+        \(content.source.hasParquet ? " · \(link(whole.with(\.isParquet, true), .json, "Parquet"))" : nil) \
+        of all cached records</p>
         """ : nil)
       \(hasSQL ? sqlLink(content) : nil)
       \(copies(of: address, command(content)))</div></details>

@@ -96,9 +96,7 @@ import Testing
     #expect(try sandbox.files(under: "work") == ["x.parquet"])
   }
 
-  private static let duckDB = (ProcessInfo.processInfo.environment["PATH"] ?? "")
-    .split(separator: ":").map { "\($0)/duckdb" }
-    .first { FileManager.default.isExecutableFile(atPath: $0) }
+  private static let duckDB = Repository.program(named: "duckdb")
 
   @Test(.enabled(if: duckDB != nil, "requires duckdb"))
   func `duckdb writes and reads Parquet`() async throws {
@@ -106,18 +104,7 @@ import Testing
     let directory = URL(filePath: program).deletingLastPathComponent().path
     let path = ["PATH": "\(directory):/usr/bin:/bin"]
     #expect(try await run("export heroes -o it's.parquet", path).status == 0)
-    let reading = Process()
-    reading.executableURL = URL(filePath: program)
-    reading.currentDirectoryURL = sandbox.root.appending(path: "work")
-    reading.arguments = [
-      "-init", "/dev/null", "-noheader", "-csv", "-c",
-      "SELECT count(*), typeof(any_value(powers)) FROM 'it''s.parquet'",
-    ]
-    let pipe = Foundation.Pipe()
-    reading.standardOutput = pipe
-    try reading.run()
-    reading.waitUntilExit()
-    let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    #expect(text == "107,VARCHAR[]\n")
+    let query = "SELECT count(*), typeof(any_value(powers)) FROM 'it''s.parquet'"
+    #expect(try sandbox.rows(of: query, by: program) == "107,VARCHAR[]\n")
   }
 }

@@ -105,6 +105,39 @@ import Testing
     try await server.stop()
   }
 
+  private static let duckDB = Repository.program(named: "duckdb")
+
+  @Test(.enabled(if: duckDB != nil, "requires duckdb"))
+  func `a list is Parquet where duckdb is`() async throws {
+    let home = try TestHome()
+    let program = try #require(Self.duckDB)
+    let folder = URL(filePath: program).deletingLastPathComponent().path
+    let server = try await ServingProgram(
+      environment: ["PATH": "\(folder):/usr/bin:/bin"], in: home.sandbox)
+    for (path, count) in [("heroes?all=true", 107), ("heroes?limit=3&cache=offline", 3)] {
+      let reply = try await server.get("/api/v1/\(path)&format=parquet")
+      #expect(reply.status == 200, "\(reply.text)")
+      #expect(reply.header("Content-Type") == "application/vnd.apache.parquet")
+      #expect(reply.header("X-Aggregator-Origin") == "bundled")
+      try reply.body.write(to: home.sandbox.work.appending(path: "heroes.parquet"))
+      let query = "SELECT count(*), typeof(any_value(powers)) FROM 'heroes.parquet'"
+      #expect(try home.sandbox.rows(of: query, by: program) == "\(count),VARCHAR[]\n")
+    }
+    #expect(try await server.get("/sources/heroes").text.contains("format=parquet"))
+    #expect(try await server.get("/openapi.json").text.contains(#""parquet""#))
+    try await server.stop()
+  }
+
+  @Test func `without duckdb a list is no Parquet, and a query in SQL never`() async throws {
+    let server = try await ServingProgram("--source countries", environment: ["PATH": "/nowhere"])
+    let reply = try await server.get("/api/v1/countries?all=true&format=parquet")
+    #expect(reply.status == 501)
+    #expect(reply.text.contains("requires the program duckdb"))
+    #expect(try await server.get("/sources/countries").text.contains("parquet") == false)
+    #expect(try await server.get("/api/v1/sql?sql=SELECT%201&format=parquet").status == 400)
+    try await server.stop()
+  }
+
   @Test func `the rest of the document is in header fields`() async throws {
     let server = try await ServingProgram("--source countries")
     let path = "/api/v1/countries?limit=2&cache=offline"

@@ -160,7 +160,7 @@ import Testing
     ] {
       #expect(try await server.get(path).status == 400)
     }
-    #expect(try await server.send("POST", "/api/v1/sql?sql=SELECT%201").status == 405)
+    #expect(try await server.send("POST", "/api/v1/sql?sql=SELECT%201").status == 400)
     let page = try await server.get("/sql?sql=SELECT%201%20AS%20one", ["Accept": "text/html"])
     #expect(page.text.contains("<td class=\"number\" dir=\"auto\">1</td>"))
     try await server.stop()

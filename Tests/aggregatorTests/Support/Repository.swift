@@ -15,4 +15,11 @@ enum Repository {
     try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: directory).path)
       .filter { $0.hasSuffix(".swift") }.map { "\(directory)/\($0)" }.sorted()
   }
+
+  /// A program of the tests or of this machine; `nil` if it is not installed.
+  static func program(named name: String) -> String? {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    return ([root.appending(path: ".build/python/bin").path] + folders.map(String.init))
+      .map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
 }

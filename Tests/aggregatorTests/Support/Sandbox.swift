@@ -49,6 +49,20 @@ final class Sandbox: Sendable {
 }
 
 extension Sandbox {
+  /// The rows of a query, as CSV, by the program `duckdb` in the working directory.
+  func rows(of query: String, by program: String) throws -> String {
+    let reading = Process()
+    reading.executableURL = URL(filePath: program)
+    reading.currentDirectoryURL = work
+    reading.arguments = ["-init", "/dev/null", "-noheader", "-csv", "-c", query]
+    let pipe = Foundation.Pipe()
+    reading.standardOutput = pipe
+    try reading.run()
+    let rows = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    reading.waitUntilExit()
+    return String(decoding: rows, as: UTF8.self)
+  }
+
   /// Replaces a file by an executable copy, which another program writes.
   ///
   /// Programs that other tests start meanwhile inherit, for a moment, what this process has open, and Linux does not

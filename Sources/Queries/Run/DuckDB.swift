@@ -1,8 +1,9 @@
 package import AggregatorKit
+import AggregatorSQLite
 package import AggregatorTerminal
 
 /// The `duckdb` program, which writes Parquet files.
-package struct DuckDB {
+package struct DuckDB: Sendable {
   private let path: String
   private let variables: [String: String]
 
@@ -21,18 +22,38 @@ package struct DuckDB {
   package func convert<Item>(
     _ rows: String, to file: String, columns fields: [Field<Item>]
   ) throws(CommandError) {
+    let status = ExternalProgram.run(
+      arguments(rows, to: file, fields), variables, descriptors: [STDOUT_FILENO: STDERR_FILENO])
+    guard status == 0 else { throw Self.failure }
+  }
+
+  /// Converts NDJSON within a minute, without blocking the thread; fails with code `unavailable`.
+  package func parquet<Item>(
+    of rows: TemporaryFile, columns fields: [Field<Item>]
+  ) async throws(CommandError) -> [UInt8] {
+    let file = try TemporaryFile()
+    rows.rewind()
+    let child = ExternalProgram.start(
+      arguments("/dev/stdin", to: "/dev/stdout", fields), variables,
+      descriptors: [STDIN_FILENO: rows.descriptor, STDOUT_FILENO: file.descriptor])
+    guard let child, await ExternalProgram.status(of: child, within: .seconds(60)) == 0 else {
+      throw Self.failure
+    }
+    return file.bytes
+  }
+
+  private static let failure = CommandError(.unavailable, "duckdb could not write the file")
+
+  private func arguments<Item>(
+    _ rows: String, to file: String, _ fields: [Field<Item>]
+  ) -> [String] {
     let types = fields.map { "\($0.name.sqlText): '\($0.kind.duckDBType)'" }.joined(separator: ", ")
     let query = """
       COPY (SELECT * FROM read_json(\(rows.sqlText), format = 'newline_delimited', columns = {\(types)})) \
       TO \(file.sqlText) (FORMAT parquet)
       """
     // The settings of the user's own sessions do not apply.
-    let status = ExternalProgram.run(
-      [path, "-init", "/dev/null", "-batch", "-bail", ":memory:", query], variables,
-      descriptors: [STDOUT_FILENO: STDERR_FILENO])
-    guard status == 0 else {
-      throw CommandError(.unavailable, "duckdb could not write the file")
-    }
+    return [path, "-init", "/dev/null", "-batch", "-bail", ":memory:", query]
   }
 }
 
