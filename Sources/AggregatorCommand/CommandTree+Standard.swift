@@ -52,6 +52,7 @@ extension CommandTree {
       (
         "Shell and help",
         [
+          Node("doctor", "Look for what is missing or does not work", .doctor),
           .completions(program),
           Node("help", "Show help for a command or topic", .help { CommandTree($0) }),
         ]

@@ -5,6 +5,9 @@ import CAggregatorZlib
 package struct Inflation: ~Copyable {
   private static let libraries = ["libz.so.1", "/usr/lib/libz.1.dylib"]
 
+  /// True if zlib is installed.
+  package static var isInstalled: Bool { libraries.contains { czlib_load($0) } }
+
   private let handle: OpaquePointer
   /// True between two members of the file, where it may end.
   private var isBetweenMembers = false
@@ -16,7 +19,7 @@ package struct Inflation: ~Copyable {
   }
 
   package init() throws(FormatError) {
-    guard Self.libraries.contains(where: { czlib_load($0) }) else {
+    guard Self.isInstalled else {
       throw FormatError(
         .notInstalled, "the file is compressed, and zlib is not installed",
         remedy: "run \"apt-get install zlib1g\"")

@@ -17,6 +17,9 @@ package struct XMLReader {
 
   private static let libraries = ["libexpat.so.1", "/usr/lib/libexpat.1.dylib"]
 
+  /// True if Expat is installed.
+  package static var isInstalled: Bool { libraries.contains { cformats_load_expat($0) } }
+
   private static let maxDepth = 200
   private static let maxElements = 2_000_000
 
@@ -123,7 +126,7 @@ package struct XMLReader {
   package static func document(
     _ bytes: [UInt8], charset: String?, rows: [String]?
   ) throws(FormatError) -> Document {
-    guard libraries.contains(where: { cformats_load_expat($0) }) else {
+    guard isInstalled else {
       throw FormatError(
         .notInstalled, "the service sends XML, and Expat is not installed",
         remedy: "run \"apt-get install libexpat1\"")

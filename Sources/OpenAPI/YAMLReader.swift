@@ -9,13 +9,16 @@ import CAggregatorYAML
 package struct YAMLReader {
   private static let libraries = ["libyaml-0.so.2", "/opt/homebrew/lib/libyaml-0.2.dylib"]
 
+  /// True if libyaml is installed.
+  package static var isInstalled: Bool { libraries.contains { cyaml_load($0) } }
+
   private static let maxDepth = 200
 
   /// - Parameter limit: The most bytes of the JSON text.
   package static func json(
     of bytes: [UInt8], atMost limit: Int
   ) throws(FormatError) -> [UInt8] {
-    guard libraries.contains(where: { cyaml_load($0) }) else {
+    guard isInstalled else {
       throw FormatError(
         .notInstalled, "the document is YAML, and libyaml is not installed",
         remedy: "run \"apt-get install libyaml-0-2\", or give the document as JSON")

@@ -5,7 +5,7 @@ import CAggregatorLineEditor
 import Synchronization
 
 /// The lines that a person types: with a line editor if one is installed and the terminal has a cursor.
-final class ConsoleInput: Sendable {
+package final class ConsoleInput: Sendable {
   enum Line {
     /// `isFirst` is true if Ctrl-C has dropped the lines before.
     case text(String, isFirst: Bool = false)
@@ -20,6 +20,9 @@ final class ConsoleInput: Sendable {
     "libedit.so.2", "libedit.so.0", "libreadline.so.8", "libedit.3.dylib",
   ]
 
+  /// True if a line editor is installed.
+  package static var hasLibrary: Bool { libraries.contains { cline_load($0, complete) } }
+
   private let hasEditor: Bool
   private let output: Output
   private let isCleared = Mutex(false)
@@ -27,7 +30,7 @@ final class ConsoleInput: Sendable {
   /// Offers these words after Tab.
   init(on terminal: Terminal, _ output: Output, completing words: ConsoleWords) {
     self.output = output
-    hasEditor = terminal.obeysEscapes && Self.libraries.contains { cline_load($0, complete) }
+    hasEditor = terminal.obeysEscapes && Self.hasLibrary
     consoleWords.withLock { $0 = words }
   }
 

@@ -20,8 +20,13 @@ package import AggregatorCore
     private let libraries: [String]
     private let loop = Mutex<CurlLoop?>(nil)
 
+    private static let standardLibraries = ["libcurl.so.4", "libcurl-gnutls.so.4"]
+
+    /// True if libcurl is installed.
+    package static var isInstalled: Bool { standardLibraries.contains { ccurl_load($0) } }
+
     /// - Parameter libraries: The file names of libcurl to try, in order.
-    package init(libraries: [String] = ["libcurl.so.4", "libcurl-gnutls.so.4"]) {
+    package init(libraries: [String] = standardLibraries) {
       self.libraries = libraries
     }
 

@@ -65,13 +65,16 @@ package struct Diagnostics: Sendable {
   }
 
   private func hint(_ hint: Hint) {
+    for text in texts(of: hint) { line(.hint, "hint", text) }
+  }
+
+  /// The lines of a hint.
+  package func texts(of hint: Hint) -> [String] {
     switch hint {
-    case .words(let words): line(.hint, "hint", words)
-    case .command(let command): line(.hint, "hint", "\(program.text) \(command)")
-    case .steps(let first, let second):
-      self.hint(first)
-      self.hint(second)
-    case .home(let words): line(.hint, "hint", "\(words) \(program.variable("HOME"))")
+    case .words(let words): [words]
+    case .command(let command): ["\(program.text) \(command)"]
+    case .steps(let first, let second): texts(of: first) + texts(of: second)
+    case .home(let words): ["\(words) \(program.variable("HOME"))"]
     }
   }
 

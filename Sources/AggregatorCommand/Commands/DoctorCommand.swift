@@ -1,0 +1,350 @@
+import AggregatorArguments
+import AggregatorFiles
+import AggregatorFormats
+import AggregatorHTTP
+import AggregatorKit
+import AggregatorOpenAPI
+import AggregatorPostgres
+import AggregatorQueries
+import AggregatorSQL
+import AggregatorServer
+import AggregatorTerminal
+import DeclaredSource
+
+extension Command {
+  static let doctor = Command(
+    options: [.offline, .timeout.with(about: "time limit per source (default 10s)")]
+      + Option.formatting,
+    fields: Finding.fields,
+    notes: [
+      "Shows where data and settings are and whether they can be used, which keys are missing, which optional programs "
+        + "and libraries are installed, and whether each service answers, with one request to each.",
+      "The exit code is 78 if a setting is invalid, 3 if anything else does not work, and 0 otherwise, also if keys or "
+        + "optional programs are missing.",
+    ],
+    examples: [
+      ("doctor", "look for what is missing"), ("doctor --offline", "send no requests"),
+    ],
+    run: examine)
+
+  private static func examine(
+    _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
+    try invocation.refuseArguments()
+    let output = try OutputOptions(invocation, in: context)
+    var findings: [Finding] = []
+    // Whatever is wrong is a finding, and not the end.
+    let settings = Result { () throws(SourceError) in try context.loadSettings() }
+    findings += context.paths((try? settings.get())?.settings)
+    findings += context.settingFindings(settings)
+    findings += context.programs
+    findings += Finding.libraries
+    findings.append(context.clock)
+    findings += context.surroundings
+    let environment = Result { () throws(CommandError) in try context.localEnvironment() }
+    switch environment {
+    case .success(let environment):
+      findings += await context.store(of: environment)
+      if !invocation.has(.offline) {
+        let time = invocation.duration(.timeout) ?? SearchOfSources.defaultTime
+        context.progress.say { "Asking \(context.catalog.sources.joined(separator: ", "))…" }
+        findings += await context.services(in: environment, within: time)
+      }
+    case .failure(let error):
+      findings.append(
+        Finding("store", "store", .failed, error.message, error.hint.map(context.plain)))
+    }
+    findings.sort { Finding.areas.index(of: $0.area) < Finding.areas.index(of: $1.area) }
+    if output.isForPeople, output.fields == nil {
+      try context.listingOutput.write(
+        findings.page(on: context.terminalLayout, hasUTF8: context.terminal.hasUTF8))
+      try context.listingOutput.flush()
+    } else {
+      try RecordPrinter.print(
+        findings, as: output.plainListing("doctor", Finding.self), output, in: context)
+    }
+    let failed = findings.filter { $0.state == .failed }
+    return failed.isEmpty
+      ? .success : failed.contains { $0.area == "settings" } ? .settings : .partial
+  }
+}
+
+/// One thing that was examined.
+private struct Finding: Entry {
+  enum State: String {
+    case ok
+    /// What is optional is not there.
+    case missing
+    case failed
+  }
+
+  static let areas = ["paths", "store", "settings", "services", "programs", "libraries", "system"]
+
+  let area: String
+  let id: String
+  let state: State
+  let found: String
+  /// What mends it; `nil` if nothing has to be mended.
+  let remedy: String?
+
+  init(
+    _ area: String, _ id: String, _ state: State, _ found: String, _ remedy: String? = nil
+  ) {
+    self.area = area
+    self.id = id
+    self.state = state
+    self.found = found
+    self.remedy = remedy
+  }
+
+  static let fields: [Field<Finding>] = [
+    Field("area", "Area", \.area, about: "What it belongs to."),
+    Field("name", "Name", \.id, about: "What was examined."),
+    Field("state", "State", \.state.rawValue, about: "ok, missing (optional) or failed."),
+    Field("found", "Found", \.found, about: "What there is, or what is wrong."),
+    Field("remedy", "Remedy", \.remedy, about: "What mends it."),
+  ]
+
+  /// The libraries that are loaded when they are needed.
+  static var libraries: [Finding] {
+    func library(
+      _ name: String, _ isInstalled: Bool, for use: String, _ package: String
+    ) -> Finding {
+      Finding(
+        "libraries", name, isInstalled ? .ok : .missing, use,
+        isInstalled ? nil : "apt install \(package), or the package of your system")
+    }
+    var libraries = [
+      library("libmicrohttpd", HTTPServer.isAvailable, for: "serve", "libmicrohttpd12"),
+      library("libpq", Libpq.isInstalled, for: "a store in PostgreSQL", "libpq5"),
+      library("libexpat", XMLReader.isInstalled, for: "services that send XML", "libexpat1"),
+      library("zlib", Inflation.isInstalled, for: "compressed files", "zlib1g"),
+      library("libyaml", YAMLReader.isInstalled, for: "OpenAPI documents in YAML", "libyaml-0-2"),
+      library(
+        "libedit", ConsoleInput.hasLibrary, for: "editing lines of the SQL console", "libedit2"),
+    ]
+    #if os(Linux)
+      let curl = library("libcurl", CurlEngine.isInstalled, for: "all services", "libcurl4")
+      libraries.insert(
+        Finding(
+          curl.area, curl.id, CurlEngine.isInstalled ? .ok : .failed, curl.found, curl.remedy),
+        at: 0)
+    #endif
+    return libraries
+  }
+}
+
+extension CommandContext {
+  /// Where data and settings are, and whether they can be written.
+  fileprivate func paths(_ settings: Settings?) -> [Finding] {
+    var paths: [(String, String?)] = [
+      ("settings file", try? userSettingsFile()), ("added sources", catalog.manifests?.path),
+    ]
+    if let settings, let directories = try? directories(settings) {
+      paths += [
+        ("data", directories.data), ("state", directories.state), ("cache", directories.cache),
+      ]
+    }
+    return paths.map { name, path in
+      guard let path else {
+        return Finding(
+          "paths", name, .failed, "no directory",
+          "set HOME, or \(Directories.home(of: catalog.name).key)")
+      }
+      let isThere = access(path, F_OK) == 0
+      if let failure = Self.failure(of: path) {
+        return Finding(
+          "paths", name, .failed, "\(path): \(failure)", "make it yours, and writable")
+      }
+      guard isThere else { return Finding("paths", name, .ok, "\(path), not there yet") }
+      return Finding("paths", name, .ok, path)
+    }
+  }
+
+  /// Why a file or directory cannot be read and written, or be made; `nil` if it can.
+  private static func failure(of path: String) -> String? {
+    guard access(path, R_OK | W_OK) != 0 else { return nil }
+    guard errno == ENOENT else { return String(cString: strerror(errno)) }
+    var parent = path
+    repeat {
+      parent = PrivateFile.directory(of: parent)
+    } while access(parent, F_OK) != 0
+      && errno == ENOENT && parent != "/"
+    return access(parent, W_OK | X_OK) == 0
+      ? nil : "\(parent): \(String(cString: strerror(errno)))"
+  }
+
+  /// The settings that are not the defaults, the keys, and what is wrong with any of them.
+  fileprivate func settingFindings(
+    _ loaded: Result<SettingsLoader.Loaded, SourceError>
+  ) -> [Finding] {
+    let known: SettingsLoader.Loaded
+    switch loaded {
+    case .success(let loaded): known = loaded
+    case .failure(let error):
+      return [Finding("settings", "settings", .failed, error.message, error.remedy?.text)]
+    }
+    let settings = known.settings
+    return known.warnings.map { Finding("settings", "warning", .failed, $0.message) }
+      + catalog.settings.compactMap { setting in
+        do throws(SourceError) { try settings.check(setting) } catch {
+          return Finding("settings", setting.key, .failed, error.message, error.remedy?.text)
+        }
+        let isMissing = setting.isSecret && settings.secret(setting) == nil
+        guard isMissing || settings.origin(of: setting) != .standard else { return nil }
+        // Not all secrets are keys of a service.
+        if isMissing, catalog.ownSettings.contains(setting) { return nil }
+        let origin = settings.origin(of: setting)
+        return Finding(
+          "settings", setting.key, isMissing ? .missing : .ok,
+          isMissing
+            ? settings.visible(setting) : "\(settings.visible(setting)), from \(origin)",
+          isMissing ? "\(diagnostics.command("config set \(setting.key)"))" : nil)
+      }
+  }
+
+  /// The programs that some commands start.
+  fileprivate var programs: [Finding] {
+    #if os(macOS)
+      let opener = "open"
+    #else
+      let opener = "xdg-open"
+    #endif
+    let programs = [
+      (opener, "open, serve --open"), ("less", "long output"), ("jq", "--jq"),
+      ("chafa", "pictures on most terminals"), ("duckdb", "Parquet"),
+    ]
+    return programs.map { name, use in
+      let path = ExternalProgram.path(of: name, variables)
+      return Finding(
+        "programs", name, path == nil ? .missing : .ok, path.map { "\(use): \($0)" } ?? use,
+        path == nil
+          ? name == "duckdb"
+            ? "pip install duckdb-cli" : "apt install \(name == "xdg-open" ? "xdg-utils" : name)"
+          : nil)
+    }
+  }
+
+  fileprivate func plain(_ hint: Hint) -> String {
+    diagnostics.texts(of: hint).joined(separator: "; ")
+  }
+
+  fileprivate var clock: Finding {
+    Finding("system", "clock", .ok, "\(Date().iso8601) (UTC)")
+  }
+
+  /// The locale and the terminal.
+  fileprivate var surroundings: [Finding] {
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"]
+    let locale = names.lazy.compactMap { self.variables[$0] }.first { !$0.isEmpty }
+    let size = terminal.height.map { "\(terminal.width) × \($0) cells" } ?? "none"
+    let colors = terminal.wantsColor ? "colors" : "no colors"
+    return [
+      Finding(
+        "system", "locale", terminal.hasUTF8 ? .ok : .missing, locale ?? "not set",
+        terminal.hasUTF8 ? nil : "set LANG to one of UTF-8, such as C.UTF-8"),
+      Finding(
+        "system", "terminal", .ok,
+        [size, variables["TERM"], colors].compactMap(\.self).joined(separator: ", ")),
+    ]
+  }
+
+  /// The state of the store.
+  fileprivate func store(of environment: PluginEnvironment) async -> [Finding] {
+    guard let store = environment.store else {
+      return [Finding("store", "store", .failed, "no directory", "set HOME")]
+    }
+    do throws(SourceError) {
+      var findings: [Finding] = []
+      if let facts = try await store.capabilities.database?.facts() {
+        let size = facts.bytes?.byteCount ?? "does not exist yet"
+        findings.append(
+          Finding(
+            "store", "store", .ok,
+            [facts.location, facts.server, size].compactMap(\.self).joined(separator: ", ")))
+      }
+      for plugin in catalog.plugins {
+        let status = try await store.status(of: plugin.name)
+        guard status.records > 0 else { continue }
+        // Another clock has written it, or this one is wrong.
+        let isAhead = status.fetchedAt.map { $0 > Date().addingTimeInterval(300) } ?? false
+        let age = status.fetchedAt.map { ", fetched \($0.age(at: Date()))" } ?? ""
+        findings.append(
+          isAhead
+            ? Finding(
+              "store", plugin.name, .failed, "records are of the future",
+              "set the clock of this machine")
+            : Finding(
+              "store", plugin.name, .ok, "\(plugin.noun.count(status.records)) cached\(age)"))
+      }
+      return findings
+    } catch {
+      return [Finding("store", "store", .failed, error.message, error.remedy?.text)]
+    }
+  }
+
+  /// One request to each service.
+  fileprivate func services(
+    in environment: PluginEnvironment, within time: Duration
+  ) async -> [Finding] {
+    await catalog.plugins.concurrentMap { plugin in
+      let check = await plugin.check(in: environment, within: time)
+      guard let failure = check.failure else {
+        return Finding(
+          "services", plugin.name, check.isSound ? .ok : .failed,
+          check.isSound ? "answers in \(check.milliseconds ?? 0) ms" : "its records break the laws",
+          check.isSound ? nil : self.diagnostics.command("sources check \(plugin.name) --laws"))
+      }
+      let remedy = failure.hint(settings: plugin.settings).map(self.plain)
+      // A missing key is one of the settings.
+      return Finding(
+        "services", plugin.name, failure.code == .missingKey ? .missing : .failed,
+        failure.message, remedy)
+    }
+  }
+}
+
+extension [String] {
+  fileprivate func index(of name: String) -> Int { firstIndex(of: name) ?? count }
+}
+
+extension [Finding] {
+  /// A paragraph for each area: `✓ heroes    answers in 82 ms`.
+  fileprivate func page(on layout: TerminalLayout, hasUTF8: Bool) -> String {
+    let widest = map(\.id.displayWidth).max() ?? 0
+    var text = ""
+    var area = ""
+    for finding in self {
+      if finding.area != area {
+        area = finding.area
+        var heading = Line(on: layout)
+        heading.add(area.capitalizedFirst, as: .heading)
+        text += (text.isEmpty ? "" : "\n") + heading.text + "\n"
+      }
+      let mark =
+        switch finding.state {
+        case .ok: hasUTF8 ? "✓" : "+"
+        case .missing: hasUTF8 ? "–" : "-"
+        case .failed: hasUTF8 ? "✗" : "x"
+        }
+      var line = Line(on: layout)
+      line.add(mark, as: finding.state == .ok ? .id : finding.state == .failed ? .error : .label)
+      line.move(to: 2)
+      line.add(finding.id.safeLine)
+      line.move(to: widest + 4)
+      let wrap = Wrap(Swift.max(20, layout.width - widest - 4))
+      for (index, words) in [finding.found, finding.remedy].compactMap(\.self).enumerated() {
+        for (number, piece) in wrap.lines(of: words.safeLine).enumerated() {
+          if index + number > 0 {
+            text += line.text + "\n"
+            line = Line(on: layout)
+            line.move(to: widest + 4)
+          }
+          line.add(piece, as: index == 1 ? .label : finding.state == .failed ? .error : nil)
+        }
+      }
+      text += line.text + "\n"
+    }
+    return text
+  }
+}
