@@ -15,7 +15,7 @@ let sourceModules: [Target.Dependency] = sources.map { .byName(name: "\($0)Sourc
 // The command line: its rooms, and the commands above them.
 let commandLine = [
   "AggregatorTerminal", "AggregatorQueries", "AggregatorArguments", "AggregatorSQL",
-  "AggregatorWeb",
+  "AggregatorWeb", "AggregatorBrowse",
   "AggregatorCommand",
 ]
 
@@ -41,6 +41,7 @@ let package = Package(
     .target(name: "CAggregatorLineEditor", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorPostgres", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorServer", dependencies: ["CAggregatorLibrary"]),
+    .target(name: "CAggregatorTerminal"),
     .target(name: "CAggregatorYAML", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorZlib", dependencies: ["CAggregatorLibrary"]),
     .systemLibrary(
@@ -135,10 +136,16 @@ let package = Package(
         "AggregatorFiles", "AggregatorKit", "AggregatorQueries", "AggregatorServer",
         "AggregatorTerminal",
       ], plugins: ["AggregatorEmbedJSON"]),
+    .library(
+      "Browse",
+      dependsOn: [
+        "AggregatorFiles", "AggregatorKit", "AggregatorQueries", "AggregatorTerminal",
+        "CAggregatorTerminal",
+      ]),
     .target(
       name: "AggregatorCommand",
       dependencies: [
-        "AggregatorArguments", "AggregatorCopy", "AggregatorExport", "AggregatorFiles",
+        "AggregatorArguments", "AggregatorBrowse", "AggregatorCopy", "AggregatorExport", "AggregatorFiles",
         "AggregatorKit", "AggregatorLaws", "AggregatorOpenAPI", "AggregatorQueries",
         "AggregatorSQL", "AggregatorServer", "AggregatorTerminal", "AggregatorWeb",
         "DeclaredSource",
@@ -302,7 +309,7 @@ if isTested || Context.environment["AGGREGATOR_SMALL_COMMANDS"] != nil {
     "DeclaredSource",
   ]
   let rare = [
-    "AggregatorArguments", "AggregatorAuthorization", "AggregatorCommand", "AggregatorCopy",
+    "AggregatorArguments", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorCommand", "AggregatorCopy",
     "AggregatorExport", "AggregatorImages", "AggregatorKit", "AggregatorLaws",
     "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL",
     "AggregatorServer", "AggregatorSettings", "AggregatorSync", "AggregatorTerminal",

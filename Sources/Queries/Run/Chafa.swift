@@ -13,6 +13,7 @@ package struct Chafa: Sendable {
   private let search: String
   private let graphics: TerminalGraphics
   private let limit: Duration
+  private let inCells: Bool
 
   /// More would take longer to decode than anyone waits, and more memory.
   private static let maxPixels = 64 << 20
@@ -27,17 +28,21 @@ package struct Chafa: Sendable {
 
   /// Fails with code `unavailable` if `chafa` is not installed.
   ///
-  /// - Parameter alternative: The words of the hint for those who do without it.
+  /// - Parameters:
+  ///   - alternative: The words of the hint for those who do without it.
+  ///   - inCells: True to draw with characters, whatever else the terminal can show.
   package init(
     _ invocation: Invocation, _ context: CommandContext, requiredBy action: String,
-    or alternative: String
+    or alternative: String = "", inCells: Bool = false
   ) throws(CommandError) {
     path = try ExternalProgram.path(
       of: Self.program, requiredBy: action, or: alternative, context.variables)
     search = context.variables["PATH"] ?? ""
     graphics = TerminalGraphics(
-      context.variables, context.terminalLayout, obeysEscapes: context.terminal.obeysEscapes)
+      context.variables, context.terminalLayout,
+      obeysEscapes: context.terminal.obeysEscapes && !inCells)
     limit = invocation.duration(.timeout) ?? .seconds(20)
+    self.inCells = inCells
   }
 
   package var format: Picture.Format { graphics.format }
@@ -52,7 +57,10 @@ package struct Chafa: Sendable {
         remedy: Remedy("save it to a file with image -o"))
     }
     let (input, output) = try files(image.bytes)
-    let terminal = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+    // A terminal that is in use must be asked nothing.
+    let terminal =
+      inCells
+      ? open("/dev/null", O_RDWR | O_CLOEXEC) : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
     defer { close(terminal) }
     input.rewind()
     // Its variables are not those of the terminal, whose features are known here.

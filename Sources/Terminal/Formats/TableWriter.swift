@@ -194,25 +194,32 @@ struct ShortIDs {
   func short(_ id: String) -> String { areUUIDs ? String(id.prefix(length)) : id }
 }
 
-struct Columns: Hashable {
-  struct Requirement {
+package struct Columns: Hashable {
+  package struct Requirement {
     /// In cells.
-    var natural: Int
+    package var natural: Int
     /// The longest word, in cells.
-    var word = 0
+    package var word = 0
     /// `true` if it is never cut: IDs and numbers.
-    var isRigid: Bool
-    var isRequired: Bool
+    package var isRigid: Bool
+    package var isRequired: Bool
+
+    package init(natural: Int, word: Int = 0, isRigid: Bool, isRequired: Bool) {
+      self.natural = natural
+      self.word = word
+      self.isRigid = isRigid
+      self.isRequired = isRequired
+    }
 
     fileprivate var minimum: Int {
       isRigid ? natural : min(natural, max(Columns.minWidth, min(word, Columns.maxWord) + 1))
     }
   }
 
-  let shown: [Int]
-  let widths: [Int]
+  package let shown: [Int]
+  package let widths: [Int]
 
-  static let gap = 2
+  package static let gap = 2
 
   /// Columns that would be narrower are left out.
   fileprivate static let minWidth = 8
@@ -227,7 +234,7 @@ struct Columns: Hashable {
 
   /// First leaves out trailing columns, then cuts the widest ones, all to the same width but not
   /// below the longest word; the sum exceeds `width` only if the required columns alone do.
-  init(_ requirements: [Requirement], in width: Int) {
+  package init(_ requirements: [Requirement], in width: Int) {
     var shown = Array(requirements.indices)
     while shown.count > 1, Self.minimum(shown.map { requirements[$0] }) > width,
       let last = shown.lastIndex(where: { !requirements[$0].isRequired })

@@ -193,18 +193,23 @@ package enum ProgressLine {
 }
 
 /// The share of a known total that is done, and the time that the rest takes at the same rate.
-struct ProgressBar {
+package struct ProgressBar: Sendable {
   /// The width of the terminal; a narrow one shows less.
   let width: Int
   let hasUTF8: Bool
 
   private static let maxCells = 20
 
+  package init(width: Int, hasUTF8: Bool) {
+    self.width = width
+    self.hasUTF8 = hasUTF8
+  }
+
   /// `heroes: ██████░░░░░░░░ 30% · 1200 of 4005, 96/s · 29 s left`.
   ///
   /// - Parameters:
   ///   - count: The part of `done` that took `time`: earlier runs may have done the rest.
-  func line(
+  package func line(
     _ name: String, _ done: Int, of total: Int, after count: Int, in time: Duration
   ) -> String {
     let done = min(done, total)

@@ -53,7 +53,7 @@ package struct Terminal: Sendable {
   }
 
   /// `nil` for what is no terminal, or does not know its size.
-  static func windowSize(of descriptor: Int32) -> winsize? {
+  package static func windowSize(of descriptor: Int32) -> winsize? {
     var size = winsize()
     return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? size : nil
   }

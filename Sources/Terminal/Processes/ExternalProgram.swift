@@ -190,12 +190,21 @@ package enum Browser {
   #endif
 
   /// Waits for the opener to exit; throws `unavailable` if there is none or it fails.
-  package static func open(_ url: URL, variables: [String: String]) throws(CommandError) {
+  ///
+  /// - Parameter isSilent: True if the opener gets no terminal.
+  package static func open(
+    _ url: URL, variables: [String: String], isSilent: Bool = false
+  ) throws(CommandError) {
     let hint: Hint = "open \(url) yourself"
     guard let path = ExternalProgram.path(of: opener, variables) else {
       throw CommandError(.unavailable, "no browser found (\(opener) is not installed)", hint: hint)
     }
-    let status = ExternalProgram.run([path, url.absoluteString], variables)
+    let nowhere = isSilent ? AggregatorFoundation.open("/dev/null", O_RDWR | O_CLOEXEC) : -1
+    defer { if nowhere >= 0 { close(nowhere) } }
+    let standard = [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
+    let status = ExternalProgram.run(
+      [path, url.absoluteString], variables,
+      descriptors: nowhere < 0 ? [:] : Dictionary(uniqueKeysWithValues: standard.map { ($0, nowhere) }))
     guard status == 0 else {
       throw CommandError(.unavailable, "\(opener) failed with status \(status)", hint: hint)
     }

@@ -211,7 +211,7 @@ extension HTMLRenderer {
     let isPaused = failure.code == SourceError.Code.circuitOpen.description
     return state(
       isLocal ? .offline : .warning, failure.title,
-      isPaused ? [Badge.pauseWords, wait] : [failure.message, failure.hint, wait]
+      isPaused ? [OriginBadge.pauseWords, wait] : [failure.message, failure.hint, wait]
     ) {
       """
       <a class="button primary" href="\(address(query))">\(Icon.refresh.html)\

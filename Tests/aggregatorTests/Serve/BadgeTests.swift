@@ -2,6 +2,7 @@ import AggregatorKit
 import Foundation
 import Testing
 
+@testable import AggregatorQueries
 @testable import AggregatorTerminal
 @testable import AggregatorWeb
 
@@ -22,24 +23,24 @@ import Testing
     let live = Provenance(.live, fetchedAt: MadeUpSource.now)
     let cached = Provenance(.cached, fetchedAt: Self.minutesAgo)
     let bundled = Provenance(.bundled)
-    #expect(try badge(live).label == "Live")
-    #expect(try badge(cached).label == "Cached 3 min ago")
-    #expect(try badge(bundled).label == "Bundled sample data")
-    #expect(try badge(live, cached).label == "Partly cached")
-    #expect(try badge(live).notes == [])
-    #expect(try badge(cached).notes == [])
+    #expect(try badge(live).origin.label == "Live")
+    #expect(try badge(cached).origin.label == "Cached 3 min ago")
+    #expect(try badge(bundled).origin.label == "Bundled sample data")
+    #expect(try badge(live, cached).origin.label == "Partly cached")
+    #expect(try badge(live).origin.notes == [])
+    #expect(try badge(cached).origin.notes == [])
   }
 
   @Test func sayWhyDataIsNotLive() throws {
     let cached = Provenance(.cached, fetchedAt: Self.minutesAgo, reason: Self.unreachable)
-    #expect(try badge(cached).label == "Offline · cached 3 min ago")
-    #expect(try badge(cached).notes == ["Cannot reach the service"])
+    #expect(try badge(cached).origin.label == "Offline · cached 3 min ago")
+    #expect(try badge(cached).origin.notes == ["Cannot reach the service"])
     let offline = Provenance(.cached, reason: SourceError(.unreachable, "no network"))
-    #expect(try badge(offline).notes == ["No network"])
+    #expect(try badge(offline).origin.notes == ["No network"])
     let limited = Provenance(
       .bundled, reason: SourceError(.rateLimited, "rate limited; retry in 28 min"))
-    #expect(try badge(limited).label == "Bundled sample data")
-    #expect(try badge(limited).explanation == "Rate limited; retry in 28 min")
+    #expect(try badge(limited).origin.label == "Bundled sample data")
+    #expect(try badge(limited).origin.explanation == "Rate limited; retry in 28 min")
   }
 
   @Test func sayWhenAServiceThatFailsIsAskedAgain() throws {
@@ -48,14 +49,14 @@ import Testing
       reason: SourceError(
         .circuitOpen, "failing repeatedly; paused for 6.3 s", retryAfter: .seconds(6.3)))
     let badge = try badge(paused)
-    #expect(badge.notes == [Badge.pauseWords])
+    #expect(badge.origin.notes == [OriginBadge.pauseWords])
     #expect(badge.notesHTML.map(\.text).joined().contains(#"<span data-countdown="7">7 s</span>"#))
   }
 
   @Test func sayThatTheServiceWasNotAsked() throws {
     let cached = Provenance(.cached, fetchedAt: Self.minutesAgo)
-    #expect(try badge(cached, cache: .offline).kind == .offline)
-    #expect(try badge(cached, cache: .offline).explanation == "You chose to use local data only")
+    #expect(try badge(cached, cache: .offline).origin.kind == .offline)
+    #expect(try badge(cached, cache: .offline).origin.explanation == "You chose to use local data only")
   }
 
   @Test func nobodyAnswered() {

@@ -1,0 +1,224 @@
+import AggregatorFiles
+import AggregatorKit
+import AggregatorTerminal
+import CAggregatorTerminal
+import Synchronization
+
+/// The loop between a terminal and a ``BrowseState``: it waits for keys and events, and draws.
+///
+/// Nothing else happens on its thread, so that no service, store or picture holds up a key.
+final class BrowseSession: Sendable {
+  /// Alternate screen, no wrapping at the right edge, the mouse, and pasted text marked as such.
+  private static let enter: StaticString =
+    "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?1000h\u{1B}[?1006h\u{1B}[?2004h\u{1B}[2J"
+  private static let leave: StaticString =
+    "\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?7h\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
+
+  /// The time after which an escape is a key of its own, in milliseconds.
+  private static let escapeDelay: Int32 = 30
+  /// Ages on the screen are renewed after this time, in milliseconds.
+  private static let refreshInterval: Int32 = 20_000
+  /// Terminals refuse to copy more.
+  private static let maxCopied = 48 << 10
+
+  private let theme: Theme
+  private let now: @Sendable () -> Date
+  private let wake: Pipe
+  private let held: TemporaryFile
+  private let output = Output(descriptor: STDOUT_FILENO, named: "the terminal")
+  private let events = Mutex<[BrowseEvent]>([])
+  /// Held while drawing, so that nothing is drawn after the terminal was restored.
+  private let drawing = Mutex(())
+  private let result = Mutex<Result<Void, CommandError>?>(nil)
+
+  /// A pipe of which no end blocks.
+  private struct Pipe: ~Copyable {
+    let input: OpenFile
+    let output: OpenFile
+
+    init() throws(CommandError) {
+      var ends: [Int32] = [-1, -1]
+      guard pipe(&ends) == 0 else {
+        throw CommandError(.io, "cannot create a pipe: \(String(cString: strerror(errno)))")
+      }
+      for end in ends {
+        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      }
+      input = OpenFile(owning: ends[0])
+      output = OpenFile(owning: ends[1])
+    }
+  }
+
+  init(_ theme: Theme, now: @escaping @Sendable () -> Date) throws(CommandError) {
+    self.theme = theme
+    self.now = now
+    wake = try Pipe()
+    held = try TemporaryFile()
+  }
+
+  /// The reason for which the terminal was lost.
+  var failure: Result<Void, CommandError>? { result.withLock(\.self) }
+
+  func post(_ event: BrowseEvent) {
+    let isFirst = events.withLock { events in
+      events.append(event)
+      return events.count == 1
+    }
+    guard isFirst else { return }
+    var byte = UInt8(ascii: "e")
+    _ = write(wake.output.descriptor, &byte, 1)
+  }
+
+  /// Shows a state until the person leaves or the terminal is gone.
+  func run(_ state: BrowseState, perform: @escaping (BrowseEffect) -> Void) {
+    var loop = Loop(state: state, perform: perform)
+    let isTaken = Self.enter.withUTF8Buffer { enter in
+      Self.leave.withUTF8Buffer { leave in
+        // Static strings end with a zero and stay.
+        enter.withMemoryRebound(to: CChar.self) { enter in
+          leave.withMemoryRebound(to: CChar.self) { leave in
+            cterminal_begin(
+              wake.output.descriptor, held.descriptor, enter.baseAddress, leave.baseAddress)
+          }
+        }
+      }
+    }
+    guard isTaken else {
+      return fail(CommandError(.io, "cannot take the terminal: the program is in the background"))
+    }
+    let restoration = Interruption.atEnd { [self] in drawing.withLock { _ in cterminal_end() } }
+    defer {
+      drawing.withLock { _ in cterminal_end() }
+      restoration.cancel()
+    }
+    resize(&loop)
+    while !loop.isOver {
+      draw(&loop)
+      wait(&loop)
+    }
+  }
+
+  private struct Loop {
+    var state: BrowseState
+    let perform: (BrowseEffect) -> Void
+    var writer = ScreenWriter()
+    var decoder = InputDecoder()
+    var cursor = ""
+    var isOver = false
+    var copied: [String] = []
+
+    init(state: BrowseState, perform: @escaping (BrowseEffect) -> Void) {
+      self.state = state
+      self.perform = perform
+    }
+
+    mutating func handle(_ event: BrowseEvent) {
+      for effect in state.handle(event) {
+        switch effect {
+        case .quit: isOver = true
+        case .redraw: writer.reset()
+        case .copy(let text): copied.append(text)
+        default: perform(effect)
+        }
+      }
+    }
+  }
+
+  private func fail(_ error: CommandError) { result.withLock { $0 = .failure(error) } }
+
+  // MARK: - Input
+
+  private func wait(_ loop: inout Loop) {
+    var awaited = [
+      pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: wake.input.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    let isWaiting = loop.decoder.isWaiting
+    let count = poll(&awaited, 2, isWaiting ? Self.escapeDelay : Self.refreshInterval)
+    loop.state.now = now()
+    if count == 0, isWaiting {
+      for input in loop.decoder.take([], isComplete: true) { loop.handle(.input(input)) }
+    }
+    guard count > 0 else { return }
+    if awaited[1].revents != 0 { takeSignals(&loop) }
+    if awaited[0].revents != 0, cterminal_is_entered() { takeKeys(&loop) }
+    let posted = events.withLock { events in
+      defer { events = [] }
+      return events
+    }
+    for event in posted { loop.handle(event) }
+  }
+
+  private func takeKeys(_ loop: inout Loop) {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = read(STDIN_FILENO, &bytes, bytes.count)
+    if count < 0, errno == EINTR || errno == EAGAIN { return }
+    // The terminal is gone.
+    guard count > 0 else {
+      loop.isOver = true
+      return
+    }
+    for input in loop.decoder.take(Array(bytes.prefix(count))) { loop.handle(.input(input)) }
+  }
+
+  /// Reads what signal handlers have written.
+  private func takeSignals(_ loop: inout Loop) {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let count = read(wake.input.descriptor, &bytes, bytes.count)
+    let signals = Set(bytes.prefix(max(0, count)))
+    if signals.contains(UInt8(CTERMINAL_STOPPED)) {
+      drawing.withLock { _ in cterminal_leave() }
+      cterminal_stop()
+      enter(&loop)
+    } else if signals.contains(UInt8(CTERMINAL_CONTINUED)) {
+      enter(&loop)
+    }
+    if signals.contains(UInt8(CTERMINAL_RESIZED)) { resize(&loop) }
+  }
+
+  /// Takes the terminal again, once the program is in the foreground.
+  private func enter(_ loop: inout Loop) {
+    while !drawing.withLock({ _ in cterminal_enter() }) {
+      var awaited = pollfd(fd: wake.input.descriptor, events: Int16(POLLIN), revents: 0)
+      _ = poll(&awaited, 1, -1)
+      var bytes = [UInt8](repeating: 0, count: 256)
+      _ = read(wake.input.descriptor, &bytes, bytes.count)
+    }
+    resize(&loop)
+  }
+
+  private func resize(_ loop: inout Loop) {
+    let size = Terminal.windowSize(of: STDOUT_FILENO)
+    loop.writer.reset()
+    loop.handle(
+      .resized(
+        width: size.map { Int($0.ws_col) } ?? 80,
+        height: size.flatMap { $0.ws_row > 0 ? Int($0.ws_row) : nil } ?? 24))
+  }
+
+  // MARK: - Output
+
+  private func draw(_ loop: inout Loop) {
+    var view = BrowseView(loop.state, theme)
+    var text = loop.writer.frame(view.draw())
+    let cursor =
+      view.cursor.map { "\u{1B}[\($0.row + 1);\($0.column + 1)H\u{1B}[?25h" } ?? "\u{1B}[?25l"
+    if !text.isEmpty || cursor != loop.cursor { text += cursor }
+    loop.cursor = cursor
+    for copied in loop.copied {
+      // OSC 52: the terminal puts it on its clipboard, also over SSH.
+      let data = Data(copied.utf8.prefix(Self.maxCopied))
+      text += "\u{1B}]52;c;\(data.base64EncodedString())\u{7}"
+    }
+    loop.copied = []
+    guard !text.isEmpty else { return }
+    do {
+      try drawing.withLock { _ in
+        if cterminal_is_entered() { try output.write(text) }
+      }
+    } catch {
+      loop.isOver = true
+    }
+  }
+}

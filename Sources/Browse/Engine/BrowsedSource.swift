@@ -1,0 +1,240 @@
+package import AggregatorKit
+package import AggregatorQueries
+package import AggregatorTerminal
+import Synchronization
+
+/// A source as the browser reads it.
+///
+/// Lists are those of this machine, by parts; only ``refresh(_:isForced:)``, ``record(_:)``, ``picture(_:)`` and
+/// ``sync(pages:progress:)`` ask the service.
+package protocol BrowsedSource: Sendable {
+  var name: String { get }
+  var fields: [BrowsedColumn] { get }
+  var isEndless: Bool { get }
+
+  func window(_ request: ListRequest, start: Int, count: Int) async throws -> BrowsedWindow
+  func status() async throws -> SourceStatus
+  /// Asks the chain for the records that match a query, all for an empty one.
+  func refresh(_ query: String, isForced: Bool) async throws -> Refreshed?
+  func record(_ id: String) async throws -> BrowsedRow
+  func picture(_ request: PictureRequest) async throws -> Picture?
+  func delete(_ id: String) async throws
+  func restore(_ id: String) async throws
+  func sync(
+    pages: Int?, progress: @escaping @Sendable (SyncResult) -> Void
+  ) async throws -> SyncReport
+}
+
+package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
+  private let plugin: P
+  private let environment: PluginEnvironment
+  private let options: SourceOptions
+  private let index: RecordIndex<P.Item>?
+  private let images: RecordImages<P.Item>
+  private let chafa: Chafa?
+  private let lock: SyncLock
+  private let walk = Walk()
+
+  /// Where the parts of a list begin that were reached one after another, so that nothing needs to count.
+  private final class Walk: Sendable {
+    let cursors = Mutex<[Start: Cursor]>([:])
+
+    struct Start: Hashable {
+      let request: ListRequest
+      let offset: Int
+    }
+  }
+
+  package init(
+    _ plugin: P, in environment: PluginEnvironment, _ context: CommandContext, chafa: Chafa?
+  ) throws(CommandError) {
+    self.plugin = plugin
+    self.environment = environment
+    self.chafa = chafa
+    options = SourceOptions(context.invocation)
+    index = environment.store.map { store in
+      RecordIndex(
+        plugin.recordStore(in: store), plugin.fields, lacksDetails: plugin.lacksDetails)
+    }
+    let isRecorded = try RecordingOptions(
+      context.invocation, environment.settings, of: context.catalog.name
+    ).isOn
+    images = plugin.images(
+      in: environment, files: isRecorded ? nil : try context.imageFiles(environment.settings),
+      deadline: options.deadline)
+    lock = try SyncLock(
+      of: plugin.name, environment.settings, context,
+      isNeeded: environment.store?.isShared == false)
+  }
+
+  package var name: String { plugin.name }
+  package var isEndless: Bool { plugin.policy.isEndless }
+  package var fields: [BrowsedColumn] { plugin.fields.map { BrowsedColumn($0) } }
+
+  private var columns: [Field<P.Item>] { plugin.fields.filter(\.isShown) }
+
+  // MARK: - Lists
+
+  package func window(
+    _ request: ListRequest, start: Int, count: Int
+  ) async throws -> BrowsedWindow {
+    var outcome = ListingOutcome(of: plugin, at: environment.now())
+    let words = try request.query.nonBlank.map { try Query($0) }
+    let isPlain = request.condition.isEmpty && request.order == nil
+    let cursor = walk.cursors.withLock { $0[Walk.Start(request: request, offset: start)] }
+    guard isPlain, start == 0 || cursor != nil else {
+      return try await selected(request, start: start, count: count, words, outcome)
+    }
+    let local = try await plugin.localRecords(in: environment)
+    var total: Int?
+    if words == nil, local.isCached, let store = environment.store {
+      total = try await store.status(of: name).records
+    }
+    outcome.syncHint = .command(plugin.syncArguments)
+    var run = ListingRun(
+      local.source, of: plugin, matching: words, .page(of: count, after: cursor), outcome)
+    guard let records = try await Self.records(of: &run) else {
+      return BrowsedWindow(columns: columns.map { BrowsedColumn($0) }, rows: [], total: 0)
+    }
+    if let next = run.outcome.next {
+      walk.cursors.withLock { cursors in
+        // Those of another list are of no use.
+        cursors = cursors.filter { $0.key.request == request }
+        cursors[Walk.Start(request: request, offset: start + records.count)] = next
+      }
+    } else {
+      total = start + records.count
+    }
+    return window(records, total: total ?? run.outcome.total, run.outcome)
+  }
+
+  /// `nil` if nothing is cached or bundled.
+  private static func records(
+    of run: inout ListingRun<P>
+  ) async throws(SourceError) -> [P.Item]? {
+    do throws(SourceError) { return try await run.records() } catch .nothingCached { return nil }
+  }
+
+  /// A part of a list that is counted, filtered or sorted by an index of values.
+  private func selected(
+    _ request: ListRequest, start: Int, count: Int, _ words: Query?, _ outcome: ListingOutcome
+  ) async throws -> BrowsedWindow {
+    var outcome = outcome
+    let conditions = request.condition.nonBlank.map { [$0] } ?? []
+    let selection = try Selection(
+      SelectionText(conditions: conditions, order: request.order), plugin.fields)
+    let source = try await plugin.selected(by: selection, in: environment, by: index, &outcome)
+    let first = PageRequest(matching: words, limit: count)
+    let cursor = start > 0 ? source.cursor(skipping: start, from: first) : nil
+    // A store that cannot tell whether it has changed, and bundled records, have no such cursor.
+    let skipped = cursor == nil ? start : 0
+    var run = ListingRun(
+      source, of: plugin, matching: words, .page(of: count + skipped, after: cursor), outcome)
+    let records = try await run.records()
+    return window(
+      Array(records.dropFirst(skipped)), total: run.outcome.total, run.outcome)
+  }
+
+  private func window(
+    _ records: [P.Item], total: Int?, _ outcome: ListingOutcome
+  ) -> BrowsedWindow {
+    let summary = outcome.summary
+    // The badge says these, and a list of cached records is expected to lack some.
+    let implied: Set<Warning.Code> = [.bundled, .cached, .cachedOnly, .incomplete]
+    var window = BrowsedWindow(
+      columns: columns.map { BrowsedColumn($0) }, rows: records.map(row), total: total,
+      warnings: summary.warnings.map(\.warning).filter { !implied.contains($0.code) }
+        .map(\.message))
+    window.badge = OriginBadge(
+      summary, choosesLocal: !options.cachePolicy.mayAskService, at: environment.now())
+    return window
+  }
+
+  private func row(_ record: P.Item) -> BrowsedRow {
+    let id = record.id.description
+    let label = plugin.label(of: record)
+    var row = BrowsedRow(
+      id: id, name: label.isEmpty ? id : label,
+      cells: columns.map { $0[record].cell.oneLine(atMost: 400) },
+      card: plugin.layout.cardFields(among: plugin.fields).compactMap { field in
+        let value = field[record].cell
+        return value.isEmpty ? nil : BrowsedRow.Line(field.label, value)
+      }, link: plugin.layout.link?(record)?.webAddress)
+    row.hasImage = plugin.layout.images?(record, .small).isEmpty == false
+    row.object = plugin.fields.object(of: record)
+    return row
+  }
+
+  package func status() async throws -> SourceStatus {
+    guard let store = environment.store else { return SourceStatus() }
+    let status = try await store.status(of: name)
+    return SourceStatus(
+      count: status.records, total: try await store.coverage(of: name).total,
+      fetchedAt: status.fetchedAt)
+  }
+
+  // MARK: - The service
+
+  private func chain(isForced: Bool = false) throws -> any DataSource<P.Item> {
+    var policy = options.cachePolicy
+    policy.growth = .whenEmpty
+    if isForced, policy.mayAskService { policy.refreshes = true }
+    return try plugin.source(in: environment, deadline: options.deadline).cachePolicy(policy)
+  }
+
+  package func refresh(_ query: String, isForced: Bool) async throws -> Refreshed? {
+    let limit = min(100, plugin.policy.largestPage)
+    var run = ListingRun(
+      try chain(isForced: isForced), of: plugin,
+      matching: try query.nonBlank.map { try Query($0) }, .page(of: limit),
+      ListingOutcome(of: plugin, at: environment.now()))
+    let count = try await run.records().count
+    let badge = OriginBadge(
+      run.outcome.summary, choosesLocal: !options.cachePolicy.mayAskService,
+      at: environment.now())
+    return badge.map { Refreshed($0, count: run.outcome.total ?? count) }
+  }
+
+  package func record(_ id: String) async throws -> BrowsedRow {
+    row(try await plugin.find(id, in: try chain()).item)
+  }
+
+  package func picture(_ request: PictureRequest) async throws -> Picture? {
+    guard let chafa else { return nil }
+    let local = try plugin.source(in: environment).cachePolicy(.offline)
+    let record = try await plugin.find(request.id, in: local).item
+    let image = try await plugin.image(of: record, .medium, in: images, options.cachePolicy)
+    return try await chafa.picture(
+      of: image.item, within: Picture.Size(columns: request.columns, rows: request.rows))
+  }
+
+  // MARK: - Changes
+
+  package func delete(_ id: String) async throws {
+    let store = try environment.requiredStore()
+    guard let key = P.Item.ID(id) else { throw SourceError.invalidID(id, of: plugin) }
+    try await plugin.recordStore(in: store).delete(key, at: environment.now())
+  }
+
+  package func restore(_ id: String) async throws {
+    let store = try environment.requiredStore()
+    guard let key = P.Item.ID(id) else { throw SourceError.invalidID(id, of: plugin) }
+    try await plugin.recordStore(in: store).restore(key)
+  }
+
+  package func sync(
+    pages: Int?, progress: @escaping @Sendable (SyncResult) -> Void
+  ) async throws -> SyncReport {
+    let sync = try options.sync(of: plugin, in: environment)
+    let result = try await lock.holding {
+      await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)
+    }
+    return SyncReport(result, of: plugin, isWaiting: true)
+  }
+}
+
+extension BrowsedColumn {
+  fileprivate init<Item>(_ field: Field<Item>) {
+    self.init(field.name, field.label, isNumeric: field.kind.isNumeric)
+  }
+}

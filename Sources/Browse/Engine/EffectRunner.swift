@@ -1,0 +1,257 @@
+package import AggregatorKit
+package import AggregatorQueries
+import AggregatorTerminal
+import Synchronization
+
+/// Does what a ``BrowseState`` asks for, beside the input, and posts what comes of it.
+package final class EffectRunner: Sendable {
+  /// A running task; a later one of the same kind takes its place.
+  private enum Slot: Hashable {
+    case status(String)
+    case window
+    case refresh(String)
+    case record
+    case picture
+    case sync(String)
+    case query
+  }
+
+  private struct Running {
+    let effect: BrowseEffect
+    let task: Task<Void, Never>
+  }
+
+  private let sources: [String: any BrowsedSource]
+  private let plugins: [any Plugin]
+  private let environment: PluginEnvironment
+  private let context: CommandContext
+  private let post: @Sendable (BrowseEvent) -> Void
+  private let running = Mutex<[Slot: Running]>([:])
+  private let changes = Mutex<[Task<Void, Never>]>([])
+  private let opened = Mutex("")
+
+  /// The rows of a query that are shown.
+  private static let maxRows = 1000
+  /// Who scrolls by does not want a picture or a request.
+  private static let rest = Duration.milliseconds(150)
+
+  package init(
+    _ sources: [any BrowsedSource], _ plugins: [any Plugin], _ environment: PluginEnvironment,
+    _ context: CommandContext, post: @escaping @Sendable (BrowseEvent) -> Void
+  ) {
+    self.sources = Dictionary(sources.map { ($0.name, $0) }) { first, _ in first }
+    self.plugins = plugins
+    self.environment = environment
+    self.context = context
+    self.post = post
+  }
+
+  package func perform(_ effect: BrowseEffect) {
+    switch effect {
+    case .status(let name):
+      run(effect, in: .status(name), of: name) { source, post in
+        post(.status(name, try await source.status()))
+      }
+    case .window(let request, let start, let count):
+      opened.withLock { $0 = request.source }
+      run(effect, in: .window, of: request.source) { source, post in
+        let result = await Self.result {
+          try await source.window(request, start: start, count: count)
+        }
+        post(.window(request, start: start, result))
+      }
+    case .refresh(let name, let query, let isForced):
+      run(effect, in: .refresh(name), of: name) { [self] source, post in
+        try await refresh(source, query, isForced, post)
+      }
+    case .record(let name, let id):
+      run(effect, in: .record, of: name) { source, post in
+        post(.record(source: name, try await source.record(id)))
+      }
+    case .picture(let request):
+      guard running.withLock({ $0[.picture]?.effect }) != effect else { return }
+      run(effect, in: .picture, of: request.source) { source, post in
+        try await Task.sleep(for: Self.rest)
+        let picture = try? await source.picture(request)
+        if !Task.isCancelled { post(.picture(request, picture)) }
+      }
+    case .delete(let deletion):
+      change(deletion) { source, post in
+        try await source.delete(deletion.id)
+        post(.deleted(deletion))
+      }
+    case .restore(let deletion):
+      change(deletion) { source, post in
+        try await source.restore(deletion.id)
+        post(.restored(deletion))
+      }
+    case .sync(let name, let pages):
+      run(effect, in: .sync(name), of: name) { [self] source, _ in await sync(source, pages) }
+    case .stopSync(let name): running.withLock { $0[.sync(name)]?.task }?.cancel()
+    case .open(let link): open(link)
+    case .query(let text):
+      replace(.query, effect, with: Task { [self] in
+        post(.answered(text, await Self.result { try await answer(to: text) }))
+      })
+    case .copy, .redraw, .quit: break
+    }
+  }
+
+  /// Ends what is running, and waits until a sync has saved where it is.
+  package func finish() async {
+    let (tasks, changes) = (running.withLock { $0.values.map(\.task) }, changes.withLock(\.self))
+    for task in tasks { task.cancel() }
+    for task in tasks + changes { await task.value }
+  }
+
+  // MARK: - Tasks
+
+  private func run(
+    _ effect: BrowseEffect, in slot: Slot, of name: String,
+    _ body:
+      @escaping @Sendable (any BrowsedSource, @Sendable (BrowseEvent) -> Void) async throws -> Void
+  ) {
+    guard let source = sources[name] else { return }
+    replace(slot, effect, with: Task { [post] in
+      do { try await body(source, post) } catch {
+        guard !Task.isCancelled else { return }
+        post(.notice(Notice(.error, "\(name): \(Self.words(of: error))")))
+      }
+    })
+  }
+
+  private func replace(_ slot: Slot, _ effect: BrowseEffect, with task: Task<Void, Never>) {
+    let old = running.withLock { running in
+      let old = running[slot]
+      running[slot] = Running(effect: effect, task: task)
+      return old
+    }
+    old?.task.cancel()
+  }
+
+  /// A change is never cancelled.
+  private func change(
+    _ deletion: Deletion,
+    _ body:
+      @escaping @Sendable (any BrowsedSource, @Sendable (BrowseEvent) -> Void) async throws -> Void
+  ) {
+    guard let source = sources[deletion.source] else { return }
+    let task = Task { [post] in
+      do { try await body(source, post) } catch {
+        post(.notice(Notice(.error, Self.words(of: error))))
+      }
+    }
+    changes.withLock { $0.append(task) }
+  }
+
+  private static func words(of error: any Error) -> String {
+    switch error {
+    case let error as CommandError: error.message
+    case let error as SourceError: error.message
+    default: "\(error)"
+    }
+  }
+
+  private static func result<Value>(
+    _ body: () async throws -> Value
+  ) async -> Result<Value, BrowseFailure> {
+    do { return .success(try await body()) } catch {
+      return .failure(BrowseFailure(words(of: error)))
+    }
+  }
+
+  // MARK: - Work
+
+  private func refresh(
+    _ source: any BrowsedSource, _ query: String, _ isForced: Bool,
+    _ post: @Sendable (BrowseEvent) -> Void
+  ) async throws {
+    if !isForced {
+      try? await Task.sleep(for: Self.rest)
+      // Who has left does not need it.
+      guard opened.withLock(\.self) == source.name, !Task.isCancelled else {
+        return post(.refreshed(source.name, .success(nil)))
+      }
+    }
+    let result = await Self.result { try await source.refresh(query, isForced: isForced) }
+    guard !Task.isCancelled else { return }
+    post(.refreshed(source.name, result))
+  }
+
+  private func sync(_ source: any BrowsedSource, _ pages: Int?) async {
+    let name = source.name
+    let start = ContinuousClock.now
+    let bar = ProgressBar(width: 80, hasUTF8: context.terminal.hasUTF8)
+    do {
+      let report = try await source.sync(pages: pages) { [post] result in
+        let count = result.added + result.changed + result.unchanged
+        let text =
+          result.total.map { total in
+            bar.line(name, result.passed, of: total, after: count, in: .now - start)
+          } ?? "\(name): page \(result.earlierPages + result.pages), \(result.passed.of("record"))"
+        post(.syncing(name, progress: text))
+      }
+      post(.synced(name, Self.notice(of: report, name)))
+    } catch {
+      post(.synced(name, Notice(.error, Self.words(of: error))))
+    }
+  }
+
+  private static func notice(of report: SyncReport, _ name: String) -> Notice {
+    guard let failure = report.failure else {
+      let warning = report.remarks.last.map { " · \($0.message)" } ?? ""
+      return Notice(
+        report.remarks.isEmpty ? .note : .warning, "\(name): \(report.text)\(warning)")
+    }
+    guard failure.code == .interrupted else { return Notice(.error, "\(name): \(failure.message)") }
+    return Notice(.note, "\(name): stopped; progress saved, S resumes")
+  }
+
+  private func open(_ link: String) {
+    guard let url = URL(string: link) else { return }
+    SystemThread.start { [post, variables = context.variables] in
+      do throws(CommandError) {
+        // Its messages, and a browser in the terminal, would end up on the screen.
+        try Browser.open(url, variables: variables, isSilent: true)
+      } catch {
+        post(.notice(Notice(.error, "\(error.message): \(link)")))
+      }
+    }
+  }
+
+  private func answer(to text: String) async throws -> BrowsedWindow {
+    let time = QueryTime(context.invocation.duration(.timeout) ?? SQLRun.defaultTime)
+    let run = try await SQLRun(text, of: plugins, in: environment, within: time)
+    let cancel = await run.result.cancellation
+    // Also a query with more rows than are read.
+    defer { cancel?() }
+    return try await withTaskCancellationHandler {
+      var rows: [[SQLValue]] = []
+      while rows.count <= Self.maxRows, let page = try await run.result.page(within: time.left) {
+        rows += page
+      }
+      return Self.window(run, rows)
+    } onCancel: {
+      cancel?()
+    }
+  }
+
+  private static func window(_ run: SQLRun, _ rows: [[SQLValue]]) -> BrowsedWindow {
+    let names = run.columns
+    let columns = names.enumerated().map { index, name in
+      BrowsedColumn(name, name, isNumeric: rows.areNumbers(at: index))
+    }
+    let records = rows.prefix(maxRows).enumerated().map { number, values in
+      let cells = values.map(\.json.cell)
+      var row = BrowsedRow(
+        id: "\(number)", name: cells.first ?? "", cells: cells.map { $0.oneLine(atMost: 400) },
+        card: zip(names, cells).map { BrowsedRow.Line($0, $1) })
+      row.object = .object(zip(names, values).map { JSON.Member($0, $1.json) })
+      return row
+    }
+    let cut = rows.count > maxRows ? ["only the first \(maxRows) rows are shown"] : []
+    return BrowsedWindow(
+      columns: columns, rows: records, total: records.count,
+      warnings: cut + run.warnings.map(\.warning.message))
+  }
+}

@@ -1,0 +1,74 @@
+package import AggregatorQueries
+package import AggregatorTerminal
+
+/// Something that changes what is shown.
+package enum BrowseEvent: Sendable {
+  case input(Input)
+  case resized(width: Int, height: Int)
+  case status(String, SourceStatus)
+  case window(ListRequest, start: Int, Result<BrowsedWindow, BrowseFailure>)
+  /// The end of a refresh; `nil` if the service was not asked.
+  case refreshed(String, Result<Refreshed?, BrowseFailure>)
+  /// A record with its details.
+  case record(source: String, BrowsedRow)
+  /// `nil` if there is no picture.
+  case picture(PictureRequest, Picture?)
+  case deleted(Deletion)
+  case restored(Deletion)
+  case syncing(String, progress: String)
+  case synced(String, Notice)
+  case answered(String, Result<BrowsedWindow, BrowseFailure>)
+  case notice(Notice)
+}
+
+/// Work that an event leads to, done beside the input.
+package enum BrowseEffect: Hashable, Sendable {
+  case status(String)
+  case window(ListRequest, start: Int, count: Int)
+  /// Asks the service: for the list, or for the records that match a query.
+  case refresh(String, query: String, isForced: Bool)
+  case record(source: String, id: String)
+  case picture(PictureRequest)
+  case delete(Deletion)
+  case restore(Deletion)
+  case sync(String, pages: Int?)
+  case stopSync(String)
+  case open(String)
+  case copy(String)
+  case query(String)
+  case redraw
+  case quit
+}
+
+/// An answer of a source's chain.
+package struct Refreshed: Sendable {
+  package var badge: OriginBadge
+  /// The number of records in it.
+  package var count: Int
+
+  package init(_ badge: OriginBadge, count: Int) {
+    self.badge = badge
+    self.count = count
+  }
+}
+
+/// A failure in words.
+package struct BrowseFailure: Error, Hashable, Sendable {
+  package var message: String
+
+  package init(_ message: String) { self.message = message }
+}
+
+/// A picture of a record, in cells.
+package struct PictureRequest: Hashable, Sendable {
+  package var source: String
+  package var id: String
+  package var columns: Int
+  package var rows: Int
+}
+
+package struct Deletion: Hashable, Sendable {
+  package var source: String
+  package var id: String
+  package var name: String
+}

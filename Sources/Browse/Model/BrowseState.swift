@@ -1,0 +1,500 @@
+package import AggregatorKit
+package import AggregatorQueries
+package import AggregatorTerminal
+
+/// Everything that is shown: it changes by events, and says what is to be done for them.
+///
+/// It knows neither a terminal nor a source.
+package struct BrowseState: Sendable {
+  package struct Source: Sendable {
+    package let name: String
+    /// The fields by which it can be sorted and filtered.
+    package let fields: [BrowsedColumn]
+    /// The number of pages that "sync" fetches; `nil` for all.
+    package let syncPages: Int?
+    package var status = SourceStatus()
+    /// The last answer of the chain.
+    package var refreshed: Refreshed?
+    package var list: ListState
+    package var isRefreshing = false
+    package var hasAsked = false
+    /// The progress of a running sync.
+    package var sync: String?
+
+    /// The origin of the list, and why it is not live.
+    package var badge: OriginBadge? {
+      guard let refreshed else { return list.badge }
+      let isWhole = list.count <= refreshed.count
+      let tellsMore = refreshed.badge.kind == .live ? isWhole : !refreshed.badge.notes.isEmpty
+      return tellsMore ? refreshed.badge : list.badge ?? refreshed.badge
+    }
+
+    package init(_ name: String, fields: [BrowsedColumn], syncPages: Int? = nil) {
+      self.name = name
+      self.fields = fields
+      self.syncPages = syncPages
+      list = ListState(ListRequest(name))
+    }
+  }
+
+  package enum Pane: Sendable { case sources, list, card }
+
+  package enum Prompt: Hashable, Sendable { case filter, condition, query }
+
+  package enum Overlay: Hashable, Sendable {
+    case help(top: Int)
+    case order(selection: Int)
+  }
+
+  package private(set) var sources: [Source]
+  package private(set) var opened = 0
+  package private(set) var pane = Pane.list
+  package private(set) var prompt: (kind: Prompt, line: LineInput)?
+  package private(set) var overlay: Overlay?
+  package private(set) var notice: Notice?
+  /// The answer to a query in SQL, in the place of the list.
+  package private(set) var answer: ListState?
+  package private(set) var isAnswering = false
+  /// True if the card has the place of the list.
+  package private(set) var isCardOpen = false
+  package private(set) var cardTop = 0
+  package private(set) var pictures: [PictureRequest: Picture?] = [:]
+  package private(set) var width = 80
+  package private(set) var height = 24
+  package var now: Date
+
+  /// True if nothing may ask a service.
+  package let isOffline: Bool
+  /// True if pictures can be drawn.
+  package let hasPictures: Bool
+
+  private var deletions: [Deletion] = []
+  private var lastQuery = ""
+  private var pictureOrder: [PictureRequest] = []
+
+  private static let maxPictures = 30
+
+  package init(_ sources: [Source], isOffline: Bool, hasPictures: Bool = false, now: Date) {
+    self.sources = sources
+    self.isOffline = isOffline
+    self.hasPictures = hasPictures
+    self.now = now
+  }
+
+  /// Opens a source with a query, a condition and an order, which may be empty.
+  package mutating func start(_ name: String?, _ change: (inout ListRequest) -> Void) -> [BrowseEffect] {
+    opened = sources.firstIndex { $0.name == name } ?? 0
+    if name == nil { pane = .sources }
+    sources[opened].list.ask(change)
+    return sources.map { .status($0.name) } + settled()
+  }
+
+  package var source: Source { sources[opened] }
+
+  package var list: ListState { answer ?? source.list }
+
+  package var layout: BrowseLayout { BrowseLayout(self) }
+
+  package var canUndo: Bool { !deletions.isEmpty }
+
+  /// The request of the picture of the selected record, in the size that there is room for.
+  package var picture: PictureRequest? {
+    guard hasPictures, answer == nil, list.selected?.hasImage == true, let id = list.selected?.id,
+      let area = layout.picture
+    else { return nil }
+    return PictureRequest(source: source.name, id: id, columns: area.width, rows: area.height)
+  }
+
+  // MARK: - Events
+
+  package mutating func handle(_ event: BrowseEvent) -> [BrowseEffect] {
+    var effects: [BrowseEffect] = []
+    switch event {
+    case .input(let input): effects = take(input)
+    case .resized(let width, let height): (self.width, self.height) = (width, height)
+    case .status(let name, let status): change(name) { $0.status = status }
+    case .window(let request, let start, let result):
+      change(request.source) { _ = $0.list.take(result, of: request, at: start) }
+    case .refreshed(let name, let result): effects = refreshed(name, result)
+    case .record(let name, let row): change(name) { $0.list.replace(row) }
+    case .picture(let request, let picture): keep(picture, request)
+    case .deleted(let deletion):
+      deletions.append(deletion)
+      notice = Notice(.note, "Deleted \"\(deletion.name)\" on this machine · u restores it")
+      effects = reload(deletion.source)
+    case .restored(let deletion):
+      deletions.removeAll { $0 == deletion }
+      notice = Notice(.note, "Restored \"\(deletion.name)\"")
+      effects = reload(deletion.source)
+    case .syncing(let name, let progress): change(name) { $0.sync = progress }
+    case .synced(let name, let notice):
+      change(name) { $0.sync = nil }
+      self.notice = notice
+      effects = reload(name)
+    case .answered(let query, let result): answered(query, result)
+    case .notice(let notice): self.notice = notice
+    }
+    return effects + settled()
+  }
+
+  /// The rows and the picture that are missing now.
+  private mutating func settled() -> [BrowseEffect] {
+    var effects: [BrowseEffect] = []
+    let height = layout.rows
+    if answer != nil {
+      _ = answer?.settle(height: height)
+      return []
+    }
+    if let range = sources[opened].list.settle(height: height) {
+      let request = source.list.request
+      effects.append(.window(request, start: range.lowerBound, count: range.count))
+    }
+    if !source.hasAsked, !isOffline {
+      sources[opened].hasAsked = true
+      sources[opened].isRefreshing = true
+      effects.append(.refresh(source.name, query: "", isForced: false))
+    }
+    if let request = picture, pictures[request] == nil { effects.append(.picture(request)) }
+    return effects
+  }
+
+  private mutating func change(_ name: String, _ body: (inout Source) -> Void) {
+    guard let index = sources.firstIndex(where: { $0.name == name }) else { return }
+    body(&sources[index])
+  }
+
+  private mutating func reload(_ name: String) -> [BrowseEffect] {
+    change(name) { $0.list.reload() }
+    return [.status(name)]
+  }
+
+  private mutating func refreshed(
+    _ name: String, _ result: Result<Refreshed?, BrowseFailure>
+  ) -> [BrowseEffect] {
+    change(name) { $0.isRefreshing = false }
+    switch result {
+    case .success(nil):
+      change(name) { $0.hasAsked = $0.refreshed != nil }
+      return []
+    case .success(let refreshed?): change(name) { $0.refreshed = refreshed }
+    case .failure(let failure): notice = Notice(.error, "\(name): \(failure.message)")
+    }
+    return reload(name)
+  }
+
+  private mutating func keep(_ picture: Picture?, _ request: PictureRequest) {
+    pictures.updateValue(picture, forKey: request)
+    pictureOrder.append(request)
+    if pictureOrder.count > Self.maxPictures { pictures[pictureOrder.removeFirst()] = nil }
+  }
+
+  private mutating func answered(_ query: String, _ result: Result<BrowsedWindow, BrowseFailure>) {
+    guard isAnswering, query == lastQuery else { return }
+    isAnswering = false
+    switch result {
+    case .success(let window):
+      answer = ListState(window, of: ListRequest(""))
+      (pane, isCardOpen, cardTop) = (.list, false, 0)
+      notice = window.warnings.first.map { Notice(.warning, $0) }
+    case .failure(let failure):
+      notice = Notice(.error, failure.message)
+      // To be mended.
+      prompt = (.query, LineInput(query))
+    }
+  }
+
+  // MARK: - Input
+
+  private mutating func take(_ input: Input) -> [BrowseEffect] {
+    switch input {
+    case .key(let key):
+      if overlay != nil { return takeInOverlay(key) }
+      if prompt != nil { return takeInPrompt(key) }
+      return take(key)
+    case .paste(let text):
+      guard prompt != nil else { return [] }
+      prompt?.line.insert(text)
+      return typed()
+    case .click(let column, let row): return click(column, row)
+    case .wheel(let column, let row, let isUp): return wheel(column, row, isUp ? -3 : 3)
+    }
+  }
+
+  private mutating func take(_ key: Key) -> [BrowseEffect] {
+    if let effects = takeMovement(key) { return effects }
+    notice = nil
+    switch key {
+    case .character("q"): return [.quit]
+    case .character("?"): overlay = .help(top: 0)
+    case .character("/") where answer == nil:
+      prompt = (.filter, LineInput(source.list.request.query))
+    case .character("f") where answer == nil:
+      prompt = (.condition, LineInput(source.list.request.condition))
+    case .character("s") where answer == nil: openOrders()
+    case .character(":"): prompt = (.query, LineInput(lastQuery))
+    case .character("r"): return refresh()
+    case .character("n"): return sync(pages: 1)
+    case .character("S"): return sync(pages: source.syncPages)
+    case .character("d"), .delete: return delete()
+    case .character("u"): return undo()
+    case .character("o"): return openPage()
+    case .character("y"): return copy(\.id, "the ID")
+    case .character("Y"): return copy(\.object.text, "the record as JSON")
+    case .control("l"): return [.redraw]
+    case .enter: return openCard()
+    case .escape, .backspace: return goBack()
+    default: break
+    }
+    return []
+  }
+
+  /// `nil` for a key that does not move.
+  private mutating func takeMovement(_ key: Key) -> [BrowseEffect]? {
+    let page = max(1, (pane == .card ? layout.card?.height : layout.rows) ?? 1)
+    switch key {
+    case .up, .character("k"): return move(by: -1)
+    case .down, .character("j"): return move(by: 1)
+    case .pageUp, .control("b"): return move(by: -page)
+    case .pageDown, .control("f"), .character(" "): return move(by: page)
+    case .home, .character("g"): return move(by: -1_000_000_000)
+    case .end, .character("G"): return move(by: 1_000_000_000)
+    case .character("J"): cardTop = max(0, cardTop + 1)
+    case .character("K"): cardTop = max(0, cardTop - 1)
+    case .tab: turn(by: 1)
+    case .backTab: turn(by: -1)
+    case .left, .character("h"): if !isCardOpen { pane = pane == .card ? .list : .sources }
+    case .right, .character("l"):
+      if pane == .sources { pane = .list } else if layout.card != nil { pane = .card }
+    default: return nil
+    }
+    return []
+  }
+
+  private mutating func move(by count: Int) -> [BrowseEffect] {
+    switch pane {
+    case .sources:
+      answer = nil
+      opened = max(0, min(opened + max(-sources.count, min(count, sources.count)), sources.count - 1))
+      cardTop = 0
+    case .list:
+      cardTop = 0
+      if answer != nil { answer?.move(by: count) } else { sources[opened].list.move(by: count) }
+    case .card: cardTop = max(0, min(cardTop + count, layout.cardLines(self).count - 1))
+    }
+    return []
+  }
+
+  private mutating func turn(by step: Int) {
+    guard !isCardOpen else { return }
+    let panes: [Pane] = layout.card == nil ? [.sources, .list] : [.sources, .list, .card]
+    let index = panes.firstIndex(of: pane) ?? 0
+    pane = panes[(index + step + panes.count) % panes.count]
+  }
+
+  private mutating func openCard() -> [BrowseEffect] {
+    guard pane != .sources else {
+      pane = .list
+      return []
+    }
+    guard let row = list.selected, !isCardOpen else { return [] }
+    (isCardOpen, pane, cardTop) = (true, .card, 0)
+    return answer == nil ? [.record(source: source.name, id: row.id)] : []
+  }
+
+  /// One step: out of the card, the answer, the filter.
+  private mutating func goBack() -> [BrowseEffect] {
+    if isCardOpen {
+      (isCardOpen, pane, cardTop) = (false, .list, 0)
+    } else if pane == .card {
+      pane = .list
+    } else if isAnswering || answer != nil {
+      (isAnswering, answer) = (false, nil)
+    } else if !source.list.request.query.isEmpty || !source.list.request.condition.isEmpty {
+      sources[opened].list.ask { ($0.query, $0.condition) = ("", "") }
+    }
+    return []
+  }
+
+  // MARK: - The line at the bottom
+
+  private mutating func takeInPrompt(_ key: Key) -> [BrowseEffect] {
+    guard let (kind, line) = prompt else { return [] }
+    switch key {
+    case .enter:
+      prompt = nil
+      return entered(kind, line.text)
+    case .escape:
+      prompt = nil
+      if kind == .filter { sources[opened].list.ask { $0.query = "" } }
+      return []
+    // The list moves beside the filter.
+    case .up, .down, .pageUp, .pageDown:
+      pane = .list
+      return takeMovement(key) ?? []
+    default:
+      if key == .backspace, line.characters.isEmpty {
+        prompt = nil
+        return []
+      }
+      notice = nil
+      guard prompt?.line.take(key) == true else { return [] }
+      return typed()
+    }
+  }
+
+  private mutating func typed() -> [BrowseEffect] {
+    guard let (kind, line) = prompt, kind == .filter else { return [] }
+    sources[opened].list.ask { $0.query = line.text }
+    return []
+  }
+
+  private mutating func entered(_ kind: Prompt, _ text: String) -> [BrowseEffect] {
+    switch kind {
+    case .filter:
+      pane = .list
+      // The service may know more.
+      guard !isOffline, text.nonBlank != nil else { return [] }
+      sources[opened].isRefreshing = true
+      return [.refresh(source.name, query: text, isForced: false)]
+    case .condition:
+      pane = .list
+      sources[opened].list.ask { $0.condition = text.nonBlank == nil ? "" : text }
+      return []
+    case .query:
+      guard text.nonBlank != nil else { return [] }
+      (lastQuery, isAnswering) = (text, true)
+      return [.query(text)]
+    }
+  }
+
+  // MARK: - Over the list
+
+  private mutating func openOrders() {
+    let name = source.list.request.order?.drop { $0 == "-" }
+    let index = source.fields.firstIndex { $0.name == name.map(String.init) }
+    overlay = .order(selection: index.map { $0 + 1 } ?? 0)
+  }
+
+  private mutating func takeInOverlay(_ key: Key) -> [BrowseEffect] {
+    switch (overlay, key) {
+    case (_, .character("q")), (_, .escape), (.help, .enter), (.help, .character("?")):
+      overlay = nil
+    case (.help(let top), .down), (.help(let top), .character("j")), (.help(let top), .pageDown):
+      overlay = .help(top: min(top + 1, max(0, BrowseKeys.all.count - 1)))
+    case (.help(let top), .up), (.help(let top), .character("k")), (.help(let top), .pageUp):
+      overlay = .help(top: max(0, top - 1))
+    case (.order(let index), .down), (.order(let index), .character("j")):
+      overlay = .order(selection: min(index + 1, source.fields.count))
+    case (.order(let index), .up), (.order(let index), .character("k")):
+      overlay = .order(selection: max(0, index - 1))
+    case (.order(let index), .enter), (.order(let index), .character("s")):
+      overlay = nil
+      sort(by: index)
+    default: break
+    }
+    return []
+  }
+
+  /// By a field, or in the order of the source for 0; the same one again turns it round.
+  private mutating func sort(by index: Int) {
+    let field = index > 0 ? source.fields[index - 1].name : nil
+    sources[opened].list.ask { request in
+      request.order = field.map { request.order == $0 ? "-\($0)" : $0 }
+    }
+    pane = .list
+  }
+
+  // MARK: - Actions
+
+  private mutating func refresh() -> [BrowseEffect] {
+    guard !isOffline else {
+      notice = Notice(.warning, "Offline (--offline): no service is asked")
+      return []
+    }
+    guard !source.isRefreshing else { return [] }
+    sources[opened].isRefreshing = true
+    return [.refresh(source.name, query: source.list.request.query, isForced: true)]
+  }
+
+  private mutating func sync(pages: Int?) -> [BrowseEffect] {
+    guard !isOffline else {
+      notice = Notice(.warning, "Offline (--offline): no service is asked")
+      return []
+    }
+    guard source.sync == nil else { return [.stopSync(source.name)] }
+    sources[opened].sync = "\(source.name): starting"
+    return [.sync(source.name, pages: pages)]
+  }
+
+  private mutating func delete() -> [BrowseEffect] {
+    guard answer == nil, pane != .sources, let row = list.selected else { return [] }
+    if isCardOpen { (isCardOpen, pane) = (false, .list) }
+    return [.delete(Deletion(source: source.name, id: row.id, name: row.name))]
+  }
+
+  private mutating func undo() -> [BrowseEffect] {
+    guard let last = deletions.last else {
+      notice = Notice(.note, "Nothing to restore")
+      return []
+    }
+    return [.restore(last)]
+  }
+
+  private mutating func openPage() -> [BrowseEffect] {
+    guard let row = list.selected, let link = row.link else {
+      notice = Notice(.note, "No web page")
+      return []
+    }
+    notice = Notice(.note, "Opening \(link)")
+    return [.open(link)]
+  }
+
+  private mutating func copy(_ text: (BrowsedRow) -> String, _ what: String) -> [BrowseEffect] {
+    guard let row = list.selected else { return [] }
+    notice = Notice(.note, "Copied \(what) of \"\(row.name)\"")
+    return [.copy(text(row))]
+  }
+
+  // MARK: - The mouse
+
+  private mutating func click(_ column: Int, _ row: Int) -> [BrowseEffect] {
+    guard overlay == nil, prompt == nil else {
+      (overlay, prompt) = (nil, nil)
+      return []
+    }
+    let layout = layout
+    if let area = layout.sources, area.contains(column, row) {
+      let index = layout.firstSource(self) + row - area.row - 1
+      pane = .sources
+      if sources.indices.contains(index) {
+        opened = index
+        (answer, cardTop) = (nil, 0)
+      }
+    } else if let area = layout.list, area.contains(column, row) {
+      pane = .list
+      let index = list.top + row - area.row - 2
+      guard row >= area.row + 2, index < list.count else { return [] }
+      // A second click opens.
+      if index == list.selection { return openCard() }
+      return move(by: index - list.selection)
+    } else if let area = layout.card, area.contains(column, row) {
+      pane = .card
+    }
+    return []
+  }
+
+  private mutating func wheel(_ column: Int, _ row: Int, _ count: Int) -> [BrowseEffect] {
+    guard overlay == nil else { return takeInOverlay(count < 0 ? .up : .down) }
+    let layout = layout
+    let pointed: Pane? =
+      layout.sources?.contains(column, row) == true
+      ? .sources
+      : layout.list?.contains(column, row) == true
+        ? .list : layout.card?.contains(column, row) == true ? .card : nil
+    guard let pointed, prompt == nil || pointed == .list else { return [] }
+    let before = pane
+    pane = pointed
+    defer { if pointed == .card { pane = before } }
+    return move(by: pointed == .sources ? count.signum() : count)
+  }
+}

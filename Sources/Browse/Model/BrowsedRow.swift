@@ -1,0 +1,109 @@
+package import AggregatorKit
+package import AggregatorQueries
+import AggregatorTerminal
+
+/// A record of any source, or a row of a query, as lists and cards show it: its texts are sanitized.
+package struct BrowsedRow: Hashable, Sendable {
+  package struct Line: Hashable, Sendable {
+    package var label: String
+    /// With its paragraphs.
+    package var text: String
+
+    package init(_ label: String, _ text: String) {
+      self.label = label.safeLine
+      self.text = text.safeParagraphs
+    }
+  }
+
+  package var id: String
+  package var name: String
+  /// The values of the columns.
+  package var cells: [String]
+  package var card: [Line]
+  /// The web page, an `http` or `https` URL.
+  package var link: String?
+  package var hasImage = false
+  package var object = JSON.null
+
+  package init(
+    id: String, name: String, cells: [String], card: [Line], link: String? = nil
+  ) {
+    self.id = id
+    self.name = name.safeLine
+    self.cells = cells.map(\.safeLine)
+    self.card = card
+    self.link = link
+  }
+}
+
+package struct BrowsedColumn: Hashable, Sendable {
+  /// The name of the field.
+  package var name: String
+  package var label: String
+  package var isNumeric = false
+
+  package init(_ name: String, _ label: String, isNumeric: Bool = false) {
+    self.name = name
+    self.label = label.safeLine
+    self.isNumeric = isNumeric
+  }
+}
+
+/// A part of a list.
+package struct BrowsedWindow: Sendable {
+  package var columns: [BrowsedColumn]
+  package var rows: [BrowsedRow]
+  /// The number of rows of the whole list; `nil` if it is not known yet.
+  package var total: Int?
+  package var warnings: [String] = []
+  /// The origin of the rows; `nil` for those of a query.
+  package var badge: OriginBadge?
+
+  package init(columns: [BrowsedColumn], rows: [BrowsedRow], total: Int?, warnings: [String] = []) {
+    self.columns = columns
+    self.rows = rows
+    self.total = total
+    self.warnings = warnings
+  }
+}
+
+/// A list that is asked for: cached records of a source, or bundled ones.
+package struct ListRequest: Hashable, Sendable {
+  package var source: String
+  package var query = ""
+  /// As for `--where`; empty for all records.
+  package var condition = ""
+  /// As for `--sort`.
+  package var order: String?
+  /// Counts the times at which it was read anew.
+  package var version = 0
+
+  package init(_ source: String) { self.source = source }
+}
+
+/// What is known of a source without reading its records.
+package struct SourceStatus: Hashable, Sendable {
+  /// The number of records on this machine; `nil` without a store.
+  package var count: Int?
+  /// The number of records of the service, if it is known.
+  package var total: Int?
+  package var fetchedAt: Date?
+
+  package init(count: Int? = nil, total: Int? = nil, fetchedAt: Date? = nil) {
+    self.count = count
+    self.total = total
+    self.fetchedAt = fetchedAt
+  }
+}
+
+package struct Notice: Hashable, Sendable {
+  package enum Kind: Sendable { case note, warning, error }
+
+  package var kind: Kind
+  package var text: String
+
+  package init(_ kind: Kind, _ text: String) {
+    self.kind = kind
+    self.text = text
+  }
+}

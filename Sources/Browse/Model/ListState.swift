@@ -1,0 +1,176 @@
+package import AggregatorQueries
+import AggregatorTerminal
+
+/// A list of any length, of which the rows around the visible ones are in memory.
+package struct ListState: Sendable {
+  /// The rows that are read at once.
+  static let chunk = 128
+  /// More are forgotten, the farthest first.
+  private static let maxRows = 12 * chunk
+
+  package private(set) var request: ListRequest
+  package private(set) var columns: [BrowsedColumn] = []
+  package private(set) var total: Int?
+  package private(set) var warnings: [String] = []
+  package private(set) var failure: String?
+  package private(set) var badge: OriginBadge?
+  package private(set) var hasRows = false
+  package var selection = 0
+  package private(set) var top = 0
+
+  /// The widest cell of each column up to now, and its longest word.
+  private(set) var extents: [(cell: Int, word: Int)] = []
+  private(set) var idColumn: Int?
+
+  private var rows: [Int: BrowsedRow] = [:]
+  /// The version of the request that the rows answer.
+  private var version = -1
+  private var pending: Int?
+  private var selectedID: String?
+
+  package init(_ request: ListRequest) { self.request = request }
+
+  /// A list that is complete.
+  package init(_ window: BrowsedWindow, of request: ListRequest) {
+    self.init(request)
+    _ = take(window, at: 0)
+    total = window.rows.count
+  }
+
+  package subscript(index: Int) -> BrowsedRow? { rows[index] }
+
+  package var selected: BrowsedRow? { rows[selection] }
+
+  /// The number of rows, as far as it is known.
+  package var count: Int { total ?? (rows.keys.max().map { $0 + 1 } ?? 0) }
+
+  package var isLoading: Bool { pending != nil }
+
+  /// Another query, condition or order, from its start.
+  package mutating func ask(_ change: (inout ListRequest) -> Void) {
+    let old = request
+    change(&request)
+    guard request != old else { return }
+    request.version += 1
+    (selection, top, pending, failure, selectedID) = (0, 0, nil, nil, nil)
+  }
+
+  /// Reads the list anew; the rows stay until others arrive.
+  package mutating func reload() {
+    request.version += 1
+    (pending, failure) = (nil, nil)
+    selectedID = selected?.id
+  }
+
+  package mutating func move(by count: Int) { select(selection + count) }
+
+  package mutating func select(_ index: Int) {
+    selection = max(0, min(index, count - 1))
+    selectedID = nil
+  }
+
+  /// Scrolls so that the selected row is visible, and returns the rows to read next, if any.
+  package mutating func settle(height: Int) -> Range<Int>? {
+    let height = max(1, height)
+    if selection < top { top = selection }
+    if selection >= top + height { top = selection - height + 1 }
+    top = max(0, min(top, count - height))
+    guard pending == nil, failure == nil else { return nil }
+    if version != request.version {
+      // The selected rows first, if there are any that stay.
+      return ask(for: hasRows && selection > 0 ? top / Self.chunk : 0)
+    }
+    // What is visible, and then what is near.
+    let near = [top, top + height - 1, top + height + Self.chunk / 2, top - Self.chunk / 2]
+    for index in near where 0..<count ~= index && rows[index] == nil {
+      return ask(for: index / Self.chunk)
+    }
+    return nil
+  }
+
+  private mutating func ask(for chunk: Int) -> Range<Int> {
+    pending = chunk
+    return chunk * Self.chunk..<(chunk + 1) * Self.chunk
+  }
+
+  /// Adds rows; returns false if they are not those of the request.
+  package mutating func take(
+    _ result: Result<BrowsedWindow, BrowseFailure>, of request: ListRequest, at start: Int
+  ) -> Bool {
+    guard request == self.request else { return false }
+    pending = nil
+    switch result {
+    case .success(let window):
+      failure = nil
+      return take(window, at: start)
+    case .failure(let error):
+      failure = error.message
+      if version != request.version { (rows, total, hasRows) = ([:], 0, true) }
+      version = request.version
+      return true
+    }
+  }
+
+  private mutating func take(_ window: BrowsedWindow, at start: Int) -> Bool {
+    if version != request.version {
+      rows = [:]
+      total = nil
+      version = request.version
+    }
+    hasRows = true
+    if columns != window.columns {
+      columns = window.columns
+      extents = columns.map { ($0.label.displayWidth, $0.label.displayWidth) }
+      idColumn = nil
+    }
+    (warnings, badge) = (window.warnings, window.badge)
+    if idColumn == nil {
+      idColumn = columns.indices.first { index in
+        !window.rows.isEmpty && window.rows.allSatisfy { $0.cells[index] == $0.id }
+      }
+    }
+    for (offset, row) in window.rows.enumerated() {
+      rows[start + offset] = row
+      for (index, cell) in row.cells.enumerated() { measure(cell, index) }
+    }
+    if let known = window.total {
+      total = known
+    } else if window.rows.count < Self.chunk {
+      total = start + window.rows.count
+    }
+    keepSelection()
+    forget(around: start)
+    return true
+  }
+
+  private mutating func measure(_ cell: String, _ index: Int) {
+    let width = cell.displayWidth
+    extents[index].cell = max(extents[index].cell, width)
+    guard width > extents[index].word else { return }
+    let longest = cell.split(separator: " ").reduce(0) { max($0, $1.displayWidth) }
+    extents[index].word = max(extents[index].word, longest)
+  }
+
+  /// The selected record stays selected where the rows before it have changed.
+  private mutating func keepSelection() {
+    if let selectedID, rows[selection]?.id != selectedID,
+      let index = rows.first(where: { $0.value.id == selectedID })?.key
+    {
+      top += index - selection
+      selection = index
+    }
+    selectedID = nil
+    selection = max(0, min(selection, count - 1))
+  }
+
+  private mutating func forget(around start: Int) {
+    guard rows.count > Self.maxRows else { return }
+    let kept = start - Self.maxRows / 2..<start + Self.maxRows / 2
+    rows = rows.filter { kept.contains($0.key) }
+  }
+
+  /// Replaces a record by the same one with its details.
+  package mutating func replace(_ row: BrowsedRow) {
+    for (index, known) in rows where known.id == row.id { rows[index] = row }
+  }
+}

@@ -1,0 +1,145 @@
+import AggregatorKit
+
+package enum Key: Hashable, Sendable {
+  case character(Character)
+  /// A letter with the control key.
+  case control(Character)
+  case enter, escape, tab, backTab, backspace, delete
+  case up, down, left, right, pageUp, pageDown, home, end
+}
+
+package enum Input: Hashable, Sendable {
+  case key(Key)
+  /// In cells, from 0.
+  case click(column: Int, row: Int)
+  case wheel(column: Int, row: Int, isUp: Bool)
+  case paste(String)
+}
+
+/// Reads keys, the mouse (SGR, mode 1006) and pasted text (mode 2004) from the bytes of a terminal.
+///
+/// Every sequence that it does not know is skipped as a whole, so that no part of it counts as keys.
+package struct InputDecoder {
+  private var bytes: [UInt8] = []
+  private var isPasting = false
+  private var pasted: [UInt8] = []
+
+  private static let escape: UInt8 = 0x1B
+  private static let pasteEnd = Array("\u{1B}[201~".utf8)
+  /// Nobody types more, and nobody pastes more into a line.
+  private static let maxPaste = 64 << 10
+  private static let maxSequence = 64
+
+  package init() {}
+
+  /// True if the bytes so far may be the beginning of a sequence.
+  package var isWaiting: Bool { !bytes.isEmpty && !isPasting }
+
+  /// - Parameter isComplete: True if no more bytes followed in time, so that an escape is the key.
+  package mutating func take(_ more: [UInt8], isComplete: Bool = false) -> [Input] {
+    bytes += more
+    var inputs: [Input] = []
+    while !bytes.isEmpty {
+      if isPasting {
+        guard let text = takePaste() else { break }
+        inputs.append(.paste(text))
+        continue
+      }
+      guard let (input, count) = next(isComplete) else { break }
+      bytes.removeFirst(min(count, bytes.count))
+      if let input { inputs.append(input) }
+    }
+    return inputs
+  }
+
+  /// The pasted text, once its end is there.
+  private mutating func takePaste() -> String? {
+    guard let end = bytes.firstRange(of: Self.pasteEnd) else {
+      // The end may be cut.
+      let count = max(0, bytes.count - Self.pasteEnd.count)
+      pasted += bytes.prefix(min(count, max(0, Self.maxPaste - pasted.count)))
+      bytes.removeFirst(count)
+      return nil
+    }
+    pasted += bytes[..<end.lowerBound].prefix(max(0, Self.maxPaste - pasted.count))
+    bytes.removeFirst(end.upperBound)
+    isPasting = false
+    defer { pasted = [] }
+    return String(decoding: pasted, as: UTF8.self)
+  }
+
+  /// The first input, `nil` for bytes without meaning, and the number of its bytes; `nil` if they are incomplete.
+  private mutating func next(_ isComplete: Bool) -> (Input?, count: Int)? {
+    let first = bytes[0]
+    switch first {
+    case Self.escape: return sequence(isComplete)
+    case 0x0D, 0x0A: return (.key(.enter), 1)
+    case 0x09: return (.key(.tab), 1)
+    case 0x7F, 0x08: return (.key(.backspace), 1)
+    case 1...26:
+      return (.key(.control(Character(Unicode.Scalar(first + 0x60)))), 1)
+    case 0..<0x20: return (nil, 1)
+    case 0x20..<0x7F: return (.key(.character(Character(Unicode.Scalar(first)))), 1)
+    case 0xC2...0xF4:
+      let count = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
+      guard bytes.count >= count else { return isComplete ? (nil, bytes.count) : nil }
+      let text = String(validating: bytes.prefix(count), as: UTF8.self)
+      return (text?.first.map { .key(.character($0)) }, text == nil ? 1 : count)
+    default: return (nil, 1)
+    }
+  }
+
+  private mutating func sequence(_ isComplete: Bool) -> (Input?, count: Int)? {
+    guard bytes.count > 1 else { return isComplete ? (.key(.escape), 1) : nil }
+    switch bytes[1] {
+    case UInt8(ascii: "["):
+      guard let end = bytes[2...].firstIndex(where: { 0x40...0x7E ~= $0 }) else {
+        return isComplete || bytes.count > Self.maxSequence ? (nil, bytes.count) : nil
+      }
+      let parameters = String(decoding: bytes[2..<end], as: UTF8.self)
+      return (input(parameters, Character(Unicode.Scalar(bytes[end]))), end + 1)
+    case UInt8(ascii: "O"):
+      guard bytes.count > 2 else { return isComplete ? (.key(.escape), 1) : nil }
+      return (input("", Character(Unicode.Scalar(bytes[2]))), 3)
+    default: return (.key(.escape), 1)
+    }
+  }
+
+  private mutating func input(_ parameters: String, _ final: Character) -> Input? {
+    switch final {
+    case "A": return .key(.up)
+    case "B": return .key(.down)
+    case "C": return .key(.right)
+    case "D": return .key(.left)
+    case "H": return .key(.home)
+    case "F": return .key(.end)
+    case "Z": return .key(.backTab)
+    case "M" where parameters.hasPrefix("<"): return mouse(parameters.dropFirst())
+    case "~":
+      switch parameters.split(separator: ";").first {
+      case "1", "7": return .key(.home)
+      case "4", "8": return .key(.end)
+      case "3": return .key(.delete)
+      case "5": return .key(.pageUp)
+      case "6": return .key(.pageDown)
+      case "200":
+        isPasting = true
+        return nil
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+
+  private func mouse(_ parameters: Substring) -> Input? {
+    let numbers = parameters.split(separator: ";").compactMap { Int($0) }
+    guard numbers.count == 3, numbers[1...].allSatisfy({ 1...10_000 ~= $0 }) else { return nil }
+    let (column, row) = (numbers[1] - 1, numbers[2] - 1)
+    return switch numbers[0] {
+    case 0: .click(column: column, row: row)
+    case 64: .wheel(column: column, row: row, isUp: true)
+    case 65: .wheel(column: column, row: row, isUp: false)
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import AggregatorTerminal
+
+/// The places of everything on the screen, by its size.
+///
+/// Wide: sources, list and record side by side. Then the record goes below the list, then the sources show only in the
+/// place of the list, and at last the record as well.
+package struct BrowseLayout: Hashable, Sendable {
+  private(set) var sources: Area?
+  /// With its title, and the labels of the columns if there is room.
+  private(set) var list: Area?
+  private(set) var card: Area?
+  private(set) var picture: Area?
+  private(set) var notice: Area?
+  private(set) var keys: Area
+  /// The columns and rows with a line between two areas.
+  private(set) var dividers: [Area] = []
+  private(set) var hasLabels: Bool
+
+  /// The number of rows for records.
+  private(set) var rows: Int
+
+  private static let sourcesWidth = 20
+  private static let maxCardWidth = 100
+  private static let maxPictureColumns = 40
+
+  init(_ state: BrowseState) {
+    let (width, height) = (state.width, state.height)
+    keys = Area(0, height - 1, width, 1)
+    notice = height >= 8 ? Area(0, height - 2, width, 1) : nil
+    hasLabels = height >= 8
+    var rest = Area(0, 0, width, height - (notice == nil ? 1 : 2))
+    if width >= 60 {
+      let part = width >= 120 ? Self.sourcesWidth + 8 : Self.sourcesWidth
+      sources = Area(0, 0, part, rest.height)
+      dividers.append(Area(part, 0, 1, rest.height))
+      rest = Area(part + 1, 0, width - part - 1, rest.height)
+    }
+    rows = rest.height
+    if sources == nil, state.pane == .sources {
+      sources = rest
+    } else if state.isCardOpen {
+      card = rest
+    } else if width >= 100 {
+      let part = min(Self.maxCardWidth, rest.width * 2 / 5)
+      card = Area(rest.endColumn - part, 0, part, rest.height)
+      dividers.append(Area(rest.endColumn - part - 1, 0, 1, rest.height))
+      list = Area(rest.column, 0, rest.width - part - 1, rest.height)
+    } else if rest.height >= 16 {
+      let part = rest.height * 2 / 5
+      card = Area(rest.column, rest.height - part, rest.width, part)
+      dividers.append(Area(rest.column, rest.height - part - 1, rest.width, 1))
+      list = Area(rest.column, 0, rest.width, rest.height - part - 1)
+    } else {
+      list = rest
+    }
+    if let list { rows = max(1, list.height - (hasLabels ? 2 : 1)) }
+    guard state.hasPictures, state.list.selected?.hasImage == true, let area = card,
+      area.width >= 30, area.height >= 8
+    else { return }
+    let columns = min(Self.maxPictureColumns, area.width * 2 / 5)
+    let lines = min(columns / 2, area.height - 1)
+    picture = Area(area.endColumn - columns, area.row, columns, lines)
+  }
+
+  /// The index of the first source that is shown.
+  func firstSource(_ state: BrowseState) -> Int {
+    let room = max(1, (sources?.height ?? 1) - 1)
+    return max(0, state.opened - room + 1)
+  }
+
+  /// The lines of the selected record.
+  func cardLines(_ state: BrowseState) -> [CardLine] {
+    guard let area = card, let row = state.list.selected else { return [] }
+    let room = area.width - (picture.map { $0.width + 2 } ?? 0) - 1
+    let longest = row.card.reduce(0) { max($0, $1.label.displayWidth) }
+    let isBeside = room >= 36 && longest <= room / 3
+    let margin = isBeside ? longest + 2 : 2
+    return row.card.flatMap { line in
+      let texts = Wrap(room - margin).lines(of: line.text)
+      guard !texts.isEmpty else { return [CardLine]() }
+      let first = isBeside ? [] : [CardLine(label: line.label, text: "", margin: margin)]
+      return first
+        + texts.enumerated().map { index, text in
+          CardLine(
+            label: isBeside && index == 0 ? line.label : "", text: text, margin: margin)
+        }
+    }
+  }
+
+  struct CardLine: Hashable, Sendable {
+    let label: String
+    let text: String
+    /// The column of the text.
+    let margin: Int
+  }
+}

@@ -1,0 +1,461 @@
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+
+/// The look of the browser on a terminal, with or without colors and signs beyond ASCII.
+///
+/// Its colors are those of the terminal's own palette, over its own background: they suit light and dark ones.
+package struct Theme: Hashable, Sendable {
+  let hasColor: Bool
+  let hasUTF8: Bool
+
+  package init(hasColor: Bool, hasUTF8: Bool) {
+    self.hasColor = hasColor
+    self.hasUTF8 = hasUTF8
+  }
+
+  // Weights are no colors.
+  let heading = CellStyle(codes: Style.Role.heading.rawValue)
+  let label = CellStyle(codes: Style.Role.label.rawValue)
+  let selected = CellStyle(codes: "7")
+  var id: CellStyle { color(.id) }
+  var error: CellStyle { color(.error) }
+  var warning: CellStyle { color(.warning) }
+  var hint: CellStyle { color(.hint) }
+
+  private func color(_ role: Style.Role) -> CellStyle {
+    hasColor ? CellStyle(codes: role.rawValue) : .plain
+  }
+
+  var vertical: String { hasUTF8 ? "│" : "|" }
+  var horizontal: String { hasUTF8 ? "─" : "-" }
+  var marker: String { hasUTF8 ? "▌" : ">" }
+  var dot: String { hasUTF8 ? "●" : "*" }
+  var ascending: String { hasUTF8 ? "▲" : "^" }
+  var descending: String { hasUTF8 ? "▼" : "v" }
+  var separator: String { hasUTF8 ? " · " : " - " }
+}
+
+/// Draws a state; the same state always gives the same screen.
+package struct BrowseView {
+  private let state: BrowseState
+  private let theme: Theme
+  private let layout: BrowseLayout
+  private var screen: Screen
+
+  /// Where the cursor is while a line is typed.
+  package private(set) var cursor: (column: Int, row: Int)?
+
+  package init(_ state: BrowseState, _ theme: Theme) {
+    self.state = state
+    self.theme = theme
+    layout = state.layout
+    screen = Screen(width: state.width, height: state.height)
+  }
+
+  package mutating func draw() -> Screen {
+    for divider in layout.dividers { draw(divider: divider) }
+    if let area = layout.sources { drawSources(area) }
+    if let area = layout.list { drawList(area) }
+    if let area = layout.card { drawCard(area) }
+    drawNotice()
+    drawKeys()
+    switch state.overlay {
+    case .help(let top)?: drawHelp(top)
+    case .order(let index)?: drawOrders(index)
+    case nil: break
+    }
+    return screen
+  }
+
+  private mutating func draw(divider area: Area) {
+    let isVertical = area.width == 1
+    for row in area.row..<area.endRow {
+      let text = String(
+        repeating: isVertical ? theme.vertical : theme.horizontal, count: area.width)
+      screen.put(text, at: area.column, row, width: area.width, theme.label)
+    }
+  }
+
+  // MARK: - Sources
+
+  private mutating func drawSources(_ area: Area) {
+    screen.put(" Sources", at: area.column, area.row, width: area.width, theme.heading)
+    let first = layout.firstSource(state)
+    for (offset, source) in state.sources[first...].prefix(max(0, area.height - 1)).enumerated() {
+      let row = area.row + 1 + offset
+      let isOpened = first + offset == state.opened
+      let age = area.width >= 24 ? source.status.fetchedAt.map { shortAge($0) } ?? "" : ""
+      let count = source.sync != nil ? "sync" : source.status.count.map(String.init) ?? ""
+      let numbers = area.width >= 24 ? "\(count) \(age.padded(to: 4))" : count
+      let width = numbers.displayWidth
+      if isOpened {
+        screen.put(theme.marker, at: area.column, row, width: 1, theme.hint)
+      }
+      screen.put(
+        source.name, at: area.column + 1, row, width: area.width - width - 3,
+        isOpened ? theme.heading : .plain)
+      screen.put(
+        numbers, at: area.endColumn - width - 1, row, width: width,
+        source.sync != nil ? theme.hint : theme.label)
+      if isOpened, state.pane == .sources {
+        screen.add(theme.selected, to: Area(area.column, row, area.width, 1))
+      }
+    }
+  }
+
+  private func shortAge(_ date: Date) -> String {
+    let seconds = max(0, state.now.timeIntervalSince(date))
+    return switch seconds {
+    case ..<60: "now"
+    case ..<3600: "\(Int(seconds / 60))m"
+    case ..<86_400: "\(Int(seconds / 3600))h"
+    default: "\(Int(min(seconds / 86_400, 9999)))d"
+    }
+  }
+
+  // MARK: - The list
+
+  private mutating func drawList(_ area: Area) {
+    drawTitle(area)
+    let list = state.list
+    let first = area.row + (layout.hasLabels ? 2 : 1)
+    guard list.count > 0 else {
+      let words = emptyWords
+      for (index, line) in Wrap(area.width - 2).lines(of: words).prefix(layout.rows).enumerated() {
+        screen.put(line, at: area.column + 1, first + index, width: area.width - 2, theme.label)
+      }
+      return
+    }
+    let room = area.width - 2
+    let columns = shownColumns(list, room)
+    if layout.hasLabels {
+      drawLabels(columns, list, area)
+    }
+    for offset in 0..<min(layout.rows, list.count - list.top) {
+      let index = list.top + offset
+      let row = first + offset
+      if let record = list[index] {
+        draw(record, columns, list, at: area.column + 1, row, room)
+      } else {
+        screen.put("…", at: area.column + 1, row, width: room, theme.label)
+      }
+      guard index == list.selection else { continue }
+      screen.put(theme.marker, at: area.column, row, width: 1, theme.hint)
+      guard state.pane == .list else { continue }
+      screen.add(theme.selected, to: Area(area.column, row, area.width, 1))
+    }
+    drawScrollBar(area, first, list)
+  }
+
+  private mutating func drawScrollBar(_ area: Area, _ first: Int, _ list: ListState) {
+    guard list.count > layout.rows else { return }
+    let size = max(1, layout.rows * layout.rows / list.count)
+    let range = max(1, list.count - layout.rows)
+    let start = list.top * (layout.rows - size) / range
+    for offset in start..<min(layout.rows, start + size) {
+      screen.put(
+        theme.hasUTF8 ? "▐" : "#", at: area.endColumn - 1, first + offset, width: 1, theme.label)
+    }
+  }
+
+  private var emptyWords: String {
+    let list = state.list
+    if let failure = list.failure { return failure }
+    if !list.hasRows || state.isAnswering { return "Reading…" }
+    if state.answer != nil { return "No rows" }
+    if state.source.isRefreshing { return "Fetching \(state.source.name)…" }
+    if !list.request.query.isEmpty || !list.request.condition.isEmpty {
+      return "No \(state.source.name) match. Esc clears the filter."
+    }
+    return "No \(state.source.name) are cached. r asks the service, S syncs."
+  }
+
+  private mutating func drawTitle(_ area: Area) {
+    let list = state.list
+    let end = state.answer == nil ? drawBadge(area) : area.endColumn
+    var column = area.column + 1
+    func add(_ text: String, _ style: CellStyle) {
+      guard column < end - 1 else { return }
+      column += screen.put(text, at: column, area.row, width: end - 1 - column, style)
+    }
+    add(state.answer == nil ? state.source.name : "SQL", theme.heading)
+    if list.count > 0 {
+      let number = list.total == nil ? "\(list.count)+" : "\(list.count)"
+      add(" \(list.selection + 1)/\(number)", theme.label)
+    }
+    guard state.answer == nil else { return add("\(theme.separator)Esc goes back", theme.label) }
+    let request = list.request
+    let isFilter = !request.query.isEmpty || !request.condition.isEmpty
+    if !isFilter, let total = state.source.status.total, total > list.count, list.count > 0 {
+      add(" of \(total)", theme.label)
+    }
+    if !request.query.isEmpty { add(" /\(request.query)", theme.hint) }
+    if !request.condition.isEmpty { add(" where \(request.condition)", theme.hint) }
+  }
+
+  /// Returns the column where it begins.
+  private mutating func drawBadge(_ area: Area) -> Int {
+    let badge = state.source.badge
+    let (text, style): (String, CellStyle) =
+      if state.source.isRefreshing {
+        ("Fetching…", theme.hint)
+      } else if let badge {
+        switch badge.kind {
+        case .live: (badge.label, theme.id)
+        case .cached: (badge.label, theme.hint)
+        case .bundled, .offline: (badge.label, theme.warning)
+        }
+      } else {
+        ("", .plain)
+      }
+    guard !text.isEmpty else { return area.endColumn }
+    let shown = "\(theme.dot) \(text)".safeLine.fitted(to: area.width / 2)
+    let column = area.endColumn - shown.displayWidth - 1
+    screen.put(shown, at: column, area.row, width: area.endColumn - column, style)
+    return column
+  }
+
+  /// The columns that fit, with their places; none if there is room for names only.
+  private func shownColumns(
+    _ list: ListState, _ room: Int
+  ) -> [(index: Int, start: Int, width: Int)] {
+    guard room >= 36, list.columns.count > 1 else { return [] }
+    let requirements = list.columns.indices.map { index in
+      Columns.Requirement(
+        natural: list.extents[index].cell, word: list.extents[index].word,
+        isRigid: list.columns[index].isNumeric && list.extents[index].cell <= room / 3,
+        isRequired: index == 0)
+    }
+    let columns = Columns(requirements, in: room)
+    var start = 0
+    return zip(columns.shown, columns.widths).map { index, width in
+      defer { start += width + Columns.gap }
+      return (index, start, width)
+    }
+  }
+
+  private mutating func drawLabels(
+    _ columns: [(index: Int, start: Int, width: Int)], _ list: ListState, _ area: Area
+  ) {
+    let order = list.request.order
+    for column in columns {
+      let field = list.columns[column.index]
+      let sign =
+        order == field.name ? theme.ascending : order == "-\(field.name)" ? theme.descending : ""
+      let text = (field.label + sign).fitted(to: column.width)
+      let slack = field.isNumeric ? max(0, column.width - text.displayWidth) : 0
+      screen.put(
+        text, at: area.column + 1 + column.start + slack, area.row + 1,
+        width: min(column.width, area.width - 2 - column.start), theme.label)
+    }
+  }
+
+  private mutating func draw(
+    _ record: BrowsedRow, _ columns: [(index: Int, start: Int, width: Int)], _ list: ListState,
+    at start: Int, _ row: Int, _ room: Int
+  ) {
+    guard !columns.isEmpty else {
+      screen.put(record.name, at: start, row, width: room)
+      return
+    }
+    for column in columns {
+      let text = record.cells[column.index].fitted(to: column.width)
+      let isNumeric = list.columns[column.index].isNumeric
+      let slack = isNumeric ? max(0, column.width - text.displayWidth) : 0
+      screen.put(
+        text, at: start + column.start + slack, row,
+        width: min(column.width - slack, room - column.start),
+        column.index == list.idColumn ? theme.id : .plain)
+    }
+  }
+
+  // MARK: - The record
+
+  private mutating func drawCard(_ area: Area) {
+    guard let record = state.list.selected else { return }
+    if let place = layout.picture, let request = state.picture,
+      let picture = state.pictures[request] ?? nil
+    {
+      screen.draw(picture, in: place)
+    }
+    let right = layout.picture?.column ?? area.endColumn
+    screen.put(
+      record.name, at: area.column + 1, area.row, width: right - area.column - 2,
+      state.pane == .card ? theme.heading.adding(theme.hint) : theme.heading)
+    let lines = layout.cardLines(state)
+    let room = max(0, area.height - 1)
+    let top = max(0, min(state.cardTop, lines.count - 1))
+    for (offset, line) in lines.dropFirst(top).prefix(room).enumerated() {
+      let row = area.row + 1 + offset
+      let end = (layout.picture.map { row < $0.endRow } ?? false) ? right - 1 : area.endColumn
+      let start = area.column + 1
+      screen.put(line.label, at: start, row, width: end - start, theme.label)
+      screen.put(line.text, at: start + line.margin, row, width: end - start - line.margin)
+    }
+    if lines.count - top > room {
+      screen.put(
+        theme.hasUTF8 ? "↓" : "v", at: area.endColumn - 1, area.endRow - 1, width: 1, theme.label)
+    }
+  }
+
+  // MARK: - The bottom
+
+  private var message: Notice? {
+    if let notice = state.notice { return notice }
+    if let progress = state.source.sync { return Notice(.note, progress) }
+    if let warning = state.list.warnings.first { return Notice(.warning, warning) }
+    guard state.answer == nil, let badge = state.source.badge, badge.kind != .live else {
+      return nil
+    }
+    return badge.notes.first.map { Notice(.warning, $0) }
+  }
+
+  private func style(of notice: Notice) -> CellStyle {
+    switch notice.kind {
+    case .note: theme.hint
+    case .warning: theme.warning
+    case .error: theme.error
+    }
+  }
+
+  private mutating func drawNotice() {
+    guard let area = layout.notice, let message else { return }
+    screen.put(
+      message.text, at: area.column + 1, area.row, width: area.width - 2, style(of: message))
+  }
+
+  private mutating func drawKeys() {
+    let area = layout.keys
+    if let (kind, line) = state.prompt { return drawPrompt(kind, line, area) }
+    // On a low terminal it has no line of its own.
+    if layout.notice == nil, let message {
+      screen.put(
+        message.text, at: area.column, area.row, width: area.width, style(of: message))
+      return
+    }
+    var column = area.column + 1
+    for (key, words) in shownKeys {
+      let width = key.displayWidth + 1 + words.displayWidth
+      guard column + width < area.endColumn else { break }
+      column += screen.put(key, at: column, area.row, width: 8, theme.heading) + 1
+      column += screen.put(words, at: column, area.row, width: 12, theme.label) + 2
+    }
+  }
+
+  /// The most important first; what does not fit is in the help.
+  private var shownKeys: [(String, String)] {
+    if state.isCardOpen {
+      return [("Esc", "back"), ("o", "web"), ("y", "copy"), ("d", "delete"), ("q", "quit")]
+    }
+    return [
+      ("?", "keys"), ("q", "quit"), ("/", "filter"), ("Enter", "open"), ("s", "sort"),
+      ("f", "where"), ("o", "web"), ("y", "copy"), ("d", "delete"),
+      (state.canUndo ? "u" : "r", state.canUndo ? "undo" : "refresh"), ("n", "more"),
+      ("S", state.source.sync == nil ? "sync" : "stop"), (":", "SQL"),
+    ]
+  }
+
+  private mutating func drawPrompt(_ kind: BrowseState.Prompt, _ line: LineInput, _ area: Area) {
+    let label =
+      switch kind {
+      case .filter: "/"
+      case .condition: "where "
+      case .query: ":"
+      }
+    var column = area.column
+    column += screen.put(label, at: column, area.row, width: area.width, theme.heading)
+    let room = max(1, area.endColumn - column - 1)
+    // The end of a long line, up to the cursor.
+    var before = line.characters[..<line.cursor]
+    while before.count > 0, String(before).displayWidth >= room { before.removeFirst() }
+    let text = String(before) + String(line.characters[line.cursor...])
+    // A space at an end is part of what is typed.
+    for character in text.prefix(room) {
+      let width = max(1, screen.put(String(character), at: column, area.row, width: 2))
+      if column - area.column >= area.width - 1 { break }
+      column += width
+    }
+    cursor = (
+      min(area.column + label.count + String(before).displayWidth, area.endColumn - 1), area.row
+    )
+    guard let hint = promptHint(kind), text.displayWidth + hint.displayWidth + 4 < room else {
+      return
+    }
+    screen.put(
+      hint, at: area.endColumn - hint.displayWidth - 1, area.row, width: hint.displayWidth,
+      theme.label)
+  }
+
+  private func promptHint(_ kind: BrowseState.Prompt) -> String? {
+    switch kind {
+    case .filter: state.isOffline ? "Esc clears" : "Enter also asks the service\(theme.separator)Esc clears"
+    case .condition:
+      state.source.fields.first.map { "such as \($0.name)~text\(theme.separator)= != ~ < <= > >=" }
+    case .query: "such as SELECT * FROM \(state.source.name)"
+    }
+  }
+
+  // MARK: - Over the list
+
+  /// A box in the middle, as large as its content and the screen allow; returns its inner area.
+  private mutating func box(_ title: String, width: Int, height: Int) -> Area {
+    let width = min(width + 4, screen.width)
+    let height = min(height + 2, screen.height)
+    let area = Area(
+      (screen.width - width) / 2, (screen.height - height) / 2, width, height)
+    screen.clear(area)
+    let (line, side) = (theme.horizontal, theme.vertical)
+    let corners = theme.hasUTF8 ? ["┌", "┐", "└", "┘"] : ["+", "+", "+", "+"]
+    let edge = String(repeating: line, count: max(0, width - 2))
+    screen.put(corners[0] + edge + corners[1], at: area.column, area.row, width: width, theme.label)
+    screen.put(
+      corners[2] + edge + corners[3], at: area.column, area.endRow - 1, width: width, theme.label)
+    for row in area.row + 1..<max(area.row + 1, area.endRow - 1) {
+      screen.put(side, at: area.column, row, width: 1, theme.label)
+      screen.put(side, at: area.endColumn - 1, row, width: 1, theme.label)
+    }
+    screen.put(" \(title) ", at: area.column + 2, area.row, width: width - 4, theme.heading)
+    return Area(area.column + 2, area.row + 1, width - 4, height - 2)
+  }
+
+  private mutating func drawHelp(_ top: Int) {
+    let keys = BrowseKeys.all.dropFirst(top)
+    let label = BrowseKeys.all.reduce(0) { max($0, $1.keys.displayWidth) } + 2
+    let width = BrowseKeys.all.reduce(0) { max($0, $1.about.displayWidth) } + label
+    let area = box("Keys", width: width, height: BrowseKeys.all.count)
+    for (offset, key) in keys.prefix(area.height).enumerated() {
+      screen.put(key.keys, at: area.column, area.row + offset, width: area.width, theme.heading)
+      screen.put(
+        key.about, at: area.column + label, area.row + offset, width: area.width - label)
+    }
+  }
+
+  private mutating func drawOrders(_ selection: Int) {
+    let fields = state.source.fields
+    let names = ["as the source lists them"] + fields.map(\.label)
+    let order = state.list.request.order
+    let width = names.reduce(24) { max($0, $1.displayWidth) } + 2
+    let area = box("Sort by", width: width, height: names.count)
+    let first = max(0, selection - area.height + 1)
+    for (offset, name) in names.dropFirst(first).prefix(area.height).enumerated() {
+      let index = first + offset
+      let field = index > 0 ? fields[index - 1].name : nil
+      let sign =
+        order == field ? (field == nil ? "" : theme.ascending)
+        : order == field.map { "-\($0)" } ? theme.descending : ""
+      let row = area.row + offset
+      screen.put(name, at: area.column, row, width: area.width - 2)
+      screen.put(sign, at: area.endColumn - 1, row, width: 1, theme.hint)
+      if index == selection {
+        screen.add(theme.selected, to: Area(area.column, row, area.width, 1))
+      }
+    }
+  }
+}
+
+extension String {
+  fileprivate func padded(to width: Int) -> String {
+    String(repeating: " ", count: max(0, width - displayWidth)) + self
+  }
+}

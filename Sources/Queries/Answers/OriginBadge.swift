@@ -1,0 +1,68 @@
+package import AggregatorKit
+package import AggregatorTerminal
+
+/// The origin of an answer in a few words, and why it is not what was asked for.
+package struct OriginBadge: Sendable {
+  package enum Kind: String, Sendable { case live, cached, bundled, offline }
+
+  package let kind: Kind
+  package let label: String
+  package let explanation: String
+
+  /// Why the answer is not what was asked for, or not all of it, to be shown beside the list.
+  package let notes: [String]
+
+  /// The time until a service is asked again that failed too often, in seconds; `nil` for any other.
+  package let pause: Int?
+
+  /// What people need to know of a circuit breaker.
+  package static let pauseWords =
+    "The service failed several times in a row, so it is left alone for a moment"
+
+  /// `nil` without an answer.
+  ///
+  /// - Parameter choosesLocal: True if only local data was asked for.
+  package init?(_ summary: ListingSummary, choosesLocal: Bool, at now: Date) {
+    guard let provenance = summary.provenance else { return nil }
+    let code = provenance.reason?.code
+    let isOffline = choosesLocal || code == .offline || code == .unreachable
+    let age = provenance.fetchedAt.map { " \($0.age(at: now))" } ?? ""
+    let origin =
+      switch provenance.origin {
+      case .live: "Live"
+      case .cached: "Cached\(age)"
+      case .bundled: "Bundled sample data"
+      case .mixed: "Partly cached"
+      }
+    kind =
+      switch provenance.origin {
+      case .live: .live
+      case _ where isOffline: .offline
+      case .bundled: .bundled
+      case .cached, .mixed: .cached
+      }
+    label = kind == .offline ? "Offline · \(origin.lowercasedFirst)" : origin
+    let isPaused = code == .circuitOpen
+    pause =
+      isPaused
+      ? provenance.reason?.retryAfter.map { Int(($0 / .seconds(1)).rounded(.up)) } : nil
+    let reason =
+      isPaused ? Self.pauseWords : provenance.reason?.message.safeLine.capitalizedFirst
+    // Records are missing, or may be.
+    let codes: Set<Warning.Code> = [.scanned, .unreadable, .estimated]
+    let shortcomings = summary.warnings.map(\.warning).filter {
+      $0.meansIncomplete || codes.contains($0.code)
+    }
+    notes =
+      [reason].compactMap(\.self) + shortcomings.map(\.message.safeLine.capitalizedFirst)
+    let usual =
+      switch provenance.origin {
+      case .live: "Fetched from the service just now"
+      case .cached where choosesLocal: "You chose to use local data only"
+      case .cached: "Fresh enough: the service was not asked again"
+      case .bundled: "Sample data that is part of the program"
+      case .mixed: "Some records are live, others cached"
+      }
+    explanation = reason ?? usual
+  }
+}
