@@ -18,6 +18,8 @@ final class BrowseSession: Sendable {
   private static let escapeDelay: Int32 = 30
   /// Ages on the screen are renewed after this time, in milliseconds.
   private static let refreshInterval: Int32 = 20_000
+  /// The time between two looks whether the program is in the foreground, in milliseconds.
+  private static let backgroundInterval: Int32 = 250
   /// Terminals refuse to copy more.
   private static let maxCopied = 48 << 10
 
@@ -164,9 +166,7 @@ final class BrowseSession: Sendable {
 
   /// Reads what signal handlers have written.
   private func takeSignals(_ loop: inout Loop) {
-    var bytes = [UInt8](repeating: 0, count: 256)
-    let count = read(wake.input.descriptor, &bytes, bytes.count)
-    let signals = Set(bytes.prefix(max(0, count)))
+    let signals = takeBytes()
     if signals.contains(UInt8(CTERMINAL_STOPPED)) {
       drawing.withLock { _ in cterminal_leave() }
       cterminal_stop()
@@ -177,13 +177,19 @@ final class BrowseSession: Sendable {
     if signals.contains(UInt8(CTERMINAL_RESIZED)) { resize(&loop) }
   }
 
+  private func takeBytes() -> ArraySlice<UInt8> {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let count = read(wake.input.descriptor, &bytes, bytes.count)
+    return bytes.prefix(max(0, count))
+  }
+
   /// Takes the terminal again, once the program is in the foreground.
   private func enter(_ loop: inout Loop) {
     while !drawing.withLock({ _ in cterminal_enter() }) {
+      // No signal tells a program that runs in the background that it has come to the foreground.
       var awaited = pollfd(fd: wake.input.descriptor, events: Int16(POLLIN), revents: 0)
-      _ = poll(&awaited, 1, -1)
-      var bytes = [UInt8](repeating: 0, count: 256)
-      _ = read(wake.input.descriptor, &bytes, bytes.count)
+      _ = poll(&awaited, 1, Self.backgroundInterval)
+      if takeBytes().contains(UInt8(CTERMINAL_STOPPED)) { cterminal_stop() }
     }
     resize(&loop)
   }

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -150,11 +150,14 @@ void cterminal_stop(void) {
   struct sigaction action, own;
   memset(&action, 0, sizeof action);
   action.sa_handler = SIG_DFL;
+  sigset_t stopping, blocked;
+  sigemptyset(&stopping);
+  sigaddset(&stopping, SIGTSTP);
+  // A signal to this thread stops the process before `raise` returns; one to the process would do so at some time. Nothing
+  // happens if no shell could continue it.
   sigaction(SIGTSTP, &action, &own);
-  kill(getpid(), SIGTSTP);
-  // Another thread may take the signal a moment later. A process whose parent could not continue it is not stopped: then
-  // the time passes.
-  struct pollfd none = {.fd = -1};
-  poll(&none, 1, 200);
+  pthread_sigmask(SIG_UNBLOCK, &stopping, &blocked);
+  raise(SIGTSTP);
+  pthread_sigmask(SIG_SETMASK, &blocked, NULL);
   sigaction(SIGTSTP, &own, NULL);
 }

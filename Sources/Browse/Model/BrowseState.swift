@@ -125,7 +125,7 @@ package struct BrowseState: Sendable {
     case .restored(let deletion):
       deletions.removeAll { $0 == deletion }
       notice = Notice(.note, "Restored \"\(deletion.name)\"")
-      effects = reload(deletion.source)
+      effects = reload(deletion.source, selecting: deletion.id)
     case .syncing(let name, let progress): change(name) { $0.sync = progress }
     case .synced(let name, let notice):
       change(name) { $0.sync = nil }
@@ -163,8 +163,8 @@ package struct BrowseState: Sendable {
     body(&sources[index])
   }
 
-  private mutating func reload(_ name: String) -> [BrowseEffect] {
-    change(name) { $0.list.reload() }
+  private mutating func reload(_ name: String, selecting id: String? = nil) -> [BrowseEffect] {
+    change(name) { $0.list.reload(selecting: id) }
     return [.status(name)]
   }
 

@@ -56,10 +56,12 @@ package struct ListState: Sendable {
   }
 
   /// Reads the list anew; the rows stay until others arrive.
-  package mutating func reload() {
+  ///
+  /// - Parameter id: The record to select; `nil` for the one that is selected.
+  package mutating func reload(selecting id: String? = nil) {
     request.version += 1
     (pending, failure) = (nil, nil)
-    selectedID = selected?.id
+    selectedID = id ?? selected?.id
   }
 
   package mutating func move(by count: Int) { select(selection + count) }

@@ -73,7 +73,7 @@ package struct BrowseLayout: Hashable, Sendable {
     guard let area = card, let row = state.list.selected else { return [] }
     let room = area.width - (picture.map { $0.width + 2 } ?? 0) - 1
     let longest = row.card.reduce(0) { max($0, $1.label.displayWidth) }
-    let isBeside = room >= 36 && longest <= room / 3
+    let isBeside = room >= 28 && longest <= room / 3
     let margin = isBeside ? longest + 2 : 2
     return row.card.flatMap { line in
       let texts = Wrap(room - margin).lines(of: line.text)

@@ -85,8 +85,10 @@ package struct BrowseView {
     for (offset, source) in state.sources[first...].prefix(max(0, area.height - 1)).enumerated() {
       let row = area.row + 1 + offset
       let isOpened = first + offset == state.opened
-      let age = area.width >= 24 ? source.status.fetchedAt.map { shortAge($0) } ?? "" : ""
-      let count = source.sync != nil ? "sync" : source.status.count.map(String.init) ?? ""
+      let isCached = source.status.count ?? 0 > 0
+      let age = isCached ? source.status.fetchedAt.map { shortAge($0) } ?? "" : ""
+      let cached = isCached ? source.status.count.map(String.init) : nil
+      let count = source.sync != nil ? "sync" : cached ?? (theme.hasUTF8 ? "–" : "-")
       let numbers = area.width >= 24 ? "\(count) \(age.padded(to: 4))" : count
       let width = numbers.displayWidth
       if isOpened {
@@ -210,7 +212,13 @@ package struct BrowseView {
         ("", .plain)
       }
     guard !text.isEmpty else { return area.endColumn }
-    let shown = "\(theme.dot) \(text)".safeLine.fitted(to: area.width / 2)
+    // The name of the source comes first.
+    let room = area.width - state.source.name.displayWidth - 3
+    let word = badge.map { " \($0.kind.rawValue)" } ?? ""
+    let forms = ["\(theme.dot) \(text)", theme.dot + word, theme.dot]
+    guard let shown = forms.map(\.safeLine).first(where: { $0.displayWidth <= room - 8 })
+      ?? forms.last(where: { $0.displayWidth <= room })
+    else { return area.endColumn }
     let column = area.endColumn - shown.displayWidth - 1
     screen.put(shown, at: column, area.row, width: area.endColumn - column, style)
     return column
@@ -229,7 +237,12 @@ package struct BrowseView {
     }
     let columns = Columns(requirements, in: room)
     var start = 0
+    // What no column needs for its words is for those that are cut.
+    var rest = room - columns.widths.reduce(Columns.gap * (columns.widths.count - 1), +)
     return zip(columns.shown, columns.widths).map { index, width in
+      let more = max(0, min(rest, list.extents[index].cell - width))
+      rest -= more
+      let width = width + more
       defer { start += width + Columns.gap }
       return (index, start, width)
     }
