@@ -145,7 +145,8 @@ let package = Package(
     .target(
       name: "AggregatorCommand",
       dependencies: [
-        "AggregatorArguments", "AggregatorBrowse", "AggregatorCopy", "AggregatorExport", "AggregatorFiles",
+        "AggregatorArguments", "AggregatorBrowse", "AggregatorCopy", "AggregatorExport",
+        "AggregatorFiles",
         "AggregatorKit", "AggregatorLaws", "AggregatorOpenAPI", "AggregatorQueries",
         "AggregatorSQL", "AggregatorServer", "AggregatorTerminal", "AggregatorWeb",
         "DeclaredSource",
@@ -309,7 +310,8 @@ if isTested || Context.environment["AGGREGATOR_SMALL_COMMANDS"] != nil {
     "DeclaredSource",
   ]
   let rare = [
-    "AggregatorArguments", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorCommand", "AggregatorCopy",
+    "AggregatorArguments", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorCommand",
+    "AggregatorCopy",
     "AggregatorExport", "AggregatorImages", "AggregatorKit", "AggregatorLaws",
     "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL",
     "AggregatorServer", "AggregatorSettings", "AggregatorSync", "AggregatorTerminal",

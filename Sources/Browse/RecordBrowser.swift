@@ -38,7 +38,7 @@ package struct RecordBrowser {
     for (descriptor, name) in [(STDIN_FILENO, "input"), (STDOUT_FILENO, "output")]
     where isatty(descriptor) != 1 {
       throw CommandError(
-        .usage, "browse requires a terminal: standard \(name) is none", hint: list)
+        .usage, "browse requires a terminal: standard \(name) is not one", hint: list)
     }
     guard context.terminal.obeysEscapes else {
       throw CommandError(
@@ -60,6 +60,7 @@ package struct RecordBrowser {
       isOffline: context.invocation.has(.offline), hasPictures: hasPictures,
       now: environment.now())
     let first = state.start(name, change)
+    try sources.first { $0.name == state.source.name }?.check(state.source.list.request)
     let session = try BrowseSession(
       Theme(hasColor: context.terminalLayout.style.isOn, hasUTF8: context.terminal.hasUTF8),
       now: environment.now)

@@ -32,9 +32,10 @@ extension Command {
     }
     let name = invocation.arguments.first
     if let name { _ = try context.catalog.plugin(named: name) }
-    var environment = try context.environment()
-    // Its messages and its progress would be drawn over the screen.
-    environment.observer = .silent
+    let environment = try context.environment()
+    environment.warnIfNoStore(context.diagnostics)
+    // It would be drawn over the screen.
+    ProgressLine.close()
     let browser = try RecordBrowser(of: context.catalog.plugins, in: environment, context)
     return try await browser.run(opening: name) { request in
       request.query = invocation.arguments.dropFirst().joined(separator: " ")

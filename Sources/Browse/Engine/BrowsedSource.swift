@@ -12,7 +12,11 @@ package protocol BrowsedSource: Sendable {
   var fields: [BrowsedColumn] { get }
   var isEndless: Bool { get }
 
+  /// Fails with code `usage` if the condition or the order is invalid.
+  func check(_ request: ListRequest) throws(CommandError)
   func window(_ request: ListRequest, start: Int, count: Int) async throws -> BrowsedWindow
+  /// The number of cached records that match a query.
+  func count(_ request: ListRequest) async throws -> Int
   func status() async throws -> SourceStatus
   /// Asks the chain for the records that match a query, all for an empty one.
   func refresh(_ query: String, isForced: Bool) async throws -> Refreshed?
@@ -35,13 +39,25 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   private let lock: SyncLock
   private let walk = Walk()
 
-  /// Where the parts of a list begin that were reached one after another, so that nothing needs to count.
+  /// The positions of records of a list by their number, so that a part is read without those before it.
   private final class Walk: Sendable {
-    let cursors = Mutex<[Start: Cursor]>([:])
+    private let marks = Mutex<(request: ListRequest?, positions: [Int: RecordPosition])>((nil, [:]))
 
-    struct Start: Hashable {
-      let request: ListRequest
-      let offset: Int
+    /// The last known position up to a number.
+    func nearest(_ request: ListRequest, to number: Int) -> (number: Int, position: RecordPosition)?
+    {
+      marks.withLock { marks in
+        guard marks.request == request else { return nil }
+        return marks.positions.filter { $0.key <= number }.max { $0.key < $1.key }
+          .map { ($0.key, $0.value) }
+      }
+    }
+
+    func mark(_ request: ListRequest, _ number: Int, _ position: RecordPosition) {
+      marks.withLock { marks in
+        if marks.request != request { marks = (request, [:]) }
+        marks.positions[number] = position
+      }
     }
   }
 
@@ -75,37 +91,79 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
 
   // MARK: - Lists
 
+  package func check(_ request: ListRequest) throws(CommandError) { _ = try selection(of: request) }
+
+  private func selection(of request: ListRequest) throws(CommandError) -> Selection<P.Item> {
+    let conditions = request.condition.nonBlank.map { [$0] } ?? []
+    return try Selection(
+      SelectionText(conditions: conditions, order: request.order), plugin.fields)
+  }
+
   package func window(
     _ request: ListRequest, start: Int, count: Int
   ) async throws -> BrowsedWindow {
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     let words = try request.query.nonBlank.map { try Query($0) }
-    let isPlain = request.condition.isEmpty && request.order == nil
-    let cursor = walk.cursors.withLock { $0[Walk.Start(request: request, offset: start)] }
-    guard isPlain, start == 0 || cursor != nil else {
+    guard request.condition.isEmpty, request.order == nil else {
       return try await selected(request, start: start, count: count, words, outcome)
     }
     let local = try await plugin.localRecords(in: environment)
-    var total: Int?
-    if words == nil, local.isCached, let store = environment.store {
-      total = try await store.status(of: name).records
+    guard start == 0 else {
+      guard local.isCached else {
+        return try await selected(request, start: start, count: count, words, outcome)
+      }
+      return try await walked(request, start: start, count: count, words)
     }
     outcome.syncHint = .command(plugin.syncArguments)
-    var run = ListingRun(
-      local.source, of: plugin, matching: words, .page(of: count, after: cursor), outcome)
+    var run = ListingRun(local.source, of: plugin, matching: words, .page(of: count), outcome)
     guard let records = try await Self.records(of: &run) else {
       return BrowsedWindow(columns: columns.map { BrowsedColumn($0) }, rows: [], total: 0)
     }
-    if let next = run.outcome.next {
-      walk.cursors.withLock { cursors in
-        // Those of another list are of no use.
-        cursors = cursors.filter { $0.key.request == request }
-        cursors[Walk.Start(request: request, offset: start + records.count)] = next
-      }
-    } else {
-      total = start + records.count
+    var total = run.outcome.next == nil ? records.count : run.outcome.total
+    if words == nil, local.isCached, let store = environment.store {
+      total = try await store.status(of: name).records
     }
-    return window(records, total: total ?? run.outcome.total, run.outcome)
+    return window(records, total: total, run.outcome)
+  }
+
+  /// A part of the cached records: those before it are passed over without being decoded, and not at all the next time.
+  private func walked(
+    _ request: ListRequest, start: Int, count: Int, _ words: Query?
+  ) async throws -> BrowsedWindow {
+    let records = plugin.recordStore(in: try environment.requiredStore())
+    let position = try await position(before: start, in: records, request, words)
+    let (slice, last) = try await records.slice(
+      PageRequest(matching: words, limit: count), after: position)
+    if let last { walk.mark(request, start + slice.records.count, last) }
+    return BrowsedWindow(
+      columns: columns.map { BrowsedColumn($0) },
+      rows: records.decoded(slice.records).records.map(row),
+      total: slice.hasMore ? nil : start + slice.records.count)
+  }
+
+  /// The position of the last record before a number.
+  private func position(
+    before start: Int, in records: RecordStore<P.Item>, _ request: ListRequest, _ words: Query?
+  ) async throws -> RecordPosition? {
+    let nearest = walk.nearest(request, to: start)
+    var (number, position) = (nearest?.number ?? 0, nearest?.position)
+    while number < start {
+      try Task.checkCancellation()
+      let (slice, last) = try await records.slice(
+        PageRequest(matching: words, limit: min(2000, start - number)), after: position)
+      number += slice.records.count
+      position = last ?? position
+      if let last { walk.mark(request, number, last) }
+      guard slice.hasMore, !slice.records.isEmpty else { break }
+    }
+    return position
+  }
+
+  package func count(_ request: ListRequest) async throws -> Int {
+    let records = plugin.recordStore(in: try environment.requiredStore())
+    let words = try request.query.nonBlank.map { try Query($0) }
+    _ = try await position(before: .max, in: records, request, words)
+    return walk.nearest(request, to: .max)?.number ?? 0
   }
 
   /// `nil` if nothing is cached or bundled.
@@ -120,9 +178,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     _ request: ListRequest, start: Int, count: Int, _ words: Query?, _ outcome: ListingOutcome
   ) async throws -> BrowsedWindow {
     var outcome = outcome
-    let conditions = request.condition.nonBlank.map { [$0] } ?? []
-    let selection = try Selection(
-      SelectionText(conditions: conditions, order: request.order), plugin.fields)
+    let selection = try selection(of: request)
     let source = try await plugin.selected(by: selection, in: environment, by: index, &outcome)
     let first = PageRequest(matching: words, limit: count)
     let cursor = start > 0 ? source.cursor(skipping: start, from: first) : nil

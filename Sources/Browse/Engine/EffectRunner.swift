@@ -9,6 +9,7 @@ package final class EffectRunner: Sendable {
   private enum Slot: Hashable {
     case status(String)
     case window
+    case count
     case refresh(String)
     case record
     case picture
@@ -60,6 +61,10 @@ package final class EffectRunner: Sendable {
         }
         post(.window(request, start: start, result))
       }
+    case .count(let request):
+      run(effect, in: .count, of: request.source) { source, post in
+        post(.counted(request, try await source.count(request)))
+      }
     case .refresh(let name, let query, let isForced):
       run(effect, in: .refresh(name), of: name) { [self] source, post in
         try await refresh(source, query, isForced, post)
@@ -90,9 +95,11 @@ package final class EffectRunner: Sendable {
     case .stopSync(let name): running.withLock { $0[.sync(name)]?.task }?.cancel()
     case .open(let link): open(link)
     case .query(let text):
-      replace(.query, effect, with: Task { [self] in
-        post(.answered(text, await Self.result { try await answer(to: text) }))
-      })
+      replace(
+        .query, effect,
+        with: Task { [self] in
+          post(.answered(text, await Self.result { try await answer(to: text) }))
+        })
     case .copy, .redraw, .quit: break
     }
   }
@@ -112,12 +119,14 @@ package final class EffectRunner: Sendable {
       @escaping @Sendable (any BrowsedSource, @Sendable (BrowseEvent) -> Void) async throws -> Void
   ) {
     guard let source = sources[name] else { return }
-    replace(slot, effect, with: Task { [post] in
-      do { try await body(source, post) } catch {
-        guard !Task.isCancelled else { return }
-        post(.notice(Notice(.error, "\(name): \(Self.words(of: error))")))
-      }
-    })
+    replace(
+      slot, effect,
+      with: Task { [post] in
+        do { try await body(source, post) } catch {
+          guard !Task.isCancelled else { return }
+          post(.notice(Notice(.error, "\(name): \(Self.words(of: error))")))
+        }
+      })
   }
 
   private func replace(_ slot: Slot, _ effect: BrowseEffect, with task: Task<Void, Never>) {

@@ -7,6 +7,8 @@ package enum BrowseEvent: Sendable {
   case resized(width: Int, height: Int)
   case status(String, SourceStatus)
   case window(ListRequest, start: Int, Result<BrowsedWindow, BrowseFailure>)
+  /// The number of rows of a list.
+  case counted(ListRequest, Int)
   /// The end of a refresh; `nil` if the service was not asked.
   case refreshed(String, Result<Refreshed?, BrowseFailure>)
   /// A record with its details.
@@ -25,6 +27,7 @@ package enum BrowseEvent: Sendable {
 package enum BrowseEffect: Hashable, Sendable {
   case status(String)
   case window(ListRequest, start: Int, count: Int)
+  case count(ListRequest)
   /// Asks the service: for the list, or for the records that match a query.
   case refresh(String, query: String, isForced: Bool)
   case record(source: String, id: String)

@@ -82,7 +82,9 @@ package struct BrowseState: Sendable {
   }
 
   /// Opens a source with a query, a condition and an order, which may be empty.
-  package mutating func start(_ name: String?, _ change: (inout ListRequest) -> Void) -> [BrowseEffect] {
+  package mutating func start(_ name: String?, _ change: (inout ListRequest) -> Void)
+    -> [BrowseEffect]
+  {
     opened = sources.firstIndex { $0.name == name } ?? 0
     if name == nil { pane = .sources }
     sources[opened].list.ask(change)
@@ -99,10 +101,12 @@ package struct BrowseState: Sendable {
 
   /// The request of the picture of the selected record, in the size that there is room for.
   package var picture: PictureRequest? {
-    guard hasPictures, answer == nil, list.selected?.hasImage == true, let id = list.selected?.id,
-      let area = layout.picture
-    else { return nil }
-    return PictureRequest(source: source.name, id: id, columns: area.width, rows: area.height)
+    layout.picture.flatMap { request(ofPictureIn: $0) }
+  }
+
+  func request(ofPictureIn area: Area) -> PictureRequest? {
+    guard hasPictures, answer == nil, let row = list.selected, row.hasImage else { return nil }
+    return PictureRequest(source: source.name, id: row.id, columns: area.width, rows: area.height)
   }
 
   // MARK: - Events
@@ -115,6 +119,12 @@ package struct BrowseState: Sendable {
     case .status(let name, let status): change(name) { $0.status = status }
     case .window(let request, let start, let result):
       change(request.source) { _ = $0.list.take(result, of: request, at: start) }
+      let list = source.list
+      if list.request == request, start == 0, list.hasRows, list.total == nil {
+        effects = [.count(request)]
+      }
+    case .counted(let request, let count):
+      change(request.source) { $0.list.take(count: count, of: request) }
     case .refreshed(let name, let result): effects = refreshed(name, result)
     case .record(let name, let row): change(name) { $0.list.replace(row) }
     case .picture(let request, let picture): keep(picture, request)
@@ -274,7 +284,8 @@ package struct BrowseState: Sendable {
     switch pane {
     case .sources:
       answer = nil
-      opened = max(0, min(opened + max(-sources.count, min(count, sources.count)), sources.count - 1))
+      opened = max(
+        0, min(opened + max(-sources.count, min(count, sources.count)), sources.count - 1))
       cardTop = 0
     case .list:
       cardTop = 0

@@ -26,6 +26,8 @@ package struct ListState: Sendable {
   /// The version of the request that the rows answer.
   private var version = -1
   private var pending: Int?
+  /// The parts that were read, also those with fewer rows than expected.
+  private var answered: Set<Int> = []
   private var selectedID: String?
 
   package init(_ request: ListRequest) { self.request = request }
@@ -42,7 +44,10 @@ package struct ListState: Sendable {
   package var selected: BrowsedRow? { rows[selection] }
 
   /// The number of rows, as far as it is known.
-  package var count: Int { total ?? (rows.keys.max().map { $0 + 1 } ?? 0) }
+  package var count: Int { total ?? extent }
+
+  /// The number of rows that are known to be there.
+  private var extent = 0
 
   package var isLoading: Bool { pending != nil }
 
@@ -82,9 +87,11 @@ package struct ListState: Sendable {
       // The selected rows first, if there are any that stay.
       return ask(for: hasRows && selection > 0 ? top / Self.chunk : 0)
     }
-    // What is visible, and then what is near.
+    // What is visible, and then what is near; or what follows, if nobody knows whether anything does.
     let near = [top, top + height - 1, top + height + Self.chunk / 2, top - Self.chunk / 2]
-    for index in near where 0..<count ~= index && rows[index] == nil {
+    let end = total ?? (extent % Self.chunk == 0 ? extent + 1 : extent)
+    for index in near.map({ total == nil ? min($0, end - 1) : $0 })
+    where 0..<end ~= index && !answered.contains(index / Self.chunk) {
       return ask(for: index / Self.chunk)
     }
     return nil
@@ -107,7 +114,7 @@ package struct ListState: Sendable {
       return take(window, at: start)
     case .failure(let error):
       failure = error.message
-      if version != request.version { (rows, total, hasRows) = ([:], 0, true) }
+      if version != request.version { (rows, total, hasRows, answered) = ([:], 0, true, []) }
       version = request.version
       return true
     }
@@ -115,8 +122,7 @@ package struct ListState: Sendable {
 
   private mutating func take(_ window: BrowsedWindow, at start: Int) -> Bool {
     if version != request.version {
-      rows = [:]
-      total = nil
+      (rows, answered, total, badge, extent) = ([:], [], nil, nil, 0)
       version = request.version
     }
     hasRows = true
@@ -125,7 +131,9 @@ package struct ListState: Sendable {
       extents = columns.map { ($0.label.displayWidth, $0.label.displayWidth) }
       idColumn = nil
     }
-    (warnings, badge) = (window.warnings, window.badge)
+    if start == 0 || !window.warnings.isEmpty { warnings = window.warnings }
+    badge = window.badge ?? badge
+    answered.insert(start / Self.chunk)
     if idColumn == nil {
       idColumn = columns.indices.first { index in
         !window.rows.isEmpty && window.rows.allSatisfy { $0.cells[index] == $0.id }
@@ -135,14 +143,16 @@ package struct ListState: Sendable {
       rows[start + offset] = row
       for (index, cell) in row.cells.enumerated() { measure(cell, index) }
     }
-    if let known = window.total {
-      total = known
-    } else if window.rows.count < Self.chunk {
-      total = start + window.rows.count
-    }
+    total = window.total ?? total
+    extent = max(extent, start + window.rows.count)
     keepSelection()
     forget(around: start)
     return true
+  }
+
+  package mutating func take(count: Int, of request: ListRequest) {
+    guard request == self.request, version == request.version, total == nil else { return }
+    total = count
   }
 
   private mutating func measure(_ cell: String, _ index: Int) {
@@ -169,6 +179,7 @@ package struct ListState: Sendable {
     guard rows.count > Self.maxRows else { return }
     let kept = start - Self.maxRows / 2..<start + Self.maxRows / 2
     rows = rows.filter { kept.contains($0.key) }
+    answered = Set(rows.keys.map { $0 / Self.chunk })
   }
 
   /// Replaces a record by the same one with its details.

@@ -59,7 +59,10 @@ package struct BrowseLayout: Hashable, Sendable {
     else { return }
     let columns = min(Self.maxPictureColumns, area.width * 2 / 5)
     let lines = min(columns / 2, area.height - 1)
-    picture = Area(area.endColumn - columns, area.row, columns, lines)
+    let place = Area(area.endColumn - columns, area.row, columns, lines)
+    // There is none, as is known now.
+    if case .some(nil) = state.request(ofPictureIn: place).flatMap({ state.pictures[$0] }) { return }
+    picture = place
   }
 
   /// The index of the first source that is shown.

@@ -216,8 +216,9 @@ package struct BrowseView {
     let room = area.width - state.source.name.displayWidth - 3
     let word = badge.map { " \($0.kind.rawValue)" } ?? ""
     let forms = ["\(theme.dot) \(text)", theme.dot + word, theme.dot]
-    guard let shown = forms.map(\.safeLine).first(where: { $0.displayWidth <= room - 8 })
-      ?? forms.last(where: { $0.displayWidth <= room })
+    guard
+      let shown = forms.map(\.safeLine).first(where: { $0.displayWidth <= room - 8 })
+        ?? forms.last(where: { $0.displayWidth <= room })
     else { return area.endColumn }
     let column = area.endColumn - shown.displayWidth - 1
     screen.put(shown, at: column, area.row, width: area.endColumn - column, style)
@@ -402,7 +403,8 @@ package struct BrowseView {
 
   private func promptHint(_ kind: BrowseState.Prompt) -> String? {
     switch kind {
-    case .filter: state.isOffline ? "Esc clears" : "Enter also asks the service\(theme.separator)Esc clears"
+    case .filter:
+      state.isOffline ? "Esc clears" : "Enter also asks the service\(theme.separator)Esc clears"
     case .condition:
       state.source.fields.first.map { "such as \($0.name)~text\(theme.separator)= != ~ < <= > >=" }
     case .query: "such as SELECT * FROM \(state.source.name)"
@@ -455,7 +457,8 @@ package struct BrowseView {
       let index = first + offset
       let field = index > 0 ? fields[index - 1].name : nil
       let sign =
-        order == field ? (field == nil ? "" : theme.ascending)
+        order == field
+        ? (field == nil ? "" : theme.ascending)
         : order == field.map { "-\($0)" } ? theme.descending : ""
       let row = area.row + offset
       screen.put(name, at: area.column, row, width: area.width - 2)

@@ -48,7 +48,7 @@ package final class Progress: Sendable {
       // Unstructured: it runs beside the rest of the program.
       Task {
         var pause = Self.delay
-        while (try? await Task.sleep(for: pause)) != nil {
+        while (try? await Task.sleep(for: pause)) != nil, !ProgressLine.isOver {
           if let text { ProgressLine.show(text, width: width) } else { ProgressLine.erase() }
           pause = Self.interval
         }
@@ -164,6 +164,9 @@ package enum ProgressLine {
       usleep(1000)
     }
   }
+
+  /// True if no line will be shown any more.
+  fileprivate static var isOver: Bool { isClosed.withLock(\.self) }
 
   /// Erases the line for good.
   package static func close() {

@@ -204,7 +204,8 @@ package enum Browser {
     let standard = [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
     let status = ExternalProgram.run(
       [path, url.absoluteString], variables,
-      descriptors: nowhere < 0 ? [:] : Dictionary(uniqueKeysWithValues: standard.map { ($0, nowhere) }))
+      descriptors: nowhere < 0
+        ? [:] : Dictionary(uniqueKeysWithValues: standard.map { ($0, nowhere) }))
     guard status == 0 else {
       throw CommandError(.unavailable, "\(opener) failed with status \(status)", hint: hint)
     }

@@ -23,7 +23,9 @@ struct Badge {
     origin.notes.map { note in
       let rest: HTML? =
         note == OriginBadge.pauseWords
-        ? origin.pause.map { #". It is asked again in <span data-countdown="\#($0)">\#($0) s</span>."# }
+        ? origin.pause.map {
+          #". It is asked again in <span data-countdown="\#($0)">\#($0) s</span>."#
+        }
         : nil
       return #"<p class="note" dir="auto">\#(note)\#(rest)</p>"#
     }

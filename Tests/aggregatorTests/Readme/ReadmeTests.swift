@@ -200,8 +200,8 @@ import Testing
       "issues show",
     ]
     if adding.contains(words.prefix(2).joined(separator: " ")) { return }
-    // It does not end by itself; ServeCommandTests and ServeGuideTests start it.
-    if words.first == "serve" { return }
+    // They do not end by themselves; ServeCommandTests, BrowseTerminalTests and ServeGuideTests start them.
+    if ["serve", "browse"].contains(words.first) { return }
     // It wants a store in PostgreSQL; PostgresSQLTests run it.
     if words.starts(with: ["store", "init-sql-role"]) { return }
     let line = words.joined(separator: " ")

@@ -56,7 +56,8 @@ import Testing
   @Test func sayThatTheServiceWasNotAsked() throws {
     let cached = Provenance(.cached, fetchedAt: Self.minutesAgo)
     #expect(try badge(cached, cache: .offline).origin.kind == .offline)
-    #expect(try badge(cached, cache: .offline).origin.explanation == "You chose to use local data only")
+    #expect(
+      try badge(cached, cache: .offline).origin.explanation == "You chose to use local data only")
   }
 
   @Test func nobodyAnswered() {

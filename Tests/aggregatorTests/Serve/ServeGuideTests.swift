@@ -11,7 +11,7 @@ import Testing
 @Suite struct ServeGuideTests {
   private static let folder = "Sources/AggregatorKit/AggregatorKit.docc"
 
-  @Test(arguments: [("Serve", 5), ("AMockServer", 5)])
+  @Test(arguments: [("Serve", 5), ("AMockServer", 5), ("Browse", 4)])
   func `the command lines of the guides are valid`(guide: String, count: Int) throws {
     let text = try Repository.text(of: "\(Self.folder)/\(guide).md")
     let lines = text.matches(of: /\n\$ aggregator (.+)/).map { String($0.1) }

@@ -42,6 +42,13 @@ final class PseudoTerminal: Sendable {
     return attributes.c_lflag & tcflag_t(ECHO) != 0
   }
 
+  /// The modes of input, output, hardware and editing.
+  var modes: [tcflag_t] {
+    var attributes = termios()
+    tcgetattr(descriptor, &attributes)
+    return [attributes.c_iflag, attributes.c_oflag, attributes.c_cflag, attributes.c_lflag]
+  }
+
   /// Sets the size in cells, and that of a cell in pixels.
   func widen(to cells: UInt16, rows: UInt16 = 60, cell: (width: UInt16, height: UInt16) = (0, 0)) {
     var size = winsize(

@@ -1,0 +1,245 @@
+import AggregatorKit
+import Testing
+
+@testable import AggregatorBrowse
+@testable import AggregatorQueries
+@testable import AggregatorTerminal
+
+@Suite struct BrowseStateTests {
+  private func opened(total: Int = 300, isOffline: Bool = true) -> BrowsingState {
+    var browsing = BrowsingState(isOffline: isOffline)
+    browsing.open("heroes")
+    browsing.answer(total: total)
+    return browsing
+  }
+
+  @Test func `reads the first rows at once, and the service only if it may`() {
+    var browsing = BrowsingState()
+    browsing.open("heroes")
+    #expect(browsing.effects.contains(.status("heroes")))
+    #expect(browsing.effects.compactMap(\.window?.start) == [0])
+    #expect(!browsing.effects.contains(.refresh("heroes", query: "", isForced: false)))
+    var online = BrowsingState(isOffline: false)
+    online.open("heroes")
+    #expect(online.effects.contains(.refresh("heroes", query: "", isForced: false)))
+  }
+
+  @Test func `scrolling reads what is visible and what is near, one part at a time`() {
+    var browsing = opened(total: 100_000)
+    browsing.press(.end)
+    #expect(browsing.state.list.selection == 99_999)
+    #expect(browsing.effects.compactMap(\.window).count == 1)
+    #expect(browsing.effects.compactMap(\.window?.start).first == 99_968)
+    // Nothing else is asked for before the answer.
+    #expect(browsing.press(.home, .down, .end).compactMap(\.window).isEmpty)
+    browsing.press(.end)
+    browsing.handle(
+      .window(
+        browsing.state.source.list.request, start: 99_968,
+        .success(
+          BrowsedWindow(
+            columns: BrowsingState.columns, rows: BrowsingState.rows(99_968..<100_000),
+            total: 100_000))))
+    #expect(browsing.state.list.selected?.name == "Hero 99999")
+  }
+
+  @Test func `rows far away are forgotten`() {
+    var browsing = opened(total: 100_000)
+    for _ in 0..<2000 {
+      browsing.press(.pageDown)
+      browsing.answer(total: 100_000)
+    }
+    #expect(browsing.state.list.selection > 20_000)
+    #expect(browsing.state.list.selected != nil)
+    #expect(browsing.state.list[0] == nil)
+  }
+
+  @Test func `a filter asks for each text, and answers to earlier ones are dropped`() {
+    var browsing = opened()
+    browsing.press(.character("/"))
+    browsing.type("s")
+    let first = browsing.effects.compactMap(\.window).first?.request
+    browsing.type("p")
+    let second = browsing.effects.compactMap(\.window).first?.request
+    #expect(first?.query == "s")
+    #expect(second?.query == "sp")
+    guard let first, let second else { return }
+    func answer(_ request: ListRequest, _ name: String) -> BrowseEvent {
+      .window(
+        request, start: 0,
+        .success(
+          BrowsedWindow(
+            columns: BrowsingState.columns, rows: [BrowsingState.row(1, name)], total: 1)))
+    }
+    browsing.handle(answer(second, "Spider-Man"), answer(first, "Storm"))
+    #expect(browsing.state.list.selected?.name == "Spider-Man")
+    #expect(browsing.state.list.count == 1)
+    browsing.press(.escape)
+    #expect(browsing.effects.compactMap(\.window?.request.query) == [""])
+    #expect(browsing.state.prompt == nil)
+  }
+
+  @Test func `Enter after a filter asks the service, too`() {
+    var browsing = opened(isOffline: false)
+    browsing.press(.character("/"))
+    browsing.type("spi")
+    browsing.press(.enter)
+    #expect(browsing.effects.contains(.refresh("heroes", query: "spi", isForced: false)))
+    var offline = opened()
+    offline.press(.character("/"))
+    offline.type("spi")
+    #expect(offline.press(.enter).isEmpty)
+  }
+
+  @Test func `a deletion can be undone, and selects the record again`() {
+    var browsing = opened()
+    browsing.press(.down, .down)
+    let deletion = Deletion(source: "heroes", id: "2", name: "Hero 2")
+    #expect(browsing.press(.character("d")) == [.delete(deletion)])
+    browsing.handle(.deleted(deletion))
+    browsing.answer(total: 299) { BrowsingState.row($0 < 2 ? $0 : $0 + 1, "Hero") }
+    #expect(browsing.state.list.selected?.id == "3")
+    #expect(browsing.state.notice?.text.contains("u restores") == true)
+    #expect(browsing.press(.character("u")) == [.restore(deletion)])
+    browsing.handle(.restored(deletion))
+    browsing.answer(total: 300)
+    #expect(browsing.state.list.selected?.id == "2")
+    #expect(browsing.press(.character("u")).isEmpty)
+  }
+
+  @Test func `a reload keeps the rows until others are there, and the record that is selected`() {
+    var browsing = opened()
+    browsing.press(.down)
+    let request = browsing.state.source.list.request
+    browsing.handle(.synced("heroes", Notice(.note, "done")))
+    #expect(browsing.state.list.selected?.id == "1")
+    #expect(browsing.state.list.request != request)
+    // Two records are new.
+    browsing.answer(total: 302) { BrowsingState.row($0 - 2, "Hero") }
+    #expect(browsing.state.list.selected?.id == "1")
+    #expect(browsing.state.list.selection == 3)
+  }
+
+  @Test func `the order turns round when it is chosen again`() {
+    var browsing = opened()
+    browsing.press(.character("s"), .down, .down, .enter)
+    #expect(browsing.effects.compactMap(\.window?.request.order) == ["name"])
+    browsing.press(.character("s"), .enter)
+    #expect(browsing.state.source.list.request.order == "-name")
+    browsing.press(.character("s"), .up, .up, .enter)
+    #expect(browsing.state.source.list.request.order == nil)
+  }
+
+  @Test func `an invalid condition is said in the place of the list, and cleared by Escape`() {
+    var browsing = opened()
+    browsing.press(.character("f"))
+    browsing.type("nope")
+    browsing.press(.enter)
+    guard let request = browsing.effects.compactMap(\.window).first?.request else {
+      Issue.record("nothing was asked for")
+      return
+    }
+    #expect(request.condition == "nope")
+    browsing.handle(.window(request, start: 0, .failure(BrowseFailure("invalid condition"))))
+    #expect(browsing.text.contains("invalid condition"))
+    // It is not asked for again and again.
+    #expect(browsing.press(.down).isEmpty)
+    browsing.press(.escape)
+    #expect(browsing.effects.compactMap(\.window?.request.condition) == [""])
+  }
+
+  @Test func `a sync runs once, and the same key stops it`() {
+    var browsing = opened(isOffline: false)
+    #expect(browsing.press(.character("S")) == [.sync("heroes", pages: nil)])
+    browsing.handle(.syncing("heroes", progress: "heroes: page 3"))
+    #expect(browsing.text.contains("heroes: page 3"))
+    #expect(browsing.press(.character("S")) == [.stopSync("heroes")])
+    browsing.handle(.synced("heroes", Notice(.note, "heroes: stopped")))
+    #expect(browsing.press(.character("n")).contains(.sync("heroes", pages: 1)))
+  }
+
+  @Test func `offline asks no service`() {
+    var browsing = opened()
+    for key in "rnS" { #expect(browsing.press(.character(key)).isEmpty) }
+    #expect(browsing.state.notice?.kind == .warning)
+  }
+
+  @Test func `a failed refresh says why beside the rows`() throws {
+    var browsing = opened(isOffline: false)
+    var summary = ListingSummary(count: 1)
+    summary.provenance = CombinedProvenance(
+      Provenance(
+        .cached, fetchedAt: BrowsingState.now.addingTimeInterval(-200),
+        reason: SourceError(.unreachable, "no route to host")))
+    let badge = try #require(
+      OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
+    browsing.handle(.refreshed("heroes", .success(Refreshed(badge, count: 1))))
+    browsing.answer(total: 300)
+    browsing.handle(.resized(width: 100, height: 24))
+    #expect(browsing.text.contains("Offline · cached 3 min ago"))
+    #expect(browsing.text.contains("No route to host"))
+    #expect(browsing.text.contains("Hero 1"))
+  }
+
+  @Test func `the web page, the ID and the record leave by effects`() {
+    var browsing = opened()
+    #expect(browsing.press(.character("o")) == [.open("https://example.com/0")])
+    #expect(browsing.press(.character("y")) == [.copy("0")])
+    #expect(browsing.press(.enter) == [.record(source: "heroes", id: "0")])
+    #expect(browsing.state.isCardOpen)
+    browsing.press(.escape)
+    #expect(!browsing.state.isCardOpen)
+    #expect(browsing.press(.character("q")) == [.quit])
+  }
+
+  @Test func `a query in SQL takes the place of the list until Escape`() {
+    var browsing = opened()
+    browsing.press(.character(":"))
+    browsing.type("SELECT 1")
+    #expect(browsing.press(.enter) == [.query("SELECT 1")])
+    let columns = [BrowsedColumn("1", "1", isNumeric: true)]
+    let row = BrowsedRow(id: "0", name: "1", cells: ["1"], card: [.init("1", "1")])
+    browsing.handle(
+      .answered(
+        "SELECT 1", .success(BrowsedWindow(columns: columns, rows: [row], total: 1))))
+    #expect(browsing.state.list.count == 1)
+    // Rows of a query cannot be deleted.
+    #expect(browsing.press(.character("d")).isEmpty)
+    browsing.press(.escape)
+    #expect(browsing.state.list.count == 300)
+    // A mistake can be mended.
+    browsing.press(.character(":"), .enter)
+    browsing.handle(.answered("SELECT 1", .failure(BrowseFailure("no such column: 1"))))
+    #expect(browsing.state.prompt?.line.text == "SELECT 1")
+    #expect(browsing.state.notice?.text == "no such column: 1")
+  }
+
+  @Test func `the mouse selects, opens and scrolls`() {
+    var browsing = opened()
+    browsing.handle(.input(.click(column: 30, row: 4)))
+    #expect(browsing.state.list.selection == 2)
+    #expect(
+      browsing.handle(.input(.click(column: 30, row: 4)))
+        == [.record(source: "heroes", id: "2")])
+    browsing.press(.escape)
+    browsing.handle(.input(.wheel(column: 30, row: 4, isUp: false)))
+    #expect(browsing.state.list.selection == 5)
+    browsing.handle(.input(.click(column: 2, row: 1)))
+    #expect(browsing.state.source.name == "countries")
+    #expect(browsing.effects.compactMap(\.window?.request.source) == ["countries"])
+  }
+
+  @Test func `keys are text while a line is typed, and pasted text is one line`() {
+    var browsing = opened()
+    browsing.press(.character("/"))
+    browsing.type("qd?")
+    browsing.handle(.input(.paste("a\u{1B}[31mb\nc")))
+    #expect(browsing.state.prompt?.line.text == "qd?a␛[31mb c")
+    browsing.press(.control("w"), .control("u"))
+    #expect(browsing.state.prompt?.line.text == "")
+    browsing.press(.backspace)
+    #expect(browsing.state.prompt == nil)
+    // Pasted elsewhere it does nothing.
+    #expect(browsing.handle(.input(.paste("q"))).isEmpty)
+  }
+}

@@ -1,0 +1,221 @@
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+/// `browse` on a terminal.
+@Suite(.timeLimit(.minutes(10)))
+struct BrowseTerminalTests {
+  private let terminal: PseudoTerminal
+  private let home: TestHome
+
+  init() throws {
+    terminal = try PseudoTerminal()
+    terminal.widen(to: 80, rows: 24)
+    home = try TestHome()
+  }
+
+  static let enter = "\u{1B}[?1049h"
+  static let leave = "\u{1B}[?1049l"
+
+  private func start(
+    _ line: String = "browse countries --offline", _ variables: [String: String?] = [:]
+  ) throws -> Binary.Run {
+    let variables: [String: String?] = [
+      "TERM": "xterm", "LC_ALL": "C.UTF-8", "SWIFT_BACKTRACE": "enable=no",
+    ].merging(variables) { $1 }
+    return try Binary.start(
+      line, environment: variables, terminal: terminal.descriptor, in: home.sandbox,
+      output: .descriptor(terminal.descriptor), isMerged: true)
+  }
+
+  /// The ways to end it.
+  static let ends: [(key: String?, signal: Int32?, ending: Child.Ending)] = [
+    ("q", nil, .exit(0)), (nil, SIGTERM, .signal(SIGTERM)), (nil, SIGHUP, .signal(SIGHUP)),
+    (nil, SIGINT, .signal(SIGINT)), (nil, SIGQUIT, .signal(SIGQUIT)),
+    (nil, SIGSEGV, .signal(SIGSEGV)), (nil, SIGABRT, .signal(SIGABRT)),
+    (nil, SIGILL, .signal(SIGILL)), (nil, SIGBUS, .signal(SIGBUS)), (nil, SIGFPE, .signal(SIGFPE)),
+    (nil, SIGUSR1, .signal(SIGUSR1)), (nil, SIGALRM, .signal(SIGALRM)),
+    (nil, SIGXCPU, .signal(SIGXCPU)),
+  ]
+
+  @Test(arguments: 0..<ends.count)
+  func `every end leaves the terminal as it was`(number: Int) async throws {
+    let (key, signal, ending) = Self.ends[number]
+    let modes = terminal.modes
+    let run = try start()
+    try await terminal.read(until: Self.enter, "Afghanistan")
+    #expect(terminal.modes != modes)
+    if let key { terminal.type(key) }
+    if let signal { run.child.send(signal) }
+    let end = try await terminal.read(until: Self.leave)
+    // The cursor, wrapping, the mouse and pasting, too.
+    for mode in ["25h", "7h", "1000l", "1006l", "2004l"] {
+      #expect(end.contains("\u{1B}[?\(mode)"), "\(mode)")
+    }
+    #expect(try await run.outcome().ending == ending)
+    #expect(terminal.modes == modes)
+    #expect(await terminal.shown(within: 0).isEmpty)
+  }
+
+  @Test func `a terminal that goes away ends it`() async throws {
+    // Its own, which is closed.
+    let other = try PseudoTerminal()
+    other.widen(to: 80, rows: 24)
+    let run = try Binary.start(
+      "browse countries --offline", environment: ["TERM": "xterm", "LC_ALL": "C.UTF-8"],
+      terminal: other.descriptor, in: home.sandbox, output: .descriptor(other.descriptor))
+    try await other.read(until: "Afghanistan")
+    run.child.send(SIGHUP)
+    #expect(try await run.outcome().ending == .signal(SIGHUP))
+  }
+
+  @Test func `filters as one types, opens, deletes and restores`() async throws {
+    let run = try start()
+    try await terminal.read(until: "Afghanistan")
+    terminal.type("/")
+    terminal.type("fran")
+    try await terminal.read(until: "Paris")
+    terminal.type("\r\r")
+    try await terminal.read(until: "Esc")
+    terminal.type("\u{1B}")
+    try await terminal.read(until: "filter")
+    terminal.type("d")
+    try await terminal.read(until: "Deleted \"France\"")
+    let ids = try await home.column("code", "countries list --offline --deleted")
+    #expect(ids == ["FR"])
+    terminal.type("u")
+    try await terminal.read(until: "Restored \"France\"")
+    #expect(try await home.column("code", "countries list --offline --deleted").isEmpty)
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
+  @Test func `a query and a condition on the command line come first`() async throws {
+    let run = try start("browse countries land --where region=EU --sort -name --offline")
+    let screen = try await terminal.read(until: "Åland")
+    #expect(screen.contains("where region=EU"))
+    #expect(screen.contains("Switzerland"))
+    #expect(!screen.contains("Thailand"))
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
+  @Test func `a new size is drawn`() async throws {
+    let run = try start()
+    try await terminal.read(until: "Sources", "Afghanistan")
+    terminal.widen(to: 40, rows: 12)
+    run.child.send(SIGWINCH)
+    // Without the sources, the title is at the left edge.
+    try await terminal.read(until: "\u{1B}[2J", "\u{1B}[1;2H\u{1B}[0;1mcountries")
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
+  @Test func `a service that does not answer holds up nothing`() async throws {
+    let server = try LoopbackServer { _ in .stalled(after: Data("[".utf8), of: 100) }
+    defer { server.stop() }
+    let run = try start("browse countries", ["COUNTRIES_URL": "\(server.baseURL)/countries.json"])
+    try await terminal.read(until: "Afghanistan")
+    try await terminal.read(until: "Fetching…")
+    // The request is open, and keys work.
+    _ = await server.requests(atLeast: 1)
+    terminal.type("/zimb")
+    try await terminal.read(until: "Harare")
+    terminal.type("\u{1B}")
+    try await terminal.read(until: "Afghanistan")
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
+  @Test func `messages of the program follow when it has ended`() async throws {
+    let run = try start("browse countries --offline --verbose")
+    try await terminal.read(until: "Afghanistan")
+    terminal.type("q")
+    try await terminal.read(until: Self.leave)
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
+  @Test func `copies through the terminal`() async throws {
+    let run = try start()
+    try await terminal.read(until: "Afghanistan")
+    terminal.type("y")
+    try await terminal.read(until: "\u{1B}]52;c;\(Data("AF".utf8).base64EncodedString())\u{7}")
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
+  @Test func `answers a query in SQL, and a mistake can be mended`() async throws {
+    let run = try start()
+    try await terminal.read(until: "Afghanistan")
+    terminal.type(":SELECT 6*7 AS answr\r")
+    try await terminal.read(until: "42")
+    terminal.type(":\u{15}SELECT nam FROM countries\r")
+    try await terminal.read(until: "no such column: nam")
+    terminal.type("\u{1B}q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setsid")))
+  func `Ctrl-Z gives the terminal back to the shell, and fg takes it again`() async throws {
+    let modes = terminal.modes
+    let program = try Binary.path
+    // A shell with job control, and the terminal that controls it.
+    let shell = try Child(
+      ["/usr/bin/setsid", "-c", "-w", "/bin/bash", "--norc", "--noprofile", "-i"],
+      environment: [
+        "HOME": home.sandbox.home.path, "PATH": "/usr/bin:/bin", "TERM": "xterm",
+        "LC_ALL": "C.UTF-8", "PS1": "ready> ",
+      ], directory: home.sandbox.work.path,
+      descriptors: [terminal.descriptor, terminal.descriptor, terminal.descriptor])
+    try await terminal.read(until: "ready> ")
+    terminal.type("stty -g > before; '\(program)' browse countries --offline\n")
+    try await terminal.read(until: Self.enter, "Afghanistan")
+    terminal.type("\u{1A}")
+    try await terminal.read(until: Self.leave, "Stopped", "ready> ")
+    terminal.type("stty -g > stopped; bg\n")
+    try await terminal.read(until: "ready> ")
+    // It runs in the background, and draws nothing.
+    terminal.type("echo a''b\n")
+    let background = try await terminal.read(until: "ab\r\n", "ready> ")
+    #expect(!background.contains(Self.enter))
+    terminal.type("fg\n")
+    try await terminal.read(until: Self.enter, "Afghanistan")
+    terminal.type("q")
+    try await terminal.read(until: Self.leave, "ready> ")
+    terminal.type("stty -g > after; exit\n")
+    #expect(await shell.ending() == .exit(0))
+    let before = try home.sandbox.text(of: "work/before")
+    #expect(try home.sandbox.text(of: "work/stopped") == before)
+    #expect(try home.sandbox.text(of: "work/after") == before)
+    #expect(terminal.modes == modes)
+  }
+
+  // MARK: - Without a terminal
+
+  @Test func `without a terminal it says so`() async throws {
+    let outcome = try await Binary.run("browse countries")
+    #expect(outcome.status == 64)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.contains("browse requires a terminal: standard input is not one"))
+    let run = try Binary.start("browse", terminal: terminal.descriptor, in: home.sandbox)
+    let piped = try await run.outcome()
+    #expect(piped.status == 64)
+    #expect(piped.errors.contains("standard output is not one"))
+  }
+
+  @Test func `a terminal without a cursor is refused`() async throws {
+    let run = try start("browse", ["TERM": "dumb"])
+    try await terminal.read(until: "TERM is \"dumb\"")
+    #expect(try await run.outcome().status == 64)
+  }
+
+  @Test(arguments: [
+    "browse nowhere", "browse countries --no-input", "browse countries --sort nope",
+  ])
+  func `what cannot be shown is refused before anything is drawn`(line: String) async throws {
+    let run = try start(line)
+    let screen = try await terminal.read(until: "error: ")
+    #expect(!screen.contains(Self.enter))
+    #expect(try await run.outcome().status == 64)
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+/// The screens of `browse` as a real terminal shows them: tmux.
+@Suite(.timeLimit(.minutes(10)))
+struct BrowseTmuxTests {
+  private static let path = "/usr/bin/tmux"
+  private static let isInstalled = FileManager.default.isExecutableFile(atPath: path)
+
+  private let home: TestHome
+
+  init() throws { home = try TestHome() }
+
+  private func tmux(_ arguments: [String]) async throws -> String {
+    let output = home.sandbox.root.appending(path: UUID().uuidString)
+    try Data().write(to: output)
+    let file = try FileHandle(forWritingTo: output)
+    let child = try Child(
+      [Self.path, "-S", home.sandbox.root.appending(path: "t").path, "-f", "/dev/null"] + arguments,
+      environment: ["HOME": home.sandbox.home.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"],
+      directory: home.sandbox.work.path,
+      descriptors: [nil, file.fileDescriptor, file.fileDescriptor])
+    _ = await child.ending()
+    return try String(contentsOf: output, encoding: .utf8)
+  }
+
+  /// The screen once it satisfies a condition.
+  private func screen(_ isReady: (String) -> Bool) async throws -> String {
+    let end = ContinuousClock.now + .seconds(600)
+    var screen = ""
+    while ContinuousClock.now < end {
+      screen = try await tmux(["capture-pane", "-p"])
+      if isReady(screen) { return screen }
+      await Task.yield()
+    }
+    Issue.record("\(screen)")
+    return screen
+  }
+
+  @Test(.enabled(if: isInstalled, "requires tmux"), arguments: BrowseViewTests.sizes)
+  func `the screen of tmux`(width: Int, height: Int) async throws {
+    let program = try Binary.path
+    _ = try await tmux([
+      "new-session", "-d", "-x", "\(width)", "-y", "\(height)",
+      "exec env SWIFT_BACKTRACE=enable=no '\(program)' browse heroes spi --offline --sort name",
+    ])
+    var screens = [try await screen { $0.contains("Spider-") }]
+    for key in ["Down", "Enter"] {
+      _ = try await tmux(["send-keys", key])
+      screens.append(try await screen { $0 != screens.last })
+    }
+    _ = try await tmux(["send-keys", "q"])
+    _ = try? await tmux(["kill-server"])
+    try expectGolden("browse-tmux-\(width)x\(height)", screens.joined())
+  }
+}

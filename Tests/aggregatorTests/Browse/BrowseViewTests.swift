@@ -1,0 +1,120 @@
+import AggregatorKit
+import Testing
+
+@testable import AggregatorBrowse
+@testable import AggregatorQueries
+@testable import AggregatorTerminal
+
+@Suite struct BrowseViewTests {
+  static let sizes = [(20, 6), (40, 12), (80, 24), (120, 40), (300, 80)]
+
+  private func browsing(_ width: Int, _ height: Int) throws -> BrowsingState {
+    var browsing = BrowsingState(["countries", "heroes", "products"])
+    browsing.open("heroes", width: width, height: height)
+    var summary = ListingSummary(count: 1)
+    summary.provenance = CombinedProvenance(
+      Provenance(.cached, fetchedAt: BrowsingState.now.addingTimeInterval(-7200)))
+    let badge = OriginBadge(summary, choosesLocal: false, at: BrowsingState.now)
+    let names = ["Wolverine", "Spider-Man", "日本の英雄", "Storm", "Darkhölme, Raven"]
+    while let (request, start, count) = browsing.effects.lazy.compactMap(\.window).first {
+      let range = start..<min(1432, start + count)
+      var window = BrowsedWindow(
+        columns: BrowsingState.columns,
+        rows: range.map { BrowsingState.row(1440 + $0, names[$0 % names.count]) }, total: 1432)
+      window.badge = badge
+      browsing.handle(.window(request, start: start, .success(window)))
+    }
+    browsing.handle(
+      .status(
+        "heroes",
+        SourceStatus(
+          count: 1432, total: 150_421, fetchedAt: BrowsingState.now.addingTimeInterval(-7200))))
+    browsing.press(.down)
+    return browsing
+  }
+
+  @Test(arguments: sizes)
+  func `the whole screen`(width: Int, height: Int) throws {
+    let browsing = try browsing(width, height)
+    try expectGolden("browse-\(width)x\(height)", browsing.text)
+  }
+
+  @Test(arguments: sizes)
+  func `the keys, a sort, a filter and an open record`(width: Int, height: Int) throws {
+    var browsing = try browsing(width, height)
+    browsing.press(.character("?"))
+    var text = browsing.text
+    browsing.press(.escape, .character("s"), .down)
+    text += browsing.text
+    browsing.press(.escape, .character("/"))
+    browsing.type("spi")
+    browsing.answer(total: 0)
+    text += browsing.text
+    browsing.press(.escape)
+    browsing.answer(total: 1432)
+    browsing.press(.enter)
+    text += browsing.text
+    browsing.press(.escape, .tab, .tab)
+    text += browsing.text
+    try expectGolden("browse-panes-\(width)x\(height)", text)
+  }
+
+  @Test(arguments: sizes)
+  func `without UTF-8 signs are ASCII`(width: Int, height: Int) throws {
+    let browsing = try browsing(width, height)
+    let screen = browsing.screen(Theme(hasColor: false, hasUTF8: false))
+    // The records are what they are.
+    let signs = screen.lines.joined().filter { "│─▌●▲▼▐┌┐└┘↓".contains($0) }
+    #expect(signs.isEmpty)
+  }
+
+  @Test func `without color nothing has one`() throws {
+    var browsing = try browsing(120, 40)
+    browsing.handle(.notice(Notice(.error, "failed")))
+    func codes(_ hasColor: Bool) -> Set<Substring> {
+      let screen = browsing.screen(Theme(hasColor: hasColor, hasUTF8: true))
+      return Set(
+        (0..<screen.height).flatMap { row in
+          screen.row(row).flatMap { $0.style.codes.split(separator: ";").map { Substring($0) } }
+        })
+    }
+    #expect(codes(false).isSubset(of: ["1", "2", "7"]))
+    #expect(codes(true).contains("31"))
+    // Foregrounds of the palette only, which suit dark and light backgrounds.
+    #expect(codes(true).isSubset(of: ["1", "2", "7", "31", "32", "33", "36"]))
+  }
+
+  @Test(arguments: ScreenTests.hostile)
+  func `a hostile record changes nothing but its own cells`(text: String) throws {
+    for (width, height) in Self.sizes {
+      var browsing = BrowsingState(["heroes"])
+      browsing.open("heroes", width: width, height: height)
+      func row(_ index: Int) -> BrowsedRow {
+        let name = index == 1 ? text : "Plain"
+        return BrowsedRow(
+          id: "\(index)", name: name, cells: ["\(index)", name, name],
+          card: [.init("Plain", "Plain"), .init(name, name)])
+      }
+      browsing.answer(total: 3, row)
+      let screen = browsing.screen()
+      #expect(screen.lines.allSatisfy { $0.displayWidth <= width })
+      // The rows before and after are as they are without it.
+      let names = screen.lines.filter { $0.contains("Plain") }
+      #expect(names.count >= 2)
+      // Also where it is the record that is shown.
+      browsing.press(.down, .enter)
+      #expect(browsing.screen().lines.allSatisfy { $0.displayWidth <= width })
+    }
+  }
+
+  @Test(arguments: [1, 2, 5, 19, 33, 59, 60, 61, 99, 100, 119, 301], [1, 2, 3, 7, 8, 15, 24, 81])
+  func `any size is drawn`(width: Int, height: Int) throws {
+    var browsing = try browsing(width, height)
+    #expect(browsing.screen().lines.count == height)
+    for key in [Key.character("?"), .escape, .character("s"), .escape, .character("f"), .tab, .end]
+    {
+      browsing.press(key)
+      #expect(browsing.screen().lines.count == height)
+    }
+  }
+}
