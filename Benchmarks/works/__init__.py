@@ -5,6 +5,7 @@ from .bench import Bench
 from .declared import declared
 from .fetching import fetch, latency, server_cost
 from .load import load
+from .page import page
 from .postgres import postgres
 from .searching import memory
 from .serve import serve
@@ -13,5 +14,5 @@ from .small import chain, fallback, scroll, start
 WORKS = {
     "start": start, "fallback": fallback, "chain": chain, "scroll": scroll, "latency": latency, "fetch": fetch,
     "again": again, "declared": declared, "memory": memory,
-    "postgres": postgres, "serve": serve, "load": load,
+    "postgres": postgres, "serve": serve, "page": page, "load": load,
 }

@@ -211,17 +211,7 @@ extension PostgresConnection {
   /// it has none.
   mutating func contents(of source: String) throws(PostgresFailure) -> String? {
     do throws(PostgresFailure) {
-      return try rows(
-        """
-        SELECT concat_ws(' ', s.last, s.records, s.removed_upstream, coalesce(h.last, 0), t.count, t.hash)
-        FROM aggregator_store.sources s
-          LEFT JOIN aggregator_store.history h ON h.source = s.number
-          CROSS JOIN LATERAL (
-            SELECT count(*), sum(hashtextextended(id, 0)::numeric) AS hash
-            FROM aggregator_store.tombstones WHERE source = s.number) t
-        WHERE s.name = $1 AND (s.records > 0 OR t.count > 0)
-        """, .text(source)
-      ).first?.text(0)
+      return try rows(.contents(of: source)).first?.text(0)
     } catch let error where error.isSchemaMissing { return nil }
   }
 }

@@ -81,7 +81,18 @@ extension PostgresStore {
 
   public func revision(of source: String) async throws(SourceError) -> String? {
     try await read { connection throws(PostgresFailure) in
-      try connection.contents(of: source)
+      let contents = connection.enqueue(.contents(of: source))
+      let numbers = connection.enqueue(.numbers(of: source))
+      let results = try connection.snapshot()
+      return results[contents].first?.text(0).map { "\($0) \(results[numbers].unrecorded.count)" }
+    } ?? nil
+  }
+
+  public func update(
+    of source: String, since mark: RecordMark?
+  ) async throws(SourceError) -> RecordUpdate? {
+    try await read { connection throws(PostgresFailure) in
+      try connection.update(of: source, since: mark)
     } ?? nil
   }
 

@@ -240,6 +240,15 @@ extension PostgresConnection: StoreTransaction {
     enqueue("DELETE FROM aggregator_store.pages WHERE source = $1", .integer(source))
   }
 
+  package mutating func checkpoint(
+    _ name: String, of source: Int64
+  ) throws(PostgresFailure) -> String? {
+    try rows(
+      "SELECT value FROM aggregator_store.checkpoints WHERE source = $1 AND name = $2",
+      .integer(source), .text(name)
+    ).first?.text(0)
+  }
+
   package mutating func setCheckpoint(_ name: String, to text: String?, of source: Int64) {
     guard let text else {
       enqueue(

@@ -1,5 +1,5 @@
 public import AggregatorCore
-import AggregatorStore
+public import AggregatorStore
 import Synchronization
 
 extension SQLiteStore {
@@ -27,13 +27,18 @@ extension SQLiteStore {
     let known = revisions.withLock { $0[RecordKey(source)] }
     let state = try await readers[0].state(of: source, since: known)
     revisions.withLock { $0[RecordKey(source)] = state }
-    guard let contents = state.contents else { return "" }
-    var deletions = Hasher()
-    deletions.combine(contents.deletions)
-    return [
-      Int64(contents.connection), contents.last, contents.records, contents.removedUpstream,
-      contents.lastChange, Int64(contents.deletions.count), Int64(deletions.finalize()),
-    ].map(String.init).joined(separator: " ")
+    return state.contents?.revision(unrecorded: state.unrecorded) ?? ""
+  }
+
+  public func update(
+    of source: String, since mark: RecordMark?
+  ) async throws(SourceError) -> RecordUpdate? {
+    // By the connection that tells of the revision, whose number is a part of it.
+    try await readers[0].perform { connection throws(SQLiteFailure) in
+      try connection.snapshot { connection throws(SQLiteFailure) in
+        try connection.update(of: source, since: mark)
+      }
+    } ?? nil
   }
 }
 
@@ -59,6 +64,20 @@ struct StoreFileState: Sendable {
 
   /// `nil` if the source has no records and deletions.
   var contents: Contents?
+
+  /// The number of replaced records that are not in the history: other details of a record are no change to be told of.
+  var unrecorded: Int64 = 0
+}
+
+extension StoreFileState.Contents {
+  fileprivate func revision(unrecorded: Int64) -> String {
+    var hasher = Hasher()
+    hasher.combine(deletions)
+    return [
+      Int64(connection), last, records, removedUpstream, lastChange, Int64(deletions.count),
+      Int64(hasher.finalize()), unrecorded,
+    ].map(String.init).joined(separator: " ")
+  }
 }
 
 extension StoreConnection {
@@ -71,11 +90,14 @@ extension StoreConnection {
       let version = try connection.row("PRAGMA data_version") { $0.integer(0) } ?? 0
       if let known, known.connection == connection.number, known.version == version { return known }
       // What is changed from here on is found with the next version.
-      let contents = try connection.snapshot { connection throws(SQLiteFailure) in
-        try connection.contents(of: source)
+      var state = StoreFileState(connection: connection.number, version: version)
+      try connection.snapshot { connection throws(SQLiteFailure) in
+        state.contents = try connection.contents(of: source)
+        guard let number = try connection.number(of: source) else { return }
+        let text = try connection.checkpoint(UnrecordedChanges.name, of: number)
+        state.unrecorded = UnrecordedChanges(text).count
       }
-      return StoreFileState(
-        connection: connection.number, version: version, contents: contents)
+      return state
     }
     return state ?? StoreFileState()
   }
@@ -102,5 +124,52 @@ extension Connection {
         removedUpstream: row.integer(2), lastChange: row.integer(3), deletions: Set(deletions))
     }
     return contents.flatMap { $0.records > 0 || !$0.deletions.isEmpty ? $0 : nil }
+  }
+
+  /// Reads what has changed since a mark; the caller reads at one time.
+  fileprivate mutating func update(
+    of source: String, since mark: RecordMark?
+  ) throws(SQLiteFailure) -> RecordUpdate? {
+    guard let contents = try contents(of: source), let number = try number(of: source) else {
+      return nil
+    }
+    let unrecorded = UnrecordedChanges(try checkpoint(UnrecordedChanges.name, of: number))
+    let deleted = try rows(
+      """
+      SELECT r.position FROM tombstones t JOIN records r ON r.source = t.source AND r.id = t.id
+      WHERE t.source = ?1 AND r.removed_upstream IS NULL
+      """, number
+    ) { $0.integer(0) }
+    var numbers = RecordNumbers(
+      revision: contents.revision(unrecorded: unrecorded.count), source: number,
+      last: contents.last, unrecorded: unrecorded, deleted: Set(deleted))
+    numbers.store = contents.connection
+    (numbers.records, numbers.removedUpstream) = (
+      Int(contents.records), Int(contents.removedUpstream)
+    )
+    let history = try row("SELECT trimmed, last FROM history WHERE source = ?1", number) {
+      (trimmed: $0.integer(0), last: $0.integer(1))
+    }
+    (numbers.trimmed, numbers.lastChange) = (history?.trimmed, history?.last)
+    guard let mark else { return numbers.update(since: nil, []) }
+    let others = (unrecorded.positions + mark.deleted).map { JSON.integer(Int($0)) }
+    let changed = try rows(
+      """
+      SELECT r.position, r.saved, r.json, r.removed_upstream,
+        EXISTS (SELECT 1 FROM tombstones t WHERE t.source = r.source AND t.id = r.id)
+      FROM (
+        SELECT position FROM changes WHERE number > ?2 AND number <= ?3
+        UNION SELECT position FROM records WHERE position > ?4 AND position <= ?3
+        UNION SELECT value FROM json_each(?5)) p
+      JOIN records r ON r.position = p.position
+      WHERE r.source = ?1 ORDER BY r.position LIMIT ?6
+      """, number, mark.last.change, mark.range.end, mark.last.position,
+      JSON.array(others).text, RecordUpdate.limit + 1
+    ) { row in
+      let record = StoredRecord(row)
+      let isListed = record.removedUpstreamAt == nil && row.integer(4) == 0
+      return (position: record.position, record: isListed ? record : nil)
+    }
+    return numbers.update(since: mark, changed)
   }
 }

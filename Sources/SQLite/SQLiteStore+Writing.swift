@@ -233,6 +233,14 @@ extension Connection: StoreTransaction {
     try run("DELETE FROM pages WHERE source = ?1", source)
   }
 
+  package mutating func checkpoint(
+    _ name: String, of source: Int64
+  ) throws(SQLiteFailure) -> String? {
+    try row(
+      "SELECT value FROM checkpoints WHERE source = ?1 AND name = ?2", source, name
+    ) { $0.text(0) } ?? nil
+  }
+
   package mutating func setCheckpoint(
     _ name: String, to text: String?, of source: Int64
   ) throws(SQLiteFailure) {

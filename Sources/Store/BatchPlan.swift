@@ -37,6 +37,9 @@ package struct BatchPlan: Sendable {
   /// The changes for the history, in order.
   private(set) var history: [Change] = []
 
+  /// The positions of records that are replaced without a change for the history.
+  private(set) var unrecorded: [Int64] = []
+
   /// The positions of all entries, in their order.
   private(set) var positions: [Int64] = []
 
@@ -104,6 +107,8 @@ package struct BatchPlan: Sendable {
       // Of a record that is new in this batch, no earlier state is known.
       if entry.isChange(old) {
         history.append(Change(kind: .changed, position: known.position, before: old))
+      } else {
+        unrecorded.append(known.position)
       }
       if case .replacement(let slot) = place {
         replacements[slot] = form

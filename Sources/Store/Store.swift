@@ -151,6 +151,14 @@ public protocol Store: Sendable {
   /// What was computed from the records holds as long as it is the same. It means nothing to another process.
   func revision(of source: String) async throws(SourceError) -> String?
 
+  /// What has changed since an update, as ``revision(of:)`` tells of, read at one time; `nil` if that is not known, as by
+  /// default. The first one, without a mark, has no records.
+  ///
+  /// Whoever has all records at a mark has them at the next one: without those that are outdated, and with those of the update.
+  func update(
+    of source: String, since mark: RecordMark?
+  ) async throws(SourceError) -> RecordUpdate?
+
   func status(of source: String) async throws(SourceError) -> StoreStatus
 
   /// Removes a source's records, pages, checkpoints and history. Their positions are never reused.
@@ -191,6 +199,10 @@ extension Store {
   }
 
   public func revision(of source: String) async throws(SourceError) -> String? { nil }
+
+  public func update(
+    of source: String, since mark: RecordMark?
+  ) async throws(SourceError) -> RecordUpdate? { nil }
 
   public func records(
     of source: String, at positions: [Int64]

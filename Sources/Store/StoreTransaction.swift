@@ -36,6 +36,9 @@ package protocol StoreTransaction: ~Copyable {
   /// Drops all pages of a source.
   mutating func removePages(of source: Int64) throws(Failure)
 
+  /// The text of a checkpoint; `nil` if there is none.
+  mutating func checkpoint(_ name: String, of source: Int64) throws(Failure) -> String?
+
   /// Gives a checkpoint another text; `nil` removes it.
   mutating func setCheckpoint(_ name: String, to text: String?, of source: Int64) throws(Failure)
 
@@ -121,6 +124,12 @@ extension StoreTransaction where Self: ~Copyable {
     let plan = BatchPlan(batch.entries, after: state.last, known: state.records)
     if !plan.insertions.isEmpty { try insert(plan.insertions, of: state.source, at: date) }
     if !plan.replacements.isEmpty { try replace(plan.replacements, at: date) }
+    if !plan.unrecorded.isEmpty {
+      var unrecorded = UnrecordedChanges(
+        try checkpoint(UnrecordedChanges.name, of: state.source))
+      unrecorded.add(plan.unrecorded)
+      try setCheckpoint(UnrecordedChanges.name, to: unrecorded.text, of: state.source)
+    }
     if !plan.returned.isEmpty { try mark(plan.returned, removedUpstreamAt: nil) }
     if let (key, page) = batch.page {
       try savePage(page, as: key, positions: plan.positions, of: state.source, at: date)

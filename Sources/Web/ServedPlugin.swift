@@ -2,6 +2,22 @@ package import AggregatorKit
 package import AggregatorQueries
 import AggregatorTerminal
 
+/// What the sources of a server share.
+package struct ServedResources: Sendable {
+  package static let none = ServedResources(imageFiles: nil, imagePool: .standard, duckDB: nil)
+
+  let imageFiles: ImageDiskCache?
+  let imagePool: ImagePool
+  /// `nil` if it is not installed, so that there is no Parquet.
+  let duckDB: DuckDB?
+
+  package init(imageFiles: ImageDiskCache?, imagePool: ImagePool, duckDB: DuckDB?) {
+    self.imageFiles = imageFiles
+    self.imagePool = imagePool
+    self.duckDB = duckDB
+  }
+}
+
 package struct ServedPlugin<P: Plugin>: ServedSource {
   private let plugin: P
   private let environment: PluginEnvironment
@@ -16,15 +32,17 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     @Sendable (_ body: @Sendable () async -> SyncResult) async throws -> SyncResult
 
   package init(
-    _ plugin: P, in environment: PluginEnvironment, imagesIn files: ImageDiskCache?,
-    parquetBy duckDB: DuckDB? = nil, syncing holder: @escaping SyncHolder = { body in await body() }
+    _ plugin: P, in environment: PluginEnvironment, sharing resources: ServedResources = .none,
+    syncing holder: @escaping SyncHolder = { body in await body() }
   ) {
     self.plugin = plugin
     self.environment = environment
     holdingSyncLock = holder
-    self.duckDB = duckDB
+    duckDB = resources.duckDB
     chain = Result { () throws(SourceError) in try plugin.source(in: environment) }
-    images = plugin.images(in: environment, files: files)
+    var fetching = environment
+    fetching.transport = resources.imagePool.transport(environment.transport)
+    images = plugin.images(in: fetching, files: resources.imageFiles)
     index = environment.store.map { store in
       RecordIndex(
         plugin.recordStore(in: store), plugin.fields, lacksDetails: plugin.lacksDetails)
@@ -224,6 +242,12 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   ) async throws -> LookupResult<LoadedImage> {
     guard hasImages else {
       throw SourceError(.notFound, "\(plugin.name) have no images")
+    }
+    // A local record has the address, too; a list with many pictures must not ask the service for each record.
+    if cache == .normal, let known = try? await find(id, .offline).item,
+      case let address? = try images.address(of: known, size)
+    {
+      return try await images.loader.image(at: address, cachePolicy: cache.policy)
     }
     let record = try await find(id, cache).item
     return try await plugin.image(of: record, size, in: images, cache.policy)

@@ -93,7 +93,8 @@ extension Command {
     let secrets = try secrets(invocation, environment, context)
     environment.warnIfNoStore(context.diagnostics)
     let metrics = Metrics()
-    let serving = try Serving(invocation, environment, metrics, context)
+    let images = ImagePool(for: limits)
+    let serving = try Serving(invocation, environment, metrics, images, context)
     let plugins = try invocation.sources(in: context)
     let sql = ServedSQL(of: plugins, in: environment)
     let adding =
@@ -135,18 +136,18 @@ extension Command {
   private struct Serving: Sendable {
     private let context: CommandContext
     private let metrics: Metrics
-    private let files: ImageDiskCache?
-    private let duckDB: DuckDB?
+    private let resources: ServedResources
 
     init(
       _ invocation: Invocation, _ environment: PluginEnvironment, _ metrics: Metrics,
-      _ context: CommandContext
+      _ images: ImagePool, _ context: CommandContext
     ) throws(CommandError) {
       let isRecorded = try RecordingOptions(
         invocation, environment.settings, of: context.catalog.name
       ).isOn
-      files = isRecorded ? nil : try context.imageFiles(environment.settings)
-      duckDB = try? DuckDB(context.variables)
+      resources = ServedResources(
+        imageFiles: isRecorded ? nil : try context.imageFiles(environment.settings),
+        imagePool: images, duckDB: try? DuckDB(context.variables))
       self.context = context
       self.metrics = metrics
     }
@@ -160,7 +161,7 @@ extension Command {
       var environment = environment
       environment.observer = environment.observer.also(
         metrics.observer(of: plugin.name).callAsFunction)
-      return ServedPlugin(plugin, in: environment, imagesIn: files, parquetBy: duckDB) { body in
+      return ServedPlugin(plugin, in: environment, sharing: resources) { body in
         try await lock.holding(body)
       }
     }
@@ -206,10 +207,13 @@ extension Command {
     return Access.loopbackNames + [name] + invocation.texts(host) + (session ?? [])
   }
 
+  private static var limits: ServerLimits {
+    ServerLimits(descriptors: ProcessResources.descriptors)
+  }
+
   private static func start(
     on address: String, _ port: Int, _ responder: HTTPServer.Responder
   ) throws(CommandError) -> HTTPServer {
-    let limits = ServerLimits(descriptors: ProcessResources.descriptors)
     do { return try HTTPServer(on: address, port: port, limits: limits, responder) } catch {
       var failure = CommandError(error)
       // The address is an option, not a setting.

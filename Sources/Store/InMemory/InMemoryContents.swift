@@ -184,6 +184,8 @@ extension InMemoryContents: StoreTransaction {
 
   mutating func removePages(of source: Int64) { pages = [:] }
 
+  func checkpoint(_ name: String, of source: Int64) -> String? { checkpoints[RecordKey(name)] }
+
   mutating func setCheckpoint(_ name: String, to text: String?, of source: Int64) {
     checkpoints[RecordKey(name)] = text
   }

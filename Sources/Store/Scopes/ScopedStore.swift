@@ -245,6 +245,12 @@ extension ScopedStore {
     try await checked(source).revision(of: source)
   }
 
+  package func update(
+    of source: String, since mark: RecordMark?
+  ) async throws(SourceError) -> RecordUpdate? {
+    try await checked(source).update(of: source, since: mark)
+  }
+
   package func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
     try await checked(source)
     let record = ScopeRecord(source: source, base: base)

@@ -231,9 +231,12 @@ extension HTMLRenderer {
 }
 
 extension String {
-  /// The first letter or digit behind titles: `J` of `Mr "Jo" Doe`.
+  /// The first letter or digit behind titles and articles: `J` of `Mr "Jo" Doe`.
   fileprivate var initial: String {
-    let titles: Set = ["mr", "mrs", "ms", "miss", "dr", "prof", "the"]
+    let titles: Set = [
+      "mr", "mrs", "ms", "miss", "mx", "dr", "prof", "sir", "madame", "monsieur", "mademoiselle",
+      "the", "a", "an",
+    ]
     let words = safeLine.split { !$0.isLetter && !$0.isNumber }
     let word = words.first { !titles.contains($0.lowercased()) } ?? words.first
     return word.map { $0.prefix(1).uppercased() } ?? "·"

@@ -64,10 +64,10 @@ for (const image of document.images) {
 }
 
 /* Pictures are loaded three at a time, while they are near the screen, so that other requests need not wait. */
-const pictures = { near: new Set(), loading: 0 };
+const pictures = { near: new Set(), loading: new Map() };
 const nearScreen = new IntersectionObserver(entries => {
   for (const { isIntersecting, target } of entries) {
-    if (isIntersecting) pictures.near.add(target); else pictures.near.delete(target);
+    if (isIntersecting) pictures.near.add(target); else leavePicture(target);
   }
   loadPictures();
 }, { rootMargin: "200px" });
@@ -78,22 +78,30 @@ function watchPictures() {
 
 function loadPictures() {
   for (const place of pictures.near) {
-    if (pictures.loading >= 3) return;
-    pictures.near.delete(place);
-    const address = place.dataset.image;
-    if (!address || !place.isConnected) continue;
-    delete place.dataset.image;
-    nearScreen.unobserve(place);
-    pictures.loading += 1;
+    if (pictures.loading.size >= 3) return;
+    if (!place.isConnected || pictures.loading.has(place)) continue;
     const image = new Image();
     image.alt = "";
     image.onload = image.onerror = ({ type }) => {
-      pictures.loading -= 1;
+      leavePicture(place);
+      nearScreen.unobserve(place);
+      delete place.dataset.image;
       if (type === "load") place.append(image);
       loadPictures();
     };
-    image.src = address;
+    pictures.loading.set(place, image);
+    image.src = place.dataset.image;
   }
+}
+
+/* Stops to load the picture of a place, if it has not arrived. */
+function leavePicture(place) {
+  pictures.near.delete(place);
+  const image = pictures.loading.get(place);
+  pictures.loading.delete(place);
+  if (!image) return;
+  image.onload = image.onerror = null;
+  if (!image.complete) image.src = "";
 }
 watchPictures();
 
@@ -183,8 +191,12 @@ function search() {
 /* Prepares a list that has just arrived. */
 function begin() {
   takenOut.clear();
+  isLong = false;
+  nearPages.disconnect();
+  resized.disconnect();
   const first = $(".records > *");
   if (first) first.dataset.page = location.href;
+  if (detail()) arrange($(".gallery", list()));
   mark();
   watch();
   watchPictures();
@@ -227,76 +239,186 @@ function folded(original) {
   return { text, places };
 }
 
-/* -- Long tables: pages of rows that are far from the screen are taken out, so that scrolling stays quick -- */
+/* -- Long lists: pages of records that are far from the screen are taken out, so that scrolling stays quick -- */
 
-const longTable = 200;
+const longList = 200;
 const takenOut = new Map();
-const nearRows = new IntersectionObserver(entries => {
-  const isLong = takenOut.size > 0 || $$("tbody.records > tr").length > longTable;
-  for (const { target, isIntersecting } of entries) {
-    if (isIntersecting) putBack(target); else if (isLong) takeOut(target);
+let isLong = false;
+const nearPages = observers("3000px 0px", entries => {
+  let isBack = false;
+  for (const { target, isIntersecting, boundingClientRect: { height } } of entries) {
+    if (isIntersecting) isBack = putBack(target) || isBack;
+    // While the list is hidden, its pages have no height.
+    else if (isLong && height) takeOut(target, height);
   }
-}, { rootMargin: "3000px 0px" });
+  if (!isBack) return;
+  mark();
+  highlight();
+});
 
-/* All records of the list, also those that are taken out. */
-function records() {
-  return $$(".records", list()).flatMap(page => $$(".record", takenOut.get(page) ?? page));
+/* Observes what comes as near to the screen as the margin, also in a box that scrolls, as tables do. */
+function observers(rootMargin, seen) {
+  const all = new Map();
+  return {
+    observe(element) {
+      const root = element.closest(".table-box");
+      if (!all.has(root)) all.set(root, new IntersectionObserver(seen, { root, rootMargin }));
+      all.get(root).observe(element);
+    },
+    unobserve(element) { for (const observer of all.values()) observer.unobserve(element); },
+    disconnect() {
+      for (const observer of all.values()) observer.disconnect();
+      all.clear();
+    },
+  };
 }
 
-function takeOut(page) {
-  if (takenOut.has(page) || !page.isConnected || !page.rows.length) return;
+/* What a page of the list has, or had before it was taken out. */
+const contents = page => takenOut.get(page) ?? page;
+
+function takeOut(page, height) {
+  if (takenOut.has(page) || !page.isConnected || !page.childElementCount) return;
   if ($("[aria-current]", page) || page.contains(document.activeElement)) return;
   const table = page.closest("table");
-  if (!table.style.tableLayout) {
+  if (table && !table.style.tableLayout) {
     // Else the columns would move with the rows that are there.
     for (const heading of $$("th", table.tHead)) heading.style.width = `${heading.offsetWidth}px`;
     table.style.tableLayout = "fixed";
   }
-  const cell = make("td", { colspan: page.rows[0].cells.length });
-  cell.style.height = `${page.offsetHeight}px`;
-  const gap = make("tr", { class: "gap", "aria-hidden": "true" }, cell);
-  gap.dataset.page = page.rows[0].dataset.page;
-  const rows = document.createDocumentFragment();
-  rows.append(...page.childNodes);
-  takenOut.set(page, rows);
+  const gap = table
+    ? make("tr", { class: "gap", "aria-hidden": "true" }, make("td", { colspan: page.rows[0].cells.length }))
+    : make("li", { class: "gap", "aria-hidden": "true" });
+  const begun = $$("[data-page]", page).at(-1);
+  if (begun) gap.dataset.page = begun.dataset.page;
+  const items = document.createDocumentFragment();
+  items.append(...page.childNodes);
+  takenOut.set(page, items);
   page.append(gap);
+  setHeight(page, height);
+}
+
+/* The height of what stands for the records of a page. */
+function setHeight(page, height) {
+  const gap = page.firstElementChild;
+  (gap.firstElementChild ?? gap).style.height = `${height}px`;
 }
 
 function putBack(page) {
-  const rows = takenOut.get(page);
-  if (!rows) return;
+  const items = takenOut.get(page);
+  if (!items) return false;
   takenOut.delete(page);
-  page.replaceChildren(rows);
-  mark();
-  highlight();
-  for (const row of $$("[data-page]", page)) inView.observe(row);
+  page.replaceChildren(items);
+  for (const item of $$("[data-page]", page)) inView.observe(item);
+  return true;
 }
 
 /* Puts back the page of a record that is to be shown. */
 function reveal(record) {
-  for (const [page, rows] of takenOut) {
-    if (rows.contains(record)) putBack(page);
+  for (const [page, items] of takenOut) {
+    if (items.contains(record) && putBack(page)) highlight();
   }
   return record;
 }
 
+/* -- Galleries: their pages have whole rows, so that a page follows the one before without a gap -- */
+
+const columnsOf = gallery => getComputedStyle(gallery).gridTemplateColumns.split(" ").length;
+
+/* Moves cards between a page of a gallery and those that follow it, until all but the last are full. */
+function arrange(page) {
+  if (!page?.offsetHeight) return;
+  const columns = columnsOf(page);
+  const size = columns * Math.ceil(20 / columns);
+  for (; page; page = pageAfter(page)) {
+    const cards = contents(page);
+    let next;
+    while (cards.childElementCount < size && (next = pageAfter(page))) {
+      const card = contents(next).firstChild;
+      if (card) cards.append(card); else remove(next);
+    }
+    while (cards.childElementCount > size) {
+      if (!pageAfter(page)) page.after(make("ol", { class: page.className }));
+      contents(pageAfter(page)).prepend(cards.lastChild);
+    }
+  }
+}
+
+function pageAfter(page) {
+  const next = page.nextElementSibling;
+  return next?.matches(".gallery") ? next : undefined;
+}
+
+function remove(page) {
+  takenOut.delete(page);
+  nearPages.unobserve(page);
+  page.remove();
+}
+
+/* Keeps rows whole, and the cards on the screen where they are, when another number of cards fits into a row. */
+let columns = 0;
+const resized = new ResizeObserver(([{ contentRect: { width } }]) => {
+  const all = $$(".gallery", list());
+  const before = columns;
+  columns = width && all.length ? columnsOf(all[0]) : 0;
+  if (!columns || columns === before) return;
+  const focus = document.activeElement;
+  const seen = $$(".gallery .record").find(card => card.getBoundingClientRect().bottom > 0);
+  const top = seen?.getBoundingClientRect().top;
+  for (const page of all) {
+    if (!page.previousElementSibling?.matches(".gallery")) arrange(page);
+  }
+  const shown = all.find(page => page.isConnected && !takenOut.has(page));
+  if (shown) {
+    const space = parseFloat(getComputedStyle(shown).rowGap);
+    const rows = page => Math.ceil(contents(page).childElementCount / columns);
+    const row = (shown.offsetHeight + space) / rows(shown);
+    for (const page of takenOut.keys()) setHeight(page, rows(page) * row - space);
+  }
+  watch();
+  if (seen) scrollBy(0, reveal(seen).getBoundingClientRect().top - top);
+  if (focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true });
+});
+
 function mark() {
   const id = detail()?.dataset.id;
   for (const record of $$(".record[aria-current]")) record.removeAttribute("aria-current");
-  if (id !== undefined) recordWith(id)?.setAttribute("aria-current", "true");
+  const record = id !== undefined && recordWith(id);
+  if (record) reveal(record).setAttribute("aria-current", "true");
   for (const button of $$(".step")) {
     button.hidden = false;
     button.disabled = !recordAt(Number(button.dataset.step));
   }
 }
 
+/* The record so many places after another one in the list, also if it is taken out. */
+function recordFrom(record, step) {
+  const pages = $$(".records", list());
+  let at = pages.indexOf(record.closest(".records"));
+  let line = $$(".record", pages[at]);
+  let index = line.indexOf(record) + step;
+  while (index < 0 && at > 0) {
+    line = $$(".record", contents(pages[at -= 1]));
+    index += line.length;
+  }
+  while (index >= line.length && at < pages.length - 1) {
+    index -= line.length;
+    line = $$(".record", contents(pages[at += 1]));
+  }
+  return line[index];
+}
+
+/* The first or the last record of the list. */
+function recordAtEnd(isLast) {
+  const pages = $$(".records", list());
+  return $$(".record", contents(pages.at(isLast ? -1 : 0))).at(isLast ? -1 : 0);
+}
+
 /* The record so many places after the open one in the list, or after the focused one. */
 function recordAt(step) {
-  const all = records();
   const id = detail()?.dataset.id;
-  const index = all.findIndex(record => (
-    id === undefined ? record === document.activeElement : record.dataset.id === id));
-  return index < 0 && id !== undefined ? undefined : all[index + step];
+  const record = id === undefined ? document.activeElement : recordWith(id);
+  if (record?.closest(".records")) return recordFrom(record, step);
+  return id === undefined && step > 0 && $(".records", list()) ? recordAtEnd(false) : undefined;
 }
 
 /* Opens the record before or after the open one, or moves to it in the list. */
@@ -310,16 +432,34 @@ function goTo(step, focus) {
   openDetail(record.href, focus);
 }
 
-const recordWith = id => $(`.record[data-id="${CSS.escape(id)}"]`);
+/* The record with an ID, also if it is taken out. */
+function recordWith(id) {
+  const selector = `.record[data-id="${CSS.escape(id)}"]`;
+  let record = $(selector);
+  for (const items of takenOut.values()) record ??= $(selector, items);
+  return record;
+}
 
-const nearEnd = new IntersectionObserver(entries => {
-  for (const { isIntersecting, target } of entries) {
-    if (isIntersecting && !target.dataset.failed) loadMore(target);
-  }
-}, { rootMargin: "0px 0px 600px" });
+/* Loads more when the end of the list comes near: a table scrolls in its box, so what follows it is always there. */
+function nearEnd() {
+  const link = $(".more a");
+  if (!link?.offsetParent || link.dataset.failed) return;
+  const box = $$(".table-box", list()).at(-1);
+  const rest = box ? box.scrollHeight - box.scrollTop - box.clientHeight : 0;
+  if (rest < 600 && link.getBoundingClientRect().top < innerHeight + 600) loadMore(link);
+}
+if (detail()) {
+  addEventListener("scroll", nearEnd, { capture: true, passive: true });
+  addEventListener("resize", nearEnd);
+}
 
-/* Lets the address follow the page that is being read. */
+/* Lets the address follow the page that is being read; browsers refuse to change it all the time. */
+let naming;
 const inView = new IntersectionObserver(() => {
+  naming ??= setTimeout(() => { naming = undefined; namePage(); }, 300);
+}, { rootMargin: "0px 0px -50%" });
+
+function namePage() {
   const pages = $$(".records > [data-page]");
   const page = pages.findLast(page => page.getBoundingClientRect().top < innerHeight / 2);
   if (!page) return;
@@ -327,17 +467,19 @@ const inView = new IntersectionObserver(() => {
   const address = new URL(listAddress());
   if (cursor) address.searchParams.set("cursor", cursor);
   showAddress(address);
-}, { rootMargin: "0px 0px -50%" });
+}
 
 function watch() {
   if (!detail()) return;
-  nearEnd.disconnect();
-  const link = $(".more a");
-  if (link) nearEnd.observe(link);
+  requestAnimationFrame(nearEnd);
   for (const page of $$(".records > [data-page]")) inView.observe(page);
-  // Each is judged again: those that left the screen while the table was short, too.
-  nearRows.disconnect();
-  for (const page of $$("tbody.records")) nearRows.observe(page);
+  if (!isLong && $$(".records > *", list()).length > longList) {
+    isLong = true;
+    // Pages that left the screen while the list was short are judged again.
+    nearPages.disconnect();
+  }
+  for (const page of $$(".records", list())) nearPages.observe(page);
+  resized.observe(list());
 }
 
 async function loadMore(link) {
@@ -369,16 +511,22 @@ async function loadMore(link) {
   }
 }
 
-/* Adds a page; one of another origin, or with other columns, keeps its own badge and headings. */
+/* Adds a page; one of another origin keeps its own badge and headings. */
 function append(next, items, link) {
-  const text = (selector, root) => $$(selector, root).at(-1)?.textContent;
   const place = link.parentElement;
-  const isSame = selector => text(selector, list()) === text(selector, next);
+  const badges = [list(), next].map(root => $$(".badge", root).at(-1));
+  const isSame = words => new Set(badges.map(badge => badge && words(badge))).size === 1;
   if (items.length) items[0].dataset.page = link.href;
-  if (isSame(".badge .label")) {
+  // An age grows while the list is read.
+  if (isSame(badge => $(".label", badge).textContent)
+    || isSame(badge => badge.className + $("time", badge)?.textContent)) {
     const last = $$(".records", list()).at(-1);
     // Each page of rows is a part of the table, which can be taken out.
-    if (last.matches("tbody")) last.after(...$$("tbody", next)); else last.append(...items);
+    if (last.matches("tbody")) last.after(...$$("tbody", next));
+    else {
+      contents(last).append(...items);
+      arrange(last);
+    }
   } else {
     $(".bar .count", next)?.remove();
     place.before(...$$(".bar, .table-box, ol.records", next));
@@ -387,7 +535,7 @@ function append(next, items, link) {
   place.before(...$$(".note", next).filter(note => !known.has(note.textContent)));
   place.replaceWith(...$$(".more, .end", next));
   const shown = $("[data-shown]");
-  if (shown) shown.textContent = String(Number(shown.textContent) + items.length);
+  if (shown) shown.textContent = number(amountIn(shown.textContent) + items.length);
   announce(`${items.length} more`);
   mark();
   watch();
@@ -477,7 +625,7 @@ function hideDetail() {
 /* Returns the focus to the list. */
 function focusRecord(id) {
   const record = (id !== undefined && recordWith(id)) || $(".record[aria-current]");
-  (record ?? $(".record") ?? field)?.focus({ preventScroll: Boolean(record) });
+  (record ? reveal(record) : $(".record") ?? field)?.focus({ preventScroll: Boolean(record) });
 }
 
 function closeDetail() {
@@ -559,11 +707,14 @@ document.addEventListener("submit", async event => {
   }
   const item = recordWith(detail().dataset.id)?.closest("li, tr");
   const gap = document.createComment("deleted");
+  const page = item?.closest(".gallery");
   item?.replaceWith(gap);
   changeCount(-1);
   const path = location.pathname;
   const address = new URL(listAddress());
   hideDetail();
+  arrange(page);
+  watch();
   history.replaceState(null, "", address);
   toast(`Deleted “${name}”`, { label: "Undo", run: () => restore(api, path, item, gap) });
 });
@@ -574,10 +725,12 @@ async function restore(api, path, item, gap) {
   } catch (error) {
     return toast(words(error), { label: "Try again", run: () => restore(api, path, item, gap) });
   }
-  if (item && gap.isConnected) {
+  if (item && (gap.isConnected || [...takenOut.values()].some(items => items.contains(gap)))) {
     gap.replaceWith(item);
     changeCount(1);
-    $(".record", item).focus();
+    const record = reveal($(".record", item));
+    arrange(item.closest(".gallery"));
+    record.focus();
   } else {
     focusRecord();
   }
@@ -586,9 +739,9 @@ async function restore(api, path, item, gap) {
 
 function changeCount(change) {
   const count = $(".count [data-shown]") ?? $(".count");
-  const number = count?.firstChild;
-  if (!number) return;
-  number.textContent = number.textContent.replace(/\d+/, text => String(Number(text) + change));
+  const text = count?.firstChild;
+  if (!text) return;
+  text.data = text.data.replace(/\d[\d,]*/, count => number(amountIn(count) + change));
 }
 
 /* -- Syncs: the server runs them, and every page shows those that are under way -- */
@@ -617,6 +770,7 @@ async function showSyncs() {
 
 const runs = sync => sync?.state === "running";
 const number = count => count.toLocaleString("en");
+const amountIn = text => Number(text.replaceAll(",", ""));
 
 function showSync(box) {
   const sync = syncs.get(box.dataset.source);
@@ -730,22 +884,19 @@ if (shortcuts) {
 
 /* The record that an arrow leads to; in a gallery, rows are as wide as the screen lets them be. */
 function neighbour(record, key) {
-  const all = records();
-  const index = all.indexOf(record);
+  if (key === "Home" || key === "End") return reveal(recordAtEnd(key === "End"));
   const gallery = record.closest(".gallery");
-  const line = $$(".record", record.closest(".records"));
-  const columns = gallery
-    ? line.filter(other => other.offsetTop === line[0].offsetTop).length : 1;
+  const columns = gallery ? columnsOf(gallery) : 1;
   const isRightToLeft = getComputedStyle(record).direction === "rtl";
   const steps = {
-    ArrowDown: columns, ArrowUp: -columns, Home: -index, End: all.length - 1 - index,
+    ArrowDown: columns, ArrowUp: -columns,
     ArrowRight: gallery ? (isRightToLeft ? -1 : 1) : 0,
     ArrowLeft: gallery ? (isRightToLeft ? 1 : -1) : 0,
   };
   const step = steps[key];
   if (!step) return null;
-  if (index + step < 0) return key === "ArrowUp" ? field : null;
-  return reveal(all[Math.min(index + step, all.length - 1)]);
+  const next = recordFrom(record, step) ?? (step > 0 ? recordAtEnd(true) : null);
+  return next ? reveal(next) : key === "ArrowUp" ? field : null;
 }
 
 document.addEventListener("keydown", event => {

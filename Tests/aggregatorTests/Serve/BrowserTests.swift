@@ -72,6 +72,7 @@ private struct BrowsedServices {
   let countries: FakeCountries
   let heroes: FakeComicVine
   let emptyHeroes: FakeComicVine
+  let allHeroes: FakeComicVine
   let products: FakeProducts
   let pictures: FakePictures
 
@@ -79,13 +80,14 @@ private struct BrowsedServices {
     let pictures = try FakePictures()
     self.pictures = pictures
     countries = try FakeCountries()
-    heroes = try FakeComicVine(
-      FakeCharacter.cast.prefix(55).map { character in
-        var character = character
-        character.picture =
-          character.id == FakeCharacter.unknown.id ? .none : .at(pictures.url.absoluteString)
-        return character
-      })
+    let cast = FakeCharacter.cast.map { character in
+      var character = character
+      character.picture =
+        character.id == FakeCharacter.unknown.id ? .none : .at(pictures.url.absoluteString)
+      return character
+    }
+    heroes = try FakeComicVine(Array(cast.prefix(55)))
+    allHeroes = try FakeComicVine(cast)
     emptyHeroes = try FakeComicVine(quirks: [.emptyPromise])
     let image = pictures.url.appending(path: "product.png").absoluteString
     products = try FakeProducts([
@@ -117,6 +119,7 @@ private struct BrowsedServices {
     case "stop heroes": heroes.stop()
     case "stall heroes": heroes.fail(with: .stalled)
     case "empty heroes": heroes.become(emptyHeroes)
+    case "all heroes": heroes.become(allHeroes)
     default: Issue.record("unknown command: \(command)")
     }
   }

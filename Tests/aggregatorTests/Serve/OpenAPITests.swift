@@ -42,7 +42,7 @@ import Testing
   private static func served(
     _ plugin: some Plugin, in environment: PluginEnvironment
   ) -> any ServedSource {
-    ServedPlugin(plugin, in: environment, imagesIn: nil)
+    ServedPlugin(plugin, in: environment)
   }
 
   private func validate(_ document: JSON) async throws -> Outcome {

@@ -18,8 +18,7 @@ import Testing
     source = ServedPlugin(
       CountriesPlugin(),
       in: PluginEnvironment(
-        settings: Settings([:]), transport: HTTPTransport.standard, store: store),
-      imagesIn: nil)
+        settings: Settings([:]), transport: HTTPTransport.standard, store: store))
   }
 
   private func save(_ capital: String, onDay day: Int) async throws {

@@ -41,7 +41,7 @@ import Testing
       store: InMemoryStore())
     let heroes = try #require(AggregatorPlugins.plugins.first { $0.name == "heroes" })
     func served(_ plugin: some Plugin) -> any ServedSource {
-      ServedPlugin(plugin, in: environment, imagesIn: nil)
+      ServedPlugin(plugin, in: environment)
     }
     let document = OpenAPI.document(
       for: [served(heroes)], of: OpenAPI.Server(version: "1", address: "http://a"))

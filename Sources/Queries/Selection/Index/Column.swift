@@ -40,6 +40,38 @@ final class Column: Sendable {
     var column: Column { Column(codes: codes, values: values) }
   }
 
+  /// This column with other rows: those at these indices, and of an index `~n` the value at `n` of `added`.
+  func rearranged(_ rows: [Int], adding added: [JSON]) -> Column {
+    var codesOfAdded: [JSON: UInt32] = [:]
+    let wanted = Set(added)
+    if !wanted.isEmpty {
+      for (code, value) in values.enumerated() where wanted.contains(value) {
+        codesOfAdded[value] = UInt32(code)
+      }
+    }
+    // As if they were read in this order; values that no row has any more are left out.
+    var numbers = [UInt32?](repeating: nil, count: values.count)
+    var (codes, kept, new) = ([UInt32](), [JSON](), [JSON: UInt32]())
+    codes.reserveCapacity(rows.count)
+    for row in rows {
+      if let old = row < 0 ? codesOfAdded[added[~row]] : self.codes[row] {
+        if numbers[Int(old)] == nil {
+          numbers[Int(old)] = UInt32(kept.count)
+          kept.append(values[Int(old)])
+        }
+        codes.append(numbers[Int(old)] ?? 0)
+      } else {
+        let value = added[~row]
+        if new[value] == nil {
+          new[value] = UInt32(kept.count)
+          kept.append(value)
+        }
+        codes.append(new[value] ?? 0)
+      }
+    }
+    return Column(codes: codes, values: kept)
+  }
+
   /// The order, which is made on first use.
   var ascending: Order {
     order.withLock { order in

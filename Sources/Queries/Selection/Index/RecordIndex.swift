@@ -3,9 +3,9 @@ package import AggregatorKit
 
 /// The values of fields of all cached records of a source: with it a page of a selection reads its own records only.
 ///
-/// The values are read when they are needed first, and kept as long as the records do not change: those of all fields, or,
-/// of more than a million records, only of those that are needed. There is room for 8 fields of a million records; those
-/// that were not needed for the longest time go.
+/// The values are read when they are needed first: those of all fields, or, of more than a million records, only of those
+/// that are needed. There is room for 8 fields of a million records; those that were not needed for the longest time go.
+/// When records have changed, only these are read again, if the store can tell which.
 package actor RecordIndex<Item: Record> {
   /// The largest number of values.
   static var maxCount: Int { 8_000_000 }
@@ -35,34 +35,32 @@ package actor RecordIndex<Item: Record> {
       if self.reading == reading { self.reading = nil }
     }
     guard let revision = try await records.store.revision(of: records.source) else { return nil }
-    let known = table?.revision == revision ? table : nil
-    let isMissing = { (field: Field<Item>) in known?.columns[field.name] == nil }
-    if let known, !fields.contains(where: isMissing) {
+    if let table, table.revision == revision, table.has(fields) {
       touch(fields.map(\.name))
-      return known
+      return table
     }
     let count = try await records.store.status(of: records.source).records
     // Decoding the records takes longer than reading their values.
-    let fits = count * self.fields.count <= Self.maxCount
-    let missing = (fits ? self.fields : fields).filter(isMissing)
-    touch(missing.map(\.name) + fields.map(\.name))
-    let task = Task { [records, lacksDetails] in
+    let wanted = count * self.fields.count <= Self.maxCount ? self.fields : fields
+    touch(wanted.map(\.name) + fields.map(\.name))
+    let task = Task { [reader, table] in
       await Result { () async throws(SourceError) in
-        try await RecordTable(missing, of: records, at: revision, lacksDetails)
+        try await reader.table(of: wanted, at: revision, after: table)
       }
     }
     reading = task
     let result = await task.value
     if reading == task { reading = nil }
     var read = try result.get()
-    if let known, known.positions == read.positions {
-      read.columns.merge(known.columns) { new, _ in new }
-    }
     let room = max(Self.maxCount / max(1, read.positions.count), fields.count)
     while recent.count > room { read.columns[recent.removeFirst()] = nil }
     recent.removeAll { read.columns[$0] == nil }
-    table = read
+    self.table = read
     return read
+  }
+
+  private var reader: RecordTable.Reader<Item> {
+    RecordTable.Reader(records: records, fields: fields, lacksDetails: lacksDetails)
   }
 
   /// The rows that match a query, by their rank; all without one.
@@ -90,40 +88,31 @@ package actor RecordIndex<Item: Record> {
 
 /// Records of a source at one time, and the values of some of their fields.
 struct RecordTable: Sendable {
-  let revision: String
+  private(set) var revision: String
+  /// `nil` if the store cannot tell what has changed since.
+  private var mark: RecordMark?
   /// The positions of the records, ascending.
   private(set) var positions: [Int64] = []
   /// True for each record that was stored without its details.
   private(set) var lacksDetails: [Bool] = []
-  private(set) var unreadable = UnreadableRows.none
-  /// The time at which the oldest record was stored.
-  private(set) var oldest: Date?
+  /// The time at which each record was stored.
+  private var dates: [Date] = []
+  /// The records that cannot be read.
+  private var unreadables: [Int64: (rows: UnreadableRows, date: Date)] = [:]
   fileprivate(set) var columns: [String: Column] = [:]
 
-  fileprivate init<Item: Record>(
-    _ fields: [Field<Item>], of records: RecordStore<Item>, at revision: String,
-    _ lacksDetails: (Item) -> Bool
-  ) async throws(SourceError) {
-    self.revision = revision
-    var builders = fields.map { _ in Column.Builder() }
-    var position: Int64 = 0
-    var hasMore = true
-    while hasMore {
-      let slice = try await records.store.records(
-        of: records.source, matching: [], after: position, limit: 2000)
-      for record in slice.records {
-        position = record.position
-        oldest = min(oldest ?? record.savedAt, record.savedAt)
-        let (items, failed) = records.decoded([record])
-        unreadable = unreadable + failed
-        guard let item = items.first else { continue }
-        positions.append(record.position)
-        self.lacksDetails.append(lacksDetails(item))
-        for index in fields.indices { builders[index].append(fields[index][item]) }
-      }
-      hasMore = slice.hasMore
-    }
-    for (field, builder) in zip(fields, builders) { columns[field.name] = builder.column }
+  var unreadable: UnreadableRows {
+    unreadables.values.reduce(.none) { $0 + $1.rows }
+  }
+
+  /// The time at which the oldest record was stored.
+  private(set) var oldest: Date?
+
+  /// The number of times that all records were read for this table, or the one that it follows.
+  private(set) var readings = 1
+
+  fileprivate func has<Item>(_ fields: [Field<Item>]) -> Bool {
+    fields.allSatisfy { columns[$0.name] != nil }
   }
 
   /// The row of a record; `nil` if it has none.
@@ -153,5 +142,145 @@ struct RecordTable: Sendable {
       columns[key.field.name]?.sort(&rows, isDescending: key.isDescending)
     }
     return rows
+  }
+}
+
+// MARK: - Reading
+
+extension RecordTable {
+  /// Reads the records of a store into tables.
+  struct Reader<Item: Record>: Sendable {
+    let records: RecordStore<Item>
+    let fields: [Field<Item>]
+    let lacksDetails: @Sendable (Item) -> Bool
+
+    /// The table of these fields, and those of an earlier one.
+    fileprivate func table(
+      of wanted: [Field<Item>], at revision: String, after earlier: RecordTable?
+    ) async throws(SourceError) -> RecordTable {
+      let known =
+        earlier?.revision == revision
+        ? earlier : try await updated(earlier)
+      let missing = wanted.filter { known?.has([$0]) != true }
+      if let known, missing.isEmpty { return known }
+      var read = try await whole(missing)
+      if let known, known.positions == read.positions, known.revision == read.revision {
+        read.columns.merge(known.columns) { new, _ in new }
+      } else if missing.count < wanted.count {
+        read = try await whole(wanted)
+      }
+      read.readings += earlier?.readings ?? 0
+      return read
+    }
+
+    /// A table of all records.
+    private func whole(_ fields: [Field<Item>]) async throws(SourceError) -> RecordTable {
+      var table: RecordTable
+      var attempts = 0
+      repeat {
+        table = try await scanned(fields)
+        attempts += 1
+        guard table.mark != nil else { return table }
+        // What has changed meanwhile, and was read or not.
+        if let table = try await updated(table) { return table }
+      } while attempts < 3
+      return table
+    }
+
+    private func scanned(_ fields: [Field<Item>]) async throws(SourceError) -> RecordTable {
+      let start = try await records.store.update(of: records.source, since: nil)
+      let revision = try await records.store.revision(of: records.source)
+      var table = RecordTable(revision: start?.mark.revision ?? revision ?? "", mark: start?.mark)
+      var builders = fields.map { _ in Column.Builder() }
+      var position: Int64 = 0
+      var hasMore = true
+      while hasMore {
+        let slice = try await records.store.records(
+          of: records.source, matching: [], after: position, limit: 2000)
+        for record in slice.records {
+          position = record.position
+          guard let item = table.append(record, in: records) else { continue }
+          table.lacksDetails.append(lacksDetails(item))
+          for index in fields.indices { builders[index].append(fields[index][item]) }
+        }
+        hasMore = slice.hasMore
+      }
+      for (field, builder) in zip(fields, builders) { table.columns[field.name] = builder.column }
+      table.findOldest()
+      return table
+    }
+
+    /// The table with what has changed since; `nil` if the store cannot tell, or the table has missed a record.
+    private func updated(_ table: RecordTable?) async throws(SourceError) -> RecordTable? {
+      guard let table, let mark = table.mark,
+        let update = try await records.store.update(of: records.source, since: mark)
+      else { return nil }
+      let updated = table.updated(by: update, self)
+      return updated.positions.count + updated.unreadables.count == update.count ? updated : nil
+    }
+  }
+
+  private init(revision: String, mark: RecordMark?) {
+    self.revision = revision
+    self.mark = mark
+  }
+
+  /// Adds a record, without its values; returns `nil` if it cannot be read.
+  private mutating func append<Item: Record>(
+    _ record: StoredRecord, in records: RecordStore<Item>
+  ) -> Item? {
+    let (items, failed) = records.decoded([record])
+    guard let item = items.first else {
+      unreadables[record.position] = (failed, record.savedAt)
+      return nil
+    }
+    positions.append(record.position)
+    dates.append(record.savedAt)
+    return item
+  }
+
+  private mutating func findOldest() {
+    oldest = ([dates.min()].compactMap(\.self) + unreadables.values.map(\.date)).min()
+  }
+
+  private func updated<Item>(by update: RecordUpdate, _ reader: Reader<Item>) -> RecordTable {
+    var table = RecordTable(revision: update.mark.revision, mark: update.mark)
+    table.readings = readings
+    guard !update.records.isEmpty || !update.outdated.isEmpty else {
+      (table.positions, table.lacksDetails, table.dates) = (positions, lacksDetails, dates)
+      (table.unreadables, table.columns, table.oldest) = (unreadables, columns, oldest)
+      return table
+    }
+    table.unreadables = unreadables.filter { !update.outdated.contains($0.key) }
+    // The rows that stay and the added ones, which are `~0`, `~1` and so on, in the order of their positions.
+    var rows: [Int] = []
+    rows.reserveCapacity(positions.count + update.records.count)
+    var added: [Item] = []
+    var next = 0
+    func keepRows(before position: Int64) {
+      while next < positions.count, positions[next] < position {
+        if !update.outdated.contains(positions[next]) {
+          rows.append(next)
+          table.positions.append(positions[next])
+          table.dates.append(dates[next])
+          table.lacksDetails.append(lacksDetails[next])
+        }
+        next += 1
+      }
+    }
+    for record in update.records {
+      keepRows(before: record.position)
+      guard let item = table.append(record, in: reader.records) else { continue }
+      rows.append(~added.count)
+      table.lacksDetails.append(reader.lacksDetails(item))
+      added.append(item)
+    }
+    keepRows(before: .max)
+    for field in reader.fields {
+      table.columns[field.name] = columns[field.name]?.rearranged(
+        rows, adding: added.map { field[$0] })
+    }
+    table.findOldest()
+    return table
   }
 }

@@ -1,0 +1,128 @@
+/// The records of a source at one time, as far as a store must know them to tell later what has changed.
+public struct RecordMark: Hashable, Sendable {
+  /// ``Store/revision(of:)`` at that time.
+  public let revision: String
+
+  /// Another one if the store may be another one: then its numbers mean nothing.
+  let store: Int
+
+  /// The position given last, and the change numbered last.
+  package let last: HistoryMark
+
+  /// The number of replaced records that are not in the history: the service sent other details of them.
+  let unrecorded: Int64
+
+  /// The positions of the records that only a deletion hides.
+  package let deleted: Set<Int64>
+
+  /// The numbers of the source that the mark belongs to.
+  package var range: PositionRange { PositionRange(of: last.position >> PositionRange.bits) }
+}
+
+/// What a mark must be updated with.
+public struct RecordUpdate: Sendable {
+  /// The most records of an update: to read all is not slower than to read more.
+  package static let limit = 5000
+
+  public let mark: RecordMark
+
+  /// The records that are new, may have changed or are no longer deleted, in the order of their positions, without deleted
+  /// ones and ones removed upstream.
+  public var records: [StoredRecord] = []
+
+  /// The positions of earlier records that are no longer listed or are among ``records``.
+  public var outdated: Set<Int64> = []
+
+  /// The number of all listed records, by which a reader notices if it has missed one.
+  public let count: Int
+}
+
+/// The records that were replaced without a change of the history, the text of a checkpoint: how many there ever were,
+/// and the positions of the last ones.
+package struct UnrecordedChanges: Sendable {
+  /// The name of the checkpoint.
+  package static let name = "unrecorded"
+
+  /// Enough for what is opened while a list is shown, and few enough to be written with each of them.
+  private static let keptCount = 200
+
+  package private(set) var count: Int64 = 0
+  package private(set) var positions: [Int64] = []
+
+  package init(_ text: String?) {
+    let numbers = (text ?? "").split(separator: " ").map { Int64($0) ?? 0 }
+    count = numbers.first ?? 0
+    positions = Array(numbers.dropFirst())
+  }
+
+  mutating func add(_ replaced: [Int64]) {
+    count &+= Int64(replaced.count)
+    positions = (positions + replaced).suffix(Self.keptCount)
+  }
+
+  var text: String { ([count] + positions).map(String.init).joined(separator: " ") }
+
+  /// True if the last positions are all that were added since a count.
+  fileprivate func reach(_ earlier: Int64) -> Bool {
+    0...Int64(positions.count) ~= count &- earlier
+  }
+}
+
+/// What a store reads for a ``RecordUpdate``, all at the same time.
+package struct RecordNumbers {
+  package var store = 0
+  package var revision: String
+  /// The number of the source.
+  package var source: Int64
+  package var last: Int64
+  /// All records, also those that are not listed.
+  package var records: Int
+  package var removedUpstream: Int
+  /// The numbers of the last change, and of the last that was removed; `nil` if there never was a history.
+  package var lastChange: Int64?
+  package var trimmed: Int64?
+  package var unrecorded: UnrecordedChanges
+  /// The positions of the records that only a deletion hides.
+  package var deleted: Set<Int64>
+
+  package init(
+    revision: String, source: Int64, last: Int64, unrecorded: UnrecordedChanges,
+    deleted: Set<Int64>
+  ) {
+    self.revision = revision
+    self.source = source
+    self.last = last
+    self.unrecorded = unrecorded
+    self.deleted = deleted
+    (records, removedUpstream) = (0, 0)
+  }
+
+  private var mark: RecordMark {
+    RecordMark(
+      revision: revision, store: store,
+      last: HistoryMark(
+        position: last, change: lastChange ?? PositionRange(of: source).start),
+      unrecorded: unrecorded.count, deleted: deleted)
+  }
+
+  /// The update of a mark, or the first one without; `nil` if it is not known what has changed.
+  ///
+  /// - Parameter rows: The records that the history has changes of since the mark, the unrecorded ones, those that were
+  ///   deleted then, and those behind its last one, by their positions; a record is `nil` if it is not listed.
+  package func update(
+    since earlier: RecordMark?, _ rows: [(position: Int64, record: StoredRecord?)]
+  ) -> RecordUpdate? {
+    let mark = mark
+    var update = RecordUpdate(mark: mark, count: records - removedUpstream - deleted.count)
+    guard let earlier else { return update }
+    let start = trimmed ?? PositionRange(of: source).start
+    guard rows.count <= RecordUpdate.limit, earlier.store == store,
+      earlier.last.position >> PositionRange.bits == source, earlier.last.position <= last,
+      earlier.last.change >= start, earlier.last.change <= mark.last.change,
+      unrecorded.reach(earlier.unrecorded)
+    else { return nil }
+    update.records = rows.compactMap(\.record)
+    update.outdated = Set(rows.map(\.position)).union(deleted.subtracting(earlier.deleted))
+    return update
+  }
+}
