@@ -34,6 +34,13 @@ package final class SyncJobs: Sendable {
   private struct RunningJob {
     var job: SyncJob
     var task: Task<Void, Never>?
+
+    /// The job as it is now: a sync of this server is alive, however long ago it was saved.
+    func job(at time: Duration) -> SyncJob {
+      var job = self.job
+      job.updatedAt = Timestamp(time)
+      return job
+    }
   }
 
   /// The running jobs and the last ones, by source, with the time.
@@ -44,10 +51,11 @@ package final class SyncJobs: Sendable {
       return jobs
     }
     // What was written last is up to an interval old.
+    let now = time.withLock(\.self)
     running.withLock { running in
-      for (source, local) in running { known[source] = local.job }
+      for (source, local) in running { known[source] = local.job(at: now) }
     }
-    return (known, time.withLock(\.self))
+    return (known, now)
   }
 
   /// Starts a sync of a source, up to `pages` or all, unless one is running.
@@ -91,8 +99,9 @@ package final class SyncJobs: Sendable {
     let task = Task {
       var last: SyncJob?
       while !Task.isCancelled {
-        let local = running.withLock { $0[name]?.job }
-        let (others, time) = local == nil ? await all() : ([:], sinceStart())
+        let now = sinceStart()
+        let local = running.withLock { $0[name]?.job(at: now) }
+        let (others, time) = local == nil ? await all() : ([:], now)
         guard let job = local ?? others[name] else { break }
         if job.result != last?.result || job.state(at: time) != .running {
           continuation.yield(job.event(at: time))

@@ -114,6 +114,28 @@ import Testing
     for await event in b.events(of: "other") { Issue.record("\(event)") }
   }
 
+  @Test func `a sync of this server is not interrupted, however long it takes`() async throws {
+    let (held, a) = (Held(), server())
+    await a.start(held.source, pages: nil)
+    let states = Task {
+      var names: [String?] = []
+      for await event in a.events(of: "held") { names.append(event.name) }
+      return names
+    }
+    // Nothing is saved meanwhile: the clock goes on at once.
+    clock.advance(by: SyncJobs.lease * 3)
+    #expect(await state(a, is: .running, .interrupted, isPassing: false) == .running)
+    held.isReleased.withLock { $0 = true }
+    let passing = Task {
+      while !Task.isCancelled {
+        clock.advance(by: .milliseconds(200))
+        await Task.yield()
+      }
+    }
+    #expect(await states.value.last == "done")
+    passing.cancel()
+  }
+
   @Test func `a server that ends interrupts its syncs, as does one that is killed`() async {
     let (held, a, b) = (Held(), server(), server())
     await a.start(held.source, pages: nil)
