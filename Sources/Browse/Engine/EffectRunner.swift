@@ -8,8 +8,8 @@ package final class EffectRunner: Sendable {
   /// A running task; a later one of the same kind takes its place.
   private enum Slot: Hashable {
     case status(String)
-    case window
-    case count
+    case window(String)
+    case count(String)
     case refresh(String)
     case record
     case picture
@@ -55,14 +55,15 @@ package final class EffectRunner: Sendable {
       }
     case .window(let request, let start, let count):
       opened.withLock { $0 = request.source }
-      run(effect, in: .window, of: request.source) { source, post in
+      run(effect, in: .window(request.source), of: request.source) { source, post in
         let result = await Self.result {
           try await source.window(request, start: start, count: count)
         }
-        post(.window(request, start: start, result))
+        // A cancelled request has a successor.
+        if !Task.isCancelled { post(.window(request, start: start, result)) }
       }
     case .count(let request):
-      run(effect, in: .count, of: request.source) { source, post in
+      run(effect, in: .count(request.source), of: request.source) { source, post in
         post(.counted(request, try await source.count(request)))
       }
     case .refresh(let name, let query, let isForced):

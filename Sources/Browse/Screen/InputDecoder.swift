@@ -20,13 +20,15 @@ package enum Input: Hashable, Sendable {
 ///
 /// Every sequence that it does not know is skipped as a whole, so that no part of it counts as keys.
 package struct InputDecoder {
-  private var bytes: [UInt8] = []
+  private var bytes: ArraySlice<UInt8> = []
   private var isPasting = false
   private var pasted: [UInt8] = []
+  /// True in a sequence that is longer than any known one, up to its end.
+  private var isSkipping = false
 
   private static let escape: UInt8 = 0x1B
   private static let pasteEnd = Array("\u{1B}[201~".utf8)
-  /// Nobody types more, and nobody pastes more into a line.
+  /// Nobody pastes more into a line.
   private static let maxPaste = 64 << 10
   private static let maxSequence = 64
 
@@ -37,32 +39,36 @@ package struct InputDecoder {
 
   /// - Parameter isComplete: True if no more bytes followed in time, so that an escape is the key.
   package mutating func take(_ more: [UInt8], isComplete: Bool = false) -> [Input] {
-    bytes += more
+    bytes = (bytes + more)[...]
     var inputs: [Input] = []
     while !bytes.isEmpty {
       if isPasting {
         guard let text = takePaste() else { break }
         inputs.append(.paste(text))
-        continue
+      } else if isSkipping {
+        let end = bytes.firstIndex(where: Self.endsSequence)
+        isSkipping = end == nil
+        bytes = end.map { bytes[($0 + 1)...] } ?? []
+      } else {
+        guard let (input, count) = next(isComplete) else { break }
+        bytes = bytes.dropFirst(count)
+        if let input { inputs.append(input) }
       }
-      guard let (input, count) = next(isComplete) else { break }
-      bytes.removeFirst(min(count, bytes.count))
-      if let input { inputs.append(input) }
     }
     return inputs
   }
 
+  private static func endsSequence(_ byte: UInt8) -> Bool { 0x40...0x7E ~= byte }
+
   /// The pasted text, once its end is there.
   private mutating func takePaste() -> String? {
-    guard let end = bytes.firstRange(of: Self.pasteEnd) else {
-      // The end may be cut.
-      let count = max(0, bytes.count - Self.pasteEnd.count)
-      pasted += bytes.prefix(min(count, max(0, Self.maxPaste - pasted.count)))
-      bytes.removeFirst(count)
-      return nil
-    }
-    pasted += bytes[..<end.lowerBound].prefix(max(0, Self.maxPaste - pasted.count))
-    bytes.removeFirst(end.upperBound)
+    let end = bytes.firstRange(of: Self.pasteEnd)
+    // The end may be cut.
+    let text = bytes[
+      ..<(end?.lowerBound ?? max(bytes.startIndex, bytes.endIndex - Self.pasteEnd.count))]
+    pasted += text.prefix(Self.maxPaste - pasted.count)
+    bytes = bytes[(end?.upperBound ?? text.endIndex)...]
+    guard end != nil else { return nil }
     isPasting = false
     defer { pasted = [] }
     return String(decoding: pasted, as: UTF8.self)
@@ -70,7 +76,7 @@ package struct InputDecoder {
 
   /// The first input, `nil` for bytes without meaning, and the number of its bytes; `nil` if they are incomplete.
   private mutating func next(_ isComplete: Bool) -> (Input?, count: Int)? {
-    let first = bytes[0]
+    guard let first = bytes.first else { return nil }
     switch first {
     case Self.escape: return sequence(isComplete)
     case 0x0D, 0x0A: return (.key(.enter), 1)
@@ -90,17 +96,23 @@ package struct InputDecoder {
   }
 
   private mutating func sequence(_ isComplete: Bool) -> (Input?, count: Int)? {
-    guard bytes.count > 1 else { return isComplete ? (.key(.escape), 1) : nil }
-    switch bytes[1] {
+    let rest = bytes.dropFirst()
+    switch rest.first {
+    case nil: return isComplete ? (.key(.escape), 1) : nil
     case UInt8(ascii: "["):
-      guard let end = bytes[2...].firstIndex(where: { 0x40...0x7E ~= $0 }) else {
-        return isComplete || bytes.count > Self.maxSequence ? (nil, bytes.count) : nil
+      let parameters = rest.dropFirst().prefix(Self.maxSequence).prefix { !Self.endsSequence($0) }
+      guard parameters.count < Self.maxSequence else {
+        isSkipping = true
+        return (nil, parameters.count + 2)
       }
-      let parameters = String(decoding: bytes[2..<end], as: UTF8.self)
-      return (input(parameters, Character(Unicode.Scalar(bytes[end]))), end + 1)
+      guard parameters.endIndex < bytes.endIndex else {
+        return isComplete ? (nil, bytes.count) : nil
+      }
+      let final = Character(Unicode.Scalar(bytes[parameters.endIndex]))
+      return (input(String(decoding: parameters, as: UTF8.self), final), parameters.count + 3)
     case UInt8(ascii: "O"):
-      guard bytes.count > 2 else { return isComplete ? (.key(.escape), 1) : nil }
-      return (input("", Character(Unicode.Scalar(bytes[2]))), 3)
+      guard let final = rest.dropFirst().first else { return isComplete ? (.key(.escape), 1) : nil }
+      return (input("", Character(Unicode.Scalar(final))), 3)
     default: return (.key(.escape), 1)
     }
   }

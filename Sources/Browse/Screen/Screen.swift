@@ -105,8 +105,8 @@ package struct Screen: Equatable, Sendable {
 
   /// Adds a style to what is in an area.
   package mutating func add(_ style: CellStyle, to area: Area) {
-    for row in max(0, area.row)..<max(0, min(area.endRow, height)) {
-      for column in max(0, area.column)..<max(0, min(area.endColumn, width)) {
+    for row in (area.row..<area.endRow).clamped(to: 0..<height) {
+      for column in (area.column..<area.endColumn).clamped(to: 0..<width) {
         let index = row * width + column
         cells[index].style = cells[index].style.adding(style)
       }
@@ -114,8 +114,8 @@ package struct Screen: Equatable, Sendable {
   }
 
   package mutating func clear(_ area: Area) {
-    for row in max(0, area.row)..<max(0, min(area.endRow, height)) {
-      for column in max(0, area.column)..<max(0, min(area.endColumn, width)) {
+    for row in (area.row..<area.endRow).clamped(to: 0..<height) {
+      for column in (area.column..<area.endColumn).clamped(to: 0..<width) {
         put(" ", 1, at: column, row, .plain)
       }
     }

@@ -61,7 +61,9 @@ package struct BrowseLayout: Hashable, Sendable {
     let lines = min(columns / 2, area.height - 1)
     let place = Area(area.endColumn - columns, area.row, columns, lines)
     // There is none, as is known now.
-    if case .some(nil) = state.request(ofPictureIn: place).flatMap({ state.pictures[$0] }) { return }
+    if case .some(nil) = state.request(ofPictureIn: place).flatMap({ state.pictures[$0] }) {
+      return
+    }
     picture = place
   }
 

@@ -89,7 +89,9 @@ package struct BrowseView {
       let age = isCached ? source.status.fetchedAt.map { shortAge($0) } ?? "" : ""
       let cached = isCached ? source.status.count.map(String.init) : nil
       let count = source.sync != nil ? "sync" : cached ?? (theme.hasUTF8 ? "–" : "-")
-      let numbers = area.width >= 24 ? "\(count) \(age.padded(to: 4))" : count
+      let dated = age.isEmpty ? count : "\(count) \(age.padded(to: 3))"
+      let fits = source.name.displayWidth + dated.displayWidth + 3 <= area.width
+      let numbers = fits ? dated : count
       let width = numbers.displayWidth
       if isOpened {
         screen.put(theme.marker, at: area.column, row, width: 1, theme.hint)

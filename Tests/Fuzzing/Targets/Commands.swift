@@ -1,4 +1,5 @@
 import AggregatorArguments
+import AggregatorBrowse
 import AggregatorCommand
 import AggregatorKit
 import AggregatorQueries
@@ -11,7 +12,9 @@ import UsersSource
 
 /// Command lines, complete and being typed.
 extension FuzzTarget {
-  static let commands = [arguments, typedLine, completion, conditions, curl, duration]
+  static let commands = [
+    arguments, typedLine, completion, conditions, curl, duration, terminalInput, screen,
+  ]
 
   private static let tree = CommandTree(
     "aggregator", plugins: [CountriesPlugin(), HeroesPlugin(), ProductsPlugin(), UsersPlugin()])
@@ -30,6 +33,50 @@ extension FuzzTarget {
     "heroes", "users", "list", "next", "--fields", "--timeout", "--session", "--cursor", "\n", "\n",
     "'", "\"", "\\", "$'", ",",
   ]
+
+  /// The keys, the mouse and pasted text of a terminal.
+  private static let terminalInput = FuzzTarget(
+    "terminal-input",
+    texts: [
+      "abc\r\t\u{7F}é日👍", "\u{1B}[A\u{1B}[1;5C\u{1B}OP\u{1B}[5~", "\u{1B}[<0;3;7M\u{1B}[<64;10;2M",
+      "a\u{1B}[200~pasted\nlines\u{1B}[201~b",
+    ],
+    tokens: [
+      "\u{1B}", "\u{1B}[", "\u{1B}O", "\u{1B}[<", "M", "m", "~", ";", "\u{1B}[200~", "\u{1B}[201~",
+      "\u{9B}", "99999",
+    ]
+  ) { text in
+    let bytes = Array(text.utf8)
+    var (whole, single) = (InputDecoder(), InputDecoder())
+    let inputs = whole.take(bytes) + whole.take([], isComplete: true)
+    var others: [Input] = []
+    for byte in bytes { others += single.take([byte]) }
+    others += single.take([], isComplete: true)
+    try expect(inputs == others, "pieces are read as \(others), and all at once as \(inputs)")
+    for case .key(.character(let character)) in inputs {
+      try expect(!character.unicodeScalars.contains { $0.value < 0x20 }, "a control is a character")
+    }
+  }
+
+  /// Records on a screen.
+  private static let screen = FuzzTarget(
+    "screen", texts: ["Spider-Man", "日本の英雄 ❤️", "e\u{301}\u{1B}[2Jx", "👨‍👩‍👧‍👦👍🏽 क्षत्रिय"],
+    tokens: ["\u{1B}[H", "\n", "\u{200D}", "\u{FE0F}", "\u{202E}", "日", "\u{301}", "\u{0}"]
+  ) { text in
+    var screen = Screen(width: 12, height: 3)
+    for row in 0..<3 { screen.put("............", at: 0, row, width: 12) }
+    for width in 0..<6 {
+      let taken = screen.put(text, at: 4, 1, width: width)
+      try expect(taken <= width, "\(taken) cells of \(width)")
+    }
+    let lines = screen.lines
+    try expect(lines[0] == "............" && lines[2] == lines[0], "another row has changed")
+    try expect(lines[1].hasPrefix("....") && lines[1].hasSuffix("..."), "the row is \(lines[1])")
+    var writer = ScreenWriter()
+    let output = writer.frame(screen).replacing(/\u{1B}\[[0-9;?]*[a-zA-Z]/, with: "")
+    let isPlain = !output.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    try expect(isPlain, "it is written: \(output)")
+  }
 
   /// One word per line.
   private static let arguments = FuzzTarget(

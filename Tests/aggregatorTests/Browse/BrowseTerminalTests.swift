@@ -71,20 +71,20 @@ struct BrowseTerminalTests {
 
   @Test func `filters as one types, opens, deletes and restores`() async throws {
     let run = try start()
-    try await terminal.read(until: "Afghanistan")
-    terminal.type("/")
-    terminal.type("fran")
-    try await terminal.read(until: "Paris")
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Afghanistan", on: &screen)
+    terminal.type("/fran")
+    await terminal.wait(for: "▌FR    France", on: &screen)
+    #expect(screen.text.contains("Paris"))
     terminal.type("\r\r")
-    try await terminal.read(until: "Esc")
+    await terminal.wait(for: "Esc back", on: &screen)
     terminal.type("\u{1B}")
-    try await terminal.read(until: "filter")
+    await terminal.wait(for: "/ filter", on: &screen)
     terminal.type("d")
-    try await terminal.read(until: "Deleted \"France\"")
-    let ids = try await home.column("code", "countries list --offline --deleted")
-    #expect(ids == ["FR"])
+    await terminal.wait(for: "Deleted \"France\"", on: &screen)
+    #expect(try await home.column("code", "countries list --offline --deleted") == ["FR"])
     terminal.type("u")
-    try await terminal.read(until: "Restored \"France\"")
+    await terminal.wait(for: "Restored \"France\"", on: &screen)
     #expect(try await home.column("code", "countries list --offline --deleted").isEmpty)
     terminal.type("q")
     #expect(try await run.outcome().ending == .exit(0))
@@ -92,10 +92,11 @@ struct BrowseTerminalTests {
 
   @Test func `a query and a condition on the command line come first`() async throws {
     let run = try start("browse countries land --where region=EU --sort -name --offline")
-    let screen = try await terminal.read(until: "Åland")
-    #expect(screen.contains("where region=EU"))
-    #expect(screen.contains("Switzerland"))
-    #expect(!screen.contains("Thailand"))
+    var screen = EmulatedScreen()
+    let text = await terminal.wait(for: "Åland", on: &screen)
+    #expect(text.contains("where region=EU"))
+    #expect(text.contains("Switzerland"))
+    #expect(!text.contains("Thailand"))
     terminal.type("q")
     #expect(try await run.outcome().ending == .exit(0))
   }
@@ -115,14 +116,16 @@ struct BrowseTerminalTests {
     let server = try LoopbackServer { _ in .stalled(after: Data("[".utf8), of: 100) }
     defer { server.stop() }
     let run = try start("browse countries", ["COUNTRIES_URL": "\(server.baseURL)/countries.json"])
-    try await terminal.read(until: "Afghanistan")
-    try await terminal.read(until: "Fetching…")
     // The request is open, and keys work.
     _ = await server.requests(atLeast: 1)
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Fetching…", on: &screen)
+    await terminal.wait(for: "Afghanistan", on: &screen)
     terminal.type("/zimb")
-    try await terminal.read(until: "Harare")
+    await terminal.wait(for: "Harare", on: &screen)
     terminal.type("\u{1B}")
-    try await terminal.read(until: "Afghanistan")
+    await terminal.wait(for: "Afghanistan", on: &screen)
+    #expect(screen.text.contains("Fetching…"))
     terminal.type("q")
     #expect(try await run.outcome().ending == .exit(0))
   }
@@ -205,7 +208,7 @@ struct BrowseTerminalTests {
 
   @Test func `a terminal without a cursor is refused`() async throws {
     let run = try start("browse", ["TERM": "dumb"])
-    try await terminal.read(until: "TERM is \"dumb\"")
+    try await terminal.read(until: "\"dumb\"")
     #expect(try await run.outcome().status == 64)
   }
 
@@ -214,7 +217,7 @@ struct BrowseTerminalTests {
   ])
   func `what cannot be shown is refused before anything is drawn`(line: String) async throws {
     let run = try start(line)
-    let screen = try await terminal.read(until: "error: ")
+    let screen = try await terminal.read(until: "error:")
     #expect(!screen.contains(Self.enter))
     #expect(try await run.outcome().status == 64)
   }

@@ -38,8 +38,8 @@ struct BrowsingState {
   static func rows(_ range: Range<Int>) -> [BrowsedRow] { range.map { row($0, "Hero \($0)") } }
 
   mutating func open(_ name: String?, width: Int = 80, height: Int = 24) {
-    _ = state.handle(.resized(width: width, height: height))
     effects = state.start(name) { _ in }
+    _ = state.handle(.resized(width: width, height: height))
   }
 
   @discardableResult mutating func handle(_ events: BrowseEvent...) -> [BrowseEffect] {
