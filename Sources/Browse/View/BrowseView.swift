@@ -140,7 +140,7 @@ package struct BrowseView {
       let index = list.top + offset
       let row = first + offset
       if let record = list[index] {
-        draw(record, columns, list, at: area.column + 1, row, room)
+        draw(record, columns, list, in: Area(area.column + 1, row, room, 1))
       } else {
         screen.put("…", at: area.column + 1, row, width: room, theme.label)
       }
@@ -176,30 +176,39 @@ package struct BrowseView {
   }
 
   private mutating func drawTitle(_ area: Area) {
-    let list = state.list
-    let end = state.answer == nil ? drawBadge(area) : area.endColumn
+    let pieces = titlePieces
+    let needed = pieces.reduce(1) { $0 + $1.text.displayWidth }
+    let end = state.answer == nil ? drawBadge(area, beside: needed) : area.endColumn
     var column = area.column + 1
-    func add(_ text: String, _ style: CellStyle) {
-      guard column < end - 1 else { return }
+    for (text, style) in pieces where column < end - 1 {
       column += screen.put(text, at: column, area.row, width: end - 1 - column, style)
     }
-    add(state.answer == nil ? state.source.name : "SQL", theme.heading)
-    if list.count > 0 {
-      let number = list.total == nil ? "\(list.count)+" : "\(list.count)"
-      add(" \(list.selection + 1)/\(number)", theme.label)
-    }
-    guard state.answer == nil else { return add("\(theme.separator)Esc goes back", theme.label) }
-    let request = list.request
-    let isFilter = !request.query.isEmpty || !request.condition.isEmpty
-    if !isFilter, let total = state.source.status.total, total > list.count, list.count > 0 {
-      add(" of \(total)", theme.label)
-    }
-    if !request.query.isEmpty { add(" /\(request.query)", theme.hint) }
-    if !request.condition.isEmpty { add(" where \(request.condition)", theme.hint) }
   }
 
-  /// Returns the column where it begins.
-  private mutating func drawBadge(_ area: Area) -> Int {
+  private var titlePieces: [(text: String, style: CellStyle)] {
+    let list = state.list
+    let request = list.request
+    var pieces = [(text: state.answer == nil ? state.source.name : "SQL", style: theme.heading)]
+    if list.count > 0 {
+      let number = list.total == nil ? "\(list.count)+" : "\(list.count)"
+      pieces.append((" \(list.selection + 1)/\(number)", theme.label))
+    }
+    guard state.answer == nil else {
+      return pieces + [("\(theme.separator)Esc goes back", theme.label)]
+    }
+    if !request.query.isEmpty { pieces.append((" /\(request.query.safeLine)", theme.hint)) }
+    if !request.condition.isEmpty {
+      pieces.append((" where \(request.condition.safeLine)", theme.hint))
+    }
+    let isFilter = !request.query.isEmpty || !request.condition.isEmpty
+    if !isFilter, list.count > 0, let total = state.source.status.total, total > list.count {
+      pieces.append((" of \(total)", theme.label))
+    }
+    return pieces
+  }
+
+  /// Draws the longest form of the badge that leaves room for the title, and returns the column where it begins.
+  private mutating func drawBadge(_ area: Area, beside title: Int) -> Int {
     let badge = state.source.badge
     let (text, style): (String, CellStyle) =
       if state.source.isRefreshing {
@@ -214,15 +223,11 @@ package struct BrowseView {
         ("", .plain)
       }
     guard !text.isEmpty else { return area.endColumn }
-    // The name of the source comes first.
-    let room = area.width - state.source.name.displayWidth - 3
     let word = badge.map { " \($0.kind.rawValue)" } ?? ""
-    let forms = ["\(theme.dot) \(text)", theme.dot + word, theme.dot]
-    guard
-      let shown = forms.map(\.safeLine).first(where: { $0.displayWidth <= room - 8 })
-        ?? forms.last(where: { $0.displayWidth <= room })
-    else { return area.endColumn }
-    let column = area.endColumn - shown.displayWidth - 1
+    let forms = ["\(theme.dot) \(text)", theme.dot + word, theme.dot].map(\.safeLine)
+    let shown =
+      forms.first { $0.displayWidth + 2 <= area.width - title } ?? forms.last ?? ""
+    let column = max(area.column, area.endColumn - shown.displayWidth - 1)
     screen.put(shown, at: column, area.row, width: area.endColumn - column, style)
     return column
   }
@@ -269,10 +274,10 @@ package struct BrowseView {
 
   private mutating func draw(
     _ record: BrowsedRow, _ columns: [(index: Int, start: Int, width: Int)], _ list: ListState,
-    at start: Int, _ row: Int, _ room: Int
+    in line: Area
   ) {
     guard !columns.isEmpty else {
-      screen.put(record.name, at: start, row, width: room)
+      screen.put(record.name, at: line.column, line.row, width: line.width)
       return
     }
     for column in columns {
@@ -280,8 +285,8 @@ package struct BrowseView {
       let isNumeric = list.columns[column.index].isNumeric
       let slack = isNumeric ? max(0, column.width - text.displayWidth) : 0
       screen.put(
-        text, at: start + column.start + slack, row,
-        width: min(column.width - slack, room - column.start),
+        text, at: line.column + column.start + slack, line.row,
+        width: min(column.width - slack, line.width - column.start - slack),
         column.index == list.idColumn ? theme.id : .plain)
     }
   }
