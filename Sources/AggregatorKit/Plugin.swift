@@ -120,6 +120,9 @@ public struct PluginExample: Hashable, Sendable {
   public let query: String
   public let id: String
 
+  /// Placeholders for a source of which no record is known.
+  package static let unknown = PluginExample(query: "WORD", id: "ID")
+
   public init(query: String, id: String) {
     self.query = query
     self.id = id

@@ -58,7 +58,7 @@ public struct DeclaredPlugin: Plugin {
     return recordScope(in: settings, of: secret(in: settings))
   }
 
-  public var example: PluginExample { PluginExample(query: "WORD", id: "ID") }
+  public var example: PluginExample { .unknown }
 
   public var settings: [Setting] {
     manifest.secretNames.map {

@@ -265,6 +265,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   package func state() async throws -> SourceState {
     var state = SourceState()
     do { _ = try plugin.wholeRemote(in: environment) } catch { state.problem = Problem(error) }
+    state.bundled = (try? await plugin.bundled.page(PageRequest(limit: 1)).total) ?? 0
     guard let store = environment.store else { return state }
     state.coverage = try await store.coverage(of: name)
     state.fetchedAt = try await store.status(of: name).fetchedAt

@@ -224,6 +224,8 @@ package struct ServedListing: Sendable {
 package struct SourceState: Sendable {
   /// `nil` without a store.
   var coverage: Coverage?
+  /// The number of bundled records.
+  var bundled = 0
   /// The time of the last fetch of any record.
   var fetchedAt: Date?
   /// The time of the last complete sync.

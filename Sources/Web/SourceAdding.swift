@@ -42,6 +42,9 @@ package final class SourceAdding: Sendable {
       throw problem
     }
     defer { state.withLock { $0.running -= 1 } }
+    guard !name.isEmpty else {
+      throw Problem(422, "invalidRequest", "type a name, as none can be made of the URL")
+    }
     do {
       let proposal = try await propose(name, url)
       let answer = Answer(id: Access.Secrets.randomText(), proposal: proposal)
@@ -51,6 +54,8 @@ package final class SourceAdding: Sendable {
       return answer
     } catch {
       var problem = Problem(error)
+      // It names an option of the command line.
+      if problem.hint?.contains("--") == true { problem.hint = nil }
       // The request was understood, and no service failed: what it names cannot be used.
       let isFailure = (error as? SourceError).map { $0.code != .malformed } ?? false
       if !isFailure && problem.status != 503 || [400, 401, 403, 404, 500].contains(problem.status) {

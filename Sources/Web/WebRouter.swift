@@ -97,6 +97,13 @@ struct WebRouter: Sendable {
         to: path.pattern == .record
           ? WebAddress.record(source.name, path.id, query) : WebAddress.list(source.name, query))
     }
+    let position = try request.parameter("position", hint: "from 1 on") { text in
+      Int(text).flatMap { 1...1_000_000_000 ~= $0 ? $0 : nil }
+    }
+    if let position {
+      query.cursor = nil
+      query.offset = position - 1
+    }
     if let text = request.parameter("view") {
       guard let view = ServedQuery.View(rawValue: text) else { throw Problem.unknownPath }
       var response = response(query)
@@ -117,16 +124,8 @@ struct WebRouter: Sendable {
       query.offset = nil
       return response(query)
     }
-    let position = try request.parameter("position", hint: "from 1 on") { text in
-      Int(text).flatMap { 1...1_000_000_000 ~= $0 ? $0 : nil }
-    }
-    if let position {
-      query.cursor = nil
-      query.offset = position - 1
-      return response(query)
-    }
     let columns = request.query.filter { $0.name == "column" }.map(\.value)
-    guard !columns.isEmpty else { return nil }
+    guard !columns.isEmpty else { return position == nil ? nil : response(query) }
     query.fields = columns
     return response(query)
   }

@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorSQLite
 package import AggregatorTerminal
 
 /// A condition as typed; see ``all(in:)`` for the syntax.
@@ -35,6 +36,25 @@ package struct TypedCondition: Hashable, Sendable {
       case .greaterOrEqual: "is at least"
       }
     return "\(label) \(verb) \(value)"
+  }
+
+  /// Nearly the same in SQL, where texts are compared as they are.
+  ///
+  /// - Parameter column: The name of the column, in quotes if it needs them.
+  package func sql(of column: String) -> String {
+    if value.isEmpty {
+      return comparison == .equal
+        ? "(\(column) IS NULL OR \(column) = '')" : "\(column) IS NOT NULL"
+    }
+    let isNumber = value.wholeMatch(of: /-?[0-9]{1,15}(\.[0-9]{1,15})?/) != nil
+    let literal = isNumber ? value : value.sqlText
+    switch comparison {
+    case .contains:
+      let pattern = value.replacing(/[\\%_]/) { "\\\($0.output)" }
+      return "lower(\(column)) LIKE \("%\(pattern.lowercased())%".sqlText) ESCAPE '\\'"
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+      return "\(column) \(comparison.rawValue) \(literal)"
+    }
   }
 
   package var quoted: String {

@@ -26,7 +26,7 @@ extension HTMLRenderer {
   }
 
   /// Each condition for itself; none of texts that are no conditions.
-  private static func conditions(of query: ServedQuery) -> [TypedCondition] {
+  static func conditions(of query: ServedQuery) -> [TypedCondition] {
     query.conditions.flatMap { (try? TypedCondition.all(in: $0)) ?? [] }
   }
 
@@ -55,7 +55,7 @@ extension HTMLRenderer {
   }
 
   private func label(of field: String, _ content: SourceContent) -> String {
-    (content.source.fields.first { $0.id == field }?.label ?? field).capitalizedFirst
+    (content.source.fields.first { $0.id == field }?.label ?? field).fieldLabel
   }
 
   /// The address of the list from its beginning, with a change.
@@ -79,7 +79,7 @@ extension HTMLRenderer {
       <form action="\(WebAddress.list(content.source.name, ServedQuery()))" method="get">
       \(hiddenFields(content.query.forLinks))
       <select name="field" aria-label="Field">\(content.source.fields.map {
-        #"<option value="\#($0.id)">\#($0.label.safeLine.capitalizedFirst)</option>"#
+        #"<option value="\#($0.id)">\#($0.label.fieldLabel)</option>"#
       })</select>
       <select name="operator" aria-label="Comparison">\(operators.map {
         #"<option value="\#($0.0)">\#($0.1)</option>"#
@@ -94,20 +94,24 @@ extension HTMLRenderer {
 
   private func facet(_ facet: Facet, _ content: SourceContent) -> HTML {
     let most = facet.values.map(\.count).max() ?? 1
-    func item(_ value: HTML, _ count: Int, _ condition: String, isBar: Bool = true) -> HTML {
+    func item(
+      _ value: HTML, _ count: Int, _ condition: String, label: String = "", isBar: Bool = true
+    ) -> HTML {
       let address = narrowed(content) { $0.conditions.append(condition) }
       // In hundredths of the largest one.
-      let length = isBar ? (count * 100 + most - 1) / max(1, most) : 0
+      let length = isBar && count > 0 ? max(3, (count * 100 + most - 1) / max(1, most)) : 0
       let bar: HTML =
         facet.isRange
         ? #"<rect y="\#(100 - length)" width="100" height="\#(length)"/>"#
         : #"<rect width="\#(length)" height="100"/>"#
       return """
-        <li><a href="\(address)"><bdi>\(value)</bdi> <span class="number">\(count.grouped)</span>\
+        <li><a href="\(address)"\(attribute: "title", facet.isRange ? "\(label): \(count.grouped)" : nil)><bdi>\(value)</bdi> <span class="number">\(count.grouped)</span>\
         <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">\(bar)</svg></a></li>
         """
     }
-    let values = facet.values.map { item("\($0.text.safeLine)", $0.count, $0.condition) }
+    let values = facet.values.map {
+      item("\($0.text.safeLine)", $0.count, $0.condition, label: $0.text.safeLine)
+    }
     let missing: HTML? =
       facet.missing > 0
       ? #"<ul>\#(item("<i>empty</i>", facet.missing, "\(facet.field)=", isBar: false))</ul>"# : nil
@@ -122,9 +126,17 @@ extension HTMLRenderer {
       <bdi>\(facet.values.last?.text.safeLine ?? "")</bdi></p>
       """ : nil
     return """
-      <section><h2>\(facet.label.safeLine.capitalizedFirst)</h2>
+      <section><h2>\(facet.label.fieldLabel)</h2>
       <ul\(attribute: "class", facet.isRange ? "range" : nil)>\(values)</ul>\(ends)\(others)\(missing)</section>
       """
+  }
+}
+
+extension String {
+  /// The name of a member as people write it: `Created at` of `created_at`.
+  var fieldLabel: String {
+    let words = safeLine.split { $0 == "_" || $0 == "." }
+    return words.joined(separator: " ").capitalizedFirst
   }
 }
 

@@ -10,7 +10,7 @@ extension HTMLRenderer {
     let name = (try? content.detail?.answer.get())?.records.first?.name
     return document(
       Frame(
-        title: [name, source.title].compactMap(\.self).joined(separator: " – "),
+        title: [name, title(content)].compactMap(\.self).joined(separator: " – "),
         place: source.name, showsDetail: content.detail != nil),
       """
       <div class="column">
@@ -27,6 +27,12 @@ extension HTMLRenderer {
       </div>
       \(detailPart(content))
       """)
+  }
+
+  /// The list in words: `Things for “lamp” where price is below 20`.
+  private func title(_ content: SourceContent) -> String {
+    let query = content.query.query.map { " for “\($0)”" } ?? ""
+    return content.source.title + query + (selectionWords(content).map { " \($0)" } ?? "")
   }
 
   /// The button that syncs a source, with the progress; it needs the script.
@@ -151,7 +157,8 @@ extension HTMLRenderer {
       return #"<p class="end">End of list</p>"#
     }
     let address = WebAddress.list(
-      content.source.name, content.query.forLinks.with(\.cursor, next.description))
+      content.source.name,
+      content.query.forLinks.with(\.offset, nil).with(\.cursor, next.description))
     return #"<p class="more"><a class="button" rel="next" href="\#(address)">Show more</a></p>"#
   }
 
@@ -164,7 +171,7 @@ extension HTMLRenderer {
     \(picture(of: record, source, query.cache))
     <span class="words"><span class="name" dir="auto">\(record.name.safeLine)</span>\
     \(record.summary.prefix(3).map {
-      #"<span class="fact"><span class="label">\#($0.label.safeLine)</span> <bdi>\#($0.value.safeLine)</bdi></span>"#
+      #"<span class="fact"><span class="label">\#($0.label.fieldLabel)</span> <bdi>\#($0.value.safeLine)</bdi></span>"#
     })\
     </span></a></li>
 
@@ -201,7 +208,7 @@ extension HTMLRenderer {
     labels = Array(labels.prefix(4))
     return """
       <div class="columns columns-\(labels.count)" aria-hidden="true"><span>Name</span>\
-      \(labels.map { "<span>\($0.safeLine)</span>" })</div>
+      \(labels.map { "<span>\($0.fieldLabel)</span>" })</div>
       <ol class="records rows columns-\(labels.count)">
       \(records.map { row($0, labels, source, query, selected) })
       </ol>
@@ -217,7 +224,7 @@ extension HTMLRenderer {
         return #"<span class="fact"></span>"#
       }
       return """
-        <span class="fact"><span class="label">\(label.safeLine)</span> \
+        <span class="fact"><span class="label">\(label.fieldLabel)</span> \
         <bdi>\(line.value.safeLine)</bdi></span>
         """
     }

@@ -47,8 +47,11 @@ extension HTMLRenderer {
   }
 
   /// The query that shows a table.
-  static func query(of table: String, order: String? = nil) -> String {
-    "SELECT * FROM \(table.sqlQuoted)\(order.map { " ORDER BY \($0)" } ?? "") LIMIT 100"
+  static func query(of table: String, where condition: String? = nil, order: String? = nil)
+    -> String
+  {
+    "SELECT * FROM \(table.sqlQuoted)\(condition.map { " WHERE \($0)" } ?? "")"
+      + "\(order.map { " ORDER BY \($0)" } ?? "") LIMIT 100"
   }
 
   /// The query that shows the table of a list, in its order.
@@ -60,8 +63,12 @@ extension HTMLRenderer {
     }
     let isStored = !keys.isEmpty && keys.allSatisfy { columns.contains($0.name) }
     let order = keys.map { $0.name.sqlSpelling + ($0.isDescending ? " DESC" : "") }
+    let conditions = conditions(of: content.query).filter { columns.contains($0.field) }
+      .map { $0.sql(of: $0.field.sqlSpelling) }
     return query(
-      of: content.source.name, order: isStored ? order.joined(separator: ", ") : nil)
+      of: content.source.name,
+      where: conditions.isEmpty ? nil : conditions.joined(separator: " AND "),
+      order: isStored ? order.joined(separator: ", ") : nil)
   }
 
   private func tables(_ tables: [ServedTable]) -> HTML {

@@ -39,17 +39,22 @@ extension HTMLRenderer {
       <div class="bar"><p class="count" data-announce>\
       \(found == 0 ? "No matches" : "Matches") for “<bdi>\(query.safeLine)</bdi>”\
       \(found == 0 ? "" : " in \(found.of("source"))")\(failures)</p></div>
-      \(content.answers.map { results($0, content.query) })
+      \(ordered(content.answers).map { results($0, content.query) })
       </section>
       """
   }
 
+  /// What has matches or has failed comes first.
+  private func ordered(_ answers: [SourceListing]) -> [SourceListing] {
+    let isEmpty = answers.map { (try? $0.page.get())?.records.isEmpty == true }
+    let pairs = zip(answers, isEmpty)
+    return pairs.filter { !$0.1 }.map(\.0) + pairs.filter(\.1).map(\.0)
+  }
+
   private var examples: HTML {
     """
-    <ul class="examples">\(sources.map { source in
-      """
-      <li><a href="\(WebAddress.search(source.example.query))">\(source.example.query.safeLine)</a></li>
-      """
+    <ul class="examples">\(sources.compactMap(\.exampleQuery).map { query in
+      #"<li><a href="\#(WebAddress.search(query))">\#(query.safeLine)</a></li>"# as HTML
     })</ul>
     """
   }

@@ -84,6 +84,8 @@ extension HTMLRenderer {
       """ : nil)
     </ul>
     </nav>
+    <p class="shortcuts" hidden><button type="button" class="button" id="go-to">Go to… \
+    <kbd>Ctrl K</kbd></button></p>
     <p class="shortcuts" hidden><label><input type="checkbox" id="shortcuts" checked>\
     <span>Single keys, as <kbd>?</kbd> shows</span></label></p>
     """
@@ -142,8 +144,8 @@ extension HTMLRenderer {
       Frame(title: failure.title, nonce: nonce),
       """
       <div class="column">
-      \(state(.warning, failure.title, level: 1, [failure.message, failure.hint]) {
-        nonce != nil ? nil : #"<a class="button primary" href="/">Show all \#(sources.first?.noun.plural ?? "sources")</a>"#
+      \(state(.warning, failure.title, level: 1, [failure.message, failure.pageHint]) {
+        nonce != nil ? nil : #"<a class="button primary" href="/">All sources</a>"#
       })
       </div>
       """
@@ -166,12 +168,18 @@ extension HTMLRenderer {
 
   func empty(_ content: SourceContent) -> HTML {
     let source = content.source
+    if !content.query.conditions.isEmpty {
+      let words = selectionWords(content) ?? ""
+      return state(.search, "No matches", ["No \(source.noun.singular) \(words)."]) {
+        #"<a class="button primary" href="\#(narrowed(content) { $0.conditions = [] })">Remove all filters</a>"#
+      }
+    }
     guard let query = content.query.query else {
       return state(.information, "No \(source.noun.plural) yet", ["Nothing is cached so far."]) {
         refresh(content)
       }
     }
-    let example = source.example.query
+    let example = source.exampleQuery
     let all = content.query.forLinks.with(\.cursor, nil).with(\.query, nil)
     return state(
       .search, "No matches", ["No \(source.noun.singular) matches “\(query)”."]
@@ -179,8 +187,12 @@ extension HTMLRenderer {
       """
       <a class="button primary" href="\(WebAddress.list(source.name, all))">\
       Show all \(source.noun.plural.safeLine)</a>
-      <a class="button" href="\(WebAddress.list(source.name, all.with(\.query, example)))">\
-      <span>Try “<bdi>\(example.safeLine)</bdi>”</span></a>
+      \(example.map { example in
+        """
+        <a class="button" href="\(WebAddress.list(source.name, all.with(\.query, example)))">\
+        <span>Try “<bdi>\(example.safeLine)</bdi>”</span></a>
+        """
+      })
       <a class="button" href="\(WebAddress.search(query, all.cache))">Search all sources</a>
       """
     }
@@ -235,6 +247,14 @@ extension HTMLRenderer {
   }
 }
 
+extension Problem {
+  /// The hint, unless it is for programs.
+  fileprivate var pageHint: String? { self == .unknownPath ? nil : hint }
+}
+
 extension ServedSource {
+  /// A search that finds something; `nil` for an added source, of which none is known.
+  var exampleQuery: String? { example.query == PluginExample.unknown.query ? nil : example.query }
+
   package var title: String { noun.plural.safeLine.capitalizedFirst }
 }

@@ -25,7 +25,7 @@ extension HTMLRenderer {
   private func heading(_ column: FieldEntry, _ content: SourceContent) -> HTML {
     let isNumber: HTML? = column.isNumeric ? #" class="number""# : nil
     guard content.source.hasStore else {
-      return "<th scope=\"col\"\(isNumber)>\(column.label.safeLine.capitalizedFirst)</th>"
+      return "<th scope=\"col\"\(isNumber)>\(column.label.fieldLabel)</th>"
     }
     let order = content.query.order
     let (isAscending, isDescending) = (order == column.id, order == "-\(column.id)")
@@ -34,7 +34,7 @@ extension HTMLRenderer {
     return """
       <th scope="col"\(attribute: "aria-sort", sort)\(isNumber)>\
       <a href="\(narrowed(content) { $0.order = next })" title="\(column.about.safeLine)">\
-      \(column.label.safeLine.capitalizedFirst)</a></th>
+      \(column.label.fieldLabel)</a></th>
       """
   }
 
@@ -78,7 +78,31 @@ extension HTMLRenderer {
       """ : nil
     return """
       <div class="tools">\(filter)\(chips(content))<span class="actions">\(views)\
-      \(query.view == .table ? columnPicker(content) : nil)\(dataMenu(content))</span></div>
+      \(query.view == .table ? columnPicker(content) : sortMenu(content))\(dataMenu(content))</span></div>
+      """
+  }
+
+  /// The orders of a gallery; a table has them in its heading.
+  private func sortMenu(_ content: SourceContent) -> HTML? {
+    guard content.source.hasStore else { return nil }
+    let order = content.query.order
+    let items = content.source.fields.filter(\.isShown).map { field -> HTML in
+      let ways = [(field.id, "ascending"), ("-\(field.id)", "descending")].map { key, way in
+        """
+        <a href="\(narrowed(content) { $0.order = key })"\
+        \(attribute: "aria-current", order == key ? "true" : nil)>\(way)\
+        <span class="visually-hidden"> by \(field.label.fieldLabel)</span></a>
+        """ as HTML
+      }
+      return "<li>\(field.label.fieldLabel): \(ways[0]) · \(ways[1])</li>"
+    }
+    let standard: HTML? =
+      order == nil
+      ? nil
+      : #"<p><a href="\#(narrowed(content) { $0.order = nil })">As the service has them</a></p>"#
+    return """
+      <details class="menu sort"><summary class="button">Sort</summary>
+      <div class="panel">\(standard)<ul>\(items)</ul></div></details>
       """
   }
 
@@ -91,7 +115,7 @@ extension HTMLRenderer {
       <ul>\(content.source.fields.map { field in
         """
         <li><label><input type="checkbox" name="column" value="\(field.id)"\
-        \(attribute: "checked", chosen.contains(field.id) ? "" : nil)> \(field.label.safeLine.capitalizedFirst)</label></li>
+        \(attribute: "checked", chosen.contains(field.id) ? "" : nil)> \(field.label.fieldLabel)</label></li>
         """
       })</ul>
       <button type="submit" class="button primary">Show</button></form></details>
@@ -104,17 +128,21 @@ extension HTMLRenderer {
     var whole = query.with(\.limit, nil).with(\.offset, nil).with(\.isWhole, true)
     // It reads the cache.
     if whole.cache != .offline { whole.cache = .normal }
+    // As JSON and Parquet, it has all fields unless some were chosen.
+    whole.fields = query.fields ?? content.source.fields.map(\.id)
     func link(_ query: ServedQuery, _ format: Format, _ label: String) -> HTML {
       let address = WebAddress.api(content.source.name, query.with(\.format, format))
-      return #"<a href="\#(address)">\#(label)</a>"#
+      let file = query.isWhole ? "\(content.source.name).\(label.lowercased())" : nil
+      return #"<a href="\#(address)"\#(attribute: "download", file)>\#(label)</a>"#
     }
+    let isNarrowed = query.query != nil || !query.conditions.isEmpty
     return """
       <details class="menu"><summary class="button">Data</summary>
       <div class="panel"><p>\(link(query, .json, "JSON")) · \(link(query, .csv, "CSV")) of this page</p>
       \(content.source.hasStore ? """
         <p>\(link(whole, .csv, "CSV")) · \(link(whole, .ndjson, "NDJSON"))\
         \(content.source.hasParquet ? " · \(link(whole.with(\.isParquet, true), .json, "Parquet"))" : nil) \
-        of all cached records</p>
+        of all \(isNarrowed ? "matching" : "cached") records</p>
         """ : nil)
       \(hasSQL ? sqlLink(content) : nil)
       \(copies(of: address, command(content)))</div></details>

@@ -106,12 +106,16 @@ function openPalette() {
   wish.focus();
 }
 
+if ($("#go-to")) {
+  $("#go-to").addEventListener("click", openPalette);
+  $("#go-to").parentElement.hidden = false;
+}
 wish.addEventListener("input", find);
 wish.addEventListener("keydown", event => {
   if (event.isComposing) return;
   const actions = {
     ArrowDown: () => choose(chosen + 1), ArrowUp: () => choose(chosen - 1),
-    Enter: () => options.children[chosen]?.click(),
+    Enter: () => options.children[chosen]?.click(), Escape: () => palette.close(),
   };
   if (!(event.key in actions)) return;
   event.preventDefault();

@@ -147,7 +147,15 @@ async function showList(address, isQuiet = false) {
   }
   try {
     const next = await part(address, "list", controller.signal);
+    const focused = list().contains(document.activeElement) && placeOf(document.activeElement);
+    const top = $(".facets", list())?.scrollTop;
     list().replaceWith(next);
+    if (focused) {
+      const place = $$("a, button, summary, select, input", next).find(element => placeOf(element) === focused);
+      (place ?? $(".filter", next))?.focus({ preventScroll: true });
+    }
+    if (top && $(".facets", next)) $(".facets", next).scrollTop = top;
+    if (!shownDetail) document.title = `${$("[data-announce]", next)?.textContent ?? heading} – ${program}`;
     begin();
     announce($("[data-announce], .state h2", next)?.textContent ?? "");
     if (scrollY > form.offsetTop) form.parentElement.scrollIntoView();
@@ -159,6 +167,12 @@ async function showList(address, isQuiet = false) {
   } finally {
     if (searching === controller) form.classList.remove("loading");
   }
+}
+
+/* What tells an element of the list from the others, also in the next list. */
+function placeOf(element) {
+  const words = $("bdi", element) ?? element;
+  return [element.tagName, element.name, words.textContent.trim(), $("h2", element.closest("section"))?.textContent].join("\n");
 }
 
 /* Shows the list at the address of a link: one that narrows or sorts it. */
@@ -386,7 +400,8 @@ function mark() {
   if (record) reveal(record).setAttribute("aria-current", "true");
   for (const button of $$(".step")) {
     button.hidden = false;
-    button.disabled = !recordAt(Number(button.dataset.step));
+    const step = Number(button.dataset.step);
+    button.disabled = !recordAt(step) && !(step > 0 && record && $(".more a"));
   }
 }
 
@@ -422,8 +437,13 @@ function recordAt(step) {
 }
 
 /* Opens the record before or after the open one, or moves to it in the list. */
-function goTo(step, focus) {
-  const record = recordAt(step);
+async function goTo(step, focus) {
+  let record = recordAt(step);
+  const more = $(".more a");
+  if (!record && step > 0 && more && $(".record", list())) {
+    await loadMore(more);
+    record = recordAt(step);
+  }
   if (!record) return;
   // At the end of what is loaded, more follows.
   reveal(record).scrollIntoView({ block: "nearest" });
@@ -463,9 +483,11 @@ function namePage() {
   const pages = $$(".records > [data-page]");
   const page = pages.findLast(page => page.getBoundingClientRect().top < innerHeight / 2);
   if (!page) return;
-  const cursor = new URL(page.dataset.page).searchParams.get("cursor");
   const address = new URL(listAddress());
-  if (cursor) address.searchParams.set("cursor", cursor);
+  for (const name of ["cursor", "offset"]) {
+    const value = new URL(page.dataset.page).searchParams.get(name);
+    if (value) address.searchParams.set(name, value);
+  }
   showAddress(address);
 }
 
@@ -679,6 +701,18 @@ if (detail()) {
     }
   });
 }
+
+/* -- The form of a filter: only "is empty" needs no value -- */
+
+document.addEventListener("submit", event => {
+  if (!event.target.matches(".filters form")) return;
+  const value = event.target.elements.value;
+  const isMissing = event.target.elements.operator.value !== "empty" && !value.value.trim();
+  value.setCustomValidity(isMissing ? "Type a value" : "");
+  if (value.reportValidity()) return;
+  event.preventDefault();
+  value.addEventListener("input", () => value.setCustomValidity(""), { once: true });
+});
 
 /* -- Adding a source: its service may take long -- */
 

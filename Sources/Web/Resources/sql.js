@@ -260,7 +260,7 @@ function draw(kind, x, y) {
   if (!points.length) return undefined;
   // Of a width that the screen has, so that words have their size.
   const width = Math.max(300, Math.min(chart.clientWidth - 2, 1400));
-  const [left, right, top] = [isBar ? Math.min(160, width / 3) : 64, 24, 12];
+  const [left, right, top] = [isBar ? Math.min(160, width / 3) : 64, 44, 12];
   const inner = width - left - right;
   const height = isBar ? points.length * 24 : isMap ? inner / 2 : Math.min(360, inner * .6);
   const extent = values => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
