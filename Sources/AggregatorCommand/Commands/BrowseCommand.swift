@@ -11,7 +11,8 @@ extension Command {
     let query = (plugin?.example.query ?? "word").typed
     return Command(
       "[SOURCE] [QUERY…]", words: CompletionSource.source(plugins),
-      options: [.condition, .order] + Option.reading,
+      // The list always shows local records.
+      options: [.condition, .order] + Option.reading.filter { $0 != .noFallback },
       notes: [
         "Shows the cached records at once, and asks the service beside that. Press ? for the keys, q to quit.",
         "Requires a terminal. Pictures require chafa.",
