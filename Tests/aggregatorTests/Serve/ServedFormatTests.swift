@@ -101,7 +101,7 @@ import Testing
     #expect(try await server.get("/api/v1/countries?all=1").status == 400)
     #expect(
       try await server.get("/sources/countries").text.contains(
-        ##"href="/api/v1/countries?all=true&#38;format=csv""##))
+        "&#38;all=true&#38;format=csv\" download=\"countries.csv\""))
     try await server.stop()
   }
 
