@@ -205,13 +205,8 @@ extension CommandContext {
 
   /// The programs that some commands start.
   fileprivate var programs: [Finding] {
-    #if os(macOS)
-      let opener = "open"
-    #else
-      let opener = "xdg-open"
-    #endif
     let programs = [
-      (opener, "open, serve --open"), ("less", "long output"), ("jq", "--jq"),
+      (Browser.opener, "open, serve --open"), ("less", "long output"), ("jq", "--jq"),
       ("chafa", "pictures on most terminals"), ("duckdb", "Parquet"),
     ]
     return programs.map { name, use in

@@ -184,9 +184,9 @@ package final class TemporaryFile: Sendable {
 
 package enum Browser {
   #if os(macOS)
-    private static let opener = "open"
+    package static let opener = "open"
   #else
-    private static let opener = "xdg-open"
+    package static let opener = "xdg-open"
   #endif
 
   /// Waits for the opener to exit; throws `unavailable` if there is none or it fails.

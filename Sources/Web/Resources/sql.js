@@ -321,8 +321,8 @@ function showCharts() {
     const element = make("select", { onchange: change }, ...options.map(({ value, name }) => make("option", { value }, name)));
     return { element, labelled: make("label", {}, `${label} `, element) };
   };
-  const pick = label => select(label, [], () => show());
-  const kind = select("Chart", [{ value: "", name: "None" }, ...names.map(name => ({ value: name, name: possible[name].label }))], () => offer());
+  const pick = label => select(label, [], () => { show(); keep(); });
+  const kind = select("Chart", [{ value: "", name: "None" }, ...names.map(name => ({ value: name, name: possible[name].label }))], () => { offer(); keep(); });
   const [x, y] = [pick("X"), pick("Y")];
   const figure = make("div", { class: "figure" });
   const offer = () => {
@@ -343,10 +343,23 @@ function showCharts() {
     const drawn = draw(kind.element.value, found[x.element.value], found[y.element.value]);
     figure.replaceChildren(...(drawn ?? [make("p", { class: "note" }, "There is nothing to draw.")]));
   };
+  /* The address has the chart, so that it can be shared. */
+  const keep = () => {
+    const axes = { x: found[x.element.value]?.name, y: found[y.element.value]?.name };
+    const choice = kind.element.value ? { chart: kind.element.value, ...axes } : { chart: "none" };
+    history.replaceState(history.state, "", `#${new URLSearchParams(choice)}`);
+  };
   chart.replaceChildren(make("div", { class: "pickers" }, kind.labelled, x.labelled, y.labelled), figure);
   // A result made for a chart shows it; any other waits to be asked.
   if (found.length === 2 || possible.map) kind.element.value = names[0];
+  const kept = new URLSearchParams(location.hash.slice(1));
+  if (kept.has("chart")) kind.element.value = names.includes(kept.get("chart")) ? kept.get("chart") : "";
   offer();
+  for (const [axis, picker] of [["x", x], ["y", y]]) {
+    const index = String(found.findIndex(column => column.name === kept.get(axis)));
+    if ([...picker.element.options].some(option => option.value === index)) picker.element.value = index;
+  }
+  show();
   let drawnAt = chart.clientWidth;
   addEventListener("resize", () => {
     if (chart.clientWidth !== drawnAt) { drawnAt = chart.clientWidth; show(); }

@@ -93,6 +93,9 @@ def charts(site):
     expect(page.get_by_role("img", name="Line chart of square by i: 9 values from 1 to 81.")).to_be_visible()
     page.locator(".pickers select").first.select_option("scatter")
     expect(page.get_by_role("img", name="Scatter chart").locator("circle")).to_have_count(9)
+    # The address has the choice.
+    page.reload()
+    expect(page.get_by_role("img", name="Scatter chart of square by i")).to_be_visible()
     page.goto(site.origin + address(PLACES))
     places = page.get_by_role("img", name="Map of 3 places")
     expect(places.locator("circle")).to_have_count(3)
