@@ -84,10 +84,10 @@ class Place:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         return self / name
 
-    def run(self, *command, longest=None, name="run", **settings):
+    def run(self, *command, longest=None, name="run", accepted=(0,), **settings):
         """Runs a program in this place; stops it after so many seconds.
 
-        Runs at the same time have different names. Raises Failure if it fails.
+        Runs at the same time have different names. Raises Failure if it ends with a status that is not accepted.
         """
         settings = {name: str(value) for name, value in settings.items()}
         self.urls |= {name: url for name, url in settings.items() if name.endswith("_URL")}
@@ -105,7 +105,7 @@ class Place:
                     # Whatever ends this, nothing that it started goes on.
                     with contextlib.suppress(ProcessLookupError):
                         os.killpg(process.pid, signal.SIGKILL)
-        if process.returncode != 0:
+        if process.returncode not in accepted:
             said = (self / f"{name}.words").read_text(errors="replace")[-2000:]
             raise Failure(f"{command[0]} {command[1:]} ended with {process.returncode}:\n{said}")
         return Measured((self / f"{name}.report").read_text(), output.decode())
