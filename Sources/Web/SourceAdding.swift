@@ -67,16 +67,24 @@ package final class SourceAdding: Sendable {
 
   /// Saves what was found, after which the server has the source.
   func save(_ id: String) throws -> any ServedSource {
-    let proposal = state.withLock { $0.proposals.first { $0.id == id }?.proposal }
-    guard let proposal else {
+    // Two clicks save it once.
+    let answer = state.withLock { state in
+      state.proposals.firstIndex { $0.id == id }.map { state.proposals.remove(at: $0) }
+    }
+    guard let answer else {
       throw Problem(
         409, "invalidRequest", "the server no longer knows what was found",
         hint: "look at the URL again")
     }
-    if let obstacle = proposal.obstacle { throw Problem(422, "partial", obstacle) }
-    let source = try proposal.save()
-    state.withLock { $0.added.append(source) }
-    return source
+    do {
+      if let obstacle = answer.proposal.obstacle { throw Problem(422, "partial", obstacle) }
+      let source = try answer.proposal.save()
+      state.withLock { $0.added.append(source) }
+      return source
+    } catch {
+      state.withLock { $0.proposals.append(answer) }
+      throw error
+    }
   }
 
   /// The sources that were saved, in order.
