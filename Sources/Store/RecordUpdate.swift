@@ -19,7 +19,7 @@ public struct RecordMark: Hashable, Sendable {
   package var range: PositionRange { PositionRange(of: last.position >> PositionRange.bits) }
 }
 
-/// What a mark must be updated with.
+/// The records that have changed since a mark.
 public struct RecordUpdate: Sendable {
   /// The most records of an update: to read all is not slower than to read more.
   package static let limit = 5000
@@ -68,7 +68,7 @@ package struct UnrecordedChanges: Sendable {
   }
 }
 
-/// What a store reads for a ``RecordUpdate``, all at the same time.
+/// The numbers that a store reads for a ``RecordUpdate``, all at the same time.
 package struct RecordNumbers {
   package var store = 0
   package var revision: String

@@ -2,7 +2,7 @@ package import AggregatorKit
 package import AggregatorQueries
 import AggregatorTerminal
 
-/// What the sources of a server share.
+/// The cache of images, the pool and the program that all sources of a server use.
 package struct ServedResources: Sendable {
   package static let none = ServedResources(imageFiles: nil, imagePool: .standard, duckDB: nil)
 
@@ -265,9 +265,12 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   package func state() async throws -> SourceState {
     var state = SourceState()
     do { _ = try plugin.wholeRemote(in: environment) } catch { state.problem = Problem(error) }
-    state.bundled = (try? await plugin.bundled.page(PageRequest(limit: 1)).total) ?? 0
+    let coverage = try await environment.store?.coverage(of: name)
+    if (coverage?.cached ?? 0) == 0 {
+      state.bundled = (try? await plugin.bundled.page(PageRequest(limit: 1)).total) ?? 0
+    }
+    state.coverage = coverage
     guard let store = environment.store else { return state }
-    state.coverage = try await store.coverage(of: name)
     state.fetchedAt = try await store.status(of: name).fetchedAt
     state.syncedAt = try await plugin.recordStore(in: store).lastSync().completed
     state.changes = try await changes(since: "sync", atMost: 1000)?.summary

@@ -224,7 +224,7 @@ package struct ServedListing: Sendable {
 package struct SourceState: Sendable {
   /// `nil` without a store.
   var coverage: Coverage?
-  /// The number of bundled records.
+  /// The number of bundled records, while none are cached; else 0.
   var bundled = 0
   /// The time of the last fetch of any record.
   var fetchedAt: Date?

@@ -73,7 +73,7 @@ extension Command {
 private struct Finding: Entry {
   enum State: String {
     case ok
-    /// What is optional is not there.
+    /// Something optional is not there.
     case missing
     case failed
   }
@@ -84,7 +84,7 @@ private struct Finding: Entry {
   let id: String
   let state: State
   let found: String
-  /// What mends it; `nil` if nothing has to be mended.
+  /// How to mend it; `nil` if nothing is wrong.
   let remedy: String?
 
   init(

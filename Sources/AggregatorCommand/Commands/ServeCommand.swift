@@ -132,7 +132,7 @@ extension Command {
     return await run(server, ending: site.stop)
   }
 
-  /// What the sources of a server share.
+  /// Makes the sources of a server.
   private struct Serving: Sendable {
     private let context: CommandContext
     private let metrics: Metrics

@@ -33,7 +33,7 @@ package final class EffectRunner: Sendable {
 
   /// The rows of a query that are shown.
   private static let maxRows = 1000
-  /// Who scrolls by does not want a picture or a request.
+  /// The time that a record is chosen before its picture and its details are fetched: scrolling past asks for nothing.
   private static let rest = Duration.milliseconds(150)
 
   package init(

@@ -81,7 +81,7 @@ package struct ListRequest: Hashable, Sendable {
   package init(_ source: String) { self.source = source }
 }
 
-/// What is known of a source without reading its records.
+/// The counts and dates of a source, for which no record is read.
 package struct SourceStatus: Hashable, Sendable {
   /// The number of records on this machine; `nil` without a store.
   package var count: Int?

@@ -48,7 +48,8 @@ extension HTMLRenderer {
   private func amount(of state: SourceState, _ source: any ServedSource) -> String {
     guard let coverage = state.coverage, coverage.cached > 0 else {
       return state.bundled == 0
-        ? "Nothing cached yet" : "\(state.bundled.grouped) bundled sample records, none fetched yet"
+        ? "Nothing cached yet"
+        : "\(state.bundled.grouped) bundled sample records, nothing cached yet"
     }
     let total = coverage.total.map { max($0, coverage.cached) }
     let part =

@@ -44,7 +44,7 @@ extension HTMLRenderer {
       """
   }
 
-  /// What has matches or has failed comes first.
+  /// The answers, those with matches or a failure first.
   private func ordered(_ answers: [SourceListing]) -> [SourceListing] {
     let isEmpty = answers.map { (try? $0.page.get())?.records.isEmpty == true }
     let pairs = zip(answers, isEmpty)

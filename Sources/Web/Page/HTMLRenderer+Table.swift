@@ -160,7 +160,14 @@ extension HTMLRenderer {
   }
 
   private func sqlLink(_ content: SourceContent) -> HTML {
-    #"<p><a href="\#(WebAddress.sql(Self.query(of: content)))">SQL</a></p>"#
+    let columns = Set(content.source.fields.map(\.id))
+    let isSame =
+      content.query.query == nil
+      && Self.conditions(of: content.query).allSatisfy { columns.contains($0.field) }
+    return """
+      <p><a href="\(WebAddress.sql(Self.query(of: content)))">SQL</a>\
+      \(isSame ? "" : ", which is narrowed less than this list")</p>
+      """
   }
 
   /// The command that lists the same records.

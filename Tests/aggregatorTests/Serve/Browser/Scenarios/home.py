@@ -9,7 +9,7 @@ from site_under_test import fits, is_at
 def run(site):
     page = site.open("/")
     countries = page.locator(".sources li", has_text="Countries")
-    expect(countries).to_contain_text("250 bundled sample records, none fetched yet")
+    expect(countries).to_contain_text("250 bundled sample records, nothing cached yet")
     fits(page)
     countries.get_by_role("link").click()
     page.get_by_role("button", name="Sync").click()
