@@ -20,7 +20,12 @@ final class TokenChain: Sendable {
     var unwritten: StoredTokens?
     /// The refresh token that was read or received last.
     var refresh: Secret?
+    /// The last refusal, and until when no other request is sent.
+    var refusal: (error: SourceError, end: Date)?
   }
+
+  /// The time for which a refused grant is not tried again, in seconds: services lock clients that go on asking.
+  private static let refusalTime = 10.0
 
   let grant: Grant
   private let means: Means
@@ -51,7 +56,7 @@ final class TokenChain: Sendable {
   ///
   /// - Parameter rejected: A token that the service has refused.
   /// - Throws: ``SourceError``: `cancelled`, `timedOut` after 30 s, `busy`, `storage` if the tokens cannot be kept, and
-  ///   as ``TokenReply/init(_:to:refreshing:at:)``.
+  ///   as ``TokenReply/init(_:to:refreshing:at:)``; a refusal once more for ten seconds, without a request.
   func token(insteadOf rejected: AccessToken? = nil) async throws(SourceError) -> AccessToken {
     let current = try await currentToken(insteadOf: rejected)
     // The renewal may be that of another caller, who did not know that the service has refused the token.
@@ -71,8 +76,10 @@ final class TokenChain: Sendable {
     guard !Task.isCancelled else { throw .cancelled }
     let (answers, waiter) = AsyncStream<Answer>.makeStream()
     var replacesRejected = false
+    let now = means.now()
+    if let refusal = state.withLock(\.refusal), now < refusal.end { throw refusal.error }
     let fresh = state.withLock { state -> AccessToken? in
-      if let token = state.token, token != rejected, token.isFresh(at: means.now()) { return token }
+      if let token = state.token, token != rejected, token.isFresh(at: now) { return token }
       if state.waiters == nil {
         (state.waiters, state.rejected) = ([], rejected)
         begin(insteadOf: rejected)
@@ -91,14 +98,22 @@ final class TokenChain: Sendable {
 
   /// Begins a renewal.
   ///
-  /// The task is detached, because it outlives the caller that began it, has a deadline of its own, and its requests are
-  /// not those of a call; it ends with its answer, after 30 s at most.
+  /// The task is detached, because it outlives the caller that began it, whose observer sees its request, and has a
+  /// deadline of its own; it ends with its answer, after 30 s at most.
   private func begin(insteadOf rejected: AccessToken?) {
     means.renewals.begin()
+    let observer = Observer.current
     Task.detached { [self] in
-      let answer = await limitedRenewal(insteadOf: rejected)
+      let answer = await Observer.$current.withValue(observer) {
+        await limitedRenewal(insteadOf: rejected)
+      }
       let waiters = state.withLock { state in
-        if case .success(let token) = answer { state.token = token }
+        switch answer {
+        case .success(let token): state.token = token
+        case .failure(let error) where error.code == .invalidKey:
+          state.refusal = (error, means.now().addingTimeInterval(Self.refusalTime))
+        case .failure: break
+        }
         defer { state.waiters = nil }
         return state.waiters ?? []
       }

@@ -227,6 +227,22 @@ import Testing
     #expect(fixture.shop.server.requests.isEmpty)
   }
 
+  @Test func `a refused client is not tried again for ten seconds`() async throws {
+    login.change { $0.reply = .status(400, #"{"error": "invalid_client"}"#) }
+    let remote = try fixture.plugin().remote(in: fixture.environment())
+    for (time, requests) in [(0.0, 1), (9.9, 1), (0.2, 2)] {
+      fixture.time.advance(by: time)
+      let error = await #expect(throws: SourceError.self) { try await remote.first() }
+      #expect(error?.code == .invalidKey)
+      #expect(login.server.requests.count == requests)
+    }
+    login.change { $0.reply = nil }
+    // Other settings are another client.
+    try await fixture.plugin().remote(in: fixture.environment()).first()
+    fixture.time.advance(by: 10)
+    try await remote.first()
+  }
+
   @Test func `the laws and the guarantees hold under faults of the service`() async throws {
     try await expectLawsUnderFaults(
       of: fixture.plugin(), in: fixture.environment(), knowing: Array(0..<FakeShop.count))
