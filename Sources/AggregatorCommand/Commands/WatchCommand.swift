@@ -2,6 +2,7 @@ import AggregatorArguments
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
+import Synchronization
 
 extension Command {
   static func watch(_ plugins: [any Plugin]) -> Command {
@@ -173,15 +174,34 @@ private struct ChangeCommand {
   /// Runs it to its end; a failure is a warning.
   func run(on lines: TemporaryFile) {
     lines.rewind()
-    let child = ExternalProgram.start(
-      words, context.variables, descriptors: [STDIN_FILENO: lines.descriptor], leadsGroup: true)
-    // With what it has started itself: nobody would read what they do later.
-    let cleanUp = child.map { child in Interruption.atEnd { kill(-child, SIGTERM) } }
-    defer { cleanUp?.cancel() }
+    let group = ProcessGroup()
+    let cleanUp = Interruption.atEnd { group.end() }
+    defer { cleanUp.cancel() }
+    let child = group.start(words, context.variables, reading: lines)
     let status = child.map(ExternalProgram.status) ?? -1
     guard status != 0 else { return }
     let ending =
       status == -1 ? "could not be started" : "failed with \(ExternalProgram.ending(status))"
     context.diagnostics.warning("\"\(line)\" \(ending)")
+  }
+}
+
+/// A program, and what it has started itself: after this program nobody would read what they do.
+private final class ProcessGroup: Sendable {
+  private let leader = Mutex<pid_t?>(nil)
+
+  func start(
+    _ words: [String], _ variables: [String: String], reading lines: TemporaryFile
+  ) -> pid_t? {
+    leader.withLock { leader in
+      leader = ExternalProgram.start(
+        words, variables, descriptors: [STDIN_FILENO: lines.descriptor], leadsGroup: true)
+      return leader
+    }
+  }
+
+  /// Ends them; while they are being started it waits until they are there.
+  func end() {
+    if let leader = leader.withLock(\.self) { kill(-leader, SIGTERM) }
   }
 }

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// `watch SOURCE`: syncs until it is interrupted; ``Watch`` has tests with a clock of their own.
-@Suite struct WatchTests {
+@Suite(.timeLimit(.minutes(10))) struct WatchTests {
   /// Starts a watch whose output goes to a pipe.
   private func start(
     _ line: String, _ service: FakeProducts, in home: TestHome
