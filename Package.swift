@@ -288,23 +288,16 @@ if let tests = Context.environment["AGGREGATOR_ONLY"] {
   }
 }
 
-// Scripts/test optimises the libraries that it tests as Scripts/build does, but neither their tests and what only
-// tests use, nor the command line, whose tests run the program of Scripts/build: the optimiser would take minutes.
-let isTested = Context.environment["AGGREGATOR_OPTIMISED_TESTS"] != nil
-var unoptimised: Set<String> = []
-if isTested {
-  for target in package.targets
-  where target.path?.hasPrefix("Tests/") ?? (target.type == .test)
-    || (commandLine + ["AggregatorSourceTesting"]).contains(target.name)
-  {
-    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"])]
-    unoptimised.insert(target.name)
-  }
-}
-
-// Scripts/build compiles for size all but what reads and writes JSON and texts: decision 31. The optimiser makes no copies
-// of generic functions for what does not work on record after record.
-if isTested || Context.environment["AGGREGATOR_SMALL_COMMANDS"] != nil {
+// Scripts/build makes the program, and the tests that link the same modules as the program does: decision 30.
+if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
+  // Optimising the tests, and what only tests use, would take minutes.
+  let unoptimised = Set(
+    package.targets.filter { target in
+      target.path?.hasPrefix("Tests/") ?? (target.type == .test)
+        || target.name == "AggregatorSourceTesting"
+    }.map(\.name))
+  // All but what reads and writes JSON and texts is compiled for size: decision 31. The optimiser makes no copies of generic
+  // functions for what does not work on record after record.
   let frequent = [
     "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorSQLite", "AggregatorStore",
     "DeclaredSource",
@@ -317,11 +310,27 @@ if isTested || Context.environment["AGGREGATOR_SMALL_COMMANDS"] != nil {
     "AggregatorServer", "AggregatorSettings", "AggregatorSync", "AggregatorTerminal",
     "AggregatorWeb", "CountriesSource", "HeroesSource", "ProductsSource", "UsersSource",
   ]
-  for target in package.targets
-  where (frequent + rare).contains(target.name) && !unoptimised.contains(target.name) {
-    var flags = ["-Osize", "-Xllvm", "-enable-machine-outliner=always"]
+  // The same bytes in every directory. Tests read files beside their sources.
+  let prefix = "\(Context.packageDirectory)=."
+  for target in package.targets where ![.system, .plugin, .binary].contains(target.type) {
+    var flags: [String] = []
+    if unoptimised.contains(target.name) {
+      flags = ["-Onone"]
+    } else {
+      flags = ["-file-prefix-map", prefix, "-Xcc", "-ffile-prefix-map=\(prefix)"]
+    }
+    if (frequent + rare).contains(target.name) {
+      flags += ["-Osize", "-Xllvm", "-enable-machine-outliner=always"]
+    }
     if rare.contains(target.name) { flags += ["-Xllvm", "-sil-disable-pass=generic-specializer"] }
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
+    if target.name.hasPrefix("CAggregator") {
+      target.cSettings =
+        (target.cSettings ?? []) + [.unsafeFlags(["-ffile-prefix-map=\(prefix)"])]
+    }
+    if target.name == "aggregator" {
+      target.linkerSettings = [.unsafeFlags(linkerFlags.split(separator: "\n").map(String.init))]
+    }
   }
 }
 

@@ -67,7 +67,7 @@ def build():
 
 def versions(installed):
     commit = version("git", "-C", str(ROOT), "describe", "--always", "--dirty")
-    aggregator = version(str(ROOT / ".build/program/release/aggregator"), "--version")
+    aggregator = version(str(ROOT / ".build/program/aggregator"), "--version")
     lines = [f"{aggregator}, commit {commit}",
              f"Python {sys.version.split()[0]} with SQLite {sqlite3.sqlite_version}, " + ", ".join(
                  f"{name} {version(*command)}".strip() for name, command in (

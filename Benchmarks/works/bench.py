@@ -20,7 +20,7 @@ class Bench:
         self.is_small, self.is_huge = options.small, options.huge
         self.repeat = options.repeat or (1 if options.small else 3)
         self.count = 2_000 if options.small else 100_000
-        self.aggregator = ROOT / ".build/program/release/aggregator"
+        self.aggregator = ROOT / ".build/program/aggregator"
         self.truths = {}
 
     # What is run
