@@ -44,7 +44,9 @@ struct BrowseTmuxTests {
       "new-session", "-d", "-x", "\(width)", "-y", "\(height)",
       "exec env SWIFT_BACKTRACE=enable=no '\(program)' browse heroes spi --offline --sort name",
     ])
-    var screens = [try await screen { $0.contains("Spider-") }]
+    // The last that is drawn: the search for more in the store has ended.
+    let note = "No cached heroes ma"
+    var screens = [try await screen { $0.contains("Spider-") && $0.contains(note) }]
     for key in ["Down", "Enter"] {
       _ = try await tmux(["send-keys", key])
       screens.append(try await screen { $0 != screens.last })
