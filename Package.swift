@@ -316,6 +316,8 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
     var flags: [String] = []
     if unoptimised.contains(target.name) {
       flags = ["-Onone"]
+      // Nothing imports the tests: their modules are by-products, not made by a compilation of their own.
+      if target.type == .test { flags.append("-no-emit-module-separately-wmo") }
     } else {
       flags = ["-file-prefix-map", prefix, "-Xcc", "-ffile-prefix-map=\(prefix)"]
     }

@@ -1,3 +1,5 @@
+import AggregatorFiles
+import AggregatorFoundation
 import AggregatorKit
 package import AggregatorQueries
 package import AggregatorTerminal
@@ -8,6 +10,11 @@ package struct SQLConsole {
   private enum Instruction: String, CaseIterable {
     case tables = ".tables"
     case schema = ".schema"
+    case mode = ".mode"
+    case once = ".once"
+    case read = ".read"
+    case edit = ".edit"
+    case timer = ".timer"
     case help = ".help"
     case quit = ".quit"
 
@@ -15,17 +22,45 @@ package struct SQLConsole {
       switch self {
       case .tables: "list the tables"
       case .schema: "list the columns of all tables, or of one: .schema TABLE"
+      case .mode:
+        "print results as \(Format.allCases.map(\.rawValue).joined(separator: ", ")): .mode FORMAT"
+      case .once: "write the next result to a file, in the format that its name ends in: .once FILE"
+      case .read: "run the statements of a file: .read FILE"
+      case .edit: "edit the last statement in $VISUAL or $EDITOR, and run it; also \\e"
+      case .timer: "print the time that each statement takes: .timer on, .timer off"
       case .help: "show this help"
       case .quit: "leave, like Ctrl-D"
+      }
+    }
+
+    /// The most words after it.
+    var maxWords: Int {
+      switch self {
+      case .tables, .edit, .help, .quit: 0
+      case .schema, .mode, .once, .read, .timer: 1
       }
     }
   }
 
   private static let prompt = "sql> "
   private static let continuation = "...> "
+  /// The largest file of statements, in bytes.
+  private static let maxFileBytes = 1 << 20
+  /// A file of statements may read another one, which may read another one.
+  private static let maxDepth = 8
 
   private let session: SQLSession
   private let context: CommandContext
+
+  private var tables: [SQLTable] = []
+  /// What has been entered of a statement that has not ended yet.
+  private var text = ""
+  private var lastStatement = ""
+  /// The format of `.mode`.
+  private var format: Format?
+  /// The file of `.once`, until the next statement.
+  private var file: String?
+  private var isTimed = false
 
   package init(_ session: SQLSession, in context: CommandContext) {
     self.session = session
@@ -38,52 +73,102 @@ package struct SQLConsole {
       && [STDIN_FILENO, STDOUT_FILENO].allSatisfy { isatty($0) == 1 }
   }
 
-  package func run() async throws -> ExitCode {
+  package mutating func run() async throws -> ExitCode {
     // Never none meanwhile: Ctrl-C would end the console.
     Interruption.onInterrupt {}
     defer { Interruption.onInterrupt(nil) }
-    let tables = try await session.tables(in: context)
+    tables = try await session.tables(in: context)
     let input = ConsoleInput(
       on: context.terminal, context.output,
       completing: ConsoleWords(tables, commands: Instruction.allCases.map(\.rawValue)))
     var history = savedHistory()
     for line in history?.lines ?? [] { input.remember(line) }
     context.diagnostics.note("Enter .help for help, .quit to leave.")
-    var text = ""
+    /// The lines of the statement, which the history has as one.
+    var typed: [String] = []
     while true {
       let line: String
       switch try input.read(text.isEmpty ? Self.prompt : Self.continuation, first: Self.prompt) {
       case .end: return .success
       case .cleared:
-        text = ""
+        (text, typed) = ("", [])
         continue
-      case .text(let typed, let isFirst):
-        if isFirst { text = "" }
-        line = typed
+      case .text(let entered, let isFirst):
+        if isFirst { (text, typed) = ("", []) }
+        line = entered
       }
       guard line.nonBlank != nil || !text.isEmpty else { continue }
-      input.remember(line)
-      save(line, in: &history)
-      if text.isEmpty, let words = line.instruction {
-        guard try obey(words, tables) else { return .success }
-        continue
+      typed.append(line)
+      let isStatement = line.instruction == nil || !text.isEmpty
+      if isStatement { text += text.isEmpty ? line : "\n\(line)" }
+      // It ends before it runs, which may take long.
+      let statements = isStatement ? takeStatements() : []
+      if text.isEmpty {
+        for line in typed.joinedLines {
+          input.remember(line)
+          save(line, in: &history)
+        }
+        typed = []
       }
-      text += text.isEmpty ? line : "\n\(line)"
-      while let statement = text.firstStatement {
-        text = String(text.dropFirst(statement.count))
-        if text.nonBlank == nil { text = "" }
-        if statement.nonBlank != ";" { await run(statement) }
-      }
+      for statement in statements { await run(statement) }
+      if !isStatement, let words = line.instruction, try await !obey(words) { return .success }
     }
   }
 
+  /// The statements that have been entered to their end.
+  private mutating func takeStatements() -> [String] {
+    var statements: [String] = []
+    while let statement = text.firstStatement {
+      text = String(text.dropFirst(statement.count))
+      if text.nonBlank == nil { text = "" }
+      if statement.nonBlank != ";" { statements.append(statement) }
+    }
+    return statements
+  }
+
+  /// Runs the lines of a file; returns false to leave.
+  private mutating func run(lines: [String], depth: Int) async throws -> Bool {
+    for line in lines where line.nonBlank != nil || !text.isEmpty {
+      if text.isEmpty, let words = line.instruction {
+        guard try await obey(words, depth: depth) else { return false }
+        continue
+      }
+      text += text.isEmpty ? line : "\n\(line)"
+      for statement in takeStatements() { await run(statement) }
+    }
+    // A file may end without a semicolon.
+    if text.nonBlank != nil { await run(text) }
+    text = ""
+    return true
+  }
+
   /// Runs a statement; Ctrl-C ends it, not the console.
-  private func run(_ text: String) async {
-    let context = context.renewed()
+  private mutating func run(_ statement: String) async {
+    lastStatement = statement
+    defer { file = nil }
+    let begin = ContinuousClock.now
+    do {
+      try await run(statement, in: context.renewed())
+    } catch let error as CommandError {
+      context.diagnostics.error(error)
+    } catch is Output.ClosedPipe {
+      // The reader has seen enough.
+    } catch {
+      context.diagnostics.error(CommandError(.bug, "\(error)"))
+    }
+    if isTimed { context.diagnostics.note("Time: \((.now - begin).text)") }
+  }
+
+  private func run(_ statement: String, in context: CommandContext) async throws {
+    let new = try file.map { path throws(CommandError) in
+      try NewFile(replacing: path, in: context)
+    }
+    let context = new.map { context.writing(to: $0.output) } ?? context
     let drawing = context.progress.begin()
     let task = Task {
-      try await context.listingOutput.run(ended: .success) { [session] in
-        try await session.run(text, within: QueryTime(session.limit), in: context)
+      try await context.listingOutput.run(ended: .success) { [session, format = fileFormat] in
+        try await session.run(
+          statement, as: format, within: QueryTime(session.limit), in: context)
       }
     }
     Interruption.onInterrupt { task.cancel() }
@@ -91,55 +176,151 @@ package struct SQLConsole {
     Interruption.onInterrupt {}
     drawing?.cancel()
     ProgressLine.erase()
-    do { _ = try result.get() } catch let error as CommandError {
-      context.diagnostics.error(error)
-    } catch is Output.ClosedPipe {
-      // The reader has seen enough.
-    } catch {
-      context.diagnostics.error(CommandError(.bug, "\(error)"))
+    _ = try result.get()
+    if let new, let file {
+      try new.finish()
+      context.diagnostics.note("Wrote \(file)")
     }
   }
 
+  /// The format of the next result; `nil` for that of the options.
+  private var fileFormat: Format? {
+    guard let file else { return format }
+    let ending = file.split(separator: ".").last.map { $0.lowercased() } ?? ""
+    // A table is for people, and as wide as their terminal.
+    return Format.allCases.first { $0.fileEndings.contains(ending) }
+      ?? (format.map { $0 == .table ? .tsv : $0 } ?? .tsv)
+  }
+
   /// Returns false to leave.
-  private func obey(_ words: [String], _ tables: [SQLTable]) throws -> Bool {
-    guard let instruction = Instruction(rawValue: words[0]) else {
-      if [".exit", "exit", "quit"].contains(words[0]) { return false }
-      let known = Instruction.allCases.map(\.rawValue)
-      context.diagnostics.error(
-        CommandError(
-          .usage, "unknown command \"\(words[0])\"",
-          suggestion: nearest(to: words[0], in: known), hint: "enter .help for help"))
-      return true
-    }
-    let lines: [String]
-    switch instruction {
-    case .quit: return false
-    case .help:
-      lines =
-        ["A query ends with a semicolon, and may have several lines."]
-        + Instruction.allCases.map {
-          "\($0.rawValue)\(String(repeating: " ", count: 9 - $0.rawValue.count))\($0.about)"
-        }
-    case .tables: lines = tables.map(\.text)
-    case .schema:
-      let chosen = tables.filter { table in
-        words.count == 1 || words[1].lowercased() == table.text.lowercased()
+  private mutating func obey(_ words: [String], depth: Int = 0) async throws -> Bool {
+    do {
+      switch try instruction(words) {
+      case .quit: return false
+      case .help: try show(Self.help(context.renewed().terminal.width))
+      case .tables: try show(wrapped(tables.map(\.text)))
+      case .schema: try show(wrapped(columns(of: words.dropFirst().first)))
+      case .mode: try setMode(words.dropFirst().first)
+      case .once: file = try Self.argument(of: words, "FILE")
+      case .timer: isTimed = try isOn(words)
+      case .read:
+        let lines = try lines(ofFile: Self.argument(of: words, "FILE"), depth: depth)
+        return try await run(lines: lines, depth: depth + 1)
+      case .edit: return try await run(lines: edited(), depth: depth)
       }
-      lines = chosen.map { "\($0.text): \($0.columns.joined(separator: ", "))" }
-      if lines.isEmpty {
-        context.diagnostics.error(
-          CommandError(
-            .usage, "no such table: \(words[1])",
-            suggestion: nearest(to: words[1], in: tables.map(\.text))))
-      }
+    } catch let error as CommandError {
+      context.diagnostics.error(error)
     }
-    let output = context.renewed().listingOutput
-    let wrap = Wrap(context.renewed().terminal.width)
-    for line in lines {
-      try output.write(wrap.lines(of: line.safeLine).map { "\($0)\n" }.joined())
-    }
-    try output.flush()
     return true
+  }
+
+  private static func help(_ width: Int) -> [String] {
+    let indent = 2 + (Instruction.allCases.map(\.rawValue.count).max() ?? 0)
+    let narrow = Wrap(max(20, width - indent))
+    return Wrap(width).lines(of: "A query ends with a semicolon, and may have several lines.")
+      + Instruction.allCases.flatMap { instruction in
+        narrow.lines(of: instruction.about).enumerated().map { index, line in
+          let name = index == 0 ? instruction.rawValue : ""
+          return "\(name)\(String(repeating: " ", count: indent - name.count))\(line)"
+        }
+      }
+  }
+
+  private func instruction(_ words: [String]) throws(CommandError) -> Instruction {
+    switch words[0] {
+    case ".exit", "exit", "quit": return .quit
+    case "\\e": return .edit
+    case let word:
+      guard let instruction = Instruction(rawValue: word) else {
+        throw CommandError(
+          .usage, "unknown command \"\(word)\"",
+          suggestion: nearest(to: word, in: Instruction.allCases.map(\.rawValue)),
+          hint: "enter .help for help")
+      }
+      guard words.count <= instruction.maxWords + 1 else {
+        throw CommandError(.usage, "unexpected argument \"\(words[instruction.maxWords + 1])\"")
+      }
+      return instruction
+    }
+  }
+
+  private static func argument(
+    of words: [String], _ name: String
+  ) throws(CommandError) -> String {
+    guard words.count > 1 else {
+      throw CommandError(.usage, "missing argument: \(name)", hint: "enter .help for help")
+    }
+    return words[1]
+  }
+
+  private func columns(of table: String?) throws(CommandError) -> [String] {
+    let chosen = tables.filter { table == nil || table?.lowercased() == $0.text.lowercased() }
+    guard !chosen.isEmpty else {
+      throw CommandError(
+        .usage, "no such table: \(table ?? "")",
+        suggestion: nearest(to: table ?? "", in: tables.map(\.text)))
+    }
+    return chosen.map { "\($0.text): \($0.columns.joined(separator: ", "))" }
+  }
+
+  private mutating func setMode(_ name: String?) throws(CommandError) {
+    guard let name else {
+      return context.diagnostics.note("The mode is \((format ?? .table).rawValue).")
+    }
+    guard let format = Format(rawValue: name) else {
+      let known = Format.allCases.map(\.rawValue)
+      throw CommandError(
+        .usage, "unknown format \"\(name)\"", suggestion: nearest(to: name, in: known),
+        hint: .words("use one of \(known.joined(separator: ", "))"))
+    }
+    self.format = format
+  }
+
+  private func isOn(_ words: [String]) throws(CommandError) -> Bool {
+    switch try Self.argument(of: words, "on or off") {
+    case "on": true
+    case "off": false
+    default: throw CommandError(.usage, "unexpected argument \"\(words[1])\"", hint: "on or off")
+    }
+  }
+
+  private func lines(ofFile path: String, depth: Int) throws(CommandError) -> [String] {
+    guard depth < Self.maxDepth else {
+      throw CommandError(.usage, "\(path): files of statements read each other")
+    }
+    let file = PrivateFile(path: path)
+    guard let bytes = try CommandError.wrapping(try file.contents(atMost: Self.maxFileBytes)) else {
+      throw CommandError(.io, "no such file: \(path)")
+    }
+    return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(
+      String.init)
+  }
+
+  /// The lines of the last statement, as a person has changed it.
+  private func edited() throws(CommandError) -> [String] {
+    let directory = try TemporaryDirectory()
+    let file = PrivateFile(path: "\(directory.path)/statement.sql")
+    try CommandError.wrapping(
+      try file.write(Array((lastStatement.isEmpty ? "" : "\(lastStatement.trimmed)\n").utf8)))
+    try Editor.open(file.path, context.variables)
+    let lines = try lines(ofFile: file.path, depth: 0)
+    if !lines.isEmpty { try show(wrapped(lines)) }
+    return lines
+  }
+
+  private func wrapped(_ lines: [String]) -> [String] {
+    let wrap = Wrap(context.renewed().terminal.width)
+    return lines.flatMap { wrap.lines(of: $0.safeLine) }
+  }
+
+  private func show(_ lines: [String]) throws(CommandError) {
+    let output = context.renewed().listingOutput
+    do {
+      for line in lines { try output.write("\(line)\n") }
+      try output.flush()
+    } catch let error as CommandError { throw error } catch {
+      // The reader has seen enough.
+    }
   }
 
   // MARK: - History
@@ -170,7 +351,7 @@ extension String {
   fileprivate var instruction: [String]? {
     let words = split(whereSeparator: \.isWhitespace).map(String.init)
     guard let first = words.first else { return nil }
-    return first.hasPrefix(".") || words.count == 1 && ["exit", "quit"].contains(first)
+    return first.hasPrefix(".") || words.count == 1 && ["exit", "quit", "\\e"].contains(first)
       ? words : nil
   }
 
@@ -183,5 +364,20 @@ extension String {
       rest = rest[index(after: end)...]
     }
     return nil
+  }
+}
+
+extension [String] {
+  /// The lines as one, unless that would change what they mean: a comment, or a text, goes on to the next line.
+  fileprivate var joinedLines: [String] {
+    let all = dropLast().joined(separator: "\n")
+    let isPlain =
+      !all.contains("--")
+      && ["'", "\"", "`"].allSatisfy { quote in
+        dropLast().indices.allSatisfy { end in
+          self[...end].joined().count { "\($0)" == quote }.isMultiple(of: 2)
+        }
+      }
+    return isPlain ? [joined(separator: " ")] : self
   }
 }

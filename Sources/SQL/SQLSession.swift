@@ -49,10 +49,12 @@ package struct SQLSession: Sendable {
     return store
   }
 
+  /// Runs a statement, and prints its rows in a format: that of the options, by default.
   package func run(
-    _ text: String, within limit: QueryTime, in context: CommandContext
+    _ text: String, as format: Format? = nil, within limit: QueryTime, in context: CommandContext
   ) async throws -> ExitCode {
-    let output = try OutputOptions(invocation, in: context)
+    let output =
+      try format.map { OutputOptions($0, invocation) } ?? OutputOptions(invocation, in: context)
     let environment =
       invocation.has(.sync) ? try context.environment() : try context.localEnvironment()
     let store = try store(in: environment)

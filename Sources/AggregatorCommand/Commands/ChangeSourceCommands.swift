@@ -105,17 +105,10 @@ extension Command {
 }
 
 extension CommandContext {
-  /// Waits until the user's editor has ended.
   fileprivate func openEditor(_ path: String) throws(CommandError) {
-    let editor =
-      ["VISUAL", "EDITOR"].lazy.compactMap { variables[$0]?.nonBlank }.first ?? "vi"
-    // The variable may hold options, as in `code --wait`.
-    let status = ExternalProgram.run(["/bin/sh", "-c", "\(editor) \"$@\"", "sh", path], variables)
-    guard status == 0 else {
+    do throws(CommandError) { try Editor.open(path, variables) } catch {
       unlink(path)
-      throw CommandError(
-        .io, "the editor \"\(editor)\" failed; nothing was changed",
-        hint: "set VISUAL or EDITOR to the command of your editor")
+      throw error
     }
   }
 }

@@ -26,7 +26,7 @@ extension Command {
         "--attach joins other data, also several files. A .csv or .tsv file is a table with the name of the "
           + "file, whose first line names the columns; tables of a database are NAME.TABLE.",
         "Lists are stored as JSON text; expand them with json_each. Booleans are 1 and 0; blobs are "
-          + "shown in hexadecimal. With - the query is read from standard input. The SQL dialect is "
+          + "shown in hexadecimal. Without an argument, or with -, the query is read from standard input. The SQL dialect is "
           + "that of SQLite, with all its functions except those that access files or load extensions.",
         "--timeout limits reading the files of --attach, the query and the output of its rows together, "
           + "but not the download of --sync, nor the time in which a pager or another reader waits.",
@@ -51,20 +51,26 @@ extension Command {
   private static func sql(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    guard !invocation.arguments.isEmpty else {
-      guard SQLConsole.isPossible(invocation) else {
-        throw CommandError.missingArgument(
-          "QUERY", hint: .words("pass - to read the query from standard input"))
-      }
-      return try await SQLConsole(SQLSession(invocation, in: context), in: context).run()
+    let isTyped = isatty(STDIN_FILENO) == 1
+    if invocation.arguments.isEmpty, SQLConsole.isPossible(invocation) {
+      var console = SQLConsole(try SQLSession(invocation, in: context), in: context)
+      return try await console.run()
+    }
+    guard !invocation.arguments.isEmpty || !isTyped else {
+      throw CommandError.missingArgument(
+        "QUERY", hint: .words("pass it on standard input, or as an argument"))
     }
     let session = try SQLSession(invocation, in: context)
     var time = session.time
     let text =
-      invocation.arguments == ["-"]
+      invocation.arguments.isEmpty || invocation.arguments == ["-"]
       ? try await time.pausing {
         String(decoding: try StandardInput.read(atMost: maxInput), as: UTF8.self)
       } : invocation.arguments.joined(separator: " ")
+    guard text.nonBlank != nil else {
+      throw CommandError.missingArgument(
+        "QUERY", hint: .words("pass it on standard input, or as an argument"))
+    }
     return try await session.run(text, within: time, in: context)
   }
 

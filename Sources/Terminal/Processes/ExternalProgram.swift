@@ -1,5 +1,6 @@
 import AggregatorFiles
 package import AggregatorFoundation
+import AggregatorText
 
 package enum ExternalProgram {
   /// The path of an installed program, or `nil` if there is none; a name with a slash is a path.
@@ -147,6 +148,22 @@ package enum ExternalProgram {
         _ = self.status(of: child)
         return nil
       }
+    }
+  }
+}
+
+/// The editor of the person.
+package enum Editor {
+  /// Waits until the editor of a file has ended: that of VISUAL, of EDITOR, or vi; throws `io` if it fails.
+  package static func open(_ path: String, _ variables: [String: String]) throws(CommandError) {
+    let editor =
+      ["VISUAL", "EDITOR"].lazy.compactMap { variables[$0]?.nonBlank }.first ?? "vi"
+    // The variable may hold options, as in `code --wait`.
+    let status = ExternalProgram.run(["/bin/sh", "-c", "\(editor) \"$@\"", "sh", path], variables)
+    guard status == 0 else {
+      throw CommandError(
+        .io, "the editor \"\(editor)\" failed; nothing was changed",
+        hint: "set VISUAL or EDITOR to the command of your editor")
     }
   }
 }

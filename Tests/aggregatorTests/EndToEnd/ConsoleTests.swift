@@ -63,7 +63,7 @@ import Testing
     let history = "home/.local/state/aggregator/sql_history"
     #expect(
       try sandbox.text(of: history)
-        == "SELECT 6 *\n7 AS answer; SELECT 'é' || 1 AS b;\nSELECT nam FROM heroes;\n.tables\n"
+        == "SELECT 6 * 7 AS answer; SELECT 'é' || 1 AS b;\nSELECT nam FROM heroes;\n.tables\n"
         + ".schema countries\n.quit\n")
     #expect(try sandbox.permissions(of: history) == 0o600)
   }
@@ -154,14 +154,63 @@ import Testing
     #expect(try await ending(afterControlDIn: run) == .exit(0))
   }
 
-  @Test func `without a terminal a query is required`() async throws {
+  @Test(arguments: terminals)
+  func `results have the format that was chosen, or go to a file`(term: String) async throws {
+    try sandbox.write("SELECT 'a' || 1 AS x;\n.mode ndjson\nSELECT 2 AS y\n", to: "work/two.sql")
+    let run = try start(on: term)
+    func enter(_ line: String, until shown: String) async throws {
+      try await terminal.read(until: Self.prompt)
+      terminal.type("\(line)\n")
+      try await terminal.read(until: shown)
+    }
+    try await enter(".mode csv", until: "\n")
+    try await enter("SELECT 1 AS a, 'b' || 'c' AS d;", until: "a,d\r\n1,bc\r\n")
+    try await enter(".mode tabel", until: "Did you mean \"table\"?")
+    try await enter(".timer on", until: "\n")
+    try await enter(".once out.json", until: "\n")
+    try await enter("SELECT 6 * 7 AS answer;", until: "Wrote out.json")
+    try await terminal.read(until: "Time: ")
+    #expect(try sandbox.text(of: "work/out.json").contains("{\"answer\":42}"))
+    try await enter(".read two.sql", until: "x\r\na1\r\n")
+    try await terminal.read(until: "{\"y\":2}")
+    try await enter(".read none.sql", until: "no such file: none.sql")
+    try await enter(".once", until: "missing argument: FILE")
+    try await terminal.read(until: Self.prompt)
+    #expect(try await ending(afterControlDIn: run) == .exit(0))
+  }
+
+  @Test func `the last statement can be edited`() async throws {
+    let editor = try sandbox.write(
+      "#!/bin/sh\nsed -i 's/before/after/' \"$1\"\n", to: "bin/editor")
+    try sandbox.makeExecutable(editor)
+    let run = try Binary.start(
+      "sql", environment: ["TERM": "xterm", "EDITOR": editor.path, "LC_ALL": "C.UTF-8"],
+      terminal: terminal.descriptor, in: sandbox, output: .descriptor(terminal.descriptor),
+      isMerged: true)
+    try await terminal.read(until: Self.prompt)
+    terminal.type("SELECT upper('before') AS x;\n")
+    try await terminal.read(until: "BEFORE")
+    try await terminal.read(until: Self.prompt)
+    terminal.type("\\e\n")
+    try await terminal.read(until: "AFTER")
+    try await terminal.read(until: Self.prompt)
+    #expect(try await ending(afterControlDIn: run) == .exit(0))
+  }
+
+  @Test func `standard input is a query, and one is required`() async throws {
+    for arguments in ["sql --csv", "sql --csv -"] {
+      let outcome = try await Binary.run(
+        arguments, in: sandbox, input: "SELECT 6 * 7 AS answer")
+      #expect(outcome.output == "answer\n42\n", "\(outcome)")
+    }
     for (line, terminal) in [("sql", nil), ("sql --no-input", self.terminal.descriptor)] {
       let run = try Binary.start(line, terminal: terminal, in: sandbox)
       let outcome = try await run.outcome()
       #expect(outcome.status == 64)
       #expect(
         outcome.errors
-          == "error: missing argument: QUERY\nhint: pass - to read the query from standard input\n")
+          == "error: missing argument: QUERY\n"
+          + "hint: pass it on standard input, or as an argument\n")
     }
   }
 }
