@@ -14,7 +14,8 @@ let sourceModules: [Target.Dependency] = sources.map { .byName(name: "\($0)Sourc
 
 // The command line: its rooms, and the commands above them.
 let commandLine = [
-  "AggregatorTerminal", "AggregatorQueries", "AggregatorArguments", "AggregatorSQL",
+  "AggregatorFilters", "AggregatorTerminal", "AggregatorQueries", "AggregatorArguments",
+  "AggregatorSQL",
   "AggregatorWeb", "AggregatorBrowse",
   "AggregatorCommand",
 ]
@@ -71,6 +72,8 @@ let package = Package(
     // The engine of Apple systems. On Linux only tests depend on it.
     .library("URLSession", dependsOn: ["AggregatorCore", "AggregatorHTTP"]),
     .library("Images", dependsOn: ["AggregatorCore", "AggregatorFiles", "AggregatorHTTP"]),
+    // The filters and the order of a list, parsed and evaluated.
+    .library("Filters", dependsOn: ["AggregatorCore"]),
     .library("Store", dependsOn: ["AggregatorCore"]),
     // From a service into a store.
     .library("Sync", dependsOn: ["AggregatorCore", "AggregatorStore"]),
@@ -118,8 +121,8 @@ let package = Package(
     .library(
       "Queries",
       dependsOn: [
-        "AggregatorFiles", "AggregatorKit", "AggregatorPostgres", "AggregatorTerminal",
-        "DeclaredSource",
+        "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorPostgres",
+        "AggregatorTerminal", "DeclaredSource",
       ]),
     .library(
       "Arguments",
@@ -133,8 +136,8 @@ let package = Package(
     .library(
       "Web",
       dependsOn: [
-        "AggregatorFiles", "AggregatorKit", "AggregatorQueries", "AggregatorServer",
-        "AggregatorTerminal",
+        "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorQueries",
+        "AggregatorServer", "AggregatorTerminal",
       ], plugins: ["AggregatorEmbedJSON"]),
     .library(
       "Browse",
@@ -299,8 +302,8 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
   // All but what reads and writes JSON and texts is compiled for size: decision 31. The optimiser makes no copies of generic
   // functions for what does not work on record after record.
   let frequent = [
-    "AggregatorCore", "AggregatorFiles", "AggregatorHTTP", "AggregatorSQLite", "AggregatorStore",
-    "DeclaredSource",
+    "AggregatorCore", "AggregatorFiles", "AggregatorFilters", "AggregatorHTTP",
+    "AggregatorSQLite", "AggregatorStore", "DeclaredSource",
   ]
   let rare = [
     "AggregatorArguments", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorCommand",

@@ -267,3 +267,15 @@ extension JSON: Codable {
     }
   }
 }
+
+extension JSON {
+  /// Not sanitized; empty for null, the elements of a list joined by a comma and a space.
+  package var cell: String {
+    switch self {
+    case .null: ""
+    case .string(let text): text
+    case .array(let values): values.map(\.cell).joined(separator: ", ")
+    case .bool, .integer, .number, .object: text
+    }
+  }
+}

@@ -1,3 +1,4 @@
+package import AggregatorFilters
 package import AggregatorKit
 package import AggregatorTerminal
 
@@ -15,7 +16,7 @@ package struct SelectionText: Hashable, Codable, Sendable {
 /// The records that a listing shows, and their order.
 package struct Selection<Item: Record>: Sendable {
   package let text: SelectionText
-  package let order: SortOrder<Item>?
+  package let order: RecordOrder<Item>?
 
   let conditions: [Condition<Item>]
 
@@ -25,21 +26,26 @@ package struct Selection<Item: Record>: Sendable {
   /// Errors have the code `usage`.
   package init(_ text: SelectionText, _ fields: [Field<Item>]) throws(CommandError) {
     self.text = text
-    var conditions: [Condition<Item>] = []
-    var seen: Set<TypedCondition> = []
-    for typed in text.conditions {
-      for condition in try TypedCondition.all(in: typed) where seen.insert(condition).inserted {
-        guard seen.count <= Self.maxConditions else {
-          throw CommandError(
-            .usage, "too many conditions (maximum \(Self.maxConditions))",
-            hint: "use the command sql")
+    do throws(FilterError) {
+      var conditions: [Condition<Item>] = []
+      var seen: Set<TypedCondition> = []
+      for typed in text.conditions {
+        for condition in try TypedCondition.all(in: typed) where seen.insert(condition).inserted {
+          guard seen.count <= Self.maxConditions else {
+            throw FilterError(
+              "too many conditions (maximum \(Self.maxConditions))", hint: "use the command sql")
+          }
+          conditions.append(try Condition(condition, fields))
         }
-        conditions.append(try Condition(condition, fields))
       }
-    }
-    self.conditions = conditions
-    order = try text.order.map { text throws(CommandError) in
-      try SortOrder(text.split(separator: ",").map { $0.trimmed }, fields)
+      self.conditions = conditions
+      let names = text.order.map { $0.split(separator: ",").map { $0.trimmed } }
+      if names?.isEmpty == true {
+        throw FilterError("missing value for \(Option.order.spelling)")
+      }
+      order = try names.map { names throws(FilterError) in try RecordOrder(names, fields) }
+    } catch {
+      throw CommandError(error)
     }
   }
 
@@ -90,72 +96,21 @@ package struct Selection<Item: Record>: Sendable {
   package func sorted(_ items: [Item]) -> [Item] { order?.sorted(items) ?? items }
 }
 
-/// An order of records by fields: `-name,id`.
-package struct SortOrder<Item: Record>: Sendable {
-  package struct Key: Sendable {
-    package let field: Field<Item>
-    let isDescending: Bool
-  }
-
-  /// One for each field.
-  package let keys: [Key]
-
-  /// Errors have the code `usage`.
-  init(_ names: [String], _ fields: [Field<Item>]) throws(CommandError) {
-    guard !names.isEmpty else {
-      throw CommandError(.usage, "missing value for \(Option.order.spelling)")
-    }
-    var keys: [Key] = []
-    for name in names {
-      let isDescending = name.hasPrefix("-")
-      let field = try fields.field(named: String(isDescending ? name.dropFirst() : name[...]))
-      // Records that are equal by a field stay so the second time.
-      guard !keys.contains(where: { $0.field.name == field.name }) else { continue }
-      keys.append(Key(field: field, isDescending: isDescending))
-    }
-    self.keys = keys
-  }
-
-  /// The records in this order: stable, the same in every locale, missing values last.
-  package func sorted(_ items: [Item]) -> [Item] {
-    let rows = items.enumerated().map { index, item in
-      (index: index, values: keys.map { SortValue($0.field[item]) })
-    }
-    return rows.sorted { precedes($0, $1) }.map { items[$0.index] }
-  }
-
-  private typealias Row = (index: Int, values: [SortValue])
-
-  private func precedes(_ left: Row, _ right: Row) -> Bool {
-    for (key, (first, second)) in zip(keys, zip(left.values, right.values)) where first != second {
-      if first == .missing || second == .missing { return second == .missing }
-      return key.isDescending ? second < first : first < second
-    }
-    return left.index < right.index
+extension CommandError {
+  fileprivate init(_ error: FilterError) {
+    self.init(
+      .usage, error.message, suggestion: error.suggestion, hint: error.hint.map(Hint.words))
   }
 }
 
-/// A value as it is sorted: numbers, then dates, then texts as searches fold them.
-enum SortValue: Comparable {
-  case number(Numeral)
-  case date(Double)
-  case text(String)
-  case missing
-
-  init(_ value: JSON) {
-    switch value {
-    case .null, .string(""), .array([]): self = .missing
-    case .integer, .number: self = Numeral(value).map(Self.number) ?? .missing
-    case .bool(let bool): self = .text(bool ? "true" : "false")
-    case .string(let text):
-      if let number = Numeral(text) {
-        self = .number(number)
-      } else if let period = Period(text), period.isDate {
-        self = .date(period.start)
-      } else {
-        self = .text(FoldedText(text).text)
-      }
-    case .array, .object: self = .text(FoldedText(value.cell).text)
+extension Array {
+  /// The fields with these names, each once; errors have the code `usage`, and name the nearest field.
+  package func fields<Item>(named names: [String]) throws(CommandError) -> [Field<Item>]
+  where Element == Field<Item> {
+    var chosen: [Field<Item>] = []
+    for name in names where !chosen.contains(where: { $0.name == name }) {
+      do { chosen.append(try field(named: name)) } catch { throw CommandError(error) }
     }
+    return chosen
   }
 }

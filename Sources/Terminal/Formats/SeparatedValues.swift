@@ -59,18 +59,6 @@ extension [JSON] {
   }
 }
 
-extension JSON {
-  /// Not sanitized; empty for null, the elements of a list joined by a comma and a space.
-  package var cell: String {
-    switch self {
-    case .null: ""
-    case .string(let text): text
-    case .array(let values): values.map(\.cell).joined(separator: ", ")
-    case .bool, .integer, .number, .object: text
-    }
-  }
-}
-
 extension FieldKind {
   /// `true` for columns that are aligned right and never cut: a truncated number is another number.
   package var isNumeric: Bool { self == .integer || self == .number }

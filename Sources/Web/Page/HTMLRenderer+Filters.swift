@@ -1,3 +1,4 @@
+import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal

@@ -1,3 +1,4 @@
+import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -177,5 +178,26 @@ extension HTMLRenderer {
         "\(value == .null ? "null" : shown)"
       }
     return #"<td\#(attribute: "class", type) dir="auto">\#(content)</td>"#
+  }
+}
+
+extension TypedCondition {
+  /// Nearly the same in SQL, where texts are compared as they are.
+  ///
+  /// - Parameter column: The name of the column, in quotes if it needs them.
+  fileprivate func sql(of column: String) -> String {
+    if value.isEmpty {
+      return comparison == .equal
+        ? "(\(column) IS NULL OR \(column) = '')" : "\(column) IS NOT NULL"
+    }
+    let isNumber = value.wholeMatch(of: /-?[0-9]{1,15}(\.[0-9]{1,15})?/) != nil
+    let literal = isNumber ? value : value.sqlText
+    switch comparison {
+    case .contains:
+      let pattern = value.replacing(/[\\%_]/) { "\\\($0.output)" }
+      return "lower(\(column)) LIKE \("%\(pattern.lowercased())%".sqlText) ESCAPE '\\'"
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+      return "\(column) \(comparison.rawValue) \(literal)"
+    }
   }
 }

@@ -1,6 +1,7 @@
 import AggregatorArguments
 import AggregatorBrowse
 import AggregatorCommand
+import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -114,7 +115,7 @@ extension FuzzTarget {
     tokens: [" and ", "=", "!=", "~", "<", ">=", "'", "\"", "\\", " "]
   ) { text in
     let conditions: [TypedCondition]
-    do throws(CommandError) { conditions = try TypedCondition.all(in: text) } catch {
+    do throws(FilterError) { conditions = try TypedCondition.all(in: text) } catch {
       return try expect(!error.message.isEmpty, "a failure without a message")
     }
     try expect(!conditions.isEmpty, "no condition")

@@ -1,6 +1,7 @@
 import AggregatorKit
 import Testing
 
+@testable import AggregatorFilters
 @testable import AggregatorQueries
 @testable import AggregatorTerminal
 
@@ -40,7 +41,7 @@ import Testing
   }
 
   @Test func `what repeats counts once, and there is a limit to the rest`() throws {
-    let order = try SortOrder(
+    let order = try RecordOrder(
       Array(repeating: "id", count: 3000) + ["-id", "-text", "text"], Self.fields)
     #expect(order.keys.map(\.field.name) == ["id", "text"])
     #expect(order.keys.map(\.isDescending) == [false, true])

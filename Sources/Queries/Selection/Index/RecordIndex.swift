@@ -1,3 +1,4 @@
+import AggregatorFilters
 import AggregatorFoundation
 package import AggregatorKit
 

@@ -1,16 +1,14 @@
-import AggregatorKit
-import AggregatorSQLite
-package import AggregatorTerminal
+import AggregatorText
 
 /// A condition as typed; see ``all(in:)`` for the syntax.
 package struct TypedCondition: Hashable, Sendable {
   package let field: String
-  let comparison: Comparison
+  package let comparison: Comparison
 
   /// The value without its quotes.
   package let value: String
 
-  init(_ field: String, _ comparison: Comparison, _ value: String) {
+  package init(_ field: String, _ comparison: Comparison, _ value: String) {
     (self.field, self.comparison, self.value) = (field, comparison, value)
   }
 
@@ -38,25 +36,6 @@ package struct TypedCondition: Hashable, Sendable {
     return "\(label) \(verb) \(value)"
   }
 
-  /// Nearly the same in SQL, where texts are compared as they are.
-  ///
-  /// - Parameter column: The name of the column, in quotes if it needs them.
-  package func sql(of column: String) -> String {
-    if value.isEmpty {
-      return comparison == .equal
-        ? "(\(column) IS NULL OR \(column) = '')" : "\(column) IS NOT NULL"
-    }
-    let isNumber = value.wholeMatch(of: /-?[0-9]{1,15}(\.[0-9]{1,15})?/) != nil
-    let literal = isNumber ? value : value.sqlText
-    switch comparison {
-    case .contains:
-      let pattern = value.replacing(/[\\%_]/) { "\\\($0.output)" }
-      return "lower(\(column)) LIKE \("%\(pattern.lowercased())%".sqlText) ESCAPE '\\'"
-    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
-      return "\(column) \(comparison.rawValue) \(literal)"
-    }
-  }
-
   package var quoted: String {
     let value = value.unicodeScalars.map { ["\"", "\\"].contains($0) ? "\\\($0)" : "\($0)" }
     return "\(field)\(comparison.rawValue)\"\(value.joined())\""
@@ -67,17 +46,16 @@ package struct TypedCondition: Hashable, Sendable {
   /// A value ends at the end of the text, or before an `and` that another condition follows, so that most
   /// values need no quotes. Within single or double quotes a backslash precedes a quote or a backslash. What looks
   /// like another way to join conditions must be quoted.
-  /// Errors have the code `usage`.
-  package static func all(in text: String) throws(CommandError) -> [TypedCondition] {
+  package static func all(in text: String) throws(FilterError) -> [TypedCondition] {
     var conditions: [TypedCondition] = []
     var rest = text[...]
     repeat { conditions.append(try TypedCondition(&rest, of: text)) } while !rest.isEmpty
     return conditions
   }
 
-  private init(_ rest: inout Substring, of text: String) throws(CommandError) {
-    func invalid(_ problem: String, hint: Hint? = nil) -> CommandError {
-      CommandError(.usage, "invalid condition \"\(text)\": \(problem)", hint: hint)
+  private init(_ rest: inout Substring, of text: String) throws(FilterError) {
+    func invalid(_ problem: String, hint: String? = nil) -> FilterError {
+      FilterError("invalid condition \"\(text)\": \(problem)", hint: hint)
     }
     // By scalars, as a sign is part of a larger character if a combining one is beside it.
     guard let operatorStart = rest.unicodeScalars.firstIndex(where: \.isOperator) else {
@@ -129,7 +107,7 @@ package struct TypedCondition: Hashable, Sendable {
     rest = next
   }
 
-  private static let sqlHint: Hint = "quote a value that contains it, or use the command sql"
+  private static let sqlHint = "quote a value that contains it, or use the command sql"
 
   /// A word in an unquoted value that looks like the joint of two conditions: an `or` that another condition, or one in
   /// parentheses, follows.

@@ -1,0 +1,104 @@
+package import AggregatorCore
+import AggregatorText
+
+/// The value of a condition in the forms in which it is compared.
+struct Operand: Sendable {
+  /// The place of a record's value relative to the operand.
+  enum Order {
+    case below, equal, above
+
+    fileprivate init<Value: Comparable>(_ value: Value, _ operand: Value) {
+      self = value < operand ? .below : operand < value ? .above : .equal
+    }
+  }
+
+  let text: String
+  let folded: FoldedText
+  let number: Numeral?
+  let bool: Bool?
+  private let period: Period?
+
+  init(_ text: String) {
+    self.text = text
+    folded = FoldedText(text)
+    number = Numeral(text)
+    bool = text == "true" ? true : text == "false" ? false : nil
+    period = Period(text)
+  }
+
+  /// True for a day, a month, a year or a time.
+  var isPeriod: Bool { period != nil }
+
+  func equals(_ value: JSON) -> Bool {
+    switch value {
+    case .string(let string): string == text || order(ofDate: string) == .equal
+    case .integer, .number: Numeral(value).map { $0 == number } ?? false
+    case .bool(let value): value == bool
+    case .null, .array, .object: value.cell == text
+    }
+  }
+
+  /// The order of a record's value; `nil` if the two cannot be compared.
+  func order(of value: JSON) -> Order? {
+    switch value {
+    case .string(let string):
+      if let order = order(ofDate: string) { return order }
+      if let number, let other = Numeral(string) { return Order(other, number) }
+      return Order(FoldedText(string).text, folded.text)
+    case .integer, .number:
+      guard let number, let other = Numeral(value) else { return nil }
+      return Order(other, number)
+    case .null, .bool, .array, .object: return nil
+    }
+  }
+
+  private func order(ofDate text: String) -> Order? {
+    guard let period, let date = Period(text), date.isDate else { return nil }
+    if date.start < period.start { return .below }
+    return date.start < period.end ? .equal : .above
+  }
+}
+
+/// A number that keeps integers beyond 2^53 apart.
+package struct Numeral: Comparable, Sendable {
+  private let double: Double
+  private let integer: Int
+
+  /// Only decimal digits, a sign and a point: no exponents, infinities or hexadecimal digits.
+  init?(_ text: String) {
+    let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+    guard let first = digits.utf8.first, 0x30...0x39 ~= first,
+      digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == 0x2E }), let double = Double(text)
+    else { return nil }
+    self.init(double, Int(text))
+  }
+
+  init?(_ value: JSON) {
+    switch value {
+    case .integer(let integer): self.init(Double(integer), integer)
+    case .number(let number): self.init(number, nil)
+    default: return nil
+    }
+  }
+
+  private init?(_ double: Double, _ integer: Int?) {
+    guard double.isFinite else { return nil }
+    self.double = double
+    self.integer = integer ?? Int(exactly: double) ?? 0
+  }
+
+  package static func < (left: Numeral, right: Numeral) -> Bool {
+    (left.double, left.integer) < (right.double, right.integer)
+  }
+}
+
+extension JSON {
+  /// The values that are there: the elements of a list, or the value itself, without null and empty text.
+  package var present: [JSON] {
+    switch self {
+    case .null, .string(""): []
+    case .array(let elements): elements.flatMap(\.present)
+    default: [self]
+    }
+  }
+}
