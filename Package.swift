@@ -126,7 +126,10 @@ let package = Package(
       ]),
     .library(
       "Arguments",
-      dependsOn: ["AggregatorKit", "AggregatorQueries", "AggregatorTerminal", "DeclaredSource"]),
+      dependsOn: [
+        "AggregatorFilters", "AggregatorKit", "AggregatorQueries", "AggregatorTerminal",
+        "DeclaredSource",
+      ]),
     .library(
       "SQL",
       dependsOn: [
@@ -176,6 +179,8 @@ let package = Package(
         "AggregatorSQLite", "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting",
         "AggregatorStore", "AggregatorSync", "AggregatorURLSession", "CAggregatorSQLite",
       ] + commandLine.map { .byName(name: $0) }),
+    .testTarget(
+      name: "FiltersTests", dependencies: ["AggregatorCore", "AggregatorFilters", "AggregatorText"]),
     .testTarget(
       name: "DeclaredTests",
       dependencies: [
@@ -282,7 +287,7 @@ if let tests = Context.environment["AGGREGATOR_ONLY"] {
   package.targets.removeAll { !kept.contains($0.name) }
   package.products = []
   // The laws under faults spend their time in these targets: optimised, they take half of it. They are rarely edited.
-  for name in ["Text", "JSON", "Core", "HTTP", "Store", "SQLite"] {
+  for name in ["Text", "JSON", "Core", "Filters", "HTTP", "Store", "SQLite"] {
     let target = package.targets.first { $0.name == "Aggregator\(name)" }
     target?.swiftSettings =
       (target?.swiftSettings ?? []) + [

@@ -143,6 +143,7 @@ package struct Help {
 
 enum HelpTopic: String, CaseIterable {
   case options
+  case filters
   case exitCodes = "exit-codes"
   case environment
   case man
@@ -151,6 +152,7 @@ enum HelpTopic: String, CaseIterable {
   var summary: String {
     switch self {
     case .options: "All options"
+    case .filters: "Filters of --where"
     case .exitCodes: "Exit codes"
     case .environment: "Settings and environment variables"
     case .man: "The manual page, for man -l -"
@@ -163,6 +165,8 @@ enum HelpTopic: String, CaseIterable {
     let sections =
       switch self {
       case .options: help.options(tree.options) + [help.wrapped(Self.syntax)]
+      case .filters:
+        help.columns(FilterHelp.sections) + FilterHelp.notes.map(help.wrapped)
       case .exitCodes:
         help.columns([("Exit codes", ExitCode.allCases.map { ("\($0.rawValue)", $0.about) })])
           + [help.wrapped(Self.lastResort)]

@@ -14,7 +14,8 @@ struct ManualPage {
         // Neither justified nor hyphenated, so that options can be searched for.
         ".TH \(tree.catalog.program.uppercased()) 1", ".ad l", ".nh", ".SH NAME",
         "\(Self.plain(tree.catalog.program)) \\- \(Self.plain(tree.root.summary.lowercasedFirst))",
-      ] + synopsis + sources + commands + options + exitCodes + environment + files + examples
+      ] + synopsis + sources + commands + options + filters + exitCodes + environment + files
+      + examples
     return lines.map { "\($0)\n" }.joined()
   }
 
@@ -69,6 +70,16 @@ struct ManualPage {
           + tree.options.filter { $0.group == group }
           .flatMap { item(bold($0.synopsis), $0.about) }
       } + [".PP"] + paragraph(HelpTopic.syntax)
+  }
+
+  private var filters: [String] {
+    var lines = [".SH FILTERS"]
+    for section in FilterHelp.sections {
+      lines.append(".SS \(section.title)")
+      for row in section.rows { lines += item(bold(row.0), row.1) }
+    }
+    for note in FilterHelp.notes { lines += [".PP"] + paragraph(note) }
+    return lines
   }
 
   private var exitCodes: [String] {

@@ -1,54 +1,63 @@
 package import AggregatorCore
 import AggregatorText
 
-/// A comparison of a field with a value: `publisher=Marvel`.
+/// A condition on a field of records: `publisher=Marvel`.
 package struct Condition<Item>: Sendable {
+  private enum Test: Sendable {
+    case compare(Comparison, Operand)
+    case oneOf([Operand])
+    case range(Operand, Operand)
+    case pattern(Pattern)
+  }
+
   package let field: Field<Item>
-  let comparison: Comparison
-  let operand: Operand
+  private let test: Test
 
   package init(_ typed: TypedCondition, _ fields: [Field<Item>]) throws(FilterError) {
     field = try fields.field(named: typed.field)
-    comparison = typed.comparison
-    operand = Operand(typed.value)
-    func invalid(_ requirement: String) -> FilterError {
-      FilterError(
-        "invalid value \"\(typed.value)\" for field \"\(typed.field)\": must be \(requirement)")
-    }
-    func refused(by kind: String, _ accepted: String) -> FilterError {
-      FilterError(
-        "\(comparison.rawValue) cannot be used with the \(kind) field \"\(typed.field)\"",
-        hint: "use \(accepted)")
-    }
-    if typed.value.isEmpty {
-      guard comparison.acceptsEmpty else {
+    switch typed.test {
+    case .compare(let comparison, let value):
+      guard !value.isEmpty || comparison.acceptsEmpty else {
         throw FilterError(
           "missing value after \"\(typed.field)\(comparison.rawValue)\"",
           hint: "\(typed.field)= matches records without a value, \(typed.field)!= all others")
       }
-      return
+      test = .compare(comparison, try field.operand(value, for: comparison))
+    case .oneOf(let values):
+      var operands: [Operand] = []
+      for value in values { operands.append(try field.operand(value, for: .equal)) }
+      test = .oneOf(operands)
+    case .range(let low, let high):
+      let operands = (
+        try field.operand(low, for: .greaterOrEqual), try field.operand(high, for: .lessOrEqual)
+      )
+      guard !operands.0.isAbove(operands.1) else {
+        throw FilterError(
+          "no value of \"\(typed.field)\" is from \(low) to \(high)",
+          hint: "write \(typed.field) in \(high)..\(low)")
+      }
+      test = .range(operands.0, operands.1)
+    case .pattern(let text, let ignoresCase):
+      test = .pattern(try Pattern(text, ignoringCase: ignoresCase))
     }
-    switch (field.kind, comparison) {
-    case (_, .contains):
-      guard !operand.folded.text.isEmpty else { throw invalid("text to search for") }
-    case (.integer, _), (.number, _):
-      guard operand.number != nil else { throw invalid("a number") }
-    case (.bool, .equal), (.bool, .notEqual):
-      guard operand.bool != nil else { throw invalid("true or false") }
-    case (.bool, _): throw refused(by: "true-or-false", "= or !=")
-    case (.list, .equal), (.list, .notEqual): break
-    case (.list, _): throw refused(by: "list", "=, != or ~")
-    case (.text, _), (.any, _): break
+  }
+
+  /// The operands with which values are compared by their order.
+  private var bounds: [Operand] {
+    switch test {
+    case .compare(let comparison, let operand) where comparison.isOrder: [operand]
+    case .range(let low, let high): [low, high]
+    case .compare, .oneOf, .pattern: []
     }
   }
 
   /// Fails with code `invalidRequest` if a record has a date where the condition compares with another text.
   package func check(_ item: Item) throws(SourceError) {
-    if comparison.isOrder, !operand.isPeriod { try check(field[item]) }
+    if bounds.contains(where: { !$0.isPeriod }) { try check(field[item]) }
   }
 
   package func check(_ value: JSON) throws(SourceError) {
-    guard comparison.isOrder, !operand.isPeriod else { return }
+    guard let operand = bounds.first(where: { !$0.isPeriod }) else { return }
     for case .string(let text) in value.present where Period(text)?.isDate == true {
       throw SourceError(
         .invalidRequest,
@@ -59,7 +68,7 @@ package struct Condition<Item>: Sendable {
 
   /// The value of a record that differs from that of the condition only in case and accents.
   package func nearMiss(in item: Item) -> String? {
-    guard comparison == .equal, !operand.text.isEmpty else { return nil }
+    guard case .compare(.equal, let operand) = test, !operand.text.isEmpty else { return nil }
     return field[item].present.lazy.map(\.cell).first { FoldedText($0) == operand.folded }
   }
 
@@ -67,32 +76,27 @@ package struct Condition<Item>: Sendable {
 
   package func matches(_ value: JSON) -> Bool {
     let values = value.present
-    switch comparison {
-    case .equal: return isEqual(to: values)
-    case .notEqual: return !isEqual(to: values)
-    case .contains: return values.contains { FoldedText($0.cell).contains(operand.folded) }
-    case .less, .lessOrEqual, .greater, .greaterOrEqual:
+    switch test {
+    case .compare(.equal, let operand): return operand.isEqual(to: values)
+    case .compare(.notEqual, let operand): return !operand.isEqual(to: values)
+    case .compare(.contains, let operand):
+      return values.contains { FoldedText($0.cell).contains(operand.folded) }
+    case .compare(let comparison, let operand):
+      return values.contains { operand.order(of: $0).map(comparison.accepts) ?? false }
+    case .oneOf(let operands): return operands.contains { $0.isEqual(to: values) }
+    case .range(let low, let high):
       return values.contains { value in
-        operand.order(of: value).map(comparison.accepts) ?? false
+        guard let first = low.order(of: value), let last = high.order(of: value) else {
+          return false
+        }
+        return first != .below && last != .above
       }
+    case .pattern(let pattern): return values.contains { pattern.matches($0.cell) }
     }
-  }
-
-  /// True if an element of a list is equal; an empty operand equals a missing value.
-  private func isEqual(to values: [JSON]) -> Bool {
-    operand.text.isEmpty ? values.isEmpty : values.contains(where: operand.equals)
   }
 }
 
-package enum Comparison: String, Sendable, CaseIterable {
-  case equal = "="
-  case notEqual = "!="
-  case contains = "~"
-  case less = "<"
-  case lessOrEqual = "<="
-  case greater = ">"
-  case greaterOrEqual = ">="
-
+extension Comparison {
   fileprivate var isOrder: Bool { !acceptsEmpty && self != .contains }
 
   fileprivate var acceptsEmpty: Bool { self == .equal || self == .notEqual }
@@ -105,6 +109,37 @@ package enum Comparison: String, Sendable, CaseIterable {
     case .greaterOrEqual: order != .below
     case .equal, .notEqual, .contains: false
     }
+  }
+}
+
+extension Field {
+  /// The operand of a comparison with values of the field; empty for a missing value.
+  fileprivate func operand(
+    _ value: String, for comparison: Comparison
+  ) throws(FilterError) -> Operand {
+    let operand = Operand(value)
+    func invalid(_ requirement: String) -> FilterError {
+      FilterError("invalid value \"\(value)\" for field \"\(name)\": must be \(requirement)")
+    }
+    func refused(by kind: String, _ accepted: String) -> FilterError {
+      FilterError(
+        "\(comparison.rawValue) cannot be used with the \(kind) field \"\(name)\"",
+        hint: "use \(accepted)")
+    }
+    guard !value.isEmpty else { return operand }
+    switch (kind, comparison) {
+    case (_, .contains):
+      guard !operand.folded.text.isEmpty else { throw invalid("text to search for") }
+    case (.integer, _), (.number, _):
+      guard operand.number != nil else { throw invalid("a number") }
+    case (.bool, .equal), (.bool, .notEqual):
+      guard operand.bool != nil else { throw invalid("true or false") }
+    case (.bool, _): throw refused(by: "true-or-false", "= or !=")
+    case (.list, .equal), (.list, .notEqual): break
+    case (.list, _): throw refused(by: "list", "=, != or ~")
+    case (.text, _), (.any, _): break
+    }
+    return operand
   }
 }
 

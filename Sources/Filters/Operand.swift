@@ -29,7 +29,19 @@ struct Operand: Sendable {
   /// True for a day, a month, a year or a time.
   var isPeriod: Bool { period != nil }
 
-  func equals(_ value: JSON) -> Bool {
+  /// True if no value is from this one up to another.
+  func isAbove(_ other: Operand) -> Bool {
+    if let period, let other = other.period { return period.start >= other.end }
+    if let number, let other = other.number { return other < number }
+    return false
+  }
+
+  /// True if one of the values is equal; without any, an empty operand is.
+  func isEqual(to values: [JSON]) -> Bool {
+    text.isEmpty ? values.isEmpty : values.contains(where: equals)
+  }
+
+  private func equals(_ value: JSON) -> Bool {
     switch value {
     case .string(let string): string == text || order(ofDate: string) == .equal
     case .integer, .number: Numeral(value).map { $0 == number } ?? false

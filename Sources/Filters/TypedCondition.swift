@@ -1,15 +1,25 @@
 import AggregatorText
 
-/// A condition as typed; see ``all(in:)`` for the syntax.
+/// A condition as typed: a field and what its value must be.
 package struct TypedCondition: Hashable, Sendable {
-  package let field: String
-  package let comparison: Comparison
+  package enum Test: Hashable, Sendable {
+    /// `=Marvel`; an empty text stands for a missing value.
+    case compare(Comparison, String)
+    /// `in (DC, Marvel)`
+    case oneOf([String])
+    /// `in 20..30`, both included.
+    case range(String, String)
+    /// `~/^spider/i`, as typed between the slashes.
+    case pattern(String, ignoresCase: Bool)
+  }
 
-  /// The value without its quotes.
-  package let value: String
+  package let field: String
+  package let test: Test
+
+  package init(_ field: String, _ test: Test) { (self.field, self.test) = (field, test) }
 
   package init(_ field: String, _ comparison: Comparison, _ value: String) {
-    (self.field, self.comparison, self.value) = (field, comparison, value)
+    self.init(field, .compare(comparison, value))
   }
 
   /// `nil` for an operator that there is not.
@@ -18,136 +28,88 @@ package struct TypedCondition: Hashable, Sendable {
     self.init(field, comparison, value)
   }
 
+  /// The texts with which the field is compared, without their quotes.
+  package var values: [String] {
+    switch test {
+    case .compare(_, let value): [value]
+    case .oneOf(let values): values
+    case .range(let low, let high): [low, high]
+    case .pattern(let text, _): [text]
+    }
+  }
+
   /// The condition as a part of a sentence: `price is below 20`.
   ///
   /// - Parameter label: The field, as people call it.
   package func words(of label: String) -> String {
-    if value.isEmpty { return "\(label) is \(comparison == .equal ? "" : "not ")empty" }
-    let verb =
-      switch comparison {
-      case .equal: "is"
-      case .notEqual: "is not"
-      case .contains: "contains"
-      case .less: "is below"
-      case .lessOrEqual: "is at most"
-      case .greater: "is above"
-      case .greaterOrEqual: "is at least"
-      }
-    return "\(label) \(verb) \(value)"
+    switch test {
+    case .compare(let comparison, ""):
+      return "\(label) is \(comparison == .equal ? "" : "not ")empty"
+    case .compare(let comparison, let value):
+      let verb =
+        switch comparison {
+        case .equal: "is"
+        case .notEqual: "is not"
+        case .contains: "contains"
+        case .less: "is below"
+        case .lessOrEqual: "is at most"
+        case .greater: "is above"
+        case .greaterOrEqual: "is at least"
+        }
+      return "\(label) \(verb) \(value)"
+    case .oneOf(let values):
+      let shown = values.map { $0.isEmpty ? "empty" : $0 }
+      let last = shown.suffix(1).joined()
+      return shown.count > 1
+        ? "\(label) is \(shown.dropLast().joined(separator: ", ")) or \(last)"
+        : "\(label) is \(last)"
+    case .range(let low, let high): return "\(label) is from \(low) to \(high)"
+    case .pattern(let text, let ignoresCase):
+      return "\(label) matches /\(text)/\(ignoresCase ? "i" : "")"
+    }
   }
 
+  /// The condition as typed, with all values in quotes.
   package var quoted: String {
-    let value = value.unicodeScalars.map { ["\"", "\\"].contains($0) ? "\\\($0)" : "\($0)" }
-    return "\(field)\(comparison.rawValue)\"\(value.joined())\""
-  }
-
-  /// Parses conditions joined by `and`: `publisher=Marvel and name~"rocket and groot"`.
-  ///
-  /// A value ends at the end of the text, or before an `and` that another condition follows, so that most
-  /// values need no quotes. Within single or double quotes a backslash precedes a quote or a backslash. What looks
-  /// like another way to join conditions must be quoted.
-  package static func all(in text: String) throws(FilterError) -> [TypedCondition] {
-    var conditions: [TypedCondition] = []
-    var rest = text[...]
-    repeat { conditions.append(try TypedCondition(&rest, of: text)) } while !rest.isEmpty
-    return conditions
-  }
-
-  private init(_ rest: inout Substring, of text: String) throws(FilterError) {
-    func invalid(_ problem: String, hint: String? = nil) -> FilterError {
-      FilterError("invalid condition \"\(text)\": \(problem)", hint: hint)
-    }
-    // By scalars, as a sign is part of a larger character if a combining one is beside it.
-    guard let operatorStart = rest.unicodeScalars.firstIndex(where: \.isOperator) else {
-      throw invalid("no operator", hint: "write FIELD=VALUE with one of = != ~ < <= > >=")
-    }
-    field = rest[..<operatorStart].trimmed
-    guard !field.isEmpty else { throw invalid("no field before the operator") }
-    guard !field.hasPrefix("("), field.split(whereSeparator: \.isWhitespace).count == 1 else {
-      throw invalid("only \"and\" joins conditions", hint: Self.sqlHint)
-    }
-    rest = rest[operatorStart...]
-    guard
-      let comparison = Comparison.allCases.sorted(by: { $0.rawValue.count > $1.rawValue.count })
-        .first(where: { rest.utf8.starts(with: $0.rawValue.utf8) })
-    else { throw invalid("! must be followed by =") }
-    self.comparison = comparison
-    rest = Substring(rest.unicodeScalars.dropFirst(comparison.rawValue.count))
-      .drop(while: \.isWhitespace)
-    guard let quote = rest.unicodeScalars.first, quote == "\"" || quote == "'" else {
-      guard rest.unicodeScalars.first?.isOperator != true else {
-        throw invalid(
-          "unknown operator", hint: "the operators are = != ~ < <= > >=; quote a value like \"=5\"")
-      }
-      let end = Self.endOfValue(rest)
-      value = rest[..<end.value].trimmed
-      if let word = Self.otherJoint(rest[..<end.value]) {
-        throw invalid("\"\(word)\" cannot join conditions", hint: Self.sqlHint)
-      }
-      rest = rest[end.next...]
-      return
-    }
-    var scalars = rest.unicodeScalars.dropFirst()
-    var value = String.UnicodeScalarView()
-    while let scalar = scalars.popFirst(), scalar != quote {
-      if scalar == "\\", let next = scalars.first, next == quote || next == "\\" {
-        value.append(next)
-        scalars.removeFirst()
-      } else {
-        value.append(scalar)
-      }
-      if scalars.isEmpty { throw invalid("a quote is missing") }
-    }
-    self.value = String(value)
-    rest = Substring(scalars).drop(while: \.isWhitespace)
-    guard !rest.isEmpty else { return }
-    guard let next = Self.afterAnd(rest) else {
-      throw invalid("\"and\" must follow the quoted value")
-    }
-    rest = next
-  }
-
-  private static let sqlHint = "quote a value that contains it, or use the command sql"
-
-  /// A word in an unquoted value that looks like the joint of two conditions: an `or` that another condition, or one in
-  /// parentheses, follows.
-  private static func otherJoint(_ value: Substring) -> Substring? {
-    let words = value.split(whereSeparator: \.isWhitespace)
-    return words.first { word in
-      guard ["or", "||", "&&", "not"].contains(word.lowercased()) else { return false }
-      let next = value[word.endIndex...].drop { $0.isWhitespace || $0 == "(" }
-      return next.startsCondition
+    switch test {
+    case .compare(let comparison, let value): "\(field)\(comparison.rawValue)\(value.inQuotes)"
+    case .oneOf, .range: "\(field) in \(quotedSet)"
+    case .pattern(let text, let ignoresCase): "\(field)~/\(text)/\(ignoresCase ? "i" : "")"
     }
   }
 
-  /// The end of an unquoted value, and the start of the next condition.
-  private static func endOfValue(_ text: Substring) -> (value: String.Index, next: String.Index) {
-    var index = text.startIndex
-    while let space = text[index...].firstIndex(where: \.isWhitespace) {
-      let rest = text[space...].drop(while: \.isWhitespace)
-      if let next = afterAnd(rest), next.startsCondition { return (space, next.startIndex) }
-      index = rest.startIndex
+  /// What negates the condition, as typed.
+  var quotedNegation: String {
+    switch test {
+    case .oneOf, .range: "\(field) not in \(quotedSet)"
+    case .compare, .pattern: "not \(quoted)"
     }
-    return (text.endIndex, text.endIndex)
   }
 
-  /// The text after `and` and at least one space.
-  private static func afterAnd(_ text: Substring) -> Substring? {
-    guard text.prefix(3).lowercased() == "and", text.dropFirst(3).first?.isWhitespace == true
-    else { return nil }
-    return text.dropFirst(3).drop(while: \.isWhitespace)
+  /// The values that a field may have, as typed.
+  private var quotedSet: String {
+    let values = values.map(\.inQuotes)
+    return if case .range = test {
+      values.joined(separator: "..")
+    } else {
+      "(\(values.joined(separator: ", ")))"
+    }
   }
 }
 
-extension Unicode.Scalar {
-  fileprivate var isOperator: Bool { "=!~<>".unicodeScalars.contains(self) }
+package enum Comparison: String, Sendable, CaseIterable {
+  case equal = "="
+  case notEqual = "!="
+  case contains = "~"
+  case less = "<"
+  case lessOrEqual = "<="
+  case greater = ">"
+  case greaterOrEqual = ">="
 }
 
-extension Substring {
-  /// True if an operator follows the first word.
-  fileprivate var startsCondition: Bool {
-    let word = unicodeScalars.prefix { !$0.properties.isWhitespace && !$0.isOperator }
-    let rest = unicodeScalars[word.endIndex...].drop(while: \.properties.isWhitespace)
-    return !word.isEmpty && rest.first?.isOperator == true
+extension String {
+  fileprivate var inQuotes: String {
+    let value = unicodeScalars.map { ["\"", "\\"].contains($0) ? "\\\($0)" : "\($0)" }
+    return "\"\(value.joined())\""
   }
 }

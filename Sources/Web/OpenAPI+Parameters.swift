@@ -57,7 +57,8 @@ extension OpenAPI {
         .map { $0.replacing(/[\\^$.|?*+(){}\[\]\/]/) { "\\\($0.output)" } }
       return names.isEmpty ? nil : "(\(names.joined(separator: "|")))"
     }
-    let rest = #"[^=!~<>"'\\\u0000]*"#
+    // Neither a list nor a range, which may begin another condition.
+    let rest = #"([^=!~<>"'\\\u0000(.]|\.[^=!~<>"'\\\u0000(.])*"#
     let date = "[12][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|1[0-9]|2[0-8]))?)?"
     let patterns = [
       names(.text, .any, .list, .bool, .integer, .number).map { "\($0)~[A-Za-z0-9]\(rest)" },
@@ -73,8 +74,9 @@ extension OpenAPI {
       "where",
       ["type": "array", "items": item, "maxItems": .integer(ServedQuery.maxConditions)],
       """
-      A condition on a field, such as `name~new` or `id<100`; repeat it for several. The pattern has the simple \
-      ones; quotes and `and` mean what they do on the command line.
+      A filter, such as `name~new` or `id<100`; with several, all must hold. The pattern has the simple \
+      ones. `and`, `or`, `not` and parentheses join conditions; `id in (1, 2)`, `id in 1..9`, `name~/^new/i` and quotes \
+      mean what they do on the command line.
       """)
   }
 }

@@ -1,3 +1,4 @@
+import AggregatorFilters
 package import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -101,8 +102,7 @@ struct Completer {
     case .text where option == .since:
       candidates = HistoryStart.words.map { Candidate($0.word, $0.about) }
     case .text where option == .condition:
-      // An operator follows.
-      (candidates, isPart) = (fields(at: position), true)
+      (candidates, isPart) = (filter(typed, of: position.commands.flatMap(\.fields)), true)
     case .list: (candidates, isPart) = (list(typed, of: entries(of: option, at: position)), true)
     case .file, .store: return .file
     case .directory: return .directory
@@ -118,6 +118,22 @@ struct Completer {
     case .order: fields(at: position)
     case .source: tree.catalog.plugins.map { Candidate($0.name, $0.summary) }
     default: []
+    }
+  }
+
+  /// The fields that can follow in a filter, and after a field what compares it.
+  private func filter(_ typed: String, of fields: [FieldEntry]) -> [Candidate] {
+    let start = typed.matches(of: /(?i)(?: and | or |\bnot |\()/).last?.range.upperBound
+    let head = typed[..<(start ?? typed.startIndex)]
+    let name = typed[head.endIndex...]
+    return fields.flatMap { field -> [Candidate] in
+      let word = "\(head)\(field.id)"
+      let isBool = field.kind == FieldKind.bool.rawValue
+      if isBool, name.hasPrefix(field.id) {
+        return ["=true", "=false"].map { Candidate(word + $0) }
+      }
+      guard field.id == name else { return [Candidate(word, field.about)] }
+      return Comparison.allCases.map { Candidate(word + $0.rawValue) }
     }
   }
 

@@ -18,27 +18,30 @@ package struct Selection<Item: Record>: Sendable {
   package let text: SelectionText
   package let order: RecordOrder<Item>?
 
-  let conditions: [Condition<Item>]
+  /// All must hold.
+  let filters: [Filter<Item>]
 
-  /// Of different ones: each is compared with each record.
+  /// Of values that each record is compared with.
   private static var maxConditions: Int { 100 }
 
   /// Errors have the code `usage`.
   package init(_ text: SelectionText, _ fields: [Field<Item>]) throws(CommandError) {
     self.text = text
     do throws(FilterError) {
-      var conditions: [Condition<Item>] = []
-      var seen: Set<TypedCondition> = []
+      var filters: [Filter<Item>] = []
+      var seen: Set<TypedFilter> = []
+      var count = 0
       for typed in text.conditions {
-        for condition in try TypedCondition.all(in: typed) where seen.insert(condition).inserted {
-          guard seen.count <= Self.maxConditions else {
+        for filter in try TypedFilter(typed).conjuncts where seen.insert(filter).inserted {
+          count += filter.conditions.reduce(0) { $0 + $1.values.count }
+          guard count <= Self.maxConditions else {
             throw FilterError(
               "too many conditions (maximum \(Self.maxConditions))", hint: "use the command sql")
           }
-          conditions.append(try Condition(condition, fields))
+          filters.append(try Filter(filter, fields))
         }
       }
-      self.conditions = conditions
+      self.filters = filters
       let names = text.order.map { $0.split(separator: ",").map { $0.trimmed } }
       if names?.isEmpty == true {
         throw FilterError("missing value for \(Option.order.spelling)")
@@ -59,9 +62,9 @@ package struct Selection<Item: Record>: Sendable {
 
   package static var note: String {
     "--where compares a field with a value: = != ~ < <= > >=, where ~ means contains. Numbers and dates are "
-      + "compared as such, and FIELD= matches records without a value. \"and\" joins conditions, as does "
-      + "another --where; quote a value that contains it. --where, --sort and --count read cached records, "
-      + "with --all all records of the service."
+      + "compared as such, and FIELD= matches records without a value. \"and\", \"or\", \"not\" and "
+      + "parentheses join conditions, and another --where must hold as well; \"help filters\" tells more. "
+      + "--where, --sort and --count read cached records, with --all all records of the service."
   }
 
   /// A warning if some of the records that were read lack fields that the selection reads.
@@ -73,25 +76,30 @@ package struct Selection<Item: Record>: Sendable {
     ]
   }
 
-  package var isFilter: Bool { !conditions.isEmpty }
+  package var isFilter: Bool { !filters.isEmpty }
 
   /// The fields that it reads and lists do not include.
   package var detailFields: [String] { fields.filter(\.isDetail).map(\.name) }
 
   /// The fields that it reads.
-  var fields: [Field<Item>] { conditions.map(\.field) + (order?.keys.map(\.field) ?? []) }
+  var fields: [Field<Item>] {
+    filters.flatMap(\.conditions).map(\.field) + (order?.keys.map(\.field) ?? [])
+  }
 
   /// Fails with code `invalidRequest` if a condition cannot be compared with a record.
   package func check(_ items: [Item]) throws(SourceError) {
-    for condition in conditions { for item in items { try condition.check(item) } }
+    for condition in filters.flatMap(\.conditions) {
+      for item in items { try condition.check(item) }
+    }
   }
 
   /// A value that a condition may mean: the same but for case and accents; `nil` if there are several conditions.
   package func nearMiss(in items: [Item]) -> String? {
-    conditions.count == 1 ? items.lazy.compactMap(conditions[0].nearMiss).first : nil
+    guard filters.count == 1, case .condition(let condition) = filters[0] else { return nil }
+    return items.lazy.compactMap(condition.nearMiss).first
   }
 
-  package func matches(_ item: Item) -> Bool { conditions.allSatisfy { $0.matches(item) } }
+  package func matches(_ item: Item) -> Bool { filters.allSatisfy { $0.matches(item) } }
 
   package func sorted(_ items: [Item]) -> [Item] { order?.sorted(items) ?? items }
 }

@@ -6,35 +6,37 @@ import AggregatorTerminal
 // What a list is narrowed and sorted by, and how it can be.
 
 extension HTMLRenderer {
-  /// The conditions of a list in words, each with a link that removes it.
+  /// The filters of a list in words, each with a link that removes it.
   func chips(_ content: SourceContent) -> HTML? {
-    let conditions = Self.conditions(of: content.query)
-    guard !conditions.isEmpty else { return nil }
-    let chips = conditions.enumerated().map { index, condition -> HTML in
-      var rest = conditions.map(\.quoted)
+    let filters = Self.filters(of: content.query)
+    guard !filters.isEmpty else { return nil }
+    let chips = filters.enumerated().map { index, filter -> HTML in
+      var rest = filters.map(\.quoted)
       rest.remove(at: index)
-      let words = condition.words(of: label(of: condition.field, content)).safeLine
+      let words = filter.words { label(of: $0, content) }.safeLine
       return """
         <li><a class="chip" href="\(narrowed(content) { $0.conditions = rest })">\
         <span class="visually-hidden">Remove: </span><bdi>\(words)</bdi>\(Icon.close.html)</a></li>
         """
     }
     let clear: HTML? =
-      conditions.count > 1
+      filters.count > 1
       ? #"<li><a class="chip clear" href="\#(narrowed(content) { $0.conditions = [] })">Clear</a></li>"#
       : nil
     return #"<ul class="chips" aria-label="Filters">\#(chips)\#(clear)</ul>"#
   }
 
-  /// Each condition for itself; none of texts that are no conditions.
-  static func conditions(of query: ServedQuery) -> [TypedCondition] {
-    query.conditions.flatMap { (try? TypedCondition.all(in: $0)) ?? [] }
+  /// The filters that must all hold, each for itself; none of texts that are no filters.
+  static func filters(of query: ServedQuery) -> [TypedFilter] {
+    query.conditions.flatMap { (try? TypedFilter($0).conjuncts) ?? [] }
   }
 
   /// What the list is narrowed by and in which order it is, as the end of a sentence; `nil` for neither.
   func selectionWords(_ content: SourceContent) -> String? {
-    let conditions = Self.conditions(of: content.query).map {
-      $0.words(of: label(of: $0.field, content).lowercasedFirst)
+    let filters = Self.filters(of: content.query)
+    let conditions = filters.map { filter in
+      let words = filter.words { label(of: $0, content).lowercasedFirst }
+      return if case .any = filter, filters.count > 1 { "(\(words))" } else { words }
     }
     let order = content.query.order.map { text in
       let keys = text.split(separator: ",").map { key in

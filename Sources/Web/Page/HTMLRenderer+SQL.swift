@@ -64,8 +64,7 @@ extension HTMLRenderer {
     }
     let isStored = !keys.isEmpty && keys.allSatisfy { columns.contains($0.name) }
     let order = keys.map { $0.name.sqlSpelling + ($0.isDescending ? " DESC" : "") }
-    let conditions = conditions(of: content.query).filter { columns.contains($0.field) }
-      .map { $0.sql(of: $0.field.sqlSpelling) }
+    let conditions = filters(of: content.query).compactMap { $0.sql(in: columns) }
     return query(
       of: content.source.name,
       where: conditions.isEmpty ? nil : conditions.joined(separator: " AND "),
@@ -181,23 +180,46 @@ extension HTMLRenderer {
   }
 }
 
-extension TypedCondition {
-  /// Nearly the same in SQL, where texts are compared as they are.
-  ///
-  /// - Parameter column: The name of the column, in quotes if it needs them.
-  fileprivate func sql(of column: String) -> String {
-    if value.isEmpty {
-      return comparison == .equal
-        ? "(\(column) IS NULL OR \(column) = '')" : "\(column) IS NOT NULL"
+extension TypedFilter {
+  /// Nearly the same in SQL, where texts are compared as they are; `nil` if SQL cannot say it of these columns.
+  func sql(in columns: Set<String>) -> String? {
+    func joined(_ parts: [TypedFilter], by joint: String) -> String? {
+      let texts = parts.compactMap { $0.sql(in: columns) }
+      return texts.count == parts.count ? "(\(texts.joined(separator: " \(joint) ")))" : nil
     }
-    let isNumber = value.wholeMatch(of: /-?[0-9]{1,15}(\.[0-9]{1,15})?/) != nil
-    let literal = isNumber ? value : value.sqlText
-    switch comparison {
-    case .contains:
+    return switch self {
+    case .condition(let condition):
+      columns.contains(condition.field) ? condition.sql(of: condition.field.sqlSpelling) : nil
+    case .not(let filter): filter.sql(in: columns).map { "(\($0)) IS NOT TRUE" }
+    case .all(let parts): joined(parts, by: "AND")
+    case .any(let parts): joined(parts, by: "OR")
+    }
+  }
+}
+
+extension TypedCondition {
+  /// - Parameter column: The name of the column, in quotes if it needs them.
+  fileprivate func sql(of column: String) -> String? {
+    switch test {
+    case .compare(.equal, ""): return "(\(column) IS NULL OR \(column) = '')"
+    case .compare(_, ""): return "\(column) IS NOT NULL"
+    case .compare(.contains, let value):
       let pattern = value.replacing(/[\\%_]/) { "\\\($0.output)" }
       return "lower(\(column)) LIKE \("%\(pattern.lowercased())%".sqlText) ESCAPE '\\'"
-    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
-      return "\(column) \(comparison.rawValue) \(literal)"
+    case .compare(let comparison, let value):
+      return "\(column) \(comparison.rawValue) \(Self.literal(value))"
+    case .oneOf(let values):
+      let literals = values.filter { !$0.isEmpty }.map(Self.literal)
+      let isOne = literals.isEmpty ? nil : "\(column) IN (\(literals.joined(separator: ", ")))"
+      guard literals.count < values.count else { return isOne }
+      return "(\(isOne.map { "\($0) OR " } ?? "")\(column) IS NULL OR \(column) = '')"
+    case .range(let low, let high):
+      return "\(column) BETWEEN \(Self.literal(low)) AND \(Self.literal(high))"
+    case .pattern: return nil
     }
+  }
+
+  private static func literal(_ value: String) -> String {
+    value.wholeMatch(of: /-?[0-9]{1,15}(\.[0-9]{1,15})?/) != nil ? value : value.sqlText
   }
 }

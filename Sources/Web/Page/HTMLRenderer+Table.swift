@@ -164,7 +164,7 @@ extension HTMLRenderer {
     let columns = Set(content.source.fields.map(\.id))
     let isSame =
       content.query.query == nil
-      && Self.conditions(of: content.query).allSatisfy { columns.contains($0.field) }
+      && Self.filters(of: content.query).allSatisfy { $0.sql(in: columns) != nil }
     return """
       <p><a href="\(WebAddress.sql(Self.query(of: content)))">SQL</a>\
       \(isSame ? "" : ", which is narrowed less than this list")</p>

@@ -1,7 +1,6 @@
 import AggregatorArguments
 import AggregatorBrowse
 import AggregatorCommand
-import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -11,10 +10,12 @@ import HeroesSource
 import ProductsSource
 import UsersSource
 
+@testable import AggregatorFilters
+
 /// Command lines, complete and being typed.
 extension FuzzTarget {
   static let commands = [
-    arguments, typedLine, completion, conditions, curl, duration, terminalInput, screen,
+    arguments, typedLine, completion, conditions, pattern, curl, duration, terminalInput, screen,
   ]
 
   private static let tree = CommandTree(
@@ -111,19 +112,57 @@ extension FuzzTarget {
       "publisher=Marvel", "name~\"rocket and groot\" and id>=1000",
       "born<1980-02-03T04:05:06.7+01:00",
       "name='O\\'Brien' AND team=Salt and Pepper and price != 9.5", "capital=",
+      "not (a=x or b in (y, 'z')) and c in 20..30", "a not in (x) or b~/^[a-z]+$/i",
     ],
-    tokens: [" and ", "=", "!=", "~", "<", ">=", "'", "\"", "\\", " "]
+    tokens: [
+      " and ", " or ", "not ", "(", ")", " in ", "..", "/", ",", "=", "!=", "~", "<", ">=", "'",
+      "\"",
+      "\\", " ",
+    ]
   ) { text in
-    let conditions: [TypedCondition]
-    do throws(FilterError) { conditions = try TypedCondition.all(in: text) } catch {
+    let filter: TypedFilter
+    do throws(FilterError) { filter = try TypedFilter(text) } catch {
       return try expect(!error.message.isEmpty, "a failure without a message")
     }
-    try expect(!conditions.isEmpty, "no condition")
-    let again = conditions.map(\.quoted).joined(separator: " and ")
-    try expect(try TypedCondition.all(in: again) == conditions, "quoted they are others: \(again)")
-    for condition in conditions {
-      guard let period = Period(condition.value) else { continue }
-      try expect(period.start < period.end, "\(condition.value) ends before it starts")
+    let quoted = filter.quoted
+    if quoted.unicodeScalars.count <= FilterParser.maxLength {
+      try expect(try TypedFilter(quoted) == filter, "quoted it is another: \(quoted)")
+    }
+    for value in filter.conditions.flatMap(\.values) {
+      guard let period = Period(value) else { continue }
+      try expect(period.start < period.end, "\(value) ends before it starts")
+    }
+  }
+
+  /// A regular expression on the first line, a text on the others.
+  private static let pattern = FuzzTarget(
+    "pattern",
+    texts: [
+      "^(a|b)*c{2,3}$\nababcc", #"\bsp[a-z]+[^\d]\w?(?:x|\/)"# + "\nspider man/",
+      "(a*)*b\naaaaaaaaaa",
+      "[]\\]-]+.é$\ne\u{301}",
+    ],
+    tokens: [
+      "(", ")", "(?:", "[", "^", "]", "*", "+", "?", "{2,9}", "|", "\\", "\\b", ".", "$", "-", "\n",
+    ]
+  ) { text in
+    let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+    let content = lines.count > 1 ? String(lines[1]) : ""
+    for ignoresCase in [false, true] {
+      let pattern: Pattern
+      do throws(FilterError) {
+        pattern = try Pattern(String(lines.first ?? ""), ignoringCase: ignoresCase)
+      } catch {
+        return try expect(!error.message.isEmpty, "a failure without a message")
+      }
+      var matcher = Matcher(pattern)
+      let matches = matcher.matches(content)
+      let limit = (content.unicodeScalars.count + 1) * pattern.program.count * 2
+      try expect(matcher.steps <= limit, "\(matcher.steps) steps of \(limit)")
+      // What is added at the end changes nothing, unless the end matters.
+      let depends = lines[0].unicodeScalars.contains { $0 == "$" || $0 == "\\" }
+      guard matches, !depends else { continue }
+      try expect(pattern.matches(content + "\u{0}"), "a longer text does not match")
     }
   }
 

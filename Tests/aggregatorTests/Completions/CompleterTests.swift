@@ -47,6 +47,11 @@ import Testing
     ("countries list --where ", ["code", "name", "region", "capital"]),
     ("countries list --where=ca", ["--where=capital"]),
     ("countries list --where 'na", ["name"]), ("countries list --where name=", []),
+    ("countries list --where 'code=FR or not (na", ["code=FR or not (name"]),
+    (
+      "countries list --where 'region=EU and name",
+      ["=", "!=", "~", "<", "<=", ">", ">="].map { "region=EU and name\($0)" }
+    ),
     ("countries list --sort -n", ["-name"]),
     ("countries list --sort -name,c", ["-name,code", "-name,capital"]),
     (

@@ -192,8 +192,8 @@ import Testing
     (
       "--where|publisher",
       """
-      invalid condition "publisher": no operator
-      hint: write FIELD=VALUE with one of = != ~ < <= > >=
+      invalid condition "publisher": no operator (character 10)
+      hint: write FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B)
       """
     ),
     (
@@ -213,14 +213,14 @@ import Testing
     (
       "--where|name==Hulk",
       """
-      invalid condition "name==Hulk": unknown operator
+      invalid condition "name==Hulk": unknown operator (character 6)
       hint: the operators are = != ~ < <= > >=; quote a value like "=5"
       """
     ),
     (
       "--where|name='Hulk",
       """
-      invalid condition "name='Hulk": a quote is missing
+      invalid condition "name='Hulk": a quote is missing (character 6)
       hint: aggregator help heroes list
       """
     ),

@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import AggregatorArguments
+@testable import AggregatorFilters
 @testable import AggregatorQueries
 @testable import AggregatorTerminal
 
@@ -52,6 +53,13 @@ import Testing
     let directory = try Sandbox()
     try directory.write("code,sold\nFR,7\n", to: "work/sales.csv")
     for words in commands { try await Self.expectToWork(words, in: directory) }
+  }
+
+  @Test func `the guide has the grammar of filters`() {
+    let rules = TypedFilter.grammar.map { name, rule in
+      "\(name)\(String(repeating: " ", count: 9 - name.count)) = \(rule)\n"
+    }
+    #expect(Self.guide.contains("```\n\(rules.joined())```\n"))
   }
 
   @Test func `the timers of the guide run commands of the program`() throws {

@@ -83,6 +83,8 @@ import Testing
     (["text>=2024-05-01"], nil), (["text="], "bool"), (["list=x", "list!=y"], "-number"),
     (["number>0"], "list"), (["bool=true and number<=3"], "-list,text"), (["id>40"], nil),
     (["text!=10"], "-bool,number,text"), (["text=nothing at all"], "id"),
+    (["text~ecl or not (number in 0..3 or list=x)", "id not in (4, 5)"], "-id"),
+    (["text~/^[a-zé]/i and not bool=true"], nil), (["text in 2024..2024-06 or id=3"], nil),
   ]
 
   @Test(arguments: 0..<3)

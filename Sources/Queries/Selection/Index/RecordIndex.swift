@@ -133,16 +133,40 @@ struct RecordTable: Sendable {
     selectedBy selection: Selection<Item>, among found: [Int]
   ) throws(SourceError) -> [Int] {
     var rows = found
-    for condition in selection.conditions {
-      guard let column = columns[condition.field.name] else { continue }
-      for value in column.values { try condition.check(value) }
-      let matches = column.values.map(condition.matches)
-      rows.removeAll { !matches[Int(column.codes[$0])] }
+    for filter in selection.filters {
+      for condition in filter.conditions {
+        for value in columns[condition.field.name]?.values ?? [] { try condition.check(value) }
+      }
+      let matches = test(filter)
+      rows.removeAll { !matches($0) }
     }
     for key in (selection.order?.keys ?? []).reversed() {
       columns[key.field.name]?.sort(&rows, isDescending: key.isDescending)
     }
     return rows
+  }
+}
+
+// MARK: - Filters
+
+extension RecordTable {
+  /// True for the rows that a filter selects: each condition is compared with the different values once.
+  private func test<Item>(_ filter: Filter<Item>) -> (Int) -> Bool {
+    switch filter {
+    case .condition(let condition):
+      guard let column = columns[condition.field.name] else { return { _ in false } }
+      let matches = column.values.map(condition.matches)
+      return { matches[Int(column.codes[$0])] }
+    case .not(let filter):
+      let test = test(filter)
+      return { !test($0) }
+    case .all(let parts):
+      let tests = parts.map(test)
+      return { row in tests.allSatisfy { $0(row) } }
+    case .any(let parts):
+      let tests = parts.map(test)
+      return { row in tests.contains { $0(row) } }
+    }
   }
 }
 

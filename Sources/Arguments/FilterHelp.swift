@@ -1,0 +1,42 @@
+import AggregatorFilters
+
+/// What `help filters` and the manual page tell of filters.
+enum FilterHelp {
+  static let sections: [(title: String, rows: [(String, String)])] = [
+    (
+      "Conditions",
+      [
+        ("name=Hulk, name!=Hulk", "is, or is not, exactly this"),
+        ("name~hulk", "contains it, ignoring case, accents and punctuation"),
+        (
+          "id<100, <=, >, >=",
+          "is less, and so on: numbers as numbers, dates as dates, texts as searches compare them"
+        ),
+        ("added=2026-01", "is in this month; also a year, a day or a time"),
+        ("name=, name!=", "has no value, or has one"),
+        ("region in (EU, AS)", "is one of these; \"not in\": none of them"),
+        ("age in 20..30", "is from one to the other, both included"),
+        ("name~/^spider/i", "matches the regular expression, with i in any case"),
+      ]
+    ),
+    (
+      "Joints",
+      [
+        ("A and B", "both hold; each further --where must hold as well"),
+        ("A or B", "one of them holds, or both; \"and\" binds tighter"),
+        ("not A", "it does not hold, also because there is no value"),
+        ("(A or B) and C", "parentheses hold together what belongs together"),
+      ]
+    ),
+    ("Grammar", TypedFilter.grammar.map { ($0.name, $0.rule) }),
+  ]
+
+  static let notes = [
+    "A value needs no quotes unless it would end early: at an \"and\" or \"or\" that a condition follows, or at "
+      + "a parenthesis that closes one. In quotes, a backslash precedes a quote or a backslash. In {x}, x is "
+      + "repeated any number of times, and in [x] it may be missing.",
+    #"Regular expressions have . [a-z] [^a-z] \d \w \s \D \W \S ^ $ \b \B (…) | * + ? {2} {2,} {2,9}, and match "#
+      + "anywhere in the value. They take linear time, so that there are neither backreferences nor lookaround.",
+    "\"--fields help\" lists the fields of a source.",
+  ]
+}

@@ -1,0 +1,457 @@
+import AggregatorText
+
+/// Parses a ``TypedFilter`` by recursive descent.
+struct FilterParser {
+  /// In Unicode scalars.
+  static let maxLength = 10_000
+  /// Of parentheses.
+  private static let maxDepth = 50
+
+  private let text: String
+  // By scalars, as a sign is part of a larger character if a combining one is beside it.
+  private let scalars: [Unicode.Scalar]
+  private var index = 0
+  /// The number of open parentheses.
+  private var groups = 0
+
+  init(_ text: String) throws(FilterError) {
+    self.text = text
+    scalars = Array(text.unicodeScalars)
+    guard scalars.count <= Self.maxLength else {
+      throw FilterError(
+        "the filter is too long: \(scalars.count) characters (maximum \(Self.maxLength))")
+    }
+  }
+
+  mutating func filter() throws(FilterError) -> TypedFilter {
+    let filter = try choice()
+    skipSpace()
+    guard index == scalars.count else { throw unexpected }
+    return filter
+  }
+
+  private func invalid(
+    _ problem: String, at position: Int? = nil, hint: String? = nil
+  ) -> FilterError {
+    let shown = text.unicodeScalars.count <= 200 ? text : text.oneLine(atMost: 200)
+    let place = min(position ?? index, scalars.count) + 1
+    return FilterError(
+      "invalid condition \"\(shown)\": \(problem) (character \(place))", hint: hint)
+  }
+
+  /// What stands where `and`, `or`, a closing parenthesis or the end can.
+  private var unexpected: FilterError {
+    if scalars[index] == ")" {
+      return invalid("no ( before )", hint: "quote a value that contains it")
+    }
+    for word in ["and", "or"] where keyword(word, at: index) == scalars.count {
+      return invalid("no condition after \"\(word)\"", at: scalars.count)
+    }
+    let isSymbol = "|&".unicodeScalars.contains(scalars[index])
+    return invalid(
+      "\"and\" or \"or\" must follow here",
+      hint: isSymbol ? "write \"and\" for && and \"or\" for ||" : nil)
+  }
+
+  // MARK: - Joints
+
+  private mutating func choice() throws(FilterError) -> TypedFilter {
+    var parts = [try conjunction()]
+    while take("or") { parts.append(try conjunction()) }
+    return .any(of: parts)
+  }
+
+  private mutating func conjunction() throws(FilterError) -> TypedFilter {
+    var parts = [try part()]
+    while take("and") { parts.append(try part()) }
+    return .all(of: parts)
+  }
+
+  private mutating func part() throws(FilterError) -> TypedFilter {
+    skipSpace()
+    var isNegated = false
+    while current != "(", !startsCondition(index), let next = negated(index) {
+      index = next
+      isNegated.toggle()
+    }
+    let filter = current == "(" ? try group() : try condition()
+    return isNegated ? .negation(of: filter) : filter
+  }
+
+  private mutating func group() throws(FilterError) -> TypedFilter {
+    let start = index
+    index += 1
+    groups += 1
+    guard groups <= Self.maxDepth else {
+      throw invalid("too many parentheses in each other (maximum \(Self.maxDepth))", at: start)
+    }
+    let filter = try choice()
+    skipSpace()
+    guard current == ")" else {
+      guard index == scalars.count else { throw unexpected }
+      throw invalid("no ) for this (", at: start)
+    }
+    index += 1
+    groups -= 1
+    return filter
+  }
+
+  /// Moves behind a joint that follows.
+  private mutating func take(_ word: String) -> Bool {
+    let start = afterSpace(index)
+    guard let end = keyword(word, at: start), end < scalars.count,
+      scalars[end] == "(" || afterSpace(end) < scalars.count
+    else { return false }
+    index = afterSpace(end)
+    return true
+  }
+
+  // MARK: - Conditions
+
+  private mutating func condition() throws(FilterError) -> TypedFilter {
+    skipSpace()
+    let start = index
+    let word = endOfField(start)
+    let field = string(start..<word)
+    index = afterSpace(word)
+    if let next = keyword("not", at: index), let end = keyword("in", at: afterSpace(next)) {
+      index = end
+      return .not(.condition(TypedCondition(field, try membership(of: field))))
+    }
+    if let end = keyword("in", at: index), word > start {
+      index = end
+      return .condition(TypedCondition(field, try membership(of: field)))
+    }
+    guard let first = current, first.isOperator else { throw noOperator(after: field, at: start) }
+    guard word > start else { throw invalid("no field before the operator") }
+    let comparison = Comparison.allCases.sorted { $0.rawValue.count > $1.rawValue.count }
+      .first { scalars[index...].starts(with: $0.rawValue.unicodeScalars) }
+    guard let comparison else { throw invalid("! must be followed by =") }
+    index += comparison.rawValue.unicodeScalars.count
+    skipSpace()
+    if comparison == .contains, let pattern = takePattern() {
+      return .condition(TypedCondition(field, pattern))
+    }
+    return .condition(TypedCondition(field, comparison, try value(of: field, comparison)))
+  }
+
+  private func noOperator(after field: String, at start: Int) -> FilterError {
+    let operators = "write FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B)"
+    if index == scalars.count || !scalars[index...].contains(where: \.isOperator) {
+      return invalid("no operator", hint: operators)
+    }
+    let isSymbol = "|&".unicodeScalars.contains(scalars[index])
+    return invalid(
+      "no operator after \"\(field.oneLine(atMost: 80))\"",
+      hint: isSymbol ? "write \"and\" for && and \"or\" for ||" : operators)
+  }
+
+  private mutating func value(
+    of field: String, _ comparison: Comparison
+  ) throws(FilterError) -> String {
+    if let quote = current, quote.isQuote { return try quoted() }
+    guard current?.isOperator != true else {
+      throw invalid(
+        "unknown operator", hint: "the operators are = != ~ < <= > >=; quote a value like \"=5\"")
+    }
+    let start = index
+    index = endOfValue(start)
+    if let word = otherJoint(start..<index) {
+      throw invalid(
+        "\"\(string(word))\" cannot join conditions", at: word.lowerBound,
+        hint: "join them by \"and\", \"or\" and \"and not\", or quote a value that contains it")
+    }
+    return string(start..<index).trimmed
+  }
+
+  /// The pattern between slashes; `nil` for another value.
+  private mutating func takePattern() -> TypedCondition.Test? {
+    guard current == "/", var end = Pattern.endOfLiteral(scalars, from: index) else { return nil }
+    let text = string(index + 1..<end - 1)
+    let ignoresCase = end < scalars.count && scalars[end] == "i"
+    if ignoresCase { end += 1 }
+    // A path such as /usr/bin is a text.
+    let next = afterSpace(end)
+    let isEnd =
+      next == scalars.count || groups > 0 && scalars[next] == ")"
+      || next > end && ["and", "or"].contains { isJoint($0, at: next) }
+    guard isEnd, !text.isEmpty else { return nil }
+    index = end
+    return .pattern(text, ignoresCase: ignoresCase)
+  }
+
+  private mutating func quoted() throws(FilterError) -> String {
+    let start = index
+    guard let end = endOfQuotes(start) else { throw invalid("a quote is missing", at: start) }
+    var value = String.UnicodeScalarView()
+    index += 1
+    while index < end - 1 {
+      if scalars[index] == "\\", scalars[index + 1] == scalars[start] || scalars[index + 1] == "\\"
+      {
+        index += 1
+      }
+      value.append(scalars[index])
+      index += 1
+    }
+    index = end
+    return String(value)
+  }
+
+  /// What follows `in`.
+  private mutating func membership(
+    of field: String
+  ) throws(FilterError) -> TypedCondition.Test {
+    skipSpace()
+    guard current == "(" else { return try range(of: field) }
+    let start = index
+    index += 1
+    var values: [String] = []
+    while true {
+      skipSpace()
+      if let quote = current, quote.isQuote {
+        values.append(try quoted())
+        skipSpace()
+      } else {
+        let first = index
+        index = endOfElement(first)
+        let value = string(first..<index).trimmed
+        if index < scalars.count, value.isEmpty {
+          throw invalid("no value in the list of \"in\"", hint: "\"\" is that of a missing value")
+        }
+        values.append(value)
+      }
+      guard let end = current else { throw invalid("no ) for this (", at: start) }
+      guard end == "," || end == ")" else {
+        throw invalid("a comma or ) must follow the quoted value")
+      }
+      index += 1
+      if end == ")" { return .oneOf(values) }
+    }
+  }
+
+  private mutating func range(of field: String) throws(FilterError) -> TypedCondition.Test {
+    let start = index
+    var low: String?
+    if let quote = current, quote.isQuote {
+      low = try quoted()
+      skipSpace()
+    }
+    let end = endOfValue(index)
+    guard let dots = self.dots(index..<end), low == nil || dots == index else {
+      throw invalid(
+        "\"in\" must be followed by (A, B) or A..B", at: start,
+        hint: "such as \(field) in (1, 2) or \(field) in 1..10")
+    }
+    let first = low ?? string(index..<dots).trimmed
+    index = min(afterSpace(dots + 2), max(end, dots + 2))
+    let last: String
+    if let quote = current, quote.isQuote {
+      last = try quoted()
+    } else {
+      let start = index
+      index = max(start, end)
+      last = string(start..<index).trimmed
+    }
+    guard !first.isEmpty, !last.isEmpty else {
+      throw invalid(
+        "a range needs two values", at: start,
+        hint: "write \(field)>=A or \(field)<=B for an open one")
+    }
+    return .range(first, last)
+  }
+
+  // MARK: - Looking ahead
+
+  private var current: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
+
+  private mutating func skipSpace() { index = afterSpace(index) }
+
+  private func afterSpace(_ start: Int) -> Int {
+    var index = start
+    while index < scalars.count, scalars[index].properties.isWhitespace { index += 1 }
+    return index
+  }
+
+  private func string(_ range: Range<Int>) -> String {
+    String(String.UnicodeScalarView(scalars[range]))
+  }
+
+  /// The index after a word in any case that a space, a parenthesis or the end follows.
+  private func keyword(_ word: String, at start: Int) -> Int? {
+    var index = start
+    for scalar in word.unicodeScalars {
+      guard index < scalars.count, scalars[index].value | 0x20 == scalar.value else { return nil }
+      index += 1
+    }
+    guard index < scalars.count else { return index }
+    return scalars[index] == "(" || scalars[index].properties.isWhitespace ? index : nil
+  }
+
+  /// The index of what a `not` negates.
+  private func negated(_ start: Int) -> Int? {
+    guard let end = keyword("not", at: start), afterSpace(end) < scalars.count else { return nil }
+    return afterSpace(end)
+  }
+
+  private func endOfField(_ start: Int) -> Int {
+    var index = start
+    while index < scalars.count, !scalars[index].isOperator,
+      !scalars[index].properties.isWhitespace
+    {
+      index += 1
+    }
+    return index
+  }
+
+  /// True if an operator follows the first word, or `in` and a list or a range.
+  private func startsCondition(_ start: Int) -> Bool {
+    let word = endOfField(start)
+    guard word > start else { return false }
+    if let end = keyword("not", at: start), end < word { return false }
+    let next = afterSpace(word)
+    if next < scalars.count, scalars[next].isOperator { return true }
+    let member = keyword("not", at: next).map(afterSpace) ?? next
+    guard next > word, let end = keyword("in", at: member) else { return false }
+    let set = afterSpace(end)
+    guard set < scalars.count else { return false }
+    return scalars[set] == "(" || startsRange(set)
+  }
+
+  /// True if two dots are in one of the first three words, or follow a text in quotes.
+  private func startsRange(_ start: Int) -> Bool {
+    if scalars[start].isQuote {
+      guard let end = endOfQuotes(start) else { return false }
+      let next = afterSpace(end)
+      return dots(next..<min(next + 2, scalars.count)) == next
+    }
+    var end = start
+    for _ in 0..<3 {
+      end = afterSpace(end)
+      while end < scalars.count, !scalars[end].properties.isWhitespace { end += 1 }
+    }
+    return dots(start..<end).map { $0 > start } ?? false
+  }
+
+  /// The index of the first two dots that are neither more nor fewer.
+  private func dots(_ range: Range<Int>) -> Int? {
+    var index = range.lowerBound
+    while index < range.upperBound {
+      guard scalars[index] == "." else {
+        index += 1
+        continue
+      }
+      let start = index
+      while index < scalars.count, scalars[index] == "." { index += 1 }
+      if index - start == 2 { return start }
+    }
+    return nil
+  }
+
+  /// True if a part of a filter follows: a condition, perhaps after `not` and parentheses.
+  private func startsPart(_ start: Int) -> Bool {
+    var index = afterSpace(start)
+    for _ in 0...Self.maxDepth {
+      guard index < scalars.count else { return false }
+      if scalars[index] == "(" {
+        index = afterSpace(index + 1)
+      } else if startsCondition(index) {
+        return true
+      } else if let next = negated(index) {
+        index = next
+      } else {
+        return false
+      }
+    }
+    return false
+  }
+
+  /// True for a joint within an unquoted value, which a space and a part follow.
+  private func isJoint(_ word: String, at start: Int) -> Bool {
+    guard let end = keyword(word, at: start), end < scalars.count, scalars[end] != "(" else {
+      return false
+    }
+    return startsPart(end)
+  }
+
+  private func endOfValue(_ start: Int) -> Int {
+    var index = start
+    var open = 0
+    while index < scalars.count {
+      let scalar = scalars[index]
+      if scalar.properties.isWhitespace {
+        let next = afterSpace(index)
+        if isJoint("and", at: next) || isJoint("or", at: next) { return index }
+        index = next
+        continue
+      }
+      if groups > 0, scalar == "(" { open += 1 }
+      if groups > 0, scalar == ")" {
+        guard open > 0 else { return index }
+        open -= 1
+      }
+      index += 1
+    }
+    return index
+  }
+
+  /// The end of an unquoted value in a list.
+  private func endOfElement(_ start: Int) -> Int {
+    var index = start
+    var open = 0
+    while index < scalars.count {
+      switch scalars[index] {
+      case "(": open += 1
+      case ")" where open > 0: open -= 1
+      case ")": return index
+      case "," where open == 0: return index
+      default: break
+      }
+      index += 1
+    }
+    return index
+  }
+
+  private func endOfQuotes(_ start: Int) -> Int? {
+    var index = start + 1
+    while index < scalars.count {
+      if scalars[index] == "\\", index + 1 < scalars.count,
+        scalars[index + 1] == scalars[start] || scalars[index + 1] == "\\"
+      {
+        index += 1
+      } else if scalars[index] == scalars[start] {
+        return index + 1
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  /// A word in an unquoted value that looks like the joint of two conditions.
+  private func otherJoint(_ value: Range<Int>) -> Range<Int>? {
+    var index = value.lowerBound
+    while index < value.upperBound {
+      let start = afterSpace(index)
+      index = start
+      while index < value.upperBound, !scalars[index].properties.isWhitespace { index += 1 }
+      guard start < index, index - start <= 3,
+        ["or", "||", "&&", "not"].contains(string(start..<index).lowercased())
+      else { continue }
+      var next = index
+      while next < scalars.count,
+        scalars[next] == "(" || scalars[next].properties.isWhitespace
+      {
+        next += 1
+      }
+      if startsCondition(next) { return start..<index }
+    }
+    return nil
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isOperator: Bool {
+    self == "=" || self == "!" || self == "~" || self == "<" || self == ">"
+  }
+
+  fileprivate var isQuote: Bool { self == "\"" || self == "'" }
+}

@@ -1,0 +1,100 @@
+/// A filter as typed: conditions, and how they are joined.
+///
+/// ``grammar`` has its syntax. A value needs no quotes unless it would end early: it ends at the end of the text, before an `and` or an `or` that a
+/// condition follows, and within parentheses at the one that closes them. Within single or double quotes a backslash precedes a
+/// quote or a backslash.
+package indirect enum TypedFilter: Hashable, Sendable {
+  case condition(TypedCondition)
+  case not(TypedFilter)
+  /// Two or more, none of them ``all(_:)``.
+  case all([TypedFilter])
+  /// Two or more, none of them ``any(_:)``.
+  case any([TypedFilter])
+
+  /// The rules of the syntax, for help: `{x}` is any number of `x`, `[x]` one or none.
+  package static let grammar: [(name: String, rule: String)] = [
+    ("filter", #"all {"or" all}"#),
+    ("all", #"part {"and" part}"#),
+    ("part", #"{"not"} (condition | "(" filter ")")"#),
+    (
+      "condition",
+      #"FIELD operator [value] | FIELD "~" pattern | FIELD ["not"] "in" (list | range)"#
+    ),
+    ("operator", #""=" | "!=" | "<" | "<=" | ">" | ">=" | "~""#),
+    ("pattern", #""/" REGEX "/" ["i"]"#),
+    ("list", #""(" value {"," value} ")""#),
+    ("range", #"value ".." value"#),
+    ("value", #"TEXT | '"' TEXT '"' | "'" TEXT "'""#),
+  ]
+
+  package init(_ text: String) throws(FilterError) {
+    var parser = try FilterParser(text)
+    self = try parser.filter()
+  }
+
+  /// The filter that one or more others make together.
+  static func all(of parts: [TypedFilter]) -> TypedFilter {
+    let flat = parts.flatMap(\.conjuncts)
+    return flat.count == 1 ? flat[0] : .all(flat)
+  }
+
+  /// The filter of what one or more others select.
+  static func any(of parts: [TypedFilter]) -> TypedFilter {
+    let flat = parts.flatMap { part in if case .any(let parts) = part { parts } else { [part] } }
+    return flat.count == 1 ? flat[0] : .any(flat)
+  }
+
+  static func negation(of filter: TypedFilter) -> TypedFilter {
+    if case .not(let filter) = filter { filter } else { .not(filter) }
+  }
+
+  /// The filters that must all hold.
+  package var conjuncts: [TypedFilter] {
+    if case .all(let parts) = self { parts } else { [self] }
+  }
+
+  /// All conditions in it.
+  package var conditions: [TypedCondition] {
+    switch self {
+    case .condition(let condition): [condition]
+    case .not(let filter): filter.conditions
+    case .all(let parts), .any(let parts): parts.flatMap(\.conditions)
+    }
+  }
+
+  /// The filter as typed, with all values in quotes.
+  ///
+  /// It has no more parentheses in each other than what was typed, so that it can be parsed again.
+  package var quoted: String {
+    switch self {
+    case .condition(let condition): condition.quoted
+    case .not(.condition(let condition)): condition.quotedNegation
+    case .not(let filter): "not (\(filter.quoted))"
+    case .any(let parts): parts.map(\.quoted).joined(separator: " or ")
+    case .all(let parts):
+      parts.map { if case .any = $0 { "(\($0.quoted))" } else { $0.quoted } }
+        .joined(separator: " and ")
+    }
+  }
+
+  /// The filter as a part of a sentence: `price is below 20 or name contains new`.
+  ///
+  /// - Parameter label: The name of a field, as people call it.
+  package func words(of label: (String) -> String) -> String {
+    func joined(_ parts: [TypedFilter], by joint: String) -> String {
+      parts.map { part in
+        let text = part.words(of: label)
+        return switch part {
+        case .condition, .not: text
+        case .all, .any: "(\(text))"
+        }
+      }.joined(separator: " \(joint) ")
+    }
+    return switch self {
+    case .condition(let condition): condition.words(of: label(condition.field))
+    case .not(let filter): "not (\(filter.words(of: label)))"
+    case .all(let parts): joined(parts, by: "and")
+    case .any(let parts): joined(parts, by: "or")
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import AggregatorCore
+import Testing
+
+@testable import AggregatorFilters
+
+/// The grammar of filters.
+@Suite struct FilterParserTests {
+  private func parts(_ text: String) throws -> [String] {
+    try TypedFilter(text).conjuncts.map { part in
+      guard case .condition(let condition) = part,
+        case .compare(let comparison, let value) = condition.test
+      else { return part.quoted }
+      return "\(condition.field)|\(comparison.rawValue)|\(value)"
+    }
+  }
+
+  @Test(arguments: [
+    ("a=b", ["a|=|b"]), (" a = b c ", ["a|=|b c"]), ("a=", ["a|=|"]),
+    ("a>=1 and b!=2", ["a|>=|1", "b|!=|2"]), ("a=x AND b~y", ["a|=|x", "b|~|y"]),
+    ("a=Salt and Pepper", ["a|=|Salt and Pepper"]),
+    ("a=Salt and Pepper and b<3", ["a|=|Salt and Pepper", "b|<|3"]),
+    ("a='x and b=1' and b=2", ["a|=|x and b=1", "b|=|2"]),
+    (#"a="q\"\\\n""#, [#"a|=|q"\\n"#]), ("a=''", ["a|=|"]), ("a= and b=1", ["a|=|and b=1"]),
+    ("a.b=x=y", ["a.b|=|x=y"]), ("a=O'Brien", ["a|=|O'Brien"]),
+    // One character with the sign before or after it.
+    ("a=\"\u{301}b\u{D4E}\"", ["a|=|\u{301}b\u{D4E}"]), ("a\u{D4E}!=b", ["a\u{D4E}|!=|b"]),
+    ("not=1 and or=2 and in=3", ["not|=|1", "or|=|2", "in|=|3"]),
+  ])
+  func `parses conditions joined by and`(text: String, expected: [String]) throws {
+    #expect(try parts(text) == expected)
+  }
+
+  @Test(arguments: [
+    "x or y", "to be or not to be", "not b", "x and (y)", "x and(b=1)", "f(b)", ":)", "(x", "/b",
+    "/usr/lib", "found in (Rome)", "x and sit in awe... of it", "x and y in it",
+  ])
+  func `takes words that join nothing for a value`(value: String) throws {
+    #expect(try parts("a=\(value)") == ["a|=|\(value)"])
+    #expect(try parts("a~\(value)") == ["a|~|\(value)"])
+  }
+
+  @Test(arguments: [
+    ("a=1 or b=2 and c=3", #"a="1" or b="2" and c="3""#),
+    ("a=x OR (b=y or c=z)", #"a="x" or b="y" or c="z""#),
+    ("(a=x or b=y) and c=z", #"(a="x" or b="y") and c="z""#),
+    ("((a=x))and(b=y)", #"a="x" and b="y""#), ("(a=)", #"a="""#),
+    ("(a=f(x) or b=(y))", #"a="f(x)" or b="(y)""#),
+    ("not a=x and b=y", #"not a="x" and b="y""#), ("not not a=x", #"a="x""#),
+    ("Not(a=x or b=y)", #"not (a="x" or b="y")"#), ("a=x and not b=y", #"a="x" and not b="y""#),
+    ("a=x or not (b=y)", #"a="x" or not b="y""#), ("not not=1", #"not not="1""#),
+    (#"in not in ("a..b") or not in=1"#, #"in not in ("a..b") or not in="1""#),
+    ("a=Tom and Jerry or b=1", #"a="Tom and Jerry" or b="1""#),
+    ("a in (x, 'y, z',w (v))", #"a in ("x", "y, z", "w (v)")"#),
+    ("a not in(1) and b=2", #"a not in ("1") and b="2""#), ("not in (x)", #"not in ("x")"#),
+    ("a in 20..30", #"a in "20".."30""#), ("a in 1.5..2.5", #"a in "1.5".."2.5""#),
+    ("a in 2024-01 .. 2024-03 or b=1", #"a in "2024-01".."2024-03" or b="1""#),
+    ("(a in 1..2)", #"a in "1".."2""#), ("a in 'x y'..\"z\"", #"a in "x y".."z""#),
+    ("b=x and a in 1..2", #"b="x" and a in "1".."2""#),
+    ("b=x or a in (y)", #"b="x" or a in ("y")"#),
+    ("b=x and a in 'y'..'z'", #"b="x" and a in "y".."z""#),
+    ("a~/^x.*y$/i", "a~/^x.*y$/i"), (#"a ~ /x\/[/]y/ and b=1"#, #"a~/x\/[/]y/ and b="1""#),
+    ("(a~/x y/)", "a~/x y/"), ("a='/x/'", #"a="/x/""#), ("a~/x/g", #"a~"/x/g""#),
+  ])
+  func `joins, negates and groups`(text: String, expected: String) throws {
+    let filter = try TypedFilter(text)
+    #expect(filter.quoted == expected)
+    #expect(try TypedFilter(expected) == filter)
+  }
+
+  @Test(arguments: [
+    ("", "no operator", 1), ("a", "no operator", 2), ("=b", "no field before the operator", 1),
+    ("a!b", "! must be followed by =", 2), ("a==b", "unknown operator", 3),
+    ("a<>b", "unknown operator", 3), ("a='b", "a quote is missing", 3),
+    ("a=\"b\" c", #""and" or "or" must follow here"#, 7),
+    ("a='b' and", #"no condition after "and""#, 10), ("a='\\'", "a quote is missing", 3),
+    ("a=x || b=y", #""||" cannot join conditions"#, 5),
+    ("a='x' && b=y", #""and" or "or" must follow here"#, 7),
+    ("a= or b=1", #""or" cannot join conditions"#, 4),
+    ("a=x not b=y", #""not" cannot join conditions"#, 5),
+    ("(a=x", "no ) for this (", 1), ("a='x')", "no ( before )", 6), ("()", "no operator", 3),
+    ("a b=1", #"no operator after "a""#, 3), ("not", "no operator", 4),
+    ("a in 20", #""in" must be followed by (A, B) or A..B"#, 6),
+    ("a in 1...2", #""in" must be followed by (A, B) or A..B"#, 6),
+    ("a in ..2", "a range needs two values", 6),
+    ("a in 1.. and b=2", "a range needs two values", 6),
+    ("a in ()", #"no value in the list of "in""#, 7),
+    ("a in (x,)", #"no value in the list of "in""#, 9),
+    ("a in (x", "no ) for this (", 6),
+    ("a in ('x' y)", "a comma or ) must follow the quoted value", 11),
+  ])
+  func `says what is wrong, and where`(text: String, problem: String, character: Int) throws {
+    let error = #expect(throws: FilterError.self) { try TypedFilter(text) }
+    #expect(
+      error?.message == "invalid condition \"\(text)\": \(problem) (character \(character))")
+  }
+
+  @Test func `has limits`() throws {
+    func nested(_ count: Int) -> String {
+      String(repeating: "(", count: count) + "a=x" + String(repeating: ")", count: count)
+    }
+    #expect(try TypedFilter(nested(50)).quoted == #"a="x""#)
+    for text in [
+      nested(51), nested(3000), String(repeating: "(", count: 9000),
+      "a=" + String(repeating: "x", count: 10_000),
+    ] {
+      #expect(throws: FilterError.self) { try TypedFilter(text) }
+    }
+  }
+
+  @Test func `tells in words`() throws {
+    let filter = try TypedFilter(
+      "(price<20 or name~/new/i) and not stock='' and size in (S, M, '') and age in 20..30")
+    #expect(
+      filter.words { "the \($0)" }
+        == "(the price is below 20 or the name matches /new/i) and not (the stock is empty) "
+        + "and the size is S, M or empty and the age is from 20 to 30")
+  }
+}

@@ -1,0 +1,174 @@
+import AggregatorCore
+import AggregatorText
+import Testing
+
+@testable import AggregatorFilters
+
+/// Filters and orders of records.
+@Suite struct FilterTests {
+  @Test(arguments: ["text<x", "text>1990-13-45", "text>=last year", "text in a..b"])
+  func `compares dates with dates only`(text: String) throws {
+    let filter = try Filter(text)
+    func check(_ text: String) throws {
+      for condition in filter.conditions { try condition.check(Thing(id: 1, text: text)) }
+    }
+    #expect(throws: SourceError.self) { try check("1990-05-01") }
+    try check("a")
+  }
+
+  @Test func `compares texts exactly, or folded`() throws {
+    let thing = Thing(id: 1, text: "Spider-Man")
+    #expect(try thing.matches("text=Spider-Man"))
+    #expect(try !thing.matches("text=spider-man"))
+    #expect(try thing.matches("text~SPIDERM"))
+    #expect(try thing.matches("text!=Hulk"))
+    #expect(try thing.matches("text>hulk") && !thing.matches("text<Hulk"))
+    #expect(try Thing(id: 1).matches("text=") && Thing(id: 1, text: "").matches("text="))
+    #expect(try !Thing(id: 1).matches("text!=") && thing.matches("text!="))
+    #expect(try Thing(id: 1).matches("text!=Hulk") && !Thing(id: 1).matches("text<z"))
+    #expect(try thing.matches("text in (Hulk, Spider-Man)") && !thing.matches("text in (Hulk)"))
+    #expect(try Thing(id: 1).matches("text in (Hulk, '')") && !thing.matches("text in ('')"))
+    #expect(try thing.matches("text in r..t") && !Thing(id: 1).matches("text in a..z"))
+    #expect(try thing.matches("text~/^spider.*n$/i") && !thing.matches("text~/^spider/"))
+    #expect(try !Thing(id: 1).matches("text~/x*/") && thing.matches("text~/x*/"))
+  }
+
+  @Test func `compares numbers as numbers`() throws {
+    let ten = Thing(id: 9_007_199_254_740_992, text: "10", number: 10)
+    #expect(try ten.matches("number>9") && ten.matches("number=10.0"))
+    #expect(try !Thing(id: 1).matches("number>9"))
+    #expect(try ten.matches("text>9"))
+    #expect(try ten.matches("id<9007199254740993") && !ten.matches("id=9007199254740993"))
+    #expect(try ten.matches("number in 9..10") && !ten.matches("number in 10.5..20"))
+    #expect(try ten.matches("number in (9, 10.0)") && ten.matches("number~/^1/"))
+    #expect(try Thing(id: 1, bool: true).matches("bool=true"))
+    #expect(try !Thing(id: 1).matches("bool in (true, false)"))
+    for text in [
+      "number=1e3", "bool=yes", "number in (1, x)", "number in 1..x", "bool in false..true",
+      "list in a..b", "number in 2..1", "text in 2026..2025", "text~/(/",
+    ] {
+      #expect(throws: FilterError.self, "\(text)") { try Filter(text) }
+    }
+  }
+
+  @Test func `compares dates as dates`() throws {
+    let thing = Thing(id: 1, text: "2026-01-05T23:30:00-02:00")
+    #expect(try thing.matches("text=2026-01-06") && !thing.matches("text=2026-01-05"))
+    #expect(try thing.matches("text>2026-01-05") && !thing.matches("text>2026-01-06"))
+    #expect(try thing.matches("text<=2026-01-06") && !thing.matches("text<2026-01-06"))
+    #expect(try thing.matches("text=2026") && thing.matches("text>=2026-01"))
+    #expect(try thing.matches("text<2026-01-06T01:30:01Z"))
+    #expect(try thing.matches("text in 2025..2026-01") && !thing.matches("text in 2024..2025"))
+    #expect(try Thing(id: 1, text: "2026-01-01").matches("text>2025-12-31"))
+    #expect(Period("2024-02-29") != nil && Period("2023-02-29") == nil)
+    #expect(Period("1970-01-01T00:00:00.25Z")?.start == 0.25)
+    #expect(Period("1969-12-31")?.start == -86400)
+    // As short as a Double distinguishes.
+    let instant = try #require(Period("9999-12-31T23:59:59.\(String(repeating: "0", count: 400))1"))
+    #expect(instant.start < instant.end)
+    #expect(Period("2026-13-01") == nil && Period("2026-01-05x") == nil)
+  }
+
+  @Test func `looks into lists`() throws {
+    let thing = Thing(id: 1, list: ["Flight", "Agility"])
+    #expect(try thing.matches("list=Flight") && !thing.matches("list!=Flight"))
+    #expect(try thing.matches("list~agil") && thing.matches("list!=Web"))
+    #expect(try thing.matches("list in (Web, Agility)") && thing.matches("list~/^Fl/"))
+    #expect(try Thing(id: 1).matches("list=") && !thing.matches("list="))
+  }
+
+  @Test func `sorts stably, missing values last`() throws {
+    let things = [
+      Thing(id: 1, text: "b"), Thing(id: 2), Thing(id: 3, text: "10"), Thing(id: 4, text: "Äb"),
+      Thing(id: 5, text: "9"), Thing(id: 6, text: "B"), Thing(id: 7, text: ""),
+    ]
+    func ids(_ names: String...) throws -> [Int] {
+      try RecordOrder(names, Thing.fields).sorted(things).map(\.id)
+    }
+    #expect(try ids("text") == [5, 3, 4, 1, 6, 2, 7])
+    #expect(try ids("-text") == [1, 6, 4, 3, 5, 2, 7])
+    #expect(try ids("-text", "-id") == [6, 1, 4, 3, 5, 7, 2])
+    #expect(try ids("number", "-id") == [7, 6, 5, 4, 3, 2, 1])
+  }
+
+  // MARK: - Any filter
+
+  /// A filter, and what it means, by other means.
+  private struct Sample {
+    /// How tightly its joint binds: 0 for `or`, 1 for `and`, 2 for neither.
+    var strength: Int
+    var text: String
+    var matches: (Thing) -> Bool
+
+    /// In parentheses where it would bind too loosely, and sometimes elsewhere.
+    func text(within strength: Int, _ random: inout SeededGenerator) -> String {
+      self.strength < strength || Int.random(in: 0..<8, using: &random) == 0
+        ? ["(\(text))", "( \(text) )"].randomElement(using: &random) ?? "" : text
+    }
+
+    static func condition(_ random: inout SeededGenerator) -> Sample {
+      let number = Int.random(in: 0...4, using: &random)
+      let other = number + Int.random(in: 0...2, using: &random)
+      let word = ["a", "b", "a b", "x (y)"].randomElement(using: &random) ?? ""
+      let samples: [(String, (Thing) -> Bool)] = [
+        ("id=\(number)", { $0.id == number }), ("id !=\(number)", { $0.id != number }),
+        ("id< \(number)", { $0.id < number }), ("id>=\(number)", { $0.id >= number }),
+        ("id in \(number)..\(other)", { $0.id >= number && $0.id <= other }),
+        ("id in (\(number),\(other))", { $0.id == number || $0.id == other }),
+        ("id not in (\(number))", { $0.id != number }),
+        ("number>\(number)", { $0.number.map { $0 > Double(number) } ?? false }),
+        ("text=\(word)", { $0.text == word }), ("text!='\(word)'", { $0.text != word }),
+        ("text~\(word)", { $0.text?.contains(word) ?? false }),
+        ("text=\"\"", { $0.text == nil }),
+        ("text in (c, \(word))", { ["c", word].contains($0.text) }),
+        ("text~/^a/", { $0.text?.hasPrefix("a") ?? false }),
+        ("list=x", { $0.list.contains("x") }), ("list!=y", { !$0.list.contains("y") }),
+        ("bool = true", { $0.bool == true }), ("bool!=false", { $0.bool != false }),
+      ]
+      let sample = samples.randomElement(using: &random) ?? samples[0]
+      return Sample(strength: 2, text: sample.0, matches: sample.1)
+    }
+
+    static func filter(depth: Int, _ random: inout SeededGenerator) -> Sample {
+      guard depth > 0, Int.random(in: 0..<4, using: &random) > 0 else { return condition(&random) }
+      let part = filter(depth: depth - 1, &random)
+      if Int.random(in: 0..<3, using: &random) == 0 {
+        let word = ["not", "NOT"].randomElement(using: &random) ?? ""
+        return Sample(strength: 2, text: "\(word) \(part.text(within: 2, &random))") {
+          !part.matches($0)
+        }
+      }
+      let other = filter(depth: depth - 1, &random)
+      let isAnd = Bool.random(using: &random)
+      let strength = isAnd ? 1 : 0
+      let word = (isAnd ? ["and", "AND"] : ["or", "Or"]).randomElement(using: &random) ?? ""
+      let text =
+        "\(part.text(within: strength, &random)) \(word) \(other.text(within: strength, &random))"
+      return Sample(strength: strength, text: text) {
+        isAnd ? part.matches($0) && other.matches($0) : part.matches($0) || other.matches($0)
+      }
+    }
+  }
+
+  @Test(arguments: 0..<20 as Range<UInt64>)
+  func `selects what the filter says`(seed: UInt64) throws {
+    var random = SeededGenerator(seed)
+    let things = (0..<40).map { _ in
+      Thing(
+        id: Int.random(in: 0...5, using: &random),
+        text: ["a", "b", "c", "a b", "x (y)", "ba", nil].randomElement(using: &random) ?? nil,
+        number: [nil, 0, 2.5, 4].randomElement(using: &random) ?? nil,
+        list: ["x", "y"].filter { _ in Bool.random(using: &random) },
+        bool: [nil, true, false].randomElement(using: &random) ?? nil)
+    }
+    for _ in 0..<50 {
+      let sample = Sample.filter(depth: 4, &random)
+      let typed = try TypedFilter(sample.text)
+      #expect(try TypedFilter(typed.quoted) == typed, "\(sample.text)")
+      let filter = try Filter(typed, Thing.fields)
+      for thing in things {
+        #expect(filter.matches(thing) == sample.matches(thing), "\(sample.text): \(thing)")
+      }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import Testing
+
+@testable import AggregatorFilters
+
+/// Regular expressions in linear time.
+@Suite struct PatternTests {
+  @Test(arguments: [
+    ("b", "abc", true), ("^b", "abc", false), ("^a", "abc", true), ("c$", "abc", true),
+    ("^$", "", true), ("^$", "a", false), ("a.c", "a\nc", false), ("a.c", "aéc", true),
+    ("ab*c", "ac", true), ("ab+c", "ac", false), ("ab?c", "abbc", false), ("a|b|^$", "x", false),
+    ("^(?:ab|c)+$", "abcab", true), ("^(ab|c)+$", "abca", false), ("x(|y)z", "xz", true),
+    ("^a{2}$", "aa", true), ("^a{2}$", "aaa", false), ("^a{2,}$", "aaaa", true),
+    ("^a{1,3}$", "aaaa", false), ("^(a{0,2}b){2}$", "baab", true), ("^a{0}$", "", true),
+    ("[a-c]x", "bx", true), ("[^a-c]x", "bx", false), ("[]x]", "x", nil), ("[-a]", "-", true),
+    ("[a-]", "-", true), (#"[\]\d]"#, "]", true), (#"[\]\d]"#, "7", true), (#"[^\w]"#, "_", false),
+    (#"^\d+\.\d$"#, "10.5", true), (#"^\d+\.\d$"#, "10x5", false),
+    (#"\bman\b"#, "spider man", true),
+    (#"\bman\b"#, "spiderman", false), (#"\B-\B"#, "- -", true), (#"^\w+$"#, "Zoë9_", true),
+    (#"a\sb"#, "a\u{A0}b", true), (#"\S"#, " \n", false), (#"\/\("#, "/(", true),
+    // Composed or not, it is one scalar.
+    ("^.$", "e\u{301}", true), ("e\u{301}", "é", true), ("^..$", "👨‍👩", false),
+    ("a}", "a}", true), ("a]", "a]", true), ("a*?b", "aab", true), (".*", "", true),
+  ])
+  func `matches as written`(pattern: String, text: String, expected: Bool?) throws {
+    guard let expected else {
+      return _ = #expect(throws: FilterError.self) { try Pattern(pattern) }
+    }
+    #expect(try Pattern(pattern).matches(text) == expected)
+  }
+
+  @Test func `ignores case by the flag only`() throws {
+    for (pattern, text) in [("straSSE", "STRAsse"), ("É", "é"), ("[a-c]", "B"), ("[Ä]", "ä")] {
+      #expect(try Pattern(pattern, ignoringCase: true).matches(text))
+      #expect(try !Pattern(pattern).matches(text))
+    }
+    #expect(try !Pattern("[^a]", ignoringCase: true).matches("A"))
+  }
+
+  @Test(arguments: [
+    (#"(a)\1"#, "backreferences are not supported: matching takes linear time (character 4)"),
+    ("a(?=b)", "lookaround is not supported: matching takes linear time (character 4)"),
+    ("(?<!a)b", "lookaround is not supported: matching takes linear time (character 3)"),
+    ("(?<n>a)", "(? is not supported (character 3)"),
+    ("(?i)a", "(? is not supported (character 3)"),
+    ("(a", "no ) for this ( (character 1)"), ("a)", "no ( before ) (character 2)"),
+    ("[a", "no ] for this [ (character 1)"), ("*a", "nothing to repeat before * (character 1)"),
+    ("a**", "a repetition cannot be repeated (character 3)"),
+    ("a*+", "possessive repetition is not supported (character 3)"),
+    ("a{x}", "a repetition must be {N}, {N,} or {N,M} (character 2)"),
+    ("a{1,", "a repetition must be {N}, {N,} or {N,M} (character 2)"),
+    ("a{101}", "too many repetitions (maximum 100) (character 6)"),
+    ("a{3,2}", "the first number must not be the larger one (character 6)"),
+    ("^*", "an anchor cannot be repeated (character 2)"),
+    ("[b-a]", "invalid range in […] (character 5)"),
+    ("[]", "[] matches nothing (character 2)"), (#"\q"#, #"unknown escape \q (character 1)"#),
+    (#"\p{L}"#, #"unknown escape \p (character 1)"#),
+    ("a\\", "nothing after the last \\ (character 2)"),
+    ("[[:alpha:]]", "POSIX classes are not supported (character 2)"),
+    ("", "it is empty (character 1)"),
+  ])
+  func `says what it does not have`(pattern: String, problem: String) throws {
+    let error = #expect(throws: FilterError.self) { try Pattern(pattern) }
+    #expect(error?.message == "invalid regular expression /\(pattern)/: \(problem)")
+  }
+
+  @Test(arguments: [
+    "(((((a{9}){9}){9}){9}){9}){9}", "((((){100}){100}){100}){100}", "(a{0}){100}{9}",
+    String(repeating: "(", count: 31) + String(repeating: ")", count: 31),
+    String(repeating: "a", count: 1001), "(\(String(repeating: "a|", count: 400)))",
+    String(repeating: "(", count: 999),
+  ])
+  func `refuses what is too large`(pattern: String) {
+    #expect(throws: FilterError.self) { try Pattern(pattern) }
+  }
+
+  @Test(arguments: [
+    "(a*)*b", "(a|aa)+$b", "(a|a)*b", "(.*)*(.*)*(.*)*x", "((a?){10}){2}b",
+    "^(([a-z])+.)+[A-Z]([a-z])+$",
+    #"(\w+\s?)*!"#,
+  ])
+  func `takes as many steps as text times pattern, whatever the pattern`(text: String) throws {
+    let pattern = try Pattern(text)
+    for count in [1000, 100_000] {
+      var matcher = Matcher(pattern)
+      let matches = matcher.matches(String(repeating: "a", count: count))
+      #expect(!matches)
+      // Each instruction is entered once a scalar, and left once.
+      #expect(matcher.steps <= (count + 1) * pattern.program.count * 2)
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import AggregatorCore
+
+@testable import AggregatorFilters
+
+/// A record with a field of each kind.
+struct Thing: Record {
+  var id: Int
+  var text: String?
+  var number: Double?
+  var list: [String] = []
+  var bool: Bool?
+
+  static let fields: [Field<Thing>] = [
+    Field("id", "ID", \.id, about: ""), Field("text", "Text", \.text, about: ""),
+    Field("number", "Number", \.number, about: ""), Field("list", "List", \.list, about: ""),
+    Field("bool", "Bool", \.bool, about: ""),
+  ]
+
+  func matches(_ filter: String) throws -> Bool { try Filter(filter).matches(self) }
+}
+
+extension Filter<Thing> {
+  init(_ text: String) throws { try self.init(try TypedFilter(text), Thing.fields) }
+}

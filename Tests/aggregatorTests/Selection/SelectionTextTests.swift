@@ -1,0 +1,52 @@
+import AggregatorKit
+import Testing
+
+@testable import AggregatorFilters
+@testable import AggregatorQueries
+@testable import AggregatorTerminal
+
+/// What `--where` and `--sort` make of several texts.
+@Suite struct SelectionTextTests {
+  private struct Thing: Record {
+    var id: Int
+    var text: String?
+  }
+
+  private static let fields: [Field<Thing>] = [
+    Field("id", "ID", \.id, about: ""), Field("text", "Text", \.text, about: ""),
+  ]
+
+  @Test func `what repeats counts once, and there is a limit to the rest`() throws {
+    let order = try RecordOrder(
+      Array(repeating: "id", count: 3000) + ["-id", "-text", "text"], Self.fields)
+    #expect(order.keys.map(\.field.name) == ["id", "text"])
+    #expect(order.keys.map(\.isDescending) == [false, true])
+    func selection(_ conditions: [String]) throws -> Selection<Thing> {
+      try Selection(SelectionText(conditions: conditions), Self.fields)
+    }
+    let repeated = try selection(Array(repeating: "text=franc", count: 3000) + ["text=franc"])
+    // Several conditions have no near miss.
+    #expect(repeated.nearMiss(in: [Thing(id: 1, text: "Franc")]) == "Franc")
+    _ = try selection((1...100).map { "id!=\($0)" })
+    for conditions in [
+      (1...101).map { "id!=\($0)" }.joined(separator: " and "),
+      "id in (\((1...101).map(String.init).joined(separator: ",")))",
+    ] {
+      let error = #expect(throws: CommandError.self) { try selection([conditions]) }
+      #expect(error?.code == .usage)
+      #expect(error?.message == "too many conditions (maximum 100)")
+    }
+  }
+
+  @Test func `knows the value that differs in case and accents only`() throws {
+    func nearMiss(_ conditions: String...) throws -> String? {
+      try Selection(SelectionText(conditions: conditions), Self.fields)
+        .nearMiss(in: [Thing(id: 1, text: "Perú"), Thing(id: 2, text: "France")])
+    }
+    #expect(try nearMiss("text=peru") == "Perú")
+    #expect(try nearMiss("text=franc") == nil)
+    #expect(try nearMiss("text~peru") == nil)
+    #expect(try nearMiss("text=peru", "id=1") == nil)
+    #expect(try nearMiss("not text=peru") == nil)
+  }
+}
