@@ -180,7 +180,10 @@ let package = Package(
         "AggregatorStore", "AggregatorSync", "AggregatorURLSession", "CAggregatorSQLite",
       ] + commandLine.map { .byName(name: $0) }),
     .testTarget(
-      name: "FiltersTests", dependencies: ["AggregatorCore", "AggregatorFilters", "AggregatorText"]),
+      name: "FiltersTests",
+      dependencies: [
+        "AggregatorCore", "AggregatorFilters", "AggregatorFoundation", "AggregatorText",
+      ]),
     .testTarget(
       name: "DeclaredTests",
       dependencies: [

@@ -1,4 +1,5 @@
 package import AggregatorCore
+package import AggregatorFoundation
 import AggregatorText
 
 /// A condition on a field of records: `publisher=Marvel`.
@@ -13,7 +14,9 @@ package struct Condition<Item>: Sendable {
   package let field: Field<Item>
   private let test: Test
 
-  package init(_ typed: TypedCondition, _ fields: [Field<Item>]) throws(FilterError) {
+  package init(
+    _ typed: TypedCondition, _ fields: [Field<Item>], at now: Date
+  ) throws(FilterError) {
     field = try fields.field(named: typed.field)
     switch typed.test {
     case .compare(let comparison, let value):
@@ -22,14 +25,15 @@ package struct Condition<Item>: Sendable {
           "missing value after \"\(typed.field)\(comparison.rawValue)\"",
           hint: "\(typed.field)= matches records without a value, \(typed.field)!= all others")
       }
-      test = .compare(comparison, try field.operand(value, for: comparison))
+      test = .compare(comparison, try field.operand(value, for: comparison, at: now))
     case .oneOf(let values):
       var operands: [Operand] = []
-      for value in values { operands.append(try field.operand(value, for: .equal)) }
+      for value in values { operands.append(try field.operand(value, for: .equal, at: now)) }
       test = .oneOf(operands)
     case .range(let low, let high):
       let operands = (
-        try field.operand(low, for: .greaterOrEqual), try field.operand(high, for: .lessOrEqual)
+        try field.operand(low, for: .greaterOrEqual, at: now),
+        try field.operand(high, for: .lessOrEqual, at: now)
       )
       guard !operands.0.isAbove(operands.1) else {
         throw FilterError(
@@ -62,9 +66,31 @@ package struct Condition<Item>: Sendable {
       throw SourceError(
         .invalidRequest,
         "invalid value \"\(operand.text.oneLine(atMost: 80))\" for field \"\(field.name)\": must be a date such as "
-          + "2026, 2026-11 or 2026-11-22")
+          + "2026, 2026-11, 2026-11-22, yesterday or 7d ago")
     }
   }
+
+  /// Fails with code `invalidRequest` if all values are numbers, and the condition orders them with a text.
+  ///
+  /// - Parameter values: Those of all records, as one that is no number is reason enough for the text.
+  package func check(all values: some Sequence<JSON>) throws(SourceError) {
+    guard let operand = bounds.first(where: \.isText) else { return }
+    var hasNumber = false
+    for value in values {
+      for value in value.present {
+        guard Numeral(value) != nil else { return }
+        hasNumber = true
+      }
+    }
+    guard hasNumber else { return }
+    throw SourceError(
+      .invalidRequest,
+      "invalid value \"\(operand.text.oneLine(atMost: 80))\" for field \"\(field.name)\": must be a number such as 10"
+    )
+  }
+
+  /// True if ``check(all:)`` may fail.
+  package var needsAllValues: Bool { field.kind == .any && bounds.contains(where: \.isText) }
 
   /// The value of a record that differs from that of the condition only in case and accents.
   package func nearMiss(in item: Item) -> String? {
@@ -115,11 +141,13 @@ extension Comparison {
 extension Field {
   /// The operand of a comparison with values of the field; empty for a missing value.
   fileprivate func operand(
-    _ value: String, for comparison: Comparison
+    _ value: String, for comparison: Comparison, at now: Date
   ) throws(FilterError) -> Operand {
-    let operand = Operand(value)
-    func invalid(_ requirement: String) -> FilterError {
-      FilterError("invalid value \"\(value)\" for field \"\(name)\": must be \(requirement)")
+    let operand = Operand(value, at: now)
+    func invalid(_ requirement: String, _ example: String? = nil) -> FilterError {
+      FilterError(
+        "invalid value \"\(value)\" for field \"\(name)\": must be \(requirement)",
+        hint: example.map { "such as \(name)\($0)" })
     }
     func refused(by kind: String, _ accepted: String) -> FilterError {
       FilterError(
@@ -131,9 +159,9 @@ extension Field {
     case (_, .contains):
       guard !operand.folded.text.isEmpty else { throw invalid("text to search for") }
     case (.integer, _), (.number, _):
-      guard operand.number != nil else { throw invalid("a number") }
+      guard operand.number != nil else { throw invalid("a number", ">10") }
     case (.bool, .equal), (.bool, .notEqual):
-      guard operand.bool != nil else { throw invalid("true or false") }
+      guard operand.bool != nil else { throw invalid("true or false", "=true") }
     case (.bool, _): throw refused(by: "true-or-false", "= or !=")
     case (.list, .equal), (.list, .notEqual): break
     case (.list, _): throw refused(by: "list", "=, != or ~")

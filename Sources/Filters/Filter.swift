@@ -1,4 +1,5 @@
 package import AggregatorCore
+package import AggregatorFoundation
 
 /// Conditions on the fields of records, and how they are joined.
 package indirect enum Filter<Item>: Sendable {
@@ -7,16 +8,17 @@ package indirect enum Filter<Item>: Sendable {
   case all([Filter])
   case any([Filter])
 
-  package init(_ typed: TypedFilter, _ fields: [Field<Item>]) throws(FilterError) {
+  /// - Parameter now: The time from which words such as `yesterday` tell another one.
+  package init(_ typed: TypedFilter, _ fields: [Field<Item>], at now: Date) throws(FilterError) {
     func filters(_ parts: [TypedFilter]) throws(FilterError) -> [Filter] {
       var filters: [Filter] = []
-      for part in parts { filters.append(try Filter(part, fields)) }
+      for part in parts { filters.append(try Filter(part, fields, at: now)) }
       return filters
     }
     self =
       switch typed {
-      case .condition(let condition): .condition(try Condition(condition, fields))
-      case .not(let filter): .not(try Filter(filter, fields))
+      case .condition(let condition): .condition(try Condition(condition, fields, at: now))
+      case .not(let filter): .not(try Filter(filter, fields, at: now))
       case .all(let parts): .all(try filters(parts))
       case .any(let parts): .any(try filters(parts))
       }

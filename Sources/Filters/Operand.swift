@@ -1,4 +1,5 @@
 package import AggregatorCore
+import AggregatorFoundation
 import AggregatorText
 
 /// The value of a condition in the forms in which it is compared.
@@ -18,16 +19,20 @@ struct Operand: Sendable {
   let bool: Bool?
   private let period: Period?
 
-  init(_ text: String) {
+  /// - Parameter now: The time from which words such as `yesterday` tell another one.
+  init(_ text: String, at now: Date) {
     self.text = text
     folded = FoldedText(text)
     number = Numeral(text)
     bool = text == "true" ? true : text == "false" ? false : nil
-    period = Period(text)
+    period = Period(text) ?? Period(words: text, at: now)
   }
 
   /// True for a day, a month, a year or a time.
   var isPeriod: Bool { period != nil }
+
+  /// True for what is neither a number nor a period.
+  var isText: Bool { period == nil && number == nil }
 
   /// True if no value is from this one up to another.
   func isAbove(_ other: Operand) -> Bool {

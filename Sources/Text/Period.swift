@@ -12,6 +12,11 @@ package struct Period: Hashable, Sendable {
   /// True if it names a day: a year alone is a number.
   package let isDate: Bool
 
+  /// A period of seconds since 1970.
+  package init(_ seconds: Range<Double>) {
+    (start, end, isDate) = (seconds.lowerBound, seconds.upperBound, true)
+  }
+
   package init?(_ text: String) {
     var reader = Reader(rest: Array(text.utf8)[...])
     guard let year = reader.number(digits: 4) else { return nil }

@@ -203,7 +203,8 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   private func selection(of query: ServedQuery) throws -> Selection<P.Item> {
     try Selection(
-      SelectionText(conditions: query.conditions, order: query.order), plugin.fields)
+      SelectionText(conditions: query.conditions, order: query.order), plugin.fields,
+      at: environment.now())
   }
 
   private func served(

@@ -69,6 +69,48 @@ import Testing
     #expect(Period("2026-13-01") == nil && Period("2026-01-05x") == nil)
   }
 
+  @Test(arguments: [
+    ("=today", "2026-03-01", true), ("=today", "2026-02-28T23:59:59Z", false),
+    ("=today", "2026-03-01T01:00:00+02:00", false), (">yesterday", "2026-03-01T00:00:00Z", true),
+    (">yesterday", "2026-02-28", false), (">=Yesterday", "2026-02-28", true),
+    ("<now", "2026-03-01T09:59:59Z", true), (">=now", "2026-03-01T09:59:59Z", false),
+    (">7d ago", "2026-02-22T10:00:01Z", true), (">7d ago", "2026-02-22T09:59:59Z", false),
+    (">1 week ago", "2026-02-22T10:00:01Z", true),
+    ("<90 minutes ago", "2026-03-01T08:29:00Z", true),
+    (" in 2h ago..now", "2026-03-01T09:00:00Z", true),
+    (" in '2h ago'..now", "2026-03-01T07:00:00Z", false),
+    (" in 2026-02..yesterday", "2026-02-28T20:00:00Z", true),
+    (" in (today, yesterday)", "2026-02-28", true),
+    // Texts are what they were.
+    ("=today", "today", true), ("<today", "someday", true), ("=7d ago", "7d ago", true),
+  ])
+  func `tells dates from now`(condition: String, text: String, expected: Bool) throws {
+    #expect(try Thing(id: 1, text: text).matches("text\(condition)") == expected)
+  }
+
+  @Test(arguments: [
+    "soon", "7 ago", "7x ago", "d ago", "7d", "1000000d ago", "7 d ago now", "1.5d ago",
+  ])
+  func `other words are no dates`(word: String) {
+    #expect(Period(words: word, at: Thing.now) == nil)
+  }
+
+  @Test func `numbers are not compared with words`() throws {
+    let field = Field<Thing>("any", "Any", .any, about: "") { .integer($0.id) }
+    func condition(_ text: String) throws -> Condition<Thing> {
+      guard case .condition(let typed) = try TypedFilter(text) else { throw FilterError("none") }
+      return try Condition(typed, [field], at: Thing.now)
+    }
+    let cheap = try condition("any<cheap")
+    #expect(cheap.needsAllValues)
+    #expect(throws: SourceError.self) { try cheap.check(all: [.integer(1), .null, .number(2.5)]) }
+    try cheap.check(all: [.integer(1), .string("free")])
+    try cheap.check(all: [.null])
+    for text in ["any<10", "any~cheap", "any=cheap", "any<2026-01"] {
+      #expect(try !condition(text).needsAllValues)
+    }
+  }
+
   @Test func `looks into lists`() throws {
     let thing = Thing(id: 1, list: ["Flight", "Agility"])
     #expect(try thing.matches("list=Flight") && !thing.matches("list!=Flight"))
@@ -165,7 +207,7 @@ import Testing
       let sample = Sample.filter(depth: 4, &random)
       let typed = try TypedFilter(sample.text)
       #expect(try TypedFilter(typed.quoted) == typed, "\(sample.text)")
-      let filter = try Filter(typed, Thing.fields)
+      let filter = try Filter(typed, Thing.fields, at: Thing.now)
       for thing in things {
         #expect(filter.matches(thing) == sample.matches(thing), "\(sample.text): \(thing)")
       }

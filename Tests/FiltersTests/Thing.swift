@@ -1,4 +1,5 @@
 import AggregatorCore
+import AggregatorFoundation
 
 @testable import AggregatorFilters
 
@@ -10,6 +11,9 @@ struct Thing: Record {
   var list: [String] = []
   var bool: Bool?
 
+  /// The time 2026-03-01T10:00:00Z.
+  static let now = Date(timeIntervalSince1970: 1_772_359_200)
+
   static let fields: [Field<Thing>] = [
     Field("id", "ID", \.id, about: ""), Field("text", "Text", \.text, about: ""),
     Field("number", "Number", \.number, about: ""), Field("list", "List", \.list, about: ""),
@@ -20,5 +24,5 @@ struct Thing: Record {
 }
 
 extension Filter<Thing> {
-  init(_ text: String) throws { try self.init(try TypedFilter(text), Thing.fields) }
+  init(_ text: String) throws { try self.init(try TypedFilter(text), Thing.fields, at: Thing.now) }
 }

@@ -21,7 +21,7 @@ extension Plugin {
           )
         }
     ) { invocation, context in
-      let listing = try RecordListing("list", of: self, matching: nil, invocation, context)
+      var listing = try RecordListing("list", of: self, matching: nil, invocation, context)
       return invocation.has(.deleted) ? try await listing.showDeleted() : try await listing.show()
     }
   }
@@ -40,8 +40,8 @@ extension Plugin {
       ]
     ) { invocation, context in
       let query = try invocation.query(example: "\(name) search \(example.query.typed)")
-      return try await RecordListing("search", of: self, matching: query, invocation, context)
-        .show()
+      var listing = try RecordListing("search", of: self, matching: query, invocation, context)
+      return try await listing.show()
     }
   }
 
@@ -60,7 +60,7 @@ private struct RecordListing<P: Plugin> {
   private let context: CommandContext
   private let output: OutputOptions
   private let listing: Listing<P.Item>
-  private let selection: Selection<P.Item>?
+  private var selection: Selection<P.Item>?
 
   init(
     _ verb: String, of plugin: P, matching query: Query?, _ invocation: Invocation,
@@ -74,15 +74,17 @@ private struct RecordListing<P: Plugin> {
     output = try OutputOptions(invocation, in: context)
     listing = try output.listing(
       verb, of: plugin.name, query: query, fields: plugin.fields, layout: plugin.layout)
-    selection = try Selection(invocation, plugin.fields)
+    selection = try Selection(invocation, plugin.fields, at: context.currentDate.value)
   }
 
   /// True if the store selects the records by itself.
   private var isLocal: Bool { selection != nil && !invocation.has(.all) }
 
-  func show() async throws -> ExitCode {
+  mutating func show() async throws -> ExitCode {
     let explanation = Explanation(invocation, context)
     let environment = try context.environment().explained(by: explanation)
+    // The date may be that of a recording.
+    selection = try Selection(invocation, plugin.fields, at: environment.now())
     let bounds = try ListingBounds(
       invocation, plugin.policy, hasStore: environment.store != nil, isSearch: query != nil,
       isLocal: isLocal)

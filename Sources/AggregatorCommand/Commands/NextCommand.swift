@@ -183,7 +183,9 @@ private struct NextRun<P: Plugin> {
   ) async throws(CommandError) -> any DataSource<P.Item> {
     guard let text = request.selection else { return source }
     // A field of an added source may be gone.
-    guard let selection = try? Selection(text, plugin.fields) else { throw file.invalid(nil) }
+    guard let selection = try? Selection(text, plugin.fields, at: environment.now()) else {
+      throw file.invalid(nil)
+    }
     try invocation.refuseRefreshOfSelection()
     return try await plugin.selected(
       by: selection, in: environment, mayBeBundled: !invocation.has(.noFallback), &outcome)

@@ -96,7 +96,8 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   private func selection(of request: ListRequest) throws(CommandError) -> Selection<P.Item> {
     let conditions = request.condition.nonBlank.map { [$0] } ?? []
     return try Selection(
-      SelectionText(conditions: conditions, order: request.order), plugin.fields)
+      SelectionText(conditions: conditions, order: request.order), plugin.fields,
+      at: environment.now())
   }
 
   package func window(

@@ -1,3 +1,4 @@
+import AggregatorFilters
 package import AggregatorKit
 package import AggregatorTerminal
 import Synchronization
@@ -76,6 +77,8 @@ package struct SelectedSource<Item: Record>: DataSource {
     if let known = loaded.value.withLock({ $0 }), known.query == query { return known.page }
     var all: Page<Item>?
     var unfetched = 0
+    let conditions = selection.conditionsOnAll
+    var values: [Set<JSON>] = conditions.map { _ in [] }
     do throws(SourceError) {
       let pages = base.pages(matching: query, size: 1000).makeAsyncIterator()
       while let step = try await pages.next() {
@@ -87,9 +90,13 @@ package struct SelectedSource<Item: Record>: DataSource {
         page.unreadable = page.unreadable + step.page.unreadable
         page.warnings += step.page.warnings.filter { !page.warnings.contains($0) }
         unfetched += step.items.count(where: lacksDetails)
+        for (index, condition) in conditions.enumerated() {
+          values[index].formUnion(step.items.map { condition.field[$0] })
+        }
         all = page
       }
     } catch .nothingCached where mayBeEmpty {}
+    for (condition, values) in zip(conditions, values) { try condition.check(all: values) }
     var page = all ?? Page([], provenance: Provenance(.cached))
     page.records = selection.sorted(page.records)
     page.total = page.records.count

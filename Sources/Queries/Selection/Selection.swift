@@ -25,7 +25,11 @@ package struct Selection<Item: Record>: Sendable {
   private static var maxConditions: Int { 100 }
 
   /// Errors have the code `usage`.
-  package init(_ text: SelectionText, _ fields: [Field<Item>]) throws(CommandError) {
+  ///
+  /// - Parameter now: The time from which words such as `yesterday` tell another one.
+  package init(
+    _ text: SelectionText, _ fields: [Field<Item>], at now: Date
+  ) throws(CommandError) {
     self.text = text
     do throws(FilterError) {
       var filters: [Filter<Item>] = []
@@ -38,7 +42,7 @@ package struct Selection<Item: Record>: Sendable {
             throw FilterError(
               "too many conditions (maximum \(Self.maxConditions))", hint: "use the command sql")
           }
-          filters.append(try Filter(filter, fields))
+          filters.append(try Filter(filter, fields, at: now))
         }
       }
       self.filters = filters
@@ -53,11 +57,13 @@ package struct Selection<Item: Record>: Sendable {
   }
 
   /// `nil` without an option that selects, sorts or counts records.
-  package init?(_ invocation: Invocation, _ fields: [Field<Item>]) throws(CommandError) {
+  package init?(
+    _ invocation: Invocation, _ fields: [Field<Item>], at now: Date
+  ) throws(CommandError) {
     guard Option.selecting.contains(where: invocation.has) else { return nil }
     try self.init(
       SelectionText(conditions: invocation.texts(.condition), order: invocation.text(.order)),
-      fields)
+      fields, at: now)
   }
 
   package static var note: String {
@@ -91,6 +97,11 @@ package struct Selection<Item: Record>: Sendable {
     for condition in filters.flatMap(\.conditions) {
       for item in items { try condition.check(item) }
     }
+  }
+
+  /// The conditions that need ``Condition/check(all:)``.
+  var conditionsOnAll: [Condition<Item>] {
+    filters.flatMap(\.conditions).filter(\.needsAllValues)
   }
 
   /// A value that a condition may mean: the same but for case and accents; `nil` if there are several conditions.

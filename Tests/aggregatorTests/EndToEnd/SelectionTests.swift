@@ -200,7 +200,7 @@ import Testing
       "--where|id<ten",
       """
       invalid value "ten" for field "id": must be a number
-      hint: aggregator help heroes list
+      hint: such as id>10
       """
     ),
     (

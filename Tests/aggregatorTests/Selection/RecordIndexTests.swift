@@ -57,7 +57,7 @@ import Testing
     _ conditions: [String], _ order: String?
   ) throws -> [any DataSource<Thing>] {
     let selection = try Selection(
-      SelectionText(conditions: conditions, order: order), Self.fields)
+      SelectionText(conditions: conditions, order: order), Self.fields, at: Date())
     let selected = SelectedSource(
       "things", of: records.records, selection, mayBeEmpty: true
     ) { $0.bool == nil }
@@ -145,7 +145,7 @@ import Testing
           number: Double(id % 7),
           list: id % 2 == 0 ? ["x", "y"] : ["x"], bool: id % 3 == 0 ? nil : true)
       })
-    let all = try Selection(SelectionText(conditions: []), Self.fields)
+    let all = try Selection(SelectionText(conditions: []), Self.fields, at: Date())
     let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
     #expect(facets.map(\.field) == ["id", "text", "number", "list", "bool"])
     #expect(facets[0].isRange && facets[0].values.map(\.text).first == "0 – 10")
@@ -160,7 +160,8 @@ import Testing
         #expect(selected.total == value.count, "\(value)")
       }
     }
-    let some = try Selection(SelectionText(conditions: ["list=y", "number=2"]), Self.fields)
+    let some = try Selection(
+      SelectionText(conditions: ["list=y", "number=2"]), Self.fields, at: Date())
     let narrowed = try await index.facets(of: Self.fields, selectedBy: some, matching: nil)
     #expect(!narrowed.map(\.field).contains("number"))
     #expect(narrowed.first { $0.field == "list" }?.values.map(\.count) == [9, 9])

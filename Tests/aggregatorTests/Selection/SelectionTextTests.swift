@@ -22,7 +22,7 @@ import Testing
     #expect(order.keys.map(\.field.name) == ["id", "text"])
     #expect(order.keys.map(\.isDescending) == [false, true])
     func selection(_ conditions: [String]) throws -> Selection<Thing> {
-      try Selection(SelectionText(conditions: conditions), Self.fields)
+      try Selection(SelectionText(conditions: conditions), Self.fields, at: Date())
     }
     let repeated = try selection(Array(repeating: "text=franc", count: 3000) + ["text=franc"])
     // Several conditions have no near miss.
@@ -40,7 +40,7 @@ import Testing
 
   @Test func `knows the value that differs in case and accents only`() throws {
     func nearMiss(_ conditions: String...) throws -> String? {
-      try Selection(SelectionText(conditions: conditions), Self.fields)
+      try Selection(SelectionText(conditions: conditions), Self.fields, at: Date())
         .nearMiss(in: [Thing(id: 1, text: "Perú"), Thing(id: 2, text: "France")])
     }
     #expect(try nearMiss("text=peru") == "Perú")

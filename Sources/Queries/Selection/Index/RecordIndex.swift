@@ -135,7 +135,9 @@ struct RecordTable: Sendable {
     var rows = found
     for filter in selection.filters {
       for condition in filter.conditions {
-        for value in columns[condition.field.name]?.values ?? [] { try condition.check(value) }
+        let values = columns[condition.field.name]?.values ?? []
+        for value in values { try condition.check(value) }
+        if condition.needsAllValues { try condition.check(all: values) }
       }
       let matches = test(filter)
       rows.removeAll { !matches($0) }
