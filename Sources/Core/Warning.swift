@@ -68,6 +68,8 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let unknownSetting = Code("unknownSetting")
     /// The records may be those of another account.
     public static let unknownSecret = Code("unknownSecret")
+    /// A source of several is not searched, because it lacks a field of the filter or the order.
+    public static let leftOut = Code("leftOut")
     /// It is not proved that further pages are read.
     public static let unproved = Code("unproved")
     /// Rows could not be read.

@@ -17,14 +17,18 @@ extension Command {
         .source,
         .limit.with(
           about: "maximum number of records per source (default \(SearchOfSources.defaultLimit))"),
+        .condition, .order.with(about: "sort the records of each source by fields"),
       ] + Option.reading(timeout: "time limit per source (default 10s)") + Option.formatting,
       fields: SearchHit.fields(of: plugins),
       notes: [
         "If a source does not respond within \(SearchOfSources.defaultTime.text) (see --timeout), its local "
-          + "data is searched. The exit code is 3 if a source has no answer at all."
+          + "data is searched. The exit code is 3 if a source has no answer at all.",
+        "--where and --sort read cached records, and leave out sources without their fields, which is said; "
+          + "\"help filters\" tells more.",
       ],
       examples: [
         ("search \(query)", "search all sources"),
+        ("search \(query) --where name~a --sort -name", "search the sources that have names"),
         (
           "search \(query) --source \(example?.name ?? "") --ndjson",
           "search one source, as JSON lines"
@@ -39,6 +43,11 @@ extension Command {
       .example
     let query = try invocation.query(example: "search \((example?.query ?? "word").typed)")
     let plugins = try invocation.sources(in: context)
+    let selection = SelectionText(invocation)
+    if let selection {
+      try invocation.refuseRefreshOfSelection()
+      try requireFields(of: selection, in: plugins)
+    }
     suggestSource(for: invocation.arguments, context)
     let options = SourceOptions(invocation)
     let environment = try context.environment()
@@ -51,15 +60,17 @@ extension Command {
     }
     let output = try OutputOptions(invocation, in: context)
     var writer = try SearchWriter(query, plugins, output, context)
-    let search = SearchOfSources(
+    var search = SearchOfSources(
       query, limit: limit, within: options.deadline ?? SearchOfSources.defaultTime,
       options.cachePolicy, chosen: output.fields)
+    search.selection = selection
     let left = Mutex(plugins.map(\.name))
     context.progress.say { "Searching \(left.withLock { $0.joined(separator: ", ") })…" }
     try await withThrowingTaskGroup(of: SourceSearch?.self) { group in
       for plugin in plugins {
-        let continuation = context.diagnostics.command("\(plugin.name) search \(query.text.typed)")
-        group.addTask {
+        let line = "\(plugin.name) search \(query.text.typed)\(selection?.arguments ?? "")"
+        let continuation = context.diagnostics.command(line)
+        group.addTask { [search] in
           await plugin.search(search, in: environment, continuation: continuation)
         }
       }
@@ -80,6 +91,23 @@ extension Command {
     }
     return try writer.finish(
       suggesting: writer.hasHits ? nil : await suggestion(for: query, plugins, environment))
+  }
+
+  /// Fails if no source has the fields of a selection.
+  private static func requireFields(
+    of selection: SelectionText, in plugins: [any Plugin]
+  ) throws(CommandError) {
+    let names = try selection.fieldNames()
+    let known = plugins.map { Set($0.fieldEntries.map(\.id)) }
+    guard !known.contains(where: { $0.isSuperset(of: names) }) else { return }
+    let all = known.reduce(into: Set<String>()) { $0.formUnion($1) }
+    if let name = names.first(where: { !all.contains($0) }) {
+      throw CommandError(
+        .usage, "unknown field \"\(name)\"", suggestion: nearest(to: name, in: all.sorted()),
+        hint: "no source has it")
+    }
+    let list = Set(names).sorted().map { "\"\($0)\"" }.joined(separator: ", ")
+    throw CommandError(.usage, "no source has all of the fields \(list)")
   }
 
   private static func suggestion(
@@ -176,7 +204,8 @@ struct SearchWriter {
     for search in searches where !search.hits.isEmpty {
       search.outcome.reportAmount(to: context.diagnostics, isNamed: true)
     }
-    let empty = searches.filter { $0.hits.isEmpty && $0.failure == nil }.map(\.source)
+    let empty = searches.filter { $0.hits.isEmpty && $0.failure == nil && !$0.isLeftOut }
+      .map(\.source)
     if !empty.isEmpty {
       context.diagnostics.note(
         "No \(empty.alternatives) match \"\(query.text.fitted(to: 80))\"\(suggestion.didYouMean)")

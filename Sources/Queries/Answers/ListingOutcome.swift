@@ -173,6 +173,11 @@ package struct ListingOutcome: Sendable {
     remarks.append(Remark(warning: warning, hint: gap.command.map(Hint.command)))
   }
 
+  /// Says why the source is not searched with others.
+  package mutating func leaveOut(_ reason: String) {
+    remarks.append(Remark(warning: Warning(.leftOut, "left out: \(reason)")))
+  }
+
   /// Leaves out records of the pages that were added: totals and cursors count those, too.
   package mutating func narrow(by rejected: Int) {
     count -= rejected

@@ -15,6 +15,8 @@ package struct SearchOfSources: Sendable {
   package let cachePolicy: CachePolicy
   /// The names of the fields that were asked for; `nil` for the default ones.
   package let chosen: [String]?
+  /// What selects and orders the cached records of each source; `nil` for the search of the service.
+  package var selection: SelectionText?
 
   package init(
     _ query: Query, limit: Int, within time: Duration, _ cachePolicy: CachePolicy,
@@ -37,6 +39,9 @@ package struct SourceSearch: Sendable {
   package let hits: [SearchHit]
 
   package let failure: CommandError?
+
+  /// True if the source lacks a field, so that it was not searched.
+  package let isLeftOut: Bool
 
   /// The origin of the hits; `nil` after a failure.
   package let origin: Provenance.Origin?
@@ -94,8 +99,18 @@ extension Plugin {
   ) async -> SourceSearch {
     var outcome = ListingOutcome(of: self, at: environment.now())
     outcome.continuation = .next(continuation)
-    let result = await Result { () async throws(SourceError) in
-      try await found(by: search, in: environment, &outcome)
+    var selection: Selection<Item>?
+    var isLeftOut = false
+    do {
+      selection = try search.selection.map { text throws(CommandError) in
+        try Selection(text, fields, at: environment.now())
+      }
+    } catch {
+      outcome.leaveOut(error.message)
+      isLeftOut = true
+    }
+    let result = await Result { () async throws(SourceError) -> [Item] in
+      isLeftOut ? [] : try await found(by: search, selection, in: environment, &outcome)
     }
     let error = result.failure
     // An empty store is not a failure if the store is what is searched.
@@ -105,7 +120,8 @@ extension Plugin {
     return SourceSearch(
       source: name, outcome: outcome,
       hits: origin.map { origin in records.map { SearchHit($0, of: self, from: origin) } } ?? [],
-      failure: isFailure ? error.map { CommandError($0, of: self) } : nil, origin: origin,
+      failure: isFailure ? error.map { CommandError($0, of: self) } : nil,
+      isLeftOut: isLeftOut, origin: origin,
       printTable: { output, context in
         let listing = try output.listing(
           "search", of: name, query: search.query, fields: fields, layout: layout)
@@ -116,14 +132,20 @@ extension Plugin {
   }
 
   private func found(
-    by search: SearchOfSources, in environment: PluginEnvironment, _ outcome: inout ListingOutcome
+    by search: SearchOfSources, _ selection: Selection<Item>?, in environment: PluginEnvironment,
+    _ outcome: inout ListingOutcome
   ) async throws(SourceError) -> [Item] {
-    let source = try source(in: environment, deadline: search.time)
-      .cachePolicy(search.cachePolicy)
-      .timeout(
-        search.time, clock: environment.clock,
-        else: search.cachePolicy.mayFallBack
-          ? try self.source(in: environment).cachePolicy(.offline) : nil)
+    let source: any DataSource<Item> =
+      if let selection {
+        try await selectedRecords(
+          by: selection, in: environment, mayBeBundled: search.cachePolicy.mayFallBack, &outcome)
+      } else {
+        try source(in: environment, deadline: search.time).cachePolicy(search.cachePolicy)
+          .timeout(
+            search.time, clock: environment.clock,
+            else: search.cachePolicy.mayFallBack
+              ? try self.source(in: environment).cachePolicy(.offline) : nil)
+      }
     var run = ListingRun(
       source, of: self, matching: search.query,
       .page(of: min(search.limit, policy.largestPage)), outcome)

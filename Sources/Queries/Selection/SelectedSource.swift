@@ -150,13 +150,20 @@ extension Plugin {
     by selection: Selection<Item>, in environment: PluginEnvironment, mayBeBundled: Bool = true,
     by index: RecordIndex<Item>? = nil, _ outcome: inout ListingOutcome
   ) async throws(CommandError) -> any DataSource<Item> {
-    outcome.select(isFilter: selection.isFilter)
-    let local: LocalRecords<Item>
     do throws(SourceError) {
-      local = try await localRecords(in: environment, mayBeBundled: mayBeBundled)
+      return try await selectedRecords(
+        by: selection, in: environment, mayBeBundled: mayBeBundled, by: index, &outcome)
     } catch {
       throw CommandError(error, of: self)
     }
+  }
+
+  func selectedRecords(
+    by selection: Selection<Item>, in environment: PluginEnvironment, mayBeBundled: Bool,
+    by index: RecordIndex<Item>? = nil, _ outcome: inout ListingOutcome
+  ) async throws(SourceError) -> any DataSource<Item> {
+    outcome.select(isFilter: selection.isFilter)
+    let local = try await localRecords(in: environment, mayBeBundled: mayBeBundled)
     if let gap = local.gap { outcome.add(gap) }
     if environment.store != nil { outcome.syncHint = .command(syncArguments) }
     let selected = SelectedSource(

@@ -11,6 +11,32 @@ package struct SelectionText: Hashable, Codable, Sendable {
     self.conditions = conditions
     self.order = order
   }
+
+  /// `nil` without an option that selects or sorts records.
+  package init?(_ invocation: Invocation) {
+    guard invocation.has(.condition) || invocation.has(.order) else { return nil }
+    self.init(conditions: invocation.texts(.condition), order: invocation.text(.order))
+  }
+
+  /// The names of the fields that it reads; errors have the code `usage`.
+  package func fieldNames() throws(CommandError) -> [String] {
+    var names: [String] = []
+    for text in conditions {
+      do { names += try TypedFilter(text).conditions.map(\.field) } catch {
+        throw CommandError(error)
+      }
+    }
+    for name in order?.split(separator: ",").map(\.trimmed) ?? [] {
+      names.append(String(name.hasPrefix("-") ? name.dropFirst() : name[...]))
+    }
+    return names
+  }
+
+  /// The options of a command line that say the same.
+  package var arguments: String {
+    let order = order.map { " \(Option.order.spelling) \($0.shellQuoted)" } ?? ""
+    return conditions.map { " \(Option.condition.spelling) \($0.shellQuoted)" }.joined() + order
+  }
 }
 
 /// The records that a listing shows, and their order.

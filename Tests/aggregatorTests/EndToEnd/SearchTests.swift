@@ -65,6 +65,32 @@ import Testing
       "\(outcome.errors)")
   }
 
+  @Test func `a filter names the sources that lack its field`() async throws {
+    let line = "search man --where name~spider --sort -name --offline"
+    let names = ["--source", "countries,heroes,users"]
+    let outcome = try await Binary.run(
+      line.split(separator: " ").map(String.init) + names + [
+        "--where", "publisher=Marvel", "--json",
+      ])
+    #expect(outcome.status == 0, "\(outcome)")
+    let found = try document(outcome)
+    #expect(!found.items.isEmpty && found.items.allSatisfy { $0.source == "heroes" })
+    #expect(found.items.compactMap(\.name) == found.items.compactMap(\.name).sorted().reversed())
+    let leftOut = found.warnings.filter { $0.code == "leftOut" }
+    #expect(leftOut.map(\.source) == ["countries", "users"])
+    #expect(leftOut.allSatisfy { $0.message == "left out: unknown field \"publisher\"" })
+    for (filter, message) in [
+      ("publsher=Marvel", "error: unknown field \"publsher\"\n\nDid you mean \"publisher\"?"),
+      (
+        "publisher=x and region=y",
+        "error: no source has all of the fields \"publisher\", \"region\""
+      ),
+    ] {
+      let outcome = try await Binary.run(["search", "man", "--where", filter, "--offline"])
+      #expect(outcome.status == 64 && outcome.errors.hasPrefix(message), "\(outcome)")
+    }
+  }
+
   @Test func `searches all sources and labels each hit with its source`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)
