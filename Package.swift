@@ -152,7 +152,7 @@ let package = Package(
       name: "AggregatorCommand",
       dependencies: [
         "AggregatorArguments", "AggregatorBrowse", "AggregatorCopy", "AggregatorExport",
-        "AggregatorFiles",
+        "AggregatorFiles", "AggregatorFilters",
         "AggregatorKit", "AggregatorLaws", "AggregatorOpenAPI", "AggregatorQueries",
         "AggregatorSQL", "AggregatorServer", "AggregatorTerminal", "AggregatorWeb",
         "DeclaredSource",

@@ -133,6 +133,34 @@ import Testing
     #expect(try ids("number", "-id") == [7, 6, 5, 4, 3, 2, 1])
   }
 
+  @Test func `counts values`() throws {
+    func values(_ list: [JSON]) -> FieldValues {
+      var values = FieldValues()
+      for value in list { values.add(value) }
+      return values
+    }
+    func statistics(_ list: [JSON]) -> String {
+      values(list).statistics.map { "\($0.name) \($0.value.text)" }.joined(separator: ", ")
+    }
+    let numbers: [JSON] = [.integer(3), .number(1), .null, .integer(1), .number(2.5)]
+    #expect(values(numbers).distinct == [.integer(1), .number(2.5), .integer(3)])
+    #expect(
+      values(numbers).groups.map { "\($0.value.text) \($0.count)" }
+        == ["1 2", "2.5 1", "3 1", "null 1"])
+    #expect(
+      statistics(numbers)
+        == "count 4, empty 1, distinct 3, min 1, max 3, mean 1.875, median 1.75, sum 7.5")
+    #expect(statistics([.number(0.1), .number(0.2), .number(0.3)]).hasSuffix("sum 0.6"))
+    #expect(statistics([.integer(.max), .integer(.max)]).contains(/sum 1\.?8/))
+    #expect(
+      statistics(["2026-01-02", "2025-12-31", ""])
+        == #"count 2, empty 1, distinct 2, earliest "2025-12-31", latest "2026-01-02""#)
+    #expect(statistics(["b", "Ä"]) == #"count 2, empty 0, distinct 2, first "Ä", last "b""#)
+    #expect(statistics([.null]) == "count 0, empty 1, distinct 0")
+    let lists: [JSON] = [.array(["x", "y", "x"]), .array(["x"]), .array([])]
+    #expect(values(lists).groups.map(\.count) == [2, 1, 1])
+  }
+
   // MARK: - Any filter
 
   /// A filter, and what it means, by other means.

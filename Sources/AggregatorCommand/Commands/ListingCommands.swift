@@ -1,4 +1,5 @@
 import AggregatorArguments
+import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -101,6 +102,9 @@ private struct RecordListing<P: Plugin> {
     defer { explanation?.conclude() }
     var outcome = try await outcome(in: environment)
     let selected = try await selected(in: environment, &outcome)
+    if let summary = FieldSummary(invocation), let selected {
+      return try await summarize(summary, of: selected, outcome, in: environment)
+    }
     var run = ListingRun(selected ?? source, of: plugin, matching: query, bounds, outcome)
     run.selection = isLocal ? nil : selection
     if invocation.has(.count) { return try await count(&run) }
@@ -194,6 +198,33 @@ private struct RecordListing<P: Plugin> {
     var printer = RecordPrinter(listing, output, in: context)
     while let records = try await run.next() { try printer.print(records) }
     try printer.finish(run.outcome.summary)
+  }
+
+  /// Tells of a field of all selected records; partial if the cache lacks some.
+  private func summarize(
+    _ summary: FieldSummary, of source: any DataSource<P.Item>, _ outcome: ListingOutcome,
+    in environment: PluginEnvironment
+  ) async throws -> ExitCode {
+    guard let field = try plugin.fields.fields(named: [summary.field]).first else { return .bug }
+    var run = ListingRun(source, of: plugin, matching: query, .all(pageSize: 1000), outcome)
+    run.chosen = [field.name]
+    var values = FieldValues()
+    while let records = try await run.next() {
+      for record in records { values.add(field[record]) }
+    }
+    let (rows, fields) = summary.rows(of: values, in: field)
+    var listing = try output.plainListing(verb, SummaryRow.self)
+    listing.source = plugin.name
+    listing.query = query?.text
+    listing.fields = fields
+    listing.layout = Layout(card: fields.map(\.name))
+    var shown = run.outcome.summary
+    (shown.count, shown.total, shown.next) = (rows.count, rows.count, nil)
+    try RecordPrinter.print(rows, as: listing, output, in: context, shown)
+    run.outcome.reportCount(to: context.diagnostics)
+    var isComplete = false
+    if let store = environment.store { isComplete = try await plugin.gap(in: store) == nil }
+    return run.outcome.isPartial || !isComplete ? .partial : .success
   }
 
   private func count(_ run: inout ListingRun<P>) async throws -> ExitCode {

@@ -101,6 +101,7 @@ struct Completer {
     case .session: candidates = context.sessions().map { Candidate($0) }
     case .text where option == .since:
       candidates = HistoryStart.words.map { Candidate($0.word, $0.about) }
+    case .text where Option.summarizing.contains(option): candidates = fields(at: position)
     case .text where option == .condition:
       (candidates, isPart) = (filter(typed, of: position.commands.flatMap(\.fields)), true)
     case .list: (candidates, isPart) = (list(typed, of: entries(of: option, at: position)), true)

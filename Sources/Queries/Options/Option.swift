@@ -98,6 +98,15 @@ extension Option {
   package static let count = Option(
     "count", in: .selection, about: "print only the number of records")
 
+  package static let groupBy = Option(
+    "group-by", .text, "FIELD", in: .selection,
+    about: "count the cached records of each value of a field")
+  package static let stats = Option(
+    "stats", .text, "FIELD", in: .selection,
+    about: "print numbers on the values of a field: count, minimum, mean and others")
+  package static let distinct = Option(
+    "distinct", .text, "FIELD", in: .selection, about: "print the different values of a field")
+
   // MARK: - Paging
 
   package static let limit = Option(
@@ -282,7 +291,10 @@ extension Option {
     record, replay,
   ]
 
-  package static let selecting: [Option] = [condition, order, count]
+  /// Options that tell of a field instead of listing records.
+  package static let summarizing: [Option] = [groupBy, stats, distinct]
+
+  package static let selecting: [Option] = [condition, order, count] + summarizing
 
   package static let listing: [Option] =
     selecting + [limit, all, maxPages, cursor, session, explain]
@@ -298,6 +310,10 @@ extension Option {
       [newToken, tokenFile, noToken],
     ] + [limit, cursor, session, order, fields, details].map { [count, $0] }
     + [refresh, record, replay, session, explain].map { [deleted, $0] }
+    + summarizing.flatMap { option in
+      [limit, all, maxPages, cursor, session, order, fields, details, deleted, count]
+        .map { [option, $0] }
+    } + [[groupBy, stats], [groupBy, distinct], [stats, distinct]]
 
   package static let formats: [Option] = [json, ndjson, csv, tsv]
 }

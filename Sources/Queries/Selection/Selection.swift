@@ -96,7 +96,8 @@ package struct Selection<Item: Record>: Sendable {
     "--where compares a field with a value: = != ~ < <= > >=, where ~ means contains. Numbers and dates are "
       + "compared as such, and FIELD= matches records without a value. \"and\", \"or\", \"not\" and "
       + "parentheses join conditions, and another --where must hold as well; \"help filters\" tells more. "
-      + "--where, --sort and --count read cached records, with --all all records of the service."
+      + "--where, --sort and --count read cached records, with --all all records of the service. --group-by, "
+      + "--stats and --distinct read cached records, and exit with 3 if these may not be all."
   }
 
   /// A warning if some of the records that were read lack fields that the selection reads.

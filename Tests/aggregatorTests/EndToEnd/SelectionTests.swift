@@ -178,6 +178,31 @@ import Testing
     #expect(all.errors.contains("lists do not include \"powers\": unknown for 257 of 257 heroes"))
   }
 
+  @Test func `tells of a field of all cached records`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    let bundled = try await home.run("countries list --group-by region --tsv --offline")
+    #expect(bundled.status == 3 && bundled.errors.contains("bundled"), "\(bundled)")
+    #expect(try await home.run("countries sync").status == 0)
+    let counted = try await home.run("countries list --count")
+    let groups = try await home.run("countries list --group-by region --tsv")
+    #expect(groups.status == 0 && !groups.errors.contains("warning"), "\(groups)")
+    let counts = groups.output.split(separator: "\n").compactMap {
+      Int($0.split(separator: "\t").last ?? "")
+    }
+    #expect("\(counts.reduce(0, +))\n" == counted.output && counts.count > 4)
+    #expect(counts == counts.sorted(by: >))
+    let names = try await home.run("countries search france --distinct name --csv")
+    #expect(names.output.hasPrefix("value\r\n") && names.output.contains("France\r\n"), "\(names)")
+    let stats = try await home.run(
+      "countries list --where region=EU --stats name --json --offline")
+    #expect(
+      stats.output.contains(#""empty":0"#) && stats.output.contains(#""first":""#), "\(stats)")
+    for line in ["--stats regionn", "--stats name --count", "--group-by name --limit 3"] {
+      #expect(try await home.run("countries list \(line)").status == 64)
+    }
+  }
+
   static let mistakes: [(arguments: String, errors: String)] = [
     (
       "--where|publsher=Marvel",

@@ -1,0 +1,114 @@
+package import AggregatorCore
+import AggregatorText
+
+/// The values that records have in a field, counted.
+package struct FieldValues: Sendable {
+  /// The number of records without a value.
+  package private(set) var empty = 0
+  /// Of each value, the number of records that have it.
+  private var counts: [JSON: Int] = [:]
+
+  package init() {}
+
+  /// Adds the value of a record; of a list, each different element.
+  package mutating func add(_ value: JSON) {
+    let values = Set(value.present.map(\.unified))
+    if values.isEmpty { empty += 1 }
+    for value in values { counts[value, default: 0] += 1 }
+  }
+
+  /// The different values, ascending: numbers, then dates, then texts.
+  package var distinct: [JSON] {
+    let keys = counts.keys.map { (value: $0, order: SortValue($0), text: $0.cell) }
+    return keys.sorted { ($0.order, $0.text) < ($1.order, $1.text) }.map(\.value)
+  }
+
+  /// Each value and the number of its records, the most frequent one first; null for records without a value.
+  package var groups: [(value: JSON, count: Int)] {
+    var groups = distinct.map { (value: $0, count: counts[$0] ?? 0) }
+    if empty > 0 { groups.append((.null, empty)) }
+    return groups.enumerated().sorted { first, second in
+      (second.element.count, first.offset) < (first.element.count, second.offset)
+    }.map(\.element)
+  }
+
+  /// What the values have in common, with the name of each number.
+  ///
+  /// Numbers have a mean, a median and a sum, dates an earliest and a latest one, and others a first and a last one.
+  package var statistics: [(name: String, value: JSON)] {
+    let sorted = distinct
+    let count = counts.values.reduce(0, +)
+    let common: [(name: String, value: JSON)] = [
+      ("count", .integer(count)), ("empty", .integer(empty)), ("distinct", .integer(sorted.count)),
+    ]
+    guard let first = sorted.first, let last = sorted.last else { return common }
+    let numbers = sorted.compactMap(\.asDouble)
+    guard numbers.count == sorted.count else {
+      let areDates = sorted.allSatisfy { value in
+        if case .string(let text) = value { Period(text)?.isDate == true } else { false }
+      }
+      return common
+        + (areDates
+          ? [("earliest", first), ("latest", last)] : [("first", first), ("last", last)])
+    }
+    let sum = sum(of: sorted)
+    let mean = (sum.asDouble ?? 0) / Double(count)
+    return common + [
+      ("min", first), ("max", last), ("mean", JSON.number(mean).unified),
+      ("median", median(of: sorted, count)), ("sum", sum),
+    ]
+  }
+
+  /// Exact for integers; else with the rounding errors of each sum added at the end (Neumaier 1974).
+  private func sum(of values: [JSON]) -> JSON {
+    var exact: Int? = 0
+    var (sum, errors) = (0.0, 0.0)
+    for value in values {
+      let count = counts[value] ?? 0
+      if case .integer(let integer) = value, let before = exact {
+        let (product, overflows) = integer.multipliedReportingOverflow(by: count)
+        let (total, isTooLarge) = before.addingReportingOverflow(product)
+        exact = overflows || isTooLarge ? nil : total
+      } else {
+        exact = nil
+      }
+      let number = (value.asDouble ?? 0) * Double(count)
+      let next = sum + number
+      errors += abs(sum) >= abs(number) ? (sum - next) + number : (number - next) + sum
+      sum = next
+    }
+    return exact.map(JSON.integer) ?? JSON.number(sum + errors).unified
+  }
+
+  private func median(of values: [JSON], _ count: Int) -> JSON {
+    func value(at index: Int) -> JSON {
+      var rest = index
+      for value in values {
+        rest -= counts[value] ?? 0
+        if rest < 0 { return value }
+      }
+      return .null
+    }
+    let (low, high) = (value(at: (count - 1) / 2), value(at: count / 2))
+    guard low != high, let first = low.asDouble, let second = high.asDouble else { return low }
+    return JSON.number(first / 2 + second / 2).unified
+  }
+}
+
+extension JSON {
+  fileprivate var asDouble: Double? {
+    switch self {
+    case .integer(let integer): Double(integer)
+    case .number(let number): number
+    default: nil
+    }
+  }
+
+  /// A whole number as an integer, so that 1 and 1.0 are one value.
+  fileprivate var unified: JSON {
+    guard case .number(let number) = self, abs(number) < 9_007_199_254_740_992,
+      let integer = Int(exactly: number)
+    else { return self }
+    return .integer(integer)
+  }
+}
