@@ -139,7 +139,7 @@ struct RecordTable: Sendable {
         for value in values { try condition.check(value) }
         if condition.needsAllValues { try condition.check(all: values) }
       }
-      let matches = test(filter)
+      let matches = try test(filter)
       rows.removeAll { !matches($0) }
     }
     for key in (selection.order?.keys ?? []).reversed() {
@@ -153,20 +153,25 @@ struct RecordTable: Sendable {
 
 extension RecordTable {
   /// True for the rows that a filter selects: each condition is compared with the different values once.
-  private func test<Item>(_ filter: Filter<Item>) -> (Int) -> Bool {
+  ///
+  /// Ends with `cancelled` when nobody waits any more: a pattern may take long for many long texts.
+  private func test<Item>(_ filter: Filter<Item>) throws(SourceError) -> (Int) -> Bool {
     switch filter {
     case .condition(let condition):
       guard let column = columns[condition.field.name] else { return { _ in false } }
-      let matches = column.values.map(condition.matches)
+      let matches = try column.values.map { value throws(SourceError) in
+        guard !Task.isCancelled else { throw SourceError.cancelled }
+        return condition.matches(value)
+      }
       return { matches[Int(column.codes[$0])] }
     case .not(let filter):
-      let test = test(filter)
+      let test = try test(filter)
       return { !test($0) }
     case .all(let parts):
-      let tests = parts.map(test)
+      let tests = try parts.map { part throws(SourceError) in try test(part) }
       return { row in tests.allSatisfy { $0(row) } }
     case .any(let parts):
-      let tests = parts.map(test)
+      let tests = try parts.map { part throws(SourceError) in try test(part) }
       return { row in tests.contains { $0(row) } }
     }
   }
