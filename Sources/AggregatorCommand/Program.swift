@@ -79,7 +79,7 @@ public struct Program: Sendable {
   ///
   /// False if that fails, too: the failure is reported like all others.
   private func printsVersion() -> Bool {
-    guard CommandLine.argc == 2, CommandLine.arguments.last == Option.version.spelling else {
+    guard CommandLine.argc == 2, ["--version", "-V"].contains(CommandLine.arguments[1]) else {
       return false
     }
     return (try? printVersion(to: Output(descriptor: STDOUT_FILENO))) != nil
@@ -108,7 +108,7 @@ public struct Program: Sendable {
         try printVersion(to: context.output)
         return .success
       case .help(let node):
-        try context.output.write(Help(tree, width: context.terminal.width).text(of: node))
+        try context.output.write(Help(tree, in: context).text(of: node))
         return .success
       case .run(let command):
         try ProcessResources.requireDescriptors(command.needs.descriptors)

@@ -76,13 +76,13 @@ package struct ArgumentParser {
     at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan, asksForHelp: Bool
   ) throws(CommandError) -> Action {
     if asksForHelp || scan.options.keys.contains(.help) {
-      // `man --help` must not show the help of the program: there is no command `man`.
-      if let word = rest.first, !node.children.isEmpty {
-        throw tree.unknown(word, under: node, rest: rest)
-      }
-      return .help(node)
+      return .help(try explained(scan.words))
     }
     if scan.options.keys.contains(.version) { return .version }
+    // `heroes help list`: where a word must follow, and no argument can.
+    if rest.first == "help", !node.children.isEmpty, !scan.isPastOptions {
+      return .help(try explained(scan.words.filter { $0 != "help" }))
+    }
     if let error = fieldsAfterFormat(at: node, rest, scan) { throw error }
     guard let command = node.command, rest.isEmpty || command.takesArguments else {
       guard let word = rest.first else { return .help(node) }
@@ -100,6 +100,15 @@ package struct ArgumentParser {
       }
     }
     return .run(command)
+  }
+
+  /// The node that words name in help; `man --help` must not show the help of the program: there is no command `man`.
+  private func explained(_ words: [String]) throws(CommandError) -> CommandTree.Node {
+    let (node, rest) = tree.explained(by: words)
+    if let word = rest.first, !node.children.isEmpty {
+      throw tree.unknown(word, under: node, rest: rest)
+    }
+    return node
   }
 
   /// An error for `--json name,id`, which other programs accept.

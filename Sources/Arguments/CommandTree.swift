@@ -87,14 +87,45 @@ package struct CommandTree: Sendable {
     return root.command?.options.first(where: fits) ?? (own + others).lazy.compactMap(first).first
   }
 
+  /// The node of the most words, and those after it; `diff countries` is `countries diff`, and `countries watch` is
+  /// `watch countries`.
   package func find(_ words: [String]) -> (node: Node, rest: [String]) {
     var node = root
-    var rest = words[...]
+    var rest = inOrder(words)[...]
     while let word = rest.first, let child = node.children.first(where: { $0.word == word }) {
       node = child
       rest = rest.dropFirst()
     }
     return (node, Array(rest))
+  }
+
+  private func inOrder(_ words: [String]) -> [String] {
+    guard words.count > 1 else { return words }
+    func child(_ word: String, of node: Node?) -> Node? {
+      node?.children.first { $0.word == word }
+    }
+    let (first, second) = (child(words[0], of: root), child(words[1], of: root))
+    let isSwapped =
+      if let first {
+        catalog.sources.contains(words[0]) && child(words[1], of: first) == nil
+          && second?.takesSource == true
+      } else {
+        catalog.sources.contains(words[1]) && child(words[0], of: second) != nil
+      }
+    return isSwapped ? [words[1], words[0]] + words.dropFirst(2) : words
+  }
+
+  /// The node that words name in help, where a verb needs no source: `list` is that of every source.
+  func explained(by words: [String]) -> (node: Node, rest: [String]) {
+    let (node, rest) = find(words)
+    // `help countries watch`.
+    if node.takesSource, rest.count == 1, catalog.sources.contains(rest[0]) { return (node, []) }
+    guard node.path.isEmpty, rest.count == 1, let word = rest.first else { return (node, rest) }
+    if let (verb, summary) = commonVerbs.first(where: { $0.node.word == word }) {
+      return (Node("SOURCE \(word)", summary, verb.command), [])
+    }
+    let verb = catalog.sources.lazy.map { find([$0, word]) }.first { $0.rest.isEmpty }
+    return verb ?? (node, rest)
   }
 
   /// The verbs of every source; the nodes are those of the first source that supports the verb.
@@ -111,6 +142,11 @@ package struct CommandTree: Sendable {
 }
 
 extension CommandTree.Node {
+  /// True for a command of the program whose first argument is the name of a source.
+  fileprivate var takesSource: Bool {
+    command?.arguments.firstMatch(of: /^\[?SOURCE\b/) != nil
+  }
+
   func visit(_ body: (CommandTree.Node) -> Void) {
     body(self)
     for child in children { child.visit(body) }

@@ -1,23 +1,29 @@
 package import AggregatorKit
 package import AggregatorQueries
-import AggregatorTerminal
+package import AggregatorTerminal
 
 package struct Help {
   package let tree: CommandTree
   private let width: Int
+  private let style: Style
 
   /// Longer lines are hard to read.
   private static let maxWidth = 80
 
-  package init(_ tree: CommandTree, width: Int) {
+  package init(_ tree: CommandTree, width: Int, style: Style = Style(isOn: false)) {
     self.tree = tree
     self.width = min(max(width, 1), Self.maxWidth)
+    self.style = style
+  }
+
+  package init(_ tree: CommandTree, in context: CommandContext) {
+    self.init(tree, width: context.terminal.width, style: context.terminalLayout.style)
   }
 
   package func text(of node: CommandTree.Node) -> String {
     let summary = isSource(node) ? node.summary.capitalizedFirst : node.summary
     let sections =
-      [wrapped("\(summary)."), "Usage:\n" + usage(of: node).map(hanging).joined()]
+      [wrapped("\(summary)."), heading("Usage") + usage(of: node).map(hanging).joined()]
       + (node.path.isEmpty ? overview : details(of: node)) + [wrapped(footer(of: node))]
     return sections.joined(separator: "\n")
   }
@@ -117,12 +123,12 @@ package struct Help {
     let margin = isBeside ? longest + 4 : 6
     let pad = String(repeating: " ", count: margin)
     return sections.filter { !$0.rows.isEmpty }.map { title, rows in
-      var text = "\(title):\n"
+      var text = heading(title)
       for (left, right) in rows {
         let lines = Wrap(width - margin).lines(of: right)
         if isBeside {
           let gap = String(repeating: " ", count: longest - left.displayWidth + 2)
-          text += "  \(left)\(gap)\(lines.joined(separator: "\n" + pad))\n"
+          text += "  \(style(.hint, left))\(gap)\(lines.joined(separator: "\n" + pad))\n"
         } else {
           text += hanging(left) + lines.map { "\(pad)\($0)\n" }.joined()
         }
@@ -131,9 +137,12 @@ package struct Help {
     }
   }
 
+  private func heading(_ title: String) -> String { "\(style(.heading, "\(title):"))\n" }
+
   /// An indented command line, its continuation lines indented further.
   private func hanging(_ text: String) -> String {
-    "  \(Wrap(width - 2, rest: width - 4).lines(of: text).joined(separator: "\n    "))\n"
+    let lines = Wrap(width - 2, rest: width - 4).lines(of: text).map { style(.hint, $0) }
+    return "  \(lines.joined(separator: "\n    "))\n"
   }
 
   func wrapped(_ text: String) -> String {
@@ -155,7 +164,7 @@ enum HelpTopic: String, CaseIterable {
     case .filters: "Filters of --where"
     case .exitCodes: "Exit codes"
     case .environment: "Settings and environment variables"
-    case .man: "The manual page, for man -l -"
+    case .man: "The manual page; in a pipe its source, for man -l -"
     }
   }
 
@@ -174,7 +183,7 @@ enum HelpTopic: String, CaseIterable {
         help.columns([("Settings", Self.settings(of: catalog))])
           + help.columns([("Other variables", Self.variables(of: catalog.name))])
           + [help.wrapped(Self.order(catalog.name))]
-      case .man: [ManualPage(tree).text]
+      case .man: [ManualPage(tree).source]
       }
     return sections.joined(separator: "\n")
   }
@@ -244,7 +253,7 @@ extension Command {
         ]
       }
     return Command(options: [.version], examples: examples) { _, context in
-      let help = Help(tree(context.catalog), width: context.terminal.width)
+      let help = Help(tree(context.catalog), in: context)
       try context.output.write(help.text(of: help.tree.root))
       return .success
     }
@@ -267,13 +276,17 @@ extension Command {
         ("help heroes search", "show help for a verb"), ("help exit-codes", "show a topic"),
       ]
     ) { invocation, context in
-      let help = Help(tree(context.catalog), width: context.terminal.width)
+      let help = Help(tree(context.catalog), in: context)
       let words = invocation.arguments
       if words.count == 1, let topic = HelpTopic(rawValue: words[0]) {
-        try context.output.write(topic.text(help))
+        if topic == .man, context.terminal.isOutput {
+          try ManualPage(help.tree).show(in: context)
+        } else {
+          try context.output.write(topic.text(help))
+        }
         return .success
       }
-      let (node, rest) = help.tree.find(words)
+      let (node, rest) = help.tree.explained(by: words)
       guard rest.isEmpty else {
         var error = help.tree.unknown(rest[0], under: node, rest: rest)
         let topics = HelpTopic.allCases.map(\.rawValue)

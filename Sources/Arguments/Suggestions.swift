@@ -16,26 +16,28 @@ extension CommandTree {
     "find": ["search"], "query": ["search", "sql"], "grep": ["search"], "lookup": ["search"],
     "get": ["show"], "view": ["show"], "info": ["show", "status"], "cat": ["show"],
     "describe": ["show"], "details": ["show"], "print": ["show", "get"],
-    "rm": ["delete", "unset", "clear"], "remove": ["delete", "unset", "clear"],
-    "del": ["delete", "unset", "clear"], "hide": ["delete"], "forget": ["delete", "clear"],
+    "rm": ["delete", "unset", "clear", "remove"], "remove": ["delete", "unset", "clear", "remove"],
+    "del": ["delete", "unset", "clear", "remove"], "hide": ["delete"],
+    "forget": ["delete", "clear"],
     "undelete": ["restore"], "unhide": ["restore"], "recover": ["restore"], "undo": ["restore"],
     "more": ["next"], "continue": ["next"], "browse": ["open"], "web": ["open"], "visit": ["open"],
     "fetch": ["sync", "load"], "pull": ["sync", "load"], "update": ["sync", "load", "set"],
     "changes": ["diff"], "changelog": ["diff"], "changed": ["diff"], "log": ["diff"],
     "compare": ["diff"], "poll": ["watch"], "monitor": ["watch"], "follow": ["watch"],
     "download": ["image", "sync", "load"], "picture": ["image"], "random": ["deal"],
-    "pick": ["deal"], "delete": ["unset", "clear"], "reset": ["unset", "clear"],
+    "pick": ["deal"], "delete": ["unset", "clear", "remove"], "reset": ["unset", "clear"],
     "empty": ["clear"], "add": ["set"], "edit": ["set"], "where": ["path"], "file": ["path"],
     "stats": ["status"], "settings": ["config"], "preferences": ["config"], "db": ["store"],
     "database": ["store"], "cache": ["store"], "plugins": ["sources"],
     "completion": ["completions"],
   ]
 
-  /// Names of other programs for options of this one.
+  /// Names of other programs for options of this one, with the value that they stand for.
   private static let optionSynonyms = [
     "reload": "refresh", "no-cache": "refresh", "force": "refresh", "cached": "offline",
     "local": "offline", "top": "limit", "per-page": "limit", "columns": "fields", "filter": "where",
-    "interval": "every", "from": "since", "order": "sort", "order-by": "sort", "sort-by": "sort",
+    "no-color": "color never", "no-colour": "color never", "interval": "every", "from": "since",
+    "order": "sort", "order-by": "sort", "sort-by": "sort",
   ]
 
   private static let letterSynonyms: [Character: String] = ["n": "limit"]
@@ -63,7 +65,7 @@ extension CommandTree {
 
   package func option(meant name: String, among names: [String]) -> String? {
     if let option = Self.optionSynonyms[name.lowercased()] {
-      return names.contains(option) ? option : nil
+      return names.contains(String(option.prefix { $0 != " " })) ? option : nil
     }
     return meant(by: name, among: names)
   }

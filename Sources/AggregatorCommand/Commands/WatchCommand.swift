@@ -146,7 +146,12 @@ extension Plugin {
       for warning in report.remarks {
         context.diagnostics.warning("\(name): \(warning.message)")
       }
-      return report.failure
+      var failure = report.failure
+      // There is no --refresh: the next sync tries again.
+      if let error = report.result.failure, error.code == .circuitOpen {
+        failure?.hint = error.remedy.map(Hint.init)
+      }
+      return failure
     } catch {
       return error
     }

@@ -210,7 +210,8 @@ extension Option {
     "verbose", letter: "v", in: .general, about: "print a line for every request")
   package static let noInput = Option("no-input", in: .general, about: "never prompt")
   package static let help = Option("help", letter: "h", in: .general, about: "show help")
-  package static let version = Option("version", in: .general, about: "print the version")
+  package static let version = Option(
+    "version", letter: "V", in: .general, about: "print the version")
 
   // MARK: - Of single commands
 

@@ -45,6 +45,8 @@ package struct Style: Hashable, Sendable {
 
   package let isOn: Bool
 
+  package init(isOn: Bool) { self.isOn = isOn }
+
   /// The text in the style of its role; unchanged if styles are off or it is empty.
   package func callAsFunction(_ role: Role, _ text: String) -> String {
     isOn && !text.isEmpty ? "\u{1B}[\(role.rawValue)m\(text)\u{1B}[0m" : text

@@ -80,6 +80,36 @@ import Testing
     #expect(try await Binary.run("help \(path)").output.contains(words))
   }
 
+  @Test(arguments: [
+    ("help list", "aggregator SOURCE list [OPTION…]"),
+    ("list -h", "aggregator SOURCE list [OPTION…]"),
+    ("help deal", "aggregator countries deal [OPTION…]"),
+    ("heroes help", "aggregator heroes VERB …"),
+    ("heroes help list", "aggregator heroes list [OPTION…]"),
+    ("sources help add", "aggregator sources add"),
+    ("help diff countries", "aggregator countries diff [OPTION…]"),
+    ("help countries watch", "aggregator watch SOURCE [OPTION…]"),
+  ])
+  func `help is found by the words that people try`(line: String, usage: String) async throws {
+    let outcome = try await Binary.run(line)
+    #expect(outcome.status == 0 && outcome.errors == "")
+    #expect(outcome.output.contains("Usage:\n  \(usage)"), "\(outcome)")
+  }
+
+  @Test func `on a terminal headings are bold, and names and examples in color`() async throws {
+    let terminal: [String: String?] = ["AGGREGATOR_FORCE_TTY": "80"]
+    let help = try await Binary.run("help countries list", environment: terminal).output
+    #expect(help.contains("\u{1B}[1mUsage:\u{1B}[0m\n  \u{1B}[36maggregator countries list"))
+    #expect(help.contains("\u{1B}[1mExamples:\u{1B}[0m\n  \u{1B}[36maggregator countries"))
+    #expect(help.contains("\u{1B}[36m    --all"))
+    let plain = try await Binary.run("help countries list").output
+    #expect(help.replacing(/\u{1B}\[[0-9]+m/, with: "") == plain && !plain.contains("\u{1B}"))
+    for variables in [["NO_COLOR": "1"], ["TERM": "dumb"]] {
+      let environment = terminal.merging(variables.mapValues(Optional.some)) { $1 }
+      #expect(try await Binary.run("help countries list", environment: environment).output == plain)
+    }
+  }
+
   @Test func `load has no options that would keep it from the service`() async throws {
     for option in ["--offline", "--no-fallback"] {
       let outcome = try await Binary.run("users load \(option)")
@@ -89,7 +119,7 @@ import Testing
   }
 
   @Test func `the version is a name and a number`() async throws {
-    for line in ["--version", "heroes list --version"] {
+    for line in ["--version", "-V", "heroes list --version"] {
       let outcome = try await Binary.run(line)
       #expect(outcome.status == 0)
       #expect(outcome.output == "aggregator \(Version.current)\n")

@@ -46,6 +46,8 @@ import Testing
     #expect(outcome.output.contains("       -L, --limit N\n"))
     #expect(outcome.output.contains(#"aggregator sql "SELECT count(*) FROM countries""#))
     #expect(outcome.output.contains("Open a record's page in the browser."))
+    #expect(
+      outcome.output.contains("\n\nDESCRIPTION\n") && outcome.output.contains("\n\nSEE ALSO\n"))
   }
 
   @Test func `it has all commands, options, exit codes and settings`() async throws {
@@ -65,6 +67,34 @@ import Testing
     for option in tree.options { #expect(text.contains("\\fB\(option.synopsis)\\fR"), "\(option)") }
     for code in ExitCode.allCases { #expect(text.contains("\\fB\(code.rawValue)\\fR\n")) }
     for setting in tree.catalog.settings { #expect(text.contains("\\fB\(setting.key)\\fR\n")) }
+  }
+
+  @Test func `on a terminal man shows it, or else it is formatted`() async throws {
+    let sandbox = try Sandbox()
+    let man = try sandbox.write("#!/bin/sh\necho \"man $@\"; exec head -n 1\n", to: "bin/man")
+    try sandbox.makeExecutable(man)
+    func show(_ path: String) async throws -> String {
+      try await Binary.run(
+        "help man", environment: ["AGGREGATOR_FORCE_TTY": "70", "NO_COLOR": "1", "PATH": path],
+        in: sandbox
+      ).output
+    }
+    let shown = try await show("\(man.deletingLastPathComponent().path):/usr/bin:/bin")
+    #expect(shown == "man -l -\n.TH AGGREGATOR 1\n")
+    let text = try await show("/nowhere")
+    #expect(text.hasPrefix("NAME\n       aggregator - query"))
+    #expect(text.contains("\n       -L, --limit N\n              maximum number"))
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.contains("DESCRIPTION") && lines.contains("SEE ALSO"))
+    #expect(lines.allSatisfy { $0.displayWidth <= 70 })
+  }
+
+  @Test func `no note is there twice`() {
+    let paragraphs = ManualPage(.standard).source.split(separator: "\n").filter { $0.count > 80 }
+    #expect(paragraphs.count > 50)
+    for (text, same) in Dictionary(grouping: paragraphs, by: \.self) where same.count > 1 {
+      Issue.record("\(same.count) times: \(text)")
+    }
   }
 
   @Test func `its examples are those of the help`() async throws {

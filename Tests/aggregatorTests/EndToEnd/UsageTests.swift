@@ -18,15 +18,19 @@ import Testing
     ),
     (
       "list heroes $(x)",
-      "unknown source or command \"list\"\n\nDid you mean \"heroes list '$(x)'\"?\nhint: aggregator help"
+      "unexpected argument \"$(x)\"\n\nDid you mean \"heroes search '$(x)'\"?\nhint: aggregator help heroes list"
     ),
     (
-      "list heroes",
-      "unknown source or command \"list\"\n\nDid you mean \"heroes list\"?\nhint: aggregator help"
+      "ls heroes $(x)",
+      "unknown source or command \"ls\"\n\nDid you mean \"heroes list '$(x)'\"?\nhint: aggregator help"
     ),
     (
-      "show heroes 1443",
-      "unknown source or command \"show\"\n\nDid you mean \"heroes show 1443\"?\nhint: aggregator help"
+      "heroes list --no-color",
+      "unknown option \"--no-color\"\n\nDid you mean \"--color never\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "sources rm papers",
+      "unknown command \"rm\" for sources\n\nDid you mean \"sources remove\"?\nhint: aggregator help sources"
     ),
     (
       "sources heroes",
@@ -295,6 +299,21 @@ import Testing
     #expect(outcome.output == "")
     #expect(outcome.errors == "error: \(mistake.errors)\n", "\(mistake.line)")
     #expect(outcome.errorLines.count <= 6)
+  }
+
+  @Test(arguments: [
+    ("list heroes --offline -L 2", "heroes list --offline -L 2"),
+    ("--offline show countries FR", "countries show FR --offline"),
+    ("countries export -o x.csv", "export countries -o x.csv"),
+    ("deal --seed 1 countries", "countries deal --seed 1"),
+    ("heroes watch --every 1", "watch heroes --every 1"),
+  ])
+  func `a verb may come before its source, and a command after it`(line: String, usual: String)
+    async throws
+  {
+    let (outcome, other) = try await (Binary.run(line), Binary.run(usual))
+    #expect(outcome.status == other.status && outcome.output == other.output)
+    #expect(outcome.errors == other.errors && !outcome.errors.contains("unknown"), "\(outcome)")
   }
 
   @Test(arguments: [" ", "\t", "\n"])

@@ -69,6 +69,31 @@ import Testing
     #expect(outcome.errors.contains("\nWatching 20 products, every 1 s\n"), "\(outcome)")
   }
 
+  @Test func `a paused service is no reason to name an option that watch does not have`()
+    async throws
+  {
+    let service = try service(1...20)
+    let home = try TestHome(service.settings)
+    service.fail(with: .status(500, "{}"))
+    // Three attempts each; five failures pause it.
+    for _ in 0..<2 { _ = try await home.run("products sync") }
+    let pipe = try Pipe()
+    let run = try Binary.start(
+      "watch products --every 1h", environment: service.settings.mapValues(Optional.some),
+      in: home.sandbox, output: .descriptor(pipe.writeEnd), isMerged: true)
+    pipe.close(pipe.writeEnd)
+    var text = ""
+    while !text.contains(/hint: .*\n/) {
+      let more = await pipe.firstBytes(atMost: 4096)
+      if more.isEmpty { break }
+      text += String(decoding: more, as: UTF8.self)
+    }
+    run.child.send(SIGINT)
+    #expect(try await run.outcome().ending == .signal(SIGINT))
+    #expect(text.contains("paused") && text.contains("hint: "), "\(text)")
+    #expect(!text.contains("--refresh"))
+  }
+
   @Test(arguments: [("false", "status 1"), ("kill -9 $$", "signal 9")])
   func `a command that fails is a warning`(command: String, ending: String) async throws {
     let before = try service(1...20)
