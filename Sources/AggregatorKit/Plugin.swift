@@ -135,8 +135,8 @@ public struct Layout<Item>: Sendable {
   public enum Row: Sendable {
     /// One line of a table whose columns are the fields shown.
     case columns
-    /// A block: a heading on the left that wraps when it is long, a badge at the right edge that is never
-    /// cut, and an indented detail below.
+    /// One line of a table, or a block where the table does not fit: a heading on the left that wraps when it
+    /// is long, a badge at the right edge that is never cut, and an indented detail below.
     case block(
       heading: @Sendable (Item) -> String, badge: @Sendable (Item) -> String,
       detail: @Sendable (Item) -> String?)

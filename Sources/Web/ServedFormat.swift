@@ -39,7 +39,7 @@ extension Format {
     case .json: "application/json"
     case .csv: "text/csv"
     case .ndjson: "application/x-ndjson"
-    case .table, .tsv: "text/plain"
+    case .table, .cards, .tsv: "text/plain"
     }
   }
 

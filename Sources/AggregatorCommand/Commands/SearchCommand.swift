@@ -146,6 +146,9 @@ extension Invocation {
 struct SearchWriter {
   static let firstAnswerDelay = Duration.milliseconds(400)
 
+  /// With less, the records of all sources are cards: some have tables that would not fit.
+  private static let minWidthForTables = 60
+
   private let query: Query
   private let names: [String]
   private let output: OutputOptions
@@ -161,7 +164,8 @@ struct SearchWriter {
     _ query: Query, _ plugins: [any Plugin], _ output: OutputOptions, _ context: CommandContext
   ) throws(CommandError) {
     self.query = query
-    self.output = output
+    self.output =
+      context.terminal.width < Self.minWidthForTables ? output.inCards : output
     self.context = context
     names = plugins.map(\.name)
     var listing = try output.listing(

@@ -105,7 +105,8 @@ extension Plugin {
         var lines = try changed.map { _ in try TemporaryFile() }
         let found = try await changes(since: .mark(mark), in: store) { entries in
           try printer.print(entries)
-          var writer = Format.ndjson.writer(for: listing, on: context.terminalLayout)
+          var writer = Format.ndjson.writer(
+            for: listing, on: TerminalLayout(width: 80, isTerminal: false, hasColor: false))
           try lines?.output.write(writer.append(entries))
         }
         if let found, found.count > 0 {

@@ -131,7 +131,7 @@ extension Option {
 
   package static let format = Option(
     "format", .choice(Format.allCases.map(\.rawValue)), "F", in: .output,
-    about: "table, tsv, csv, json or ndjson (default: table on a terminal, otherwise tsv)")
+    about: "table, cards, tsv, csv, json or ndjson (default: table on a terminal, otherwise tsv)")
   package static let json = Option("json", in: .output, about: "output one JSON document")
   package static let ndjson = Option(
     "ndjson", in: .output, about: "output one JSON object per line")

@@ -2,7 +2,7 @@ package import AggregatorKit
 package import AggregatorTerminal
 
 package struct OutputOptions {
-  fileprivate let format: Format
+  fileprivate private(set) var format: Format
   /// The names of `--fields`; `nil` without it.
   package private(set) var fields: [String]?
   private let isRaw: Bool
@@ -80,7 +80,14 @@ package struct OutputOptions {
     Listing(ofQuery: text, columns, like: rows, isRaw: isRaw)
   }
 
-  package var isForPeople: Bool { format == .table }
+  package var isForPeople: Bool { format.isForPeople }
+
+  /// These options, with cards in the place of tables.
+  package var inCards: OutputOptions {
+    var options = self
+    if format == .table { options.format = .cards }
+    return options
+  }
 
   /// True for one document, which has an end.
   package var isDocument: Bool { format.isDocument }
@@ -115,7 +122,8 @@ where Item.ID: CustomStringConvertible {
       hasBegun = true
       try output.write(writer.begin())
     }
-    try output.write(arrange(writer.append(records)))
+    let text = writer.append(records)
+    try output.write(arrange(text), under: writer.head)
   }
 
   package mutating func finish(_ summary: ListingSummary) throws {

@@ -10,6 +10,8 @@ package struct CommandContext: Sendable {
   package private(set) var output: Output
   /// Standard output for records.
   package private(set) var listingOutput: ListingOutput
+  /// True if the output goes to a file, whatever standard output is.
+  private var isRedirected = false
   package let diagnostics: Diagnostics
   package let progress: Progress
 
@@ -50,12 +52,16 @@ package struct CommandContext: Sendable {
   /// This run with its output in a file.
   package func writing(to output: Output) -> CommandContext {
     var context = self
+    context.isRedirected = true
     context.output = output
     context.listingOutput = ListingOutput(output, through: nil, size: (0, 0))
     return context
   }
 
   package var terminalLayout: TerminalLayout {
+    if isRedirected {
+      return TerminalLayout(width: terminal.width, isTerminal: false, hasColor: false)
+    }
     // Without color the output is plain text, to be logged or searched: the cursor does not move.
     let hasColor = Self.hasColor(invocation, terminal, isTerminal: terminal.isOutput)
     return TerminalLayout(

@@ -72,27 +72,23 @@ where Item.ID: CustomStringConvertible {
     return row + fieldsForPeople.filter { field in !row.contains { $0.name == field.name } }
   }
 
-  func tableWriter(on terminalLayout: TerminalLayout) -> any RecordWriter<Item> {
+  /// - Parameter inCards: False for a table wherever its columns fit.
+  func writerForPeople(
+    on terminalLayout: TerminalLayout, inCards: Bool
+  ) -> any RecordWriter<Item> {
     if let paragraph, chosen == nil {
       return ParagraphWriter(terminalLayout: terminalLayout, paragraph: paragraph)
     }
-    return switch (shape, layout.row, chosen) {
-    case (.cards, _, _):
-      CardWriter(fields: fieldsForPeople, terminalLayout: terminalLayout, maxLines: maxLines)
-    case (.rows, .block(let heading, let badge, let detail), nil):
-      LineWriter {
-        let block = Block(
-          heading: heading($0), badge: badge($0), details: [detail($0)].compactMap(\.self),
-          link: terminalLayout.hasLinks ? layout.link?($0) : nil, query: query)
-        $1 += block.text(on: terminalLayout)
-      }
-    case (.rows, _, _): TableWriter(self, terminalLayout: terminalLayout)
+    guard shape == .rows, !(inCards && prefersCards) else {
+      return CardWriter(fields: fieldsForPeople, terminalLayout: terminalLayout, maxLines: maxLines)
     }
+    return TableWriter(self, terminalLayout: terminalLayout, inBlocks: inCards)
   }
 }
 
 package enum Format: String, CaseIterable, Sendable {
   case table
+  case cards
   case tsv
   case csv
   case json
@@ -101,15 +97,17 @@ package enum Format: String, CaseIterable, Sendable {
   /// True for one document, which has an end.
   package var isDocument: Bool {
     switch self {
-    case .table, .tsv, .csv, .ndjson: false
+    case .table, .cards, .tsv, .csv, .ndjson: false
     case .json: true
     }
   }
 
+  package var isForPeople: Bool { self == .table || self == .cards }
+
   /// The endings of the names of files in this format; none if it is for people.
   package var fileEndings: [String] {
     switch self {
-    case .table: []
+    case .table, .cards: []
     case .tsv, .csv, .json: [rawValue]
     case .ndjson: [rawValue, "jsonl"]
     }
@@ -120,7 +118,7 @@ package enum Format: String, CaseIterable, Sendable {
   ) -> any RecordWriter<Item> {
     let columns = listing.columns
     return switch self {
-    case .table: listing.tableWriter(on: terminalLayout)
+    case .table, .cards: listing.writerForPeople(on: terminalLayout, inCards: self == .cards)
     // Without a header, as `gh` does in a pipe.
     case .tsv:
       LineWriter { record, text in
@@ -131,12 +129,12 @@ package enum Format: String, CaseIterable, Sendable {
         record, text in
         text += columns.map { $0[record] }.csvLine(isRaw: listing.isRaw)
       }
-    case .json: EnvelopeWriter(listing)
+    case .json: EnvelopeWriter(listing).colored(in: terminalLayout.style)
     case .ndjson:
       LineWriter { record, text in
         listing.object(of: record).write(to: &text)
         text += "\n"
-      }
+      }.colored(in: terminalLayout.style)
     }
   }
 }
@@ -163,12 +161,17 @@ package protocol RecordWriter<Item> {
   mutating func append(_ records: [Item]) -> String
 
   mutating func finish(_ summary: ListingSummary) -> String
+
+  /// The line that names the columns of the last records; `nil` if there is none.
+  var head: String? { get }
 }
 
 extension RecordWriter {
   package mutating func begin() -> String { "" }
 
   package mutating func finish(_ summary: ListingSummary) -> String { "" }
+
+  package var head: String? { nil }
 }
 
 /// Writes the document of `--json`: an indented envelope with one record a line.

@@ -6,8 +6,8 @@ import AggregatorKit
 /// written again; else columns stay where they are. Cells that are too wide are cut, except for
 /// IDs, which people copy, and numbers. The column of IDs is never left out.
 ///
-/// If the layout is narrower than 40 cells or has room for a single column, each record is written
-/// as a ``Block`` instead.
+/// If the layout is narrower than 40 cells or has room for one or two of more columns, each record is written
+/// as a ``Block`` instead; one of a source that has blocks of its own, if not all columns fit.
 struct TableWriter<Item: Identifiable & Sendable>: RecordWriter
 where Item.ID: CustomStringConvertible {
   private let listing: Listing<Item>
@@ -25,8 +25,11 @@ where Item.ID: CustomStringConvertible {
 
   private static var minWidth: Int { 40 }
 
-  /// Wider tables are hard to read; more is used only for columns that would be left out.
-  private static var maxWidth: Int { 120 }
+  /// Narrower tables cut what the blocks of a source show.
+  private static var minWidthBesideBlocks: Int { 56 }
+
+  /// Wider columns of text are hard to read.
+  private static var maxText: Int { 120 }
 
   private enum Form {
     case open
@@ -35,15 +38,18 @@ where Item.ID: CustomStringConvertible {
     case cards(CardWriter<Item>)
   }
 
-  init(_ listing: Listing<Item>, terminalLayout: TerminalLayout) {
+  init(_ listing: Listing<Item>, terminalLayout: TerminalLayout, inBlocks: Bool = false) {
     self.listing = listing
     fields = listing.fieldsForPeople
     self.terminalLayout = terminalLayout
+    if inBlocks { form = .blocks }
   }
+
+  var head: String? { if case .table(let columns) = form { header(columns) } else { nil } }
 
   mutating func append(_ records: [Item]) -> String {
     guard !records.isEmpty, !fields.isEmpty else { return "" }
-    if case .open = form {
+    if extents.isEmpty {
       numeric = Set(fields.indices.filter { fields[$0].hasNumbers(in: records) })
       id = fields.firstIndex { field in
         records.allSatisfy { field[$0].cell == $0.id.description }
@@ -66,7 +72,7 @@ where Item.ID: CustomStringConvertible {
       for (row, record) in zip(rows, records) { text += line(row, of: record, columns) }
     case .blocks:
       for (row, record) in zip(rows, records) {
-        text += block(of: row, link: link(of: record)).text(on: terminalLayout)
+        text += block(of: record, row).text(on: terminalLayout)
       }
     case .cards(var writer):
       text += writer.append(records)
@@ -92,12 +98,10 @@ where Item.ID: CustomStringConvertible {
     }
     let requirements = fields.indices.map { index in
       Columns.Requirement(
-        natural: extents[index].cell, word: extents[index].word,
-        isRigid: isRigid(index), isRequired: index == id)
+        natural: isRigid(index) ? extents[index].cell : min(extents[index].cell, Self.maxText),
+        word: extents[index].word, isRigid: isRigid(index), isRequired: index == id)
     }
-    let least = Columns.minimum(requirements)
-    let columns = Columns(
-      requirements, in: min(terminalLayout.width, max(Self.maxWidth, least)))
+    let columns = Columns(requirements, in: terminalLayout.width)
     let isCut = columns.shown.count < fields.count
     if case .table(let current) = form {
       // A column does not vanish in the middle.
@@ -106,7 +110,10 @@ where Item.ID: CustomStringConvertible {
     {
       form = .cards(CardWriter(fields: fields, terminalLayout: terminalLayout))
       return ""
-    } else if terminalLayout.width < Self.minWidth || columns.shown.count == 1, fields.count > 1 {
+    } else if terminalLayout.width < Self.minWidth || columns.shown.count < min(3, fields.count)
+      || ownBlock != nil && (isCut || terminalLayout.width < Self.minWidthBesideBlocks),
+      fields.count > 1
+    {
       form = .blocks
       return ""
     }
@@ -145,11 +152,25 @@ where Item.ID: CustomStringConvertible {
     return line.text + "\n"
   }
 
-  private func block(of row: [String], link: String?) -> Block {
+  /// The block of the source itself, for records whose fields were not chosen.
+  private var ownBlock: ((Item) -> (heading: String, badge: String, detail: String?))? {
+    guard case .block(let heading, let badge, let detail) = listing.layout.row,
+      listing.chosen == nil
+    else { return nil }
+    return { (heading($0), badge($0), detail($0)) }
+  }
+
+  private func block(of record: Item, _ row: [String]) -> Block {
+    if let own = ownBlock?(record) {
+      return Block(
+        heading: own.heading, badge: own.badge, details: [own.detail].compactMap(\.self),
+        link: link(of: record), query: listing.matched)
+    }
     let others = row.indices.filter { $0 != id && !row[$0].isEmpty }.map { row[$0] }
     return Block(
       heading: others.first ?? "", badge: id.map { row[$0] } ?? "",
-      details: [others.dropFirst().joined(separator: " · ")], link: link, query: listing.matched)
+      details: [others.dropFirst().joined(separator: " · ")], link: link(of: record),
+      query: listing.matched)
   }
 
   private func link(of record: Item) -> String? {
@@ -214,6 +235,8 @@ package struct Columns: Hashable {
     fileprivate var minimum: Int {
       isRigid ? natural : min(natural, max(Columns.minWidth, min(word, Columns.maxWord) + 1))
     }
+
+    fileprivate var leastMinimum: Int { isRigid ? natural : min(natural, Columns.minWidth) }
   }
 
   package let shown: [Int]
@@ -227,16 +250,26 @@ package struct Columns: Hashable {
   /// Longer words are cut rather than that their columns are left out.
   fileprivate static let maxWord = 12
 
-  /// The width at which no column is left out.
-  static func minimum(_ requirements: [Requirement]) -> Int {
-    requirements.reduce(gap * (requirements.count - 1)) { $0 + $1.minimum }
-  }
-
   /// First leaves out trailing columns, then cuts the widest ones, all to the same width but not
   /// below the longest word; the sum exceeds `width` only if the required columns alone do.
+  ///
+  /// No column is left out while others have more than eight cells and all that they need.
   package init(_ requirements: [Requirement], in width: Int) {
+    self.init(requirements, in: width, minimum: \.minimum)
+    let isNarrowed = zip(shown, widths).contains { $1 < requirements[$0].natural }
+    if shown.count < requirements.count, !isNarrowed {
+      self.init(requirements, in: width, minimum: \.leastMinimum)
+    }
+  }
+
+  private init(
+    _ requirements: [Requirement], in width: Int, minimum: KeyPath<Requirement, Int>
+  ) {
     var shown = Array(requirements.indices)
-    while shown.count > 1, Self.minimum(shown.map { requirements[$0] }) > width,
+    func sum(_ columns: [Int]) -> Int {
+      columns.reduce(Self.gap * (columns.count - 1)) { $0 + requirements[$1][keyPath: minimum] }
+    }
+    while shown.count > 1, sum(shown) > width,
       let last = shown.lastIndex(where: { !requirements[$0].isRequired })
     {
       shown.remove(at: last)
@@ -249,9 +282,9 @@ package struct Columns: Hashable {
     var soft = shown.indices.filter { !requirements[shown[$0]].isRigid }
     // Columns that need more than an equal share to show their words get it first.
     while let column = soft.first(where: {
-      soft.count > 1 && requirements[shown[$0]].minimum > room / soft.count
+      soft.count > 1 && requirements[shown[$0]][keyPath: minimum] > room / soft.count
     }) {
-      widths[column] = min(widths[column], requirements[shown[column]].minimum)
+      widths[column] = min(widths[column], requirements[shown[column]][keyPath: minimum])
       room -= widths[column]
       soft.removeAll { $0 == column }
     }

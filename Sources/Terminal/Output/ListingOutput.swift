@@ -8,8 +8,15 @@ import Synchronization
 package final class ListingOutput: Sendable {
   private enum Phase {
     case direct
-    case held(String)
-    case paged(Pager.Session)
+    case held([Piece])
+    case paged(Pager.Session, heads: HeadRepeater?)
+  }
+
+  private struct Piece {
+    let text: String
+    let head: String?
+
+    var beginsWithHead: Bool { head.map(text.hasPrefix) ?? false }
   }
 
   private struct State {
@@ -36,27 +43,44 @@ package final class ListingOutput: Sendable {
     self.output = output
     self.pager = pager
     self.size = size
-    state = Mutex(State(phase: pager == nil ? .direct : .held("")))
+    state = Mutex(State(phase: pager == nil ? .direct : .held([])))
   }
 
+  /// - Parameter head: The line of the text that names the columns, which a pager shows on every screen.
   /// - Throws: ``Output/ClosedPipe``, also if the pager has ended, or ``CommandError``.
-  package func write(_ text: String) throws {
+  package func write(_ text: String, under head: String? = nil) throws {
     try writing.withLock { _ in
       let (phase, isDropped) = state.withLock { ($0.phase, $0.isDropped) }
       guard !isDropped else { throw Output.ClosedPipe() }
       switch phase {
       case .direct: try output.write(text)
-      case .paged(let session): try session.output.write(text.withoutCursorMovements)
+      case .paged(let session, let heads):
+        try page([Piece(text: text, head: head)], by: session, heads)
       case .held(let earlier):
-        let all = earlier + text
+        let all = earlier + [Piece(text: text, head: head)]
         // The prompt of the shell takes a row too.
-        guard all.rows(in: size.columns) >= size.rows else {
+        guard all.map(\.text).joined().rows(in: size.columns) >= size.rows else {
           return state.withLock { $0.phase = .held(all) }
         }
-        guard let session = start() else { return try writeDirectly(all) }
-        try session.output.write(all.withoutCursorMovements)
+        let first = all.first { !$0.text.isEmpty }
+        let pinned = first?.beginsWithHead == true ? pager?.pinningFirstLine : nil
+        guard let session = start(pinned ?? pager) else { return try writeDirectly(all) }
+        try page(all, by: session, pinned == nil ? HeadRepeater(rows: size.rows - 1) : nil)
       }
     }
+  }
+
+  private func page(
+    _ pieces: [Piece], by session: Pager.Session, _ heads: HeadRepeater?
+  ) throws {
+    var heads = heads
+    for piece in pieces {
+      let text = piece.text.withoutCursorMovements
+      let head = piece.head?.withoutCursorMovements
+      try session.output.write(
+        heads?.repeating(head, in: text, columns: size.columns) ?? text)
+    }
+    state.withLock { $0.phase = .paged(session, heads: heads) }
   }
 
   /// The end of a listing: prints it if it fits the screen.
@@ -68,16 +92,17 @@ package final class ListingOutput: Sendable {
   /// Prints the text held back, and all that follows without a pager, unless that has started.
   package func release() throws {
     try writing.withLock { _ in
-      if case .held(let text) = state.withLock(\.phase) { try writeDirectly(text) }
+      if case .held(let pieces) = state.withLock(\.phase) { try writeDirectly(pieces) }
     }
   }
 
-  private func writeDirectly(_ text: String) throws {
+  private func writeDirectly(_ pieces: [Piece]) throws {
     state.withLock { $0.phase = .direct }
+    let text = pieces.map(\.text).joined()
     if !text.isEmpty { try output.write(text) }
   }
 
-  private func start() -> Pager.Session? {
+  private func start(_ pager: Pager?) -> Pager.Session? {
     guard let pager else { return nil }
     ProgressLine.close()
     let session = Pager.Session(pager) { [self] in
@@ -89,7 +114,7 @@ package final class ListingOutput: Sendable {
       cancel?()
     }
     guard let session else { return nil }
-    state.withLock { $0.phase = .paged(session) }
+    state.withLock { $0.phase = .paged(session, heads: nil) }
     Interruption.first { [self] signal in
       let cancel = state.withLock { state in
         state.isInterrupted = true
@@ -124,7 +149,7 @@ package final class ListingOutput: Sendable {
   }
 
   private func finish() {
-    guard case .paged(let session) = state.withLock(\.phase) else { return }
+    guard case .paged(let session, _) = state.withLock(\.phase) else { return }
     session.finish()
     let (messages, isInterrupted) = state.withLock { state in
       defer {
@@ -148,6 +173,35 @@ package final class ListingOutput: Sendable {
       return true
     }
     if !isKept { message() }
+  }
+}
+
+/// Writes the head of a table again at the top of every screen, for pagers that cannot pin it.
+private struct HeadRepeater {
+  /// The rows that a pager shows of the text.
+  let rows: Int
+  /// The rows of the current screen that are written.
+  private var row = 0
+
+  init(rows: Int) { self.rows = rows }
+
+  /// The text with its head wherever a screen begins.
+  mutating func repeating(_ head: String?, in text: String, columns: Int) -> String {
+    var result = ""
+    var rest = text[...]
+    while !rest.isEmpty {
+      let end = rest.firstIndex(of: "\n").map { rest.index(after: $0) } ?? rest.endIndex
+      let line = String(rest[..<end])
+      rest = rest[end...]
+      if row >= rows { row = 0 }
+      if row == 0, let head, line != head {
+        result += head
+        row += 1
+      }
+      result += line
+      row += line.rows(in: columns)
+    }
+    return result
   }
 }
 

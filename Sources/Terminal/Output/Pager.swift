@@ -4,7 +4,7 @@ import Dispatch
 /// A program that shows text page by page, such as `less`.
 package struct Pager: Hashable, Sendable {
   /// The program's path and its arguments.
-  package let words: [String]
+  package private(set) var words: [String]
 
   package let variables: [String: String]
 
@@ -19,6 +19,20 @@ package struct Pager: Hashable, Sendable {
     else { return nil }
     self.words = words
     self.variables = ["LESS": "FRX", "LV": "-c"].merging(variables) { $1 }
+  }
+
+  /// This pager with the first line always on the screen; `nil` if it cannot keep it there, as `less` can since
+  /// version 600.
+  var pinningFirstLine: Pager? {
+    guard URL(filePath: words[0]).lastPathComponent == "less", let file = try? TemporaryFile(),
+      ExternalProgram.run(
+        [words[0], "--version"], variables, descriptors: [STDOUT_FILENO: file.descriptor]) == 0,
+      let match = String(decoding: file.bytes, as: UTF8.self).prefixMatch(of: /less ([0-9]{1,6})/),
+      let version = Int(match.1), version >= 600
+    else { return nil }
+    var pager = self
+    pager.words.append("--header=1")
+    return pager
   }
 
   /// A pager that runs and reads from a pipe.

@@ -33,14 +33,16 @@ package struct Style: Hashable, Sendable {
     case heading = "1"
     /// Secondary text: dim.
     case label = "2"
-    /// Green.
+    /// Green; also strings of JSON.
     case id = "32"
     /// Red.
     case error = "31"
     /// Yellow.
     case warning = "33"
-    /// Cyan.
+    /// Cyan; also names in help, and numbers of JSON.
     case hint = "36"
+    /// A key of JSON: bold and blue.
+    case key = "1;34"
   }
 
   package let isOn: Bool

@@ -5,7 +5,7 @@ import Testing
   @Test(arguments: [100, 56, 30])
   func `the code of a country is at the right edge at any width`(width: Int) async throws {
     let outcome = try await Binary.run(
-      "countries search united --offline",
+      "countries search united --offline --format cards",
       environment: ["AGGREGATOR_FORCE_TTY": "\(width)", "TERM": "dumb"])
     #expect(outcome.output == Self.united[width])
   }

@@ -154,12 +154,12 @@ import Testing
       "invalid value \"0s\" for --timeout: must be a duration such as 10, 500ms or 2m"
     ),
     (
-      "heroes list --format yaml",
-      "invalid value \"yaml\" for --format: must be table, tsv, csv, json or ndjson"
+      "heroes list --format toml",
+      "invalid value \"toml\" for --format: must be table, cards, tsv, csv, json or ndjson"
     ),
     (
       "heroes list --format jsn",
-      "invalid value \"jsn\" for --format: must be table, tsv, csv, json or ndjson\n\nDid you mean \"--format json\"?"
+      "invalid value \"jsn\" for --format: must be table, cards, tsv, csv, json or ndjson\n\nDid you mean \"--format json\"?"
     ),
     (
       "heroes list --json --csv",

@@ -14,15 +14,28 @@ import Testing
     #expect(TerminalGrid(terminal).lines == TerminalGrid(text).lines)
   }
 
+  @Test func `all four columns fit a table, or each country is a card`() {
+    let table = rendered([Self.countries], as: .table, .countries, on: .plain(56))
+    #expect(table.hasPrefix("Code  Name  ") && table.contains("\nAF    Afghanistan  "), "\(table)")
+    let cards = rendered([Self.countries], as: .table, .countries, on: .plain(55))
+    #expect(cards == rendered([Self.countries], as: .cards, .countries, on: .plain(55)))
+    #expect(cards.hasPrefix("Afghanistan, AS  ") && cards.contains(" AF\n  Kabul\n"), "\(cards)")
+  }
+
+  @Test func `a source without cards of its own has its ID at the edge, too`() {
+    let text = rendered([[Hero.spider]], as: .cards, .heroes, on: .plain(56))
+    #expect(TerminalGrid(text).lines[0].hasSuffix(" 1443"), "\(text)")
+  }
+
   @Test func `a pipe gets TSV`() throws {
     try expectGolden(
       "countries-pipe", rendered([Self.countries], as: .tsv, .countries, on: .plain(80)))
   }
 
   @Test func `the badge is at the right edge`() {
-    let text = rendered([[Country.afghanistan]], as: .table, .countries, on: .plain(56))
+    let text = rendered([[Country.afghanistan]], as: .cards, .countries, on: .plain(56))
     #expect(text == "Afghanistan, AS                                       AF\n  Kabul\n")
-    let terminal = rendered([[Country.afghanistan]], as: .table, .countries, on: .terminal(56))
+    let terminal = rendered([[Country.afghanistan]], as: .cards, .countries, on: .terminal(56))
     #expect(terminal == "Afghanistan, AS\u{1B}[55G\u{1B}[32mAF\u{1B}[0m\n  Kabul\n")
   }
 
@@ -31,7 +44,7 @@ import Testing
     cells: Int, name: String
   ) {
     let country = Country(id: "XX", name: name, region: "R")
-    let text = rendered([[country]], as: .table, .countries, on: .terminal(56))
+    let text = rendered([[country]], as: .cards, .countries, on: .terminal(56))
     let grid = TerminalGrid(text) {
       $0.unicodeScalars.contains(where: \.properties.isEmojiPresentation) || $0 == "❤️"
         ? cells : $0.displayWidth

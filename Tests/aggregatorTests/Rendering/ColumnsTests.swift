@@ -29,6 +29,13 @@ import Testing
     #expect(Columns([soft(30), id(60)], in: 40).shown == [1])
   }
 
+  @Test func `no column is left out while another could be narrower`() {
+    let wordy = Columns.Requirement(natural: 10, word: 10, isRigid: false, isRequired: false)
+    #expect(Columns([id(4), wordy, wordy], in: 28).widths == [4, 10, 10])
+    #expect(Columns([id(4), wordy, wordy], in: 25).widths == [4, 8, 9])
+    #expect(Columns([id(4), wordy, wordy], in: 23).shown == [0, 1])
+  }
+
   @Test func `columns never exceed the width`() {
     var random = SeededGenerator(4)
     for _ in 0..<2000 {
