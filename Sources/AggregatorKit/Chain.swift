@@ -151,8 +151,10 @@ extension Plugin {
   }
 
   /// A remote source, rate-limited and retried; unavailable if it cannot be made.
-  private func resilient(
-    in environment: PluginEnvironment, _ deadline: Duration?,
+  ///
+  /// - Parameter retry: The retries; `nil` for those of the policy.
+  func resilient(
+    in environment: PluginEnvironment, _ deadline: Duration?, retry: RetryPolicy? = nil,
     _ remote: (PluginEnvironment) throws(SourceError) -> any DataSource<Item>
   ) throws(SourceError) -> any DataSource<Item> {
     let clock = environment.clock
@@ -171,7 +173,7 @@ extension Plugin {
       let admitted: any DataSource<Item> = made.admitted(
         by: callLimit(rate, cost: cost, of: service, in: environment), through: policy.breaker,
         as: service.caller, clock: clock, sharing: sharedState)
-      return admitted.retry(policy.retry, clock: clock, random: environment.random)
+      return admitted.retry(retry ?? policy.retry, clock: clock, random: environment.random)
         .timeout(deadline ?? policy.deadline, clock: clock)
         .coalesced()
     }.onlineOnly()

@@ -24,7 +24,7 @@ public struct WireRequest: Sendable {
   package internal(set) var address: Address
   /// Valid header fields, without `Content-Length` and those of the connection, which the engine sets.
   public internal(set) var headers: [(name: String, value: String)]
-  /// The body of a POST, possibly empty; `nil` for a GET.
+  /// The body, possibly empty; `nil` for a GET.
   public internal(set) var body: Data?
   /// The limits of this exchange: a redirect has less time left.
   public internal(set) var limits: HTTPLimits
@@ -84,7 +84,7 @@ extension WireRequest {
     }
     self.init(
       method: request.method, address: address, headers: headers,
-      body: request.method == .post ? request.body ?? Data() : nil, limits: request.limits,
+      body: request.method == .get ? nil : request.body ?? Data(), limits: request.limits,
       responseStream: request.responseStream)
     // A large file may take any time, as long as it arrives.
     if responseStream != nil { limits.overall = .seconds(7 * 24 * 3600) }
@@ -132,7 +132,7 @@ extension WireRequest {
     }
     var next = self
     next.address = target
-    if response.status <= 303, method == .post {
+    if response.status <= 303, method == .post || response.status == 303 && method != .get {
       next.method = .get
       next.body = nil
       next.headers.removeAll { $0.name.lowercased() == "content-type" }

@@ -4,9 +4,12 @@ import AggregatorText
 
 /// One HTTP request, with its secrets marked as such.
 public struct HTTPRequest: Sendable {
-  public enum Method: String, Sendable {
+  public enum Method: String, CaseIterable, Sendable {
     case get = "GET"
     case post = "POST"
+    case put = "PUT"
+    case patch = "PATCH"
+    case delete = "DELETE"
   }
 
   /// The value of a query item or header field.

@@ -8,7 +8,8 @@ import DeclaredSource
 
 extension Command {
   static let header = Option(
-    "header", .text, "FIELD", about: "header field, such as 'Authorization: Bearer ${TOKEN}'")
+    "header", letter: "H", .text, "FIELD",
+    about: "header field, such as 'Authorization: Bearer ${TOKEN}'")
   static let body = Option(
     "body", .text, "JSON", about: "JSON body, or @FILE; makes the requests POST")
 

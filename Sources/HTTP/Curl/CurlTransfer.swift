@@ -120,9 +120,10 @@ import AggregatorText
       set(CCURL_TIMEOUT_MS, Int(request.limits.overall.milliseconds))
       switch request.method {
       case .get: set(CCURL_HTTPGET, 1)
-      case .post:
+      case .post, .put, .patch, .delete:
         let body = request.body ?? Data()
         set(CCURL_POST, 1)
+        if request.method != .post { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }
         // COPYPOSTFIELDS needs the size, so the size comes first.
         let size = Int32(CCURL_POSTFIELDSIZE_LARGE.rawValue)
         _ = ccurl_easy_set_offset(easy, size, Int64(body.count))

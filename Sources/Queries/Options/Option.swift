@@ -140,7 +140,7 @@ extension Option {
     "tsv", in: .output, about: "output tab-separated values, no header")
   package static let csvRaw = Option(
     "csv-raw", in: .output, about: "do not escape spreadsheet formulas in CSV")
-  static let noPager = Option(
+  package static let noPager = Option(
     "no-pager", in: .output, about: "do not page output that is longer than the screen")
   package static let full = Option(
     "full", in: .output, about: "show long texts in full on a terminal")

@@ -178,6 +178,14 @@ extension String {
   /// only cures are the controls that are removed here.
   package var safeLine: String { Sanitizer.sanitize(self, breaks: .spaces) }
 
+  /// Lines and columns of text, each of them a ``safeLine``.
+  package var safeLines: String {
+    split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      line.split(separator: "\t", omittingEmptySubsequences: false)
+        .map { String($0).safeLine }.joined(separator: "\t")
+    }.joined(separator: "\n")
+  }
+
   /// Like ``safeLine``, but breaks become `\n`: at most one blank line, and none at the ends.
   package var safeParagraphs: String { Sanitizer.sanitize(self, breaks: .paragraphs) }
 

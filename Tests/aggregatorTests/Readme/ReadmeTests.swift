@@ -232,7 +232,7 @@ import Testing
     // It needs a program; JQTests run it if it is installed.
     if invocation.has(.jq) { return }
     // Loading is asking the service, of which there is one here.
-    let isAsking = ["load", "sync", "--sync", "check"].contains(where: words.contains)
+    let isAsking = ["load", "sync", "--sync", "check", "api"].contains(where: words.contains)
     let unserved = Set(sourceNames).subtracting(FourServices.sources.map(\.name))
     let isOfAll = words.first == "sync" && invocation.arguments.isEmpty
     if isAsking, isOfAll && !unserved.isEmpty || words.contains(where: unserved.contains) { return }

@@ -1,8 +1,9 @@
 import AggregatorFoundation
-package import AggregatorTerminal
+import AggregatorQueries
+import AggregatorTerminal
 
 /// The `jq` program, which filters the JSON output of a command once it is complete: a failed command writes nothing.
-package struct JQ {
+struct JQ {
   private static let program = "jq"
 
   private let path: String
@@ -10,7 +11,7 @@ package struct JQ {
   private let context: CommandContext
 
   /// Fails with code `unavailable` if `jq` is not installed, and `usage` for an expression that it rejects.
-  package init(_ expression: String, _ context: CommandContext) throws(CommandError) {
+  init(_ expression: String, _ context: CommandContext) throws(CommandError) {
     path = try ExternalProgram.path(
       of: Self.program, requiredBy: Option.jq.spelling, context.variables)
     self.expression = expression
@@ -25,7 +26,7 @@ package struct JQ {
   }
 
   /// Runs a command, and passes its output through the program.
-  package func filter(
+  func filter(
     _ command: (CommandContext) async throws -> ExitCode
   ) async throws -> ExitCode {
     let input = try TemporaryFile()
@@ -33,7 +34,7 @@ package struct JQ {
       context.writing(to: input.output))
     let text = try context.terminal.isOutput ? TemporaryFile() : nil
     let result = try run(on: input, writingTo: text)
-    if let text { try context.output.write(Self.safe(String(decoding: text.bytes, as: UTF8.self))) }
+    if let text { try context.output.write(String(decoding: text.bytes, as: UTF8.self).safeLines) }
     if result.status == 0 { return code }
     // The reader closed the pipe.
     guard result.status != SIGPIPE else { throw Output.ClosedPipe() }
@@ -61,13 +62,5 @@ package struct JQ {
     let line = text.split(separator: "\n").first ?? "no message"
     let message = line.replacing(#/^jq: error(?: \(at [^)]*\))?: /#, with: "")
     return String(message.last == ":" ? message.dropLast() : message)
-  }
-
-  /// Unlike the JSON that it reads, the output of the program may have invisible characters.
-  private static func safe(_ text: String) -> String {
-    text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      line.split(separator: "\t", omittingEmptySubsequences: false)
-        .map { String($0).safeLine }.joined(separator: "\t")
-    }.joined(separator: "\n")
   }
 }

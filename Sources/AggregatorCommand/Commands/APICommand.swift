@@ -1,0 +1,229 @@
+import AggregatorArguments
+import AggregatorFiles
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+import DeclaredSource
+
+extension Command {
+  fileprivate static let method = Option(
+    "method", letter: "X", .choice(HTTPRequest.Method.allCases.map(\.rawValue)), "METHOD",
+    about: "request method (default GET); others are never retried")
+  fileprivate static let field = Option(
+    "raw-field", letter: "f", .text, "KEY=VALUE",
+    about:
+      "parameter of the query, or text in the JSON body of another method than GET; also several")
+  fileprivate static let input = Option(
+    "input", .file, "FILE", about: "file with the body of the request; - is standard input")
+  fileprivate static let paginate = Option(
+    "paginate", about: "also request the next pages that each response names")
+  fileprivate static let asCurl = Option(
+    "curl", about: "print a curl command instead of sending the request, without secrets")
+
+  static func api(_ plugins: [any Plugin]) -> Command {
+    let plugin = plugins.dropFirst().first ?? plugins.first
+    let name = plugin?.name ?? "SOURCE"
+    let first = plugins.first?.name ?? name
+    return Command(
+      "SOURCE PATH", words: CompletionSource.source(plugins),
+      options: [
+        method, header.with(about: "header field, such as 'Accept: text/csv'"), field, input,
+        paginate,
+        .maxPages.with(
+          about: "stop after N pages, 0 for no limit (default 25 with --paginate)", in: .specific),
+        asCurl,
+      ] + Option.fetching + [.noPager],
+      notes: [
+        "Sends one request as the source does, with its credentials, rate limit, retries and deadline, and prints the "
+          + "body of the response: as it is, or on a terminal indented and in color if it is JSON. A status of 400 or "
+          + "more is an error, after the body.",
+        "PATH is below the URL in the source's settings, or below the host of an added source. An http(s) URL may take "
+          + "its place; another host gets no credentials, and redirects to another host are refused.",
+        "The next page is that of rel=\"next\" in the Link header field, or the URL in the member next, links.next or "
+          + "_links.next.href of the body.",
+        "Nothing is cached.",
+      ],
+      examples: [
+        ("api \(first) '?limit=1'", "a request to the URL of \(first) itself, with a parameter"),
+        ("api \(name) '?limit=1' --curl", "print a request for curl"),
+      ], run: api)
+  }
+
+  private static func api(
+    _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
+    guard let name = invocation.arguments.first else {
+      throw CommandError.missingArgument("SOURCE")
+    }
+    let plugin = try context.catalog.plugin(named: name)
+    guard invocation.arguments.count > 1 else {
+      throw CommandError.missingArgument("PATH", hint: .words("\"\" is the base itself"))
+    }
+    try invocation.refuseArguments(after: 2)
+    let environment = try context.environment()
+    let base = try CommandError.wrapping(
+      of: plugin, try plugin.serviceBase(in: environment.settings))
+    var call = ServiceCall(
+      invocation.text(method).flatMap { HTTPRequest.Method(rawValue: $0) } ?? .get,
+      try CommandError.wrapping(try base.resource(invocation.arguments[1])))
+    try call.fill(from: invocation)
+    guard call.method == .get || !invocation.has(paginate) else {
+      throw CommandError(.usage, "\(paginate.spelling) requires the method GET")
+    }
+    if invocation.has(asCurl) {
+      return try await plugin.printCurl(call, in: environment, context)
+    }
+    return try await plugin.printResponses(to: call, in: environment, context)
+  }
+}
+
+extension ServiceCall {
+  /// The longest body, as of responses.
+  private static let maxBody = 16 << 20
+
+  fileprivate mutating func fill(from invocation: Invocation) throws(CommandError) {
+    for text in invocation.texts(Command.header) {
+      let field = try CommandError.wrapping(try HTTPRequest.Item(headerField: text))
+      headers.append(field)
+    }
+    let fields = try invocation.texts(Command.field).map { text throws(CommandError) in
+      guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+        throw CommandError(
+          .usage, "invalid value \"\(text)\" for \(Command.field.spelling): must be KEY=VALUE")
+      }
+      return (name: String(text[..<equals]), value: String(text[text.index(after: equals)...]))
+    }
+    let input = invocation.text(Command.input)
+    guard method != .get else {
+      guard input == nil else {
+        throw CommandError(
+          .usage, "\(Command.input.spelling) requires a method with a body",
+          hint: "add \(Command.method.spelling) POST")
+      }
+      return query = fields.map { HTTPRequest.Item($0.name, .plain($0.value)) }
+    }
+    if let input {
+      body = try Self.read(input)
+      query = fields.map { HTTPRequest.Item($0.name, .plain($0.value)) }
+    } else if !fields.isEmpty {
+      let members = fields.map { JSON.Member($0.name, .string($0.value)) }
+      body = Data(JSON.object(members).text.utf8)
+    }
+    if body != nil, !headers.contains(where: { $0.name.lowercased() == "content-type" }) {
+      headers.append(HTTPRequest.Item("Content-Type", "application/json"))
+    }
+  }
+
+  private static func read(_ path: String) throws(CommandError) -> Data {
+    let bytes: [UInt8]
+    if path == "-" {
+      bytes = try StandardInput.read(atMost: maxBody + 1)
+    } else {
+      do throws(SystemFailure) {
+        bytes = try OpenFile(path, O_RDONLY).prefix(maxBody + 1)
+      } catch {
+        throw CommandError(.io, "cannot read \(path): \(error.words)")
+      }
+    }
+    guard bytes.count <= maxBody else {
+      throw CommandError(.usage, "the body is larger than 16 MiB")
+    }
+    return Data(bytes)
+  }
+}
+
+extension HTTPRequest.Item {
+  fileprivate init(headerField text: String) throws(SourceError) {
+    let field = try SourceRequest.Header(parsing: text)
+    let isSecret = LikelySecret.isHeader(field.name, value: field.value)
+    self.init(field.name, isSecret ? .secret(Secret(field.value)) : .plain(field.value))
+  }
+}
+
+extension Plugin {
+  fileprivate func printResponses(
+    to call: ServiceCall, in environment: PluginEnvironment, _ context: CommandContext
+  ) async throws -> ExitCode {
+    let invocation = context.invocation
+    let options = SourceOptions(invocation)
+    let maxPages = invocation.has(Command.paginate) ? invocation.count(.maxPages) ?? 25 : 1
+    var call = call
+    var visited: Set<URL> = []
+    var isInLine = false
+    context.progress.say { [name] in "Fetching \(name)…" }
+    while true {
+      let reply = await send(
+        call, in: environment, cachePolicy: options.cachePolicy, deadline: options.deadline)
+      if let body = reply.response?.body {
+        try context.printBody(body, afterLine: isInLine)
+        isInLine = body.last.map { $0 != UInt8(ascii: "\n") } ?? isInLine
+      }
+      if let error = reply.error {
+        var failure = CommandError(error, of: self)
+        if !visited.isEmpty, failure.code != .interrupted { failure.code = .partial }
+        throw failure
+      }
+      visited.insert(call.url)
+      guard invocation.has(Command.paginate) else { return .success }
+      guard let next = reply.response?.nextPage(after: call.url) else {
+        if visited.count == 1 { context.diagnostics.note("1 page: the response names no next one") }
+        return .success
+      }
+      guard visited.count != maxPages else {
+        context.diagnostics.warning(
+          "\(name): stopped after \(visited.count.of("page"))",
+          hint: "raise --max-pages, 0 for no limit")
+        return .partial
+      }
+      guard try signs(next, in: environment.settings) == signs(call.url, in: environment.settings),
+        !visited.contains(next)
+      else {
+        throw CommandError(
+          .partial,
+          "\(name): the next page is on another host, or one that was read: \(next.host() ?? "")")
+      }
+      call.url = next
+      // The URL of the next page has the parameters.
+      call.query = []
+    }
+  }
+
+  /// Prints a command line of curl in which `$NAME` stands for each secret.
+  fileprivate func printCurl(
+    _ call: ServiceCall, in environment: PluginEnvironment, _ context: CommandContext
+  ) async throws -> ExitCode {
+    let request: HTTPRequest
+    do { request = try await self.request(for: call, in: environment) } catch {
+      throw CommandError(error, of: self)
+    }
+    let secrets = settings.filter(\.isSecret).compactMap { setting in
+      environment.settings.secret(setting).map { (setting.key, $0) }
+    }
+    let line = request.curlCommand(
+      naming: secrets, bodyIn: context.invocation.text(Command.input))
+    try context.output.write(line.safeLines + "\n")
+    return .success
+  }
+}
+
+extension CommandContext {
+  /// Prints the body of a response; on a terminal as it can be shown there, or an error with the code `usage`.
+  ///
+  /// - Parameter isInLine: True if the body before it has no line break at its end.
+  fileprivate func printBody(_ body: Data, afterLine isInLine: Bool) throws {
+    guard terminal.isOutput else {
+      return try output.write((isInLine ? Data("\n".utf8) : Data()) + body)
+    }
+    guard let plain = String(validating: body, as: UTF8.self), !plain.utf8.contains(0) else {
+      throw CommandError(
+        .usage, "refusing to write binary data to a terminal", hint: "redirect standard output")
+    }
+    // Written anew, so that characters that a terminal obeys are escaped.
+    let json = JSONText(body).map { JSON($0).text }
+    let indented = json.flatMap { JSONFormatter.indented(Array($0.utf8)) }
+    let text =
+      indented.map { String(decoding: $0, as: UTF8.self).coloredJSON(terminalLayout.style) }
+      ?? plain.safeLines
+    try listingOutput.write(text.isEmpty || text.hasSuffix("\n") ? text : text + "\n")
+  }
+}

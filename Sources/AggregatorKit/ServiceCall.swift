@@ -1,0 +1,204 @@
+package import AggregatorCore
+import AggregatorFoundation
+package import AggregatorHTTP
+package import AggregatorSettings
+import Synchronization
+
+/// A request to the service of a source that is none of the source's own.
+package struct ServiceCall: Sendable {
+  package var method: HTTPRequest.Method
+  package var url: URL
+  package var query: [HTTPRequest.Item] = []
+  package var headers: [HTTPRequest.Item] = []
+  package var body: Data?
+
+  package init(_ method: HTTPRequest.Method, _ url: URL) {
+    self.method = method
+    self.url = url
+  }
+
+  /// This call with the credentials, the header fields and the limits of a request of the source.
+  fileprivate func signed(like own: HTTPRequest) -> HTTPRequest {
+    var request = HTTPRequest(method, url, query: query, body: body, limits: own.limits)
+    request.query += own.query.filter { if case .secret = $0.value { true } else { false } }
+    let names = Set(headers.map { $0.name.lowercased() } + ["content-type"])
+    request.headers = headers + own.headers.filter { !names.contains($0.name.lowercased()) }
+    request.otherSecrets = own.otherSecrets
+    return request
+  }
+}
+
+/// The end of a ``ServiceCall``.
+package struct ServiceReply: Sendable {
+  /// The last response, whatever its status; `nil` if there was none.
+  package let response: HTTPResponse?
+
+  /// The failure, also that which the status or the body of the response reports.
+  package let error: SourceError?
+}
+
+extension Plugin {
+  /// The URL below which the service has its resources: the setting of this source, or the host of its service.
+  ///
+  /// - Throws: ``SourceError``: `invalidSettings`, or `unsupported` for a source without a URL.
+  package func serviceBase(in settings: Settings) throws(SourceError) -> URL {
+    if let url = try urls(in: settings).first { return url }
+    guard let address = serviceURLs.first.flatMap({ Address($0) }),
+      let url = URL(string: "\(address.scheme)://\(address.authority)/")
+    else { throw SourceError(.unsupported, "\(name) has no URL") }
+    return url
+  }
+
+  /// True if a call gets the credentials of this source: it goes to the scheme, host and port of its service.
+  package func signs(_ url: URL, in settings: Settings) throws(SourceError) -> Bool {
+    let base = Address(try serviceBase(in: settings))
+    let address = Address(url)
+    return base != nil && base?.scheme == address?.scheme
+      && base?.authority == address?.authority
+  }
+
+  /// Sends a call as this source sends its own requests.
+  ///
+  /// It has the source's credentials, header fields, rate limit, circuit breaker and deadline. Only a GET is retried. A call
+  /// to another host is sent once, without any of these.
+  package func send(
+    _ call: ServiceCall, in environment: PluginEnvironment, cachePolicy: CachePolicy,
+    deadline: Duration?
+  ) async -> ServiceReply {
+    let last = LastResponse()
+    let result = await Result { () async throws(SourceError) in
+      guard try signs(call.url, in: environment.settings) else {
+        return try await sendUnsigned(call, in: environment, last)
+      }
+      let once = RetryPolicy(
+        attempts: 1, firstWait: policy.retry.firstWait, maxWait: policy.retry.maxWait)
+      let calls = try resilient(
+        in: environment, deadline, retry: call.method == .get ? nil : once
+      ) { environment throws(SourceError) in
+        let environment = partitions == nil ? environment : environment.reading(.sample)
+        // What is missing of the settings is found now.
+        _ = try remote(in: environment)
+        return CallingSource<Item> { () async throws(SourceError) in
+          try await sendSigned(call, in: environment, last)
+        }
+      }
+      let request = PageRequest(limit: 1, cachePolicy: cachePolicy)
+      _ = try await calls.observed(by: environment.observer, as: name).page(request)
+    }
+    return ServiceReply(response: last.value, error: result.failure)
+  }
+
+  /// The request that ``send(_:in:cachePolicy:deadline:)`` would send, without sending it; a source that signs in may
+  /// request a token.
+  package func request(
+    for call: ServiceCall, in environment: PluginEnvironment
+  ) async throws(SourceError) -> HTTPRequest {
+    guard try signs(call.url, in: environment.settings) else {
+      return HTTPRequest(
+        call.method, call.url, query: call.query, headers: call.headers, body: call.body)
+    }
+    let transport = SubstitutingTransport(base: nil, call: call, last: LastResponse())
+    let failure = await failure(ofPageThrough: transport, in: environment)
+    guard let request = transport.request else {
+      throw failure ?? SourceError(.unsupported, "\(name) sends no requests")
+    }
+    return request
+  }
+
+  private func sendSigned(
+    _ call: ServiceCall, in environment: PluginEnvironment, _ last: LastResponse
+  ) async throws(SourceError) {
+    let transport = SubstitutingTransport(base: environment.transport, call: call, last: last)
+    last.value = nil
+    let failure = await failure(ofPageThrough: transport, in: environment)
+    guard let response = last.value else {
+      throw failure ?? SourceError(.unsupported, "\(name) sends no requests")
+    }
+    if let failure, [.invalidKey, .cancelled].contains(failure.code) { throw failure }
+    _ = try response.checked(
+      by: call.url.host() ?? name, wantsKey: !secrets(in: environment.settings).isEmpty,
+      now: environment.now())
+    // An error in the source's own terms, whatever the status; it is none that the response has none of its records.
+    if let failure, [.rateLimited, .rejected, .serverError].contains(failure.code) {
+      throw failure
+    }
+  }
+
+  /// Reads a page, whose requests the transport replaces.
+  private func failure(
+    ofPageThrough transport: SubstitutingTransport, in environment: PluginEnvironment
+  ) async -> SourceError? {
+    var environment = environment
+    environment.transport = transport
+    return await Result { [environment] () async throws(SourceError) in
+      try await remote(in: environment).page(PageRequest(limit: 1, cachePolicy: .liveOnly))
+    }.failure
+  }
+
+  private func sendUnsigned(
+    _ call: ServiceCall, in environment: PluginEnvironment, _ last: LastResponse
+  ) async throws(SourceError) {
+    var request = HTTPRequest(
+      call.method, call.url, query: call.query, headers: call.headers, body: call.body)
+    if let bytes = environment.maxSize { request.limits.bodyBytes = bytes }
+    let response = try await environment.transport.send(request)
+    last.value = response
+    _ = try response.checked(by: call.url.host() ?? name, now: environment.now())
+  }
+}
+
+private final class LastResponse: Sendable {
+  private let content = Mutex<HTTPResponse?>(nil)
+
+  var value: HTTPResponse? {
+    get { content.withLock(\.self) }
+    set { content.withLock { $0 = newValue } }
+  }
+}
+
+/// Sends a call, signed as a request of a source, in the place of that request.
+private final class SubstitutingTransport: Transport {
+  private let base: (any Transport)?
+  private let call: ServiceCall
+  private let last: LastResponse
+  private let sent = Mutex<HTTPRequest?>(nil)
+
+  /// - Parameter base: `nil` to send nothing.
+  init(base: (any Transport)?, call: ServiceCall, last: LastResponse) {
+    self.base = base
+    self.call = call
+    self.last = last
+  }
+
+  /// The call as a request; `nil` before it is sent.
+  var request: HTTPRequest? { sent.withLock(\.self) }
+
+  func send(_ own: HTTPRequest) async throws(SourceError) -> HTTPResponse {
+    // Once more only with a new token.
+    if let response = last.value, response.status != 401 || call.method != .get {
+      throw SourceError(.unsupported, "one request is sent")
+    }
+    let request = call.signed(like: own)
+    sent.withLock { $0 = request }
+    guard let base else { throw SourceError(.unsupported, "no request is sent") }
+    let response = try await base.send(request)
+    last.value = response
+    return response
+  }
+}
+
+/// A source without records, each page of which is a call.
+private struct CallingSource<Item: Record>: DataSource {
+  let call: @Sendable () async throws(SourceError) -> Void
+
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+    try await call()
+    return Page([], provenance: Provenance(.live))
+  }
+
+  func item(
+    _ id: Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Item> {
+    throw SourceError(.unsupported, "no lookups")
+  }
+}
