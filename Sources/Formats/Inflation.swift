@@ -1,6 +1,30 @@
 import AggregatorFoundation
 import CAggregatorZlib
 
+package enum Deflation {
+  /// The bytes as a member of a file in the format of gzip (RFC 1952), which may have several.
+  package static func compressed(_ bytes: [UInt8]) throws(FormatError) -> [UInt8] {
+    guard Inflation.isInstalled else {
+      throw .noZlib("compressed files need zlib, which is not installed")
+    }
+    // The header, and the blocks of bytes that cannot be compressed.
+    let capacity = bytes.count + bytes.count / 1000 + 64
+    let compressed = [UInt8](unsafeUninitializedCapacity: capacity) { output, count in
+      count = bytes.withUnsafeBytes {
+        czlib_gzip($0.baseAddress, $0.count, output.baseAddress, output.count)
+      }
+    }
+    guard !compressed.isEmpty else { throw .tooLarge(bytes.count) }
+    return compressed
+  }
+}
+
+extension FormatError {
+  fileprivate static func noZlib(_ message: String) -> FormatError {
+    FormatError(.notInstalled, message, remedy: "run \"apt-get install zlib1g\"")
+  }
+}
+
 /// Decompresses a file in the format of gzip (RFC 1952), in pieces.
 package struct Inflation: ~Copyable {
   private static let libraries = ["libz.so.1", "/usr/lib/libz.1.dylib"]
@@ -20,9 +44,7 @@ package struct Inflation: ~Copyable {
 
   package init() throws(FormatError) {
     guard Self.isInstalled else {
-      throw FormatError(
-        .notInstalled, "the file is compressed, and zlib is not installed",
-        remedy: "run \"apt-get install zlib1g\"")
+      throw .noZlib("the file is compressed, and zlib is not installed")
     }
     guard let handle = czlib_inflation_new() else { throw .tooLarge(0) }
     self.handle = handle

@@ -84,7 +84,7 @@ package struct SQLSession: Sendable {
       let warnings = omissions + failures + run.gaps.map(\.warning)
       var rows = try await query.page(within: time.left)
       var printer = RecordPrinter(
-        output.listing(ofQuery: text, run.columns, like: rows ?? []), output, in: context)
+        try output.listing(ofQuery: text, run.columns, like: rows ?? []), output, in: context)
       var count = 0
       do {
         while let page = rows {

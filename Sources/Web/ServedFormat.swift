@@ -39,6 +39,8 @@ extension Format {
     case .json: "application/json"
     case .csv: "text/csv"
     case .ndjson: "application/x-ndjson"
+    case .markdown: "text/markdown"
+    case .yaml: "application/yaml"
     case .table, .cards, .tsv: "text/plain"
     }
   }

@@ -6,19 +6,24 @@ import AggregatorTerminal
 
 extension Command {
   private static let file = Option.outputFile.with(
-    about: "file to write: .csv, .tsv, .json, .ndjson, .db or .parquet")
+    about:
+      "file to write: .csv, .tsv, .json, .ndjson, .yaml, .md, .db or .parquet; - is standard output"
+  )
 
   static func export(_ plugins: [any Plugin]) -> Command {
     let first = plugins.first?.name ?? "SOURCE"
     return Command(
       "SOURCE", words: CompletionSource.source(plugins),
       options: [
-        file, .sync.with(about: "first sync the source, if incomplete"), .fields, .csvRaw,
+        file,
+        .format.with(about: "format of standard output, or of a file whose name does not tell"),
+        .sync.with(about: "first sync the source, if incomplete"), .fields, .csvRaw,
       ],
       notes: [
         "Saves the cached records, or bundled ones if none are cached, with all their fields. The ending of "
           + "the file's name is its format; an existing file is replaced. A .db file is an SQLite database with "
-          + "a table named after the source. A .parquet file requires the duckdb program.",
+          + "a table named after the source. A .parquet file requires the duckdb program. A name that ends in .gz, such as "
+          + "\(first).csv.gz, is a compressed file of text.",
         "Tables of lists in the records, which a manifest declares, are tables of the .db file, or files beside the "
           + "other one: orders_lines.csv beside orders.csv.",
         "No service is contacted unless --sync is given; a note says if records are missing.",
@@ -26,6 +31,7 @@ extension Command {
       examples: [
         ("export \(first) -o \(first).csv", "all cached \(first) as CSV"),
         ("export \(first) --sync -o \(first).db", "download missing \(first) first"),
+        ("export \(first) -o - --format ndjson", "to standard output, as JSON lines"),
       ], run: export)
   }
 
@@ -38,8 +44,8 @@ extension Command {
         .usage, "missing option \(file.spelling)",
         hint: .command("export \(plugin.name) -o \(plugin.name).csv"))
     }
-    let format = try ExportFormat(ofFileNamed: path)
-    guard !invocation.has(.csvRaw) || format == .text(.csv) else {
+    let format = try ExportFormat(ofFileNamed: path, or: invocation.text(.format))
+    guard !invocation.has(.csvRaw) || format.text == .csv else {
       throw CommandError(.usage, "--csv-raw requires a .csv file")
     }
     return try await plugin.export(to: path, as: format, invocation, context)
@@ -47,25 +53,48 @@ extension Command {
 }
 
 enum ExportFormat: Hashable {
-  case text(Format)
+  case text(Format, isCompressed: Bool)
   case sqlite
   case parquet
 
   /// Fails with code `usage` for an unknown ending.
-  init(ofFileNamed path: String) throws(CommandError) {
-    let ending = URL(filePath: path).pathExtension.lowercased()
-    switch ending {
-    case "db", "sqlite", "sqlite3": self = .sqlite
-    case "parquet": self = .parquet
+  ///
+  /// - Parameter name: The value of `--format`, which precedes the ending of a file of text.
+  init(ofFileNamed path: String, or name: String?) throws(CommandError) {
+    let (ending, isCompressed) = path.fileEnding
+    let named = name.flatMap { Format(rawValue: $0) }
+    let format = named ?? Format.allCases.first { $0.fileEndings.contains(ending) }
+    switch (format, ending) {
+    case (nil, "db"), (nil, "sqlite"), (nil, "sqlite3"): self = .sqlite
+    case (nil, "parquet"): self = .parquet
+    case (let format?, _) where !format.isForPeople:
+      self = .text(format, isCompressed: isCompressed)
     default:
-      if let format = Format.allCases.first(where: { $0.fileEndings.contains(ending) }) {
-        self = .text(format)
-        return
-      }
+      let isOutput = path == "-"
       throw CommandError(
-        .usage, "unknown format of \"\(path)\"",
-        hint: "end the file's name in .csv, .tsv, .json, .ndjson, .db or .parquet")
+        .usage,
+        isOutput ? "the format of standard output is not known" : "unknown format of \"\(path)\"",
+        hint: isOutput
+          ? "add --format csv, tsv, json, ndjson, yaml or markdown"
+          : "end the file's name in .csv, .tsv, .json, .ndjson, .yaml, .md, .db or .parquet")
     }
+    guard !isCompressed || text != nil else {
+      throw CommandError(.usage, "unknown format of \"\(path)\"", hint: "only text is compressed")
+    }
+  }
+
+  var text: Format? { if case .text(let format, _) = self { format } else { nil } }
+
+  var isCompressed: Bool { if case .text(_, true) = self { true } else { false } }
+}
+
+extension String {
+  /// The ending of a file's name in lower case, without that of compression, as in `list.csv.gz`.
+  fileprivate var fileEnding: (String, isCompressed: Bool) {
+    let url = URL(filePath: self)
+    let ending = url.pathExtension.lowercased()
+    guard ending == "gz" else { return (ending, false) }
+    return (url.deletingPathExtension().pathExtension.lowercased(), true)
   }
 }
 
@@ -74,10 +103,11 @@ extension Plugin {
     to path: String, as format: ExportFormat, _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     // Those of a manifest are made with each call.
-    let (fields, tables) = (fields, tables)
+    let fields = fields
+    // Standard output is one table.
+    let tables = path == "-" ? [] : tables
     let duckDB = try format == .parquet ? DuckDB(context.variables) : nil
-    let textFormat = if case .text(let format) = format { format } else { Format.ndjson }
-    let output = OutputOptions(textFormat, invocation)
+    let output = OutputOptions(format.text ?? .ndjson, invocation)
     var listing = try output.listing("export", of: name, fields: fields, layout: layout)
     listing.chosen = listing.chosen ?? listing.fields
     let environment =
@@ -131,6 +161,7 @@ extension Plugin {
       throw CommandError(error, of: self)
     }
     outcome.reportCount(to: context.diagnostics)
+    if path == "-" { return failure == nil && !outcome.isPartial ? .success : .partial }
     for file in [(path, noun.count(outcome.count))] + saved {
       context.diagnostics.note("Saved \(file.0) (\(file.1))")
     }
@@ -141,14 +172,14 @@ extension Plugin {
 /// The file of an export, or the files of one with nested tables.
 private struct ExportTarget {
   private let path: String
-  private let isParquet: Bool
+  private let format: ExportFormat
   private let context: CommandContext
   private let database: (content: SQLiteFile, file: NewFile)?
 
   init(_ path: String, _ format: ExportFormat, _ context: CommandContext) throws {
     self.path = path
     self.context = context
-    isParquet = format == .parquet
+    self.format = format
     guard format == .sqlite else {
       database = nil
       return
@@ -165,9 +196,10 @@ private struct ExportTarget {
       return try ExportedTable(
         listing.source ?? "", in: database.content, columns: listing.chosen ?? listing.fields)
     }
-    let ending = URL(filePath: path).pathExtension
-    let file = name.map { "\(path.dropLast(ending.count + 1))_\($0).\(ending)" } ?? path
-    return try ExportedTable(in: file, isParquet: isParquet, listing, output, context)
+    let parts = path.split(separator: ".", omittingEmptySubsequences: false)
+    let endings = parts.suffix(format.isCompressed ? 2 : 1).joined(separator: ".")
+    let file = name.map { "\(path.dropLast(endings.count + 1))_\($0).\(endings)" } ?? path
+    return try ExportedTable(in: file, as: format, listing, output, context)
   }
 
   /// Completes the database, if it is one, and gives it its name.

@@ -5,7 +5,7 @@ import AggregatorTerminal
 
 /// A table that `export` writes: into a file of its own, or into the database that has all tables of the export.
 struct ExportedTable<Row: Record> {
-  /// `nil` for a table of a database.
+  /// `nil` for a table of a database, and for standard output.
   private let file: NewFile?
   private let path: String
   private let columns: [Field<Row>]
@@ -22,17 +22,19 @@ struct ExportedTable<Row: Record> {
     (file, path, printer, rows) = (nil, "", nil, nil)
   }
 
-  /// A table in a file.
-  ///
-  /// - Parameter isParquet: True for a file that DuckDB makes of NDJSON.
+  /// A table in a file, or for `-` in standard output; DuckDB makes Parquet of NDJSON.
   init(
-    in path: String, isParquet: Bool, _ listing: Listing<Row>, _ output: OutputOptions,
+    in path: String, as format: ExportFormat, _ listing: Listing<Row>, _ output: OutputOptions,
     _ context: CommandContext
   ) throws {
-    let file = try NewFile(replacing: path, in: context)
-    rows = isParquet ? try NewFile(replacing: "\(file.path).ndjson", in: context) : nil
+    let file = path == "-" ? nil : try NewFile(replacing: path, in: context)
+    rows =
+      try format == .parquet
+      ? file.map { try NewFile(replacing: "\($0.path).ndjson", in: context) } : nil
+    let target = (rows ?? file)?.output ?? context.output
     printer = RecordPrinter(
-      listing, output, in: context.writing(to: (rows ?? file).output))
+      listing, output,
+      in: context.writing(to: format.isCompressed ? try target.compressed() : target))
     columns = listing.chosen ?? listing.fields
     self.file = file
     self.path = path

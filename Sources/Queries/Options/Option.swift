@@ -131,7 +131,9 @@ extension Option {
 
   package static let format = Option(
     "format", .choice(Format.allCases.map(\.rawValue)), "F", in: .output,
-    about: "table, cards, tsv, csv, json or ndjson (default: table on a terminal, otherwise tsv)")
+    about:
+      "table, cards, markdown, tsv, csv, json, ndjson or yaml (default: table on a terminal, otherwise tsv)"
+  )
   package static let json = Option("json", in: .output, about: "output one JSON document")
   package static let ndjson = Option(
     "ndjson", in: .output, about: "output one JSON object per line")
@@ -151,6 +153,10 @@ extension Option {
   package static let jq = Option(
     "jq", .text, "EXPR", in: .output,
     about: "filter the JSON output with jq, which must be installed; strings are unquoted")
+
+  package static let template = Option(
+    "template", .text, "TEXT", in: .output,
+    about: "a line for each record, such as '{name}\\t{id}'; fields in braces")
 
   // MARK: - Source of data
 
@@ -272,7 +278,7 @@ extension Option {
   ]
 
   package static let formatting: [Option] = [
-    format, json, ndjson, csv, tsv, csvRaw, fields, jq, noPager,
+    format, json, ndjson, csv, tsv, csvRaw, fields, jq, template, noPager,
   ]
 
   package static let reading: [Option] = [
@@ -315,6 +321,7 @@ extension Option {
       [limit, all, maxPages, cursor, session, order, fields, details, deleted, count]
         .map { [option, $0] }
     } + [[groupBy, stats], [groupBy, distinct], [stats, distinct]]
+    + ([format, jq, fields, count] + formats).map { [template, $0] }
 
   package static let formats: [Option] = [json, ndjson, csv, tsv]
 }

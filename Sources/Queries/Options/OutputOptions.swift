@@ -3,8 +3,9 @@ package import AggregatorTerminal
 
 package struct OutputOptions {
   fileprivate private(set) var format: Format
-  /// The names of `--fields`; `nil` without it.
+  /// The names of `--fields`, or those in ``template``; `nil` without them.
   package private(set) var fields: [String]?
+  private var template: RecordTemplate?
   private let isRaw: Bool
   private let maxLines: Int?
 
@@ -19,12 +20,17 @@ package struct OutputOptions {
     if let text = invocation.text(.format), let format = Format(rawValue: text) {
       formats.append(("--format \(text)", format))
     }
+    if let text = invocation.text(.template) {
+      template = try RecordTemplate(text)
+      // Nothing of it is for people, or has a head.
+      formats = [(Option.template.spelling, .tsv)]
+    }
     if invocation.has(.jq) { formats.append((Option.jq.spelling, .json)) }
     if let first = formats.first, let other = formats.first(where: { $0.format != first.format }) {
       throw .exclusive(first.option, other.option)
     }
     format = formats.first?.format ?? (context.terminal.isOutput ? .table : .tsv)
-    fields = invocation.list(.fields)
+    fields = template?.fields ?? invocation.list(.fields)
     isRaw = invocation.has(.csvRaw)
     maxLines =
       context.terminal.isOutput && !invocation.has(.full) ? Self.maxLinesOnTerminal : nil
@@ -50,7 +56,7 @@ package struct OutputOptions {
   package func continuing<Item>(_ fields: [String]?, of all: [Field<Item>]) -> OutputOptions {
     var options = self
     let known = (fields ?? []).filter { name in all.contains { $0.name == name } }
-    if self.fields == nil, !known.isEmpty { options.fields = known }
+    if self.fields == nil, template == nil, !known.isEmpty { options.fields = known }
     return options
   }
 
@@ -62,6 +68,7 @@ package struct OutputOptions {
       verb, of: source, query: query?.text, fields: all, layout: layout,
       chosen: try choose(from: all), isRaw: isRaw)
     listing.maxLines = maxLines
+    listing.template = template
     return listing
   }
 
@@ -69,15 +76,20 @@ package struct OutputOptions {
   package func plainListing<Item: Entry>(
     _ verb: String, _ type: Item.Type, shape: Listing<Item>.Shape = .rows, namesFields: Bool = true
   ) throws(CommandError) -> Listing<Item> {
-    Listing(
+    var listing = Listing(
       verb, of: nil, fields: Item.fields, layout: Layout(card: Item.fields.map(\.name)),
       shape: shape, chosen: namesFields ? try choose(from: Item.fields) : nil, isRaw: isRaw)
+    listing.template = namesFields ? template : nil
+    return listing
   }
 
   package func listing(
     ofQuery text: String, _ columns: [String], like rows: [[SQLValue]]
-  ) -> Listing<SQLRow> {
-    Listing(ofQuery: text, columns, like: rows, isRaw: isRaw)
+  ) throws(CommandError) -> Listing<SQLRow> {
+    var listing = Listing(ofQuery: text, columns, like: rows, isRaw: isRaw)
+    listing.chosen = try choose(from: listing.fields)
+    listing.template = template
+    return listing
   }
 
   package var isForPeople: Bool { format.isForPeople }

@@ -67,7 +67,7 @@ package struct CommandContext: Sendable {
     return TerminalLayout(
       width: terminal.width,
       isTerminal: terminal.isOutput && terminal.obeysEscapes && hasColor,
-      hasColor: hasColor, hasLinks: terminal.hasLinks, shortensIDs: terminal.isOutput)
+      hasColor: hasColor, hasLinks: terminal.hasLinks, isRead: terminal.isOutput)
   }
 
   private static func hasColor(

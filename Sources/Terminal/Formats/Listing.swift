@@ -26,6 +26,9 @@ where Item.ID: CustomStringConvertible {
   /// The paragraph of a record, whose ID is given as shown, in a table without `--fields`; `nil` for columns.
   package var paragraph: (@Sendable (Item, _ id: String) -> Paragraph)?
 
+  /// The text of a record, which names the ``chosen`` fields; `nil` for that of a format.
+  package var template: RecordTemplate?
+
   /// `true` to leave CSV cells that look like formulas as they are.
   package var isRaw: Bool
 
@@ -89,15 +92,17 @@ where Item.ID: CustomStringConvertible {
 package enum Format: String, CaseIterable, Sendable {
   case table
   case cards
+  case markdown
   case tsv
   case csv
   case json
   case ndjson
+  case yaml
 
   /// True for one document, which has an end.
   package var isDocument: Bool {
     switch self {
-    case .table, .cards, .tsv, .csv, .ndjson: false
+    case .table, .cards, .markdown, .tsv, .csv, .ndjson, .yaml: false
     case .json: true
     }
   }
@@ -110,12 +115,15 @@ package enum Format: String, CaseIterable, Sendable {
     case .table, .cards: []
     case .tsv, .csv, .json: [rawValue]
     case .ndjson: [rawValue, "jsonl"]
+    case .markdown: ["md", rawValue]
+    case .yaml: [rawValue, "yml"]
     }
   }
 
   package func writer<Item>(
     for listing: Listing<Item>, on terminalLayout: TerminalLayout
   ) -> any RecordWriter<Item> {
+    if let template = listing.template { return template.writer(for: listing, on: terminalLayout) }
     let columns = listing.columns
     return switch self {
     case .table, .cards: listing.writerForPeople(on: terminalLayout, inCards: self == .cards)
@@ -129,6 +137,8 @@ package enum Format: String, CaseIterable, Sendable {
         record, text in
         text += columns.map { $0[record] }.csvLine(isRaw: listing.isRaw)
       }
+    case .markdown: MarkdownWriter(listing)
+    case .yaml: YAMLWriter(listing)
     case .json: EnvelopeWriter(listing).colored(in: terminalLayout.style)
     case .ndjson:
       LineWriter { record, text in
@@ -140,7 +150,7 @@ package enum Format: String, CaseIterable, Sendable {
 }
 
 /// Writes each record by itself, after a head.
-private struct LineWriter<Item>: RecordWriter {
+struct LineWriter<Item>: RecordWriter {
   var head = ""
   let write: (Item, _ text: inout String) -> Void
 

@@ -157,7 +157,7 @@ where Item.ID: CustomStringConvertible {
   var shortIDs = ShortIDs()
 
   mutating func append(_ records: [Item]) -> String {
-    guard terminalLayout.shortensIDs else {
+    guard terminalLayout.isRead else {
       return records.map { text(of: paragraph($0, $0.id.description)) }.joined()
     }
     shortIDs.add(records.map(\.id.description))

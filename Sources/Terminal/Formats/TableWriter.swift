@@ -61,7 +61,7 @@ where Item.ID: CustomStringConvertible {
       }
     }
     var rows = records.map { record in fields.map { $0[record].cell.safeLine } }
-    if let id, terminalLayout.shortensIDs, listing.chosen == nil {
+    if let id, terminalLayout.isRead, listing.chosen == nil {
       shortIDs.add(rows.map { $0[id] })
       for index in rows.indices { rows[index][id] = shortIDs.short(rows[index][id]) }
     }

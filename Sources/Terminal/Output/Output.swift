@@ -1,3 +1,4 @@
+import AggregatorFormats
 package import AggregatorFoundation
 import Synchronization
 
@@ -13,6 +14,7 @@ package struct Output: Sendable {
 
   private let descriptor: Int32
   private let name: String
+  private var isCompressed = false
 
   private static let waiting = Mutex(Duration.zero)
 
@@ -24,8 +26,23 @@ package struct Output: Sendable {
     self.name = name
   }
 
+  /// This output in the format of gzip; throws ``CommandError`` with code `unavailable` if zlib is not installed.
+  package func compressed() throws(CommandError) -> Output {
+    do throws(FormatError) { _ = try Deflation.compressed([]) } catch {
+      throw CommandError(
+        .unavailable, error.reason, hint: error.remedy.map { .words($0) })
+    }
+    var output = self
+    output.isCompressed = true
+    return output
+  }
+
   /// - Throws: ``ClosedPipe``, or ``CommandError`` with code `io`.
   package func write(_ text: String) throws {
+    if isCompressed {
+      // Each piece is a member of the file.
+      return text.isEmpty ? () : try write(Data(Deflation.compressed(Array(text.utf8))))
+    }
     var text = text
     try text.withUTF8 { bytes in
       try ProgressLine.aside { try write(UnsafeRawBufferPointer(bytes)) }

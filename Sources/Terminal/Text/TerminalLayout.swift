@@ -11,18 +11,18 @@ package struct TerminalLayout: Hashable, Sendable {
 
   package var hasLinks: Bool
 
-  /// `true` to show the beginnings of UUIDs in tables, for people.
-  package var shortensIDs: Bool
+  /// `true` if a person reads the output on a terminal: tables have the beginnings of UUIDs.
+  package var isRead: Bool
 
   /// - Parameter width: Less than 1 counts as 1.
   package init(
-    width: Int, isTerminal: Bool, hasColor: Bool, hasLinks: Bool = false, shortensIDs: Bool = false
+    width: Int, isTerminal: Bool, hasColor: Bool, hasLinks: Bool = false, isRead: Bool = false
   ) {
     self.width = max(1, width)
     self.isTerminal = isTerminal
     self.style = Style(isOn: hasColor)
     self.hasLinks = hasLinks
-    self.shortensIDs = shortensIDs
+    self.isRead = isRead
   }
 }
 

@@ -34,7 +34,10 @@ import Testing
     ("heroes delete 14", ["1443", "1453"]),
     ("users show ", []), ("heroes search ", []), ("heroes search -- --f", []),
     ("--seed 4 ", ["countries"]), ("--seed 4 countries ", ["deal"]), ("heroes --yes ", ["delete"]),
-    ("heroes list --format ", ["table", "cards", "tsv", "csv", "json", "ndjson"]),
+    (
+      "heroes list --format ",
+      ["table", "cards", "markdown", "tsv", "csv", "json", "ndjson", "yaml"]
+    ),
     ("heroes list --format=t", ["--format=table", "--format=tsv"]),
     ("heroes list --color a", ["auto", "always"]), ("heroes list --session m", ["mine"]),
     ("heroes list --session=", ["--session=default", "--session=mine"]),

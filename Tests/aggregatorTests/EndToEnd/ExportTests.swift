@@ -45,6 +45,21 @@ import Testing
     #expect(try sandbox.files(under: "work").count == 5)
   }
 
+  @Test func `files are compressed by their names, and - is standard output`() async throws {
+    for format in ["csv", "ndjson"] {
+      #expect(try await run("export countries -o list.\(format)").status == 0)
+      #expect(try await run("export countries -o list.\(format).gz").status == 0)
+      let unpacked = try await Binary.run(
+        [String](), in: sandbox, by: ["/bin/sh", "-c", "gzip -cd list.\(format).gz"])
+      #expect(unpacked.output == (try text("list.\(format)")) && !unpacked.output.isEmpty)
+      let printed = try await run("export countries -o - --format \(format)")
+      #expect(printed.status == 0 && printed.output == unpacked.output)
+      #expect(!printed.errors.contains("Saved"), "\(printed)")
+    }
+    #expect(try await run("export countries -o list.md").status == 0)
+    #expect(try text("list.md").hasPrefix("| Code | Name |"))
+  }
+
   @Test func `cached records are exported, and missing ones are named or synced`() async throws {
     let service = try FakeComicVine()
     let settings = service.settings.mapValues(Optional.some)
@@ -65,7 +80,9 @@ import Testing
 
   @Test(arguments: [
     ("export heroes -o x.xls", 64, "unknown format of \"x.xls\""),
-    ("export heroes -o -", 64, "unknown format of \"-\""),
+    ("export heroes -o -", 64, "the format of standard output is not known"),
+    ("export heroes -o - --format table", 64, "the format of standard output is not known"),
+    ("export heroes -o x.db.gz", 64, "unknown format of \"x.db.gz\""),
     ("export heroes", 64, "missing option --output"),
     ("export nothing -o x.csv", 64, "unknown source \"nothing\""),
     ("export heroes -o x.json --csv-raw", 64, "--csv-raw requires a .csv file"),

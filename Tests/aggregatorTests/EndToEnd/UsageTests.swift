@@ -155,11 +155,11 @@ import Testing
     ),
     (
       "heroes list --format toml",
-      "invalid value \"toml\" for --format: must be table, cards, tsv, csv, json or ndjson"
+      "invalid value \"toml\" for --format: must be table, cards, markdown, tsv, csv, json, ndjson or yaml"
     ),
     (
       "heroes list --format jsn",
-      "invalid value \"jsn\" for --format: must be table, cards, tsv, csv, json or ndjson\n\nDid you mean \"--format json\"?"
+      "invalid value \"jsn\" for --format: must be table, cards, markdown, tsv, csv, json, ndjson or yaml\n\nDid you mean \"--format json\"?"
     ),
     (
       "heroes list --json --csv",

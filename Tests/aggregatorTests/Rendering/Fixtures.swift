@@ -121,7 +121,7 @@ extension TerminalLayout {
     TerminalLayout(width: width, isTerminal: false, hasColor: false)
   }
   static func terminal(_ width: Int) -> TerminalLayout {
-    TerminalLayout(width: width, isTerminal: true, hasColor: true, shortensIDs: true)
+    TerminalLayout(width: width, isTerminal: true, hasColor: true, isRead: true)
   }
 }
 

@@ -20,7 +20,8 @@ import Testing
         rendered([heroes], as: format, .heroCards, on: terminalLayout),
         rendered([countries], as: format, .countries, on: terminalLayout),
       ] {
-        let bare = terminalLayout.isTerminal ? text.replacing(/\u{1B}\[[0-9]+[Gm]/, with: "") : text
+        let bare =
+          terminalLayout.isTerminal ? text.replacing(/\u{1B}\[[0-9;]+[Gm]/, with: "") : text
         let raw = bare.unicodeScalars.filter { $0.isInvisible && !format.mayWrite($0) }
         #expect(raw.isEmpty, "\(raw.map { String($0.value, radix: 16) })")
       }
@@ -44,7 +45,7 @@ extension Format {
   /// Removes the line ends of the format, and those of cells inside quotes.
   fileprivate func mayWrite(_ scalar: Unicode.Scalar) -> Bool {
     switch self {
-    case .table, .json, .ndjson: scalar == "\n"
+    case .table, .cards, .markdown, .json, .ndjson, .yaml: scalar == "\n"
     case .tsv: scalar == "\n" || scalar == "\t"
     case .csv: scalar == "\n" || scalar == "\r" || scalar == "\t"
     }

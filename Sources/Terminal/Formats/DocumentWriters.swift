@@ -1,0 +1,78 @@
+import AggregatorKit
+
+/// Writes a table of GitHub Flavored Markdown.
+struct MarkdownWriter<Item: Identifiable & Sendable>: RecordWriter
+where Item.ID: CustomStringConvertible {
+  private let columns: [Field<Item>]
+
+  init(_ listing: Listing<Item>) { columns = listing.columns }
+
+  func begin() -> String {
+    Self.row(columns.map(\.label.markdown))
+      + Self.row(columns.map { $0.kind.isNumeric ? "---:" : "---" })
+  }
+
+  func append(_ records: [Item]) -> String {
+    records.map { record in Self.row(columns.map { $0[record].cell.markdown }) }.joined()
+  }
+
+  private static func row(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |\n" }
+}
+
+extension String {
+  /// This text on one line of Markdown, in which nothing is markup, HTML or the end of a cell.
+  fileprivate var markdown: String {
+    var text = ""
+    for scalar in safeLine.unicodeScalars {
+      switch scalar {
+      case "\\", "|", "`", "*", "[", "]", "~": text += "\\\(scalar)"
+      case "&": text += "&amp;"
+      case "<": text += "&lt;"
+      case ">": text += "&gt;"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+}
+
+/// Writes a sequence of YAML 1.2 with a mapping for each record; lists and objects in it are JSON, which is YAML.
+struct YAMLWriter<Item: Identifiable & Sendable>: RecordWriter
+where Item.ID: CustomStringConvertible {
+  private let listing: Listing<Item>
+  private var isEmpty = true
+
+  init(_ listing: Listing<Item>) { self.listing = listing }
+
+  mutating func append(_ records: [Item]) -> String {
+    isEmpty = isEmpty && records.isEmpty
+    return records.map { record in
+      guard case .object(let members) = listing.object(of: record), !members.isEmpty else {
+        return "- {}\n"
+      }
+      let lines = members.map { member in "\(member.name.yaml): \(member.value.yaml)\n" }
+      return "- " + lines.joined(separator: "  ")
+    }.joined()
+  }
+
+  mutating func finish(_ summary: ListingSummary) -> String { isEmpty ? "[]\n" : "" }
+}
+
+extension JSON {
+  fileprivate var yaml: String { if case .string(let text) = self { text.yaml } else { text } }
+}
+
+extension String {
+  /// Words that YAML 1.1 or 1.2 reads as something else than text.
+  private static let yamlWords: Set = [
+    "true", "false", "null", "yes", "no", "on", "off", "y", "n",
+  ]
+
+  /// This text as a scalar: plain if it is a few words, else in quotes, as in JSON.
+  fileprivate var yaml: String {
+    let isPlain =
+      firstMatch(of: /^[A-Za-z][A-Za-z0-9_.\/@-]*(?: [A-Za-z0-9_.\/@-]+)*$/) != nil
+      && !Self.yamlWords.contains(lowercased())
+    return isPlain ? self : JSON.string(self).text
+  }
+}
