@@ -383,12 +383,14 @@ extension JSON {
 }
 
 extension ServedRecord.Line {
-  fileprivate init?<Item>(_ field: Field<Item>, of record: Item) {
-    let value = field[record].cell
+  fileprivate init?<Item: Record>(_ field: Field<Item>, of record: Item) {
+    let (json, id) = (field[record], record.id.description)
+    let value = json.cell
     guard !value.isEmpty else { return nil }
     self.init(
-      field: field.name, label: field.label, value: value, isLink: value.webAddress != nil)
-    if case .array(let elements) = field[record] { self.elements = elements.map(\.cell) }
+      field: field.name, label: field.label, value: value,
+      json: value == id ? nil : json, isLink: value.webAddress != nil)
+    if case .array(let elements) = json { self.elements = elements.map(\.cell) }
     isSelecting = !field.isDetail
   }
 }

@@ -306,7 +306,10 @@ package struct ServedRecord: Record {
     /// The name of the field.
     var field = ""
     package let label: String
+    /// The exact value as a text.
     package let value: String
+    /// The value, to be written as people do; `nil` for an ID, which is shown as it is.
+    var json: JSON?
     /// True if the value is a web address of the service, which may be a link if its scheme is `http` or `https`.
     var isLink = false
     /// The elements of a list; empty for anything else.

@@ -171,7 +171,7 @@ extension HTMLRenderer {
     \(picture(of: record, source, query.cache))
     <span class="words"><span class="name" dir="auto">\(record.name.safeLine)</span>\
     \(record.summary.prefix(3).map {
-      #"<span class="fact"><span class="label">\#($0.label.fieldLabel)</span> <bdi>\#($0.value.safeLine)</bdi></span>"#
+      #"<span class="fact"><span class="label">\#($0.label.fieldLabel)</span> <bdi>\#(HTML($0))</bdi></span>"#
     })\
     </span></a></li>
 
@@ -225,7 +225,7 @@ extension HTMLRenderer {
       }
       return """
         <span class="fact"><span class="label">\(label.fieldLabel)</span> \
-        <bdi>\(line.value.safeLine)</bdi></span>
+        <bdi>\(HTML(line))</bdi></span>
         """
     }
     return """

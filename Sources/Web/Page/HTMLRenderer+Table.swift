@@ -49,9 +49,9 @@ extension HTMLRenderer {
       """
     let cells = columns.enumerated().map { index, column -> HTML in
       if index == name { return link }
-      let value = record.cells.first { $0.field == column.id }?.value ?? ""
+      let value = record.cells.first { $0.field == column.id }.map { HTML($0) }
       return
-        "<td\(attribute: "class", column.isNumeric ? "number" : nil) dir=\"auto\">\(value.oneLine(atMost: 200).safeLine)</td>"
+        "<td\(attribute: "class", column.isNumeric ? "number" : nil) dir=\"auto\">\(value)</td>"
     }
     return "<tr>\(name == nil ? link : nil)\(cells)</tr>\n"
   }
