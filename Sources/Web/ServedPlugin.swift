@@ -319,6 +319,18 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     return history?.entries.map(SchemaEntry.init) ?? []
   }
 
+  package func kinds() async -> [String: ValueKind] {
+    guard let store = environment.store else { return [:] }
+    let records = plugin.recordStore(in: store)
+    let slice = try? await store.records(of: name, matching: [], after: 0, limit: 100)
+    var items = slice.map { records.decoded($0.records).0 } ?? []
+    if items.isEmpty {
+      items = (try? await plugin.bundled.page(PageRequest(limit: 100)).records) ?? []
+    }
+    return Dictionary(
+      plugin.fields.map { ($0.name, ValueKind(of: $0, in: items)) }, uniquingKeysWith: { $1 })
+  }
+
   package func observedKinds() async -> [String: [RowSchema.Kind]] {
     guard let store = environment.store,
       let history = try? await plugin.recordStore(in: store).schemaHistory()

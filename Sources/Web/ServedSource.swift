@@ -104,6 +104,7 @@ extension ServedQuery {
 extension ServedSource {
   var hasParquet: Bool { false }
   func observedKinds() -> [String: [RowSchema.Kind]] { [:] }
+  func kinds() -> [String: ValueKind] { [:] }
 }
 
 extension ServerRequest {
@@ -293,6 +294,8 @@ package protocol ServedSource: Sendable {
   func restore(_ id: String) async throws -> Bool
   /// The changes of the members of the rows, the latest ones last.
   func schemaChanges() async throws -> [SchemaEntry]
+  /// The kinds of the values that cached records have, by the names of fields.
+  func kinds() async -> [String: ValueKind]
   /// The kinds of values, by the names of fields, for fields that may have any.
   func observedKinds() async -> [String: [RowSchema.Kind]]
   /// Downloads the records of the service, all of them or `pages` pages.

@@ -79,7 +79,7 @@ struct WebRouter: Sendable {
   private static func query(of request: ServerRequest) throws(Problem) -> ServedQuery {
     let parameters: Set = [
       "query", "limit", "cursor", "offset", "cache", "where", "sort", "fields", "filters",
-      "deleted", "view", "field", "operator", "value", "column", "position",
+      "deleted", "view", "field", "operator", "value", "to", "column", "position",
     ]
     var query = try ServedQuery(request, knowing: parameters, isForPeople: true)
     query.showsFilters = request.parameter("filters") != nil
@@ -113,13 +113,9 @@ struct WebRouter: Sendable {
           + "Max-Age=31536000; HttpOnly; SameSite=Strict")
       return response
     }
-    if let field = request.parameter("field") {
-      let symbol = request.parameter("operator") ?? "="
-      let value = symbol == "empty" ? "" : request.parameter("value") ?? ""
-      guard
-        let condition = TypedCondition(field, operator: symbol == "empty" ? "=" : symbol, value)
-      else { throw Problem(400, "invalidRequest", "invalid value for operator") }
-      query.conditions.append(condition.quoted)
+    if let form = FilterForm(request) {
+      let kind = await source.kinds()[form.field] ?? .any
+      query.conditions.append(try form.condition(of: kind))
       query.cursor = nil
       query.offset = nil
       return response(query)
@@ -157,6 +153,7 @@ struct WebRouter: Sendable {
         id: id, answer: await Self.result { try await source.record(id, query) },
         history: try? await source.history(of: id))
     }
+    if part != .detail, source.hasStore { content.kinds = await source.kinds() }
     if part != .detail, query.showsFilters { content.facets = try await source.facets(query) }
     if part != .detail, query.query == nil, query.cursor == nil {
       // A store that cannot be read is reported by the list.

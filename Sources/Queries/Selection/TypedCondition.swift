@@ -20,20 +20,28 @@ package struct TypedCondition: Hashable, Sendable {
     self.init(field, comparison, value)
   }
 
+  /// True for a bound below, which `upper` makes a range of the same field.
+  package func isLowerBound(with upper: TypedCondition) -> Bool {
+    field == upper.field && [.greater, .greaterOrEqual].contains(comparison)
+      && [.less, .lessOrEqual].contains(upper.comparison)
+  }
+
   /// The condition as a part of a sentence: `price is below 20`.
   ///
-  /// - Parameter label: The field, as people call it.
-  package func words(of label: String) -> String {
+  /// - Parameters:
+  ///   - label: The field, as people call it.
+  ///   - value: The value, as people write it.
+  package func words(of label: String, _ value: String, isDate: Bool) -> String {
     if value.isEmpty { return "\(label) is \(comparison == .equal ? "" : "not ")empty" }
     let verb =
       switch comparison {
       case .equal: "is"
       case .notEqual: "is not"
       case .contains: "contains"
-      case .less: "is below"
-      case .lessOrEqual: "is at most"
-      case .greater: "is above"
-      case .greaterOrEqual: "is at least"
+      case .less: isDate ? "is before" : "is below"
+      case .lessOrEqual: isDate ? "is up to" : "is at most"
+      case .greater: isDate ? "is after" : "is above"
+      case .greaterOrEqual: isDate ? "is from" : "is at least"
       }
     return "\(label) \(verb) \(value)"
   }

@@ -69,6 +69,9 @@ struct SourceContent: Sendable {
 
   var schemaChanges: [SchemaEntry] = []
 
+  /// The kinds of the values of fields, by their names.
+  var kinds: [String: ValueKind] = [:]
+
   /// How the records are spread over values, if the query shows its filters.
   var facets: [Facet] = []
 
