@@ -57,9 +57,10 @@ extension HTMLRenderer {
   ) -> String {
     let values = filter.map { written($0.value, of: $0.field, content) }
     guard filter.count == 2 else {
-      return filter[0].words(of: label, values[0], content.kinds[filter[0].field] ?? .any)
+      return filter[0].words(
+        of: label, values[0], isDate: content.kinds[filter[0].field] == .date)
     }
-    let isWide = values.contains { $0.contains(" ") }
+    let isWide = values.contains { $0.contains { " -".contains($0) } }
     return "\(label)\(verb) \(values.joined(separator: isWide ? " – " : "–"))"
   }
 
@@ -85,13 +86,9 @@ extension HTMLRenderer {
       let keys = text.split(separator: ",").map { key in
         let isDescending = key.hasPrefix("-")
         let name = String(isDescending ? key.dropFirst() : key)
-        let shown = (try? content.list?.get())?.columns ?? []
-        let isNumber = (shown + content.source.fields).first { $0.id == name }?.isNumeric == true
-        let direction =
-          isNumber
-          ? (isDescending ? ", highest first" : ", lowest first")
-          : (isDescending ? ", descending" : "")
-        return label(of: name, content).lowercasedFirst + direction
+        let orders = (content.kinds[name] ?? .any).orders
+        let way = isDescending ? orders.descending : orders.ascending
+        return "\(label(of: name, content).lowercasedFirst), \(way)"
       }
       return "sorted by \(keys.joined(separator: ", then by "))"
     }
@@ -170,7 +167,7 @@ extension HTMLRenderer {
   private func facet(_ facet: Facet, _ content: SourceContent) -> HTML {
     let most = facet.values.map(\.count).max() ?? 1
     func item(
-      _ value: HTML, _ count: Int, _ condition: String, label: String = "", isBar: Bool = true
+      _ value: HTML, _ count: Int, _ condition: String, label: String? = nil, isBar: Bool = true
     ) -> HTML {
       let address = narrowed(content) { $0.conditions.append(condition) }
       // In hundredths of the largest one.
@@ -180,13 +177,14 @@ extension HTMLRenderer {
         ? #"<rect y="\#(100 - length)" width="100" height="\#(length)"/>"#
         : #"<rect width="\#(length)" height="100"/>"#
       return """
-        <li><a href="\(address)"\(attribute: "title", facet.isRange ? "\(label): \(count.grouped)" : nil)><bdi>\(value)</bdi> <span class="number">\(count.grouped)</span>\
+        <li><a href="\(address)"\(attribute: "title", label)><bdi>\(value)</bdi> <span class="number">\(count.grouped)</span>\
         <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">\(bar)</svg></a></li>
         """
     }
     let values = facet.values.map { value -> HTML in
       let text = words(of: value, facet, content).safeLine
-      return item("\(text)", value.count, value.condition, label: text)
+      let label = facet.isRange ? "\(text): \(value.count.grouped)" : value.text.safeLine
+      return item("\(text)", value.count, value.condition, label: label)
     }
     let missing: HTML? =
       facet.missing > 0

@@ -87,7 +87,9 @@ extension HTMLRenderer {
     guard content.source.hasStore else { return nil }
     let order = content.query.order
     let items = content.source.fields.filter(\.isShown).map { field -> HTML in
-      let ways = [(field.id, "ascending"), ("-\(field.id)", "descending")].map { key, way in
+      let orders = (content.kinds[field.id] ?? .any).orders
+      let ways = [(field.id, orders.ascending), ("-\(field.id)", orders.descending)].map {
+        key, way in
         """
         <a href="\(narrowed(content) { $0.order = key })"\
         \(attribute: "aria-current", order == key ? "true" : nil)>\(way)\

@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorTerminal
 import Foundation
 import Testing
 
@@ -272,7 +273,7 @@ import Testing
     for html in [list(source), detail(source, "1", part: .detail)] {
       #expect(html.contains(">\(words)</"))
       // The exact value is beside it.
-      #expect(html.contains("=\"\(JSON.array([value]).cell)\" title=\"\(value.cell)\""))
+      #expect(html.contains("=\"\(value.cell)\" title=\"\(value.cell)\""))
     }
   }
 
@@ -285,6 +286,34 @@ import Testing
   ])
   func `texts, years and codes are shown as they are`(value: JSON, field: String) {
     #expect(value.written(in: field) == nil)
+  }
+
+  @Test func anOrderIsCalledByTheKindOfItsField() {
+    var source = MadeUpSource.heroes
+    source.fields = ["name", "born", "height", "isAlive"].map {
+      FieldEntry(Field<ServedRecord>($0, $0, \.name, about: "A field."))
+    }
+    let query = ServedQuery(
+      conditions: ["born>=2024-03-04 and born<2025", "height>=10000", "isAlive=true"],
+      order: "-born,height,isAlive,name,other")
+    var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
+    content.kinds = ["name": .text, "born": .date, "height": .number, "isAlive": .bool]
+    let html = pages.page(content)
+    #expect(
+      html.contains(
+        """
+         <bdi>where born is 4 Mar 2024 – 2025 and height is at least 10,000 and isAlive is yes, \
+        sorted by born, newest first, then by height, smallest first, then by isAlive, no first, \
+        then by name, A to Z, then by other, ascending</bdi>
+        """))
+    #expect(html.contains("<bdi>Born 4 Mar 2024 – 2025</bdi>"))
+    for words in ["Z to A", "largest first", "oldest first", "yes first"] {
+      #expect(html.contains(">\(words)<span class=\"visually-hidden\"> by "))
+    }
+    // A range is one filter, and removed as one.
+    #expect(html.matches(of: /Remove:/).count == 3)
+    #expect(
+      html.contains(#"href="/sources/heroes?where=height%3E%3D%2210000%22&#38;where=isAlive%3D"#))
   }
 
   @Test func aReadOnlyPageDeletesNothing() {
