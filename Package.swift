@@ -115,11 +115,12 @@ let package = Package(
     // The command line: what it writes, what a run is asked and answers, how its words are read, its SQL, its pages,
     // and the commands.
     .library("Terminal", dependsOn: ["AggregatorFiles", "AggregatorKit"]),
+    .library("Histogram"),
     .library(
       "Queries",
       dependsOn: [
-        "AggregatorFiles", "AggregatorKit", "AggregatorPostgres", "AggregatorTerminal",
-        "DeclaredSource",
+        "AggregatorFiles", "AggregatorHistogram", "AggregatorKit", "AggregatorPostgres",
+        "AggregatorTerminal", "DeclaredSource",
       ]),
     .library(
       "Arguments",
@@ -305,7 +306,8 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
   let rare = [
     "AggregatorArguments", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorCommand",
     "AggregatorCopy",
-    "AggregatorExport", "AggregatorImages", "AggregatorKit", "AggregatorLaws",
+    "AggregatorExport", "AggregatorHistogram", "AggregatorImages", "AggregatorKit",
+    "AggregatorLaws",
     "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL",
     "AggregatorServer", "AggregatorSettings", "AggregatorSync", "AggregatorTerminal",
     "AggregatorWeb", "CountriesSource", "HeroesSource", "ProductsSource", "UsersSource",
