@@ -23,7 +23,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   private let environment: PluginEnvironment
   private let chain: Result<any DataSource<P.Item>, SourceError>
   private let images: RecordImages<P.Item>
-  private let index: RecordIndex<P.Item>?
+  let index: RecordIndex<P.Item>?
   private let holdingSyncLock: SyncHolder
   private let duckDB: DuckDB?
 
@@ -348,9 +348,12 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   ) async throws -> SyncResult {
     let store = try environment.requiredStore()
     let sync = try plugin.sync(into: store, in: environment)
-    return try await holdingSyncLock {
+    let result = try await holdingSyncLock {
       await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)
     }
+    // A list that needs it says what is wrong.
+    if result.failure == nil { try? await index?.prepare() }
+    return result
   }
 }
 

@@ -13,7 +13,7 @@ package actor RecordIndex<Item: Record> {
   nonisolated let records: RecordStore<Item>
   private let fields: [Field<Item>]
   private let lacksDetails: @Sendable (Item) -> Bool
-  private var table: RecordTable?
+  private(set) var table: RecordTable?
   /// The fields of the table, the one that was needed last at the end.
   private var recent: [String] = []
   private var reading: Task<Result<RecordTable, SourceError>, Never>?
@@ -57,6 +57,16 @@ package actor RecordIndex<Item: Record> {
     recent.removeAll { read.columns[$0] == nil }
     self.table = read
     return read
+  }
+
+  /// Reads what a list that is selected or sorted by any field needs, so that the first one does not wait for it; only for
+  /// records whose values all have room.
+  package func prepare() async throws(SourceError) {
+    let count = try await records.store.status(of: records.source).records
+    guard count * fields.count <= Self.maxCount else { return }
+    for column in try await table(of: fields)?.columns.values.map(\.self) ?? [] {
+      _ = (column.facetShape, column.ascending)
+    }
   }
 
   private var reader: RecordTable.Reader<Item> {
