@@ -255,6 +255,15 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   // MARK: - The cached records
 
+  package func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int? {
+    guard let index, let store = environment.store, try await store.coverage(of: name).isComplete
+    else { return nil }
+    // Another order and other matches would be those of the service.
+    guard query.query == nil || page.summary.provenance?.origin == .cached else { return nil }
+    if query.query != nil, let total = page.summary.total { return total }
+    return try await index.count(matching: try query.query.map { try Query($0) })
+  }
+
   package func facets(_ query: ServedQuery) async throws -> [Facet] {
     let selection = try selection(of: query)
     let words = try query.query.map { try Query($0) }

@@ -105,6 +105,7 @@ extension ServedSource {
   var hasParquet: Bool { false }
   func observedKinds() -> [String: [RowSchema.Kind]] { [:] }
   func kinds() -> [String: ValueKind] { [:] }
+  func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
 }
 
 extension ServerRequest {
@@ -277,6 +278,9 @@ package protocol ServedSource: Sendable {
 
   func page(_ query: ServedQuery) async throws -> ServedListing
   func record(_ id: String, _ query: ServedQuery) async throws -> ServedListing
+  /// The number of records that a query without conditions matches, if all records are cached, and answered it; `nil` if
+  /// that is unknown.
+  func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int?
   /// How the cached records of a query are spread over values; none before records are cached.
   func facets(_ query: ServedQuery) async throws -> [Facet]
   func image(

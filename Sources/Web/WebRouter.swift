@@ -160,6 +160,9 @@ struct WebRouter: Sendable {
       content.schemaChanges = (try? await source.schemaChanges()) ?? []
     }
     content.list = await list
+    if case .success(let page)? = content.list, !query.readsIndex {
+      content.cachedCount = try? await source.cachedCount(of: query, page)
+    }
     return content
   }
 

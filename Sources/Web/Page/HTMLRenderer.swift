@@ -65,6 +65,9 @@ struct SourceContent: Sendable {
   /// `nil` only for the part ``HTMLFragment/detail``.
   var list: Result<ServedListing, Problem>?
 
+  /// The number of matching records, if all are cached and the list is neither narrowed nor sorted; `nil` if unknown.
+  var cachedCount: Int?
+
   var detail: DetailContent?
 
   var schemaChanges: [SchemaEntry] = []

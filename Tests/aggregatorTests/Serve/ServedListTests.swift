@@ -34,4 +34,23 @@ import Testing
     _ = try await source.page(ServedQuery(conditions: ["name~a"], order: "-name"))
     #expect(await source.index?.table?.readings == 1)
   }
+
+  @Test func `the matches of a complete list are counted, and none of them is out of reach`()
+    async throws
+  {
+    func count(_ words: String?) async throws -> Int? {
+      let query = ServedQuery(query: words, isForPeople: true)
+      return try await source.cachedCount(of: query, try await source.page(query))
+    }
+    #expect(try await count(nil) == nil)
+    let all = try await source.sync(pages: nil) { _ in }.passed
+    #expect(try await count(nil) == all)
+    #expect(try await source.delete("FR"))
+    #expect(try await count(nil) == all - 1)
+    let matches = try #require(try await count("an"))
+    let index = try #require(source.index)
+    #expect(try await index.count(matching: Query("an")) == matches)
+    let last = try await source.page(ServedQuery(query: "an", offset: matches - 1))
+    #expect(last.records.count == 1 && last.summary.total == matches)
+  }
 }

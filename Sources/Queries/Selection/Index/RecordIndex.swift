@@ -73,6 +73,16 @@ package actor RecordIndex<Item: Record> {
     RecordTable.Reader(records: records, fields: fields, lacksDetails: lacksDetails)
   }
 
+  /// The number of present records that match a query; `nil` if it is a search of more records than are counted.
+  package nonisolated func count(matching query: Query?) async throws(SourceError) -> Int? {
+    let count = try await records.store.status(of: records.source).records
+    guard query != nil else { return count }
+    guard count <= Self.maxSearched, let table = try await table(of: []) else { return nil }
+    return try await found(in: table, matching: query).count
+  }
+
+  private static var maxSearched: Int { 50_000 }
+
   /// The rows that match a query, by their rank; all without one.
   nonisolated func found(
     in table: RecordTable, matching query: Query?
