@@ -40,14 +40,16 @@ struct WebRouter: Sendable {
       return ServerResponse(
         200, asset.type, Array(asset.body.utf8),
         headers: [.init("Cache-Control", "private, max-age=31536000, immutable")])
-    case .list, .record:
-      if let change = try await change(of: path, request) { return change }
-      let id = path.pattern == .record ? path.id : nil
-      let content = try await content(of: api.source(named: path.source), id, part, request)
-      // The status of what was asked for.
-      let answer = part == .list ? content.list : content.detail?.answer ?? content.list
-      return html(
-        pages.page(content, part: part), status: answer?.failure?.status ?? 200)
+    case .record where path.id == "changes" && part == nil:
+      let source = try api.source(named: path.source)
+      // A record that is called so comes first.
+      let record = try? await source.record(path.id, ServedQuery(cache: .offline))
+      guard record?.records.isEmpty == false else {
+        return .redirect(
+          to: WebAddress.changes(source.name, since: request.parameter("since")), status: 308)
+      }
+      return try await list(path, request, pages, part)
+    case .list, .record: return try await list(path, request, pages, part)
     case .delete:
       let (source, query) = (try api.source(named: path.source), try Self.query(of: request))
       guard try await source.delete(path.id) else { throw Problem.unknownPath }
@@ -57,6 +59,20 @@ struct WebRouter: Sendable {
       _ = try await source.restore(path.id)
       return .redirect(to: WebAddress.record(source.name, path.id, query))
     }
+  }
+
+  /// A list, and the record beside it.
+  private func list(
+    _ path: RoutePath<PagePath>, _ request: ServerRequest, _ pages: HTMLRenderer,
+    _ part: HTMLFragment?
+  ) async throws -> ServerResponse {
+    if let change = try await change(of: path, request) { return change }
+    let id = path.pattern == .record ? path.id : nil
+    let content = try await content(of: api.source(named: path.source), id, part, request)
+    // The status of what was asked for.
+    let answer = part == .list ? content.list : content.detail?.answer ?? content.list
+    return html(
+      pages.page(content, part: part), status: answer?.failure?.status ?? 200)
   }
 
   /// The page for an error that no other page shows; strangers are clients whose access was not checked.
@@ -242,9 +258,9 @@ extension Problem {
 }
 
 extension ServerResponse {
-  fileprivate static func redirect(to address: String) -> ServerResponse {
+  fileprivate static func redirect(to address: String, status: Int = 303) -> ServerResponse {
     ServerResponse(
-      303, "text/plain; charset=utf-8", [],
+      status, "text/plain; charset=utf-8", [],
       headers: [.init("Location", address), .init("Cache-Control", "no-store")])
   }
 }

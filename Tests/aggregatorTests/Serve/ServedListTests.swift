@@ -1,11 +1,13 @@
 import AggregatorFakeServices
 import AggregatorKit
 import AggregatorSourceTesting
+import AggregatorTerminal
 import CountriesSource
 import Foundation
 import Testing
 
 @testable import AggregatorQueries
+@testable import AggregatorServer
 @testable import AggregatorWeb
 
 /// What a server knows of the cached list of a source.
@@ -42,7 +44,8 @@ import Testing
       let query = ServedQuery(query: words, isForPeople: true)
       return try await source.cachedCount(of: query, try await source.page(query))
     }
-    #expect(try await count(nil) == nil)
+    let none = ServedListing(records: [], summary: ListingSummary(count: 0))
+    #expect(try await source.cachedCount(of: ServedQuery(isForPeople: true), none) == nil)
     let all = try await source.sync(pages: nil) { _ in }.passed
     #expect(try await count(nil) == all)
     #expect(try await source.delete("FR"))
@@ -52,5 +55,31 @@ import Testing
     #expect(try await index.count(matching: Query("an")) == matches)
     let last = try await source.page(ServedQuery(query: "an", offset: matches - 1))
     #expect(last.records.count == 1 && last.summary.total == matches)
+  }
+
+  @Test func `changes are where records are, unless a record is called so`() async throws {
+    let environment = PluginEnvironment(
+      settings: Settings([:]), transport: HTTPTransport.standard, store: InMemoryStore())
+    let records = [ServedRecord("changes", "Changes of the sea")]
+    let router = WebRouter(
+      program: "aggregator",
+      api: API(
+        sources: [MadeUpSource.countries, MadeUpSource(name: "words", records: records)], sql: nil,
+        adding: nil, syncs: SyncJobs(in: environment), now: { MadeUpSource.now }))
+    func response(
+      _ source: String, _ query: [ServerRequest.Parameter]
+    ) async throws -> ServerResponse {
+      try await router.response(
+        to: ServerRequest(method: "GET", query: query),
+        for: RoutePath(.record, source, "changes"), readOnly: false)
+    }
+    let moved = try await response("countries", [.init("since", "7d")])
+    #expect(moved.status == 308 && moved.header("Location") == "/changes/countries?since=7d")
+    let shown = try await response("words", [])
+    guard case .bytes(let page) = shown.body else {
+      Issue.record("the page is a stream")
+      return
+    }
+    #expect(shown.status == 200 && String(decoding: page, as: UTF8.self).contains("of the sea"))
   }
 }
