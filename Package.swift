@@ -316,7 +316,8 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
   let rare = [
     "AggregatorArguments", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorCommand",
     "AggregatorCopy",
-    "AggregatorExport", "AggregatorImages", "AggregatorKit", "AggregatorLaws",
+    "AggregatorExport", "AggregatorImages", "AggregatorKit",
+    "AggregatorLaws",
     "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL",
     "AggregatorServer", "AggregatorSettings", "AggregatorSync", "AggregatorTerminal",
     "AggregatorWeb", "CountriesSource", "HeroesSource", "ProductsSource", "UsersSource",

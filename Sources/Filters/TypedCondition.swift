@@ -38,32 +38,41 @@ package struct TypedCondition: Hashable, Sendable {
     }
   }
 
+  /// True for a bound below, which `upper` makes a range of the same field.
+  package func isLowerBound(with upper: TypedCondition) -> Bool {
+    guard case .compare(let below, _) = test, case .compare(let above, _) = upper.test else {
+      return false
+    }
+    return field == upper.field && [.greater, .greaterOrEqual].contains(below)
+      && [.less, .lessOrEqual].contains(above)
+  }
+
   /// The condition as a part of a sentence: `price is below 20`.
-  ///
-  /// - Parameter label: The field, as people call it.
-  package func words(of label: String) -> String {
+  package func words(in wording: FilterWording) -> String {
+    let label = wording.label(field)
+    let values = values.map { $0.isEmpty ? "empty" : wording.value($0, field) }
     switch test {
     case .compare(let comparison, ""):
       return "\(label) is \(comparison == .equal ? "" : "not ")empty"
-    case .compare(let comparison, let value):
+    case .compare(let comparison, _):
+      let isDate = wording.isDate(field)
       let verb =
         switch comparison {
         case .equal: "is"
         case .notEqual: "is not"
         case .contains: "contains"
-        case .less: "is below"
-        case .lessOrEqual: "is at most"
-        case .greater: "is above"
-        case .greaterOrEqual: "is at least"
+        case .less: isDate ? "is before" : "is below"
+        case .lessOrEqual: isDate ? "is up to" : "is at most"
+        case .greater: isDate ? "is after" : "is above"
+        case .greaterOrEqual: isDate ? "is from" : "is at least"
         }
-      return "\(label) \(verb) \(value)"
-    case .oneOf(let values):
-      let shown = values.map { $0.isEmpty ? "empty" : $0 }
-      let last = shown.suffix(1).joined()
-      return shown.count > 1
-        ? "\(label) is \(shown.dropLast().joined(separator: ", ")) or \(last)"
+      return "\(label) \(verb) \(values[0])"
+    case .oneOf:
+      let last = values.suffix(1).joined()
+      return values.count > 1
+        ? "\(label) is \(values.dropLast().joined(separator: ", ")) or \(last)"
         : "\(label) is \(last)"
-    case .range(let low, let high): return "\(label) is from \(low) to \(high)"
+    case .range: return "\(label) is \(FilterWording.range(values))"
     case .pattern(let text, let ignoresCase):
       return "\(label) matches /\(text)/\(ignoresCase ? "i" : "")"
     }
@@ -94,6 +103,27 @@ package struct TypedCondition: Hashable, Sendable {
     } else {
       "(\(values.joined(separator: ", ")))"
     }
+  }
+}
+
+/// How people write the fields of a filter, and values of them.
+package struct FilterWording {
+  package let label: (_ field: String) -> String
+  package let value: (_ text: String, _ field: String) -> String
+  package let isDate: (_ field: String) -> Bool
+
+  package init(
+    label: @escaping (_ field: String) -> String,
+    value: @escaping (_ text: String, _ field: String) -> String = { text, _ in text },
+    isDate: @escaping (_ field: String) -> Bool = { _ in false }
+  ) {
+    (self.label, self.value, self.isDate) = (label, value, isDate)
+  }
+
+  /// A range: `10–20`.
+  package static func range(_ bounds: [String]) -> String {
+    let isWide = bounds.contains { $0.contains { " -".contains($0) } }
+    return bounds.joined(separator: isWide ? " – " : "–")
   }
 }
 

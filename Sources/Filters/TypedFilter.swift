@@ -62,6 +62,14 @@ package indirect enum TypedFilter: Hashable, Sendable {
     }
   }
 
+  /// True for a bound below, which `upper` makes a range of the same field.
+  package func isLowerBound(with upper: TypedFilter) -> Bool {
+    guard case .condition(let bound) = self, case .condition(let upper) = upper else {
+      return false
+    }
+    return bound.isLowerBound(with: upper)
+  }
+
   /// The filter as typed, with all values in quotes.
   ///
   /// It has no more parentheses in each other than what was typed, so that it can be parsed again.
@@ -78,12 +86,10 @@ package indirect enum TypedFilter: Hashable, Sendable {
   }
 
   /// The filter as a part of a sentence: `price is below 20 or name contains new`.
-  ///
-  /// - Parameter label: The name of a field, as people call it.
-  package func words(of label: (String) -> String) -> String {
+  package func words(in wording: FilterWording) -> String {
     func joined(_ parts: [TypedFilter], by joint: String) -> String {
       parts.map { part in
-        let text = part.words(of: label)
+        let text = part.words(in: wording)
         return switch part {
         case .condition, .not: text
         case .all, .any: "(\(text))"
@@ -91,8 +97,8 @@ package indirect enum TypedFilter: Hashable, Sendable {
       }.joined(separator: " \(joint) ")
     }
     return switch self {
-    case .condition(let condition): condition.words(of: label(condition.field))
-    case .not(let filter): "not (\(filter.words(of: label)))"
+    case .condition(let condition): condition.words(in: wording)
+    case .not(let filter): "not (\(filter.words(in: wording)))"
     case .all(let parts): joined(parts, by: "and")
     case .any(let parts): joined(parts, by: "or")
     }

@@ -110,7 +110,7 @@ enum PagePath: String, CaseIterable {
   /// Where a source is added.
   case add = "/add"
   case asset = "/assets/{file}"
-  /// The changes of the records of a source.
+  /// The changes of the records of a source; `/sources/{source}/changes`, which may be a record, leads here.
   case changes = "/changes/{source}"
   case list = "/sources/{source}"
   case record = "/sources/{source}/{id}"

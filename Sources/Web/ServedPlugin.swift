@@ -23,7 +23,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   private let environment: PluginEnvironment
   private let chain: Result<any DataSource<P.Item>, SourceError>
   private let images: RecordImages<P.Item>
-  private let index: RecordIndex<P.Item>?
+  let index: RecordIndex<P.Item>?
   private let holdingSyncLock: SyncHolder
   private let duckDB: DuckDB?
 
@@ -256,6 +256,15 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   // MARK: - The cached records
 
+  package func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int? {
+    guard let index, let store = environment.store, try await store.coverage(of: name).isComplete
+    else { return nil }
+    // Another order and other matches would be those of the service.
+    guard query.query == nil || page.summary.provenance?.origin == .cached else { return nil }
+    if query.query != nil, let total = page.summary.total { return total }
+    return try await index.count(matching: try query.query.map { try Query($0) })
+  }
+
   package func facets(_ query: ServedQuery) async throws -> [Facet] {
     let selection = try selection(of: query)
     let words = try query.query.map { try Query($0) }
@@ -320,6 +329,18 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     return history?.entries.map(SchemaEntry.init) ?? []
   }
 
+  package func kinds() async -> [String: ValueKind] {
+    guard let store = environment.store else { return [:] }
+    let records = plugin.recordStore(in: store)
+    let slice = try? await store.records(of: name, matching: [], after: 0, limit: 100)
+    var items = slice.map { records.decoded($0.records).0 } ?? []
+    if items.isEmpty {
+      items = (try? await plugin.bundled.page(PageRequest(limit: 100)).records) ?? []
+    }
+    return Dictionary(
+      plugin.fields.map { ($0.name, ValueKind(of: $0, in: items)) }, uniquingKeysWith: { $1 })
+  }
+
   package func observedKinds() async -> [String: [RowSchema.Kind]] {
     guard let store = environment.store,
       let history = try? await plugin.recordStore(in: store).schemaHistory()
@@ -337,9 +358,12 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   ) async throws -> SyncResult {
     let store = try environment.requiredStore()
     let sync = try plugin.sync(into: store, in: environment)
-    return try await holdingSyncLock {
+    let result = try await holdingSyncLock {
       await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)
     }
+    // A list that needs it says what is wrong.
+    if result.failure == nil { try? await index?.prepare() }
+    return result
   }
 }
 
@@ -384,12 +408,14 @@ extension JSON {
 }
 
 extension ServedRecord.Line {
-  fileprivate init?<Item>(_ field: Field<Item>, of record: Item) {
-    let value = field[record].cell
+  fileprivate init?<Item: Record>(_ field: Field<Item>, of record: Item) {
+    let (json, id) = (field[record], record.id.description)
+    let value = json.cell
     guard !value.isEmpty else { return nil }
     self.init(
-      field: field.name, label: field.label, value: value, isLink: value.webAddress != nil)
-    if case .array(let elements) = field[record] { self.elements = elements.map(\.cell) }
+      field: field.name, label: field.label, value: value,
+      json: value == id ? nil : json, isLink: value.webAddress != nil)
+    if case .array(let elements) = json { self.elements = elements.map(\.cell) }
     isSelecting = !field.isDetail
   }
 }

@@ -104,6 +104,8 @@ extension ServedQuery {
 extension ServedSource {
   var hasParquet: Bool { false }
   func observedKinds() -> [String: [RowSchema.Kind]] { [:] }
+  func kinds() -> [String: ValueKind] { [:] }
+  func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
 }
 
 extension ServerRequest {
@@ -276,6 +278,9 @@ package protocol ServedSource: Sendable {
 
   func page(_ query: ServedQuery) async throws -> ServedListing
   func record(_ id: String, _ query: ServedQuery) async throws -> ServedListing
+  /// The number of records that a query without conditions matches, if all records are cached, and answered it; `nil` if
+  /// that is unknown.
+  func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int?
   /// How the cached records of a query are spread over values; none before records are cached.
   func facets(_ query: ServedQuery) async throws -> [Facet]
   func image(
@@ -293,6 +298,8 @@ package protocol ServedSource: Sendable {
   func restore(_ id: String) async throws -> Bool
   /// The changes of the members of the rows, the latest ones last.
   func schemaChanges() async throws -> [SchemaEntry]
+  /// The kinds of the values that cached records have, by the names of fields.
+  func kinds() async -> [String: ValueKind]
   /// The kinds of values, by the names of fields, for fields that may have any.
   func observedKinds() async -> [String: [RowSchema.Kind]]
   /// Downloads the records of the service, all of them or `pages` pages.
@@ -306,7 +313,10 @@ package struct ServedRecord: Record {
     /// The name of the field.
     var field = ""
     package let label: String
+    /// The exact value as a text.
     package let value: String
+    /// The value, to be written as people do; `nil` for an ID, which is shown as it is.
+    var json: JSON?
     /// True if the value is a web address of the service, which may be a link if its scheme is `http` or `https`.
     var isLink = false
     /// The elements of a list; empty for anything else.

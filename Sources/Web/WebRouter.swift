@@ -41,14 +41,16 @@ struct WebRouter: Sendable {
       return ServerResponse(
         200, asset.type, Array(asset.body.utf8),
         headers: [.init("Cache-Control", "private, max-age=31536000, immutable")])
-    case .list, .record:
-      if let change = try await change(of: path, request) { return change }
-      let id = path.pattern == .record ? path.id : nil
-      let content = try await content(of: api.source(named: path.source), id, part, request)
-      // The status of what was asked for.
-      let answer = part == .list ? content.list : content.detail?.answer ?? content.list
-      return html(
-        pages.page(content, part: part), status: answer?.failure?.status ?? 200)
+    case .record where path.id == "changes" && part == nil:
+      let source = try api.source(named: path.source)
+      // A record that is called so comes first.
+      let record = try? await source.record(path.id, ServedQuery(cache: .offline))
+      guard record?.records.isEmpty == false else {
+        return .redirect(
+          to: WebAddress.changes(source.name, since: request.parameter("since")), status: 308)
+      }
+      return try await list(path, request, pages, part)
+    case .list, .record: return try await list(path, request, pages, part)
     case .delete:
       let (source, query) = (try api.source(named: path.source), try Self.query(of: request))
       guard try await source.delete(path.id) else { throw Problem.unknownPath }
@@ -58,6 +60,20 @@ struct WebRouter: Sendable {
       _ = try await source.restore(path.id)
       return .redirect(to: WebAddress.record(source.name, path.id, query))
     }
+  }
+
+  /// A list, and the record beside it.
+  private func list(
+    _ path: RoutePath<PagePath>, _ request: ServerRequest, _ pages: HTMLRenderer,
+    _ part: HTMLFragment?
+  ) async throws -> ServerResponse {
+    if let change = try await change(of: path, request) { return change }
+    let id = path.pattern == .record ? path.id : nil
+    let content = try await content(of: api.source(named: path.source), id, part, request)
+    // The status of what was asked for.
+    let answer = part == .list ? content.list : content.detail?.answer ?? content.list
+    return html(
+      pages.page(content, part: part), status: answer?.failure?.status ?? 200)
   }
 
   /// The page for an error that no other page shows; strangers are clients whose access was not checked.
@@ -80,7 +96,7 @@ struct WebRouter: Sendable {
   private static func query(of request: ServerRequest) throws(Problem) -> ServedQuery {
     let parameters: Set = [
       "query", "limit", "cursor", "offset", "cache", "where", "sort", "fields", "filters",
-      "deleted", "view", "field", "operator", "value", "column", "position",
+      "deleted", "view", "field", "operator", "value", "to", "column", "position",
     ]
     var query = try ServedQuery(request, knowing: parameters, isForPeople: true)
     query.showsFilters = request.parameter("filters") != nil
@@ -114,13 +130,9 @@ struct WebRouter: Sendable {
           + "Max-Age=31536000; HttpOnly; SameSite=Strict")
       return response
     }
-    if let field = request.parameter("field") {
-      let symbol = request.parameter("operator") ?? "="
-      let value = symbol == "empty" ? "" : request.parameter("value") ?? ""
-      guard
-        let condition = TypedCondition(field, operator: symbol == "empty" ? "=" : symbol, value)
-      else { throw Problem(400, "invalidRequest", "invalid value for operator") }
-      query.conditions.append(condition.quoted)
+    if let form = FilterForm(request) {
+      let kind = await source.kinds()[form.field] ?? .any
+      query.conditions.append(try form.condition(of: kind))
       query.cursor = nil
       query.offset = nil
       return response(query)
@@ -158,12 +170,16 @@ struct WebRouter: Sendable {
         id: id, answer: await Self.result { try await source.record(id, query) },
         history: try? await source.history(of: id))
     }
+    if part != .detail, source.hasStore { content.kinds = await source.kinds() }
     if part != .detail, query.showsFilters { content.facets = try await source.facets(query) }
     if part != .detail, query.query == nil, query.cursor == nil {
       // A store that cannot be read is reported by the list.
       content.schemaChanges = (try? await source.schemaChanges()) ?? []
     }
     content.list = await list
+    if case .success(let page)? = content.list, !query.readsIndex {
+      content.cachedCount = try? await source.cachedCount(of: query, page)
+    }
     return content
   }
 
@@ -243,9 +259,9 @@ extension Problem {
 }
 
 extension ServerResponse {
-  fileprivate static func redirect(to address: String) -> ServerResponse {
+  fileprivate static func redirect(to address: String, status: Int = 303) -> ServerResponse {
     ServerResponse(
-      303, "text/plain; charset=utf-8", [],
+      status, "text/plain; charset=utf-8", [],
       headers: [.init("Location", address), .init("Cache-Control", "no-store")])
   }
 }

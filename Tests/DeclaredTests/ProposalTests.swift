@@ -43,6 +43,29 @@ struct ProposalTests {
     #expect(IDInference(rows: rows, noun: nil).unique == [JSONPath("a")])
   }
 
+  @Test func `what is no field is named`() {
+    let wide = JSON.object((0..<30).map { JSON.Member("m\($0)", .integer($0)) })
+    let row: JSON = [
+      "id": 1, "name": "a", "tags": ["x"], "none": [], "lines": [["sku": 1]], "grid": [[1]],
+      "maker": ["name": "b", "plants": ["c"], "owner": ["name": "d"], "empty": []],
+      "mixed": "text",
+    ]
+    let other: JSON = ["id": 2, "lines": [], "mixed": [["x": 1]], "late": [["y": 1]]]
+    let nested = FieldInference(rows: [row, other], id: [.root.appending("id")])
+    let fields = nested.fields
+    #expect(Set(fields.map(\.name)) == ["name", "tags", "maker.name", "mixed"])
+    let leftOut = nested.leftOut(of: fields)
+    #expect(leftOut.values.isEmpty)
+    #expect(
+      leftOut.nested.map(\.fieldName) == [
+        "lines", "grid", "maker.plants", "maker.owner", "late",
+      ])
+    let many = FieldInference(rows: [wide], id: [])
+    let rest = many.leftOut(of: many.fields)
+    #expect(rest.nested.isEmpty && rest.values.count == 30 - FieldInference.maxFields)
+    #expect(Set(rest.values + many.fields.map(\.path)).count == 30)
+  }
+
   /// A way to page, as a service with 47 records.
   struct Service: CustomTestStringConvertible, Sendable {
     let name: String

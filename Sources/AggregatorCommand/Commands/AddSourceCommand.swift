@@ -546,7 +546,9 @@ extension Proposal {
   /// The evidence as lines of a key, its value and the reason.
   fileprivate var table: String {
     // Fields are a list of any length.
-    let width = min(evidence.filter { $0.key != "fields" }.map(\.value.count).max() ?? 0, 40)
+    let width = min(
+      evidence.filter { !["fields", "left out"].contains($0.key) }.map(\.value.count).max() ?? 0, 40
+    )
     return evidence.map { line in
       let key = line.key + String(repeating: " ", count: max(1, 8 - line.key.count))
       let value = line.value + String(repeating: " ", count: max(0, width - line.value.count))

@@ -9,12 +9,7 @@ struct FieldInference {
 
   /// The fields without the ID: titles first, then short values that differ, then the rest.
   var fields: [Manifest.DeclaredField] {
-    // Every record has a field `id`.
-    var seen: Set<JSONPath> = id == [.root.appending("id")] ? Set(id) : []
-    var paths: [JSONPath] = []
-    for row in rows.prefix(100) {
-      for path in row.fieldPaths where seen.insert(path).inserted { paths.append(path) }
-    }
+    let paths = paths(\.fieldPaths)
     let values = values(at: paths)
     var columns: [(path: JSONPath, score: Double)] = []
     for path in paths {
@@ -23,6 +18,23 @@ struct FieldInference {
     }
     let best = columns.sorted { $0.score > $1.score }.prefix(Self.maxFields)
     return best.map { Manifest.DeclaredField(name: $0.path.fieldName, path: $0.path) }
+  }
+
+  /// The members of rows that are not among `fields`: of values one by one, and of what has values inside.
+  func leftOut(of fields: [Manifest.DeclaredField]) -> (values: [JSONPath], nested: [JSONPath]) {
+    let chosen = Set(fields.map(\.path))
+    let (all, nested) = (paths(\.fieldPaths), paths(\.nestedPaths))
+    let values = values(at: all)
+    return (
+      all.filter { !chosen.contains($0) && values[$0]?.isEmpty == false },
+      nested.filter { !chosen.contains($0) && !all.contains($0) }
+    )
+  }
+
+  private func paths(_ paths: (JSON) -> [JSONPath]) -> [JSONPath] {
+    // Every record has a field `id`.
+    var seen: Set<JSONPath> = id == [.root.appending("id")] ? Set(id) : []
+    return rows.prefix(100).flatMap(paths).filter { seen.insert($0).inserted }
   }
 
   /// The values of the rows at paths of fields, as far as they have any.
@@ -104,6 +116,18 @@ extension JSON {
       case .object: return member.value.scalars(below: path, depth: 0).map(\.path)
       default: return [path]
       }
+    }
+  }
+
+  /// The paths of lists and objects in a row that are not ``fieldPaths``.
+  fileprivate var nestedPaths: [JSONPath] {
+    members.flatMap { member -> [JSONPath] in
+      let path = JSONPath.root.appending(member.name)
+      if let elements = member.value.array {
+        return elements.contains { $0.isObject || $0.array != nil } ? [path] : []
+      }
+      return member.value.members.filter { $0.value.array?.isEmpty == false || $0.value.isObject }
+        .map { path.appending($0.name) }
     }
   }
 

@@ -383,9 +383,11 @@ package struct Prober: Sendable {
       return
     }
     let inference = FieldInference(rows: rows, id: proposal.manifest.id)
+    var leftOut: (values: [JSONPath], nested: [JSONPath]) = ([], [])
     if proposal.manifest.fields.isEmpty {
       let all = FieldInference(rows: sent + described, id: proposal.manifest.id)
       proposal.manifest.fields = all.fields
+      leftOut = all.leftOut(of: all.fields)
     }
     if proposal.manifest.kinds.isEmpty {
       proposal.manifest.kinds = ValueKinds(describedBy: described.first, sentIn: sent)
@@ -395,6 +397,11 @@ package struct Prober: Sendable {
       "fields", names.prefix(5).joined(separator: ", "),
       names.count > 5 ? "\(names.count - 5) more" : "")
     chooseTables(&proposal, sent)
+    let tables = Set(proposal.manifest.tables.map(\.path))
+    proposal.noteLeftOut(
+      leftOut.nested.filter { !tables.contains($0) },
+      "lists or objects inside; SQL has them in _row")
+    proposal.noteLeftOut(leftOut.values, "more than \(FieldInference.maxFields) fields")
     let manifest = proposal.manifest
     if manifest.title == nil {
       proposal.manifest.title = inference.path(

@@ -3,7 +3,7 @@ package import AggregatorKit
 /// A manifest that was inferred from the responses of an API, and the evidence for each part of it.
 package struct Proposal: Sendable {
   package struct Evidence: Sendable {
-    /// The subject: `rows`, `id`, `fields`, `paging` or `total`, and of a probe `item`, `search`, `size` or `depth`.
+    /// The subject: `rows`, `id`, `fields`, `left out`, `paging` or `total`, and of a probe `item`, `search`, `size` or `depth`.
     package var key: String
     package var value: String
     package var reason: String
@@ -114,6 +114,12 @@ package struct Proposal: Sendable {
 
   mutating func note(_ key: String, _ value: String, _ reason: String) {
     evidence.append(Evidence(key: key, value: value, reason: reason))
+  }
+
+  /// Names members of rows that are no fields.
+  mutating func noteLeftOut(_ paths: [JSONPath], _ reason: String) {
+    guard !paths.isEmpty else { return }
+    note("left out", paths.map(\.fieldName).joined(separator: ", "), reason)
   }
 }
 

@@ -43,7 +43,7 @@ struct Badge {
       <div class="panel">
       <p dir="auto">\(origin.explanation).</p>
       <dl>\(provenance.fetchedAt.map { date in
-        #"<div><dt>Fetched</dt><dd><time datetime="\#(date.iso8601)">\#(date.forPeople)</time></dd></div>"#
+        #"<div><dt>Fetched</dt><dd><time datetime="\#(date.iso8601)">\#(date.written)</time></dd></div>"#
       })\(provenance.endpoint.map { endpoint in
         #"<div><dt>From</dt><dd dir="auto">\#(endpoint.safeLine)</dd></div>"#
       })</dl>
@@ -56,13 +56,5 @@ struct Badge {
       })</p>
       </div></details>
       """
-  }
-}
-
-extension Date {
-  /// For example `2026-11-21 20:47 UTC`.
-  fileprivate var forPeople: String {
-    let text = iso8601
-    return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
   }
 }

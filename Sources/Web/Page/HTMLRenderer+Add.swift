@@ -77,8 +77,8 @@ extension HTMLRenderer {
     }
     let cells = proposal.rows.map { row in
       columns.map { name in
-        let value = row.members.first { $0.name == name }?.value.cell ?? ""
-        return #"<td dir="auto">\#(value.oneLine(atMost: 80).safeLine)</td>"# as HTML
+        let value = row.members.first { $0.name == name }?.value ?? .null
+        return #"<td dir="auto">\#(HTML(value, of: name, atMost: 80))</td>"# as HTML
       }
     }
     return """

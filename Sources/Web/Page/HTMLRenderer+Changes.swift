@@ -59,10 +59,10 @@ extension HTMLRenderer {
       : summary.isCut ? "The first \(summary.count.grouped) changes" : summary.text.capitalizedFirst
     let days = Dictionary(grouping: changes.entries) { $0.date.prefix(10) }
     return """
-      <p class="count">\(count)\(summary.date.map { " since \($0.iso8601.prefix(16).replacing("T", with: " ")) UTC" } ?? "")</p>
+      <p class="count">\(count)\(summary.date.map { " since \($0.written)" } ?? "")</p>
       \(summary.warnings(of: source.name).map { #"<p class="note" dir="auto">\#($0.warning.message.safeLine.capitalizedFirst)</p>"# })
       \(days.sorted { $1.key < $0.key }.map { day, entries in
-        "<h2>\(String(day))</h2>\n<ul class=\"changes\">\(entries.sorted { $0.kind.order < $1.kind.order }.map { item($0, source) })</ul>\n"
+        "<h2>\(String(day).writtenDay)</h2>\n<ul class=\"changes\">\(entries.sorted { $0.kind.order < $1.kind.order }.map { item($0, source) })</ul>\n"
       })
       """
   }
@@ -84,11 +84,12 @@ extension HTMLRenderer {
 
   private func differences(_ change: ChangeEntry, _ source: any ServedSource) -> [HTML] {
     change.names.map { name in
-      let values = change.values(of: name)
+      let excerpts = change.values(of: name)
+      let (old, new) = (change.before[name], change.after[name])
       let label = source.fields.first { $0.id == name }?.label ?? name
       return """
-        <span class="difference">\(label.safeLine) <del dir="auto">\(values.before)</del> → \
-        <ins dir="auto">\(values.after)</ins></span>
+        <span class="difference">\(label.safeLine) <del dir="auto">\(old?.written(in: name) ?? excerpts.before)</del> → \
+        <ins dir="auto">\(new?.written(in: name) ?? excerpts.after)</ins></span>
         """
     }
   }
@@ -96,8 +97,8 @@ extension HTMLRenderer {
   /// The history of a record, as a part of its card.
   func history(_ history: ServedHistory, _ source: any ServedSource) -> HTML {
     let facts = [
-      "First seen \(history.firstSeen.iso8601.prefix(10))",
-      history.knownSince.map { "Changes before \($0.iso8601.prefix(10)) are not known" },
+      "First seen \(history.firstSeen.iso8601.writtenDay)",
+      history.knownSince.map { "Changes before \($0.iso8601.writtenDay) are not known" },
       history.isComplete ? nil : "Earlier changes are not shown",
     ]
     let entries = history.entries.map { change -> HTML in
@@ -108,7 +109,7 @@ extension HTMLRenderer {
         case .removed: "Removed by the service"
         }
       return """
-        <li class="\(change.kind.rawValue)"><time class="kind">\(String(change.date.prefix(10)))</time> \
+        <li class="\(change.kind.rawValue)"><time class="kind" datetime="\(change.date)">\(change.date.writtenDay)</time> \
         \(words) \(differences(change, source))</li>
 
         """

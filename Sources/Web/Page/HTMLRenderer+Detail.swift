@@ -117,6 +117,8 @@ extension HTMLRenderer {
         <a href="\(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\
         \(address.safeLine)</a>
         """
+      } else if let written = line.written {
+        written
       } else {
         "\(line.value.safeParagraphs)"
       }

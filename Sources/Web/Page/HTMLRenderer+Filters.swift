@@ -6,17 +6,20 @@ import AggregatorTerminal
 // What a list is narrowed and sorted by, and how it can be.
 
 extension HTMLRenderer {
-  /// The filters of a list in words, each with a link that removes it.
+  /// What a list is narrowed by in words, each with a link that removes it.
   func chips(_ content: SourceContent) -> HTML? {
     let filters = Self.filters(of: content.query)
     guard !filters.isEmpty else { return nil }
     let chips = filters.enumerated().map { index, filter -> HTML in
-      var rest = filters.map(\.quoted)
+      var rest = filters
       rest.remove(at: index)
-      let words = filter.words { label(of: $0, content) }.safeLine
+      let conditions = rest.map { $0.map(\.quoted).joined(separator: " and ") }
+      let wording = wording(content) { $0 }
       return """
-        <li><a class="chip" href="\(narrowed(content) { $0.conditions = rest })">\
-        <span class="visually-hidden">Remove: </span><bdi>\(words)</bdi>\(Icon.close.html)</a></li>
+        <li><a class="chip" href="\(narrowed(content) { $0.conditions = conditions })" \
+        title="\(filter.map(\.quoted).joined(separator: " and ").safeLine)">\
+        <span class="visually-hidden">Remove: </span>\
+        <bdi>\(Self.words(of: filter, in: wording, between: "").safeLine)</bdi>\(Icon.close.html)</a></li>
         """
     }
     let clear: HTML? =
@@ -26,29 +29,68 @@ extension HTMLRenderer {
     return #"<ul class="chips" aria-label="Filters">\#(chips)\#(clear)</ul>"#
   }
 
-  /// The filters that must all hold, each for itself; none of texts that are no filters.
-  static func filters(of query: ServedQuery) -> [TypedFilter] {
-    query.conditions.flatMap { (try? TypedFilter($0).conjuncts) ?? [] }
+  /// The filters that must all hold, but the bounds of a range together; none of texts that are no filters.
+  static func filters(of query: ServedQuery) -> [[TypedFilter]] {
+    var rest = query.conditions.flatMap { (try? TypedFilter($0).conjuncts) ?? [] }
+    var filters: [[TypedFilter]] = []
+    while let first = rest.first {
+      rest.removeFirst()
+      let other = rest.firstIndex { first.isLowerBound(with: $0) || $0.isLowerBound(with: first) }
+      guard let bound = other.map({ rest.remove(at: $0) }) else {
+        filters.append([first])
+        continue
+      }
+      filters.append(first.isLowerBound(with: bound) ? [first, bound] : [bound, first])
+    }
+    return filters
+  }
+
+  /// A filter as `price is at least 10`; `verb` is that of a range, `price is 10–20`.
+  private static func words(
+    of filter: [TypedFilter], in wording: FilterWording, between verb: String
+  ) -> String {
+    guard filter.count == 2, let field = filter[0].conditions.first?.field else {
+      return filter[0].words(in: wording)
+    }
+    let bounds = filter.flatMap(\.conditions).flatMap(\.values).map { wording.value($0, field) }
+    return "\(wording.label(field))\(verb) \(FilterWording.range(bounds))"
+  }
+
+  private func wording(
+    _ content: SourceContent, _ change: @escaping (String) -> String
+  ) -> FilterWording {
+    FilterWording(
+      label: { change(label(of: $0, content)) }, value: { written($0, of: $1, content) },
+      isDate: { content.kinds[$0] == .date })
+  }
+
+  /// The value of a condition as people write it.
+  private func written(_ text: String, of field: String, _ content: SourceContent) -> String {
+    let value: JSON? =
+      switch content.kinds[field] {
+      case .number: Int(text).map(JSON.integer) ?? Double(text).map(JSON.number)
+      case .bool: ["true": true, "false": false][text]
+      case .date: .string(text)
+      case .text, .list, .any, nil: nil
+      }
+    return value?.written(in: field) ?? text
   }
 
   /// What the list is narrowed by and in which order it is, as the end of a sentence; `nil` for neither.
   func selectionWords(_ content: SourceContent) -> String? {
     let filters = Self.filters(of: content.query)
+    let wording = wording(content, \.lowercasedFirst)
     let conditions = filters.map { filter in
-      let words = filter.words { label(of: $0, content).lowercasedFirst }
-      return if case .any = filter, filters.count > 1 { "(\(words))" } else { words }
+      let words = Self.words(of: filter, in: wording, between: " is")
+      return if case .any = filter[0], filters.count > 1 { "(\(words))" } else { words }
     }
     let order = content.query.order.map { text in
       let keys = text.split(separator: ",").map { key in
         let isDescending = key.hasPrefix("-")
         let name = String(isDescending ? key.dropFirst() : key)
-        let shown = (try? content.list?.get())?.columns ?? []
-        let isNumber = (shown + content.source.fields).first { $0.id == name }?.isNumeric == true
-        let direction =
-          isNumber
-          ? (isDescending ? ", highest first" : ", lowest first")
-          : (isDescending ? ", descending" : "")
-        return label(of: name, content).lowercasedFirst + direction
+        let orders = (content.kinds[name] ?? .any).orders
+        let way = isDescending ? orders.descending : orders.ascending
+        return "\(label(of: name, content).lowercasedFirst), \(way)"
       }
       return "sorted by \(keys.joined(separator: ", then by "))"
     }
@@ -73,32 +115,61 @@ extension HTMLRenderer {
   /// The form of a condition, and the values that the records have.
   func filters(_ content: SourceContent) -> HTML? {
     guard content.query.showsFilters, content.source.hasStore else { return nil }
-    let operators = [
-      ("=", "is"), ("!=", "is not"), ("~", "contains"), (">=", "is at least"), ("<=", "is at most"),
-      ("empty", "is empty"),
-    ]
+    let fields = content.source.fields.map { field -> HTML in
+      let kind = content.kinds[field.id] ?? .any
+      return """
+        <option value="\(field.id)" data-kind="\(kind.rawValue)"\
+        \(attribute: "data-choices", choices(of: field.id, kind, content))>\(field.label.fieldLabel)</option>
+        """
+    }
+    // What needs two values needs the script.
+    let comparisons = FilterForm.comparisons.map { name, words, kinds -> HTML in
+      let isHidden: HTML? = name == FilterForm.between ? " hidden disabled" : nil
+      return """
+        <option value="\(name)" data-kinds="\(kinds.map(\.rawValue).joined(separator: " "))"\(isHidden)>\(words)</option>
+        """
+    }
     return """
       <section class="filters" aria-label="Filter">
       <form action="\(WebAddress.list(content.source.name, ServedQuery()))" method="get">
       \(hiddenFields(content.query.forLinks))
-      <select name="field" aria-label="Field">\(content.source.fields.map {
-        #"<option value="\#($0.id)">\#($0.label.fieldLabel)</option>"#
-      })</select>
-      <select name="operator" aria-label="Comparison">\(operators.map {
-        #"<option value="\#($0.0)">\#($0.1)</option>"#
-      })</select>
+      <select name="field" aria-label="Field">\(fields)</select>
+      <select name="operator" aria-label="Comparison">\(comparisons)</select>
       <input name="value" aria-label="Value" autocomplete="off" dir="auto">
+      <select name="value" aria-label="Value" hidden disabled></select>
+      <input name="to" aria-label="End of the range" autocomplete="off" placeholder="to" hidden disabled>
       <button type="submit" class="button">Add filter</button>
+      <p class="note failed" id="filter-problem" role="alert"></p>
       </form>
       \(content.facets.isEmpty ? nil : #"<div class="facets" tabindex="0" role="group" aria-label="Values">\#(content.facets.map { facet($0, content) })</div>"#)
       </section>
       """
   }
 
+  /// What people call a value, or a range of numbers.
+  private func words(of value: Facet.Value, _ facet: Facet, _ content: SourceContent) -> String {
+    guard facet.isRange else { return written(value.text, of: facet.field, content) }
+    return value.text.replacing(/-?[0-9]+(\.[0-9]+)?(?![0-9-])/) {
+      written(String($0.output.0), of: facet.field, content)
+    }
+  }
+
+  /// The values of a field that has few, each with its words, as JSON; `nil` for any other.
+  private func choices(
+    of field: String, _ kind: ValueKind, _ content: SourceContent
+  ) -> String? {
+    let facet = content.facets.first { $0.field == field && !$0.isRange && $0.others == 0 }
+    let values = kind == .bool ? ["true", "false"] : facet?.values.map(\.text) ?? []
+    guard !values.isEmpty else { return nil }
+    return JSON.array(
+      values.map { .array([.string($0), .string(written($0, of: field, content).safeLine)]) }
+    ).text
+  }
+
   private func facet(_ facet: Facet, _ content: SourceContent) -> HTML {
     let most = facet.values.map(\.count).max() ?? 1
     func item(
-      _ value: HTML, _ count: Int, _ condition: String, label: String = "", isBar: Bool = true
+      _ value: HTML, _ count: Int, _ condition: String, label: String? = nil, isBar: Bool = true
     ) -> HTML {
       let address = narrowed(content) { $0.conditions.append(condition) }
       // In hundredths of the largest one.
@@ -108,12 +179,14 @@ extension HTMLRenderer {
         ? #"<rect y="\#(100 - length)" width="100" height="\#(length)"/>"#
         : #"<rect width="\#(length)" height="100"/>"#
       return """
-        <li><a href="\(address)"\(attribute: "title", facet.isRange ? "\(label): \(count.grouped)" : nil)><bdi>\(value)</bdi> <span class="number">\(count.grouped)</span>\
+        <li><a href="\(address)"\(attribute: "title", label)><bdi>\(value)</bdi> <span class="number">\(count.grouped)</span>\
         <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">\(bar)</svg></a></li>
         """
     }
-    let values = facet.values.map {
-      item("\($0.text.safeLine)", $0.count, $0.condition, label: $0.text.safeLine)
+    let values = facet.values.map { value -> HTML in
+      let text = words(of: value, facet, content).safeLine
+      let label = facet.isRange ? "\(text): \(value.count.grouped)" : value.text.safeLine
+      return item("\(text)", value.count, value.condition, label: label)
     }
     let missing: HTML? =
       facet.missing > 0
@@ -125,8 +198,9 @@ extension HTMLRenderer {
     let ends: HTML? =
       facet.isRange
       ? """
-      <p class="ends" aria-hidden="true"><bdi>\(facet.values.first?.text.safeLine ?? "")</bdi>\
-      <bdi>\(facet.values.last?.text.safeLine ?? "")</bdi></p>
+      <p class="ends" aria-hidden="true">\([facet.values.first, facet.values.last].compactMap(\.self).map {
+        "<bdi>\(words(of: $0, facet, content).safeLine)</bdi>" as HTML
+      })</p>
       """ : nil
     return """
       <section><h2>\(facet.label.fieldLabel)</h2>

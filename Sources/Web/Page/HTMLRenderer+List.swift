@@ -118,7 +118,7 @@ extension HTMLRenderer {
       "\(count.grouped) \(count == 1 ? noun.singular : noun.plural)"
     }
     let count: HTML =
-      if let total = page.summary.total {
+      if let total = page.summary.total ?? content.cachedCount {
         amount(total)
       } else if page.summary.next == nil, content.query.cursor == nil {
         amount(page.records.count)
@@ -133,9 +133,8 @@ extension HTMLRenderer {
   /// The way to a position among the cached records.
   private func jump(_ page: ServedListing, _ content: SourceContent) -> HTML? {
     let query = content.query
-    guard query.readsIndex, let total = page.summary.total, total > page.records.count else {
-      return nil
-    }
+    let total = query.readsIndex ? page.summary.total : content.cachedCount
+    guard let total, total > page.records.count, query.cache != .live else { return nil }
     return """
       <form class="jump" action="\(WebAddress.list(content.source.name, ServedQuery()))" method="get">
       \(hiddenFields(query.forLinks))<label>Go to no. <input type="number" name="position" min="1" \
@@ -171,7 +170,7 @@ extension HTMLRenderer {
     \(picture(of: record, source, query.cache))
     <span class="words"><span class="name" dir="auto">\(record.name.safeLine)</span>\
     \(record.summary.prefix(3).map {
-      #"<span class="fact"><span class="label">\#($0.label.fieldLabel)</span> <bdi>\#($0.value.safeLine)</bdi></span>"#
+      #"<span class="fact"><span class="label">\#($0.label.fieldLabel)</span> <bdi>\#(HTML($0))</bdi></span>"#
     })\
     </span></a></li>
 
@@ -225,7 +224,7 @@ extension HTMLRenderer {
       }
       return """
         <span class="fact"><span class="label">\(label.fieldLabel)</span> \
-        <bdi>\(line.value.safeLine)</bdi></span>
+        <bdi>\(HTML(line))</bdi></span>
         """
     }
     return """

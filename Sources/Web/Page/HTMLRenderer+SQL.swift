@@ -64,7 +64,7 @@ extension HTMLRenderer {
     }
     let isStored = !keys.isEmpty && keys.allSatisfy { columns.contains($0.name) }
     let order = keys.map { $0.name.sqlSpelling + ($0.isDescending ? " DESC" : "") }
-    let conditions = filters(of: content.query).compactMap { $0.sql(in: columns) }
+    let conditions = filters(of: content.query).joined().compactMap { $0.sql(in: columns) }
     return query(
       of: content.source.name,
       where: conditions.isEmpty ? nil : conditions.joined(separator: " AND "),

@@ -39,16 +39,18 @@ extension HTMLRenderer {
       <div class="bar"><p class="count" data-announce>\
       \(found == 0 ? "No matches" : "Matches") for “<bdi>\(query.safeLine)</bdi>”\
       \(found == 0 ? "" : " in \(found.of("source"))")\(failures)</p></div>
-      \(ordered(content.answers).map { results($0, content.query) })
+      \(content.answers.filter { !$0.isEmpty }.map { results($0, content.query) })
+      \(noMatches(content.answers.filter(\.isEmpty).map(\.source.noun.plural.safeLine)))
       </section>
       """
   }
 
-  /// The answers, those with matches or a failure first.
-  private func ordered(_ answers: [SourceListing]) -> [SourceListing] {
-    let isEmpty = answers.map { (try? $0.page.get())?.records.isEmpty == true }
-    let pairs = zip(answers, isEmpty)
-    return pairs.filter { !$0.1 }.map(\.0) + pairs.filter(\.1).map(\.0)
+  /// The sources without matches, in one sentence.
+  private func noMatches(_ names: [String]) -> HTML? {
+    guard let last = names.last else { return nil }
+    let others = names.dropLast().joined(separator: ", ")
+    return
+      #"<p class="note nothing">No matches in \#(others.isEmpty ? last : "\(others) and \(last)")</p>"#
   }
 
   private var examples: HTML {
@@ -76,9 +78,7 @@ extension HTMLRenderer {
         \(Icon.forward.html)</a></p>
         """
       let list: HTML =
-        if page.records.isEmpty {
-          #"<p class="note">No matches in \#(source.noun.plural.safeLine)</p>"#
-        } else if source.hasImages {
+        if source.hasImages {
           """
           <ol class="records gallery small">\(page.records.map { card($0, source, query, nil) })</ol>
           """
@@ -103,4 +103,9 @@ extension HTMLRenderer {
         """
     }
   }
+}
+
+extension SourceListing {
+  /// True for an answer without matches.
+  fileprivate var isEmpty: Bool { (try? page.get())?.records.isEmpty == true }
 }

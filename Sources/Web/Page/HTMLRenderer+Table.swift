@@ -50,9 +50,9 @@ extension HTMLRenderer {
       """
     let cells = columns.enumerated().map { index, column -> HTML in
       if index == name { return link }
-      let value = record.cells.first { $0.field == column.id }?.value ?? ""
+      let value = record.cells.first { $0.field == column.id }.map { HTML($0) }
       return
-        "<td\(attribute: "class", column.isNumeric ? "number" : nil) dir=\"auto\">\(value.oneLine(atMost: 200).safeLine)</td>"
+        "<td\(attribute: "class", column.isNumeric ? "number" : nil) dir=\"auto\">\(value)</td>"
     }
     return "<tr>\(name == nil ? link : nil)\(cells)</tr>\n"
   }
@@ -88,7 +88,9 @@ extension HTMLRenderer {
     guard content.source.hasStore else { return nil }
     let order = content.query.order
     let items = content.source.fields.filter(\.isShown).map { field -> HTML in
-      let ways = [(field.id, "ascending"), ("-\(field.id)", "descending")].map { key, way in
+      let orders = (content.kinds[field.id] ?? .any).orders
+      let ways = [(field.id, orders.ascending), ("-\(field.id)", orders.descending)].map {
+        key, way in
         """
         <a href="\(narrowed(content) { $0.order = key })"\
         \(attribute: "aria-current", order == key ? "true" : nil)>\(way)\
@@ -164,7 +166,7 @@ extension HTMLRenderer {
     let columns = Set(content.source.fields.map(\.id))
     let isSame =
       content.query.query == nil
-      && Self.filters(of: content.query).allSatisfy { $0.sql(in: columns) != nil }
+      && Self.filters(of: content.query).joined().allSatisfy { $0.sql(in: columns) != nil }
     return """
       <p><a href="\(WebAddress.sql(Self.query(of: content)))">SQL</a>\
       \(isSame ? "" : ", which is narrowed less than this list")</p>

@@ -65,9 +65,15 @@ struct SourceContent: Sendable {
   /// `nil` only for the part ``HTMLFragment/detail``.
   var list: Result<ServedListing, Problem>?
 
+  /// The number of matching records, if all are cached and the list is neither narrowed nor sorted; `nil` if unknown.
+  var cachedCount: Int?
+
   var detail: DetailContent?
 
   var schemaChanges: [SchemaEntry] = []
+
+  /// The kinds of the values of fields, by their names.
+  var kinds: [String: ValueKind] = [:]
 
   /// How the records are spread over values, if the query shows its filters.
   var facets: [Facet] = []

@@ -211,6 +211,7 @@ function begin() {
   const first = $(".records > *");
   if (first) first.dataset.page = location.href;
   if (detail()) arrange($(".gallery", list()));
+  fitFilter();
   mark();
   watch();
   watchPictures();
@@ -702,16 +703,53 @@ if (detail()) {
   });
 }
 
-/* -- The form of a filter: only "is empty" needs no value -- */
+/* -- The form of a filter: what a field can be compared with follows from the kind of its values -- */
 
+const typed = {
+  number: { fits: text => /^-?\d+(\.\d+)?$/.test(text.replaceAll(",", "")), words: "a number, such as 12.5" },
+  date: { fits: text => /^\d{4}(-\d\d(-\d\d([T ].+)?)?)?$/.test(text), words: "a date, such as 2024, 2024-03 or 2024-03-04" },
+};
+
+function fitFilter() {
+  const filter = $(".filters form");
+  if (!filter) return;
+  const { field, operator } = filter.elements;
+  const { kind, choices = "[]" } = field.selectedOptions[0].dataset;
+  const show = (element, isShown) => { element.hidden = element.disabled = !isShown; };
+  for (const option of operator.options) show(option, option.dataset.kinds.split(" ").includes(kind));
+  if (operator.selectedOptions[0]?.disabled ?? true) operator.value = "=";
+  const offered = ["=", "!="].includes(operator.value) ? JSON.parse(choices) : [];
+  const [input, pick, end] = $$("[name=value], [name=to]", filter);
+  show(input, !offered.length && !["empty", "present"].includes(operator.value));
+  show(pick, offered.length);
+  show(end, operator.value === "between");
+  pick.replaceChildren(...offered.map(([value, words]) => make("option", { value }, words)));
+  input.inputMode = end.inputMode = kind === "number" ? "decimal" : "text";
+  input.placeholder = !end.hidden ? "from" : kind === "date" ? "2024-03-04" : "";
+  sayFilterProblem(input);
+  sayFilterProblem(end);
+}
+
+function sayFilterProblem(input, text = "") {
+  $("#filter-problem").textContent = text;
+  input.setAttribute("aria-invalid", String(Boolean(text)));
+  input.setAttribute("aria-describedby", "filter-problem");
+}
+
+document.addEventListener("change", event => {
+  if (event.target.matches(".filters :is([name=field], [name=operator])")) fitFilter();
+});
 document.addEventListener("submit", event => {
   if (!event.target.matches(".filters form")) return;
-  const value = event.target.elements.value;
-  const isMissing = event.target.elements.operator.value !== "empty" && !value.value.trim();
-  value.setCustomValidity(isMissing ? "Type a value" : "");
-  if (value.reportValidity()) return;
+  const { field, operator } = event.target.elements;
+  const rule = operator.value === "~" ? undefined : typed[field.selectedOptions[0].dataset.kind];
+  const isWrong = text => !text || (rule && !rule.fits(text));
+  const input = $$("input:is([name=value], [name=to]):enabled", event.target).find(({ value }) => isWrong(value.trim()));
+  if (!input) return;
   event.preventDefault();
-  value.addEventListener("input", () => value.setCustomValidity(""), { once: true });
+  sayFilterProblem(input, `Type ${rule?.words ?? "a value"}.`);
+  input.focus();
+  input.addEventListener("input", () => sayFilterProblem(input), { once: true });
 });
 
 /* -- Adding a source: its service may take long -- */

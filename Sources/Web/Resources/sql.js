@@ -250,7 +250,7 @@ const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 
 
 const maxBars = 40;
 
-function draw(kind, x, y) {
+function draw(kind, x, y, view) {
   const isBar = kind === "bar", isMap = kind === "map";
   let points = x.texts.map((text, index) => ({ text, label: y.texts[index], x: x.values[index], y: y.values[index] }))
     .filter(point => Number.isFinite(point.y) && (isBar || Number.isFinite(point.x)));
@@ -270,19 +270,27 @@ function draw(kind, x, y) {
     const steps = ticks(low, high, count, kind === "date");
     return { steps, low: steps[0], high: steps.at(-1) };
   };
-  const degrees = (limit, step) => ({
-    low: -limit, high: limit, steps: Array.from({ length: 2 * limit / step + 1 }, (_, index) => index * step - limit),
-  });
-  const across = isMap ? degrees(180, width < 600 ? 60 : 30)
+  /* The part of the world that a map shows. */
+  const degrees = (middle, limit, step) => {
+    const [low, high] = [middle - limit / view.zoom, middle + limit / view.zoom];
+    const whole = Array.from({ length: 2 * limit / step + 1 }, (_, index) => index * step - limit);
+    const steps = view.zoom > 1 ? ticks(low, high, 2 * limit / step) : whole;
+    return { low, high, steps: steps.filter(step => step >= low && step <= high) };
+  };
+  const across = isMap ? degrees(view.x, 180, width < 600 ? 60 : 30)
     : isBar ? scale(points.map(point => point.y), "number", Math.max(2, inner / 110), true)
       : scale(points.map(point => point.x), x.kind, Math.max(2, Math.floor(inner / 110)));
-  const up = isMap ? degrees(90, 30) : isBar ? { steps: [] }
+  const up = isMap ? degrees(view.y, 90, 30) : isBar ? { steps: [] }
     : scale(points.map(point => point.y), "number", 5);
   const toX = value => left + inner * (value - across.low) / (across.high - across.low);
   const toY = value => top + height - height * (value - up.low) / (up.high - up.low);
   const [wide, high] = isBar ? [y, { name: x.name }] : [x, y];
   const labels = [];
-  if (isMap) labels.push(make("image", { href: chart.dataset.land, x: left, y: top, width: inner, height, preserveAspectRatio: "none" }));
+  const plot = { x: left, y: top, width: inner, height };
+  const world = { x: toX(-180), y: toY(90), width: inner * view.zoom, height: height * view.zoom };
+  // What is in the plot alone is cut off at its edge.
+  const cutOff = parts => make("svg", { ...plot, viewBox: Object.values(plot).join(" ") }, ...parts);
+  if (isMap) labels.push(cutOff([make("image", { href: chart.dataset.land, ...world, preserveAspectRatio: "none" })]));
   for (const step of across.steps) {
     labels.push(make("line", { class: "grid", x1: toX(step), x2: toX(step), y1: top, y2: top + height }));
     labels.push(make("text", { x: toX(step), y: top + height + 18, "text-anchor": "middle" }, said(step, wide.kind)));
@@ -305,10 +313,70 @@ function draw(kind, x, y) {
   if (kind === "line") {
     marks.unshift(make("path", { d: points.map((point, index) => `${index ? "L" : "M"}${toX(point.x).toFixed(1)} ${toY(point.y).toFixed(1)}`).join("") }));
   }
+  if (isMap) marks.splice(0, marks.length, cutOff(marks), make("rect", { class: "sea", ...plot }));
   const [low, most] = extent(points.map(point => point.y));
   const name = isMap ? `Map of ${all} places` : `${{ bar: "Bar", line: "Line", scatter: "Scatter" }[kind]} chart of ${y.name} by ${x.name}: ${points.length} values from ${said(low)} to ${said(most)}. The table has them all.`;
   const drawing = make("svg", { class: `drawing ${kind}`, role: "img", "aria-label": name, width, height: top + height + 50, viewBox: `0 0 ${width} ${top + height + 50}` }, ...labels, ...marks);
   return [drawing, ...(points.length < all ? [make("p", { class: "note" }, `The first ${points.length} of ${all}.`)] : [])];
+}
+
+/* A box for a map that can be enlarged and moved: by buttons, keys, the wheel with Ctrl, and the pointer. */
+function mapBox(view, show) {
+  const within = (low, value, high) => Math.max(low, Math.min(high, value));
+  const move = (x, y, zoom = view.zoom) => {
+    const [wide, high] = [180 - 180 / zoom, 90 - 90 / zoom];
+    Object.assign(view, { zoom, x: within(-wide, x, wide), y: within(-high, y, high) });
+    box.classList.toggle("enlarged", zoom > 1);
+    show();
+  };
+  /* What is at a place stays there. */
+  const zoomBy = (factor, { x, y } = view) => {
+    const zoom = within(1, view.zoom * factor, 32);
+    const part = view.zoom / zoom;
+    move(x + (view.x - x) * part, y + (view.y - y) * part, zoom);
+    announce(`Enlarged ${zoom} times`);
+  };
+  const scale = () => {
+    const { left, top, width, height } = $(".sea", box).getBoundingClientRect();
+    return { left: left + width / 2, top: top + height / 2, degrees: 360 / view.zoom / width };
+  };
+  const onkeydown = event => {
+    const step = 45 / view.zoom;
+    const keys = {
+      "+": () => zoomBy(2), "=": () => zoomBy(2), "-": () => zoomBy(.5), "0": () => move(0, 0, 1),
+      ArrowLeft: () => move(view.x - step, view.y), ArrowRight: () => move(view.x + step, view.y),
+      ArrowUp: () => move(view.x, view.y + step), ArrowDown: () => move(view.x, view.y - step),
+    };
+    if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    keys[event.key]();
+  };
+  const onwheel = event => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    const { left, top, degrees } = scale();
+    zoomBy(2 ** (-Math.sign(event.deltaY) / 2), {
+      x: view.x + (event.clientX - left) * degrees, y: view.y - (event.clientY - top) * degrees,
+    });
+  };
+  let held;
+  const onpointerdown = event => {
+    if (event.button || view.zoom === 1 || event.target.closest("button")) return;
+    held = { x: view.x + event.clientX * scale().degrees, y: view.y - event.clientY * scale().degrees };
+    box.setPointerCapture(event.pointerId);
+  };
+  const onpointermove = event => {
+    if (held) move(held.x - event.clientX * scale().degrees, held.y + event.clientY * scale().degrees);
+  };
+  const drop = () => { held = undefined; };
+  const button = (label, sign, factor) => make("button", {
+    type: "button", class: "button", "aria-label": label, onclick: () => zoomBy(factor),
+  }, sign);
+  const box = make("div", {
+    class: "map-box", tabindex: "0", role: "group", "aria-label": "Map: plus and minus enlarge it, arrows move it",
+    onkeydown, onwheel, onpointerdown, onpointermove, onpointerup: drop, onpointercancel: drop,
+  }, make("div", { class: "zoom" }, button("Zoom in", "+", 2), button("Zoom out", "−", .5)), make("div"));
+  return box;
 }
 
 function showCharts() {
@@ -338,10 +406,15 @@ function showCharts() {
     }
     show();
   };
+  const view = { x: 0, y: 0, zoom: 1 };
+  const map = mapBox(view, () => show());
   const show = () => {
     if (!kind.element.value) return figure.replaceChildren();
-    const drawn = draw(kind.element.value, found[x.element.value], found[y.element.value]);
-    figure.replaceChildren(...(drawn ?? [make("p", { class: "note" }, "There is nothing to draw.")]));
+    const drawn = draw(kind.element.value, found[x.element.value], found[y.element.value], view)
+      ?? [make("p", { class: "note" }, "There is nothing to draw.")];
+    if (kind.element.value !== "map") return figure.replaceChildren(...drawn);
+    map.lastChild.replaceChildren(...drawn);
+    if (!map.isConnected) figure.replaceChildren(map);
   };
   /* The address has the chart, so that it can be shared. */
   const keep = () => {
@@ -366,3 +439,31 @@ function showCharts() {
   });
 }
 if (chart) showCharts();
+
+/* -- Sorting of the result, by a click on a head: up, down, and as the query has it -- */
+
+function sortable(table) {
+  const headings = $$("th", table.tHead);
+  const rows = [...table.tBodies[0].rows];
+  const { compare } = new Intl.Collator("en", { numeric: true });
+  const sort = (heading, index) => {
+    const way = { null: "ascending", ascending: "descending" }[heading.getAttribute("aria-sort")];
+    for (const other of headings) other.removeAttribute("aria-sort");
+    if (way) heading.setAttribute("aria-sort", way);
+    const isNumber = heading.matches(".number");
+    const sign = way === "descending" ? -1 : 1;
+    const isNull = row => row.cells[index].matches(".null");
+    const text = row => row.cells[index].textContent;
+    table.tBodies[0].append(...(way ? rows.toSorted((a, b) => (
+      // What is missing is last, whichever way.
+      isNull(a) - isNull(b)
+        || sign * ((isNumber && number(text(a)) - number(text(b))) || compare(text(a), text(b)))
+    )) : rows));
+    announce(way ? `Sorted by ${heading.textContent}, ${way}` : "As the query has them");
+  };
+  for (const [index, heading] of headings.entries()) {
+    heading.replaceChildren(make("button", { type: "button", onclick: () => sort(heading, index) }, heading.textContent));
+  }
+}
+const result = $("#result table");
+if (result && result.tBodies[0].rows.length > 1) sortable(result);

@@ -41,6 +41,9 @@ import Testing
     #expect(added.status == 0, "\(added)")
     #expect(added.output.contains("of line_items: "), "\(added)")
     #expect(added.output.contains("of codes: value"), "\(added)")
+    // What is neither a field nor a table.
+    #expect(added.output.contains("\nleft out secret.x "), "\(added)")
+    #expect(added.output.matches(of: /left out/).count == 1)
     #expect(try await home.run("orders sync").status == 0)
   }
 

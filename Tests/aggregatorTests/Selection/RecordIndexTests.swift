@@ -166,4 +166,50 @@ import Testing
     #expect(!narrowed.map(\.field).contains("number"))
     #expect(narrowed.first { $0.field == "list" }?.values.map(\.count) == [9, 9])
   }
+
+  @Test func `a date of another century does not make one range of all others`() async throws {
+    try await save(
+      (0..<400).map { id in
+        let date = "20\(10 + id % 15)-1\(id % 3)-1\(id % 7)"
+        return Thing(id: id, text: id == 0 ? "1900-01-01" : date)
+      })
+    let all = try Selection(SelectionText(conditions: []), Self.fields)
+    let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
+    let facet = try #require(facets.first { $0.field == "text" })
+    #expect(facet.values.map(\.count).reduce(0, +) == 400)
+    for value in facet.values {
+      #expect(value.count <= 200)
+      let selected = try await sources([value.condition], nil)[1].page(PageRequest(limit: 1))
+      #expect(selected.total == value.count, "\(value)")
+    }
+  }
+
+  private static func number(_ index: Int, _ shape: Int) -> Double {
+    let number = Double(index)
+    switch shape {
+    // Few prices are a thousand times the others, and some are fractions of them.
+    case 0: return pow(1.025, number) / 4
+    case 1: return pow(1.1, Double(index % 300))
+    case 2: return index == 0 ? 1e6 : Double(1000 + index % 90)
+    case 3: return index == 0 ? -1e14 : number * 1e-6
+    default: return index < 390 ? Double(index % 100) / 100 : number * number
+    }
+  }
+
+  @Test(arguments: 0..<5)
+  func `no range holds nearly all of numbers that differ much`(shape: Int) async throws {
+    try await save((0..<400).map { Thing(id: $0, number: Self.number($0, shape)) })
+    let all = try Selection(SelectionText(conditions: []), Self.fields)
+    let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
+    let facet = try #require(facets.first { $0.field == "number" })
+    #expect(facet.isRange && 3...20 ~= facet.values.count)
+    #expect(facet.values.map(\.count).reduce(0, +) == 400)
+    for value in facet.values {
+      let selected = try await sources([value.condition], nil)[1].page(PageRequest(limit: 400))
+      #expect(selected.total == value.count, "\(value)")
+      // More than half only of one number.
+      let different = Set(selected.records.map(\.number))
+      #expect(value.count <= 200 || different.count == 1, "\(value)")
+    }
+  }
 }

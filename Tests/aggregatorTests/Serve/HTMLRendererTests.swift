@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorTerminal
 import Foundation
 import Testing
 
@@ -252,6 +253,67 @@ import Testing
     #expect(html.contains("&#38; word…</p><details><summary>Show all of it</summary>word &#38;"))
     #expect(html.contains("<li class=\"chip\"><bdi>&#34;b&#34;</bdi></li></ul>"))
     #expect(html.contains(#"href="/sources/heroes?where=powers~%22%5C%22b%5C%22%22""#))
+  }
+
+  @Test(arguments: [
+    (JSON.string("2024-03-04"), "published", "4 Mar 2024"),
+    (.string("2024-03-04T09:12:44Z"), "createdAt", "4 Mar 2024, 09:12 UTC"),
+    (.string("2024-03-04 09:12:44.250+0200"), "created_at", "4 Mar 2024, 09:12 +0200"),
+    (.string("2024-03-04T23:59"), "at", "4 Mar 2024, 23:59"),
+    (.integer(20_000), "population", "20,000"), (.integer(-1234567), "balance", "-1,234,567"),
+    (.number(12345.678), "price", "12,345.678"), (.number(1500.5), "price", "1,500.5"),
+    (.bool(true), "isOpen", "yes"), (.bool(false), "id", "no"),
+  ])
+  func `values are written as people do`(value: JSON, field: String, words: String) {
+    #expect(value.written(in: field) == words)
+    var line = ServedRecord.Line(field: field, label: "Value", value: value.text)
+    line.json = value
+    var source = MadeUpSource.heroes
+    source.records = [ServedRecord("1", "One", [line], card: [line])]
+    for html in [list(source), detail(source, "1", part: .detail)] {
+      #expect(html.contains(">\(words)</"))
+      // The exact value is beside it.
+      #expect(html.contains("=\"\(value.cell)\" title=\"\(value.cell)\""))
+    }
+  }
+
+  @Test(arguments: [
+    (JSON.string("20000"), "price"), (.integer(1999), "founded"), (.integer(999), "price"),
+    (.integer(20_000), "id"), (.integer(20_000), "userId"), (.integer(20_000), "row.zip_code"),
+    (.integer(40_000), "modelYear"), (.integer(20_000), "EAN"), (.number(1e300), "mass"),
+    (.string("2024"), "since"), (.string("2024-13-04"), "since"), (.string("2024-03-04"), "id"),
+    (.array([20_000]), "sizes"), (.null, "price"),
+  ])
+  func `texts, years and codes are shown as they are`(value: JSON, field: String) {
+    #expect(value.written(in: field) == nil)
+  }
+
+  @Test func anOrderIsCalledByTheKindOfItsField() {
+    var source = MadeUpSource.heroes
+    source.fields = ["name", "born", "height", "isAlive"].map {
+      FieldEntry(Field<ServedRecord>($0, $0, \.name, about: "A field."))
+    }
+    let query = ServedQuery(
+      conditions: ["born>=2024-03-04 and born<2025", "height>=10000", "isAlive=true"],
+      order: "-born,height,isAlive,name,other")
+    var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
+    content.kinds = ["name": .text, "born": .date, "height": .number, "isAlive": .bool]
+    let html = pages.page(content)
+    #expect(
+      html.contains(
+        """
+         <bdi>where born is 4 Mar 2024 – 2025 and height is at least 10,000 and isAlive is yes, \
+        sorted by born, newest first, then by height, smallest first, then by isAlive, no first, \
+        then by name, A to Z, then by other, ascending</bdi>
+        """))
+    #expect(html.contains("<bdi>Born 4 Mar 2024 – 2025</bdi>"))
+    for words in ["Z to A", "largest first", "oldest first", "yes first"] {
+      #expect(html.contains(">\(words)<span class=\"visually-hidden\"> by "))
+    }
+    // A range is one filter, and removed as one.
+    #expect(html.matches(of: /Remove:/).count == 3)
+    #expect(
+      html.contains(#"href="/sources/heroes?where=height%3E%3D%2210000%22&#38;where=isAlive%3D"#))
   }
 
   @Test func aReadOnlyPageDeletesNothing() {

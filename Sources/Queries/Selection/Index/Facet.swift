@@ -127,26 +127,15 @@ extension Column {
   private static func ranges(
     of numbers: [Double?], _ counts: [Int], _ field: String
   ) -> [Facet.Value] {
-    let shown = zip(numbers, counts).filter { $1 > 0 }.compactMap(\.0)
-    guard let least = shown.min(), let most = shown.max(), least < most else { return [] }
-    let isWhole = shown.allSatisfy { $0 == $0.rounded() }
-    var step = ((most - least) / ranges).roundStep
-    if isWhole { step = max(1, step) }
-    let first = (least / step).rounded(.down)
-    let last = (most / step).rounded(.down)
-    // Numbers that are too large to be told apart.
-    guard last - first < 100, abs(least) < 1e15, abs(most) < 1e15, step > 1e-9 else { return [] }
-    var sums = Array(repeating: 0, count: Int(last - first) + 1)
-    for (number, count) in zip(numbers, counts) where count > 0 {
-      if let number { sums[Int((number / step).rounded(.down) - first)] += count }
+    let shown = zip(numbers, counts).compactMap { number, count in
+      number.flatMap { count > 0 ? NumberRanges.Entry(number: $0, count: count) : nil }
     }
-    let digits = step >= 1 ? 0 : Int((-log10(step)).rounded(.up))
-    return sums.enumerated().map { index, count in
-      let from = ((first + Double(index)) * step).decimal(digits)
-      let to = ((first + Double(index) + 1) * step).decimal(digits)
-      let isOne = isWhole && step == 1
+    let ranges = NumberRanges(of: shown, about: Int(ranges))
+    return ranges.ranges.map { range in
+      let (from, to) = (range.from.text, range.to.text)
+      let isOne = ranges.isWhole && range.to.number - range.from.number == 1
       return Facet.Value(
-        text: isOne ? from : "\(from) – \(to)", count: count,
+        text: isOne ? from : "\(from) – \(to)", count: range.count,
         condition: isOne ? "\(field)=\(from)" : "\(field)>=\(from) and \(field)<\(to)")
     }
   }
@@ -158,30 +147,31 @@ extension Column {
     guard let first = shown.min()?.iso8601, let last = shown.max()?.iso8601,
       let from = Int(first.prefix(4)), let to = Int(last.prefix(4))
     else { return [] }
-    var sums: [String: Int] = [:]
-    func sum(_ name: (String) -> String) {
-      for (date, count) in zip(dates, counts) where count > 0 {
-        if let date { sums[name(date.iso8601), default: 0] += count }
-      }
-    }
     if to - from < 2 {
-      sum { String($0.prefix(7)) }
+      var sums: [Substring: Int] = [:]
+      for (date, count) in zip(dates, counts) where count > 0 {
+        if let date { sums[date.iso8601.prefix(7), default: 0] += count }
+      }
       let months = (from...to).flatMap { year in
         (1...12).map { "\(year.padded(to: 4))-\($0.padded(to: 2))" }
       }.filter { first.prefix(7) <= $0 && $0 <= last.prefix(7) }
       return months.map {
-        Facet.Value(text: $0, count: sums[$0] ?? 0, condition: "\(field)=\($0)")
+        Facet.Value(text: $0, count: sums[$0[...]] ?? 0, condition: "\(field)=\($0)")
       }
     }
-    let step = max(1, Int((Double(to - from) / ranges).roundStep))
-    sum { "\((Int($0.prefix(4)) ?? 0) / step * step)" }
-    return stride(from: from / step * step, through: to, by: step).map { year in
-      let next = (year + step).padded(to: 4)
-      let year = year.padded(to: 4)
+    let years = zip(dates, counts).compactMap { date, count in
+      date.flatMap { count > 0 ? Double($0.iso8601.prefix(4)) : nil }.map {
+        NumberRanges.Entry(number: $0, count: count)
+      }
+    }
+    return NumberRanges(of: years, about: Int(ranges)).ranges.map { range in
+      let (from, to) = (Int(range.from.number), Int(range.to.number))
+      let (year, next) = (from.padded(to: 4), to.padded(to: 4))
+      let isDecade = to - from == 10 && from % 10 == 0
       return Facet.Value(
-        text: step == 1 ? year : step == 10 ? "\(year)s" : "\(year) – \(next)",
-        count: sums["\(Int(year) ?? 0)"] ?? 0,
-        condition: step == 1 ? "\(field)=\(year)" : "\(field)>=\(year) and \(field)<\(next)")
+        text: to - from == 1 ? year : isDecade ? "\(year)s" : "\(year) – \(next)",
+        count: range.count,
+        condition: to - from == 1 ? "\(field)=\(year)" : "\(field)>=\(year) and \(field)<\(next)")
     }
   }
 }
@@ -200,23 +190,6 @@ extension JSON {
       return nil
     }
     return Date(timeIntervalSince1970: period.start)
-  }
-}
-
-extension Double {
-  /// The next larger of 1, 2 and 5 times a power of ten.
-  fileprivate var roundStep: Double {
-    let power = pow(10, log10(self).rounded(.down))
-    return ([1, 2, 5].first { $0 * power >= self * 0.999_999 } ?? 10) * power
-  }
-
-  /// Decimal, as conditions are typed.
-  fileprivate func decimal(_ digits: Int) -> String {
-    guard digits > 0 else { return String(Int(self)) }
-    let scale = pow(10, Double(digits))
-    let scaled = Int((self * scale).rounded())
-    let (whole, rest) = (abs(scaled) / Int(scale), abs(scaled) % Int(scale))
-    return "\(scaled < 0 ? "-" : "")\(whole).\(rest.padded(to: digits))"
   }
 }
 

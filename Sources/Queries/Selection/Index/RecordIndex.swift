@@ -14,7 +14,7 @@ package actor RecordIndex<Item: Record> {
   nonisolated let records: RecordStore<Item>
   private let fields: [Field<Item>]
   private let lacksDetails: @Sendable (Item) -> Bool
-  private var table: RecordTable?
+  private(set) var table: RecordTable?
   /// The fields of the table, the one that was needed last at the end.
   private var recent: [String] = []
   private var reading: Task<Result<RecordTable, SourceError>, Never>?
@@ -60,9 +60,29 @@ package actor RecordIndex<Item: Record> {
     return read
   }
 
+  /// Reads what a list that is selected or sorted by any field needs, so that the first one does not wait for it; only for
+  /// records whose values all have room.
+  package func prepare() async throws(SourceError) {
+    let count = try await records.store.status(of: records.source).records
+    guard count * fields.count <= Self.maxCount else { return }
+    for column in try await table(of: fields)?.columns.values.map(\.self) ?? [] {
+      _ = (column.facetShape, column.ascending)
+    }
+  }
+
   private var reader: RecordTable.Reader<Item> {
     RecordTable.Reader(records: records, fields: fields, lacksDetails: lacksDetails)
   }
+
+  /// The number of present records that match a query; `nil` if it is a search of more records than are counted.
+  package nonisolated func count(matching query: Query?) async throws(SourceError) -> Int? {
+    let count = try await records.store.status(of: records.source).records
+    guard query != nil else { return count }
+    guard count <= Self.maxSearched, let table = try await table(of: []) else { return nil }
+    return try await found(in: table, matching: query).count
+  }
+
+  private static var maxSearched: Int { 50_000 }
 
   /// The rows that match a query, by their rank; all without one.
   nonisolated func found(

@@ -64,6 +64,29 @@ def run(site):
     expect(page.locator(".chip")).to_have_count(0)
     expect(page.locator(".count")).not_to_contain_text("where")
 
+    # The form offers what the kind of a field can be compared with, and says what is wrong beside the value.
+    page.goto(site.origin + "/sources/countries?filters=shown")
+    form = page.locator(".filters form")
+    offered = form.locator("select[name=operator] option:enabled")
+    form.get_by_label("Field").select_option("name")
+    expect(offered).to_have_text(["is", "is not", "contains", "is empty", "is not empty"])
+    form.get_by_role("button", name="Add filter").click()
+    expect(form.get_by_role("alert")).to_have_text("Type a value.")
+    expect(form.locator("input[name=value]")).to_be_focused()
+    is_accessible(page)
+    form.locator("input[name=value]").fill("x")
+    expect(form.locator("#filter-problem")).to_be_empty()
+    form.get_by_label("Field").select_option("region")
+    expect(form.locator("input[name=value]")).to_be_hidden()
+    form.locator("select[name=value]").select_option("EU")
+    form.get_by_role("button", name="Add filter").click()
+    expect(page.locator(".chip")).to_contain_text("Region is EU")
+    form.get_by_label("Comparison").select_option("present")
+    expect(form.locator("input[name=value], select[name=value]:visible")).to_be_hidden()
+    form.get_by_label("Field").select_option("capital")
+    form.get_by_role("button", name="Add filter").click()
+    expect(page.locator(".chip").nth(1)).to_contain_text("Capital is not empty")
+
     # The same without script.
     plain = site.open("/sources/countries?filters=shown", java_script_enabled=False)
     plain.locator("select[name=field]").select_option("name")
@@ -82,6 +105,15 @@ def run(site):
     expect(plain.locator(".record").first).to_have_text(hundredth)
     plain.get_by_role("link", name="Back to the beginning of the list").click()
     is_at(plain, "/sources/countries?sort=name")
+    # Also in the list as the service has it, and in a search.
+    for query in ("", "query=an&"):
+        plain.goto(site.origin + f"/sources/countries?{query}")
+        expect(plain.locator(".count")).to_have_text(re.compile("^[0-9]+ countries"))
+        plain.get_by_label("Go to no.").fill("30")
+        plain.get_by_role("button", name="Go", exact=True).click()
+        is_at(plain, f"/sources/countries?{query}offset=29")
+        expect(plain.get_by_label("Go to no.")).to_have_value("30")
+        expect(plain.locator(".record").first).to_be_visible()
 
     # The view of a gallery is remembered.
     heroes = site.open("/sources/heroes")

@@ -16,3 +16,6 @@ def run(site):
     expect(page.locator("section.group[aria-label=Countries] .record").first).to_be_visible()
     marked = page.evaluate("[...CSS.highlights.get('match')].map(String)")
     assert "Curaçao" in marked, marked
+    # The sources without matches take one line.
+    expect(page.locator("section.group")).to_have_count(1)
+    expect(page.locator(".note.nothing")).to_have_text("No matches in heroes and products")

@@ -20,6 +20,7 @@ def run(site):
     without_script(site)
     by_keyboard(site)
     charts(site)
+    heads(site)
     saved(site)
     mistakes(site)
     for scheme in ("light", "dark"):
@@ -104,11 +105,65 @@ def charts(site):
     kind = "async address => (await fetch(address)).headers.get('content-type')"
     assert page.evaluate(kind, land.get_attribute("href")) == "image/svg+xml"
     assert round(land.bounding_box()["width"] / land.bounding_box()["height"], 2) == 2
+    zoom(page, places)
     # A table of many columns waits to be asked, and one of texts has no chart.
     page.goto(site.origin + address("SELECT *, 1 AS number FROM countries"))
     expect(page.locator(".pickers select").first).to_have_value("")
     page.goto(site.origin + address("SELECT name FROM countries"))
     expect(page.locator("#chart")).to_be_hidden()
+
+
+def zoom(page, places):
+    # The map grows under its frame, by buttons, keys and the wheel, and moves with the arrows and the pointer.
+    place = places.locator("circle").first
+    usual = place.bounding_box()["x"]
+    degrees = lambda: places.locator("text:not(.axis)").all_text_contents()
+    whole = degrees()
+    page.get_by_role("button", name="Zoom in").click()
+    expect(page.get_by_role("button", name="Zoom in")).to_be_focused()
+    assert degrees() != whole and "180" not in degrees(), degrees()
+    is_accessible(page)
+    page.locator(".map-box").focus()
+    page.keyboard.press("ArrowRight")
+    assert place.bounding_box()["x"] < usual
+    page.keyboard.press("0")
+    assert degrees() == whole
+    box = places.bounding_box()
+    page.mouse.move(place.bounding_box()["x"] + 4, place.bounding_box()["y"] + 4)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    expect(page.locator(".map-box.enlarged")).to_be_visible()
+    # What the pointer is on stays there.
+    assert degrees() != whole and abs(place.bounding_box()["x"] - usual) < 3
+    page.mouse.down()
+    page.mouse.move(box["x"] + 100, box["y"] + 100)
+    page.mouse.up()
+    assert abs(place.bounding_box()["x"] - usual) > 20
+    assert places.bounding_box() == box
+    page.get_by_role("button", name="Zoom out").click()
+    assert degrees() == whole
+
+
+def heads(site):
+    page = site.open(address("SELECT 9 AS n, 'b' AS t UNION ALL SELECT 10, 'ä' UNION ALL SELECT -1, NULL"))
+    column = lambda index: page.locator(f"#result tbody td:nth-child({index})")
+    head = page.get_by_role("columnheader", name="n", exact=True)
+    head.get_by_role("button").click()
+    expect(column(1)).to_have_text(["-1", "9", "10"])
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    is_accessible(page)
+    page.keyboard.press("Enter")
+    expect(column(1)).to_have_text(["10", "9", "-1"])
+    expect(head).to_have_attribute("aria-sort", "descending")
+    page.get_by_role("columnheader", name="t", exact=True).get_by_role("button").click()
+    expect(column(2)).to_have_text(["ä", "b", "null"])
+    expect(page.locator("th[aria-sort]")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(column(2)).to_have_text(["b", "ä", "null"])
+    page.keyboard.press("Enter")
+    expect(column(1)).to_have_text(["9", "10", "-1"])
+    expect(page.locator("th[aria-sort]")).to_have_count(0)
 
 
 def saved(site):

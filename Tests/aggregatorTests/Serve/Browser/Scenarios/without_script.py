@@ -24,7 +24,8 @@ def run(site):
     page.fill("#query", "island")
     page.get_by_role("button", name="Search").click()
     is_at(page, "/search?query=island")
-    expect(page.locator(".group")).to_have_count(3)
+    expect(page.locator(".group[aria-label=Countries]")).to_have_count(1)
+    expect(page.locator(".note.nothing")).to_contain_text("products")
     # What needs the script is not offered.
     page.goto(site.origin + "/sources/heroes")
     expect(page.get_by_role("button", name="Sync")).to_have_count(0)

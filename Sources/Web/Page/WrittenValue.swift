@@ -1,0 +1,98 @@
+import AggregatorKit
+import AggregatorTerminal
+
+// Values as people write them: `4 Mar 2024, 09:12 UTC`, `20,000` and `yes`. Pages show them so, in an element that keeps
+// the exact value; addresses, files and copies have that one alone.
+
+extension HTML {
+  init(_ line: ServedRecord.Line) {
+    self = line.written ?? "\(line.value.oneLine(atMost: 200).safeLine)"
+  }
+
+  /// A value on one line.
+  ///
+  /// - Parameter field: The name of its field, which says whether a number is an amount.
+  init(_ value: JSON, of field: String, atMost length: Int = 200) {
+    self = value.html(in: field) ?? "\(value.cell.oneLine(atMost: length).safeLine)"
+  }
+}
+
+extension ServedRecord.Line {
+  /// The value as people write it; `nil` if that is the value itself.
+  var written: HTML? { json?.html(in: field) }
+}
+
+extension JSON {
+  fileprivate func html(in field: String) -> HTML? {
+    guard let words = written(in: field) else { return nil }
+    let exact = cell
+    if case .string = self {
+      return #"<time datetime="\#(exact)" title="\#(exact)">\#(words)</time>"#
+    }
+    return #"<data value="\#(exact)" title="\#(exact)">\#(words)</data>"#
+  }
+
+  /// The value as people write it; `nil` if that is the value itself.
+  func written(in field: String) -> String? {
+    switch self {
+    case .bool(let isTrue): isTrue ? "yes" : "no"
+    case .integer, .number: field.namesAmounts ? text.writtenAmount : nil
+    case .string(let text): field.namesAmounts ? text.writtenDate : nil
+    case .null, .array, .object: nil
+    }
+  }
+}
+
+extension String {
+  /// `20,000.5` of `20000.5`; `nil` for what has no thousands, and for what may be a year.
+  var writtenAmount: String? {
+    guard let match = wholeMatch(of: /(-?[0-9]{4,18})(\.[0-9]+)?/), let whole = Int(match.1),
+      match.2 != nil || !(1000...2100 ~= whole)
+    else { return nil }
+    return whole.grouped + (match.2 ?? "")
+  }
+
+  /// `4 Mar 2024` of `2024-03-04`, and `4 Mar 2024, 09:12 UTC` of `2024-03-04T09:12:44Z`: at the time of the zone that it
+  /// names; `nil` for what is not a date.
+  var writtenDate: String? {
+    guard Period(self)?.isDate == true,
+      let month = Int(dropFirst(5).prefix(2)), let day = Int(dropFirst(8).prefix(2))
+    else { return nil }
+    let name = "JanFebMarAprMayJunJulAugSepOctNovDec".dropFirst(3 * (month - 1)).prefix(3)
+    let date = "\(day) \(name) \(prefix(4))"
+    guard utf8.count > 10 else { return date }
+    let zone = dropFirst(16).drop { $0.isNumber || [":", ".", ","].contains($0) }
+    let isUTC = ["Z", "z", "+00:00", "+0000"].contains(zone)
+    return "\(date), \(dropFirst(11).prefix(5)) \(isUTC ? "UTC" : zone)".trimmed
+  }
+
+  /// The day of a date and time in UTC: `4 Mar 2024`.
+  var writtenDay: String { String(prefix(10)).writtenDate ?? self }
+
+  /// False for the name of a field of identifiers, codes or years, whose digits are not an amount: `userId`, `zip_code`.
+  fileprivate var namesAmounts: Bool {
+    var words = [""]
+    var isAfterCapital = true
+    for character in self {
+      if !character.isLetter && !character.isNumber || character.isUppercase && !isAfterCapital {
+        words.append("")
+      }
+      isAfterCapital = character.isUppercase
+      if character.isLetter || character.isNumber {
+        words[words.count - 1] += character.lowercased()
+      }
+    }
+    return !Self.namesOfCodes.contains(words.last ?? "") && !words.contains("year")
+  }
+
+  private static let namesOfCodes = Set(
+    """
+    id ids key code zip postcode phone fax tel mobile isbn issn ean upc gtin asin sku imei iban uuid guid hash version build port serial
+    number nr no epoch timestamp unix
+    """.split(whereSeparator: \.isWhitespace).map(String.init))
+}
+
+extension Date {
+  /// `4 Mar 2024, 09:12 UTC`.
+  var written: String { iso8601.writtenDate ?? iso8601 }
+}

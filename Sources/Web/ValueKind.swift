@@ -1,0 +1,65 @@
+package import AggregatorKit
+
+/// The kind of the values of a field as records have them, because services rarely declare it.
+package enum ValueKind: String, Sendable {
+  case text, number, date, bool, list
+  /// Values of several kinds, or none that is known.
+  case any
+
+  package init<Item>(of field: Field<Item>, in items: [Item]) {
+    switch field.kind {
+    case .integer, .number: self = .number
+    case .bool: self = .bool
+    case .list: self = .list
+    case .text, .any:
+      let kinds = Set(
+        items.lazy.map { field[$0] }.filter { $0 != .null && $0 != "" }.map { ValueKind($0) })
+      let isText = field.kind == .text || kinds == [.text, .date]
+      self = (kinds.count == 1 ? kinds.first : nil) ?? (isText ? .text : .any)
+    }
+  }
+
+  private init(_ value: JSON) {
+    switch value {
+    case .integer, .number: self = .number
+    case .bool: self = .bool
+    case .string(let text): self = Period(text)?.isDate == true ? .date : .text
+    case .array: self = .list
+    case .null, .object: self = .any
+    }
+  }
+
+  /// A value that a person typed, as conditions have it: `20000` of `20,000`, `true` of `yes`; `nil` if it is not of this kind.
+  package func value(typed text: String) -> String? {
+    switch self {
+    case .text, .list, .any: return text
+    case .number:
+      let isGrouped = text.wholeMatch(of: /-?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?/) != nil
+      let number = isGrouped ? text.replacing(",", with: "") : text
+      return number.wholeMatch(of: /-?[0-9]+(\.[0-9]+)?/) == nil ? nil : number
+    case .date: return Period(text) == nil ? nil : text
+    case .bool: return ["yes": "true", "no": "false", "true": "true", "false": "false"][text]
+    }
+  }
+
+  /// What ``value(typed:)`` requires: `a number`.
+  package var requirement: String {
+    switch self {
+    case .text, .list, .any: "a text"
+    case .number: "a number"
+    case .date: "a date such as 2026, 2026-11 or 2026-11-22"
+    case .bool: "yes or no"
+    }
+  }
+
+  /// The two orders of the values, ascending and descending: `oldest first`.
+  package var orders: (ascending: String, descending: String) {
+    switch self {
+    case .text, .list: ("A to Z", "Z to A")
+    case .number: ("smallest first", "largest first")
+    case .date: ("oldest first", "newest first")
+    case .bool: ("no first", "yes first")
+    case .any: ("ascending", "descending")
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import AggregatorKit
+import Testing
+
+@testable import AggregatorQueries
+@testable import AggregatorServer
+@testable import AggregatorWeb
+
+/// What the form of a filter means.
+@Suite struct FilterFormTests {
+  private func form(_ comparison: String, _ value: String?, to end: String? = nil) throws
+    -> FilterForm
+  {
+    let fields = [("field", "size"), ("operator", comparison), ("value", value), ("to", end)]
+    let query = fields.compactMap { name, value in
+      value.map { ServerRequest.Parameter(name, $0) }
+    }
+    return try #require(FilterForm(ServerRequest(method: "GET", query: query)))
+  }
+
+  @Test(
+    arguments: [
+      ("=", "20,000.5", nil, ValueKind.number, #"size="20000.5""#),
+      ("between", "10", "2,000", .number, #"size>="10" and size<="2000""#),
+      ("between", "2024", "2024-03-04", .date, #"size>="2024" and size<="2024-03-04""#),
+      (">", "2024-03", nil, .date, #"size>"2024-03""#), ("=", "yes", nil, .bool, #"size="true""#),
+      ("=", "1,000", nil, .text, #"size="1,000""#), ("~", "x", nil, .number, #"size~"x""#),
+      ("empty", "left over", nil, .date, #"size="""#), ("present", nil, nil, .bool, #"size!="""#),
+    ] as [(String, String?, String?, ValueKind, String)])
+  func `a condition has the exact value`(
+    comparison: String, value: String?, end: String?, kind: ValueKind, condition: String
+  ) throws {
+    let made = try form(comparison, value, to: end).condition(of: kind)
+    #expect(made == condition)
+    #expect(try !TypedCondition.all(in: made).isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      ("=", "many", nil, ValueKind.number), (">=", "1,00", nil, .number),
+      ("=", "2024-13", nil, .date),
+      ("=", "maybe", nil, .bool), ("between", "1", nil, .number), ("between", "", "2024", .date),
+      ("?", "1", nil, .any),
+    ] as [(String, String, String?, ValueKind)])
+  func `a value of another kind is refused`(
+    comparison: String, value: String, end: String?, kind: ValueKind
+  ) throws {
+    let form = try form(comparison, value, to: end)
+    #expect(throws: Problem.self) { try form.condition(of: kind) }
+  }
+
+  @Test func `every comparison of the form has a condition`() throws {
+    for comparison in FilterForm.comparisons {
+      for kind in comparison.kinds {
+        let value = ["number": "1", "bool": "no"][kind.rawValue] ?? "2024"
+        _ = try form(comparison.name, value, to: value).condition(of: kind)
+      }
+    }
+  }
+
+  private struct Thing: Record {
+    var id: Int
+    var value: JSON
+  }
+
+  @Test(
+    arguments: [
+      ([JSON.integer(1), .null, .number(1.5)], ValueKind.number), ([true, "", false], .bool),
+      (["2024-03-04", "2024-03-04T09:12:44Z"], .date), (["2024-03-04", "soon"], .text),
+      (["2024"], .text), ([["a"], []], .list), ([1, "a"], .any), ([nil], .any),
+    ] as [([JSON], ValueKind)])
+  func `the kind of a field is that of its values`(values: [JSON], kind: ValueKind) {
+    let field = Field<Thing>("value", "Value", .any, about: "A value.", read: \.value)
+    let things = values.enumerated().map { Thing(id: $0.offset, value: $0.element) }
+    #expect(ValueKind(of: field, in: things) == kind)
+  }
+}
