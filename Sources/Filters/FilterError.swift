@@ -6,6 +6,15 @@ package struct FilterError: Error, Hashable, Sendable {
   package var suggestion: String?
   /// How to mend it.
   package var hint: String?
+  /// True if the text is no filter, whatever the records are.
+  package private(set) var isOfSyntax = false
+
+  /// An error of ``TypedFilter/grammar``.
+  static func syntax(_ message: String, hint: String?) -> FilterError {
+    var error = FilterError(message, hint: hint)
+    error.isOfSyntax = true
+    return error
+  }
 
   package init(_ message: String, suggestion: String? = nil, hint: String? = nil) {
     self.message = message

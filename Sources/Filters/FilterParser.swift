@@ -35,7 +35,7 @@ struct FilterParser {
   ) -> FilterError {
     let shown = text.unicodeScalars.count <= 200 ? text : text.oneLine(atMost: 200)
     let place = min(position ?? index, scalars.count) + 1
-    return FilterError(
+    return .syntax(
       "invalid condition \"\(shown)\": \(problem) (character \(place))", hint: hint)
   }
 

@@ -34,7 +34,7 @@ struct PatternParser {
   }
 
   private func invalid(_ problem: String, hint: String? = nil) -> FilterError {
-    FilterError(
+    .syntax(
       "invalid regular expression /\(text.oneLine(atMost: 80))/: \(problem) (character \(min(index, scalars.count) + 1))",
       hint: hint)
   }

@@ -111,8 +111,8 @@ import Testing
     let filter = try TypedFilter(
       "(price<20 or name~/new/i) and not stock='' and size in (S, M, '') and age in 20..30")
     #expect(
-      filter.words { "the \($0)" }
+      filter.words(in: FilterWording(label: { "the \($0)" }))
         == "(the price is below 20 or the name matches /new/i) and not (the stock is empty) "
-        + "and the size is S, M or empty and the age is from 20 to 30")
+        + "and the size is S, M or empty and the age is 20–30")
   }
 }

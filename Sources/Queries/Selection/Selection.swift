@@ -145,7 +145,8 @@ package struct Selection<Item: Record>: Sendable {
 extension CommandError {
   fileprivate init(_ error: FilterError) {
     self.init(
-      .usage, error.message, suggestion: error.suggestion, hint: error.hint.map(Hint.words))
+      .usage, error.message, suggestion: error.suggestion,
+      hint: error.hint.map(Hint.words) ?? (error.isOfSyntax ? .command("help filters") : nil))
   }
 }
 

@@ -246,7 +246,7 @@ import Testing
       "--where|name='Hulk",
       """
       invalid condition "name='Hulk": a quote is missing (character 6)
-      hint: aggregator help heroes list
+      hint: aggregator help filters
       """
     ),
     (
