@@ -200,7 +200,7 @@ import Testing
   @Test func `standard input is a query, and one is required`() async throws {
     for arguments in ["sql --csv", "sql --csv -"] {
       let outcome = try await Binary.run(
-        arguments, in: sandbox, input: "SELECT 6 * 7 AS answer")
+        arguments, input: "SELECT 6 * 7 AS answer", in: sandbox)
       #expect(outcome.output == "answer\n42\n", "\(outcome)")
     }
     for (line, terminal) in [("sql", nil), ("sql --no-input", self.terminal.descriptor)] {

@@ -173,7 +173,7 @@ import Testing
         let date = "20\(10 + id % 15)-1\(id % 3)-1\(id % 7)"
         return Thing(id: id, text: id == 0 ? "1900-01-01" : date)
       })
-    let all = try Selection(SelectionText(conditions: []), Self.fields)
+    let all = try Selection(SelectionText(conditions: []), Self.fields, at: Date())
     let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
     let facet = try #require(facets.first { $0.field == "text" })
     #expect(facet.values.map(\.count).reduce(0, +) == 400)
@@ -199,7 +199,7 @@ import Testing
   @Test(arguments: 0..<5)
   func `no range holds nearly all of numbers that differ much`(shape: Int) async throws {
     try await save((0..<400).map { Thing(id: $0, number: Self.number($0, shape)) })
-    let all = try Selection(SelectionText(conditions: []), Self.fields)
+    let all = try Selection(SelectionText(conditions: []), Self.fields, at: Date())
     let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
     let facet = try #require(facets.first { $0.field == "number" })
     #expect(facet.isRange && 3...20 ~= facet.values.count)

@@ -1,3 +1,4 @@
+import AggregatorFilters
 import AggregatorKit
 import Testing
 
@@ -31,7 +32,7 @@ import Testing
   ) throws {
     let made = try form(comparison, value, to: end).condition(of: kind)
     #expect(made == condition)
-    #expect(try !TypedCondition.all(in: made).isEmpty)
+    #expect(throws: Never.self) { try TypedFilter(made) }
   }
 
   @Test(
