@@ -22,3 +22,8 @@ bool clibrary_load(clibrary *library, const char *name) {
   pthread_mutex_unlock(&loading);
   return result;
 }
+
+ptrdiff_t clibrary_no_name(uint32_t scalar, uint8_t *buffer, ptrdiff_t capacity) {
+  (void)scalar, (void)buffer, (void)capacity;
+  return 0;
+}

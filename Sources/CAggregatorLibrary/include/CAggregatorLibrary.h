@@ -2,6 +2,8 @@
 #define C_AGGREGATOR_LIBRARY_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 // Libraries that are loaded at run time: a program starts without them, and builds without their headers.
 
@@ -23,5 +25,9 @@ typedef struct {
 // Loads the library `name`, a file or what the system finds by that name, unless one is loaded already. Returns false
 // if it is not installed, lacks a symbol, or cannot be used. Threads may call it at once.
 bool clibrary_load(clibrary *library, const char *name);
+
+// Finds no name of a Unicode scalar. Scripts/build links it in the place of the function of Swift's library, whose table
+// of all names is a fortieth of the program.
+ptrdiff_t clibrary_no_name(uint32_t scalar, uint8_t *buffer, ptrdiff_t capacity);
 
 #endif
