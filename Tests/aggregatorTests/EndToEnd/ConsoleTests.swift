@@ -203,9 +203,8 @@ import Testing
         arguments, input: "SELECT 6 * 7 AS answer", in: sandbox)
       #expect(outcome.output == "42\n", "\(outcome)")
     }
-    for (line, terminal) in [("sql", nil), ("sql --no-input", self.terminal.descriptor)] {
-      let run = try Binary.start(line, terminal: terminal, in: sandbox)
-      let outcome = try await run.outcome()
+    let typed = try Binary.start("sql --no-input", terminal: terminal.descriptor, in: sandbox)
+    for outcome in [try await Binary.run("sql", in: sandbox), try await typed.outcome()] {
       #expect(outcome.status == 64)
       #expect(
         outcome.errors
