@@ -156,7 +156,7 @@ import Testing
 
   @Test(arguments: terminals)
   func `results have the format that was chosen, or go to a file`(term: String) async throws {
-    try sandbox.write("SELECT 'a' || 1 AS x;\n.mode ndjson\nSELECT 2 AS y\n", to: "work/two.sql")
+    try sandbox.write("SELECT 'a' || 1 AS x;\n.mode tsv\nSELECT 'b' || 2 AS y\n", to: "work/two.sql")
     let run = try start(on: term)
     func enter(_ line: String, until shown: String) async throws {
       try await terminal.read(until: Self.prompt)
@@ -172,7 +172,7 @@ import Testing
     try await terminal.read(until: "Time: ")
     #expect(try sandbox.text(of: "work/out.json").contains("{\"answer\":42}"))
     try await enter(".read two.sql", until: "a1")
-    try await terminal.read(until: "{\"y\":2}")
+    try await terminal.read(until: "b2")
     try await enter(".read none.sql", until: "no such file: none.sql")
     try await enter(".once", until: "missing argument: FILE")
     try await terminal.read(until: Self.prompt)
