@@ -156,7 +156,8 @@ import Testing
 
   @Test(arguments: terminals)
   func `results have the format that was chosen, or go to a file`(term: String) async throws {
-    try sandbox.write("SELECT 'a' || 1 AS x;\n.mode tsv\nSELECT 'b' || 2 AS y\n", to: "work/two.sql")
+    try sandbox.write(
+      "SELECT 'a' || 1 AS x;\n.mode tsv\nSELECT 'b' || 2 AS y\n", to: "work/two.sql")
     let run = try start(on: term)
     func enter(_ line: String, until shown: String) async throws {
       try await terminal.read(until: Self.prompt)
