@@ -20,8 +20,8 @@ final class TokenChain: Sendable {
     var unwritten: StoredTokens?
     /// The refresh token that was read or received last.
     var refresh: Secret?
-    /// The last refusal, and until when no other request is sent.
-    var refusal: (error: SourceError, end: Date)?
+    /// The last refusal, and when it was.
+    var refusal: (error: SourceError, date: Date)?
   }
 
   /// The time for which a refused grant is not tried again, in seconds: services lock clients that go on asking.
@@ -77,7 +77,12 @@ final class TokenChain: Sendable {
     let (answers, waiter) = AsyncStream<Answer>.makeStream()
     var replacesRejected = false
     let now = means.now()
-    if let refusal = state.withLock(\.refusal), now < refusal.end { throw refusal.error }
+    // A clock that was set back does not prolong it.
+    if let refusal = state.withLock(\.refusal),
+      0..<Self.refusalTime ~= now.timeIntervalSince(refusal.date)
+    {
+      throw refusal.error
+    }
     let fresh = state.withLock { state -> AccessToken? in
       if let token = state.token, token != rejected, token.isFresh(at: now) { return token }
       if state.waiters == nil {
@@ -111,7 +116,7 @@ final class TokenChain: Sendable {
         switch answer {
         case .success(let token): state.token = token
         case .failure(let error) where error.code == .invalidKey:
-          state.refusal = (error, means.now().addingTimeInterval(Self.refusalTime))
+          state.refusal = (error, means.now())
         case .failure: break
         }
         defer { state.waiters = nil }
