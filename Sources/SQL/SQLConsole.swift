@@ -101,7 +101,7 @@ package struct SQLConsole {
       typed.append(line)
       let isStatement = line.instruction == nil || !text.isEmpty
       if isStatement { text += text.isEmpty ? line : "\n\(line)" }
-      // It ends before it runs, which may take long.
+      // The history has it before it runs, which may take long.
       let statements = isStatement ? takeStatements() : []
       if text.isEmpty {
         for line in typed.joinedLines {
@@ -200,7 +200,7 @@ package struct SQLConsole {
       case .help: try show(Self.help(context.renewed().terminal.width))
       case .tables: try show(wrapped(tables.map(\.text)))
       case .schema: try show(wrapped(columns(of: words.dropFirst().first)))
-      case .mode: try setMode(words.dropFirst().first)
+      case .mode: try setMode(Self.argument(of: words, "FORMAT"))
       case .once: file = try Self.argument(of: words, "FILE")
       case .timer: isTimed = try isOn(words)
       case .read:
@@ -263,10 +263,7 @@ package struct SQLConsole {
     return chosen.map { "\($0.text): \($0.columns.joined(separator: ", "))" }
   }
 
-  private mutating func setMode(_ name: String?) throws(CommandError) {
-    guard let name else {
-      return context.diagnostics.note("The mode is \((format ?? .table).rawValue).")
-    }
+  private mutating func setMode(_ name: String) throws(CommandError) {
     guard let format = Format(rawValue: name) else {
       let known = Format.allCases.map(\.rawValue)
       throw CommandError(

@@ -56,14 +56,10 @@ extension Command {
       var console = SQLConsole(try SQLSession(invocation, in: context), in: context)
       return try await console.run()
     }
-    guard !invocation.arguments.isEmpty || !isTyped else {
-      throw CommandError.missingArgument(
-        "QUERY", hint: .words("pass it on standard input, or as an argument"))
-    }
     let session = try SQLSession(invocation, in: context)
     var time = session.time
     let text =
-      invocation.arguments.isEmpty || invocation.arguments == ["-"]
+      invocation.arguments.isEmpty && !isTyped || invocation.arguments == ["-"]
       ? try await time.pausing {
         String(decoding: try StandardInput.read(atMost: maxInput), as: UTF8.self)
       } : invocation.arguments.joined(separator: " ")
