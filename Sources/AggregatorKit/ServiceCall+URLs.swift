@@ -54,8 +54,7 @@ extension HTTPResponse {
   }
 
   private var nextMember: String? {
-    guard let text = JSONText(body), case .object = JSON(text) else { return nil }
-    let body = JSON(text)
+    guard let body = JSONText(body).map({ JSON($0) }), case .object = body else { return nil }
     let values = [
       body["next"], body["links"]?["next"], body["_links"]?["next"]?["href"],
     ]

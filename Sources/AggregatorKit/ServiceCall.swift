@@ -17,6 +17,11 @@ package struct ServiceCall: Sendable {
     self.url = url
   }
 
+  /// This call without credentials.
+  fileprivate var unsigned: HTTPRequest {
+    HTTPRequest(method, url, query: query, headers: headers, body: body)
+  }
+
   /// This call with the credentials, the header fields and the limits of a request of the source.
   fileprivate func signed(like own: HTTPRequest) -> HTTPRequest {
     var request = HTTPRequest(method, url, query: query, body: body, limits: own.limits)
@@ -94,8 +99,7 @@ extension Plugin {
     for call: ServiceCall, in environment: PluginEnvironment
   ) async throws(SourceError) -> HTTPRequest {
     guard try signs(call.url, in: environment.settings) else {
-      return HTTPRequest(
-        call.method, call.url, query: call.query, headers: call.headers, body: call.body)
+      return call.unsigned
     }
     let transport = SubstitutingTransport(base: nil, call: call, last: LastResponse())
     let failure = await failure(ofPageThrough: transport, in: environment)
@@ -138,8 +142,7 @@ extension Plugin {
   private func sendUnsigned(
     _ call: ServiceCall, in environment: PluginEnvironment, _ last: LastResponse
   ) async throws(SourceError) {
-    var request = HTTPRequest(
-      call.method, call.url, query: call.query, headers: call.headers, body: call.body)
+    var request = call.unsigned
     if let bytes = environment.maxSize { request.limits.bodyBytes = bytes }
     let response = try await environment.transport.send(request)
     last.value = response
