@@ -32,7 +32,7 @@ package struct FieldValues: Sendable {
     }.map(\.element)
   }
 
-  /// What the values have in common, with the name of each number.
+  /// The statistics of the values, each with its name.
   ///
   /// Numbers have a mean, a median and a sum, dates an earliest and a latest one, and others a first and a last one.
   package var statistics: [(name: String, value: JSON)] {
@@ -96,7 +96,8 @@ package struct FieldValues: Sendable {
 }
 
 extension JSON {
-  fileprivate var asDouble: Double? {
+  /// The value of a number.
+  package var asDouble: Double? {
     switch self {
     case .integer(let integer): Double(integer)
     case .number(let number): number

@@ -2,9 +2,9 @@
 package struct FilterError: Error, Hashable, Sendable {
   /// The failure, with values in quotes.
   package var message: String
-  /// What was probably meant.
+  /// The word that was probably meant.
   package var suggestion: String?
-  /// How to mend it.
+  /// The remedy.
   package var hint: String?
   /// True if the text is no filter, whatever the records are.
   package private(set) var isOfSyntax = false

@@ -39,7 +39,7 @@ struct FilterParser {
       "invalid condition \"\(shown)\": \(problem) (character \(place))", hint: hint)
   }
 
-  /// What stands where `and`, `or`, a closing parenthesis or the end can.
+  /// The error for text where only `and`, `or`, a closing parenthesis or the end may be.
   private var unexpected: FilterError {
     if scalars[index] == ")" {
       return invalid("no ( before )", hint: "quote a value that contains it")
@@ -197,7 +197,7 @@ struct FilterParser {
     return String(value)
   }
 
-  /// What follows `in`.
+  /// The list or the range after `in`.
   private mutating func membership(
     of field: String
   ) throws(FilterError) -> TypedCondition.Test {

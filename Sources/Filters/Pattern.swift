@@ -6,7 +6,7 @@ import AggregatorText
 /// It has literals, classes, `.`, anchors, groups, `|` and repetitions. Backreferences and lookaround, which would need
 /// backtracking, are errors. It matches by Unicode scalars of canonically composed text, anywhere in the text.
 package struct Pattern: Sendable {
-  /// What a pattern is compiled to; the number of instructions is the number of states.
+  /// A step of a compiled pattern, which is one of its states.
   enum Instruction: Sendable {
     /// Consumes one scalar.
     case scalar(ScalarSet)

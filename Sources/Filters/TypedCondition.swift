@@ -87,7 +87,7 @@ package struct TypedCondition: Hashable, Sendable {
     }
   }
 
-  /// What negates the condition, as typed.
+  /// The negation of the condition, as typed.
   var quotedNegation: String {
     switch test {
     case .oneOf, .range: "\(field) not in \(quotedSet)"
@@ -106,7 +106,7 @@ package struct TypedCondition: Hashable, Sendable {
   }
 }
 
-/// How people write the fields of a filter, and values of them.
+/// The names and values of fields in sentences about a filter.
 package struct FilterWording {
   package let label: (_ field: String) -> String
   package let value: (_ text: String, _ field: String) -> String

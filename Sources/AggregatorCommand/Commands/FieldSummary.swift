@@ -3,7 +3,7 @@ import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
 
-/// What `--group-by`, `--stats` or `--distinct` tells of a field instead of listing records.
+/// The summary of a field that `--group-by`, `--stats` or `--distinct` prints instead of records.
 struct FieldSummary {
   private let option: Option
   /// The name of the field.
@@ -23,7 +23,7 @@ struct SummaryRow: Entry {
   let id: Int
   let values: [JSON]
 
-  /// Those of a listing differ with what is told.
+  /// The fields of a listing depend on the option.
   static let fields: [Field<SummaryRow>] = []
 }
 

@@ -81,7 +81,7 @@ enum FacetShape: Sendable {
     self =
       isFew
       ? .values(present.map { Array(Set($0.map(\.cell))) })
-      : all(\.asNumber).map(Self.numbers) ?? all(\.asDate).map(Self.dates) ?? .none
+      : all(\.asDouble).map(Self.numbers) ?? all(\.asDate).map(Self.dates) ?? .none
   }
 }
 
@@ -177,14 +177,6 @@ extension Column {
 }
 
 extension JSON {
-  fileprivate var asNumber: Double? {
-    switch self {
-    case .integer(let integer): Double(integer)
-    case .number(let number): number
-    default: nil
-    }
-  }
-
   fileprivate var asDate: Date? {
     guard case .string(let text) = self, let period = Period(text), period.isDate else {
       return nil
