@@ -16,7 +16,7 @@ let sourceModules: [Target.Dependency] = sources.map { .byName(name: "\($0)Sourc
 let commandLine = [
   "AggregatorFilters", "AggregatorTerminal", "AggregatorQueries", "AggregatorArguments",
   "AggregatorSQL",
-  "AggregatorWeb", "AggregatorBrowse",
+  "AggregatorAPI", "AggregatorWeb", "AggregatorBrowse",
   "AggregatorCommand",
 ]
 
@@ -137,10 +137,16 @@ let package = Package(
         "AggregatorTerminal", "CAggregatorLineEditor", "CAggregatorSQLite",
       ]),
     .library(
-      "Web",
+      "API",
       dependsOn: [
         "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorQueries",
         "AggregatorServer", "AggregatorTerminal",
+      ]),
+    .library(
+      "Web",
+      dependsOn: [
+        "AggregatorAPI", "AggregatorFiles", "AggregatorFilters", "AggregatorKit",
+        "AggregatorQueries", "AggregatorServer", "AggregatorTerminal",
       ], plugins: ["AggregatorEmbedJSON"]),
     .library(
       "Browse",
@@ -151,11 +157,11 @@ let package = Package(
     .target(
       name: "AggregatorCommand",
       dependencies: [
-        "AggregatorArguments", "AggregatorBrowse", "AggregatorCopy", "AggregatorExport",
-        "AggregatorFiles", "AggregatorFilters",
-        "AggregatorKit", "AggregatorLaws", "AggregatorOpenAPI", "AggregatorQueries",
-        "AggregatorSQL", "AggregatorServer", "AggregatorTerminal", "AggregatorWeb",
-        "DeclaredSource",
+        "AggregatorAPI", "AggregatorArguments", "AggregatorBrowse", "AggregatorCopy",
+        "AggregatorExport", "AggregatorFiles", "AggregatorFilters", "AggregatorKit",
+        "AggregatorLaws",
+        "AggregatorOpenAPI", "AggregatorQueries", "AggregatorSQL", "AggregatorServer",
+        "AggregatorTerminal", "AggregatorWeb", "DeclaredSource",
       ]),
     // The list of the sources, which tests read without the program.
     .target(
@@ -314,9 +320,8 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
     "AggregatorSQLite", "AggregatorStore", "DeclaredSource",
   ]
   let rare = [
-    "AggregatorArguments", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorCommand",
-    "AggregatorCopy",
-    "AggregatorExport", "AggregatorImages", "AggregatorKit",
+    "AggregatorAPI", "AggregatorArguments", "AggregatorAuthorization", "AggregatorBrowse",
+    "AggregatorCommand", "AggregatorCopy", "AggregatorExport", "AggregatorImages", "AggregatorKit",
     "AggregatorLaws",
     "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL",
     "AggregatorServer", "AggregatorSettings", "AggregatorSync", "AggregatorTerminal",

@@ -1,3 +1,4 @@
+package import AggregatorAPI
 import AggregatorFiles
 package import AggregatorKit
 package import AggregatorServer
@@ -172,7 +173,7 @@ extension Access.Secrets {
   private static let maxFileSize = 4096
 
   package static func random() -> Access.Secrets {
-    Access.Secrets(token: randomText(), session: randomText())
+    Access.Secrets(token: .randomHexadecimal(), session: .randomHexadecimal())
   }
 
   /// The secrets in a file, which is made with random ones if it is missing or `renews`.
@@ -203,12 +204,7 @@ extension Access.Secrets {
         .invalidSettings, "invalid token in \(path)",
         remedy: "write a line of 16 or more visible ASCII characters")
     }
-    return Access.Secrets(token: token, session: randomText())
-  }
-
-  static func randomText() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<4).map { _ in generator.next().text(radix: 16, digits: 16) }.joined()
+    return Access.Secrets(token: token, session: .randomHexadecimal())
   }
 }
 

@@ -1,3 +1,4 @@
+import AggregatorAPI
 import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
@@ -14,6 +15,7 @@ struct FilterForm {
   static let comparisons: [(name: String, words: String, kinds: [ValueKind])] = [
     ("=", "is", [.text, .number, .date, .bool, .list, .any]),
     ("!=", "is not", [.text, .number, .list, .any]),
+    (oneOf, "is one of", [.text, .number, .list, .any]),
     ("~", "contains", [.text, .list, .any]),
     (">=", "is at least", [.number, .any]), ("<=", "is at most", [.number, .any]),
     ("<", "is before", [.date]), (">", "is after", [.date]),
@@ -23,6 +25,7 @@ struct FilterForm {
   ]
 
   static let between = "between"
+  private static let oneOf = "in"
   private static let empty = "empty"
   private static let present = "present"
 
@@ -41,8 +44,16 @@ struct FilterForm {
     case Self.empty: return try condition("=", "")
     case Self.present: return try condition("!=", "")
     case Self.between:
-      let bounds = (try exact(value, kind), try exact(end, kind))
-      return "\(try condition(">=", bounds.0)) and \(try condition("<=", bounds.1))"
+      let range = TypedCondition.Test.range(try exact(value, kind), try exact(end, kind))
+      return TypedCondition(field, range).quoted
+    case Self.oneOf:
+      // The thousands of a number are no values.
+      let separator: Character = value.contains(";") ? ";" : ","
+      let values = value.split(separator: separator).map(\.trimmed).filter { !$0.isEmpty }
+      let set = try (values.isEmpty ? [""] : values).map { value throws(Problem) in
+        try exact(value, kind)
+      }
+      return TypedCondition(field, .oneOf(set)).quoted
     case "~": return try condition(comparison, value)
     default: return try condition(comparison, value.isEmpty ? "" : try exact(value, kind))
     }

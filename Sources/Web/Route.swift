@@ -1,11 +1,10 @@
+import AggregatorAPI
 import AggregatorKit
 import AggregatorTerminal
 
 /// What a request asks for by its path.
 enum Route: Hashable {
-  case health
-  case document
-  case metrics
+  case common(CommonPath)
   case api(RoutePath<APIPath>)
   case page(RoutePath<PagePath>)
   /// A path that leads nowhere, below `/api` or elsewhere.
@@ -13,14 +12,12 @@ enum Route: Hashable {
 
   init(_ segments: [String]) {
     switch segments {
-    case ["healthz"]: self = .health
-    case ["openapi.json"]: self = .document
-    case ["metrics"]: self = .metrics
     // What browsers ask for beside a reply that names no icon.
     case ["favicon.ico"]: self = .page(RoutePath(.asset, Asset.icon.name))
     default:
       self =
-        RoutePath(segments).map(Route.api) ?? RoutePath(segments).map(Route.page)
+        RoutePath(segments).map { .common($0.pattern) } ?? RoutePath(segments).map(Route.api)
+        ?? RoutePath(segments).map(Route.page)
         ?? .unknown(isForPrograms: segments.first == "api")
     }
   }
@@ -28,7 +25,7 @@ enum Route: Hashable {
   /// True if whoever asks reads JSON or text, also of an error.
   var isForPrograms: Bool {
     switch self {
-    case .health, .document, .metrics, .api: true
+    case .common, .api: true
     case .page: false
     case .unknown(let isForPrograms): isForPrograms
     }
@@ -37,7 +34,7 @@ enum Route: Hashable {
   /// The methods of the path, without `HEAD` and `OPTIONS`; none for a path that leads nowhere.
   var methods: [String] {
     switch self {
-    case .health, .document, .metrics: ["GET"]
+    case .common: ["GET"]
     case .api(let path): path.pattern.methods
     case .page(let path): path.pattern.methods
     case .unknown: []
@@ -65,37 +62,10 @@ enum Route: Hashable {
   /// The kind of path, for the metrics: a path with IDs would be a series of its own for each.
   var metricLabel: String {
     switch self {
-    case .health: "/healthz"
-    case .document: "/openapi.json"
-    case .metrics: "/metrics"
+    case .common(let path): path.rawValue
     case .api(let path): path.pattern.rawValue
     case .page(let path): path.pattern.rawValue
     case .unknown: "other"
-    }
-  }
-}
-
-/// The paths of the API: a word in braces stands for any segment, and the first path that fits counts.
-enum APIPath: String, CaseIterable {
-  case sources = "/api/v1/sources"
-  case search = "/api/v1/search"
-  case sql = "/api/v1/sql"
-  case syncs = "/api/v1/sync"
-  case sync = "/api/v1/sync/{source}"
-  case list = "/api/v1/{source}"
-  case record = "/api/v1/{source}/{id}"
-  case image = "/api/v1/{source}/{id}/image"
-  case restore = "/api/v1/{source}/{id}/restore"
-  case schemaChanges = "/api/v1/{source}/schema/changes"
-  case facets = "/api/v1/{source}/schema/facets"
-
-  fileprivate var methods: [String] {
-    switch self {
-    case .search, .syncs, .list, .image, .schemaChanges, .facets: ["GET"]
-    case .sources, .sql: ["GET", "POST"]
-    case .sync: ["GET", "POST", "DELETE"]
-    case .record: ["GET", "DELETE"]
-    case .restore: ["POST"]
     }
   }
 }
@@ -126,50 +96,6 @@ enum PagePath: String, CaseIterable {
   }
 }
 
-struct RoutePath<Pattern>: Hashable, Sendable
-where Pattern: Hashable & Sendable & CaseIterable & RawRepresentable<String> {
-  let pattern: Pattern
-  /// The segments at the words in braces, in order.
-  private let values: [String]
-
-  init(_ pattern: Pattern, _ values: String...) {
-    self.pattern = pattern
-    self.values = values
-  }
-
-  /// `nil` for a path that leads nowhere.
-  init?(_ segments: [String]) {
-    for pattern in Pattern.allCases {
-      let pairs = zip(Self.words(of: pattern), segments)
-      guard Self.words(of: pattern).count == segments.count,
-        pairs.allSatisfy({ Self.isAny($0) || $0 == $1 })
-      else { continue }
-      self.pattern = pattern
-      values = pairs.filter { Self.isAny($0.0) }.map(\.1)
-      return
-    }
-    return nil
-  }
-
-  var source: String { values.first ?? "" }
-
-  var id: String { values.last ?? "" }
-
-  var segments: [String] {
-    var rest = values[...]
-    return Self.words(of: pattern).map { Self.isAny($0) ? rest.popFirst() ?? "" : String($0) }
-  }
-
-  /// The segments as a path, which nothing in them needs to be encoded for.
-  var text: String { "/" + segments.joined(separator: "/") }
-
-  private static func words(of pattern: Pattern) -> [Substring] {
-    pattern.rawValue.split(separator: "/")
-  }
-
-  private static func isAny(_ word: Substring) -> Bool { word.hasPrefix("{") }
-}
-
 /// Addresses of the pages, as paths on this server.
 enum WebAddress {
   typealias Parameter = (name: String, value: String)
@@ -191,8 +117,8 @@ enum WebAddress {
     address(RoutePath(PagePath.changes, source), start.map { [("since", $0)] } ?? [])
   }
 
-  static func search(_ query: String?, _ cache: ServedQuery.Cache = .normal) -> String {
-    address(RoutePath(PagePath.search), ServedQuery(query: query, cache: cache).parameters)
+  static func search(_ query: ServedQuery) -> String {
+    address(RoutePath(PagePath.search), query.parameters)
   }
 
   /// The page of a query.
@@ -267,11 +193,4 @@ extension ServedQuery {
 
   /// True for a list without parameters.
   var isPlain: Bool { parameters.isEmpty }
-
-  /// This query with another value of a member.
-  func with<Value>(_ member: WritableKeyPath<ServedQuery, Value>, _ value: Value) -> ServedQuery {
-    var query = self
-    query[keyPath: member] = value
-    return query
-  }
 }

@@ -1,3 +1,4 @@
+package import AggregatorAPI
 package import AggregatorKit
 package import AggregatorServer
 import Synchronization
@@ -87,7 +88,7 @@ package final class Site: Sendable {
     _ route: Route, _ request: ServerRequest, _ access: Access
   ) async throws -> ServerResponse {
     // Whoever watches the server needs no token.
-    if route != .health {
+    if route != .common(.health) {
       try access.check(request)
       if request.method == "OPTIONS" {
         var response = ServerResponse.preflight(for: request)
@@ -108,7 +109,7 @@ package final class Site: Sendable {
       throw Problem(403, "foreignOrigin", "only pages of this server may add sources")
     }
     switch route {
-    case .health:
+    case .common(.health):
       return .json(JSON.object([.init("status", "ok")]).text)
     case .unknown: throw Problem.unknownPath
     case .api(let path): return try await api.response(to: request, for: path)
@@ -120,17 +121,19 @@ package final class Site: Sendable {
       else { return response }
       throw Problem(
         response.status, "failed", "the page shows an error",
-        hint: "accept text/html, or ask \(RoutePath(APIPath.sources).text)")
-    case .document:
-      let server = OpenAPI.Server(
-        title: program.text, version: Version.current,
-        address: "http://\(request.header("Host") ?? "")", isReadOnly: !access.mayChange,
-        hasToken: access.secrets != nil, mayAdd: access.mayChange && adding != nil)
+        hint: "accept text/html, or ask \(APIPath.sources.rawValue)")
+    case .common(.document):
+      var server = OpenAPI.Server(
+        version: Version.current, address: "http://\(request.header("Host") ?? "")")
+      server.title = program.text
+      server.isReadOnly = !access.mayChange
+      server.hasToken = access.secrets != nil
+      server.mayAdd = access.mayChange && adding != nil
       var kinds: [String: [String: [RowSchema.Kind]]] = [:]
       let sources = api.sources
       for source in sources { kinds[source.name] = await source.observedKinds() }
       return .json(OpenAPI.document(for: sources, of: server, kinds).text)
-    case .metrics:
+    case .common(.metrics):
       return ServerResponse(
         200, Metrics.contentType, Array(metrics.text.utf8),
         headers: [.init("Cache-Control", "no-store")])
@@ -149,13 +152,5 @@ package final class Site: Sendable {
 
   private func isForPrograms(_ route: Route, _ request: ServerRequest) -> Bool {
     route.isForPrograms || request.header("Accept")?.contains("text/html") != true
-  }
-}
-
-extension ServerResponse {
-  static func json(_ text: String) -> ServerResponse {
-    ServerResponse(
-      200, "application/json", Array(text.utf8),
-      headers: [.init("Cache-Control", "private, no-cache")])
   }
 }

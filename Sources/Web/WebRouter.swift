@@ -1,3 +1,4 @@
+import AggregatorAPI
 import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
@@ -44,7 +45,7 @@ struct WebRouter: Sendable {
     case .record where path.id == "changes" && part == nil:
       let source = try api.source(named: path.source)
       // A record that is called so comes first.
-      let record = try? await source.record(path.id, ServedQuery(cache: .offline))
+      let record = try? await source.record(path.id, ServedQuery.plain.with(\.cache, .offline))
       guard record?.records.isEmpty == false else {
         return .redirect(
           to: WebAddress.changes(source.name, since: request.parameter("since")), status: 308)
@@ -85,7 +86,7 @@ struct WebRouter: Sendable {
       return html(pages.failure(problem), status: problem.status)
     }
     // A client without access must not learn what is served, and gets no other file.
-    let nonce = Access.Secrets.randomText()
+    let nonce = String.randomHexadecimal()
     var response = html(pages.failure(problem, nonce: nonce), status: problem.status)
     response.set("Content-Security-Policy", HTMLRenderer.contentSecurityPolicy(nonce: nonce))
     return response
@@ -206,7 +207,7 @@ struct WebRouter: Sendable {
     guard request.method == "POST" else { return html(pages.add(AddContent())) }
     let fields = try request.formFields(among: ["url", "name", "proposal"])
     if let id = fields["proposal"] {
-      return .redirect(to: WebAddress.list(try adding.save(id).name, ServedQuery()))
+      return .redirect(to: WebAddress.list(try adding.save(id).name, ServedQuery.plain))
     }
     var content = AddContent()
     content.url = fields["url"] ?? ""
@@ -222,9 +223,10 @@ struct WebRouter: Sendable {
   }
 
   private func search(_ request: ServerRequest) async throws -> SearchContent {
-    let query = try ServedQuery(request, knowing: ["query", "cache"], isForPeople: true)
+    let query = try ServedQuery(
+      request, knowing: ["query", "cache", "where", "sort"], isForPeople: true)
     return SearchContent(
-      query: query, answers: query.query == nil ? [] : await api.results(of: query))
+      query: query, answers: query.query == nil ? [] : try await api.results(of: query))
   }
 
   private static func result<Answer: Sendable>(

@@ -207,20 +207,11 @@ private struct RecordListing<P: Plugin> {
   ) async throws -> ExitCode {
     guard let field = try plugin.fields.fields(named: [summary.field]).first else { return .bug }
     var run = ListingRun(source, of: plugin, matching: query, .all(pageSize: 1000), outcome)
-    run.chosen = [field.name]
-    var values = FieldValues()
-    while let records = try await run.next() {
-      for record in records { values.add(field[record]) }
-    }
-    let (rows, fields) = summary.rows(of: values, in: field)
-    var listing = try output.plainListing(verb, SummaryRow.self)
-    listing.source = plugin.name
-    listing.query = query?.text
-    listing.fields = fields
-    listing.layout = Layout(card: fields.map(\.name))
-    var shown = run.outcome.summary
-    (shown.count, shown.total, shown.next) = (rows.count, rows.count, nil)
-    try RecordPrinter.print(rows, as: listing, output, in: context, shown)
+    let rows = try await summary.rows(of: &run, in: field)
+    let listing = rows.listing(
+      try output.plainListing(verb, SummaryRow.self), of: plugin.name, matching: query?.text)
+    try RecordPrinter.print(
+      rows.rows, as: listing, output, in: context, rows.summary(of: run.outcome.summary))
     run.outcome.reportCount(to: context.diagnostics)
     var isComplete = false
     if let store = environment.store { isComplete = try await plugin.gap(in: store) == nil }

@@ -46,7 +46,7 @@ extension Command {
     let selection = SelectionText(invocation)
     if let selection {
       try invocation.refuseRefreshOfSelection()
-      try requireFields(of: selection, in: plugins)
+      try selection.requireFields(in: plugins.map { $0.fieldEntries.map(\.id) })
     }
     suggestSource(for: invocation.arguments, context)
     let options = SourceOptions(invocation)
@@ -91,23 +91,6 @@ extension Command {
     }
     return try writer.finish(
       suggesting: writer.hasHits ? nil : await suggestion(for: query, plugins, environment))
-  }
-
-  /// Fails if no source has the fields of a selection.
-  private static func requireFields(
-    of selection: SelectionText, in plugins: [any Plugin]
-  ) throws(CommandError) {
-    let names = try selection.fieldNames()
-    let known = plugins.map { Set($0.fieldEntries.map(\.id)) }
-    guard !known.contains(where: { $0.isSuperset(of: names) }) else { return }
-    let all = known.reduce(into: Set<String>()) { $0.formUnion($1) }
-    if let name = names.first(where: { !all.contains($0) }) {
-      throw CommandError(
-        .usage, "unknown field \"\(name)\"", suggestion: nearest(to: name, in: all.sorted()),
-        hint: "no source has it")
-    }
-    let list = Set(names).sorted().map { "\"\($0)\"" }.joined(separator: ", ")
-    throw CommandError(.usage, "no source has all of the fields \(list)")
   }
 
   private static func suggestion(

@@ -1,3 +1,4 @@
+import AggregatorAPI
 import AggregatorArguments
 import AggregatorFiles
 import AggregatorKit

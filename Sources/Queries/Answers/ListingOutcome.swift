@@ -175,7 +175,7 @@ package struct ListingOutcome: Sendable {
 
   /// Says why the source is not searched with others.
   package mutating func leaveOut(_ reason: String) {
-    remarks.append(Remark(warning: Warning(.leftOut, "left out: \(reason)")))
+    remarks.append(Remark(warning: .leftOut(because: reason)))
   }
 
   /// Leaves out records of the pages that were added: totals and cursors count those, too.
@@ -357,5 +357,12 @@ extension Warning {
   package static func unreadable(_ rows: UnreadableRows) -> Warning {
     let reason = rows.firstReason.map { " (\($0))" } ?? ""
     return Warning(.unreadable, "\(rows.count.of("row")) could not be read\(reason)")
+  }
+}
+
+extension Warning {
+  /// Says why a source is not searched with others.
+  package static func leftOut(because reason: String) -> Warning {
+    Warning(.leftOut, "left out: \(reason)")
   }
 }

@@ -32,6 +32,22 @@ package struct SelectionText: Hashable, Codable, Sendable {
     return names
   }
 
+  /// Fails with code `usage` if none of several sources has all fields that it reads.
+  ///
+  /// - Parameter fields: The names of the fields of each source.
+  package func requireFields(in fields: [[String]]) throws(CommandError) {
+    let names = try fieldNames()
+    guard !fields.contains(where: { Set($0).isSuperset(of: names) }) else { return }
+    let all = Set(fields.joined())
+    if let name = names.first(where: { !all.contains($0) }) {
+      throw CommandError(
+        .usage, "unknown field \"\(name)\"", suggestion: nearest(to: name, in: all.sorted()),
+        hint: "no source has it")
+    }
+    let list = Set(names).sorted().map { "\"\($0)\"" }.joined(separator: ", ")
+    throw CommandError(.usage, "no source has all of the fields \(list)")
+  }
+
   /// The options of a command line that say the same.
   package var arguments: String {
     let order = order.map { " \(Option.order.spelling) \($0.shellQuoted)" } ?? ""

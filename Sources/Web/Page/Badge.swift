@@ -1,3 +1,4 @@
+import AggregatorAPI
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -33,10 +34,20 @@ struct Badge {
 
   /// The badge with links to the other ways to read the same data.
   func html(_ query: ServedQuery, address: (ServedQuery) -> String) -> HTML {
+    // What selects and sorts reads cached records anyway.
     let links: [(icon: Icon, words: String, cache: ServedQuery.Cache)] =
-      query.cache == .offline
-      ? [(.refresh, "Go online", .normal)]
-      : [(.refresh, "Refresh", .reload), (.offline, "Use local data", .offline)]
+      query.readsIndex
+      ? []
+      : query.cache == .offline
+        ? [(.refresh, "Go online", .normal)]
+        : [(.refresh, "Refresh", .reload), (.offline, "Use local data", .offline)]
+    let buttons = links.map { link -> HTML in
+      """
+      <a class="button" href="\(address(query.with(\.cache, link.cache)))">\(link.icon.html)\
+      <span>\(link.words)</span></a>
+      """
+    }
+    let actions: HTML? = buttons.isEmpty ? nil : #"<p class="actions">\#(buttons)</p>"#
     return """
       <details class="badge \(origin.kind.rawValue)"><summary title="\(origin.explanation)">\
       <span class="visually-hidden">Data: </span><span class="label">\(origin.label)</span></summary>
@@ -48,12 +59,7 @@ struct Badge {
         #"<div><dt>From</dt><dd dir="auto">\#(endpoint.safeLine)</dd></div>"#
       })</dl>
       \(page.summary.warnings.map { #"<p dir="auto">\#($0.warning.message.safeLine.capitalizedFirst)</p>"# })
-      <p class="actions">\(links.map { link in
-        """
-        <a class="button" href="\(address(query.with(\.cache, link.cache)))">\(link.icon.html)\
-        <span>\(link.words)</span></a>
-        """
-      })</p>
+      \(actions)
       </div></details>
       """
   }

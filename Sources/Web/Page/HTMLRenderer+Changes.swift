@@ -1,3 +1,4 @@
+import AggregatorAPI
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -38,7 +39,7 @@ extension HTMLRenderer {
       """
       <div class="column">
       <div class="heading"><div><h1>Changes of \(source.noun.plural.safeLine)</h1>
-      <p class="summary"><a href="\(WebAddress.list(source.name, ServedQuery()))">All \(source.noun.plural.safeLine)</a></p></div></div>
+      <p class="summary"><a href="\(WebAddress.list(source.name, ServedQuery.plain))">All \(source.noun.plural.safeLine)</a></p></div></div>
       <nav class="tools" aria-label="Time">\(ChangesContent.starts.map { start in
         """
         <a class="button" href="\(WebAddress.changes(source.name, since: start.typed))"\
@@ -73,7 +74,7 @@ extension HTMLRenderer {
       change.kind == .removed
       ? #"<bdi>\#(name.safeLine)</bdi>"#
       : """
-      <a href="\(WebAddress.record(source.name, change.id, ServedQuery()))" dir="auto">\(name.safeLine)</a>
+      <a href="\(WebAddress.record(source.name, change.id, ServedQuery.plain))" dir="auto">\(name.safeLine)</a>
       """
     return """
       <li class="\(change.kind.rawValue)"><span class="kind">\(change.kind.rawValue.capitalizedFirst)</span> \

@@ -1,3 +1,4 @@
+import AggregatorAPI
 import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
@@ -148,7 +149,7 @@ extension HTMLRenderer {
       guard line.isSelecting, source.hasStore,
         let condition = TypedCondition(line.field, operator: "~", element)
       else { return #"<li class="chip"><bdi>\#(element.safeLine)</bdi></li>"# }
-      let query = ServedQuery(conditions: [condition.quoted])
+      let query = ServedQuery.plain.with(\.conditions, [condition.quoted])
       return """
         <li><a class="chip" href="\(WebAddress.list(source.name, query))">\
         <bdi>\(element.safeLine)</bdi></a></li>

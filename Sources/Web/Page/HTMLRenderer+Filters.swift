@@ -1,3 +1,4 @@
+import AggregatorAPI
 import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
@@ -131,7 +132,7 @@ extension HTMLRenderer {
     }
     return """
       <section class="filters" aria-label="Filter">
-      <form action="\(WebAddress.list(content.source.name, ServedQuery()))" method="get">
+      <form action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">
       \(hiddenFields(content.query.forLinks))
       <select name="field" aria-label="Field">\(fields)</select>
       <select name="operator" aria-label="Comparison">\(comparisons)</select>

@@ -1,3 +1,4 @@
+import AggregatorAPI
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -12,7 +13,7 @@ extension HTMLRenderer {
       <div class="column">
       <div class="heading"><div><h1>Sources</h1>
       <p class="summary">Records of web APIs on this machine: live, cached, or bundled</p></div></div>
-      \(searchForm("/search", "Search all sources", ServedQuery()))
+      \(searchForm("/search", "Search all sources", ServedQuery.plain))
       <ul class="sources" id="sources">\(states.map { overview($0.source, $0.state) })</ul>
       \(mayAdd ? """
         <p class="actions"><a class="button" href="\(RoutePath(PagePath.add).text)">\
@@ -37,7 +38,7 @@ extension HTMLRenderer {
         """
     }
     return """
-      <li><h2><a href="\(WebAddress.list(source.name, ServedQuery()))">\(source.title)</a></h2>
+      <li><h2><a href="\(WebAddress.list(source.name, ServedQuery.plain))">\(source.title)</a></h2>
       <p class="summary">\(source.summary.safeLine.capitalizedFirst)</p>
       \(facts)
       \(syncBox(source))</li>

@@ -1,3 +1,4 @@
+import AggregatorAPI
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -21,7 +22,7 @@ extension HTMLRenderer {
       \(syncBox(source))
       </div>
       \(searchForm(
-        WebAddress.list(source.name, ServedQuery()), "Search \(source.noun.plural)",
+        WebAddress.list(source.name, ServedQuery.plain), "Search \(source.noun.plural)",
         content.query.forLinks))
       \(listPart(content))
       </div>
@@ -136,7 +137,7 @@ extension HTMLRenderer {
     let total = query.readsIndex ? page.summary.total : content.cachedCount
     guard let total, total > page.records.count, query.cache != .live else { return nil }
     return """
-      <form class="jump" action="\(WebAddress.list(content.source.name, ServedQuery()))" method="get">
+      <form class="jump" action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">
       \(hiddenFields(query.forLinks))<label>Go to no. <input type="number" name="position" min="1" \
       max="\(total)" value="\((query.offset ?? 0) + 1)" required></label>
       <button type="submit" class="button">Go</button></form>

@@ -1,3 +1,4 @@
+import AggregatorAPI
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -39,10 +40,38 @@ extension HTMLRenderer {
       <div class="bar"><p class="count" data-announce>\
       \(found == 0 ? "No matches" : "Matches") for “<bdi>\(query.safeLine)</bdi>”\
       \(found == 0 ? "" : " in \(found.of("source"))")\(failures)</p></div>
+      \(chips(content))
       \(content.answers.filter { !$0.isEmpty }.map { results($0, content.query) })
-      \(noMatches(content.answers.filter(\.isEmpty).map(\.source.noun.plural.safeLine)))
+      \(noMatches(content.answers.filter { $0.isEmpty && $0.omission == nil }.map(\.source.noun.plural.safeLine)))
+      \(content.answers.compactMap { answer in answer.omission.map { omission(of: answer.source, $0) } })
       </section>
       """
+  }
+
+  /// The filters and the order, each with a link that removes it.
+  private func chips(_ content: SearchContent) -> HTML? {
+    let query = content.query.forLinks
+    var chips = query.conditions.indices.map { index in
+      var rest = query
+      rest.conditions.remove(at: index)
+      return chip(query.conditions[index], without: rest)
+    }
+    if let order = query.order {
+      chips.append(chip("sorted by \(order)", without: query.with(\.order, nil)))
+    }
+    guard !chips.isEmpty else { return nil }
+    return #"<ul class="chips" aria-label="Filters">\#(chips)</ul>"#
+  }
+
+  private func chip(_ words: String, without rest: ServedQuery) -> HTML {
+    """
+    <li><a class="chip" href="\(WebAddress.search(rest))"><span class="visually-hidden">Remove: </span>\
+    <bdi>\(words.safeLine)</bdi>\(Icon.close.html)</a></li>
+    """
+  }
+
+  private func omission(of source: any ServedSource, _ reason: String) -> HTML {
+    #"<p class="note nothing" dir="auto">\#(source.title) \#(reason.safeLine)</p>"#
   }
 
   /// The sources without matches, in one sentence.
@@ -56,7 +85,7 @@ extension HTMLRenderer {
   private var examples: HTML {
     """
     <ul class="examples">\(sources.compactMap(\.exampleQuery).map { query in
-      #"<li><a href="\#(WebAddress.search(query))">\#(query.safeLine)</a></li>"# as HTML
+      #"<li><a href="\#(WebAddress.search(ServedQuery.plain.with(\.query, query)))">\#(query.safeLine)</a></li>"# as HTML
     })</ul>
     """
   }
@@ -67,9 +96,7 @@ extension HTMLRenderer {
     let address = WebAddress.list(source.name, query)
     switch answer.page {
     case .success(let page):
-      let badge = Badge(page, asked.cache, now)?.html(asked) {
-        WebAddress.search($0.query, $0.cache)
-      }
+      let badge = Badge(page, asked.cache, now)?.html(asked, address: WebAddress.search)
       let all: HTML? =
         page.summary.next == nil
         ? nil
@@ -108,4 +135,9 @@ extension HTMLRenderer {
 extension SourceListing {
   /// True for an answer without matches.
   fileprivate var isEmpty: Bool { (try? page.get())?.records.isEmpty == true }
+
+  /// Why the source was left out; `nil` if it was searched.
+  fileprivate var omission: String? {
+    (try? page.get())?.summary.warnings.first { $0.warning.code == .leftOut }?.warning.message
+  }
 }

@@ -1,3 +1,4 @@
+import AggregatorAPI
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -69,7 +70,7 @@ extension HTMLRenderer {
     \(hasSQL ? sqlLink(isCurrent: place == "sql") : nil)
     \(sources.map { source in
       """
-      <li><a href="\(WebAddress.list(source.name, ServedQuery()))"\
+      <li><a href="\(WebAddress.list(source.name, ServedQuery.plain))"\
       \(attribute: "title", source.summary.safeLine.capitalizedFirst) data-source="\(source.name)"\
       \(attribute: "aria-current", place == source.name ? "page" : nil)>\
       <span class="initial" aria-hidden="true">\(source.title.prefix(1).description)</span>\
@@ -193,7 +194,7 @@ extension HTMLRenderer {
         <span>Try “<bdi>\(example.safeLine)</bdi>”</span></a>
         """
       })
-      <a class="button" href="\(WebAddress.search(query, all.cache))">Search all sources</a>
+      <a class="button" href="\(WebAddress.search(ServedQuery.plain.with(\.query, query).with(\.cache, all.cache)))">Search all sources</a>
       """
     }
   }
@@ -219,7 +220,7 @@ extension HTMLRenderer {
     let isInvalid = failure.status == 400
     let query =
       isInvalid
-      ? ServedQuery() : content.query.with(\.cache, isLocal ? .normal : content.query.cache)
+      ? ServedQuery.plain : content.query.with(\.cache, isLocal ? .normal : content.query.cache)
     let isPaused = failure.code == SourceError.Code.circuitOpen.description
     return state(
       isLocal ? .offline : .warning, failure.title,

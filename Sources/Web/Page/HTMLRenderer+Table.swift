@@ -1,3 +1,4 @@
+import AggregatorAPI
 import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
@@ -113,7 +114,7 @@ extension HTMLRenderer {
     let chosen = content.query.fields ?? content.source.fields.filter(\.isShown).map(\.id)
     return """
       <details class="menu"><summary class="button">Columns</summary>
-      <form class="panel" action="\(WebAddress.list(content.source.name, ServedQuery()))" method="get">
+      <form class="panel" action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">
       \(hiddenFields(content.query.forLinks.with(\.fields, nil)))
       <ul>\(content.source.fields.map { field in
         """

@@ -1,3 +1,4 @@
+import AggregatorAPI
 import AggregatorKit
 import AggregatorQueries
 

@@ -1,4 +1,6 @@
+import AggregatorAPI
 import AggregatorKit
+import AggregatorQueries
 import AggregatorTerminal
 
 // Values as people write them: `4 Mar 2024, 09:12 UTC`, `20,000` and `yes`. Pages show them so, in an element that keeps
@@ -36,8 +38,8 @@ extension JSON {
   func written(in field: String) -> String? {
     switch self {
     case .bool(let isTrue): isTrue ? "yes" : "no"
-    case .integer, .number: field.namesAmounts ? text.writtenAmount : nil
-    case .string(let text): field.namesAmounts ? text.writtenDate : nil
+    case .integer, .number: field.namesNoAmounts ? nil : text.writtenAmount
+    case .string(let text): field.namesNoAmounts ? nil : text.writtenDate
     case .null, .array, .object: nil
     }
   }
@@ -68,28 +70,6 @@ extension String {
 
   /// The day of a date and time in UTC: `4 Mar 2024`.
   var writtenDay: String { String(prefix(10)).writtenDate ?? self }
-
-  /// False for the name of a field of identifiers, codes or years, whose digits are not an amount: `userId`, `zip_code`.
-  fileprivate var namesAmounts: Bool {
-    var words = [""]
-    var isAfterCapital = true
-    for character in self {
-      if !character.isLetter && !character.isNumber || character.isUppercase && !isAfterCapital {
-        words.append("")
-      }
-      isAfterCapital = character.isUppercase
-      if character.isLetter || character.isNumber {
-        words[words.count - 1] += character.lowercased()
-      }
-    }
-    return !Self.namesOfCodes.contains(words.last ?? "") && !words.contains("year")
-  }
-
-  private static let namesOfCodes = Set(
-    """
-    id ids key code zip postcode phone fax tel mobile isbn issn ean upc gtin asin sku imei iban uuid guid hash version build port serial
-    number nr no epoch timestamp unix
-    """.split(whereSeparator: \.isWhitespace).map(String.init))
 }
 
 extension Date {

@@ -725,7 +725,7 @@ function fitFilter() {
   show(end, operator.value === "between");
   pick.replaceChildren(...offered.map(([value, words]) => make("option", { value }, words)));
   input.inputMode = end.inputMode = kind === "number" ? "decimal" : "text";
-  input.placeholder = !end.hidden ? "from" : kind === "date" ? "2024-03-04" : "";
+  input.placeholder = !end.hidden ? "from" : operator.value === "in" ? "one, another" : kind === "date" ? "2024-03-04" : "";
   sayFilterProblem(input);
   sayFilterProblem(end);
 }
@@ -743,7 +743,8 @@ document.addEventListener("submit", event => {
   if (!event.target.matches(".filters form")) return;
   const { field, operator } = event.target.elements;
   const rule = operator.value === "~" ? undefined : typed[field.selectedOptions[0].dataset.kind];
-  const isWrong = text => !text || (rule && !rule.fits(text));
+  const values = text => operator.value === "in" ? text.split(text.includes(";") ? ";" : ",").map(value => value.trim()) : [text];
+  const isWrong = text => values(text).some(value => !value || (rule && !rule.fits(value)));
   const input = $$("input:is([name=value], [name=to]):enabled", event.target).find(({ value }) => isWrong(value.trim()));
   if (!input) return;
   event.preventDefault();

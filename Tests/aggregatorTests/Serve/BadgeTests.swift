@@ -2,6 +2,7 @@ import AggregatorKit
 import Foundation
 import Testing
 
+@testable import AggregatorAPI
 @testable import AggregatorQueries
 @testable import AggregatorTerminal
 @testable import AggregatorWeb
@@ -29,6 +30,16 @@ import Testing
     #expect(try badge(live, cached).origin.label == "Partly cached")
     #expect(try badge(live).origin.notes == [])
     #expect(try badge(cached).origin.notes == [])
+  }
+
+  @Test func offerNoWayThatTheServerRefuses() throws {
+    func links(_ query: ServedQuery) throws -> Int {
+      let badge = try badge(Provenance(.cached, fetchedAt: Self.minutesAgo))
+      return badge.html(query) { WebAddress.list("heroes", $0) }.text.matches(of: /cache=/).count
+    }
+    #expect(try links(.plain) == 2)
+    #expect(try links(ServedQuery(conditions: ["name~a"])) == 0)
+    #expect(try links(ServedQuery(order: "name")) == 0)
   }
 
   @Test func sayWhyDataIsNotLive() throws {

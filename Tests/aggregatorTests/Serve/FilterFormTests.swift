@@ -2,6 +2,7 @@ import AggregatorFilters
 import AggregatorKit
 import Testing
 
+@testable import AggregatorAPI
 @testable import AggregatorQueries
 @testable import AggregatorServer
 @testable import AggregatorWeb
@@ -21,8 +22,11 @@ import Testing
   @Test(
     arguments: [
       ("=", "20,000.5", nil, ValueKind.number, #"size="20000.5""#),
-      ("between", "10", "2,000", .number, #"size>="10" and size<="2000""#),
-      ("between", "2024", "2024-03-04", .date, #"size>="2024" and size<="2024-03-04""#),
+      ("between", "10", "2,000", .number, #"size in "10".."2000""#),
+      ("between", "2024", "2024-03-04", .date, #"size in "2024".."2024-03-04""#),
+      ("in", "1, 2 ,3", nil, .number, #"size in ("1", "2", "3")"#),
+      ("in", "1,000; 2", nil, .number, #"size in ("1000", "2")"#),
+      ("in", "Kitchen", nil, .text, #"size in ("Kitchen")"#),
       (">", "2024-03", nil, .date, #"size>"2024-03""#), ("=", "yes", nil, .bool, #"size="true""#),
       ("=", "1,000", nil, .text, #"size="1,000""#), ("~", "x", nil, .number, #"size~"x""#),
       ("empty", "left over", nil, .date, #"size="""#), ("present", nil, nil, .bool, #"size!="""#),
@@ -40,7 +44,7 @@ import Testing
       ("=", "many", nil, ValueKind.number), (">=", "1,00", nil, .number),
       ("=", "2024-13", nil, .date),
       ("=", "maybe", nil, .bool), ("between", "1", nil, .number), ("between", "", "2024", .date),
-      ("?", "1", nil, .any),
+      ("in", " , ", nil, .text), ("in", "1, x", nil, .number), ("?", "1", nil, .any),
     ] as [(String, String, String?, ValueKind)])
   func `a value of another kind is refused`(
     comparison: String, value: String, end: String?, kind: ValueKind

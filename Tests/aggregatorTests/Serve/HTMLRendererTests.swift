@@ -3,6 +3,7 @@ import AggregatorTerminal
 import Foundation
 import Testing
 
+@testable import AggregatorAPI
 @testable import AggregatorQueries
 @testable import AggregatorWeb
 

@@ -1,9 +1,9 @@
 import AggregatorKit
 import Foundation
 
+@testable import AggregatorAPI
 @testable import AggregatorQueries
 @testable import AggregatorTerminal
-@testable import AggregatorWeb
 
 /// A served source without a service.
 struct MadeUpSource: ServedSource {
@@ -58,6 +58,7 @@ struct MadeUpSource: ServedSource {
   ) throws -> LookupResult<LoadedImage> { throw SourceError.notFound(id, in: name) }
 
   func facets(_ query: ServedQuery) -> [Facet] { [] }
+  func summary(_ summary: FieldSummary, _ query: ServedQuery) -> ServedListing { answer([]) }
   func state() -> SourceState { SourceState() }
   func changes(since start: String, atMost limit: Int) -> ServedChanges? { nil }
   func history(of id: String) -> ServedHistory? { nil }

@@ -3,6 +3,7 @@ import AggregatorPlugins
 import Foundation
 import Testing
 
+@testable import AggregatorAPI
 @testable import AggregatorQueries
 @testable import AggregatorServer
 @testable import AggregatorWeb

@@ -1,11 +1,13 @@
 import Testing
 
+@testable import AggregatorAPI
 @testable import AggregatorWeb
 
 /// What the server is asked for by a path.
 @Suite struct RouteTests {
   static let routes: [Route] = [
-    .health, .document, .metrics, .api(RoutePath(.sources)), .api(RoutePath(.search)),
+    .common(.health), .common(.document), .common(.metrics), .api(RoutePath(.sources)),
+    .api(RoutePath(.search)),
     .api(RoutePath(.sql)), .page(RoutePath(.sql)),
     .api(RoutePath(.list, "heroes")), .api(RoutePath(.record, "heroes", "a/b")),
     .api(RoutePath(.image, "heroes", "image")), .api(RoutePath(.restore, "heroes", "restore")),

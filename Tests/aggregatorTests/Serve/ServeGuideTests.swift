@@ -3,6 +3,7 @@ import AggregatorPlugins
 import Foundation
 import Testing
 
+@testable import AggregatorAPI
 @testable import AggregatorArguments
 @testable import AggregatorServer
 @testable import AggregatorWeb

@@ -3,9 +3,9 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorAPI
 @testable import AggregatorServer
 @testable import AggregatorTerminal
-@testable import AggregatorWeb
 
 /// The formats of lists in the API.
 @Suite(

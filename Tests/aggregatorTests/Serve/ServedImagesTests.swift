@@ -5,7 +5,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
-@testable import AggregatorWeb
+@testable import AggregatorAPI
 
 /// Images of `serve` whose host does not answer.
 @Suite(

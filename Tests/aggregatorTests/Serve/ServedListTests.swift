@@ -4,8 +4,10 @@ import AggregatorSourceTesting
 import AggregatorTerminal
 import CountriesSource
 import Foundation
+import HeroesSource
 import Testing
 
+@testable import AggregatorAPI
 @testable import AggregatorQueries
 @testable import AggregatorServer
 @testable import AggregatorWeb
@@ -57,6 +59,78 @@ import Testing
     #expect(last.records.count == 1 && last.summary.total == matches)
   }
 
+  private func response(
+    to path: APIPath, _ query: KeyValuePairs<String, String>, of name: String = "countries",
+    accepting type: String = "application/json"
+  ) async throws -> ServerResponse {
+    let environment = PluginEnvironment(
+      settings: Settings([:]), transport: HTTPTransport.standard, store: InMemoryStore())
+    let api = API(
+      sources: [source, ServedPlugin(HeroesPlugin(), in: environment)], sql: nil, adding: nil,
+      syncs: SyncJobs(in: environment), now: { MadeUpSource.now })
+    let request = ServerRequest(
+      method: "GET", query: query.map { .init($0.key, $0.value) },
+      headers: [.init("Accept", type)])
+    return try await api.response(to: request, for: RoutePath(path, name))
+  }
+
+  @Test func `a search of all sources selects and sorts the records of each`() async throws {
+    _ = try await source.sync(pages: nil) { _ in }
+    let document = try await response(
+      to: .search,
+      ["query": "an", "where": "capital!=Paris", "where": "name~land", "sort": "-name"]
+    ).document
+    let items = document["items"]?.array ?? []
+    let names = items.compactMap { $0["name"]?.string }
+    #expect(names.count == 5 && names == names.sorted(by: >))
+    #expect(names.allSatisfy { $0.lowercased().contains("land") })
+    #expect(items.allSatisfy { $0["source"] == "countries" })
+    // Heroes have no capital, which is said.
+    let warning = try #require(document["warnings"]?.array?.first { $0["source"] == "heroes" })
+    #expect(warning["code"] == "leftOut", "\(document.text)")
+    #expect(warning["message"]?.string?.contains("capital") == true)
+    #expect(document["sources"]?["heroes"]?["error"] == .null)
+
+    // Only a field that no source has is an error, and no service selects.
+    await #expect(throws: CommandError.self) {
+      _ = try await response(to: .search, ["query": "an", "where": "color=red"])
+    }
+    let refusal = await #expect(throws: Problem.self) {
+      _ = try await response(to: .search, ["query": "an", "sort": "name", "cache": "reload"])
+    }
+    #expect(refusal?.status == 409)
+  }
+
+  @Test func `a summary tells of the values of a field, as the command line does`() async throws {
+    let all = try await source.sync(pages: nil) { _ in }.passed
+    let groups = try await response(to: .summary, ["field": "region"]).document
+    let counts = (groups["items"]?.array ?? []).compactMap { $0["count"].map(\.text) }
+      .compactMap(Int.init)
+    #expect(counts.count > 4 && counts.reduce(0, +) == all && counts == counts.sorted(by: >))
+    #expect(groups["page"]?["total"] == .integer(counts.count))
+    #expect(groups["provenance"]?["origin"] == "cached" && groups["warnings"] == [])
+
+    let distinct = try await response(
+      to: .summary, ["field": "region", "kind": "distinct", "where": "region in (EU, AS)"],
+      accepting: "text/csv")
+    #expect(distinct.text.split { $0.isNewline } == ["value", "AS", "EU"])
+    #expect(distinct.header("Content-Type")?.hasPrefix("text/csv") == true)
+
+    let statistics = try await response(to: .summary, ["field": "name", "kind": "stats"]).document
+    #expect(statistics["items"]?.array?.first?["distinct"] == .integer(all))
+    for wrong in [[:], ["field": "color"], ["field": "name", "kind": "sum"]]
+      as [KeyValuePairs<String, String>]
+    {
+      await #expect(throws: (any Error).self) { _ = try await response(to: .summary, wrong) }
+    }
+  }
+
+  @Test func `a summary of bundled records says so`() async throws {
+    let document = try await response(to: .summary, ["field": "publisher"], of: "heroes").document
+    #expect(document["provenance"]?["origin"] == "bundled", "\(document.text)")
+    #expect(document["items"]?.array?.isEmpty == false)
+  }
+
   @Test func `changes are where records are, unless a record is called so`() async throws {
     let environment = PluginEnvironment(
       settings: Settings([:]), transport: HTTPTransport.standard, store: InMemoryStore())
@@ -76,10 +150,16 @@ import Testing
     let moved = try await response("countries", [.init("since", "7d")])
     #expect(moved.status == 308 && moved.header("Location") == "/changes/countries?since=7d")
     let shown = try await response("words", [])
-    guard case .bytes(let page) = shown.body else {
-      Issue.record("the page is a stream")
-      return
-    }
-    #expect(shown.status == 200 && String(decoding: page, as: UTF8.self).contains("of the sea"))
+    #expect(shown.status == 200 && shown.text.contains("of the sea"))
+  }
+}
+
+extension ServerResponse {
+  fileprivate var text: String {
+    if case .bytes(let bytes) = body { String(decoding: bytes, as: UTF8.self) } else { "" }
+  }
+
+  fileprivate var document: JSON {
+    get throws { try #require(JSON(reading: Data(text.utf8))) }
   }
 }

@@ -6,9 +6,9 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import AggregatorAPI
 @testable import AggregatorQueries
 @testable import AggregatorTerminal
-@testable import AggregatorWeb
 
 /// Queries in SQL of the pages and the API: their limits, and what the program sends.
 @Suite(.timeLimit(.minutes(10))) struct ServedSQLTests {

@@ -4,7 +4,7 @@ import AggregatorServer
 import Foundation
 import Testing
 
-@testable import AggregatorWeb
+@testable import AggregatorAPI
 
 /// Adding sources to a server that runs.
 @Suite(

@@ -5,8 +5,8 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import AggregatorAPI
 @testable import AggregatorSync
-@testable import AggregatorWeb
 
 /// The syncs of servers, two of which share a store.
 @Suite(.timeLimit(.minutes(10))) struct SyncJobsTests {

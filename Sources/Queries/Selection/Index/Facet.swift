@@ -109,6 +109,8 @@ extension Column {
       }
       isMissing = { texts[$0].isEmpty }
       isRange = false
+    // Ranges of identifiers say nothing.
+    case .numbers where field.name.namesCodes: return nil
     case .numbers(let numbers):
       values = Self.ranges(of: numbers, counts, field.name)
       isMissing = { numbers[$0] == nil }

@@ -190,12 +190,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   private func selected(
     by query: ServedQuery, _ outcome: inout ListingOutcome
   ) async throws -> (any DataSource<P.Item>)? {
-    guard !query.isLocal || query.cache == .normal || query.cache == .offline else {
-      throw Problem(
-        409, "invalidRequest",
-        "cache=\(query.cache.rawValue) cannot be used: where, sort, offset and all read cached records"
-      )
-    }
+    _ = try query.selection
     guard query.readsIndex else { return nil }
     let selection = try selection(of: query)
     return try await plugin.selected(by: selection, in: environment, by: index, &outcome)
@@ -270,6 +265,36 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let words = try query.query.map { try Query($0) }
     return try await index?.facets(
       of: plugin.fields.filter { !$0.isDetail }, selectedBy: selection, matching: words) ?? []
+  }
+
+  package func summary(
+    _ summary: FieldSummary, _ query: ServedQuery
+  ) async throws -> ServedListing {
+    guard let field = try plugin.fields.fields(named: [summary.field]).first else {
+      throw Problem(400, "invalidRequest", "missing parameter \"field\"")
+    }
+    var outcome = ListingOutcome(of: plugin, at: environment.now())
+    let words = try query.query.map { try Query($0) }
+    _ = try query.selection
+    let selected = try await plugin.selected(
+      by: selection(of: query), in: environment, by: index, &outcome)
+    var run = ListingRun(
+      selected, of: plugin, matching: words, .all(pageSize: 10_000), outcome)
+    let rows = try await summary.rows(of: &run, in: field)
+    let shown = rows.summary(of: run.outcome.summary)
+    guard query.format == .json else {
+      let listing = rows.listing(
+        Listing("list", of: name, fields: [], layout: Layout(card: [])), of: name,
+        matching: query.query)
+      let layout = TerminalLayout(width: 80, isTerminal: false, hasColor: false)
+      var writer: any RecordWriter<SummaryRow> = query.format.writer(for: listing, on: layout)
+      let text = writer.begin() + writer.append(rows.rows) + writer.finish(shown)
+      return ServedListing(records: [], summary: shown, body: Array(text.utf8))
+    }
+    return ServedListing(
+      records: rows.rows.map { row in
+        ServedRecord(id: String(row.id), object: rows.fields.object(of: row))
+      }, summary: shown)
   }
 
   package func state() async throws -> SourceState {

@@ -42,19 +42,56 @@ extension OpenAPI {
       "The names of the fields of a record, separated by commas.")
   }
 
+  static func field(of source: any ServedSource) -> JSON {
+    parameter(
+      "field", requiredIn: "query",
+      ["type": "string", "enum": .array(source.fields.map { .string($0.id) })],
+      "The name of a field.")
+  }
+
   static func order(of source: any ServedSource) -> JSON {
     list(
       "sort", of: source.fields.flatMap { [$0.id, "-\($0.id)"] },
       "Fields separated by commas; with a dash before for descending order.")
   }
 
+  /// The filter and the order of a search of all sources, of which each has other fields.
+  ///
+  /// - Parameter source: The one whose fields the patterns have: several at once may be those of no source.
+  static func selection(likeThatOf source: any ServedSource) -> [JSON] {
+    let rest =
+      "Sources without its fields are left out, each with a warning. The pattern has some of the "
+      + "fields of \(source.name)."
+    let names = source.fields.map { $0.id.escapedForPattern }.joined(separator: "|")
+    return [
+      parameter(
+        "where", conditionsSchema(of: source),
+        "A filter of cached records, as in the list of a source. \(rest)"),
+      parameter(
+        "sort", ["type": "string", "pattern": .string("^-?(\(names))$")],
+        "Fields of cached records, separated by commas; with a dash before for descending order. \(rest)"
+      ),
+    ]
+  }
+
   static func conditions(of source: any ServedSource) -> JSON {
+    parameter(
+      "where", conditionsSchema(of: source),
+      """
+      A filter, such as `name~new` or `id<100`; with several, all must hold. The pattern has the simple \
+      ones. `and`, `or`, `not` and parentheses join conditions; `id in (1, 2)`, `id in 1..9`, `name~/^new/i` and quotes \
+      mean what they do on the command line.
+      """)
+  }
+
+  /// Of simple conditions.
+  private static func conditionsSchema(of source: any ServedSource) -> JSON {
     let kinds = Dictionary(grouping: source.fields) { FieldKind(rawValue: $0.kind) ?? .any }
     func names(_ chosen: FieldKind...) -> String? {
       // Others end at the blank, or at what looks like an operator.
       let names = chosen.flatMap { kinds[$0] ?? [] }.map(\.id)
         .filter { !$0.contains(/[\s=!~<>]/) && !$0.hasPrefix("(") }
-        .map { $0.replacing(/[\\^$.|?*+(){}\[\]\/]/) { "\\\($0.output)" } }
+        .map(\.escapedForPattern)
       return names.isEmpty ? nil : "(\(names.joined(separator: "|")))"
     }
     // Neither a list nor a range, which may begin another condition.
@@ -67,16 +104,17 @@ extension OpenAPI {
       names(.integer, .number).map { "\($0)(!?=|[<>]=?)-?[0-9]{1,15}" },
       names(.bool).map { "\($0)!?=(true|false)" },
     ].compactMap(\.self)
-    let item: JSON = [
+    let condition: JSON = [
       "type": "string", "pattern": .string("^(\(patterns.joined(separator: "|")))$"),
     ]
-    return parameter(
-      "where",
-      ["type": "array", "items": item, "maxItems": .integer(ServedQuery.maxConditions)],
-      """
-      A filter, such as `name~new` or `id<100`; with several, all must hold. The pattern has the simple \
-      ones. `and`, `or`, `not` and parentheses join conditions; `id in (1, 2)`, `id in 1..9`, `name~/^new/i` and quotes \
-      mean what they do on the command line.
-      """)
+    return [
+      "type": "array", "items": condition, "maxItems": .integer(ServedQuery.maxConditions),
+    ]
+  }
+}
+
+extension String {
+  fileprivate var escapedForPattern: String {
+    replacing(/[\\^$.|?*+(){}\[\]\/]/) { "\\\($0.output)" }
   }
 }

@@ -25,11 +25,11 @@ package final class ServedSQL: Sendable {
   }
 
   /// The most characters of a query in the API: percent-encoded, any of that length fits into an address.
-  static let maxLength = 1000
+  package static let maxLength = 1000
   /// The most characters of a query in a body.
-  static let maxBodyLength = 10_000
+  package static let maxBodyLength = 10_000
   /// The most rows of a page.
-  static let maxRows = 1000
+  package static let maxRows = 1000
   /// The most bytes of the rows of a page.
   private static let maxRowBytes = 4 << 20
 
@@ -45,11 +45,11 @@ package final class ServedSQL: Sendable {
   package func add(_ plugin: any Plugin) { plugins.withLock { $0.append(plugin) } }
 
   /// False if the store answers no queries, or there is none.
-  var isAvailable: Bool { (try? environment.databaseStore()) != nil }
+  package var isAvailable: Bool { (try? environment.databaseStore()) != nil }
 
   // MARK: - For people
 
-  func answer(to text: String) async -> Result<SQLAnswer, Problem> {
+  package func answer(to text: String) async -> Result<SQLAnswer, Problem> {
     let start = ContinuousClock.now
     do {
       return .success(
@@ -76,7 +76,7 @@ package final class ServedSQL: Sendable {
   }
 
   /// The tables, with the numbers of their rows as far as those are counted in a short time.
-  func tables() async -> [ServedTable] {
+  package func tables() async -> [ServedTable] {
     guard let store = try? environment.databaseStore() else { return [] }
     let time = QueryTime(limits.counting)
     var tables: [ServedTable] = []
@@ -178,29 +178,29 @@ package final class ServedSQL: Sendable {
 }
 
 /// A result as the page shows it.
-struct SQLAnswer: Sendable {
-  let columns: [String]
-  var rows: [[SQLValue]]
+package struct SQLAnswer: Sendable {
+  package let columns: [String]
+  package var rows: [[SQLValue]]
   /// True if there are more rows than these.
-  let hasMore: Bool
-  let time: Duration
+  package let hasMore: Bool
+  package let time: Duration
   /// In what way the answer may be incomplete.
-  var notes: [String] = []
+  package var notes: [String] = []
 }
 
-struct ServedTable: Sendable {
-  let name: String
-  let columns: [String]
+package struct ServedTable: Sendable {
+  package let name: String
+  package let columns: [String]
   /// The number of rows; `nil` if counting would take long.
-  var count: Int?
+  package var count: Int?
 }
 
 extension String {
   /// This text as a name in SQL, in quotes.
-  var sqlQuoted: String { "\"\(replacing("\"", with: "\"\""))\"" }
+  package var sqlQuoted: String { "\"\(replacing("\"", with: "\"\""))\"" }
 
   /// This text as a name in SQL, in quotes only where it needs them.
-  var sqlSpelling: String {
+  package var sqlSpelling: String {
     let isPlain = wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil
     return isPlain && !Self.sqlKeywords.contains(lowercased()) ? self : sqlQuoted
   }

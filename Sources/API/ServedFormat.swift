@@ -1,6 +1,6 @@
 import AggregatorKit
 import AggregatorServer
-import AggregatorTerminal
+package import AggregatorTerminal
 
 // The formats of lists: that of the address, else the one that the client prefers (RFC 9110, section 12.5.1).
 
@@ -9,7 +9,7 @@ extension Format {
   static let served: [Format] = [.json, .csv, .ndjson]
 
   /// The value of `format` for lists as Parquet, which only some servers have, and no other answer.
-  static let parquetName = "parquet"
+  package static let parquetName = "parquet"
   // https://www.iana.org/assignments/media-types/application/vnd.apache.parquet
   static let parquetType = "application/vnd.apache.parquet"
 
@@ -71,7 +71,7 @@ extension ServerRequest {
 
 extension ListingSummary {
   /// The members of a JSON document that other formats have no place for, by their names in header fields.
-  static let headerNames = ["Page", "Provenance", "Warnings"].map { "X-Aggregator-\($0)" }
+  package static let headerNames = ["Page", "Provenance", "Warnings"].map { "X-Aggregator-\($0)" }
 
   /// The header fields with those members, as JSON in ASCII.
   var headers: [ServerRequest.Parameter] {

@@ -1,18 +1,18 @@
-import AggregatorKit
+package import AggregatorKit
 import AggregatorTerminal
 
 /// The description of the API in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1.html).
-enum OpenAPI {
-  struct Server {
-    var title = "aggregator"
-    let version: String
+package enum OpenAPI {
+  package struct Server {
+    package var title = "aggregator"
+    package let version: String
     /// A URL without a path.
-    let address: String
-    var isReadOnly = false
+    package let address: String
+    package var isReadOnly = false
     /// False if everyone may access it.
-    var hasToken = true
+    package var hasToken = true
     /// True if clients may add sources.
-    var mayAdd = false
+    package var mayAdd = false
   }
 
   /// A source, and the names of what it is in the document.
@@ -30,7 +30,7 @@ enum OpenAPI {
   /// Returns the document of a server.
   ///
   /// - Parameter kinds: Of the fields of each source, by its name.
-  static func document(
+  package static func document(
     for sources: [any ServedSource], of server: Server,
     _ kinds: [String: [String: [RowSchema.Kind]]] = [:]
   ) -> JSON {
@@ -69,7 +69,7 @@ enum OpenAPI {
   /// They differ by more than their case, as do the names that generators make of them for functions and files; a
   /// later one that would not has a number. None makes the name of a schema that is the same for all sources.
   private static func identifiers(of names: [String]) -> [String] {
-    var taken: Set = ["search", "sources", "schemachanges", "syncs"]
+    var taken: Set = ["search", "sources", "schemachanges", "summary", "syncs"]
     return names.map { name in
       let words = name.split { !$0.isASCII || !$0.isLetter && !$0.isNumber }
       let base = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
@@ -221,5 +221,12 @@ enum OpenAPI {
       members.append(.init("content", content))
       return .init(name, .object(members))
     }
+  }
+}
+
+extension OpenAPI.Server {
+  package init(version: String, address: String) {
+    self.version = version
+    self.address = address
   }
 }

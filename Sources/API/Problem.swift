@@ -9,18 +9,18 @@ package struct Problem: Error, Equatable {
   package let message: String
   package var hint: String?
   /// The time to wait before a retry, in seconds.
-  var retryAfter: Int?
+  package var retryAfter: Int?
   /// The methods of the path, for status 405.
-  var allowed: [String] = []
+  package var allowed: [String] = []
 
-  init(_ status: Int, _ code: String, _ message: String, hint: String? = nil) {
+  package init(_ status: Int, _ code: String, _ message: String, hint: String? = nil) {
     self.status = status
     self.code = code
     self.message = message
     self.hint = hint
   }
 
-  init(_ error: any Error) {
+  package init(_ error: any Error) {
     switch error {
     case let problem as Problem: self = problem
     case let error as CommandError: self.init(error)
@@ -111,7 +111,7 @@ package struct Problem: Error, Equatable {
 
 extension ServerResponse {
   /// Names the methods of a path (RFC 9110, section 10.2.1).
-  mutating func allow(_ methods: [String]) {
+  package mutating func allow(_ methods: [String]) {
     let implied = methods.contains("GET") ? ["HEAD", "OPTIONS"] : ["OPTIONS"]
     set("Allow", (methods + implied).joined(separator: ", "))
   }

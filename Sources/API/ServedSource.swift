@@ -17,7 +17,7 @@ package struct ServedQuery: Hashable, Sendable {
     case live
   }
 
-  enum View: String, CaseIterable, Sendable { case gallery, table }
+  package enum View: String, CaseIterable, Sendable { case gallery, table }
 
   /// `nil` for all records; never blank.
   package var query: String?
@@ -28,33 +28,61 @@ package struct ServedQuery: Hashable, Sendable {
   package var offset: Int?
   package var cache = Cache.normal
   /// True for all cached records at once.
-  var isWhole = false
+  package var isWhole = false
   /// The names of `fields`; `nil` for all.
   package var fields: [String]?
   /// Conditions, as for `--where`.
-  var conditions: [String] = []
+  package var conditions: [String] = []
   /// The order, as for `--sort`.
   package var order: String?
   /// True for the page, which shows ``ServedRecord/summary`` and ``ServedRecord/card``.
   package var isForPeople = false
   /// How the page shows the records.
-  var view = View.gallery
+  package var view = View.gallery
   /// True if the page shows what the records can be filtered by.
-  var showsFilters = false
+  package var showsFilters = false
   /// JSON is the format of ``ServedListing/records``, the others are that of ``ServedListing/body``.
-  var format = Format.json
+  package var format = Format.json
   /// True for a file of Parquet, which is made of NDJSON.
-  var isParquet = false
+  package var isParquet = false
   /// The time after which local data answer; `nil` for that of the source.
   package var time: Duration?
 }
 
 extension ServedQuery {
+  /// A list without parameters.
+  package static var plain: ServedQuery { ServedQuery() }
+
+  /// This query with another value of a member.
+  package func with<Value>(
+    _ member: WritableKeyPath<ServedQuery, Value>, _ value: Value
+  ) -> ServedQuery {
+    var query = self
+    query[keyPath: member] = value
+    return query
+  }
+
   /// True if cached records answer it, by an index of their values.
-  var readsIndex: Bool { !conditions.isEmpty || order != nil || offset != nil }
+  package var readsIndex: Bool { !conditions.isEmpty || order != nil || offset != nil }
 
   /// True if only cached records answer it.
   var isLocal: Bool { readsIndex || isWhole }
+
+  /// The conditions and the order; `nil` for neither.
+  ///
+  /// Throws status 409 for a query that needs the service.
+  package var selection: SelectionText? {
+    get throws(Problem) {
+      guard !isLocal || cache == .normal || cache == .offline else {
+        throw Problem(
+          409, "invalidRequest",
+          "cache=\(cache.rawValue) cannot be used: where, sort, offset and all read cached records"
+        )
+      }
+      guard !conditions.isEmpty || order != nil else { return nil }
+      return SelectionText(conditions: conditions, order: order)
+    }
+  }
 
   /// The most characters of a search.
   static let maxLength = 500
@@ -109,7 +137,7 @@ extension ServedSource {
 }
 
 extension ServerRequest {
-  func require(_ methods: [String]) throws(Problem) {
+  package func require(_ methods: [String]) throws(Problem) {
     guard !methods.contains(method), method != "HEAD" || !methods.contains("GET") else { return }
     var problem = Problem(
       405, "methodNotAllowed", "\(method.oneLine(atMost: 20)) is not allowed here",
@@ -124,7 +152,7 @@ extension ServerRequest {
   /// Refuses parameters that have no meaning or no single value.
   ///
   /// `q` is another name of `query`.
-  func requireParameters(among known: Set<String>) throws(Problem) {
+  package func requireParameters(among known: Set<String>) throws(Problem) {
     var given: Set<String> = []
     for parameter in query {
       let name = parameter.name == "q" ? "query" : parameter.name
@@ -143,7 +171,7 @@ extension ServerRequest {
   }
 
   /// The value of a parameter; `nil` if it is missing, a problem if `parse` returns `nil`.
-  func parameter<Value>(
+  package func parameter<Value>(
     _ name: String, or alias: String? = nil, hint: String, _ parse: (String) -> Value?
   ) throws(Problem) -> Value? {
     guard let text = parameter(name) ?? alias.flatMap(parameter) else { return nil }
@@ -185,14 +213,14 @@ extension ServerRequest {
   }
 
   /// The fields of a form of a page.
-  func formFields(among known: Set<String>) throws(Problem) -> [String: String] {
+  package func formFields(among known: Set<String>) throws(Problem) -> [String: String] {
     try bodyMembers(among: known).compactMapValues { value in
       if case .string(let text) = value { text } else { nil }
     }
   }
 
   /// The values of the cookies with a name: a browser may send several, of different paths.
-  func cookies(named name: String) -> [String] {
+  package func cookies(named name: String) -> [String] {
     (header("Cookie") ?? "").split(separator: ";").compactMap { pair in
       let pair = pair.drop { $0 == " " }
       return pair.hasPrefix("\(name)=") ? String(pair.dropFirst(name.utf8.count + 1)) : nil
@@ -217,46 +245,61 @@ package struct ServedListing: Sendable {
   package var records: [ServedRecord]
   package var summary: ListingSummary
   /// The columns of a table of the records; empty for programs.
-  var columns: [FieldEntry] = []
+  package var columns: [FieldEntry] = []
   /// The records in the format of the query; `nil` for a page of JSON.
-  var body: [UInt8]?
+  package var body: [UInt8]?
+
+  package init(
+    records: [ServedRecord], summary: ListingSummary, columns: [FieldEntry] = [],
+    body: [UInt8]? = nil
+  ) {
+    self.records = records
+    self.summary = summary
+    self.columns = columns
+    self.body = body
+  }
+
+  /// No records.
+  init(warnings: [SourceWarning] = []) {
+    self.init(records: [], summary: ListingSummary(count: 0, warnings: warnings))
+  }
 }
 
 /// What is known of the cached records of a source.
 package struct SourceState: Sendable {
   /// `nil` without a store.
-  var coverage: Coverage?
+  package var coverage: Coverage?
   /// The number of bundled records, while none are cached; else 0.
-  var bundled = 0
+  package var bundled = 0
   /// The time of the last fetch of any record.
-  var fetchedAt: Date?
+  package var fetchedAt: Date?
   /// The time of the last complete sync.
-  var syncedAt: Date?
+  package var syncedAt: Date?
   /// Why the service cannot be asked, and what to do.
-  var problem: Problem?
+  package var problem: Problem?
   /// The changes of the last sync, and later ones; `nil` if nothing is known of them.
-  var changes: ChangeSummary?
+  package var changes: ChangeSummary?
 }
 
 package struct ServedChanges: Sendable {
-  var entries: [ChangeEntry]
-  let summary: ChangeSummary
+  package var entries: [ChangeEntry]
+  package let summary: ChangeSummary
 }
 
 /// What is known of the past of a record.
 package struct ServedHistory: Sendable {
-  let firstSeen: Date
+  package let firstSeen: Date
   /// The date before which changes are no longer known; `nil` if all are known.
-  let knownSince: Date?
+  package let knownSince: Date?
   /// The latest first.
-  let entries: [ChangeEntry]
+  package let entries: [ChangeEntry]
   /// False if there are earlier changes.
-  let isComplete: Bool
+  package let isComplete: Bool
 }
 
-struct SourceListing: Sendable {
-  let source: any ServedSource
-  let page: Result<ServedListing, Problem>
+package struct SourceListing: Sendable {
+  package let source: any ServedSource
+  package let page: Result<ServedListing, Problem>
 }
 
 /// A source behind the API and the page: its chains are built once, and calls in flight are shared.
@@ -283,6 +326,8 @@ package protocol ServedSource: Sendable {
   func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int?
   /// How the cached records of a query are spread over values; none before records are cached.
   func facets(_ query: ServedQuery) async throws -> [Facet]
+  /// A summary of the values that a field has in the cached records of a query.
+  func summary(_ summary: FieldSummary, _ query: ServedQuery) async throws -> ServedListing
   func image(
     _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
   ) async throws -> LookupResult<LoadedImage>
@@ -311,18 +356,18 @@ package protocol ServedSource: Sendable {
 package struct ServedRecord: Record {
   package struct Line: Hashable, Codable, Sendable {
     /// The name of the field.
-    var field = ""
+    package var field = ""
     package let label: String
     /// The exact value as a text.
     package let value: String
     /// The value, to be written as people do; `nil` for an ID, which is shown as it is.
-    var json: JSON?
+    package var json: JSON?
     /// True if the value is a web address of the service, which may be a link if its scheme is `http` or `https`.
-    var isLink = false
+    package var isLink = false
     /// The elements of a list; empty for anything else.
-    var elements: [String] = []
+    package var elements: [String] = []
     /// True if lists of the source have the field, so that its values select records.
-    var isSelecting = false
+    package var isSelecting = false
   }
 
   package let id: String
@@ -337,7 +382,7 @@ package struct ServedRecord: Record {
   package var summary: [Line] = []
 
   /// The fields of the columns that have a value; empty for programs.
-  var cells: [Line] = []
+  package var cells: [Line] = []
 
   /// All fields of the card that have a value; empty for programs.
   package var card: [Line] = []
@@ -345,5 +390,5 @@ package struct ServedRecord: Record {
   /// The web page of the record at its service, an `http` or `https` URL; `nil` if it has none.
   package var link: String?
 
-  var hasImage = false
+  package var hasImage = false
 }

@@ -92,6 +92,9 @@ extension OpenAPI {
       .init(
         "SQLPage",
         page(of: ["type": "object", "additionalProperties": true], from: ["type": "null"])),
+      .init(
+        "SummaryPage",
+        page(of: ["type": "object", "additionalProperties": true], from: text)),
       .init("SourcesPage", page(of: source, from: ["type": "null"])),
       .init("SchemaChangesPage", page(of: schemaChange, from: text)),
       .init("FacetsPage", page(of: facet, from: text)),

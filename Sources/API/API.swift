@@ -1,18 +1,29 @@
 import AggregatorHTTP
 package import AggregatorKit
 import AggregatorQueries
-import AggregatorServer
+package import AggregatorServer
 import AggregatorTerminal
 
 /// The HTTP API, `/api/v1/…`: the same answers as `--json`.
 package struct API: Sendable {
   package var sources: [any ServedSource]
   package var sql: ServedSQL?
-  var adding: SourceAdding?
-  let syncs: SyncJobs
+  package var adding: SourceAdding?
+  package let syncs: SyncJobs
   package let now: @Sendable () -> Date
 
-  func response(
+  package init(
+    sources: [any ServedSource], sql: ServedSQL?, adding: SourceAdding?, syncs: SyncJobs,
+    now: @escaping @Sendable () -> Date
+  ) {
+    self.sources = sources
+    self.sql = sql
+    self.adding = adding
+    self.syncs = syncs
+    self.now = now
+  }
+
+  package func response(
     to request: ServerRequest, for path: RoutePath<APIPath>
   ) async throws -> ServerResponse {
     switch path.pattern {
@@ -44,6 +55,7 @@ package struct API: Sendable {
       return response(
         facets.map { ServedRecord(id: $0.field, object: $0.object) }, verb: "facets",
         of: source.name, ListingSummary(count: facets.count, total: facets.count))
+    case .summary: return try await summary(of: try source(named: path.source), request)
     case .schemaChanges:
       let source = try self.source(named: path.source)
       try request.requireParameters(among: [])
@@ -85,6 +97,38 @@ package struct API: Sendable {
     query.isParquet = request.parameter("format") == Format.parquetName
     query.format = query.isParquet ? .ndjson : try .served(to: request)
     let page = try await source.page(query)
+    var response = response(page, of: source, query)
+    let links = [(page.summary.next?.description, "next"), (nil, "first")]
+    response.set(
+      "Link",
+      links.filter { $0.0 != nil || $0.1 == "first" }.map { cursor, relation in
+        "<\(request.address(replacing: "cursor", by: cursor, without: ["offset"]))>; rel=\"\(relation)\""
+      }.joined(separator: ", "))
+    return response
+  }
+
+  /// How the values of a field are spread over the cached records.
+  private func summary(
+    of source: any ServedSource, _ request: ServerRequest
+  ) async throws -> ServerResponse {
+    let names = ["query", "where", "cache", "format", "field", "kind"]
+    var query = try ServedQuery(request, knowing: Set(names))
+    query.format = try .served(to: request)
+    guard let field = request.parameter("field") else {
+      throw Problem(400, "invalidRequest", "missing parameter \"field\"")
+    }
+    let kinds = FieldSummary.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+    let kind = try request.parameter("kind", hint: "the kinds are \(kinds)") { name in
+      FieldSummary.Kind(rawValue: name)
+    }
+    let summary = FieldSummary(kind ?? .groups, of: field)
+    return response(try await source.summary(summary, query), of: source, query)
+  }
+
+  /// A list in the format of a query.
+  private func response(
+    _ page: ServedListing, of source: any ServedSource, _ query: ServedQuery
+  ) -> ServerResponse {
     var response: ServerResponse
     if let body = page.body {
       response = ServerResponse(
@@ -97,12 +141,6 @@ package struct API: Sendable {
         matching: query.query, page.summary)
     }
     response.set("Vary", "Accept")
-    let links = [(page.summary.next?.description, "next"), (nil, "first")]
-    response.set(
-      "Link",
-      links.filter { $0.0 != nil || $0.1 == "first" }.map { cursor, relation in
-        "<\(request.address(replacing: "cursor", by: cursor, without: ["offset"]))>; rel=\"\(relation)\""
-      }.joined(separator: ", "))
     return response
   }
 
@@ -172,7 +210,8 @@ package struct API: Sendable {
   }
 
   private func search(_ request: ServerRequest) async throws -> ServerResponse {
-    let query = try ServedQuery(request, knowing: ["query", "limit", "cache"])
+    let query = try ServedQuery(
+      request, knowing: ["query", "limit", "cache", "where", "sort"])
     guard query.query != nil else {
       throw Problem(400, "invalidRequest", "missing parameter \"query\"")
     }
@@ -180,7 +219,7 @@ package struct API: Sendable {
       throw Problem(
         400, "invalidRequest", "invalid value for limit", hint: "from 1 to \(Self.largestSearch)")
     }
-    let found = await results(of: query)
+    let found = try await results(of: query)
     let failures = found.compactMap(\.page.failure)
     if let failure = failures.first, failures.count == found.count { throw failure }
     let answers = found.map { found in
@@ -197,7 +236,7 @@ package struct API: Sendable {
       records, verb: "search", of: nil, matching: query.query, ListingSummary(joining: answers))
   }
 
-  func availableSQL() throws(Problem) -> ServedSQL {
+  package func availableSQL() throws(Problem) -> ServedSQL {
     guard let sql, sql.isAvailable else {
       throw Problem(501, "unsupported", "there is no store that answers queries in SQL")
     }
@@ -238,16 +277,23 @@ package struct API: Sendable {
   }
 
   /// The results of all sources, which are searched at once, in their order, and like `search` does.
-  func results(of query: ServedQuery) async -> [SourceListing] {
-    await sources.concurrentMap { source in
+  ///
+  /// A source without the fields of the conditions and the order is left out.
+  package func results(of query: ServedQuery) async throws -> [SourceListing] {
+    if let selection = try query.selection {
+      try selection.requireFields(in: sources.map { $0.fields.map(\.id) })
+    }
+    return await sources.concurrentMap { source in
       var query = query
       query.limit = min(query.limit ?? SearchOfSources.defaultLimit, source.largestPage)
       query.time = SearchOfSources.defaultTime
       do {
         return SourceListing(source: source, page: .success(try await source.page(query)))
       } catch let error as SourceError where error.code == .nothingCached {
-        let nothing = ServedListing(records: [], summary: ListingSummary(count: 0))
-        return SourceListing(source: source, page: .success(nothing))
+        return SourceListing(source: source, page: .success(ServedListing()))
+      } catch let error as CommandError where query.readsIndex && error.code == .usage {
+        let reason = SourceWarning(source.name, .leftOut(because: error.message))
+        return SourceListing(source: source, page: .success(ServedListing(warnings: [reason])))
       } catch {
         return SourceListing(source: source, page: .failure(Problem(error)))
       }
@@ -303,7 +349,7 @@ package struct API: Sendable {
 }
 
 extension Problem {
-  static let unknownPath = Problem(
+  package static let unknownPath = Problem(
     404, "notFound", "no such path", hint: "/openapi.json describes all paths")
 }
 
@@ -321,6 +367,12 @@ extension Facet {
 }
 
 extension ServerResponse {
+  package static func json(_ text: String) -> ServerResponse {
+    ServerResponse(
+      200, "application/json", Array(text.utf8),
+      headers: [.init("Cache-Control", "private, no-cache")])
+  }
+
   fileprivate mutating func setFields(of summary: ListingSummary, at now: Date) {
     set("Cache-Control", "private, no-cache")
     if let provenance = summary.provenance { set(provenance, at: now) }

@@ -1,4 +1,5 @@
 package import AggregatorKit
+import AggregatorServer
 import Synchronization
 
 /// Adds sources to a server that runs: their lists are requested and inferred, shown, and saved when that is asked for.
@@ -14,7 +15,7 @@ package final class SourceAdding: Sendable {
     var running = 0
     /// The latest ones, which a page may still save.
     var proposals: [Answer] = []
-    var added: [any ServedSource] = []
+    package var added: [any ServedSource] = []
   }
 
   /// The time of all requests for a proposal.
@@ -25,12 +26,12 @@ package final class SourceAdding: Sendable {
   package init(_ propose: @escaping Propose) { self.propose = propose }
 
   /// A proposal, and the ID by which it can be saved.
-  struct Answer: Sendable {
-    let id: String
-    let proposal: ProposedSource
+  package struct Answer: Sendable {
+    package let id: String
+    package let proposal: ProposedSource
   }
 
-  func answer(for name: String, at url: String) async throws -> Answer {
+  package func answer(for name: String, at url: String) async throws -> Answer {
     let mayRun = state.withLock { state in
       guard state.running < Self.maxRunning else { return false }
       state.running += 1
@@ -47,7 +48,7 @@ package final class SourceAdding: Sendable {
     }
     do {
       let proposal = try await propose(name, url)
-      let answer = Answer(id: Access.Secrets.randomText(), proposal: proposal)
+      let answer = Answer(id: .randomHexadecimal(), proposal: proposal)
       state.withLock { state in
         state.proposals = state.proposals.suffix(Self.maxProposals - 1) + [answer]
       }
@@ -66,7 +67,7 @@ package final class SourceAdding: Sendable {
   }
 
   /// Saves what was found, after which the server has the source.
-  func save(_ id: String) throws -> any ServedSource {
+  package func save(_ id: String) throws -> any ServedSource {
     // Two clicks save it once.
     let answer = state.withLock { state in
       state.proposals.firstIndex { $0.id == id }.map { state.proposals.remove(at: $0) }
@@ -88,15 +89,15 @@ package final class SourceAdding: Sendable {
   }
 
   /// The sources that were saved, in order.
-  var added: [any ServedSource] { state.withLock(\.added) }
+  package var added: [any ServedSource] { state.withLock(\.added) }
 }
 
 /// What was inferred from the responses of a service.
 package struct ProposedSource: Sendable {
   package struct Evidence: Sendable {
-    let subject: String
-    let value: String
-    let reason: String
+    package let subject: String
+    package let value: String
+    package let reason: String
 
     package init(_ subject: String, _ value: String, _ reason: String) {
       self.subject = subject
@@ -135,7 +136,7 @@ package struct ProposedSource: Sendable {
 
 extension ProposedSource {
   /// A name for the source at a URL: the last word of its path, else the host's; empty if there is none.
-  static func name(for url: String) -> String {
+  package static func name(for url: String) -> String {
     let parts = URL(string: url).map { url in
       url.path().split(separator: "/").map { $0.prefix { $0 != "." } }.reversed()
         + (url.host()?.split(separator: ".").reversed().dropFirst() ?? [])

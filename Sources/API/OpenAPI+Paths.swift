@@ -33,6 +33,7 @@ extension OpenAPI {
     if source.hasStore {
       add(RoutePath(.schemaChanges, source.name), "get", schemaChanges(described), [])
       add(RoutePath(.facets, source.name), "get", facets(described), [])
+      add(RoutePath(.summary, source.name), "get", summary(described), [])
     }
     if hasDeletion {
       let summary = "Show a hidden \(source.noun.singular) again"
@@ -55,10 +56,11 @@ extension OpenAPI {
       ], "The most records of each source.")
     let search = operation(
       "search", "Search all sources",
-      parameters: [words, limit, reference("parameters", "cache")],
+      parameters: [words, limit, reference("parameters", "cache")]
+        + (sources.first(where: \.hasStore).map(selection(likeThatOf:)) ?? []),
       Answers(
         success: page(reference("schemas", "SearchPage")),
-        failures: [400, 401, 429, 502, 503, 504]))
+        failures: [400, 401, 409, 429, 502, 503, 504]))
     let query = parameter(
       "sql", requiredIn: "query",
       ["type": "string", "maxLength": .integer(ServedSQL.maxLength)],
@@ -106,9 +108,9 @@ extension OpenAPI {
         APIPath.sources.rawValue,
         .object([.init("get", list)] + (server.mayAdd ? [.init("post", addition)] : []))),
       .init(APIPath.syncs.rawValue, ["get": syncs]),
-      .init(Route.document.metricLabel, ["get": document]),
-      .init(Route.health.metricLabel, ["get": health]),
-      .init(Route.metrics.metricLabel, ["get": metrics]),
+      .init(CommonPath.document.rawValue, ["get": document]),
+      .init(CommonPath.health.rawValue, ["get": health]),
+      .init(CommonPath.metrics.rawValue, ["get": metrics]),
     ]
   }
 
@@ -253,6 +255,25 @@ extension OpenAPI {
           "A facet of each field whose values repeat, or can be put in ranges.", "application/json",
           reference("schemas", "FacetsPage")),
         failures: [400, 401, 503]))
+  }
+
+  private static func summary(_ described: Source) -> JSON {
+    let source = described.source
+    let query = parameter(
+      "query", words, "Words to search for; `q` is another name of it.",
+      example: source.example.query)
+    let kinds = FieldSummary.Kind.allCases.map { JSON.string($0.rawValue) }
+    let kind = parameter(
+      "kind", ["type": "string", "enum": .array(kinds), "default": "groups"],
+      "`groups`: each value and the number of its records. `stats`: one row of statistics. `distinct`: the values."
+    )
+    return operation(
+      "summary", of: described, "The values of a field in the cached records",
+      parameters: [query, conditions(of: source), field(of: source), kind]
+        + ["cache", "format"].map { reference("parameters", $0) },
+      Answers(
+        success: page(reference("schemas", "SummaryPage"), isList: true),
+        failures: [400, 401, 404, 406, 409, 503]))
   }
 
   private static func schemaChanges(_ source: Source) -> JSON {

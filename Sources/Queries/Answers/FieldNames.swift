@@ -1,0 +1,29 @@
+extension String {
+  /// True for the name of a field of identifiers or codes, whose digits are not an amount: `userId`, `zip_code`.
+  package var namesCodes: Bool { Self.namesOfCodes.contains(words.last ?? "") }
+
+  /// True for the name of a field of numbers that are written without separators of thousands: codes and years.
+  package var namesNoAmounts: Bool { namesCodes || words.contains("year") }
+
+  /// In lower case: `user` and `id` of `userId`.
+  private var words: [String] {
+    var words = [""]
+    var isAfterCapital = true
+    for character in self {
+      if !character.isLetter && !character.isNumber || character.isUppercase && !isAfterCapital {
+        words.append("")
+      }
+      isAfterCapital = character.isUppercase
+      if character.isLetter || character.isNumber {
+        words[words.count - 1] += character.lowercased()
+      }
+    }
+    return words
+  }
+
+  private static let namesOfCodes = Set(
+    """
+    id ids key code zip postcode phone fax tel mobile isbn issn ean upc gtin asin sku imei iban uuid guid hash version build port serial
+    number nr no epoch timestamp unix
+    """.split(whereSeparator: \.isWhitespace).map(String.init))
+}
