@@ -65,32 +65,49 @@ package struct Condition<Item>: Sendable {
     for case .string(let text) in value.present where Period(text)?.isDate == true {
       throw SourceError(
         .invalidRequest,
-        "invalid value \"\(operand.text.oneLine(atMost: 80))\" for field \"\(field.name)\": must be a date such as "
-          + "2026, 2026-11, 2026-11-22, yesterday or 7d ago")
+        "invalid value \"\(operand.text.oneLine(atMost: 80))\" for field \"\(field.name)\": must be "
+          + (CommonKind.date.requirement ?? ""))
     }
   }
 
-  /// Fails with code `invalidRequest` if all values are numbers, and the condition orders them with a text.
+  /// Fails with code `invalidRequest` if all values are numbers, dates, or true or false, and the condition compares them
+  /// with a text that is none.
   ///
-  /// - Parameter values: Those of all records, as one that is no number is reason enough for the text.
-  package func check(all values: some Sequence<JSON>) throws(SourceError) {
-    guard let operand = bounds.first(where: \.isText) else { return }
-    var hasNumber = false
-    for value in values {
-      for value in value.present {
-        guard Numeral(value) != nil else { return }
-        hasNumber = true
+  /// - Parameter kind: That of all records, as one value of another kind is reason enough for the text.
+  package func check(all kind: CommonKind) throws(SourceError) {
+    let misfit = operands.first { operand in
+      switch kind {
+      case .none, .mixed: false
+      case .number: operand.isText
+      case .bool: operand.bool == nil
+      case .date: !operand.isPeriod
       }
     }
-    guard hasNumber else { return }
+    guard let misfit, let requirement = kind.requirement else { return }
     throw SourceError(
       .invalidRequest,
-      "invalid value \"\(operand.text.oneLine(atMost: 80))\" for field \"\(field.name)\": must be a number such as 10"
+      "invalid value \"\(misfit.text.oneLine(atMost: 80))\" for field \"\(field.name)\": must be \(requirement)"
     )
   }
 
+  /// The operands that are compared as values of a kind.
+  private var operands: [Operand] {
+    switch test {
+    case .compare(.equal, let operand), .compare(.notEqual, let operand):
+      operand.text.isEmpty ? [] : [operand]
+    case .oneOf(let operands): operands.filter { !$0.text.isEmpty }
+    case .compare, .range, .pattern: bounds
+    }
+  }
+
   /// True if ``check(all:)`` may fail.
-  package var needsAllValues: Bool { field.kind == .any && bounds.contains(where: \.isText) }
+  package var needsAllValues: Bool {
+    switch field.kind {
+    case .any: operands.contains { $0.isText || $0.bool == nil && !$0.isPeriod }
+    case .text: operands.contains { !$0.isPeriod }
+    case .integer, .number, .bool, .list: false
+    }
+  }
 
   /// The value of a record that differs from that of the condition only in case and accents.
   package func nearMiss(in item: Item) -> String? {
@@ -181,5 +198,45 @@ extension Array {
         hint: "available fields: \(map(\.name).joined(separator: ","))")
     }
     return field
+  }
+}
+
+/// The kind that the values of a field have in common.
+package enum CommonKind: Sendable {
+  /// That of no values.
+  case none
+  case number, date, bool
+  /// Texts, or values of several kinds.
+  case mixed
+
+  package init(of values: some Sequence<JSON>) {
+    self = .none
+    for value in values {
+      add(value)
+      if self == .mixed { return }
+    }
+  }
+
+  package mutating func add(_ value: JSON) {
+    guard self != .mixed else { return }
+    for value in value.present {
+      let kind: CommonKind =
+        switch value {
+        case .integer, .number: .number
+        case .bool: .bool
+        case .string(let text): Period(text)?.isDate == true ? .date : .mixed
+        case .null, .array, .object: .mixed
+        }
+      self = self == .none || self == kind ? kind : .mixed
+    }
+  }
+
+  fileprivate var requirement: String? {
+    switch self {
+    case .none, .mixed: nil
+    case .number: "a number such as 10"
+    case .date: "a date such as 2026, 2026-11, 2026-11-22, yesterday or 7d ago"
+    case .bool: "true or false"
+    }
   }
 }

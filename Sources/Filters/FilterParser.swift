@@ -161,7 +161,42 @@ struct FilterParser {
         "\"\(string(word))\" cannot join conditions", at: word.lowerBound,
         hint: "join them by \"and\", \"or\" and \"and not\", or quote a value that contains it")
     }
+    try check(start..<index, of: field, comparison)
     return string(start..<index).trimmed
+  }
+
+  /// Refuses an unquoted value that looks like more than a value.
+  private func check(
+    _ range: Range<Int>, of field: String, _ comparison: Comparison
+  ) throws(FilterError) {
+    let hint = "quote a value that contains it"
+    var open = 0
+    for index in range {
+      switch scalars[index] {
+      case "(": open += 1
+      // The mouth of :) closes nothing.
+      case ")"
+      where open == 0 && index > range.lowerBound && scalars[index - 1].properties.isAlphabetic:
+        throw invalid("no ( before )", at: index, hint: hint)
+      case ")": open -= 1
+      case "," where startsCondition(afterSpace(index + 1)):
+        throw invalid(
+          "\",\" cannot join conditions", at: index, hint: "join them by \"and\", or \(hint)")
+      default: break
+      }
+    }
+    let value = string(range).trimmed
+    let words = value.split(whereSeparator: \.isWhitespace)
+    if words.count > 1, let last = words.last?.lowercased(), ["and", "or"].contains(last) {
+      throw invalid("no condition after \"\(last)\"", at: range.upperBound, hint: hint)
+    }
+    // A path such as /usr/bin is a text.
+    guard comparison == .contains, value.count > 1, value.first == "/", value.last == "/" else {
+      return
+    }
+    throw invalid(
+      value == "//" ? "the regular expression is empty" : "the regular expression has no end",
+      at: range.lowerBound, hint: "quote a text that is none: \(field)~\(value.inQuotes)")
   }
 
   /// The pattern between slashes; `nil` for another value.

@@ -138,7 +138,7 @@ package enum Comparison: String, Sendable, CaseIterable {
 }
 
 extension String {
-  fileprivate var inQuotes: String {
+  var inQuotes: String {
     let value = unicodeScalars.map { ["\"", "\\"].contains($0) ? "\\\($0)" : "\($0)" }
     return "\"\(value.joined())\""
   }

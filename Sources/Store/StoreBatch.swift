@@ -58,7 +58,9 @@ extension StoreBatch {
   package var checkpointName: String? { decision?.name ?? update?.name }
 
   /// True if it comes from the service, so that its time is that of a fetch.
-  package var isFetched: Bool { decision == nil || !entries.isEmpty }
+  package var isFetched: Bool {
+    !entries.isEmpty || decision == nil && update?.name != ScopeRecord.checkpoint
+  }
 
   /// This batch with its ``decision`` made; `nil` if it is refused.
   package func decided(on text: String?, at time: Date?) -> StoreBatch? {

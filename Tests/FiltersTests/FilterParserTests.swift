@@ -86,6 +86,10 @@ import Testing
     ("a in ()", #"no value in the list of "in""#, 7),
     ("a in (x,)", #"no value in the list of "in""#, 9),
     ("a in (x", "no ) for this (", 6),
+    ("a=b)", "no ( before )", 4), ("a=x and", #"no condition after "and""#, 8),
+    ("a=EU, b~c", #""," cannot join conditions"#, 5),
+    ("a~/[/", "the regular expression has no end", 3),
+    ("a~//", "the regular expression is empty", 3),
     ("a in ('x' y)", "a comma or ) must follow the quoted value", 11),
   ])
   func `says what is wrong, and where`(text: String, problem: String, character: Int) throws {

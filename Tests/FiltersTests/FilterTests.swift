@@ -103,11 +103,26 @@ import Testing
     }
     let cheap = try condition("any<cheap")
     #expect(cheap.needsAllValues)
-    #expect(throws: SourceError.self) { try cheap.check(all: [.integer(1), .null, .number(2.5)]) }
-    try cheap.check(all: [.integer(1), .string("free")])
-    try cheap.check(all: [.null])
-    for text in ["any<10", "any~cheap", "any=cheap", "any<2026-01"] {
+    let numbers = CommonKind(of: [.integer(1), .null, .number(2.5)])
+    #expect(throws: SourceError.self) { try cheap.check(all: numbers) }
+    try cheap.check(all: CommonKind(of: [.integer(1), .string("free")]))
+    try cheap.check(all: CommonKind(of: [.null]))
+    for text in ["any~cheap", "any<2026-01", "any=", "any~/x/"] {
       #expect(try !condition(text).needsAllValues)
+    }
+    // Nor is any value equal to a text of another kind.
+    for text in ["any=cheap", "any!=cheap", "any in (1, cheap)"] {
+      #expect(try condition(text).needsAllValues)
+      #expect(throws: SourceError.self) { try condition(text).check(all: numbers) }
+      try condition(text).check(all: CommonKind(of: [.string("cheap")]))
+    }
+    let flags = CommonKind(of: [.bool(true), .null])
+    #expect(throws: SourceError.self) { try condition("any=yes").check(all: flags) }
+    try condition("any=false").check(all: flags)
+    let dates = CommonKind(of: [.string("2026-01-02"), .string("2026-01-02T10:00:00Z")])
+    #expect(throws: SourceError.self) { try condition("any=1990-13").check(all: dates) }
+    for text in ["any=1990-12", "any=yesterday", "any!="] {
+      try condition(text).check(all: dates)
     }
   }
 

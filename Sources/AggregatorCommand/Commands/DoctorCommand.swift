@@ -307,6 +307,9 @@ extension [Finding] {
   /// A paragraph for each area: `✓ heroes    answers in 82 ms`.
   fileprivate func page(on layout: TerminalLayout, hasUTF8: Bool) -> String {
     let widest = map(\.id.displayWidth).max() ?? 0
+    // What was found is below its name where it would have no room beside it.
+    let isNarrow = layout.width < widest + 34
+    let column = isNarrow ? 4 : widest + 4
     var text = ""
     var area = ""
     for finding in self {
@@ -326,14 +329,18 @@ extension [Finding] {
       line.add(mark, as: finding.state == .ok ? .id : finding.state == .failed ? .error : .label)
       line.move(to: 2)
       line.add(finding.id.safeLine)
-      line.move(to: widest + 4)
-      let wrap = Wrap(Swift.max(20, layout.width - widest - 4))
+      if isNarrow {
+        text += line.text + "\n"
+        line = Line(on: layout)
+      }
+      line.move(to: column)
+      let wrap = Wrap(Swift.max(10, layout.width - column))
       for (index, words) in [finding.found, finding.remedy].compactMap(\.self).enumerated() {
         for (number, piece) in wrap.lines(of: words.safeLine).enumerated() {
           if index + number > 0 {
             text += line.text + "\n"
             line = Line(on: layout)
-            line.move(to: widest + 4)
+            line.move(to: column)
           }
           line.add(piece, as: index == 1 ? .label : finding.state == .failed ? .error : nil)
         }

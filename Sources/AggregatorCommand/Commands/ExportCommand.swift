@@ -63,10 +63,15 @@ enum ExportFormat: Hashable {
   init(ofFileNamed path: String, or name: String?) throws(CommandError) {
     let (ending, isCompressed) = path.fileEnding
     let named = name.flatMap { Format(rawValue: $0) }
-    let format = named ?? Format.allCases.first { $0.fileEndings.contains(ending) }
+    let format = Format.allCases.first { $0.fileEndings.contains(ending) } ?? named
+    if let name, path != "-", format != named || Self.databases.contains(ending) {
+      throw CommandError(
+        .usage, "--format \(name) contradicts the name of \"\(path)\"",
+        hint: "leave out --format, or give the file another ending")
+    }
     switch (format, ending) {
-    case (nil, "db"), (nil, "sqlite"), (nil, "sqlite3"): self = .sqlite
     case (nil, "parquet"): self = .parquet
+    case (nil, let ending) where Self.databases.contains(ending): self = .sqlite
     case (let format?, _) where !format.isForPeople:
       self = .text(format, isCompressed: isCompressed)
     default:
@@ -82,6 +87,8 @@ enum ExportFormat: Hashable {
       throw CommandError(.usage, "unknown format of \"\(path)\"", hint: "only text is compressed")
     }
   }
+
+  private static let databases = ["db", "sqlite", "sqlite3", "parquet"]
 
   var text: Format? { if case .text(let format, _) = self { format } else { nil } }
 

@@ -191,8 +191,10 @@ struct SearchWriter {
     for search in searches where !search.hits.isEmpty {
       search.outcome.reportAmount(to: context.diagnostics, isNamed: true)
     }
-    let empty = searches.filter { $0.hits.isEmpty && $0.failure == nil && !$0.isLeftOut }
-      .map(\.source)
+    let empty = searches.filter { search in
+      search.hits.isEmpty && search.failure == nil && !search.isLeftOut
+        && !search.outcome.foundNothingYet
+    }.map(\.source)
     if !empty.isEmpty {
       context.diagnostics.note(
         "No \(empty.alternatives) match \"\(query.text.fitted(to: 80))\"\(suggestion.didYouMean)")

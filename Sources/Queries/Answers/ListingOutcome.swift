@@ -7,7 +7,8 @@ package struct ListingOutcome: Sendable {
   /// The number of records on the pages before, if known.
   package var earlier: Int?
   package private(set) var next: Cursor?
-  package private(set) var isPartial = false
+  /// True if records are missing, or a search ends before it has found any.
+  package var isPartial: Bool { isIncomplete || foundNothingYet }
   package var continuation = ContinuationHint.cursor
   package var offersAll = true
 
@@ -38,6 +39,9 @@ package struct ListingOutcome: Sendable {
   private let loadingVerb: String?
   private let settings: [Setting]
   private let now: Date
+  /// The command that completes searches; `nil` for a source that no sync completes.
+  private let syncCommand: String?
+  private var isIncomplete = false
   private var provenances: [Provenance] = []
   private var unreadable = UnreadableRows.none
   /// The number of rows of the latest page.
@@ -74,6 +78,7 @@ package struct ListingOutcome: Sendable {
     repeatsRecords = plugin.policy.repeatsRecords
     loadingVerb = plugin.verbs.first { $0.role == .loadsMore }?.name
     settings = plugin.settings
+    syncCommand = plugin.policy.isEndless ? nil : plugin.syncArguments
     self.now = now
   }
 
@@ -91,6 +96,11 @@ package struct ListingOutcome: Sendable {
       return count
     }
     return max(total, count)
+  }
+
+  /// True for a search without matches in the part of the records that it has read.
+  package var foundNothingYet: Bool {
+    count == 0 && next != nil && remarks.contains { $0.warning.code == .scanned }
   }
 
   package var hasAnswer: Bool { !provenances.isEmpty }
@@ -122,7 +132,7 @@ package struct ListingOutcome: Sendable {
       return
     }
     repeated += step.page.records.count - step.items.count
-    if repeated > 0 { isPartial = true }
+    if repeated > 0 { isIncomplete = true }
   }
 
   /// Adds a page of a copy of the source.
@@ -133,11 +143,12 @@ package struct ListingOutcome: Sendable {
   }
 
   private mutating func add(_ warnings: [Warning]) {
-    if warnings.contains(where: \.meansIncomplete) { isPartial = true }
+    if warnings.contains(where: \.meansIncomplete) { isIncomplete = true }
     // Only the last one counts: the next page goes on with the scan.
     remarks.removeAll { $0.warning.code == .scanned }
     for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
-      remarks.append(Remark(warning: warning, isNote: warning.code == .cachedOnly))
+      let hint = warning.code == .scanned ? syncCommand.map(Hint.command) : nil
+      remarks.append(Remark(warning: warning, hint: hint, isNote: warning.code == .cachedOnly))
     }
   }
 
@@ -192,10 +203,10 @@ package struct ListingOutcome: Sendable {
     switch end {
     case .exhausted, .itemLimit: return
     case .pageLimit:
-      isPartial = true
+      isIncomplete = true
       isCapped = true
     case .cycle, .nothingNew:
-      isPartial = true
+      isIncomplete = true
       next = nil
       remarks.append(Remark(warning: Warning(.stopped, "stopped: \(end.text)")))
     }
@@ -203,14 +214,14 @@ package struct ListingOutcome: Sendable {
 
   /// Records a stop after many pages without new records.
   package mutating func pause(after pages: Int) {
-    isPartial = true
+    isIncomplete = true
     remarks.append(
       Remark(warning: Warning(.stopped, "stopped: \(PaginationEnd.nothingNew(pages: pages).text)"))
     )
   }
 
   package mutating func fail(_ error: SourceError) {
-    isPartial = true
+    isIncomplete = true
     remarks.append(
       Remark(
         warning: Warning(Warning.Code(error.code), error.message),
@@ -247,7 +258,7 @@ package struct ListingOutcome: Sendable {
 
   /// `isNamed` is true if the age names the source, because there are others.
   package func reportAmount(to diagnostics: Diagnostics, isNamed: Bool = false) {
-    if let next {
+    if let next, !foundNothingYet || syncCommand == nil {
       diagnostics.note("\(amount) · \(continuation.words(next, offersAll: offersAll))")
     } else if diagnostics.isForPeople, count > 0, !isPartial, !canGrow,
       !offersAll || earlier ?? 0 > 0

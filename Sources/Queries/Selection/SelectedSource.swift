@@ -78,7 +78,7 @@ package struct SelectedSource<Item: Record>: DataSource {
     var all: Page<Item>?
     var unfetched = 0
     let conditions = selection.conditionsOnAll
-    var values: [Set<JSON>] = conditions.map { _ in [] }
+    var kinds: [CommonKind] = conditions.map { _ in .none }
     do throws(SourceError) {
       let pages = base.pages(matching: query, size: 1000).makeAsyncIterator()
       while let step = try await pages.next() {
@@ -91,12 +91,12 @@ package struct SelectedSource<Item: Record>: DataSource {
         page.warnings += step.page.warnings.filter { !page.warnings.contains($0) }
         unfetched += step.items.count(where: lacksDetails)
         for (index, condition) in conditions.enumerated() {
-          values[index].formUnion(step.items.map { condition.field[$0] })
+          for item in step.items { kinds[index].add(condition.field[item]) }
         }
         all = page
       }
     } catch .nothingCached where mayBeEmpty {}
-    for (condition, values) in zip(conditions, values) { try condition.check(all: values) }
+    for (condition, kind) in zip(conditions, kinds) { try condition.check(all: kind) }
     var page = all ?? Page([], provenance: Provenance(.cached))
     page.records = selection.sorted(page.records)
     page.total = page.records.count

@@ -10,7 +10,7 @@ struct ScopeRecord: Sendable {
   let base: any ScopeKeepingStore
 
   /// The name of all these checkpoints, and the owner of the store's salt.
-  private static let checkpoint = "scope"
+  static let checkpoint = "scope"
   private static let saltOwner = "@"
 
   private var listOwner: String { "\(source)@" }

@@ -6,7 +6,8 @@ import AggregatorKit
 /// written again; else columns stay where they are. Cells that are too wide are cut, except for
 /// IDs, which people copy, and numbers. The column of IDs is never left out.
 ///
-/// If the layout is narrower than 40 cells or has room for one or two of more columns, each record is written
+/// Fields that were chosen are never left out: without room for them, each record is a card, and what no person reads on a
+/// terminal is not cut. Else, if the layout is narrower than 40 cells or has room for one or two of more columns, each record is written
 /// as a ``Block`` instead; one of a source that has blocks of its own, if not all columns fit.
 struct TableWriter<Item: Identifiable & Sendable>: RecordWriter
 where Item.ID: CustomStringConvertible {
@@ -96,16 +97,23 @@ where Item.ID: CustomStringConvertible {
     case .blocks, .cards: return ""
     case .open, .table: break
     }
+    // No person sees that a program's input was cut to a width.
+    let isWhole = listing.chosen != nil && !terminalLayout.isRead
     let requirements = fields.indices.map { index in
       Columns.Requirement(
-        natural: isRigid(index) ? extents[index].cell : min(extents[index].cell, Self.maxText),
+        natural: isRigid(index) || isWhole
+          ? extents[index].cell : min(extents[index].cell, Self.maxText),
         word: extents[index].word, isRigid: isRigid(index), isRequired: index == id)
     }
-    let columns = Columns(requirements, in: terminalLayout.width)
+    let columns = Columns(requirements, in: isWhole ? .max : terminalLayout.width)
     let isCut = columns.shown.count < fields.count
     if case .table(let current) = form {
       // A column does not vanish in the middle.
       guard columns != current, columns.shown == current.shown else { return "" }
+    } else if isCut, listing.chosen != nil {
+      // What was asked for is shown.
+      form = .cards(CardWriter(fields: fields, terminalLayout: terminalLayout))
+      return ""
     } else if listing.prefersCards, isCut || terminalLayout.width < Self.minWidth, fields.count > 1
     {
       form = .cards(CardWriter(fields: fields, terminalLayout: terminalLayout))

@@ -57,6 +57,13 @@ import Testing
     #expect(try home.sandbox.permissions(of: TestHome.store) == 0o600)
   }
 
+  @Test func `a deletion is no fetch`() async throws {
+    #expect(try await home.run("countries delete FR --yes --offline").status == 0)
+    #expect(try await home.run("countries restore FR").status == 0)
+    let status = try await home.run("store status --fields source,fetchedAt --tsv")
+    #expect(status.lines.first == "countries\t", "\(status.output)")
+  }
+
   @Test func `clear removes one source, but deletions only on request`()
     async throws
   {

@@ -157,7 +157,7 @@ struct RecordTable: Sendable {
       for condition in filter.conditions {
         let values = columns[condition.field.name]?.values ?? []
         for value in values { try condition.check(value) }
-        if condition.needsAllValues { try condition.check(all: values) }
+        if condition.needsAllValues { try condition.check(all: CommonKind(of: values)) }
       }
       let matches = try test(filter)
       rows.removeAll { !matches($0) }
