@@ -92,8 +92,51 @@ czlib_result czlib_inflate(
   return code == OK || code == BUFFER_ERROR ? CZLIB_MORE : CZLIB_INVALID;
 }
 
+enum { LEVEL = 5, DEFLATED = 8, MEMORY = 8 };
+
+struct czlib_deflation {
+  stream stream;
+};
+
+czlib_deflation *czlib_deflation_new(void) {
+  czlib_deflation *deflation = calloc(1, sizeof *deflation);
+  if (!deflation) return NULL;
+  if (
+    zlib.begin_deflating(
+      &deflation->stream, LEVEL, DEFLATED, GZIP_WINDOW, MEMORY, 0, zlib.version(),
+      (int)sizeof deflation->stream)
+    != 0) {
+    free(deflation);
+    return NULL;
+  }
+  return deflation;
+}
+
+void czlib_deflation_free(czlib_deflation *deflation) {
+  if (!deflation) return;
+  zlib.end_deflating(&deflation->stream);
+  free(deflation);
+}
+
+czlib_result czlib_deflate(
+  czlib_deflation *deflation, const void *input, size_t count, bool is_last, size_t *used,
+  void *output, size_t capacity, size_t *written) {
+  enum { NO_FLUSH = 0, FINISH = 4, OK = 0, STREAM_END = 1, BUFFER_ERROR = -5 };
+  unsigned in = count < UINT_MAX ? (unsigned)count : UINT_MAX;
+  unsigned out = capacity < UINT_MAX ? (unsigned)capacity : UINT_MAX;
+  deflation->stream.next_in = input;
+  deflation->stream.avail_in = in;
+  deflation->stream.next_out = output;
+  deflation->stream.avail_out = out;
+  int code = zlib.deflate(&deflation->stream, is_last && in == count ? FINISH : NO_FLUSH);
+  *used = in - deflation->stream.avail_in;
+  *written = out - deflation->stream.avail_out;
+  if (code == STREAM_END) return CZLIB_END;
+  return code == OK || code == BUFFER_ERROR ? CZLIB_MORE : CZLIB_INVALID;
+}
+
 size_t czlib_gzip(const void *bytes, size_t count, void *output, size_t capacity) {
-  enum { LEVEL = 5, DEFLATED = 8, MEMORY = 8, FINISH = 4, STREAM_END = 1 };
+  enum { FINISH = 4, STREAM_END = 1 };
   if (count > UINT_MAX || capacity > UINT_MAX) return 0;
   stream stream;
   memset(&stream, 0, sizeof stream);

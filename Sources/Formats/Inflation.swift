@@ -1,20 +1,42 @@
 import AggregatorFoundation
 import CAggregatorZlib
 
-package enum Deflation {
-  /// The bytes as a member of a file in the format of gzip (RFC 1952), which may have several.
-  package static func compressed(_ bytes: [UInt8]) throws(FormatError) -> [UInt8] {
+/// Compresses a file in the format of gzip (RFC 1952), in pieces.
+package struct Deflation: ~Copyable {
+  private let handle: OpaquePointer
+
+  package init() throws(FormatError) {
     guard Inflation.isInstalled else {
       throw .noZlib("compressed files need zlib, which is not installed")
     }
-    // The header, and the blocks of bytes that cannot be compressed.
-    let capacity = bytes.count + bytes.count / 1000 + 64
-    let compressed = [UInt8](unsafeUninitializedCapacity: capacity) { output, count in
-      count = bytes.withUnsafeBytes {
-        czlib_gzip($0.baseAddress, $0.count, output.baseAddress, output.count)
+    guard let handle = czlib_deflation_new() else { throw .tooLarge(0) }
+    self.handle = handle
+  }
+
+  deinit { czlib_deflation_free(handle) }
+
+  /// The compressed bytes that are ready, which may be none; all of the rest after the last piece.
+  package mutating func compress(
+    _ bytes: [UInt8], isLast: Bool = false
+  ) throws(FormatError) -> [UInt8] {
+    var compressed: [UInt8] = []
+    var rest = bytes[...]
+    var result = CZLIB_MORE
+    var isFull = false
+    repeat {
+      var used = 0
+      let piece = [UInt8](unsafeUninitializedCapacity: 1 << 16) { output, count in
+        result = rest.withUnsafeBytes {
+          czlib_deflate(
+            handle, $0.baseAddress, $0.count, isLast, &used, output.baseAddress, output.count,
+            &count)
+        }
+        isFull = count == output.count
       }
-    }
-    guard !compressed.isEmpty else { throw .tooLarge(bytes.count) }
+      guard result != CZLIB_INVALID else { throw .tooLarge(bytes.count) }
+      compressed += piece
+      rest = rest.dropFirst(used)
+    } while !rest.isEmpty || isFull || isLast && result != CZLIB_END
     return compressed
   }
 }

@@ -8,6 +8,8 @@ struct ExportedTable<Row: Record> {
   /// `nil` for a table of a database, and for standard output.
   private let file: NewFile?
   private let path: String
+  /// That of text; `nil` for a table of a database.
+  private let output: Output?
   private let columns: [Field<Row>]
   private var printer: RecordPrinter<Row>?
   private let table: SQLiteTable<Row>?
@@ -19,7 +21,7 @@ struct ExportedTable<Row: Record> {
   init(_ name: String, in database: SQLiteFile, columns: [Field<Row>]) throws {
     self.columns = columns
     table = try SQLiteTable(name, in: database, columns: columns)
-    (file, path, printer, rows) = (nil, "", nil, nil)
+    (file, path, output, printer, rows) = (nil, "", nil, nil, nil)
   }
 
   /// A table in a file, or for `-` in standard output; DuckDB makes Parquet of NDJSON.
@@ -32,9 +34,9 @@ struct ExportedTable<Row: Record> {
       try format == .parquet
       ? file.map { try NewFile(replacing: "\($0.path).ndjson", in: context) } : nil
     let target = (rows ?? file)?.output ?? context.output
-    printer = RecordPrinter(
-      listing, output,
-      in: context.writing(to: format.isCompressed ? try target.compressed() : target))
+    let text = format.isCompressed ? try target.compressed() : target
+    printer = RecordPrinter(listing, output, in: context.writing(to: text))
+    self.output = text
     columns = listing.chosen ?? listing.fields
     self.file = file
     self.path = path
@@ -50,6 +52,7 @@ struct ExportedTable<Row: Record> {
   /// Completes the contents of the file, which gets its name with ``save()``.
   mutating func finish(_ summary: ListingSummary, _ duckDB: DuckDB?) throws {
     try printer?.finish(summary)
+    try output?.finish()
     if let rows, let file { try duckDB?.convert(rows.path, to: file.path, columns: columns) }
   }
 

@@ -14,7 +14,14 @@ package struct Output: Sendable {
 
   private let descriptor: Int32
   private let name: String
-  private var isCompressed = false
+  /// `nil` if it is not compressed; shared by all copies of this output.
+  private var compressor: Compressor?
+
+  private final class Compressor: Sendable {
+    let deflation: Mutex<Deflation>
+
+    init() throws(FormatError) { deflation = Mutex(try Deflation()) }
+  }
 
   private static let waiting = Mutex(Duration.zero)
 
@@ -26,22 +33,28 @@ package struct Output: Sendable {
     self.name = name
   }
 
-  /// This output in the format of gzip; throws ``CommandError`` with code `unavailable` if zlib is not installed.
+  /// This output in the format of gzip, which ends with ``finish()``; throws ``CommandError`` with code `unavailable` if
+  /// zlib is not installed.
   package func compressed() throws(CommandError) -> Output {
-    do throws(FormatError) { _ = try Deflation.compressed([]) } catch {
+    var output = self
+    do throws(FormatError) { output.compressor = try Compressor() } catch {
       throw CommandError(
         .unavailable, error.reason, hint: error.remedy.map { .words($0) })
     }
-    var output = self
-    output.isCompressed = true
     return output
+  }
+
+  /// Writes the end of a compressed file; nothing follows it.
+  package func finish() throws {
+    guard let compressor else { return }
+    try write(Data(compressor.deflation.withLock { try $0.compress([], isLast: true) }))
   }
 
   /// - Throws: ``ClosedPipe``, or ``CommandError`` with code `io`.
   package func write(_ text: String) throws {
-    if isCompressed {
-      // Each piece is a member of the file.
-      return text.isEmpty ? () : try write(Data(Deflation.compressed(Array(text.utf8))))
+    if let compressor {
+      let bytes = Array(text.utf8)
+      return try write(Data(compressor.deflation.withLock { try $0.compress(bytes) }))
     }
     var text = text
     try text.withUTF8 { bytes in

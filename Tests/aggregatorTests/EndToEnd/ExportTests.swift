@@ -52,6 +52,10 @@ import Testing
       let unpacked = try await Binary.run(
         [String](), in: sandbox, by: ["/bin/sh", "-c", "gzip -cd list.\(format).gz"])
       #expect(unpacked.output == (try text("list.\(format)")) && !unpacked.output.isEmpty)
+      // The size is that of the last member, so there is one.
+      let listed = try await Binary.run(
+        [String](), in: sandbox, by: ["/bin/sh", "-c", "gzip -l list.\(format).gz"])
+      #expect(listed.output.contains(" \(unpacked.output.utf8.count) "), "\(listed)")
       let printed = try await run("export countries -o - --format \(format)")
       #expect(printed.status == 0 && printed.output == unpacked.output)
       #expect(!printed.errors.contains("Saved"), "\(printed)")
