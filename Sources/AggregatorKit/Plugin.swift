@@ -51,6 +51,10 @@ public protocol Plugin<Item>: Sendable {
   /// Images on this machine or in a private network are accepted only from a service that is there itself.
   var serviceURLs: [URL] { get }
 
+  /// The URL below which the service has its resources; `nil`, the default, for the first of its settings that is a URL, or
+  /// else the host of its service.
+  var resourceBase: URL? { get }
+
   /// The partitions of the list, such as the records of another source; `nil`, the default, if it is one list.
   var partitions: Partitions? { get }
 
@@ -113,6 +117,8 @@ extension Plugin {
   public func scope(in settings: Settings) -> String { "" }
 
   public var serviceURLs: [URL] { [] }
+
+  public var resourceBase: URL? { nil }
 }
 
 /// An example for a source's help; bundled data should have a match.

@@ -23,7 +23,7 @@ extension URL {
       var base = absoluteString.dividedAtQuery.path
       let relative = text.drop { $0 == "/" }
       if !path.allSatisfy({ $0 == "/" }) {
-        if lastPathComponent.contains(".") {
+        if lastPathComponent.contains("."), !base.hasSuffix("/") {
           base = base[...(base.lastIndex(of: "/") ?? base.startIndex)]
         } else if !base.hasSuffix("/") {
           base += "/"

@@ -43,11 +43,12 @@ package struct ServiceReply: Sendable {
 }
 
 extension Plugin {
-  /// The URL below which the service has its resources: the setting of this source, or the host of its service.
+  /// The URL below which the service has its resources: the setting of this source, ``Plugin/resourceBase``, or the host
+  /// of its service.
   ///
   /// - Throws: ``SourceError``: `invalidSettings`, or `unsupported` for a source without a URL.
   package func serviceBase(in settings: Settings) throws(SourceError) -> URL {
-    if let url = try urls(in: settings).first { return url }
+    if let url = try urls(in: settings).first ?? resourceBase { return url }
     guard let address = serviceURLs.first.flatMap({ Address($0) }),
       let url = URL(string: "\(address.scheme)://\(address.authority)/")
     else { throw SourceError(.unsupported, "\(name) has no URL") }

@@ -98,6 +98,11 @@ public struct DeclaredPlugin: Plugin {
   /// The service, whose records may lead to images in its own network.
   public var serviceURLs: [URL] { URL(string: manifest.url).map { [$0] } ?? [] }
 
+  /// The URL that the lists of a service share.
+  public var resourceBase: URL? {
+    manifest.base.flatMap { URL(string: $0.hasSuffix("/") ? $0 : "\($0)/") }
+  }
+
   public var layout: Layout<DeclaredRecord> {
     var link: (@Sendable (DeclaredRecord) -> String?)?
     if let path = manifest.link { link = { path.text(in: $0.row) } }

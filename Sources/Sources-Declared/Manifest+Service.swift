@@ -74,7 +74,8 @@ struct ManifestFile {
     for list in resources { reader.lists[list.name] = "\(name)-\(list.name)" }
     try reader.readMembers(of: member.value, at: member.index)
     try reader.inherit(from: service)
-    let manifest = try reader.declaredManifest(at: member.offset)
+    var manifest = try reader.declaredManifest(at: member.offset)
+    manifest.base = service.first { $0.name == "base" }?.value.string
     return try checked(manifest, of: "\(name)-\(list)", reader)
   }
 

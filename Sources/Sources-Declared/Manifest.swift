@@ -12,6 +12,9 @@ package struct Manifest: Hashable, Sendable {
   /// It may hold `${NAME}`, the value of a secret setting, and has the placeholder of ``each``.
   package var url: String
 
+  /// The URL of the service of which the source is a list; `nil` if it has a manifest of its own.
+  var base: String?
+
   /// The lists that the source consists of; `nil` if it is one list.
   package var each: Each?
 

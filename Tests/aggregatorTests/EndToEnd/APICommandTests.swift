@@ -70,6 +70,28 @@ import Testing
     #expect(try await home.run("api things text").output == "a\tb\u{1B}[31m\n")
   }
 
+  @Test(
+    arguments: [
+      ("things", "/v1.0/things"), ("/echo?q=1", "/v1.0/echo"), ("?q=1", "/v1.0/"),
+      ("a/b/", "/v1.0/a/b/"),
+    ])
+  func `a path is below the base of a service with several lists`(
+    path: String, sent: String
+  ) async throws {
+    for base in ["v1.0", "v1.0/"] {
+      try home.sandbox.write(
+        """
+        {"service": {"base": "\(server.baseURL)/\(base)", "rows": "data", "id": "id"},
+         "resources": {"a": {"url": "/deep/a"}}}
+        """, to: home.manifestPath("crm.json"))
+      let outcome = try await home.run("api crm-a \(path)")
+      #expect(outcome.status == 69, "\(outcome)")
+      #expect(server.requests.last?.path == sent)
+    }
+    _ = try await home.run("api crm-a \(server.baseURL)/echo")
+    #expect(server.requests.last?.path == "/echo")
+  }
+
   @Test func `a key in the query is sent, too, and that of the path comes first`() async throws {
     let service = try FakeComicVine()
     let outcome = try await Binary.run(
