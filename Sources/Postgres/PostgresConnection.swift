@@ -229,7 +229,7 @@ package struct PostgresConnection: ~Copyable {
     bytes.append(0)
     let types = statement.values.map(\.type)
     let lengths = places.map { Int32($0?.count ?? 0) }
-    let formats = [Int32](repeating: 1, count: places.count)
+    let formats = statement.values.map { Int32($0.isText ? 0 : 1) }
     let isSent = bytes.withUnsafeBytes { bytes in
       let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
       let pointers = places.map { place in place.flatMap { place in base.map { $0 + place.start } }

@@ -36,7 +36,8 @@ struct PostgresCursor: ~Copyable {
   ///
   /// - Throws: ``PostgresFailure``, whose position is that in the text.
   static func open(
-    _ text: String, at address: PostgresAddress, within time: Duration, hiding hidden: String? = nil
+    _ query: PostgresStatement, at address: PostgresAddress, within time: Duration,
+    hiding hidden: String? = nil
   ) throws(PostgresFailure) -> PostgresCursor {
     let start = ContinuousClock.now
     do throws(SourceError) { try Libpq.load() } catch {
@@ -47,13 +48,14 @@ struct PostgresCursor: ~Copyable {
     var found: (columns: [Column], views: [String])
     do throws(PostgresFailure) {
       try connection.beginQuery()
-      found = try connection.examine(declare + text, name)
+      found = try connection.examine(
+        PostgresStatement(declare + query.sql, query.values), name)
       let count = found.columns.count
       let shown = found.columns.indices.filter { found.columns[$0].name != hidden }
       if !shown.isEmpty { found.columns = shown.map { found.columns[$0] } }
       if count > 0 {
-        try connection.declare(
-          declare + limited(text, count, shown: shown.isEmpty ? Array(0..<count) : shown))
+        let text = limited(query.sql, count, shown: shown.isEmpty ? Array(0..<count) : shown)
+        try connection.declare(PostgresStatement(declare + text, query.values))
       }
     } catch {
       if error.hasLeftServerWorking { connection.cancellation?.sendBriefly() }
@@ -183,7 +185,7 @@ extension PostgresConnection {
 
   /// The columns of a query, and the names of the views that it reads.
   fileprivate mutating func examine(
-    _ declaration: String, _ cursor: String
+    _ declaration: PostgresStatement, _ cursor: String
   ) throws(PostgresFailure) -> (columns: [PostgresCursor.Column], views: [String]) {
     enqueue(declaration)
     let row = enqueue("FETCH FORWARD 0 FROM \(cursor)")
@@ -200,7 +202,7 @@ extension PostgresConnection {
   }
 
   /// Declares the cursor of a query that was examined, so that a mistake is not in it.
-  fileprivate mutating func declare(_ declaration: String) throws(PostgresFailure) {
+  fileprivate mutating func declare(_ declaration: PostgresStatement) throws(PostgresFailure) {
     enqueue(declaration)
     do throws(PostgresFailure) { _ = try run() } catch {
       guard error.state == "42601" else { throw error }

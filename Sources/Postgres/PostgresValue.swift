@@ -9,6 +9,8 @@ package enum PostgresValue: Sendable {
   case integers([Int64?])
   /// UTF-8 without zero bytes.
   case utf8s([Data?])
+  /// A text of the type that the statement demands; UTF-8 without zero bytes.
+  case untyped(Data?)
 
   /// A text that may contain any character; see ``Swift/String/nulEscaped``.
   package static func text(_ text: String?) -> PostgresValue {
@@ -23,6 +25,9 @@ package enum PostgresValue: Sendable {
     .integer(date.map { Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded(.down)) ?? 0 })
   }
 
+  /// True if it is sent in text format.
+  var isText: Bool { if case .untyped = self { true } else { false } }
+
   /// The object ID of its type (`pg_type.dat` of PostgreSQL).
   var type: UInt32 {
     switch self {
@@ -31,6 +36,7 @@ package enum PostgresValue: Sendable {
     case .utf8: Self.text
     case .integers: 1016
     case .utf8s: 1009
+    case .untyped: 0
     }
   }
 
@@ -40,10 +46,12 @@ package enum PostgresValue: Sendable {
   /// Appends the value to `bytes`; `false` for null.
   func append(to bytes: inout [UInt8]) -> Bool {
     switch self {
-    case .integer(nil), .utf8(nil): return false
+    case .integer(nil), .utf8(nil), .untyped(nil): return false
     case .integer(let value?): bytes.append(bigEndian: value)
     case .bool(let value): bytes.append(value ? 1 : 0)
     case .utf8(let value?): bytes.append(contentsOf: value)
+    // In text format it ends with a zero byte.
+    case .untyped(let value?): bytes.append(contentsOf: value + [0])
     case .integers(let values):
       Self.append(values, of: Self.bigint, to: &bytes) { value, bytes in
         bytes.append(bigEndian: Int32(value == nil ? -1 : 8))

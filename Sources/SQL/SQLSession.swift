@@ -8,6 +8,9 @@ package struct SQLSession: Sendable {
   package let attached: AttachedFiles
   package let invocation: Invocation
 
+  /// The values of parameters, by their names.
+  package var parameters: [String: SQLValue] = [:]
+
   /// The time limit of each query.
   package let limit: Duration
   /// That of the first query, which began with reading the files.
@@ -20,6 +23,30 @@ package struct SQLSession: Sendable {
     attached = try AttachedFiles(
       invocation.texts(.attach), beside: views.map(\.name), within: time, in: context)
     self.invocation = invocation
+    for text in invocation.texts(.parameter) {
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2 else {
+        throw CommandError(
+          .usage, "invalid value \"\(text)\" for --param: must be NAME=VALUE",
+          hint: "such as --param age=30")
+      }
+      try set(String(parts[0]), to: String(parts[1]))
+    }
+  }
+
+  /// Sets a parameter, whose name may have its mark, as a person types its value.
+  package mutating func set(_ name: String, to value: String) throws(CommandError) {
+    parameters[try Self.parameter(name)] = SQLValue(typed: value)
+  }
+
+  /// The name of a parameter without its mark.
+  package static func parameter(_ text: String) throws(CommandError) -> String {
+    let name = String(text.trimmingPrefix(/[:@$]/))
+    guard SQLStatement.isParameterName(name) else {
+      throw CommandError(
+        .usage, "invalid name \"\(text)\" of a parameter", hint: "use letters, digits and _")
+    }
+    return name
   }
 
   package func tables(in context: CommandContext) async throws(CommandError) -> [SQLTable] {
@@ -30,7 +57,7 @@ package struct SQLSession: Sendable {
     guard !attached.files.isEmpty else { return sources }
     do {
       let query = try await store.query(
-        "SELECT 1", over: [], and: attached.files, within: limit)
+        SQLStatement("SELECT 1"), over: [], and: attached.files, within: limit)
       return sources + (await query.attachedTables)
     } catch {
       throw CommandError(error)
@@ -60,20 +87,21 @@ package struct SQLSession: Sendable {
     let store = try store(in: environment)
     let records = try environment.requiredStore()
     var time = limit
+    let statement = SQLStatement(text, parameters)
     var failures: [SourceWarning] = []
     var isPartial = false
     do {
       if invocation.has(.sync) {
         try await records.prepare(views, for: text)
         let names = try await store.query(
-          text, over: views, and: attached.files, within: time.left
+          statement, over: views, and: attached.files, within: time.left
         ).sources
         // A download has limits of its own.
         failures = await time.pausing { await sync(names, in: environment, records, context) }
       }
       context.progress.say { "Running query…" }
       let run = try await SQLRun(
-        text, of: context.catalog.plugins, and: attached.files, in: environment, within: time)
+        statement, of: context.catalog.plugins, and: attached.files, in: environment, within: time)
       let query = run.result
       let interruption = await query.cancellation.map { Interruption.atEnd($0) }
       defer { interruption?.cancel() }
@@ -106,7 +134,12 @@ package struct SQLSession: Sendable {
         context.diagnostics.note("note: \(gap.warning.warning.message)\(remedy)")
       }
     } catch let error as SourceError {
-      throw CommandError(error, suggestion: (error.cause as? SQLTypo)?.nearest)
+      var failure = CommandError(error, suggestion: (error.cause as? SQLTypo)?.nearest)
+      if let name = (error.cause as? SQLMissingParameter)?.name {
+        failure.hint = .words(
+          "--param \(name)=VALUE, or .parameter set \(name) VALUE in the console")
+      }
+      throw failure
     }
     return isPartial ? .partial : .success
   }
@@ -126,4 +159,39 @@ package struct SQLSession: Sendable {
     }
     return failures
   }
+}
+
+extension SQLValue {
+  /// The value as a person types it: NULL, a number, or a text, which may be in single quotes.
+  package init(typed text: String) {
+    if text.uppercased() == "NULL" {
+      self = .null
+    } else if text.count > 1, text.hasPrefix("'"), text.hasSuffix("'") {
+      self = .text(String(text.dropFirst().dropLast()).replacing("''", with: "'"))
+    } else if let integer = Int(text), "\(integer)" == text {
+      self = .integer(integer)
+    } else if text.wholeMatch(of: /-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?/) != nil,
+      !text.hasLeadingZero, let number = Double(text), number.isFinite
+    {
+      self = .number(number)
+    } else {
+      self = .text(text)
+    }
+  }
+
+  /// The value as it can be typed.
+  var literal: String {
+    switch self {
+    case .null: "NULL"
+    case .bool(let bool): "\(bool)"
+    case .integer(let integer): "\(integer)"
+    case .number(let number): "\(number)"
+    case .text(let text): "'\(text.replacing("'", with: "''"))'"
+    }
+  }
+}
+
+extension String {
+  /// True for `0123`, which is no number but a code.
+  fileprivate var hasLeadingZero: Bool { firstMatch(of: /^-?0[0-9]/) != nil }
 }

@@ -15,10 +15,11 @@ extension SQLiteStore: DatabaseStore {
   package func columns(of view: SQLView) -> [String] { view.columns }
 
   package func query(
-    _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration
+    _ statement: SQLStatement, over views: [SQLView], and attached: [SQLAttachment],
+    within time: Duration
   ) async throws(SourceError) -> any SQLResult {
     let query = SQLiteQuery()
-    try await query.begin(text, over: views, and: attached, in: file, within: time)
+    try await query.begin(statement, over: views, and: attached, in: file, within: time)
     return query
   }
 }

@@ -18,9 +18,10 @@ package protocol DatabaseStore: ScopeKeepingStore, CopyableStore {
 
   /// Compiles a query, which may be hostile: it fails, and nothing else does, if it needs too much memory.
   ///
-  /// Throws `invalidRequest`, `timedOut`, `cancelled`, `storage` or `busy`.
+  /// Throws `invalidRequest`, also for a parameter without a value, `timedOut`, `cancelled`, `storage` or `busy`.
   func query(
-    _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration
+    _ statement: SQLStatement, over views: [SQLView], and attached: [SQLAttachment],
+    within time: Duration
   ) async throws(SourceError) -> any SQLResult
 }
 
@@ -50,7 +51,7 @@ extension DatabaseStore {
   package func query(
     _ text: String, over views: [SQLView], within time: Duration
   ) async throws(SourceError) -> any SQLResult {
-    try await query(text, over: views, and: [], within: time)
+    try await query(SQLStatement(text), over: views, and: [], within: time)
   }
 }
 

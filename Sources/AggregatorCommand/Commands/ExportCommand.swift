@@ -17,7 +17,8 @@ extension Command {
       options: [
         file,
         .format.with(about: "format of standard output, or of a file whose name does not tell"),
-        .sync.with(about: "first sync the source, if incomplete"), .fields, .csvRaw,
+        .sync.with(about: "first sync the source, if incomplete"), .fields, .csvRaw, .headers,
+        .noHeaders,
       ],
       notes: [
         "Saves the cached records, or bundled ones if none are cached, with all their fields. The ending of "
@@ -47,6 +48,11 @@ extension Command {
     let format = try ExportFormat(ofFileNamed: path, or: invocation.text(.format))
     guard !invocation.has(.csvRaw) || format.text == .csv else {
       throw CommandError(.usage, "--csv-raw requires a .csv file")
+    }
+    for option in [Option.headers, .noHeaders] where invocation.has(option) {
+      guard format.text?.isSeparated == true else {
+        throw CommandError(.usage, "\(option.spelling) requires a .csv or .tsv file")
+      }
     }
     return try await plugin.export(to: path, as: format, invocation, context)
   }

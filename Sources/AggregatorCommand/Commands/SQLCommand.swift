@@ -12,7 +12,9 @@ extension Command {
     let first = plugins.first?.name ?? "SOURCE"
     return Command(
       "[QUERY…]",
-      options: [.sync, .attach, .timeout.with(about: "time limit of the query (default 30s)")]
+      options: [
+        .sync, .attach, .parameter, .timeout.with(about: "time limit of the query (default 30s)"),
+      ]
         + Option.formatting.filter { $0 != .fields },
       notes: [
         "Each source is a table of its cached records, without deleted ones, or of its bundled records while "
@@ -28,6 +30,8 @@ extension Command {
         "Lists are stored as JSON text; expand them with json_each. Booleans are 1 and 0; blobs are "
           + "shown in hexadecimal. Without an argument, or with -, the query is read from standard input. The SQL dialect is "
           + "that of SQLite, with all its functions except those that access files or load extensions.",
+        "--param gives a value to a parameter of the query, which is never read as SQL: :NAME, in SQLite also @NAME and $NAME. A number is "
+          + "one unless it is in single quotes, and NULL is no text; the console has .parameter.",
         "--timeout limits reading the files of --attach, the query and the output of its rows together, "
           + "but not the download of --sync, nor the time in which a pager or another reader waits.",
         "A store in PostgreSQL is queried in its own dialect: columns have types, Booleans are true and "
@@ -38,6 +42,7 @@ extension Command {
         ("sql \"SELECT count(*) FROM \(first)\"", "the number of cached \(first)"),
         ("sql \"SELECT * FROM \(first)\" --csv", "all cached \(first) as CSV"),
         ("sql \"SELECT * FROM \(first)\" --sync", "download missing \(first) first"),
+        ("sql \"SELECT * FROM \(first) WHERE name > :from\" --param from=M", "with a parameter"),
         ("sql --attach sales.csv \"SELECT * FROM sales\"", "query a CSV file, too"),
       ], run: sql)
   }

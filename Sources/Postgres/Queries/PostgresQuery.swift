@@ -20,13 +20,14 @@ actor PostgresQuery: SQLResult {
   fileprivate init(_ diagnostics: PostgresDiagnostics) { self.diagnostics = diagnostics }
 
   fileprivate func begin(
-    _ text: String, over views: [SQLView], at address: PostgresAddress, within time: Duration
+    _ statement: PostgresStatement, over views: [SQLView], at address: PostgresAddress,
+    within time: Duration
   ) throws(PostgresFailure) {
     // A view has it, but `*` leaves it out, as in SQLite.
     let isHidden =
-      views.allSatisfy { $0.source.hasRow } && !text.lowercased().contains(SourceView.row)
+      views.allSatisfy { $0.source.hasRow } && !statement.sql.lowercased().contains(SourceView.row)
     let made = try PostgresCursor.open(
-      text, at: address, within: time, hiding: isHidden ? SourceView.row : nil)
+      statement, at: address, within: time, hiding: isHidden ? SourceView.row : nil)
     let read = views.filter { made.views.contains($0.source.postgresName) }
     sources = read.sources(of: read.map(\.name))
     // Names that are not quoted are in lower case in PostgreSQL; the fields of sources keep theirs.
@@ -56,22 +57,25 @@ actor PostgresQuery: SQLResult {
 
 extension PostgresStore {
   package func query(
-    _ text: String, over views: [SQLView], and attached: [SQLAttachment], within time: Duration
+    _ statement: SQLStatement, over views: [SQLView], and attached: [SQLAttachment],
+    within time: Duration
   ) async throws(SourceError) -> any SQLResult {
-    try await query(text, over: views, at: queryAddress(), within: time)
+    try await query(statement, over: views, at: queryAddress(), within: time)
   }
 
   /// Compiles a query as the role of `address`; `nil` for that of the store.
   func query(
-    _ text: String, over views: [SQLView], at address: PostgresAddress?, within time: Duration
+    _ statement: SQLStatement, over views: [SQLView], at address: PostgresAddress?,
+    within time: Duration
   ) async throws(SourceError) -> PostgresQuery {
     let address = address ?? self.address
     let diagnostics = PostgresDiagnostics(
-      query: SQLDiagnostics(text, views: views), address: address)
+      query: SQLDiagnostics(statement.text, views: views), address: address)
     try diagnostics.query.check()
+    let numbered = try statement.numbered()
     func begin() async throws(PostgresFailure) -> PostgresQuery {
       let query = PostgresQuery(diagnostics)
-      try await query.begin(text, over: views, at: address, within: time)
+      try await query.begin(numbered, over: views, at: address, within: time)
       return query
     }
     do throws(PostgresFailure) {

@@ -142,6 +142,11 @@ extension Option {
     "tsv", in: .output, about: "output tab-separated values, no header")
   package static let csvRaw = Option(
     "csv-raw", in: .output, about: "do not escape spreadsheet formulas in CSV")
+  package static let headers = Option(
+    "headers", in: .output, about: "begin CSV or TSV with the names of the fields (default for CSV)"
+  )
+  package static let noHeaders = Option(
+    "no-headers", in: .output, about: "output CSV or TSV without the names of the fields")
   package static let noPager = Option(
     "no-pager", in: .output, about: "do not page output that is longer than the screen")
   package static let full = Option(
@@ -258,6 +263,8 @@ extension Option {
     "scope", .text, "SCOPE", about: "remove what is kept of this scope")
   package static let history = Option(
     "history", about: "remove only the history of changes, and keep the records")
+  package static let parameter = Option(
+    "param", .text, "NAME=VALUE", about: "value of the parameter :NAME in the query; also several")
   package static let attach = Option(
     "attach", .file, "[NAME=]FILE",
     about: "also query a .csv or .tsv file as a table, or a .sqlite or .db file as a database")
@@ -278,7 +285,7 @@ extension Option {
   ]
 
   package static let formatting: [Option] = [
-    format, json, ndjson, csv, tsv, csvRaw, fields, jq, template, noPager,
+    format, json, ndjson, csv, tsv, csvRaw, headers, noHeaders, fields, jq, template, noPager,
   ]
 
   package static let reading: [Option] = [
@@ -314,14 +321,14 @@ extension Option {
       [reset, back, peek],
       [deleted, details], [history, forgetDeleted], [history, scope], [forgetDeleted, scope],
       [replay, replayWire],
-      [newToken, tokenFile, noToken],
+      [newToken, tokenFile, noToken], [headers, noHeaders],
     ] + [limit, cursor, session, order, fields, details].map { [count, $0] }
     + [refresh, record, replay, session, explain].map { [deleted, $0] }
     + summarizing.flatMap { option in
       [limit, all, maxPages, cursor, session, order, fields, details, deleted, count]
         .map { [option, $0] }
     } + [[groupBy, stats], [groupBy, distinct], [stats, distinct]]
-    + ([format, jq, fields, count] + formats).map { [template, $0] }
+    + ([format, jq, fields, count, headers, noHeaders] + formats).map { [template, $0] }
 
   package static let formats: [Option] = [json, ndjson, csv, tsv]
 }

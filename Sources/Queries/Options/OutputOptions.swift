@@ -7,6 +7,8 @@ package struct OutputOptions {
   package private(set) var fields: [String]?
   private var template: RecordTemplate?
   private let isRaw: Bool
+  /// `nil` for what the format usually has.
+  private let hasHeader: Bool?
   private let maxLines: Int?
 
   /// The most lines of a value in a card on a terminal.
@@ -34,7 +36,13 @@ package struct OutputOptions {
     isRaw = invocation.has(.csvRaw)
     maxLines =
       context.terminal.isOutput && !invocation.has(.full) ? Self.maxLinesOnTerminal : nil
+    hasHeader = invocation.hasHeader
     guard !isRaw || format == .csv else { throw CommandError(.usage, "--csv-raw requires --csv") }
+    // A table has one anyway.
+    if let hasHeader, !format.isSeparated, !(hasHeader && formats.isEmpty) {
+      let option = hasHeader ? Option.headers : .noHeaders
+      throw CommandError(.usage, "\(option.spelling) requires --csv or --tsv")
+    }
   }
 
   /// The output of all fields, or of those of `--fields`, to a file.
@@ -42,6 +50,7 @@ package struct OutputOptions {
     self.format = format
     fields = invocation.list(.fields)
     isRaw = invocation.has(.csvRaw)
+    hasHeader = invocation.hasHeader
     maxLines = nil
   }
 
@@ -67,6 +76,7 @@ package struct OutputOptions {
     var listing = Listing(
       verb, of: source, query: query?.text, fields: all, layout: layout,
       chosen: try choose(from: all), isRaw: isRaw)
+    listing.hasHeader = hasHeader
     listing.maxLines = maxLines
     listing.template = template
     return listing
@@ -79,6 +89,7 @@ package struct OutputOptions {
     var listing = Listing(
       verb, of: nil, fields: Item.fields, layout: Layout(card: Item.fields.map(\.name)),
       shape: shape, chosen: namesFields ? try choose(from: Item.fields) : nil, isRaw: isRaw)
+    listing.hasHeader = hasHeader
     listing.template = namesFields ? template : nil
     return listing
   }
@@ -87,6 +98,7 @@ package struct OutputOptions {
     ofQuery text: String, _ columns: [String], like rows: [[SQLValue]]
   ) throws(CommandError) -> Listing<SQLRow> {
     var listing = Listing(ofQuery: text, columns, like: rows, isRaw: isRaw)
+    listing.hasHeader = hasHeader
     listing.chosen = try choose(from: listing.fields)
     listing.template = template
     return listing
@@ -109,6 +121,10 @@ package struct OutputOptions {
     guard !fields.isEmpty else { throw CommandError(.usage, "missing value for --fields") }
     return try all.fields(named: fields)
   }
+}
+
+extension Invocation {
+  fileprivate var hasHeader: Bool? { has(.headers) ? true : has(.noHeaders) ? false : nil }
 }
 
 package struct RecordPrinter<Item: Identifiable & Sendable>

@@ -18,13 +18,21 @@ package struct SQLRun: Sendable {
   /// The time limit of a query unless another one is given.
   package static let defaultTime = Duration.seconds(30)
 
+  package init(
+    _ text: String, of plugins: [any Plugin], in environment: PluginEnvironment,
+    within time: QueryTime
+  ) async throws {
+    try await self.init(SQLStatement(text), of: plugins, in: environment, within: time)
+  }
+
   /// Compiles a query over the tables of plugins, with bundled records where none are cached.
   ///
   /// - Throws: ``SourceError`` of the query or the store, or ``CommandError`` without a store for queries.
   package init(
-    _ text: String, of plugins: [any Plugin], and attached: [SQLAttachment] = [],
+    _ statement: SQLStatement, of plugins: [any Plugin], and attached: [SQLAttachment] = [],
     in environment: PluginEnvironment, within time: QueryTime
   ) async throws {
+    let text = statement.text
     let store = try environment.databaseStore()
     let records = try environment.requiredStore()
     var views = plugins.flatMap { SQLView.all(of: $0) }
@@ -35,7 +43,8 @@ package struct SQLRun: Sendable {
         views += try await SQLView.all(of: plugin, for: text, in: environment)
       }
     }
-    let query = try await store.query(text, over: views, and: attached, within: time.left)
+    let query = try await store.query(
+      statement, over: views, and: attached, within: time.left)
     let sources = await query.sources
     let bundled = views.filter { $0.bundled != nil }.map(\.source.source)
     gaps = try await records.gaps(of: sources, among: plugins).map {

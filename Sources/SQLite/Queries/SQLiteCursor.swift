@@ -33,16 +33,17 @@ struct SQLiteCursor: ~Copyable {
     (SQLITE_LIMIT_COLUMN, 200), (SQLITE_LIMIT_EXPR_DEPTH, 100),
     (SQLITE_LIMIT_COMPOUND_SELECT, 50), (SQLITE_LIMIT_VDBE_OP, 100_000),
     (SQLITE_LIMIT_FUNCTION_ARG, 100), (SQLITE_LIMIT_ATTACHED, 0),
-    (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000), (SQLITE_LIMIT_VARIABLE_NUMBER, 0),
+    (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000), (SQLITE_LIMIT_VARIABLE_NUMBER, 100),
     (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
   ]
 
   /// Without `path` the tables are empty; throws `invalidRequest`, `timedOut`, `cancelled`, `storage` or
   /// `busy`.
   init(
-    _ text: String, over views: [SQLView], and attached: [SQLAttachment], in path: String?,
+    _ query: SQLStatement, over views: [SQLView], and attached: [SQLAttachment], in path: String?,
     busyTimeout: Duration, within time: Duration
   ) throws(SourceError) {
+    let text = query.text
     let memory = QueryMemory()
     memory.begin()
     defer { memory.end() }
@@ -63,6 +64,7 @@ struct SQLiteCursor: ~Copyable {
     }
     for (kind, limit) in Self.limits { sqlite3_limit(opened.database, kind, limit) }
     let made = try Statement(ofQuery: text, on: opened, authorizer, diagnostics)
+    try made.bind(query, diagnostics)
     columns = (0..<sqlite3_column_count(made.handle)).map { column in
       sqlite3_column_name(made.handle, column).map { String(cString: $0) } ?? ""
     }
@@ -142,6 +144,38 @@ extension Statement {
       sqlite3_column_count(first.handle) > 0
     else { throw SQLDiagnostics.onlySelect }
     self = first
+  }
+}
+
+extension Statement {
+  /// Binds the values of the parameters; throws `invalidRequest` if one is missing.
+  fileprivate borrowing func bind(
+    _ query: SQLStatement, _ diagnostics: SQLiteDiagnostics
+  ) throws(SourceError) {
+    for index in 0..<sqlite3_bind_parameter_count(handle) {
+      let name = sqlite3_bind_parameter_name(handle, index + 1).map { String(cString: $0) }
+      // A parameter with a number leaves out those before it.
+      guard let name, !name.hasPrefix("?") else {
+        throw SQLDiagnostics.error("parameters must have names, such as :name")
+      }
+      let value = try query.value(of: String(name.dropFirst()))
+      let code = value.bind(to: handle, at: index + 1)
+      guard code == SQLITE_OK else {
+        throw diagnostics.error(SQLiteFailure(code, on: sqlite3_db_handle(handle)))
+      }
+    }
+  }
+}
+
+extension SQLValue {
+  fileprivate func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    switch self {
+    case .null: sqlite3_bind_null(statement, index)
+    case .bool(let bool): Int64(bool ? 1 : 0).bind(to: statement, at: index)
+    case .integer(let integer): integer.bind(to: statement, at: index)
+    case .number(let number): sqlite3_bind_double(statement, index, number)
+    case .text(let text): text.bind(to: statement, at: index)
+    }
   }
 }
 

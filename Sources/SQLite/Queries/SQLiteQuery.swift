@@ -18,7 +18,8 @@ actor SQLiteQuery: SQLResult {
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   func begin(
-    _ text: String, over views: [SQLView], and attached: [SQLAttachment], in file: StoreFile,
+    _ statement: SQLStatement, over views: [SQLView], and attached: [SQLAttachment],
+    in file: StoreFile,
     within time: Duration
   ) throws(SourceError) {
     let start = ContinuousClock.now
@@ -28,7 +29,7 @@ actor SQLiteQuery: SQLResult {
       path = file.path
     }
     cursor = try SQLiteCursor(
-      text, over: views, and: attached, in: path, busyTimeout: file.busyTimeout,
+      statement, over: views, and: attached, in: path, busyTimeout: file.busyTimeout,
       within: time - (ContinuousClock.now - start))
   }
 

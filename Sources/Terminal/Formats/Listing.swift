@@ -32,6 +32,9 @@ where Item.ID: CustomStringConvertible {
   /// `true` to leave CSV cells that look like formulas as they are.
   package var isRaw: Bool
 
+  /// True or false if CSV and TSV have a line with the names of the columns; `nil` for what is usual: only CSV has it.
+  package var hasHeader: Bool?
+
   /// `true` to write cards instead of a table that leaves out columns.
   package var prefersCards = false
 
@@ -107,6 +110,9 @@ package enum Format: String, CaseIterable, Sendable {
     }
   }
 
+  /// True for values that are separated by commas or tabs.
+  package var isSeparated: Bool { self == .csv || self == .tsv }
+
   package var isForPeople: Bool { self == .table || self == .cards }
 
   /// The endings of the names of files in this format; none if it is for people.
@@ -127,14 +133,19 @@ package enum Format: String, CaseIterable, Sendable {
     let columns = listing.columns
     return switch self {
     case .table, .cards: listing.writerForPeople(on: terminalLayout, inCards: self == .cards)
-    // Without a header, as `gh` does in a pipe.
+    // Usually without a header, as `gh` does in a pipe.
     case .tsv:
-      LineWriter { record, text in
+      LineWriter(
+        head: listing.hasHeader == true
+          ? columns.map(\.name.tsvEscaped).joined(separator: "\t") + "\n" : ""
+      ) { record, text in
         text += columns.map { $0[record].cell.tsvEscaped }.joined(separator: "\t") + "\n"
       }
     case .csv:
-      LineWriter(head: columns.map { .string($0.name) }.csvLine(isRaw: listing.isRaw)) {
-        record, text in
+      LineWriter(
+        head: listing.hasHeader == false
+          ? "" : columns.map { .string($0.name) }.csvLine(isRaw: listing.isRaw)
+      ) { record, text in
         text += columns.map { $0[record] }.csvLine(isRaw: listing.isRaw)
       }
     case .markdown: MarkdownWriter(listing)

@@ -40,12 +40,46 @@ import Testing
     }
   }
 
+  @Test func `parameters are bound as what the query needs`() async throws {
+    try await withStore { store, _ in
+      let values: [String: SQLValue] = [
+        "n": .integer(2), "x": .text("it's; DROP"), "none": .null, "r": .number(1.5),
+        "id": .text("1"), "yes": .bool(true),
+      ]
+      func rows(_ text: String) async throws(SourceError) -> [[SQLValue]] {
+        let query = try await store.query(
+          SQLStatement(text, values), over: views, and: [], within: .seconds(600))
+        return try await query.page(within: .seconds(600)) ?? []
+      }
+      #expect(try await rows("SELECT 1 WHERE 2 = :n AND 1 < :n") == [[.integer(1)]])
+      #expect(
+        try await rows("SELECT :x, :x || 'y'") == [[.text("it's; DROP"), .text("it's; DROPy")]])
+      #expect(try await rows("SELECT :n::int + 1, :r::numeric") == [[.integer(3), .number(1.5)]])
+      #expect(try await rows("SELECT id FROM things WHERE id = :id").count == 1)
+      #expect(try await rows("SELECT :none::text, NOT :yes") == [[.null, .bool(false)]])
+      // Neither in quotes, nor in comments, nor in casts.
+      #expect(
+        try await rows(
+          #"SELECT ':no', E'\':no', $$:no$$, $a$:no$ $a$, 1::int AS ":no" /* :no /* :no */ :no */ -- :no"#
+        ) == [[.text(":no"), .text("':no"), .text(":no"), .text(":no$ "), .integer(1)]])
+      let error = await #expect(throws: SourceError.self) { try await rows("SELECT :absent") }
+      #expect(error?.code == .invalidRequest)
+      #expect(error?.message == "the parameter :absent has no value")
+      // The place of a mistake is that in the text.
+      let typo = await #expect(throws: SourceError.self) {
+        try await rows("SELECT :none, txt FROM things")
+      }
+      #expect(typo?.message == "column \"txt\" does not exist (character 15)")
+    }
+  }
+
   private func rows(
     _ text: String, in store: PostgresStore, as role: PostgresAddress? = nil,
     within time: Duration = .seconds(600)
   ) async throws(SourceError) -> [[SQLValue]] {
     let end = ContinuousClock.now + time
-    let query = try await store.query(text, over: views, at: role, within: time)
+    let query = try await store.query(
+      SQLStatement(text), over: views, at: role, within: time)
     var rows: [[SQLValue]] = []
     while let page = try await query.page(within: end - .now) { rows += page }
     return rows

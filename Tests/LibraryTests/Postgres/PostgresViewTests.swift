@@ -251,7 +251,8 @@ import Testing
     try await withDatabase { database in
       try await store([things], in: database).save([StoreEntry("a")])
       let reader = try PostgresCursor.open(
-        "SELECT id FROM things", at: PostgresAddress(database.uri), within: .seconds(600))
+        PostgresStatement("SELECT id FROM things"), at: PostgresAddress(database.uri),
+        within: .seconds(600))
       #expect(reader.views == ["things"])
       let store = try store([SourceView("things", [id])], in: database)
       try await store.save([StoreEntry("b")])

@@ -31,6 +31,48 @@ import Testing
       outcome.errors.contains("error: cannot write to standard output: No space left on device\n"))
   }
 
+  @Test(
+    arguments: [
+      ("countries show FR --fields code,name --tsv --headers", "code\tname\nFR\tFrance\n"),
+      ("countries show FR --fields code,name --headers", "code\tname\nFR\tFrance\n"),
+      ("countries list --limit 1 --fields code --format tsv --headers", "code\nAF\n"),
+      ("countries search FR --limit 1 --fields code --tsv --headers", "code\nFR\n"),
+      ("countries show FR --fields code,name --csv --no-headers", "FR,France\r\n"),
+      ("countries show FR --fields code,name --csv --headers", "code,name\r\nFR,France\r\n"),
+      ("countries show FR --fields code,name --tsv --no-headers", "FR\tFrance\n"),
+      ("export countries -o - --format tsv --headers --fields code", nil),
+    ] as [(String, String?)])
+  func `CSV and TSV have a header, or none`(line: String, text: String?) async throws {
+    let isExport = line.hasPrefix("export")
+    let outcome = try await Binary.run(line + (isExport ? "" : " --offline"))
+    #expect(outcome.status == 0, "\(outcome)")
+    if let text { #expect(outcome.output == text) }
+    if isExport { #expect(outcome.lines.prefix(2) == ["code", "AF"]) }
+  }
+
+  @Test func `queries in SQL have a header, too`() async throws {
+    for (options, text) in [
+      (["--tsv", "--headers"], "a\tb c\n1\t2\n"), (["--csv", "--no-headers"], "1,2\r\n"),
+    ] {
+      let outcome = try await Binary.run(["sql", "SELECT 1 AS a, 2 AS \"b c\""] + options)
+      #expect(outcome.output == text, "\(outcome)")
+    }
+  }
+
+  @Test(arguments: [
+    ("countries list --json --headers", "--headers requires --csv or --tsv"),
+    ("countries list --json --no-headers", "--no-headers requires --csv or --tsv"),
+    (
+      "countries list --csv --headers --no-headers",
+      "--headers and --no-headers cannot be used together"
+    ),
+    ("export countries -o x.json --headers", "--headers requires a .csv or .tsv file"),
+  ])
+  func `a header is of CSV and TSV`(line: String, error: String) async throws {
+    let outcome = try await Binary.run(line)
+    #expect(outcome.status == 64 && outcome.errors.hasPrefix("error: \(error)"), "\(outcome)")
+  }
+
   @Test func `a closed standard output exits 74, and nothing is sent to the service`()
     async throws
   {

@@ -42,6 +42,35 @@ import Testing
     #expect(try home.file.faults() == [])
   }
 
+  @Test(
+    arguments: [
+      ("a=30", "integer\t30"), ("a=-2.5e3", "real\t-2500.0"), ("a=x y", "text\tx y"),
+      ("a='30'", "text\t30"), ("a=007", "text\t007"), ("a=", "text\t"), ("a=null", "null\t"),
+      ("a='null'", "text\tnull"), ("a=x' OR 1=1 --", "text\tx' OR 1=1 --"),
+      (":a=1e999", "text\t1e999"),
+    ])
+  func `values of parameters are bound`(value: String, row: String) async throws {
+    for mark in [":", "@", "$"] {
+      let outcome = try await sql("SELECT typeof(\(mark)a), \(mark)a", "--param", value, "--tsv")
+      #expect(outcome.output == "\(row)\n", "\(outcome)")
+    }
+  }
+
+  @Test func `a parameter without a value is named`() async throws {
+    let missing = try await sql("SELECT :age", "--param", "agee=1")
+    #expect(missing.status == 64)
+    #expect(
+      missing.errors == """
+        error: the parameter :age has no value
+        hint: --param age=VALUE, or .parameter set age VALUE in the console
+
+        """)
+    #expect(try await sql("SELECT ?", "--param", "a=1").errors.contains("must have names"))
+    #expect(try await sql("SELECT ?1", "--param", "a=1").errors.contains("must have names"))
+    #expect(try await sql("SELECT 1", "--param", "a").errors.contains("must be NAME=VALUE"))
+    #expect(try await sql("SELECT 1", "--param", "a b=1").errors.contains("invalid name \"a b\""))
+  }
+
   @Test func `says how much of a source is missing`() async throws {
     let none = try await sql("SELECT count(*) FROM countries")
     #expect(none.output == "250\n")

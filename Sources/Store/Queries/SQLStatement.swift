@@ -1,0 +1,34 @@
+package import AggregatorCore
+
+/// A statement in SQL, and the values of its parameters, such as `:age`.
+package struct SQLStatement: Sendable {
+  package let text: String
+
+  /// The values by the names of the parameters, without the colon.
+  package let parameters: [String: SQLValue]
+
+  package init(_ text: String, _ parameters: [String: SQLValue] = [:]) {
+    self.text = text
+    self.parameters = parameters
+  }
+
+  /// The value of a parameter; throws `invalidRequest` if there is none.
+  package func value(of parameter: String) throws(SourceError) -> SQLValue {
+    guard let value = parameters[parameter] else {
+      throw SourceError(
+        .invalidRequest, "the parameter :\(parameter) has no value",
+        cause: SQLMissingParameter(name: parameter))
+    }
+    return value
+  }
+
+  /// True for ASCII letters, digits and `_`, not beginning with a digit.
+  package static func isParameterName(_ text: String) -> Bool {
+    text.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil
+  }
+}
+
+/// A parameter of a query that has no value.
+package struct SQLMissingParameter: Error {
+  package let name: String
+}
