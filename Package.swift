@@ -14,10 +14,11 @@ let sourceModules: [Target.Dependency] = sources.map { .byName(name: "\($0)Sourc
 
 // The command line: its rooms, and the commands above them.
 let commandLine = [
-  "AggregatorFilters", "AggregatorTerminal", "AggregatorQueries", "AggregatorArguments",
+  "AggregatorFilters", "AggregatorTerminal", "AggregatorSavedQueries", "AggregatorQueries",
+  "AggregatorArguments",
   "AggregatorSQL",
   "AggregatorAPI", "AggregatorWeb", "AggregatorBrowse",
-  "AggregatorCommand",
+  "AggregatorSourceCommands", "AggregatorCommand",
 ]
 
 let package = Package(
@@ -118,23 +119,27 @@ let package = Package(
     // The command line: what it writes, what a run is asked and answers, how its words are read, its SQL, its pages,
     // and the commands.
     .library("Terminal", dependsOn: ["AggregatorFiles", "AggregatorKit"]),
+    // Command lines under names of their own.
+    .library(
+      "SavedQueries", dependsOn: ["AggregatorFiles", "AggregatorKit", "AggregatorTerminal"]),
     .library(
       "Queries",
       dependsOn: [
         "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorPostgres",
-        "AggregatorTerminal", "DeclaredSource",
+        "AggregatorSavedQueries", "AggregatorTerminal", "DeclaredSource",
       ]),
     .library(
       "Arguments",
       dependsOn: [
-        "AggregatorFilters", "AggregatorKit", "AggregatorQueries", "AggregatorTerminal",
-        "DeclaredSource",
+        "AggregatorFilters", "AggregatorKit", "AggregatorQueries", "AggregatorSavedQueries",
+        "AggregatorTerminal", "DeclaredSource",
       ]),
     .library(
       "SQL",
       dependsOn: [
         "AggregatorFiles", "AggregatorFormats", "AggregatorKit", "AggregatorQueries",
-        "AggregatorTerminal", "CAggregatorLineEditor", "CAggregatorSQLite",
+        "AggregatorSavedQueries", "AggregatorTerminal", "CAggregatorLineEditor",
+        "CAggregatorSQLite",
       ]),
     .library(
       "API",
@@ -154,14 +159,21 @@ let package = Package(
         "AggregatorFiles", "AggregatorKit", "AggregatorQueries", "AggregatorTerminal",
         "CAggregatorTerminal",
       ]),
+    // The commands that add, change, check and export sources.
+    .library(
+      "SourceCommands",
+      dependsOn: [
+        "AggregatorArguments", "AggregatorExport", "AggregatorFiles", "AggregatorKit",
+        "AggregatorLaws", "AggregatorOpenAPI", "AggregatorQueries", "AggregatorTerminal",
+        "DeclaredSource",
+      ]),
     .target(
       name: "AggregatorCommand",
       dependencies: [
         "AggregatorAPI", "AggregatorArguments", "AggregatorBrowse", "AggregatorCopy",
-        "AggregatorExport", "AggregatorFiles", "AggregatorFilters", "AggregatorKit",
-        "AggregatorLaws",
-        "AggregatorOpenAPI", "AggregatorQueries", "AggregatorSQL", "AggregatorServer",
-        "AggregatorTerminal", "AggregatorWeb", "DeclaredSource",
+        "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorQueries",
+        "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServer",
+        "AggregatorSourceCommands", "AggregatorTerminal", "AggregatorWeb", "DeclaredSource",
       ]),
     // The list of the sources, which tests read without the program.
     .target(
@@ -324,8 +336,10 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
     "AggregatorCommand", "AggregatorCopy", "AggregatorExport", "AggregatorImages", "AggregatorKit",
     "AggregatorLaws",
     "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL",
-    "AggregatorServer", "AggregatorSettings", "AggregatorSync", "AggregatorTerminal",
-    "AggregatorWeb", "CountriesSource", "HeroesSource", "ProductsSource", "UsersSource",
+    "AggregatorSavedQueries", "AggregatorServer", "AggregatorSettings", "AggregatorSourceCommands",
+    "AggregatorSync",
+    "AggregatorTerminal", "AggregatorWeb", "CountriesSource", "HeroesSource", "ProductsSource",
+    "UsersSource",
   ]
   // The same bytes in every directory. Tests read files beside their sources.
   let prefix = "\(Context.packageDirectory)=."

@@ -1,20 +1,28 @@
 import AggregatorArguments
 package import AggregatorKit
 import AggregatorQueries
+package import AggregatorSavedQueries
+import AggregatorSourceCommands
 package import DeclaredSource
 
 extension CommandTree {
-  package init(_ program: String, plugins: [any Plugin], manifests: ManifestFolder? = nil) {
-    self.init(Self.catalog(program, plugins: plugins, manifests: manifests))
+  package init(
+    _ program: String, plugins: [any Plugin], manifests: ManifestFolder? = nil,
+    savedQueries: SavedQueries = SavedQueries()
+  ) {
+    self.init(
+      Self.catalog(
+        program, plugins: plugins, manifests: manifests, savedQueries: savedQueries))
   }
 
   /// The sources of a program with these commands.
   static func catalog(
-    _ program: String, plugins: [any Plugin], manifests: ManifestFolder?
+    _ program: String, plugins: [any Plugin], manifests: ManifestFolder?,
+    savedQueries: SavedQueries
   ) -> SourceCatalog {
     let name = ProgramName(program)
     return SourceCatalog(
-      of: name, compiled: plugins, adding: manifests,
+      of: name, compiled: plugins, adding: manifests, savedQueries: savedQueries,
       reserving: Self.groups([], of: name).flatMap(\.nodes).map(\.word))
   }
 
@@ -49,7 +57,7 @@ extension CommandTree {
       ),
       (
         "Local data and settings",
-        [.store(plugins), .config(plugins, of: name)]
+        [.store(plugins), .config(plugins, of: name), .query]
       ),
       (
         "Shell and help",
@@ -60,28 +68,6 @@ extension CommandTree {
         ]
       ),
     ]
-  }
-}
-
-enum StandardVerb: String, CaseIterable {
-  case list, next, search, show, sync, diff, delete, restore, open, image
-
-  func summary(_ noun: RecordNoun, isEndless: Bool = false) -> String {
-    switch self {
-    case .list: "List \(noun.plural)"
-    case .next: "Show the next page"
-    case .search: "Search \(noun.plural)"
-    case .show: "Show full details"
-    case .sync:
-      isEndless
-        ? "Download the next pages of \(noun.plural)"
-        : "Download all records; resumes if interrupted"
-    case .diff: "Show changes since a sync or a date"
-    case .delete: "Hide \(noun.plural) locally until restored"
-    case .restore: "Restore deleted \(noun.plural)"
-    case .open: "Open \(noun.withArticle)'s page in the browser"
-    case .image: "Show or save \(noun.withArticle)'s image"
-    }
   }
 }
 

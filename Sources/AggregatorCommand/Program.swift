@@ -1,6 +1,7 @@
 import AggregatorArguments
 public import AggregatorKit
 import AggregatorQueries
+import AggregatorSavedQueries
 import AggregatorTerminal
 import DeclaredSource
 
@@ -61,11 +62,22 @@ public struct Program: Sendable {
       name, plugins: plugins(),
       manifests: ManifestFolder(
         of: ProgramName(name), variables: variables,
-        arguments: isCompletion ? CompletionAnswer.words(of: arguments) : arguments))
-    let line = isCompletion ? nil : ArgumentParser(tree).parse(arguments)
+        arguments: isCompletion ? CompletionAnswer.words(of: arguments) : arguments),
+      savedQueries: SavedQueries(of: ProgramName(name), variables: variables))
+    var line = isCompletion ? nil : ArgumentParser(tree).parse(arguments)
+    if let expansion = line?.expansion, let command = expansion.command,
+      CommandLine.firstInvalidArgument == nil
+    {
+      // In this process, so that signals, job control and the exit code are those of the script.
+      var variables = variables
+      let variable = SavedQueries.variable(of: ProgramName(name))
+      variables[variable] = ([variables[variable]].compactMap(\.self) + expansion.names).joined(
+        separator: ":")
+      line?.action = .failure(ExternalProgram.become(command, variables))
+    }
     ProcessResources.shareArena(unlessNeededBy: line?.command?.needs ?? Command.Needs())
     // Not awaited: it exits.
-    Task {
+    Task { [line] in
       guard let line else {
         let answer = CompletionAnswer(arguments.dropFirst(), tree, variables: variables)
         try? Output(descriptor: STDOUT_FILENO).write(answer?.text ?? "")
@@ -99,6 +111,10 @@ public struct Program: Sendable {
   private func run(
     _ line: ArgumentParser.CommandLine, in context: CommandContext, of tree: CommandTree
   ) async -> ExitCode {
+    for problem in tree.catalog.savedQueries.problems {
+      context.diagnostics.warning(problem.message, hint: problem.remedy.map { Hint($0) })
+    }
+    context.explain(line.expansion)
     do {
       if let argument = CommandLine.firstInvalidArgument {
         throw CommandError(.usage, "argument \"\(argument)\" is not valid UTF-8")
@@ -113,6 +129,7 @@ public struct Program: Sendable {
       case .run(let command):
         try ProcessResources.requireDescriptors(command.needs.descriptors)
         context.warnOfHiddenSources(at: line.path, among: tree)
+        context.warnOfHiddenQueries(at: line.path)
         context.warnOfVisiblePassword()
         let drawing = context.progress.begin()
         defer {
@@ -160,6 +177,30 @@ extension CommandLine {
 }
 
 extension CommandContext {
+  /// Prints what a saved query stands for, with the options that say what a command does.
+  fileprivate func explain(_ expansion: SavedQueries.Expansion?) {
+    guard let expansion, [Option.verbose, .explain, .dryRun].contains(where: invocation.has) else {
+      return
+    }
+    let line = diagnostics.command(ShellWords.line(of: expansion.words))
+    diagnostics.trace("\(expansion.names.joined(separator: " → ")): \(line)")
+  }
+
+  /// Warns of saved queries that the command hides; the list of queries hides them all.
+  fileprivate func warnOfHiddenQueries(at path: String) {
+    let words = path.split(separator: " ").map(String.init)
+    let listsAll = words.first == "query" && [nil, "list"].contains(words.dropFirst().first)
+    for name in catalog.hiddenQueries where listsAll || words.first == name {
+      let names = catalog.savedQueries.names
+      let free = (2...).lazy.map { "\(name)-\($0)" }.first { name in
+        !names.contains(name) && !catalog.isTaken(name)
+      }
+      diagnostics.warning(
+        "the saved query \"\(name)\" is hidden by the source or command of the same name",
+        hint: .command("query rename \(name) \(free ?? name)"))
+    }
+  }
+
   /// Warns of added sources that the command hides; the list of sources hides them all.
   fileprivate func warnOfHiddenSources(at path: String, among tree: CommandTree) {
     guard let folder = catalog.manifests else { return }

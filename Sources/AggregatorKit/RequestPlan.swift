@@ -59,3 +59,16 @@ extension Plugin {
       requestsPerPage: policy.retry.attempts * pages)
   }
 }
+
+extension Plugin {
+  /// The provenance of the cached page for a request, if it is fresh; sends nothing.
+  package func cachedAnswer(
+    to request: PageRequest, in environment: PluginEnvironment
+  ) async -> Provenance? {
+    var environment = environment
+    environment.observer = .silent
+    let cachePolicy = CachePolicy(mayAskService: false, mayFallBack: false, growth: .never)
+    return try? await source(in: environment).cachePolicy(cachePolicy).page(request)
+      .provenance
+  }
+}

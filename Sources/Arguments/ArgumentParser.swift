@@ -1,5 +1,6 @@
 import AggregatorKit
 package import AggregatorQueries
+package import AggregatorSavedQueries
 package import AggregatorTerminal
 
 /// Parses a command line: options anywhere before `--`, the words of a command, its arguments.
@@ -19,8 +20,11 @@ package struct ArgumentParser {
     package let invocation: Invocation
 
     /// The action, or an error with code `usage`.
-    package let action: Result<Action, CommandError>
+    package var action: Result<Action, CommandError>
     package let path: String
+
+    /// The saved queries of which it is made; `nil` if there are none.
+    package var expansion: SavedQueries.Expansion?
 
     /// The command that runs; `nil` for help, the version and errors.
     package var command: Command? {
@@ -29,11 +33,24 @@ package struct ArgumentParser {
     }
   }
 
+  /// Parses a command line, which may name a saved query.
   package func parse(_ arguments: [String]) -> CommandLine {
+    if let name = tree.queryToExplain(in: arguments) { return parse(words: ["help", name]) }
+    let expansion: SavedQueries.Expansion?
+    do { expansion = try tree.expansion(of: arguments) } catch {
+      return CommandLine(
+        invocation: Invocation(arguments: [], values: [:]), action: .failure(error), path: "")
+    }
+    var line = parse(words: expansion?.words ?? arguments)
+    line.expansion = expansion
+    return line
+  }
+
+  func parse(words arguments: [String], checksValues: Bool = true) -> CommandLine {
     let likely = tree.find(arguments.filter { !$0.hasPrefix("-") }).node
     let asksForHelp = asksForHelp(arguments, of: likely.command)
     var scan = ArgumentScan(tree: tree, command: likely.command)
-    do { try scan.read(arguments) } catch {
+    do { try scan.read(arguments, checksValues: checksValues) } catch {
       // Help wins over every error.
       return CommandLine(
         invocation: Invocation(arguments: [], values: scan.options),
@@ -151,14 +168,20 @@ struct ArgumentScan {
   let command: Command?
 
   /// After an error, whose code is `usage`, everything before it is kept.
-  mutating func read(_ arguments: [String]) throws(CommandError) {
-    try begin(arguments, checksValues: true)
+  mutating func read(
+    _ arguments: [String], checksValues: Bool = true
+  ) throws(CommandError) {
+    try begin(arguments, checksValues: checksValues)
     if let pending {
-      throw CommandError(.usage, "missing value for \(pending.spelling)")
+      // `--header`, which other commands have, for `--headers`.
+      let names = command?.options.map(\.name) ?? []
+      let other = names.contains(pending.name) ? nil : nearest(to: pending.name, in: names)
+      throw CommandError(
+        .usage, "missing value for \(pending.spelling)", suggestion: other.map { "--\($0)" })
     }
   }
 
-  /// Like ``read(_:)``, for a command line that may continue.
+  /// Like ``read(_:checksValues:)``, for a command line that may continue.
   mutating func begin(_ arguments: [String], checksValues: Bool) throws(CommandError) {
     var rest = arguments[...]
     var format: Option?

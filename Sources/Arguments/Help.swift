@@ -1,5 +1,6 @@
 package import AggregatorKit
 package import AggregatorQueries
+import AggregatorSavedQueries
 package import AggregatorTerminal
 
 package struct Help {
@@ -34,7 +35,27 @@ package struct Help {
         [
           ("Sources", tree.catalog.plugins.map { ($0.name, $0.summary) }),
           ("Verbs of every source", tree.commonVerbs.map { row($0.node, $0.summary) }),
-        ] + tree.groups.map { ($0.title, $0.nodes.map { row($0, $0.summary) }) })
+        ] + tree.groups.map { ($0.title, $0.nodes.map { row($0, $0.summary) }) }
+          + [("Saved queries", savedQueries)])
+  }
+
+  private static let maxQueries = 12
+
+  private var savedQueries: [(String, String)] {
+    let queries = tree.shownCandidates
+    let left = queries.count - Self.maxQueries
+    return queries.prefix(Self.maxQueries).map { ($0.word, $0.about.safeLine.fitted(to: 60)) }
+      + (left > 0 ? [("…", "\(left) more: \(tree.catalog.program) query")] : [])
+  }
+
+  /// A saved query, and the help of the command that it runs.
+  func text(of query: SavedQuery) -> String {
+    let text = wrapped("Saved query: \(query.text.safeLine)")
+    guard let expansion = try? tree.expansion(of: [query.name], missing: .isKept),
+      expansion.command == nil
+    else { return text }
+    let node = tree.find(expansion.words.filter { !$0.hasPrefix("-") }).node
+    return "\(text)\n\(self.text(of: node))"
   }
 
   private func details(of node: CommandTree.Node) -> [String] {
@@ -284,6 +305,10 @@ extension Command {
         } else {
           try context.output.write(topic.text(help))
         }
+        return .success
+      }
+      if words.count == 1, let query = help.tree.shownQuery(words[0]) {
+        try context.output.write(help.text(of: query))
         return .success
       }
       let (node, rest) = help.tree.explained(by: words)

@@ -1,5 +1,6 @@
 import AggregatorKit
 package import AggregatorQueries
+import AggregatorSavedQueries
 package import AggregatorTerminal
 
 /// The candidate nearest to a word, or else the only one with this prefix; `nil` if there is none.
@@ -13,7 +14,7 @@ extension CommandTree {
   /// Words of other programs for the words of this one: suggested, but not accepted.
   private static let synonyms: [String: [String]] = [
     "ls": ["list"], "dir": ["list"], "all": ["list"], "index": ["list"],
-    "find": ["search"], "query": ["search", "sql"], "grep": ["search"], "lookup": ["search"],
+    "find": ["search"], "query": ["search"], "grep": ["search"], "lookup": ["search"],
     "get": ["show"], "view": ["show"], "info": ["show", "status"], "cat": ["show"],
     "describe": ["show"], "details": ["show"], "print": ["show", "get"],
     "rm": ["delete", "unset", "clear", "remove"], "remove": ["delete", "unset", "clear", "remove"],
@@ -29,7 +30,7 @@ extension CommandTree {
     "empty": ["clear"], "add": ["set"], "edit": ["set"], "where": ["path"], "file": ["path"],
     "stats": ["status"], "settings": ["config"], "preferences": ["config"], "db": ["store"],
     "database": ["store"], "cache": ["store"], "plugins": ["sources"],
-    "completion": ["completions"],
+    "completion": ["completions"], "alias": ["query"], "aliases": ["query"], "queries": ["query"],
   ]
 
   /// Names of other programs for options of this one, with the value that they stand for.
@@ -92,6 +93,8 @@ extension CommandTree {
     if catalog.sources.contains(word), words.contains("show") {
       // `sources heroes` for `sources show heroes`.
       near = "\(node.path) show \(word)"
+    } else if catalog.savedQueries[word] != nil, node.path == "query" {
+      near = "\(node.path) show \(word)"
     } else if isSource, self.word(named: word, under: node) == nil,
       find(["sources"]).node.children.contains(where: { $0.word == word })
     {
@@ -152,7 +155,8 @@ extension CommandTree {
       } else if let topic = HelpTopic(rawValue: word) {
         "help \(topic.rawValue)"
       } else {
-        self.word(meant: word, under: root)
+        self.word(named: word, under: root)
+          ?? meant(by: word, among: root.children.map(\.word) + shownCandidates.map(\.word))
       }
     return error
   }

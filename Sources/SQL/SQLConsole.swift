@@ -2,6 +2,7 @@ import AggregatorFiles
 import AggregatorFoundation
 import AggregatorKit
 package import AggregatorQueries
+import AggregatorSavedQueries
 package import AggregatorTerminal
 import CAggregatorSQLite
 
@@ -14,6 +15,10 @@ package struct SQLConsole {
     case once = ".once"
     case read = ".read"
     case edit = ".edit"
+    case parameter = ".parameter"
+    case save = ".save"
+    case saved = ".saved"
+    case load = ".load"
     case timer = ".timer"
     case help = ".help"
     case quit = ".quit"
@@ -27,6 +32,11 @@ package struct SQLConsole {
       case .once: "write the next result to a file, in the format that its name ends in: .once FILE"
       case .read: "run the statements of a file: .read FILE"
       case .edit: "edit the last statement in $VISUAL or $EDITOR, and run it; also \\e"
+      case .parameter:
+        "the values of parameters such as :age: .parameter set NAME VALUE, list, unset NAME, clear"
+      case .save: "save the last statement as a command of its own: .save NAME"
+      case .saved: "list saved queries"
+      case .load: "run a statement that was saved: .load NAME"
       case .timer: "print the time that each statement takes: .timer on, .timer off"
       case .help: "show this help"
       case .quit: "leave, like Ctrl-D"
@@ -36,8 +46,9 @@ package struct SQLConsole {
     /// The most words after it.
     var maxWords: Int {
       switch self {
-      case .tables, .edit, .help, .quit: 0
-      case .schema, .mode, .once, .read, .timer: 1
+      case .tables, .edit, .saved, .help, .quit: 0
+      case .schema, .mode, .once, .read, .save, .load, .timer: 1
+      case .parameter: 3
       }
     }
   }
@@ -49,7 +60,7 @@ package struct SQLConsole {
   /// A file of statements may read another one, which may read another one.
   private static let maxDepth = 8
 
-  private let session: SQLSession
+  private var session: SQLSession
   private let context: CommandContext
 
   private var tables: [SQLTable] = []
@@ -97,12 +108,9 @@ package struct SQLConsole {
         if isFirst { (text, typed) = ("", []) }
         line = entered
       }
-      guard line.nonBlank != nil || !text.isEmpty else { continue }
+      guard let entry = enter(line) else { continue }
       typed.append(line)
-      let isStatement = line.instruction == nil || !text.isEmpty
-      if isStatement { text += text.isEmpty ? line : "\n\(line)" }
       // The history has it before it runs, which may take long.
-      let statements = isStatement ? takeStatements() : []
       if text.isEmpty {
         for line in typed.joinedLines {
           input.remember(line)
@@ -110,8 +118,31 @@ package struct SQLConsole {
         }
         typed = []
       }
+      guard try await run(entry) else { return .success }
+    }
+  }
+
+  /// What a line completes.
+  private enum Entry {
+    case instruction([String])
+    case statements([String])
+  }
+
+  /// Adds a line to the statement, unless it is an instruction; `nil` for a blank line before a statement.
+  private mutating func enter(_ line: String) -> Entry? {
+    guard line.nonBlank != nil || !text.isEmpty else { return nil }
+    if text.isEmpty, let words = line.instruction { return .instruction(words) }
+    text += text.isEmpty ? line : "\n\(line)"
+    return .statements(takeStatements())
+  }
+
+  /// Returns false to leave.
+  private mutating func run(_ entry: Entry, depth: Int = 0) async throws -> Bool {
+    switch entry {
+    case .instruction(let words): return try await obey(words, depth: depth)
+    case .statements(let statements):
       for statement in statements { await run(statement) }
-      if !isStatement, let words = line.instruction, try await !obey(words) { return .success }
+      return true
     }
   }
 
@@ -128,13 +159,8 @@ package struct SQLConsole {
 
   /// Runs the lines of a file; returns false to leave.
   private mutating func run(lines: [String], depth: Int) async throws -> Bool {
-    for line in lines where line.nonBlank != nil || !text.isEmpty {
-      if text.isEmpty, let words = line.instruction {
-        guard try await obey(words, depth: depth) else { return false }
-        continue
-      }
-      text += text.isEmpty ? line : "\n\(line)"
-      for statement in takeStatements() { await run(statement) }
+    for line in lines {
+      if let entry = enter(line), try await !run(entry, depth: depth) { return false }
     }
     // A file may end without a semicolon.
     if text.nonBlank != nil { await run(text) }
@@ -203,6 +229,14 @@ package struct SQLConsole {
       case .mode: try setMode(Self.argument(of: words, "FORMAT"))
       case .once: file = try Self.argument(of: words, "FILE")
       case .timer: isTimed = try isOn(words)
+      case .parameter: try setParameters(Array(words.dropFirst()))
+      case .save: try save(as: Self.argument(of: words, "NAME"))
+      case .saved:
+        let queries = try savedQueries().queries
+        try show(wrapped(queries.map { "\($0.name) = \($0.text)" }))
+      case .load:
+        let lines = try lines(ofQuery: Self.argument(of: words, "NAME"))
+        return try await run(lines: lines, depth: depth)
       case .read:
         let lines = try lines(ofFile: Self.argument(of: words, "FILE"), depth: depth)
         return try await run(lines: lines, depth: depth + 1)
@@ -230,6 +264,7 @@ package struct SQLConsole {
     switch words[0] {
     case ".exit", "exit", "quit": return .quit
     case "\\e": return .edit
+    case ".param": return .parameter
     case let word:
       guard let instruction = Instruction(rawValue: word) else {
         throw CommandError(
@@ -271,6 +306,71 @@ package struct SQLConsole {
         hint: .words("use one of \(known.joined(separator: ", "))"))
     }
     self.format = format
+  }
+
+  private mutating func setParameters(_ words: [String]) throws(CommandError) {
+    switch (words.first ?? "list", words.count) {
+    case ("set", 3):
+      try session.set(words[1], to: words[2])
+    case ("unset", 2):
+      let name = try SQLSession.parameter(words[1])
+      session.parameters[name] = nil
+    case ("list", ...1):
+      let parameters = session.parameters.sorted { $0.key < $1.key }
+      // Not wrapped, which would change spaces in a value.
+      try show(parameters.map { ":\($0.key) \($0.value.literal)".safeLine })
+    case ("clear", 1): session.parameters = [:]
+    default:
+      throw CommandError(
+        .usage, "invalid arguments of .parameter",
+        hint: ".parameter set NAME VALUE, list, unset NAME, or clear")
+    }
+  }
+
+  // MARK: - Saved queries
+
+  /// Saves the last statement, with the files that are attached.
+  private func save(as name: String) throws(CommandError) {
+    guard var statement = lastStatement.nonBlank.map({ String($0).trimmed }) else {
+      throw CommandError(.usage, "no statement to save", hint: "run one first")
+    }
+    if statement.hasSuffix(";") { statement.removeLast() }
+    try context.catalog.checkQueryName(name)
+    let files = session.invocation.texts(.attach).flatMap { [Option.attach.spelling, $0] }
+    let query = try SavedQuery(name, literal: ["sql"] + files + [statement])
+    var old: SavedQuery?
+    let file = try context.catalog.queryFile()
+    try CommandError.wrapping(
+      try file.edit { text in
+        old = text.queries.first { $0.name == name }
+        text.set(query)
+      })
+    let replaced = old.map { ", instead of: \($0.text)" } ?? ""
+    context.diagnostics.note(
+      "Saved. Run it with: \(context.diagnostics.command(name))\(replaced)")
+  }
+
+  private func savedQueries() throws(CommandError) -> SavedQueryText {
+    let file = try context.catalog.queryFile()
+    return try CommandError.wrapping(try file.read())
+  }
+
+  /// The lines of a statement that was saved.
+  private func lines(ofQuery name: String) throws(CommandError) -> [String] {
+    let text = try savedQueries()
+    guard let query = text.queries.first(where: { $0.name == name }) else {
+      throw CommandError(
+        .notFound, "no query named \"\(name)\" was saved",
+        suggestion: nearest(to: name, in: text.queries.map(\.name)), hint: "enter .saved")
+    }
+    let words = try query.words(with: [], missing: .isKept)
+    guard words.count == 2, words[0] == "sql" else {
+      throw CommandError(
+        .usage, "\"\(name)\" is not a single statement", hint: .command("\(name)"))
+    }
+    let lines = words[1].split(whereSeparator: \.isNewline).map(String.init)
+    try show(wrapped(lines))
+    return lines
   }
 
   private func isOn(_ words: [String]) throws(CommandError) -> Bool {
@@ -346,7 +446,10 @@ package struct SQLConsole {
 extension String {
   /// The words of a command of the console; `nil` for SQL.
   fileprivate var instruction: [String]? {
-    let words = split(whereSeparator: \.isWhitespace).map(String.init)
+    // The value of a parameter may have spaces.
+    let words = split(
+      maxSplits: hasPrefix(".param") ? 3 : .max, whereSeparator: \.isWhitespace
+    ).map { String($0).trimmed }
     guard let first = words.first else { return nil }
     return first.hasPrefix(".") || words.count == 1 && ["exit", "quit", "\\e"].contains(first)
       ? words : nil

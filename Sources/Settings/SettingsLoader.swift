@@ -1,4 +1,5 @@
 public import AggregatorCore
+import AggregatorFiles
 import AggregatorText
 
 /// Loads ``Settings`` from files, the environment and the options of a program.
@@ -80,6 +81,15 @@ public struct SettingsLoader: Sendable {
       }
     self.workingDirectory = workingDirectory
     self.build = build
+  }
+
+  /// The directory of the user's own file; `nil` if it is not known.
+  package static func userDirectory(
+    of program: ProgramName, variables: [String: String]
+  ) -> String? {
+    let loader = SettingsLoader(
+      [], environment: variables, workingDirectory: "/", build: .release, program: program.text)
+    return loader.userFile.map(PrivateFile.directory(of:))
   }
 
   /// Loads all layers.

@@ -28,7 +28,8 @@ import Testing
 
   /// The words that are offered after a line.
   private func offered(_ line: String) -> [String] {
-    let memory = Completer.CompletionContext(ids: { _, _, _ in [] }, sessions: { [] })
+    let memory = Completer.CompletionContext(
+      ids: { _, _, _ in [] }, sessions: { [] }, values: { _, _ in [] })
     let line = TypedLine("aggregator \(line)", in: .bash)
     guard case .words(let candidates, _) = Completer(Self.tree, memory).offer(line) else {
       return []

@@ -90,7 +90,8 @@ import Testing
 
   @Test func `no closure of a command has more than 30 lines`() throws {
     var count = 0
-    for file in Self.files where file.hasPrefix("Sources/AggregatorCommand/") {
+    for file in Self.files
+    where ["AggregatorCommand", "SourceCommands"].contains(file.split(separator: "/")[1]) {
       let lines = try Repository.text(of: file).components(separatedBy: "\n")
       for (index, line) in lines.enumerated() where line.hasSuffix("{ invocation, context in") {
         let end = line.prefix { $0 == " " } + "}"

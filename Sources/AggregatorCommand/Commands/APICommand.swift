@@ -2,6 +2,7 @@ import AggregatorArguments
 import AggregatorFiles
 import AggregatorKit
 import AggregatorQueries
+import AggregatorSourceCommands
 import AggregatorTerminal
 import DeclaredSource
 
@@ -37,8 +38,9 @@ extension Command {
         "Sends one request as the source does, with its credentials, rate limit, retries and deadline, and prints the "
           + "body of the response: as it is, or on a terminal indented and in color if it is JSON. A status of 400 or "
           + "more is an error, after the body.",
-        "PATH is below the URL in the source's settings, or below the host of an added source. An http(s) URL may take "
-          + "its place; another host gets no credentials, and redirects to another host are refused.",
+        "PATH is below the URL in the source's settings, below the base of the service of which an added source is a list, or "
+          + "below the host of another added source. An http(s) URL may take its place; another host gets no credentials, and "
+          + "redirects to another host are refused.",
         "The next page is that of rel=\"next\" in the Link header field, or the URL in the member next, links.next or "
           + "_links.next.href of the body.",
         "Nothing is cached.",

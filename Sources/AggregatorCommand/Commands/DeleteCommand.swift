@@ -189,11 +189,6 @@ extension Invocation {
     guard !ids.isEmpty else { throw CommandError(.usage, "standard input contains no ID") }
     return ids.uniqued
   }
-
-  func confirms(_ question: String) throws(CommandError) -> Bool {
-    if has(.yes) { return true }
-    return try Confirmation.ask(question, mayAsk: !has(.noInput))
-  }
 }
 
 extension [String] {

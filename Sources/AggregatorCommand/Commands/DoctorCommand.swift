@@ -3,11 +3,12 @@ import AggregatorFiles
 import AggregatorFormats
 import AggregatorHTTP
 import AggregatorKit
-import AggregatorOpenAPI
 import AggregatorPostgres
 import AggregatorQueries
 import AggregatorSQL
+import AggregatorSavedQueries
 import AggregatorServer
+import AggregatorSourceCommands
 import AggregatorTerminal
 import DeclaredSource
 
@@ -37,6 +38,9 @@ extension Command {
     let settings = Result { () throws(SourceError) in try context.loadSettings() }
     findings += context.paths((try? settings.get())?.settings)
     findings += context.settingFindings(settings)
+    findings += context.catalog.savedQueries.problems.map {
+      Finding("settings", "saved queries", .failed, $0.message, $0.remedy?.text)
+    }
     findings += context.programs
     findings += Finding.libraries
     findings.append(context.clock)
@@ -119,7 +123,7 @@ private struct Finding: Entry {
       library("libpq", Libpq.isInstalled, for: "a store in PostgreSQL", "libpq5"),
       library("libexpat", XMLReader.isInstalled, for: "services that send XML", "libexpat1"),
       library("zlib", Inflation.isInstalled, for: "compressed files", "zlib1g"),
-      library("libyaml", YAMLReader.isInstalled, for: "OpenAPI documents in YAML", "libyaml-0-2"),
+      library("libyaml", Command.readsYAML, for: "OpenAPI documents in YAML", "libyaml-0-2"),
       library(
         "libedit", ConsoleInput.hasLibrary, for: "editing lines of the SQL console", "libedit2"),
     ]
@@ -139,6 +143,7 @@ extension CommandContext {
   fileprivate func paths(_ settings: Settings?) -> [Finding] {
     var paths: [(String, String?)] = [
       ("settings file", try? userSettingsFile()), ("added sources", catalog.manifests?.path),
+      ("saved queries", catalog.savedQueries.file?.path),
     ]
     if let settings, let directories = try? directories(settings) {
       paths += [

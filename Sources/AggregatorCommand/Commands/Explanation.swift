@@ -124,18 +124,6 @@ final class Explanation: Sendable {
   func say(_ text: String) { diagnostics.trace("explain: \(text)") }
 }
 
-extension Plugin {
-  /// The provenance of the cached page for a request, if it is fresh; sends nothing.
-  func cachedAnswer(to request: PageRequest, in environment: PluginEnvironment) async -> Provenance?
-  {
-    var environment = environment
-    environment.observer = .silent
-    let cachePolicy = CachePolicy(mayAskService: false, mayFallBack: false, growth: .never)
-    return try? await source(in: environment).cachePolicy(cachePolicy).page(request)
-      .provenance
-  }
-}
-
 extension PluginEnvironment {
   func explained(by explanation: Explanation?) -> PluginEnvironment {
     guard let explanation else { return self }

@@ -2,6 +2,7 @@ import AggregatorAPI
 import AggregatorArguments
 import AggregatorKit
 import AggregatorQueries
+import AggregatorSourceCommands
 import AggregatorTerminal
 import AggregatorWeb
 import DeclaredSource

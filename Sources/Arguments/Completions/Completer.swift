@@ -1,6 +1,7 @@
 import AggregatorFilters
 package import AggregatorKit
 import AggregatorQueries
+import AggregatorSavedQueries
 import AggregatorTerminal
 import DeclaredSource
 
@@ -15,6 +16,8 @@ struct Completer {
   struct CompletionContext {
     var ids: (_ source: String, _ beginning: String, _ areDeleted: Bool) -> [Candidate]
     var sessions: () -> [String]
+    /// The values that a field often has.
+    var values: (_ source: String, _ field: String) -> [String]
   }
 
   private let tree: CommandTree
@@ -28,16 +31,27 @@ struct Completer {
   /// Offers nothing on a line that already has an error.
   func offer(_ line: TypedLine) -> Offer {
     guard !line.words.isEmpty else { return .words([]) }
-    var scan = ArgumentScan(tree: tree, command: nil)
-    do { try scan.begin(Array(line.words.dropFirst()), checksValues: false) } catch {
-      return .words([])
-    }
-    let position = Position(scan, tree)
-    guard position.isValid else { return .words([]) }
-    let offer = offer(line.last, at: position)
+    let offer = offer(line.last, after: Array(line.words.dropFirst()))
     guard case .words(let candidates, let isPart) = offer else { return offer }
     return .words(
       candidates.filter { $0.word.begins(with: line.last) && $0.word.isSafe }, isPart: isPart)
+  }
+
+  private func offer(_ typed: String, after words: [String]) -> Offer {
+    let scan: ArgumentScan
+    do throws(CommandError) {
+      let expansion = try tree.expansion(of: words, missing: .endsWords)
+      // The arguments of a script may be anything.
+      if expansion?.command != nil { return .file }
+      let words = expansion?.words ?? words
+      var started = ArgumentScan(tree: tree, command: nil)
+      try started.begin(words, checksValues: false)
+      scan = started
+    } catch {
+      return .words([])
+    }
+    let position = Position(scan, tree)
+    return position.isValid ? offer(typed, at: position) : .words([])
   }
 
   private struct Position {
@@ -103,7 +117,9 @@ struct Completer {
       candidates = HistoryStart.words.map { Candidate($0.word, $0.about) }
     case .text where Option.summarizing.contains(option): candidates = fields(at: position)
     case .text where option == .condition:
-      (candidates, isPart) = (filter(typed, of: position.commands.flatMap(\.fields)), true)
+      let fields = position.commands.flatMap(\.fields)
+      let found = comparedValues(typed, of: fields, at: position)
+      (candidates, isPart) = found.map { ($0, false) } ?? (filter(typed, of: fields), true)
     case .list: (candidates, isPart) = (list(typed, of: entries(of: option, at: position)), true)
     case .file, .store: return .file
     case .directory: return .directory
@@ -119,6 +135,28 @@ struct Completer {
     case .order: fields(at: position)
     case .source: tree.catalog.plugins.map { Candidate($0.name, $0.summary) }
     default: []
+    }
+  }
+
+  /// The values that can follow a comparison of a field, or in its list; `nil` elsewhere.
+  private func comparedValues(
+    _ typed: String, of fields: [FieldEntry], at position: Position
+  ) -> [Candidate]? {
+    let comparison = /(?:^|[\s(])([^\s()=!~<>]+)(?:!?=|~|[<>]=?)([^\s()]*)$/
+    let list = /(?:^|[\s(])([^\s()=!~<>]+) (?:not )?in \((?:[^()]*, ?)?([^(),]*)$/
+    let found =
+      typed.firstMatch(of: comparison).map { ($0.1, $0.2) }
+      ?? typed.firstMatch(of: list).map { ($0.1, $0.2) }
+    guard let (name, value) = found, let field = fields.first(where: { $0.id == name }) else {
+      return nil
+    }
+    // Filters name both.
+    if field.kind == FieldKind.bool.rawValue { return nil }
+    let source = (position.node.path.split(separator: " ").map(String.init) + position.arguments)
+      .first(where: tree.catalog.sources.contains)
+    let head = typed[..<value.startIndex]
+    return (source.map { context.values($0, field.id) } ?? []).map {
+      Candidate("\(head)\($0.filterValue)")
     }
   }
 
@@ -162,6 +200,7 @@ struct Completer {
     if position.arguments.isEmpty {
       candidates = position.node.children.filter { $0.commands.contains(where: position.fits) }
         .map { Candidate($0.word, $0.summary) }
+      if position.node.path.isEmpty { candidates += tree.shownCandidates }
     }
     guard let command = position.node.command, position.fits(command) else {
       return .words(candidates)
@@ -172,6 +211,7 @@ struct Completer {
     case .choice(let words): return .words(candidates + words)
     case .file: return .file
     case .directory: return .directory
+    case .commandLine(let words): return offer(typed, after: words)
     case .ids(let source, let areDeleted):
       let ids = context.ids(source, typed, areDeleted).filter { id in
         // A leading dash would make it an option.
@@ -197,11 +237,23 @@ extension Option {
       let others = Option.formats.filter { $0 != .csv }
       return others.contains(where: isGiven) || given[.format].map { $0.last != "csv" } ?? false
     }
+    if [Option.headers, .noHeaders].contains(self) {
+      let isOther = given[.format]?.last.map { !["csv", "tsv"].contains($0) } ?? false
+      if isOther || [Option.json, .ndjson].contains(where: isGiven) { return true }
+    }
     return Option.exclusive.contains { $0.contains(self) && $0.contains(where: isGiven) }
   }
 }
 
 extension String {
+  /// This text as a value in a filter, in quotes if it would end early or be read as something else.
+  fileprivate var filterValue: String {
+    let isPlain =
+      wholeMatch(of: /[\p{L}\p{N}][\p{L}\p{N} ._+:-]*/) != nil
+      && firstMatch(of: /(?i)\b(and|or|not|in|ago|now|today|yesterday)\b|\.\./) == nil
+    return isPlain ? self : TypedCondition("", .equal, self).quoted.dropFirst().description
+  }
+
   /// Compares byte by byte.
   fileprivate func begins(with beginning: String) -> Bool { utf8.starts(with: beginning.utf8) }
 
@@ -229,6 +281,8 @@ package enum CompletionSource: Sendable {
   case ids(of: String, areDeleted: Bool = false)
   case file
   case directory
+  /// A command line that begins with these words.
+  case commandLine([String])
 
   package static func severalIDs(of source: String) -> Following { { _, _ in .ids(of: source) } }
 

@@ -71,18 +71,24 @@ package struct CompletionAnswer {
 
 extension Completer.CompletionContext {
   private static let maxCount = 200
+  /// The most records whose values are read, and the longest time for that.
+  private static let maxRecords = 2000
+  private static let maxTime = Duration.milliseconds(30)
 
   /// Cached records and session names, read without waiting for locks; none if they cannot be read.
   static func local(_ context: CommandContext) -> Self {
     func settings() -> Settings? { try? context.loadSettings().settings }
+    func store() -> SQLiteStore? {
+      // Nobody waits for a server at the press of a key.
+      guard let settings = settings(), case .file(let path)? = try? context.storeLocation(settings)
+      else { return nil }
+      return SQLiteStore(at: path, busyTimeout: .zero)
+    }
     return Self { source, beginning, areDeleted in
-      guard let plugin = try? context.catalog.plugin(named: source),
-        // Nobody waits for a server at the press of a key.
-        let settings = settings(), case .file(let path)? = try? context.storeLocation(settings)
-      else { return [] }
-      let records = SQLiteStore(at: path, busyTimeout: .zero).readWithoutWaiting(
+      let plugin = try? context.catalog.plugin(named: source)
+      let records = store()?.readWithoutWaiting(
         source, idsFrom: beginning, areDeleted: areDeleted, atMost: maxCount)
-      return plugin.candidates(records)
+      return plugin?.candidates(records ?? []) ?? []
     } sessions: {
       guard let settings = settings(), let state = try? context.directories(settings).state else {
         return []
@@ -90,11 +96,31 @@ extension Completer.CompletionContext {
       let names = try? FileManager.default.contentsOfDirectory(atPath: "\(state)/positions")
       return (names ?? []).filter(SessionPositionKey.isSession).sorted().prefix(maxCount).map(
         \.self)
+    } values: { source, field in
+      let plugin = try? context.catalog.plugin(named: source)
+      let records = store()?.readWithoutWaiting(
+        source, idsFrom: "", areDeleted: false, atMost: maxRecords)
+      return plugin?.values(of: field, in: records ?? [], until: .now + maxTime) ?? []
     }
   }
 }
 
 extension Plugin {
+  /// The few different values of a field; those of the first hundreds of records if there is no time for more.
+  fileprivate func values(
+    of name: String, in records: [StoredID], until end: ContinuousClock.Instant
+  ) -> [String] {
+    guard let field = fields.first(where: { $0.name == name }) else { return [] }
+    var values: [JSON] = []
+    for (index, record) in records.enumerated() {
+      guard index < 500 || ContinuousClock.now < end else { break }
+      if let item = record.json.flatMap({ try? JSONText($0)?.read(Item.self) }) {
+        values.append(field[item])
+      }
+    }
+    return values.fewTexts
+  }
+
   fileprivate func candidates(_ records: [StoredID]) -> [Candidate] {
     let names = fields.filter(\.isShown)
     return records.compactMap { record in

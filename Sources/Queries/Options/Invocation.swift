@@ -48,6 +48,12 @@ package struct Invocation: Sendable {
     return try CommandError.wrapping(try Query(arguments.joined(separator: " ")))
   }
 
+  /// True if a person says yes, or `--yes` was given.
+  package func confirms(_ question: String) throws(CommandError) -> Bool {
+    if has(.yes) { return true }
+    return try Confirmation.ask(question, mayAsk: !has(.noInput))
+  }
+
   package func refuseArguments(after count: Int = 0) throws(CommandError) {
     guard arguments.count > count else { return }
     throw CommandError(.usage, "unexpected argument \"\(arguments[count])\"")

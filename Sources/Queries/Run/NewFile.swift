@@ -2,6 +2,7 @@ import AggregatorFiles
 import AggregatorFoundation
 package import AggregatorKit
 import AggregatorSQLite
+import AggregatorSavedQueries
 package import AggregatorTerminal
 import DeclaredSource
 
@@ -78,8 +79,8 @@ private struct LockedFile: ~Copyable {
 }
 
 extension CommandContext {
-  /// Fails with code `usage` if a file is the store or its log, a settings file, or the manifest of a source,
-  /// whatever its name here: what is written would replace it.
+  /// Fails with code `usage` if a file is the store or its log, a settings file, that of saved queries, or the manifest of
+  /// a source, whatever its name here: what is written would replace it.
   fileprivate func refuseOwnFile(_ path: String) throws(CommandError) {
     let settings = try settings()
     var own = settingsLoader().paths(configFile: invocation.text(.config)).map {
@@ -89,6 +90,7 @@ extension CommandContext {
     if let folder = catalog.manifests {
       own += folder.names.map { (folder.file(of: $0), "the manifest of \($0)") }
     }
+    own += catalog.savedQueries.file.map { [($0.path, "the file of saved queries")] } ?? []
     guard
       let found = own.first(where: { OpenFile.isSame(path, $0.path) })?.what
         ?? (SQLiteStore.isStore(path) ? "a store" : nil)

@@ -1,5 +1,5 @@
-import AggregatorFiles
 package import AggregatorKit
+package import AggregatorSavedQueries
 package import AggregatorTerminal
 package import DeclaredSource
 
@@ -14,18 +14,25 @@ package struct SourceCatalog: Sendable {
   /// The folder of added sources; `nil` if there is no directory for it.
   package let manifests: ManifestFolder?
 
+  /// The names of compiled sources and the words that no added source can have as its name.
+  package let ownWords: Set<String>
+
   /// The added sources whose names are those of compiled sources or commands, which win.
   package let hiddenSources: [String]
+
+  package let savedQueries: SavedQueries
 
   /// - Parameter words: The words that no added source can have as its name.
   package init(
     of name: ProgramName, compiled: [any Plugin], adding manifests: ManifestFolder?,
-    reserving words: [String]
+    savedQueries: SavedQueries = SavedQueries(), reserving words: [String]
   ) {
     let own = Set(compiled.map(\.name) + words)
+    ownWords = own
     let added = manifests?.plugins ?? []
     self.name = name
     self.manifests = manifests
+    self.savedQueries = savedQueries
     hiddenSources = added.map(\.name).filter(own.contains)
     plugins = compiled + added.filter { !own.contains($0.name) }.map { $0 as any Plugin }
   }
@@ -84,10 +91,10 @@ extension ManifestFolder {
       self.init(path)
       return
     }
-    let loader = SettingsLoader(
-      [], environment: variables, workingDirectory: "/", build: .release, program: program.text)
-    guard let file = loader.userFile else { return nil }
-    self.init("\(PrivateFile.directory(of: file))/sources")
+    guard let directory = SettingsLoader.userDirectory(of: program, variables: variables) else {
+      return nil
+    }
+    self.init("\(directory)/sources")
   }
 
   /// The value of `--manifests`, which must be known before there is a command tree of all sources.

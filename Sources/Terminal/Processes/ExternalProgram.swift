@@ -118,6 +118,28 @@ package enum ExternalProgram {
     return child
   }
 
+  /// Runs a program in the place of this one, with default signal handling.
+  ///
+  /// Call it before there are other threads. Returns only if the program cannot be started.
+  package static func become(
+    _ arguments: [String], _ variables: [String: String]
+  ) -> CommandError {
+    let words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+    let environment: [UnsafeMutablePointer<CChar>?] =
+      variables.map { strdup("\($0)=\($1)") } + [nil]
+    defer { for word in words + environment { free(word) } }
+    signal(SIGPIPE, SIG_DFL)
+    var none = sigset_t()
+    var blocked = sigset_t()
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &blocked)
+    execve(arguments[0], words, environment)
+    let reason = String(cString: strerror(errno))
+    pthread_sigmask(SIG_SETMASK, &blocked, nil)
+    signal(SIGPIPE, SIG_IGN)
+    return CommandError(.unavailable, "cannot start \(arguments[0]): \(reason)")
+  }
+
   /// The end of a program in words: `status 1` or `signal 9`.
   package static func ending(_ status: Int32) -> String {
     let signal = status & 0x7F

@@ -3,6 +3,7 @@ import AggregatorBrowse
 import AggregatorCommand
 import AggregatorKit
 import AggregatorQueries
+import AggregatorSavedQueries
 import AggregatorTerminal
 import CountriesSource
 import DeclaredSource
@@ -15,7 +16,8 @@ import UsersSource
 /// Command lines, complete and being typed.
 extension FuzzTarget {
   static let commands = [
-    arguments, typedLine, completion, conditions, pattern, curl, duration, terminalInput, screen,
+    arguments, savedQueries, typedLine, completion, conditions, pattern, curl, duration,
+    terminalInput, screen,
   ]
 
   private static let tree = CommandTree(
@@ -88,6 +90,32 @@ extension FuzzTarget {
     if case .failure(let error) = ArgumentParser(tree).parse(words).action {
       try expect(!error.message.isEmpty, "a failure without a message")
     }
+  }
+
+  /// The file of saved queries, and their arguments.
+  private static let savedQueries = FuzzTarget(
+    "saved-queries",
+    texts: [
+      "# Mine.\neuro = countries list --where region=EU\n\nbig = sql 'SELECT $1\n\t\n\tx'\n",
+      "a = b \"c \\\" $2 d\" $@ $$ 'e'\nb = !cat \"$@\" | head\n",
+    ],
+    tokens: ["=", " = ", "\n", "\n\t", "#", "'", "\"", "\\", "!", "$1", "$9", "$@", "$$", "\r\n"]
+  ) { text in
+    let file = SavedQueryText(text)
+    for query in file.queries {
+      let words = (try? query.words(with: ["1", "2"], missing: .isKept)) ?? []
+      try expect(
+        try ShellWords.words(of: ShellWords.line(of: words)) == words, "other words: \(words)")
+      var changed = file
+      changed.set(query)
+      try expect(changed.queries == file.queries, "the same query changes others")
+      try expect(changed.remove(query.name), "\(query.name) cannot be removed")
+      let others = file.queries.filter { $0.name != query.name }
+      // A line that was left out because of its name may be back.
+      try expect(
+        others.allSatisfy(changed.queries.contains), "removing \(query.name) removes others")
+    }
+    for problem in file.problems { try expect(!problem.message.isEmpty, "no message") }
   }
 
   private static let typedLine = FuzzTarget("typed-line", texts: lines, tokens: tokens) { text in

@@ -13,6 +13,12 @@ import Testing
       }
     } sessions: {
       ["default", "mine"]
+    } values: { source, field in
+      switch (source, field) {
+      case ("countries", "region"): ["AF", "EU", "NA and SA"]
+      case ("countries", "name"): ["São Tomé", "5", "today", "\"x\""]
+      default: []
+      }
     }
   }
 
@@ -49,12 +55,31 @@ import Testing
     ),
     ("countries list --where ", ["code", "name", "region", "capital"]),
     ("countries list --where=ca", ["--where=capital"]),
-    ("countries list --where 'na", ["name"]), ("countries list --where name=", []),
+    ("countries list --where 'na", ["name"]), ("countries list --where capital=", []),
     ("countries list --where 'code=FR or not (na", ["code=FR or not (name"]),
     (
       "countries list --where 'region=EU and name",
       ["=", "!=", "~", "<", "<=", ">", ">="].map { "region=EU and name\($0)" }
     ),
+    (
+      "countries list --where region=",
+      ["region=AF", "region=EU", #"region="NA and SA""#]
+    ),
+    ("countries list --where=region=E", ["--where=region=EU"]),
+    ("countries list --where region!=E", ["region!=EU"]),
+    ("countries list --where 'code=FR or (region~E", ["code=FR or (region~EU"]),
+    ("countries list --where 'region in (AF, E", ["region in (AF, EU"]),
+    (
+      "countries list --where 'region not in (",
+      [
+        "region not in (AF", "region not in (EU", #"region not in ("NA and SA""#,
+      ]
+    ),
+    (
+      "countries list --where name=",
+      ["name=São Tomé", "name=5", #"name="today""#, #"name="\"x\"""#]
+    ),
+    ("export countries --where region=", []), ("heroes list --where id=", []),
     ("countries list --sort -n", ["-name"]),
     ("countries list --sort -name,c", ["-name,code", "-name,capital"]),
     (

@@ -17,6 +17,45 @@ import Testing
     #expect(try await home.complete("heroes show ").output == "")
   }
 
+  @Test func `offers the values of a field with few of them`() async throws {
+    let titles = ["Lamp", "Big sofa", "Lamp", "Big sofa", "it's", "it's"]
+    let products = titles.enumerated().map { ("a\($0.offset)", $0.element) }
+    let home = try await PopulatedHome(Dictionary(uniqueKeysWithValues: products))
+    let line = "products list --where title="
+    #expect(
+      try await home.complete(line).lines == ["title=Big sofa", "title=Lamp", #"title="it's""#])
+    #expect(
+      try await home.complete(line, in: "bash").lines.dropFirst()
+        == [#"Big\ sofa"#, "Lamp", #"\"it\'s\""#])
+    #expect(try await home.complete("products list --where id=").output == "")
+    #expect(try await home.complete("heroes list --where publisher=").output == "")
+    #expect(
+      try await home.complete("products list --where title=", ["HOME": "/nowhere"]).output == "")
+  }
+
+  @Test func `saved queries are completed as what they run`() async throws {
+    let home = try await PopulatedHome(["a1": "Lamp", "a2": "Chair"])
+    try home.household.sandbox.write(
+      """
+      item = products show $1 $2
+      goods = products list --where title~a
+      run = !cat
+      """, to: "home/.config/aggregator/queries")
+    #expect(try await home.complete("it").output == "item\tproducts show $1 $2\n")
+    #expect(try await home.complete("item ").output == "a1\tLamp\na2\tChair\n")
+    #expect(try await home.complete("item a1 ").output == "a2\tChair\n")
+    #expect(try await home.complete("goods --fields ti").output.hasPrefix("\tnospace\ntitle\t"))
+    #expect(try await home.complete("--offline goods --lim").output.hasPrefix("--limit\t"))
+    #expect(try await home.complete("run x").output == "\t_files\n")
+    for verb in ["show", "edit", "rename", "remove"] {
+      #expect(
+        try await home.complete("query \(verb) g").output
+          == "goods\tproducts list --where title~a\n")
+    }
+    #expect(try await home.complete("query save x -- products show a").lines.count == 2)
+    #expect(try await home.complete("query save x -- goods --lim").output.hasPrefix("--limit\t"))
+  }
+
   @Test func `offers deleted IDs only to restore`() async throws {
     let home = try await PopulatedHome(["a1": "Lamp", "a2": "Chair"])
     #expect(try await home.household.run("products delete a1 --yes").status == 0)

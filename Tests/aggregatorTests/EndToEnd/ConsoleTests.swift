@@ -110,6 +110,56 @@ import Testing
     #expect(terminal.showsTyping)
   }
 
+  @Test(arguments: terminals)
+  func `parameters are set, listed and bound`(term: String) async throws {
+    let run = try start("sql --param b=1", on: term)
+    try await terminal.read(until: Self.prompt)
+    for (line, answer) in [
+      ("SELECT :missing AS x;", "the parameter :missing has no value"),
+      (".parameter set :a 'it''s  a'", ""), (".param set c 2.5", ""),
+      ("SELECT '<' || :a || (@b + $c) || '>' AS x;", "<it's  a3.5>"),
+      ("SELECT typeof(:b) || typeof(:c) || '.' AS x;", "integerreal."),
+      (".parameter list", ":a 'it''s  a'\r\n:b 1\r\n:c 2.5"), (".parameter unset b", ""),
+      ("SELECT :b AS x;", "the parameter :b has no value"), (".parameter clear", ""),
+      ("SELECT :a AS x;", "the parameter :a has no value"),
+      (".parameter set 2x 1", "invalid name \"2x\" of a parameter"),
+      (".parameter sat", "invalid arguments of .parameter"),
+    ] {
+      terminal.type("\(line)\n")
+      if !answer.isEmpty { try await terminal.read(until: answer) }
+      try await terminal.read(until: Self.prompt)
+    }
+    terminal.type(".quit\n")
+    #expect(try await run.outcome().status == 0)
+  }
+
+  @Test func `a statement is saved, and runs as a command`() async throws {
+    let run = try start(on: "dumb")
+    try await terminal.read(until: Self.prompt)
+    for (line, answer) in [
+      (".save none", "no statement to save"),
+      ("SELECT 'it''s $1 ' || :x", "...> "), ("  AS \"a b\";", "the parameter :x has no value"),
+      (".save heroes", "is the name of a source"), (".save mine", "aggregator mine"),
+      (".saved", "mine = sql "), ("SELECT 2 AS two;", "2\r\n"), (".save two", "aggregator two"),
+      (".save mine", ", instead of: sql "), (".load two", "2\r\n"),
+      (".load none", "no query named \"none\" was saved"), (".parameter set x !", ""),
+    ] {
+      terminal.type("\(line)\n")
+      if !answer.isEmpty { try await terminal.read(until: answer) }
+      if answer != "...> " { try await terminal.read(until: Self.prompt) }
+    }
+    terminal.type("SELECT 'it''s $1 ' || :x;\n")
+    try await terminal.read(until: "it's $1 !\r\n")
+    try await terminal.read(until: Self.prompt)
+    terminal.type(".save mine\n")
+    try await terminal.read(until: Self.prompt)
+    terminal.type(".quit\n")
+    #expect(try await run.outcome().status == 0)
+    let outcome = try await Binary.run("mine --param x=? --tsv", in: sandbox)
+    #expect(outcome.output == "it's $1 ?\n", "\(outcome)")
+    #expect(try await Binary.run("two --json", in: sandbox).output.contains(#""two":2"#))
+  }
+
   @Test(.enabled(if: hasEditor, "no line editor is installed"))
   func `Tab completes tables and columns, and arrows bring back earlier lines`() async throws {
     try sandbox.write(

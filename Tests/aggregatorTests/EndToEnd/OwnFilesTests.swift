@@ -64,10 +64,16 @@ import Testing
     try FileManager.default.createSymbolicLink(
       at: home.sandbox.work.appending(path: "list.csv"),
       withDestinationURL: home.sandbox.root.appending(path: settings))
+    let queries = "home/.config/aggregator/queries"
+    try home.sandbox.write("a = heroes list\n", to: queries)
+    try FileManager.default.createSymbolicLink(
+      at: home.sandbox.work.appending(path: "queries.csv"),
+      withDestinationURL: home.sandbox.root.appending(path: queries))
     let named = try home.sandbox.write("USERS_RATE = 1/s\n", to: "work/other.json")
     for (line, what) in [
       ("export countries -o list.csv", "a settings file"),
       ("export countries -o ../\(manifest)", "the manifest of things"),
+      ("export countries -o queries.csv", "the file of saved queries"),
       ("export countries -o other.json --config other.json", "a settings file"),
     ] {
       let outcome = try await home.run(line)

@@ -64,6 +64,30 @@ import Testing
     }
   }
 
+  @Test(arguments: Shell.installed)
+  func `completes saved queries, their arguments, and values`(shell: Shell) async throws {
+    let home = try await PopulatedHome([
+      "a1": "Big $(touch pwned) sofa", "a2": "Big $(touch pwned) sofa", "b1": "Lamp", "b2": "Lamp",
+    ])
+    try home.household.sandbox.write(
+      "goods = products list --limit 3\nitem = products show $1\n",
+      to: "home/.config/aggregator/queries")
+    let terminal = try await ShellAtTerminal(shell, in: home)
+    for (keys, arguments) in [
+      ("goo\t--js\t", "goods --json"), ("query show go\t", "query show goods"),
+      ("item b1 --off\t", "item b1 --offline"),
+      ("goods --where title=La\t", "goods --where title=Lamp"),
+      (
+        "products list --where title=B\t", #"products list --where title="Big $(touch pwned) sofa""#
+      ),
+    ] {
+      try await terminal.run("aggregator \(keys)")
+      let typed = try terminal.typed().joined(separator: " ")
+      #expect(typed.hasSuffix(arguments), "\(keys)")
+    }
+    #expect(try home.household.sandbox.files(under: "work") == ["typed"])
+  }
+
   @Test(
     .enabled(if: Shell.fish.path != nil, "fish is not installed"),
     arguments: [

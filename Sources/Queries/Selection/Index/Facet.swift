@@ -85,6 +85,14 @@ enum FacetShape: Sendable {
   }
 }
 
+extension [JSON] {
+  /// The texts of the different values of a field, if they are few and repeat; in order.
+  package var fewTexts: [String] {
+    guard case .values(let texts) = FacetShape(of: self, in: count) else { return [] }
+    return Set(texts.joined()).sorted()
+  }
+}
+
 extension Column {
   private static var maxValues: Int { 10 }
   /// About how many ranges a field has.

@@ -1,13 +1,13 @@
-import AggregatorArguments
+package import AggregatorArguments
 import AggregatorFiles
-import AggregatorKit
+package import AggregatorKit
 import AggregatorOpenAPI
-import AggregatorQueries
-import AggregatorTerminal
-import DeclaredSource
+package import AggregatorQueries
+package import AggregatorTerminal
+package import DeclaredSource
 
 extension Command {
-  static let header = Option(
+  package static let header = Option(
     "header", letter: "H", .text, "FIELD",
     about: "header field, such as 'Authorization: Bearer ${TOKEN}'")
   static let body = Option(
@@ -187,7 +187,7 @@ extension Command {
     } catch let error as SourceError { throw failure(of: error, with: secrets) }
   }
 
-  static func checkScheme(of request: SourceRequest) throws(CommandError) {
+  package static func checkScheme(of request: SourceRequest) throws(CommandError) {
     guard request.url.hasPrefix("https://") || request.url.hasPrefix("http://") else {
       throw CommandError(
         .usage, "invalid URL \"\(request.url)\": must begin with https:// or http://")
@@ -449,12 +449,12 @@ struct RequestTime {
 }
 
 /// The secrets of a source that is being added, which are saved with it.
-struct NewSecrets {
+package struct NewSecrets {
   private let literals: [SourceRequest.LiteralSecret]
   private var values: [String: String]
   private var known: [Setting] = []
 
-  init(_ literals: [SourceRequest.LiteralSecret]) {
+  package init(_ literals: [SourceRequest.LiteralSecret]) {
     self.literals = literals
     values = Dictionary(literals.map { ($0.setting, $0.value) }) { first, _ in first }
   }
@@ -463,10 +463,10 @@ struct NewSecrets {
   var names: [String] { known.map(\.key) }
 
   /// Those that have new values, so that the hosts of old ones do not matter.
-  var replaced: Set<String> { Set(literals.map(\.setting)) }
+  package var replaced: Set<String> { Set(literals.map(\.setting)) }
 
   /// An environment with the secrets that a manifest names; what is not set is asked for.
-  mutating func environment(
+  package mutating func environment(
     of name: String, in hints: JSON, _ folder: ManifestFolder, _ context: CommandContext,
     mayAsk: Bool
   ) throws -> PluginEnvironment {
@@ -481,7 +481,9 @@ struct NewSecrets {
   }
 
   /// Saves what was typed, and says what is read from the environment.
-  func save(_ context: CommandContext, _ settings: Settings, areArguments: Bool) throws {
+  package func save(
+    _ context: CommandContext, _ settings: Settings, areArguments: Bool
+  ) throws {
     let file = SettingsFile(
       try context.userSettingsFile(), settings: context.catalog.settings + known)
     for (key, value) in values.sorted(by: { $0.key < $1.key }) { try file.set(key, to: value) }
@@ -495,7 +497,7 @@ struct NewSecrets {
 }
 
 extension CommandContext {
-  func checkName(
+  package func checkName(
     _ name: String, in folder: ManifestFolder, mayReplace: Bool
   ) throws(CommandError) {
     guard ManifestFolder.isName(name) else {
@@ -509,11 +511,7 @@ extension CommandContext {
           .usage, "there is a source \"\(name)\" already",
           hint: "use another name, or --replace of sources add")
       }
-    } else if CommandTree(catalog).root.children.contains(where: { $0.word == name })
-      || catalog.plugins.filter({ !($0 is DeclaredPlugin) }).contains(where: { plugin in
-        plugin.node.children.contains { $0.word == name }
-      })
-    {
+    } else if catalog.isTaken(name) {
       throw CommandError(
         .usage, "\"\(name)\" is the name of a source, command or verb of \(catalog.program)",
         hint: "use another name")
@@ -556,7 +554,7 @@ extension Proposal {
     }.joined()
   }
 
-  var document: JSON {
+  package var document: JSON {
     [
       "schema": "aggregator/1", "manifest": json,
       "evidence": .array(evidence.map(\.json)),

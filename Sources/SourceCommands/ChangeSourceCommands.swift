@@ -1,8 +1,8 @@
 import AggregatorArguments
 import AggregatorFiles
 import AggregatorKit
-import AggregatorQueries
-import AggregatorTerminal
+package import AggregatorQueries
+package import AggregatorTerminal
 import DeclaredSource
 
 extension Command {
@@ -20,34 +20,11 @@ extension Command {
   ) async throws -> ExitCode {
     let name = try invocation.argument("NAME")
     let folder = try context.manifestFolder(of: name, orService: true)
-    let directory = FileManager.default.temporaryDirectory.path
-    let copy = PrivateFile(
-      path:
-        "\(directory)/\(context.catalog.program)-\(name)-\(UInt64.random(in: .min ... .max)).json")
-    let old = try folder.text(of: name)
-    try copy.write(old)
-    while true {
-      try context.openEditor(copy.path)
-      let new = try copy.contents(atMost: CurlCommand.maxSize) ?? old
-      guard new != old else {
-        context.diagnostics.note("Nothing changed")
-        break
-      }
-      do throws(SourceError) {
-        try folder.replace(name, with: new)
-        context.diagnostics.note("Changed \(folder.file(of: name))")
-        break
-      } catch {
-        let failure = CommandError(
-          ExitCode(error), "\(error.message); nothing was changed",
-          hint: .words("your version is in \(copy.path)"))
-        guard !invocation.has(.noInput), isatty(STDIN_FILENO) == 1 else { throw failure }
-        context.diagnostics.error(failure)
-        guard try Confirmation.ask("Edit it again", mayAsk: true) else { return failure.code }
-      }
+    return try context.edit(folder.text(of: name), as: "\(name).json") {
+      text throws(CommandError) in
+      try CommandError.wrapping(try folder.replace(name, with: text))
+      return folder.file(of: name)
     }
-    unlink(copy.path)
-    return .success
   }
 
   static let removeSource = Command(
@@ -105,7 +82,43 @@ extension Command {
 }
 
 extension CommandContext {
-  fileprivate func openEditor(_ path: String) throws(CommandError) {
+  /// Opens a copy of a text in an editor, again if the changed text is refused and the person wants to.
+  ///
+  /// - Parameters:
+  ///   - ending: The end of the name of the copy.
+  ///   - save: Checks the changed text and replaces the old one; returns what was changed.
+  package func edit(
+    _ old: [UInt8], as ending: String, save: ([UInt8]) throws(CommandError) -> String
+  ) throws -> ExitCode {
+    let directory = FileManager.default.temporaryDirectory.path
+    let number = UInt64.random(in: .min ... .max)
+    let copy = PrivateFile(path: "\(directory)/\(catalog.program)-\(number)-\(ending)")
+    try copy.write(old)
+    while true {
+      try openEditor(copy.path)
+      let new = try copy.contents(atMost: CurlCommand.maxSize) ?? old
+      guard new != old else {
+        diagnostics.note("Nothing changed")
+        break
+      }
+      do throws(CommandError) {
+        let changed = try save(new)
+        diagnostics.note("Changed \(changed)")
+        break
+      } catch {
+        let failure = CommandError(
+          error.code, "\(error.message); nothing was changed",
+          hint: .words("your version is in \(copy.path)"))
+        guard !invocation.has(.noInput), isatty(STDIN_FILENO) == 1 else { throw failure }
+        diagnostics.error(failure)
+        guard try Confirmation.ask("Edit it again", mayAsk: true) else { return failure.code }
+      }
+    }
+    unlink(copy.path)
+    return .success
+  }
+
+  private func openEditor(_ path: String) throws(CommandError) {
     do throws(CommandError) { try Editor.open(path, variables) } catch {
       unlink(path)
       throw error

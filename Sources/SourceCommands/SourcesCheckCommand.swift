@@ -1,5 +1,5 @@
 import AggregatorArguments
-import AggregatorKit
+package import AggregatorKit
 import AggregatorLaws
 import AggregatorQueries
 import AggregatorTerminal
@@ -104,8 +104,8 @@ extension ExitCode {
 }
 
 /// The result of `sources check` for one source.
-struct SourceCheck: Entry {
-  let id: String
+package struct SourceCheck: Entry {
+  package let id: String
   let key: String
   let settings: [String]
   /// The records of a page as the laws judge them, or the failure of the service.
@@ -114,21 +114,21 @@ struct SourceCheck: Entry {
   let stored: StoreStatus?
   let origin: Provenance.Origin
 
-  var failure: SourceError? { page.failure }
+  package var failure: SourceError? { page.failure }
 
   private var report: LawReport? { try? page.get() }
 
-  var isSound: Bool { report?.violations.isEmpty == true }
+  package var isSound: Bool { report?.violations.isEmpty == true }
 
   var status: String { failure != nil ? "failed" : isSound ? "ok" : "inconsistent" }
 
   var code: ExitCode { failure.map(ExitCode.init) ?? (isSound ? .success : .partial) }
 
-  var milliseconds: Int? { failure == nil ? Int(time / .milliseconds(1)) : nil }
+  package var milliseconds: Int? { failure == nil ? Int(time / .milliseconds(1)) : nil }
 
   private var laws: [String] { report?.entries.map { "\($0.law.name): \($0.verdict)" } ?? [] }
 
-  static let fields: [Field<SourceCheck>] = [
+  package static let fields: [Field<SourceCheck>] = [
     Field("source", "Source", \.id, about: "The source."),
     Field("status", "Status", \.status, about: "ok, inconsistent (laws violated) or failed."),
     Field("key", "Key", \.key, about: "The API key: set, missing or not needed."),
@@ -153,7 +153,9 @@ struct SourceCheck: Entry {
 
 extension Plugin {
   /// Requests a page from the service, checks its records, and inspects the store.
-  func check(in environment: PluginEnvironment, within time: Duration) async -> SourceCheck {
+  package func check(
+    in environment: PluginEnvironment, within time: Duration
+  ) async -> SourceCheck {
     let start = ContinuousClock.now
     let page = await Result { () async throws(SourceError) in
       try await live(in: environment, deadline: time).page(PageRequest(limit: 5))

@@ -1,4 +1,4 @@
-import AggregatorArguments
+package import AggregatorArguments
 import AggregatorKit
 import AggregatorOpenAPI
 import AggregatorQueries
@@ -10,6 +10,9 @@ extension Command {
     "openapi", .file, "FILE|URL", about: "add the lists of an OpenAPI 3 document")
   static let only = Option(
     "only", .list, "LISTS", about: "only these lists of the document: contacts,deals")
+
+  /// True if the documents may be YAML.
+  package static var readsYAML: Bool { YAMLReader.isInstalled }
 
   /// Adds the lists of a service that a document describes.
   static func addService(

@@ -1,11 +1,11 @@
-import AggregatorArguments
-import AggregatorKit
+package import AggregatorArguments
+package import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
 import DeclaredSource
 
 extension CommandTree.Node {
-  static func sources(_ plugins: [any Plugin]) -> CommandTree.Node {
+  package static func sources(_ plugins: [any Plugin]) -> CommandTree.Node {
     CommandTree.Node(
       "sources", "List sources", .sources,
       children: [
@@ -88,7 +88,7 @@ extension Plugin {
   }
 
   /// The times of the last complete syncs; `nil` without a store.
-  func lastSync(in store: (any Store)?) async throws(SourceError) -> LastSync? {
+  package func lastSync(in store: (any Store)?) async throws(SourceError) -> LastSync? {
     guard let store else { return nil }
     return try await recordStore(in: store).lastSync()
   }
@@ -127,7 +127,7 @@ private struct SourceDetail: Entry {
 
   var id: String { plugin.name }
   var summary: String { plugin.summary }
-  var verbs: [String] { plugin.node.children.map(\.word) }
+  var verbs: [String] { plugin.verbNames }
   var fieldNames: [String] { plugin.fieldEntries.map(\.id) }
 
   static let fields: [Field<SourceDetail>] = [

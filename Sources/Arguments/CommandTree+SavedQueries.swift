@@ -1,0 +1,90 @@
+import AggregatorKit
+import AggregatorQueries
+package import AggregatorSavedQueries
+package import AggregatorTerminal
+
+extension CommandTree {
+  /// What a command line stands for that names a saved query; `nil` for all others.
+  package func expansion(
+    of arguments: [String], missing: SavedQuery.Missing = .isRefused
+  ) throws(CommandError) -> SavedQueries.Expansion? {
+    guard !catalog.savedQueries.queries.isEmpty else { return nil }
+    return try expansion(of: arguments, among: catalog.savedQueries, missing: missing)
+  }
+
+  private func expansion(
+    of arguments: [String], among queries: SavedQueries, missing: SavedQuery.Missing
+  ) throws(CommandError) -> SavedQueries.Expansion? {
+    try queries.expansion(of: arguments, missing: missing) { words in
+      firstWord(of: words).flatMap { catalog.isTaken(words[$0]) ? nil : $0 }
+    }
+  }
+
+  /// The saved query of a command line that asks for help.
+  func queryToExplain(in arguments: [String]) -> String? {
+    guard !catalog.savedQueries.queries.isEmpty,
+      arguments.prefix(while: { $0 != "--" }).contains(where: ["-h", "--help"].contains),
+      let name = firstWord(of: arguments).map({ arguments[$0] })
+    else { return nil }
+    return shownQuery(name)?.name
+  }
+
+  /// The saved query of this name, unless something else has it.
+  func shownQuery(_ name: String) -> SavedQuery? {
+    catalog.savedQueries[name].flatMap { catalog.isTaken(name) ? nil : $0 }
+  }
+
+  /// The position of the first word that is neither an option nor the value of one.
+  private func firstWord(of arguments: [String]) -> Int? {
+    var index = 0
+    while index < arguments.count, arguments[index] != "--" {
+      let argument = arguments[index]
+      guard argument.hasPrefix("-"), argument != "-" else { return index }
+      index += hasValueAfter(argument) ? 2 : 1
+    }
+    return nil
+  }
+
+  /// True if the value of an option is the next argument.
+  private func hasValueAfter(_ argument: String) -> Bool {
+    if argument.hasPrefix("--") {
+      return option(named: String(argument.dropFirst(2)))?.value != nil
+    }
+    var letters = argument.dropFirst()
+    while let letter = letters.popFirst() {
+      if option(lettered: letter)?.value != nil { return letters.isEmpty }
+    }
+    return false
+  }
+
+  /// Checks the words of a query that is to be saved as those of any command line; parameters may be anything.
+  package func check(_ query: SavedQuery) throws(CommandError) {
+    guard query.script == nil else { return }
+    let expansion = try expansion(
+      of: [query.name], among: catalog.savedQueries.with(query), missing: .isKept)
+    guard let expansion, expansion.command == nil else { return }
+    let line = ArgumentParser(self).parse(
+      words: expansion.words, checksValues: !query.hasParameters && expansion.names.count == 1)
+    _ = try line.action.get()
+    if line.invocation.has(.manifests) {
+      throw CommandError(
+        .usage, "\(Option.manifests.spelling) cannot be saved",
+        hint: "give it with the command that runs the query")
+    }
+  }
+}
+
+extension CompletionSource {
+  package static let savedQuery: Following = { arguments, tree in
+    arguments.isEmpty ? .choice(tree.savedCandidates) : .none
+  }
+}
+
+extension CommandTree {
+  var savedCandidates: [Candidate] {
+    catalog.savedQueries.queries.map { Candidate($0.name, $0.text) }
+  }
+
+  /// Those that no source or command hides.
+  var shownCandidates: [Candidate] { savedCandidates.filter { !catalog.isTaken($0.word) } }
+}

@@ -1,0 +1,29 @@
+package import AggregatorKit
+
+/// The verbs of every source.
+package enum StandardVerb: String, CaseIterable {
+  case list, next, search, show, sync, diff, delete, restore, open, image
+
+  package func summary(_ noun: RecordNoun, isEndless: Bool = false) -> String {
+    switch self {
+    case .list: "List \(noun.plural)"
+    case .next: "Show the next page"
+    case .search: "Search \(noun.plural)"
+    case .show: "Show full details"
+    case .sync:
+      isEndless
+        ? "Download the next pages of \(noun.plural)"
+        : "Download all records; resumes if interrupted"
+    case .diff: "Show changes since a sync or a date"
+    case .delete: "Hide \(noun.plural) locally until restored"
+    case .restore: "Restore deleted \(noun.plural)"
+    case .open: "Open \(noun.withArticle)'s page in the browser"
+    case .image: "Show or save \(noun.withArticle)'s image"
+    }
+  }
+}
+
+extension Plugin {
+  /// The verbs of this source: those of every source, and its own.
+  package var verbNames: [String] { StandardVerb.allCases.map(\.rawValue) + verbs.map(\.name) }
+}

@@ -1,0 +1,178 @@
+import AggregatorKit
+package import AggregatorTerminal
+
+/// A command line under a name of its own.
+package struct SavedQuery: Hashable, Sendable {
+  package let name: String
+
+  /// The words of a command line without the program, as a shell would read them, or `!` and a script for `sh`.
+  package let text: String
+
+  private let words: [String]
+
+  /// What runs in `sh`; `nil` for the words of a command line.
+  package let script: String?
+
+  /// Parses the text of a query; errors have the code `usage`.
+  package init(_ name: String, text: String) throws(CommandError) {
+    func invalid(_ reason: String, hint: Hint? = nil) -> CommandError {
+      CommandError(.usage, "invalid query \"\(name)\": \(reason)", hint: hint)
+    }
+    let text = text.trimmed
+    guard !text.unicodeScalars.contains(where: \.isForbidden) else {
+      throw invalid("it has a control character")
+    }
+    self.name = name
+    self.text = text
+    if text.hasPrefix("!") {
+      guard let script = String(text.dropFirst()).nonBlank else {
+        throw invalid("the script is missing")
+      }
+      (self.script, words) = (script, [])
+    } else {
+      do { words = try ShellWords.words(of: text) } catch {
+        throw invalid("a quote is not closed", hint: "quote words as for a shell")
+      }
+      guard let first = words.first else { throw invalid("the words are missing") }
+      // It would never name a command.
+      guard !first.isEmpty else { throw invalid("the first word is empty") }
+      script = nil
+    }
+  }
+
+  /// A query of these words; a single one with spaces or `!` is the text.
+  package init(_ name: String, typed words: [String]) throws(CommandError) {
+    let isText =
+      words.count == 1 && (words[0].hasPrefix("!") || words[0].contains(where: \.isWhitespace))
+    if words.count > 1, words[0].hasPrefix("!") {
+      throw CommandError(
+        .usage, "invalid query \"\(name)\": the script must be one argument",
+        hint: "put all that follows ! into quotes, with it")
+    }
+    try self.init(name, text: isText ? words[0] : ShellWords.line(of: words))
+  }
+
+  /// A query of these words, in which a dollar sign is one.
+  package init(_ name: String, literal words: [String]) throws(CommandError) {
+    try self.init(name, typed: words.map { $0.replacing("$", with: "$$") })
+  }
+
+  /// The same query under another name.
+  package func renamed(_ name: String) throws(CommandError) -> SavedQuery {
+    try SavedQuery(name, text: text)
+  }
+
+  /// True for a name of 1 to 32 ASCII letters, digits, `-` and `_`, which begins with a letter.
+  package static func isName(_ text: String) -> Bool {
+    text.wholeMatch(of: /[A-Za-z][A-Za-z0-9_\-]{0,31}/) != nil
+  }
+}
+
+// MARK: - Arguments
+
+extension SavedQuery {
+  /// What happens where an argument is missing.
+  package enum Missing: Sendable {
+    case isRefused
+    /// The words end before it, and arguments go to their end: a line is being typed.
+    case endsWords
+    /// The parameter stays as it is.
+    case isKept
+  }
+
+  private enum Piece {
+    case text(Substring)
+    /// `$1` to `$9`.
+    case argument(Int)
+    /// `$@`
+    case others
+  }
+
+  private static func pieces(of word: String) -> [Piece] {
+    var pieces: [Piece] = []
+    var rest = word[...]
+    while let dollar = rest.firstIndex(of: "$") {
+      let after = rest[dollar...].dropFirst()
+      let next = after.first
+      let number = next.flatMap { $0.isASCII ? $0.wholeNumberValue : nil } ?? 0
+      pieces.append(.text(rest[..<dollar]))
+      switch next {
+      case "@"?: pieces.append(.others)
+      case "$"?: pieces.append(.text("$"))
+      case _ where number > 0: pieces.append(.argument(number))
+      default:
+        pieces.append(.text("$"))
+        rest = after
+        continue
+      }
+      rest = after.dropFirst()
+    }
+    return pieces + [.text(rest)]
+  }
+
+  /// The words with these arguments in the places of `$1` to `$9`; the others in that of `$@`, or else at the end.
+  ///
+  /// - Throws: ``CommandError`` with code `usage` for a missing argument.
+  package func words(
+    with arguments: [String], missing: Missing = .isRefused
+  ) throws(CommandError) -> [String] {
+    let pieces = words.map(Self.pieces)
+    var taken: Set<Int> = []
+    for case .argument(let number) in pieces.joined() { taken.insert(number - 1) }
+    let others = arguments.indices.filter { !taken.contains($0) }.map { arguments[$0] }
+    var expanded: [String] = []
+    var hasPlace = false
+    for (word, pieces) in zip(words, pieces) {
+      if word == "$@", missing != .endsWords {
+        expanded += others
+        hasPlace = true
+        continue
+      }
+      var text = ""
+      for piece in pieces {
+        switch piece {
+        case .text(let part): text += part
+        case .argument(let number) where arguments.count >= number: text += arguments[number - 1]
+        case .argument(let number):
+          if missing == .isKept {
+            text += "$\(number)"
+          } else if missing == .endsWords, word == "$\(number)" {
+            return expanded
+          } else {
+            throw CommandError(
+              .usage, "missing argument $\(number) of the saved query \"\(name)\"",
+              hint: .command("query show \(name)"))
+          }
+        case .others:
+          text += others.joined(separator: " ")
+          hasPlace = hasPlace || missing != .endsWords
+        }
+      }
+      if word != "$@" { expanded.append(text) }
+    }
+    return hasPlace ? expanded : expanded + others
+  }
+
+  /// True if the words depend on arguments.
+  package var hasParameters: Bool {
+    words.contains { word in
+      Self.pieces(of: word).contains { if case .text = $0 { false } else { true } }
+    }
+  }
+
+  /// The words that start the script, whose arguments are `$1`, `$2` and `$@`; appended if it names none of them.
+  package func command(with arguments: [String]) -> [String]? {
+    script.map { script in
+      let takesArguments = script.contains(/\$\{?[@*#1-9]/)
+      let line = arguments.isEmpty || takesArguments ? script : "\(script) \"$@\""
+      return ["/bin/sh", "-c", line, name] + arguments
+    }
+  }
+}
+
+extension Unicode.Scalar {
+  /// True for what a line of text does not have.
+  fileprivate var isForbidden: Bool {
+    properties.generalCategory == .control && self != "\n" && self != "\t"
+  }
+}

@@ -1,0 +1,157 @@
+import AggregatorKit
+import AggregatorTerminal
+import Testing
+
+@testable import AggregatorSavedQueries
+
+/// Saved queries: their words, their arguments, and their file.
+@Suite struct SavedQueryTests {
+  @Test(
+    arguments: [
+      ("a  b", ["a", "b"]), ("a 'b  c' d", ["a", "b  c", "d"]),
+      (#"a\ b "c\"d\\e\f""#, ["a b", #"c"d\e\f"#]),
+      ("''", [""]), ("a''b", ["ab"]), ("a \\\n b", ["a", "b"]), ("'$1 \"x\"'", ["$1 \"x\""]),
+      ("é='日本'", ["é=日本"]), ("'\u{301}x'", ["\u{301}x"]), ("a\tb\nc", ["a", "b", "c"]),
+    ] as [(String, [String])])
+  func `lines are read as by a shell`(line: String, words: [String]) throws {
+    #expect(try ShellWords.words(of: line) == words)
+    #expect(try ShellWords.words(of: ShellWords.line(of: words)) == words)
+  }
+
+  @Test(arguments: ["'a", "\"a", "a\\", "\"a\\\""])
+  func `an open quote is an error`(line: String) {
+    #expect(throws: ShellWords.Failure.unfinished) { try ShellWords.words(of: line) }
+    #expect(throws: CommandError.self) { try SavedQuery("a", text: line) }
+  }
+
+  @Test func `words need quotes only where a shell would change them`() {
+    #expect(
+      ShellWords.line(of: ["list", "--where", "name~a b", "x=$1", "a'b", "", "!x"])
+        == #"list --where 'name~a b' x=$1 'a'\''b' '' '!x'"#)
+  }
+
+  private func words(
+    _ text: String, _ arguments: [String], _ missing: SavedQuery.Missing = .isRefused
+  ) throws -> [String] {
+    try SavedQuery("q", text: text).words(with: arguments, missing: missing)
+  }
+
+  @Test func `arguments are appended, or where the words name them`() throws {
+    #expect(try words("a b", ["c", "d e"]) == ["a", "b", "c", "d e"])
+    #expect(try words("a $2 b", ["x", "y", "z"]) == ["a", "y", "b", "x", "z"])
+    #expect(try words("a x=$1 $@ b", ["1", "2", "3"]) == ["a", "x=1", "2", "3", "b"])
+    #expect(try words("a 'x $@ y' b", ["1", "2"]) == ["a", "x 1 2 y", "b"])
+    #expect(try words("a $@ b", []) == ["a", "b"])
+    #expect(try words("a $1$1", ["x"]) == ["a", "xx"])
+    #expect(try words("a $10", ["x"]) == ["a", "x0"])
+    // Other dollar signs are themselves.
+    #expect(
+      try words("a $ $0 $x $.a $$1 $$", ["z"]) == ["a", "$", "$0", "$x", "$.a", "$1", "$", "z"])
+    #expect(
+      try SavedQuery("q", literal: ["sql", "$1 $$ $.a"]).words(with: []) == ["sql", "$1 $$ $.a"])
+  }
+
+  @Test func `a missing argument is an error, but not while a line is typed`() throws {
+    let error = #expect(throws: CommandError.self) { try words("a $1 $2", ["x"]) }
+    #expect(error?.code == .usage)
+    #expect(error?.message == #"missing argument $2 of the saved query "q""#)
+    #expect(try words("a $1 $2 b", ["x"], .endsWords) == ["a", "x"])
+    #expect(try words("a $@ b", ["x"], .endsWords) == ["a", "b", "x"])
+    #expect(try words("a x=$1 b", [], .isKept) == ["a", "x=$1", "b"])
+  }
+
+  @Test(
+    arguments: [
+      ("echo", "echo \"$@\""), ("echo $1", "echo $1"), ("f ${1}", "f ${1}"),
+      ("g \"$@\" | h", "g \"$@\" | h"),
+      ("echo $x", "echo $x \"$@\""),
+    ])
+  func `a script gets its arguments as sh has them`(script: String, line: String) throws {
+    let query = try SavedQuery("q", text: "! \(script)")
+    #expect(query.command(with: ["a b"]) == ["/bin/sh", "-c", line, "q", "a b"])
+    #expect(query.command(with: []) == ["/bin/sh", "-c", script, "q"])
+    #expect(try SavedQuery("q", text: "'!echo'").command(with: []) == nil)
+  }
+
+  @Test(arguments: ["", "  ", "!", "! ", "''", "a\u{1B}b", "a\u{0}", "a\rb"])
+  func `a query is a line of text`(text: String) {
+    #expect(throws: CommandError.self) { try SavedQuery("q", text: text) }
+  }
+
+  @Test func `names are letters, digits, hyphens and underscores`() {
+    for name in ["a", "Euro-2_x", String(repeating: "a", count: 32)] {
+      #expect(SavedQuery.isName(name))
+    }
+    for name in ["", "2a", "-a", "_a", "a b", "é", "a=b", "a.b", String(repeating: "a", count: 33)]
+    {
+      #expect(!SavedQuery.isName(name))
+    }
+  }
+
+  @Test func `queries call each other, but not themselves`() throws {
+    let queries = try ["a = b --x", "b = c $1", "c = list", "loop = pool", "pool = loop"]
+      .reduce(SavedQueries()) { queries, line in
+        let parts = line.split(separator: " = ")
+        return queries.with(try SavedQuery(String(parts[0]), text: String(parts[1])))
+      }
+    func expansion(_ words: String) throws -> SavedQueries.Expansion? {
+      try queries.expansion(of: words.split(separator: " ").map(String.init)) { words in
+        words.firstIndex { !$0.hasPrefix("-") }
+      }
+    }
+    let found = try #require(try expansion("--quiet a y"))
+    #expect(found.names == ["a", "b", "c"])
+    #expect(found.words == ["--quiet", "list", "--x", "y"])
+    #expect(try expansion("other a") == nil)
+    let error = #expect(throws: CommandError.self) { try expansion("loop") }
+    #expect(error?.message == #"the saved query "loop" calls itself: loop → pool → loop"#)
+  }
+}
+
+/// The file of saved queries.
+@Suite struct SavedQueryTextTests {
+  private static let text = """
+    # Mine.
+    euro = countries list --where region=EU
+
+    big=sql 'SELECT *
+    \tFROM heroes
+
+    \t  WHERE 1'
+    # The end.
+    script = !a | b
+
+    """
+
+  @Test func `a text goes on in lines that begin with a tab`() throws {
+    let queries = SavedQueryText(Self.text)
+    #expect(queries.problems.isEmpty)
+    #expect(queries.queries.map(\.name) == ["euro", "big", "script"])
+    #expect(
+      try queries.queries[1].words(with: []) == ["sql", "SELECT *\nFROM heroes\n\n  WHERE 1"])
+    #expect(queries.queries[2].script == "a | b")
+    #expect(SavedQueryText(Self.text.replacing("\n", with: "\r\n")).queries == queries.queries)
+  }
+
+  @Test func `a change leaves all other lines as they are`() throws {
+    var queries = SavedQueryText(Self.text)
+    queries.set(try SavedQuery("big", text: "a 'b\n\n\tc'"))
+    queries.set(try SavedQuery("new", text: "x"))
+    #expect(queries.remove("euro") && !queries.remove("none"))
+    #expect(
+      queries.text == "# Mine.\n\nbig = a 'b\n\t\n\t\tc'\n# The end.\nscript = !a | b\nnew = x\n")
+    #expect(try SavedQueryText(queries.text).queries[0].words(with: []) == ["a", "b\n\n\tc"])
+    var first = SavedQueryText("")
+    first.set(try SavedQuery("a", text: "b"))
+    #expect(first.text.hasPrefix("# Saved queries") && first.text.hasSuffix("\na = b\n"))
+  }
+
+  @Test func `broken lines are left out, named, and kept`() throws {
+    let text = "\ttab\nno equals\n2x = a\n\tb\na = b\na = c\nc =\nd = 'x\ne = ok\n"
+    var queries = SavedQueryText(text)
+    #expect(queries.queries.map(\.name) == ["a", "e"])
+    #expect(queries.problems.map(\.line) == [1, 2, 3, 6, 7, 8])
+    queries.set(try SavedQuery("e", text: "fine"))
+    #expect(queries.text == text.replacing("e = ok", with: "e = fine"))
+  }
+}
