@@ -141,7 +141,7 @@ extension JSON {
     }
   }
 
-  fileprivate static func canonical(_ number: Double) -> JSON {
+  static func canonical(_ number: Double) -> JSON {
     // From 2^53 on a fraction can no longer be detected.
     if number.magnitude < 0x1p53, let integer = Int(exactly: number) { return .integer(integer) }
     return number.isFinite ? .number(number) : .null
@@ -151,54 +151,6 @@ extension JSON {
   package init(canonical text: JSONText) {
     var reader = TreeReader(text, isCanonical: true)
     self = reader.value()
-  }
-}
-
-/// Reads the parts of a JSON text, with members in the order of the text or in canonical form.
-private struct TreeReader {
-  private let text: JSONText
-  private let isCanonical: Bool
-  private var index: Int
-  /// False after a number that is not finite, which is null in canonical form.
-  private(set) var isFinite = true
-
-  init(_ text: JSONText, at index: Int = 0, isCanonical: Bool) {
-    self.text = text
-    self.index = index
-    self.isCanonical = isCanonical
-  }
-
-  /// Reads the part at the index, and moves the index past the part and its contents.
-  mutating func value() -> JSON {
-    let part = text.parts[index]
-    index += 1
-    switch part.kind {
-    case .null: return .null
-    case .bool: return .bool(text.bytes[Int(part.start)] == UInt8(ascii: "t"))
-    case .text, .escapedText: return .string(text.string(part))
-    case .number: return number(text.string(part))
-    case .array:
-      var elements: [JSON] = []
-      elements.reserveCapacity(Int(part.end))
-      while index < part.next { elements.append(value()) }
-      return .array(elements)
-    case .object:
-      var members: [JSON.Member] = []
-      members.reserveCapacity(Int(part.end))
-      while index < part.next {
-        let name = text.string(text.parts[index])
-        index += 1
-        members.append(JSON.Member(name, value()))
-      }
-      return .object(isCanonical ? members.canonical : members)
-    }
-  }
-
-  private mutating func number(_ digits: String) -> JSON {
-    if let integer = Int(digits) { return .integer(integer) }
-    let number = Double(digits) ?? .nan
-    isFinite = isFinite && number.isFinite
-    return isCanonical ? JSON.canonical(number) : .number(number)
   }
 }
 

@@ -93,7 +93,7 @@ struct JSONScanner {
         kind = .escapedText
         end += length
       case ..<0x20: return false
-      default: end += 1
+      default: end = bytes.withUnsafeBytes { $0.firstEscaped(from: end) }
       }
     }
   }

@@ -48,7 +48,9 @@ package struct JSONWriter {
     var string = string
     string.withUTF8 { utf8 in
       // Most strings have nothing to escape.
-      if utf8.allSatisfy({ !mayNeedEscape($0) }) {
+      if UnsafeRawBufferPointer(utf8).firstEscaped() == utf8.count,
+        escaping == .required || utf8.allSatisfy({ $0 < 0x7F })
+      {
         bytes += utf8
       } else {
         write(escaped: utf8)
@@ -65,11 +67,6 @@ package struct JSONWriter {
   private mutating func end(_ bracket: UInt8) {
     bytes.append(bracket)
     isFirst = false
-  }
-
-  private func mayNeedEscape(_ byte: UInt8) -> Bool {
-    if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return true }
-    return escaping == .invisible && byte >= 0x7F
   }
 
   private mutating func write(escaped utf8: UnsafeBufferPointer<UInt8>) {

@@ -1,3 +1,4 @@
+import AggregatorSourceTesting
 import Foundation
 import Testing
 
@@ -30,6 +31,39 @@ struct CanonicalJSONTests {
     #expect(value == JSON(parts).canonical)
     #expect(value.canonical == value)
     #expect(try JSON(reading: CanonicalJSON.bytes(of: value)) == value)
+  }
+
+  @Test func `reads the objects of a list as it reads each of them`() throws {
+    var random = SeededGenerator(7)
+    // Also two compositions of one letter, an escape, and so many names that they are those of a map.
+    let names =
+      ["b", "a", "é", "e\u{301}", #"\u0061"#, "the longest name of all", ""]
+      + (0..<120).map { "key \($0)" }
+    func value(_ depth: Int) -> String {
+      switch Int.random(in: 0..<(depth > 3 ? 4 : 8), using: &random) {
+      case 0: "null"
+      case 1: "-\(Int.random(in: 0...Int.max, using: &random))"
+      case 2: "1.50"
+      case 3: #""text""#
+      case 4: "[" + (0..<2).map { _ in value(depth + 1) }.joined(separator: ",") + "]"
+      default: object(depth + 1, Int.random(in: 0..<6, using: &random))
+      }
+    }
+    func object(_ depth: Int, _ count: Int) -> String {
+      let known = depth == 2 && count == 5 ? names[...] : names.prefix(7)
+      let members = (0..<count * (known.count > 7 ? 30 : 1)).map { _ in
+        "\"\(known.randomElement(using: &random) ?? "")\":\(value(depth + 1))"
+      }
+      return "{\(members.joined(separator: ","))}"
+    }
+    for _ in 0..<300 {
+      let objects = (0..<8).map { _ in object(1, Int.random(in: 0..<7, using: &random)) }
+      let list = try #require(JSONText(Data("[\(objects.joined(separator: ","))]".utf8)))
+      let each = try objects.map { JSON(try #require(JSONText(Data($0.utf8)))) }
+      #expect(Array(JSON(list).text.utf8) == Array(JSON.array(each).text.utf8))
+      let canonical = JSON.array(each.map(\.canonical))
+      #expect(Array(JSON(canonical: list).text.utf8) == Array(canonical.text.utf8))
+    }
   }
 
   @Test func `writes the first of several members with one name`() throws {
