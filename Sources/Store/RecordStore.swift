@@ -29,28 +29,35 @@ public struct RecordStore<Item: Record>: Sendable {
   }
 
   package func encoded(_ records: [Item]) throws(SourceError) -> [EncodedRecord<Item>] {
-    do { return try records.map(EncodedRecord.init) } catch {
+    do { return try records.map { try EncodedRecord($0, text: text($0)) } } catch {
       throw SourceError(.malformed, "a \(source) record cannot be encoded", cause: error)
     }
   }
 
   package func entries(_ records: [EncodedRecord<Item>]) -> [StoreEntry] {
     records.map { encoded in
-      let item = encoded.item
-      return StoreEntry(id: item.id.description, json: encoded.json) {
-        text(item)
+      StoreEntry(id: encoded.id.description, json: encoded.json) {
+        encoded.text
       } mergedWithStored: { known in
         // A record that another version wrote may be unreadable: then there is nothing to merge.
-        guard let known = try? JSONText(known)?.read(Item.self) else { return nil }
+        guard let (item, known) = items(encoded, known) else { return nil }
         let merged = item.merged(over: known)
         guard merged != item else { return nil }
         return (try? CanonicalJSON.bytes(of: merged)).map { ($0, text(merged)) }
       } isChange: { known in
         // If each form completes the other to the same record, they differ only in what they leave out.
-        guard let known = try? JSONText(known)?.read(Item.self) else { return false }
+        guard let (item, known) = items(encoded, known) else { return false }
         return known.merged(over: item) != item.merged(over: known)
       }
     }
+  }
+
+  /// A record and its stored form; `nil` if that cannot be read.
+  private func items(_ encoded: EncodedRecord<Item>, _ known: Data) -> (Item, known: Item)? {
+    guard let item = try? JSONText(encoded.json)?.read(Item.self),
+      let known = try? JSONText(known)?.read(Item.self)
+    else { return nil }
+    return (item, known)
   }
 
   /// Decodes stored records, and counts those that cannot be.
@@ -76,21 +83,28 @@ public struct RecordStore<Item: Record>: Sendable {
   }
 }
 
-/// A record with its JSON, in the encoding by which a store detects changes.
+/// A record as it is stored: its JSON, in the encoding by which a store detects changes, and the text in which searches look.
+///
+/// The record itself would take several times the memory, in each batch that waits for the store.
 package struct EncodedRecord<Item: Record>: Record {
-  package let item: Item
+  package let id: Item.ID
   package let json: Data
+  package let text: FoldedText
 
-  package var id: Item.ID { item.id }
-
-  package init(_ item: Item) throws {
-    self.item = item
+  package init(_ item: Item, text: FoldedText) throws {
+    id = item.id
     json = try CanonicalJSON.bytes(of: item)
+    self.text = text
   }
 
-  package init(from decoder: any Decoder) throws { try self.init(Item(from: decoder)) }
+  /// Every ``Record`` can be decoded; this one never is, and has no text then.
+  package init(from decoder: any Decoder) throws {
+    try self.init(Item(from: decoder), text: FoldedText(""))
+  }
 
-  package func encode(to encoder: any Encoder) throws { try item.encode(to: encoder) }
+  package func encode(to encoder: any Encoder) throws {
+    try JSONText(json)?.read(Item.self).encode(to: encoder)
+  }
 }
 
 extension RecordStore {

@@ -1,4 +1,5 @@
 package import AggregatorCore
+import AggregatorFoundation
 
 /// The bounds that all implementations of ``Store`` share.
 package enum StoreLimit {
@@ -71,7 +72,11 @@ extension FoldedText {
   /// The text in which a store searches, and for which it searches: with a visible sign for zero bytes,
   /// which end a text in SQLite and which PostgreSQL refuses.
   package var searchable: String {
-    text.utf8.contains(0) ? text.replacing("\0", with: "\u{2400}") : text
+    var text = text
+    let hasZero = text.withUTF8 { text in
+      text.baseAddress.map { memchr($0, 0, text.count) != nil } ?? false
+    }
+    return hasZero ? text.replacing("\0", with: "\u{2400}") : text
   }
 }
 

@@ -39,22 +39,32 @@ public struct FoldedText: Hashable, Sendable {
   /// Most text qualifies, and this takes about 0.7 × the time of the tables. The folding of each of these
   /// letters is independent of its neighbors, and the result is composed.
   private static func latin(_ bytes: some Collection<UInt8>) -> String? {
-    var folded: [UInt8] = []
-    folded.reserveCapacity(bytes.count)
-    var rest = bytes.makeIterator()
-    while let byte = rest.next() {
-      switch byte {
-      case 0x41...0x5A: folded.append(byte | 0x20)
-      // ' , - . and `
-      case 0x27, 0x2C...0x2E, 0x60: continue
-      case ..<0x80: folded.append(byte)
-      case 0xC3...0xC5:
-        guard let second = rest.next() else { return nil }
-        folded += latinLetters[Int(byte - 0xC3) << 6 | Int(second & 0x3F)]
-      default: return nil
+    var isLatin = true
+    // No letter gets longer.
+    let folded = String(unsafeUninitializedCapacity: bytes.count) { folded in
+      var count = 0
+      func append(_ byte: UInt8) {
+        folded[count] = byte
+        count += 1
       }
+      var rest = bytes.makeIterator()
+      while let byte = rest.next() {
+        switch byte {
+        case 0x41...0x5A: append(byte | 0x20)
+        // ' , - . and `
+        case 0x27, 0x2C...0x2E, 0x60: continue
+        case ..<0x80: append(byte)
+        case 0xC3...0xC5:
+          // Text ends with a whole letter.
+          latinLetters[Int(byte - 0xC3) << 6 | Int((rest.next() ?? 0) & 0x3F)].forEach(append)
+        default:
+          isLatin = false
+          return 0
+        }
+      }
+      return count
     }
-    return String(decoding: folded, as: UTF8.self)
+    return isLatin ? folded : nil
   }
 
   /// The folded letters from `À` (U+00C0) to `ſ` (U+017F).

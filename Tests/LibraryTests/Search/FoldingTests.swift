@@ -30,6 +30,12 @@ struct FoldingTests {
     "\u{F73}", "\u{F75}", "\u{F76}", "\u{F78}", "\u{F81}", "\u{11A7}", "\u{11C3}", "\u{11F41}",
   ]
 
+  @Test func `makes no letter of Latin longer`() {
+    for letter in (0x80...0x17F as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init) {
+      #expect(FoldedText(String(letter)).text.utf8.count <= 2)
+    }
+  }
+
   /// `count` texts of one to `length` scalars: some of any script, some of one base and marks.
   private static func texts(_ count: Int, length: Int, seed: UInt64) -> [String] {
     let alphabet = alphabet.filter { !wrongInFoundation.contains($0) }

@@ -13,7 +13,7 @@ struct SyncBatchTests {
     _ ids: Range<Int>, next: Cursor? = .place(1), total: Int? = nil, unreadable: Int = 0
   ) throws -> Page<EncodedRecord<Note>> {
     Page(
-      try ids.map { try EncodedRecord(Note($0)) }, next: next, total: total,
+      try ids.map { try EncodedRecord(Note($0), text: FoldedText("")) }, next: next, total: total,
       provenance: Provenance(.live),
       unreadable: UnreadableRows(count: unreadable, firstReason: "odd"))
   }
