@@ -121,7 +121,10 @@ extension Connection: StoreTransaction {
     let source = try numbered(name)
     var records: [BatchPlan.Known?] = []
     records.reserveCapacity(batch.entries.count)
-    for entry in batch.entries { records.append(try known(entry, of: source)) }
+    // Iteration would copy each entry.
+    for index in batch.entries.indices {
+      records.append(try known(batch.entries[index], of: source))
+    }
     let state = try row(
       """
       SELECT s.last, c.value, h.start, h.trimmed, h.last

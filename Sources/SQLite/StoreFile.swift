@@ -187,11 +187,14 @@ package struct StoreFile: Sendable {
   private static func settle(_ connection: borrowing Connection) throws(SQLiteFailure) {
     // The last connection moves the log into the file when it is closed.
     csqlite_switch(connection.database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
-    // A log that starts anew keeps its size, up to that at which the ``Checkpointer`` stops its growth.
+    // A log that starts anew keeps its size, up to that at which the ``Checkpointer`` stops its growth. A transaction of many
+    // records changes a thousand pages of the index of IDs in turn, which would be written and read again and again if
+    // they did not fit into memory until its end.
     try connection.execute(
       """
       PRAGMA synchronous = NORMAL;
       PRAGMA cache_size = -4096;
+      PRAGMA cache_spill = 2048;
       PRAGMA temp_store = MEMORY;
       PRAGMA journal_size_limit = 33554432;
       """)
