@@ -1,3 +1,4 @@
+import AggregatorFoundation
 import AggregatorText
 
 /// A reader of CSV (RFC 4180) or tab-separated values, which takes the text in pieces.
@@ -83,10 +84,10 @@ package struct DelimitedReader: Sendable {
         (state, quoteLine) = (.quoted, line)
       case .start, .unquoted:
         guard byte == separator || byte == Self.lineFeed else {
-          let end = text[position...].firstIndex { $0 == separator || $0 == Self.lineFeed }
-          try append(text[position..<(end ?? text.count)])
+          let end = text.firstIndex(ofEither: separator, or: Self.lineFeed, from: position)
+          try append(text[position..<end])
           state = .unquoted
-          position = end ?? text.count
+          position = end
           continue
         }
         if byte == Self.lineFeed, state == .unquoted, values.bytes.last == Self.carriageReturn {
@@ -100,7 +101,7 @@ package struct DelimitedReader: Sendable {
         }
       case .quoted:
         guard byte == Self.quote else {
-          let end = text[position...].firstIndex { $0 == Self.quote } ?? text.count
+          let end = text.firstIndex(ofEither: Self.quote, or: Self.quote, from: position)
           line += text[position..<end].count { $0 == Self.lineFeed }
           try append(text[position..<end])
           position = end
@@ -166,4 +167,26 @@ package struct DelimitedReader: Sendable {
   private static let quote = UInt8(ascii: "\"")
   private static let lineFeed = UInt8(ascii: "\n")
   private static let carriageReturn = UInt8(ascii: "\r")
+}
+
+extension [UInt8] {
+  /// The index of the first of two bytes from a position on; the end for none.
+  fileprivate func firstIndex(ofEither byte: UInt8, or other: UInt8, from position: Int) -> Int {
+    withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return 0 }
+      func index(of byte: UInt8, in range: Range<Int>) -> Int {
+        let found = memchr(base + range.lowerBound, Int32(byte), range.count)
+        return found.map { UnsafeRawPointer($0) - base } ?? range.upperBound
+      }
+      // In pieces, because one of them may be far away.
+      var start = position
+      while start < count {
+        let end = Swift.min(start + 256, count)
+        let found = index(of: other, in: start..<index(of: byte, in: start..<end))
+        if found < end { return found }
+        start = end
+      }
+      return count
+    }
+  }
 }

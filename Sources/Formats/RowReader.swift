@@ -184,8 +184,7 @@ package struct JSONRows: Sendable {
 
   private mutating func append(string: ArraySlice<UInt8>) {
     bytes.append(UInt8(ascii: "\""))
-    if string.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") })
-    {
+    if string.withUnsafeBytes({ $0.firstEscaped() < $0.count }) {
       for byte in string {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]

@@ -100,19 +100,34 @@ extension HTTPResponse {
 
   /// False if the body has none of the names that matter: reading it again would take as long as the first time.
   private var mayReportFailure: Bool {
+    // Rows of a file are a list, which has no names of its own.
+    guard body.firstSignificantByte != UInt8(ascii: "[") else { return false }
     let names = [#""ok""#, #""success""#, #""errors""#].map { Array($0.utf8) }
     // Foundation's search of data takes about a hundred times as long.
     return body.withUnsafeBytes { bytes in
+      var rest = bytes[...]
       // Quotes are everywhere; few of these letters follow one.
-      for start in bytes.indices.dropFirst() where bytes[start - 1] == UInt8(ascii: "\"") {
-        switch bytes[start] {
+      while let quote = rest.quote {
+        rest = rest[quote...]
+        switch rest.dropFirst().first {
         case UInt8(ascii: "o"), UInt8(ascii: "s"), UInt8(ascii: "e"):
-          if names.contains(where: { bytes[(start - 1)...].starts(with: $0) }) { return true }
+          if names.contains(where: { rest.starts(with: $0) }) { return true }
         default: break
         }
+        rest = rest.dropFirst()
       }
       return false
     }
+  }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+  /// The index of the first quote.
+  fileprivate var quote: Int? {
+    guard let start = UnsafeRawBufferPointer(rebasing: self).baseAddress,
+      let found = memchr(start, Int32(UInt8(ascii: "\"")), count)
+    else { return nil }
+    return startIndex + (UnsafeRawPointer(found) - start)
   }
 }
 
