@@ -75,4 +75,23 @@ extension Unicode.Scalar {
       scalars.append(self)
     }
   }
+
+  /// The letters that stand for a lower-case letter that Unicode does not decompose.
+  package var latinSubstitute: String? {
+    switch self {
+    case "ø": "o"
+    case "ł", "ŀ": "l"
+    case "ı": "i"
+    case "đ", "ð": "d"
+    case "ħ": "h"
+    case "ŧ": "t"
+    case "ŋ": "n"
+    case "ĸ": "k"
+    case "æ": "ae"
+    case "œ": "oe"
+    case "ĳ": "ij"
+    case "þ": "th"
+    default: nil
+    }
+  }
 }

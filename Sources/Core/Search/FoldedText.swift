@@ -23,7 +23,7 @@ public struct FoldedText: Hashable, Sendable {
   private static func folded(_ text: String) -> String {
     var folded: [Unicode.Scalar] = []
     for scalar in text.foldedScalars where !scalar.isIgnored {
-      if let letters = scalar.substitute {
+      if let letters = scalar.latinSubstitute {
         folded.append(contentsOf: letters.unicodeScalars)
       } else {
         folded.append(scalar)
@@ -96,25 +96,6 @@ extension Unicode.Scalar {
     case "-", "‐", "‑", "‒", "–", "—", "―", "−", "\u{AD}": true
     case ".", "·", ",": true
     default: false
-    }
-  }
-
-  /// The letters that stand for a lower-case letter that Unicode does not decompose.
-  fileprivate var substitute: String? {
-    switch self {
-    case "ø": "o"
-    case "ł", "ŀ": "l"
-    case "ı": "i"
-    case "đ", "ð": "d"
-    case "ħ": "h"
-    case "ŧ": "t"
-    case "ŋ": "n"
-    case "ĸ": "k"
-    case "æ": "ae"
-    case "œ": "oe"
-    case "ĳ": "ij"
-    case "þ": "th"
-    default: nil
     }
   }
 }

@@ -1,0 +1,239 @@
+/// Typed words that a text matches if it contains their letters in this order, with others between them.
+///
+/// The scores are those of fzf: runs of letters and the beginnings of words count more, gaps less. A word matches in any
+/// case unless it has a capital, and always in spite of diacritics. All words must match.
+package struct FuzzyPattern: Hashable, Sendable {
+  private let words: [FuzzyWord]
+
+  private static let maxWords = 16
+
+  package init(_ text: String) {
+    words = text.split(whereSeparator: \.isWhitespace).prefix(Self.maxWords)
+      .map { FuzzyWord(String($0)) }.filter { !$0.letters.isEmpty }
+  }
+
+  /// True if every text matches.
+  package var isEmpty: Bool { words.isEmpty }
+
+  /// The score of a text; `nil` if it does not match.
+  func score(of text: UnsafeBufferPointer<UInt32>, _ scratch: inout FuzzyScratch) -> Int? {
+    var score = 0
+    for word in words {
+      guard let part = word.score(of: text, &scratch) else { return nil }
+      score += part
+    }
+    return score
+  }
+
+  /// The score of a text, and the numbers of its characters that match; `nil` if it does not match.
+  package func match(in text: FuzzyText) -> (score: Int, characters: Set<Int>)? {
+    var scratch = FuzzyScratch()
+    scratch.findsPositions = true
+    guard let score = text.letters.withUnsafeBufferPointer({ self.score(of: $0, &scratch) })
+    else { return nil }
+    return (score, Set(scratch.positions.map { text.characters[$0] }))
+  }
+}
+
+/// Memory that comparisons share.
+struct FuzzyScratch {
+  var findsPositions = false
+  /// The letters of the text that match.
+  var positions: [Int] = []
+
+  fileprivate var first: [Int] = []
+  fileprivate var scores: [Int32] = []
+  fileprivate var runs: [Int32] = []
+}
+
+private struct FuzzyWord: Hashable, Sendable {
+  let letters: [UInt32]
+  /// What is compared of a letter.
+  private let mask: UInt32
+
+  private static let maxLength = 64
+  /// The product of letters of a text and a word above which a match is not the best one, but found in linear time.
+  private static let maxCells = 1 << 14
+
+  private static let match: Int32 = 16
+  private static let gapStart: Int32 = -3
+  private static let gapExtension: Int32 = -1
+  private static let boundary: Int32 = 8
+  private static let consecutive: Int32 = 4
+  /// The bonus of the first letter counts more.
+  private static let firstFactor: Int32 = 2
+
+  init(_ text: String) {
+    let letters = FuzzyText(text).letters.prefix(Self.maxLength)
+    let hasCapital = letters.contains { $0 & FuzzyText.capital != 0 }
+    let mask = FuzzyText.scalarMask | (hasCapital ? FuzzyText.capital : 0)
+    self.mask = mask
+    self.letters = letters.map { $0 & mask }
+  }
+
+  /// The bonuses by the kinds of two neighbors: `before * 8 + kind`.
+  private static let bonuses: [Int32] = (0..<64 as Range<UInt32>).map { pair in
+    guard let before = FuzzyText.Kind(rawValue: pair / 8),
+      let kind = FuzzyText.Kind(rawValue: pair % 8)
+    else { return 0 }
+    switch (before, kind) {
+    case (_, .white): return boundary + 2
+    case (.white, .delimiter), (.white, .lower), (.white, .upper), (.white, .letter),
+      (.white, .number):
+      return boundary + 2
+    case (.delimiter, .lower), (.delimiter, .upper), (.delimiter, .letter), (.delimiter, .number),
+      (.delimiter, .delimiter):
+      return boundary + 1
+    case (_, .punctuation), (.punctuation, _), (_, .delimiter): return boundary
+    // camelCase and number2.
+    case (.lower, .upper): return boundary + gapExtension
+    case (.number, .number): return 0
+    case (_, .number): return boundary + gapExtension
+    default: return 0
+    }
+  }
+
+  private func bonus(_ text: UnsafeBufferPointer<UInt32>, _ index: Int) -> Int32 {
+    let before = index > 0 ? text[index - 1] >> FuzzyText.kindShift : 0
+    return Self.bonuses[Int(before << 3 | text[index] >> FuzzyText.kindShift)]
+  }
+
+  /// The score of the best match, which is at the end of a chain of the first places where each letter can be.
+  func score(of text: UnsafeBufferPointer<UInt32>, _ scratch: inout FuzzyScratch) -> Int? {
+    scratch.first.removeAll(keepingCapacity: true)
+    var index = 0
+    for letter in letters {
+      while index < text.count, text[index] & mask != letter { index += 1 }
+      guard index < text.count else { return nil }
+      scratch.first.append(index)
+      index += 1
+    }
+    let start = scratch.first[0]
+    var end = text.count
+    while end > index, text[end - 1] & mask != letters[letters.count - 1] { end -= 1 }
+    let width = end - start
+    guard width * letters.count <= Self.maxCells else {
+      return shortest(in: text, endingAt: index, &scratch)
+    }
+    return best(in: text, start, width, &scratch)
+  }
+
+  // MARK: - The best match
+
+  /// Fills a row of scores for each letter, as in an alignment of sequences.
+  private func best(
+    in text: UnsafeBufferPointer<UInt32>, _ start: Int, _ width: Int, _ scratch: inout FuzzyScratch
+  ) -> Int {
+    let size = width * letters.count
+    if scratch.scores.count < size {
+      scratch.scores += repeatElement(0, count: size - scratch.scores.count)
+      scratch.runs += repeatElement(0, count: size - scratch.runs.count)
+    }
+    var best = (score: Int32(-1), column: 0)
+    for row in letters.indices {
+      let first = scratch.first[row] - start
+      for column in row * width..<row * width + first {
+        scratch.scores[column] = 0
+        scratch.runs[column] = 0
+      }
+      var isGap = false
+      var left: Int32 = 0
+      for column in first..<width {
+        let cell = row * width + column
+        let skipped = max(0, left + (isGap ? Self.gapExtension : Self.gapStart))
+        var (taken, run): (Int32, Int32) = (0, 0)
+        if text[start + column] & mask == letters[row] {
+          let diagonal = cell - width - 1
+          let before = row > 0 ? (scratch.scores[diagonal], scratch.runs[diagonal]) : nil
+          (taken, run) = take(text, start + column, after: before, against: skipped)
+        }
+        isGap = row == 0 ? run == 0 : taken < skipped
+        left = row == 0 && run > 0 ? taken : max(taken, skipped)
+        scratch.scores[cell] = left
+        scratch.runs[cell] = run
+        guard row == letters.count - 1, left > best.score else { continue }
+        best = (left, column)
+        // A single letter at the beginning of a word is good enough.
+        if row == 0, left >= Self.match + Self.boundary * Self.firstFactor { break }
+      }
+    }
+    if scratch.findsPositions { trace(from: best.column, start, width, &scratch) }
+    return Int(best.score)
+  }
+
+  /// The score with a letter at a place where it fits, after that of the letter before, and the length of the run that
+  /// it ends; no run if the letter is better left for a later place.
+  private func take(
+    _ text: UnsafeBufferPointer<UInt32>, _ index: Int, after before: (score: Int32, run: Int32)?,
+    against skipped: Int32
+  ) -> (score: Int32, run: Int32) {
+    let own = bonus(text, index)
+    guard let before else { return (Self.match + own * Self.firstFactor, 1) }
+    let score = before.score + Self.match
+    var run = before.run + 1
+    var bonus = own
+    if run > 1 {
+      let first = self.bonus(text, index - Int(run) + 1)
+      if own >= Self.boundary, own > first {
+        run = 1
+      } else {
+        bonus = max(own, Self.consecutive, first)
+      }
+    }
+    return score + bonus < skipped ? (score + own, 0) : (score + bonus, run)
+  }
+
+  private func trace(
+    from column: Int, _ start: Int, _ width: Int, _ scratch: inout FuzzyScratch
+  ) {
+    var (row, column) = (letters.count - 1, column)
+    var prefersMatch = true
+    while column >= 0 {
+      let first = scratch.first[row] - start
+      let cell = row * width + column
+      let score = scratch.scores[cell]
+      let diagonal = row > 0 && column > 0 && column >= first ? scratch.scores[cell - width - 1] : 0
+      let left = column > first ? scratch.scores[cell - 1] : 0
+      let isMatch = score > diagonal && (score > left || score == left && prefersMatch)
+      if isMatch {
+        scratch.positions.append(start + column)
+        if row == 0 { return }
+      }
+      let below = cell + width + 1
+      prefersMatch =
+        scratch.runs[cell] > 1
+        || row + 1 < letters.count && column + 1 < width && scratch.runs[below] > 0
+      if isMatch { row -= 1 }
+      column -= 1
+    }
+  }
+
+  // MARK: - A match in linear time
+
+  /// The score of the first match, from its last possible beginning on.
+  private func shortest(
+    in text: UnsafeBufferPointer<UInt32>, endingAt end: Int, _ scratch: inout FuzzyScratch
+  ) -> Int {
+    var start = end
+    for letter in letters.reversed() {
+      repeat { start -= 1 } while text[start] & mask != letter
+    }
+    var (score, run, firstBonus): (Int32, Int32, Int32) = (0, 0, 0)
+    var isGap = false
+    var row = 0
+    for index in start..<end {
+      guard row < letters.count, text[index] & mask == letters[row] else {
+        score += isGap ? Self.gapExtension : Self.gapStart
+        (isGap, run, firstBonus) = (true, 0, 0)
+        continue
+      }
+      var bonus = bonus(text, index)
+      if run == 0 || bonus >= Self.boundary && bonus > firstBonus { firstBonus = bonus }
+      if run > 0 { bonus = max(bonus, firstBonus, Self.consecutive) }
+      score += Self.match + bonus * (row == 0 ? Self.firstFactor : 1)
+      if scratch.findsPositions { scratch.positions.append(index) }
+      (isGap, run, row) = (false, run + 1, row + 1)
+    }
+    return Int(max(0, score))
+  }
+}

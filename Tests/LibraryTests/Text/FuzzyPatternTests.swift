@@ -1,0 +1,94 @@
+import AggregatorText
+import Testing
+
+@Suite struct FuzzyPatternTests {
+  /// The points of fzf: https://github.com/junegunn/fzf, `src/algo/algo.go`.
+  private static let (match, gap, more) = (16, -3, -1)
+  private static let (boundary, white, delimiter, camel, run) = (8, 10, 9, 7, 4)
+
+  /// Texts, typed words, the first and the last character that match, and the score that fzf documents.
+  static let examples: [(text: String, typed: String, from: Int, to: Int, score: Int)] = [
+    ("fooBarbaz1", "obz", 2, 8, match * 3 + camel + gap + more * 3),
+    ("foo bar baz", "fbb", 0, 8, match * 3 + white * 2 + white * 2 + 2 * gap + 4 * more),
+    ("/AutomatorDocument.icns", "rdoc", 9, 12, match * 4 + camel + run * 2),
+    ("/man1/zshcompctl.1", "zshc", 6, 9, match * 4 + delimiter * 2 + delimiter * 3),
+    (
+      "/.oh-my-zsh/cache", "zshc", 8, 12,
+      match * 4 + boundary * 2 + boundary * 2 + gap + delimiter
+    ),
+    ("ab0123 456", "12356", 3, 9, match * 5 + run * 3 + gap + more),
+    ("abc123 456", "12356", 3, 9, match * 5 + camel * 2 + camel * 2 + run + gap + more),
+    ("foo/bar/baz", "fbb", 0, 8, match * 3 + white * 2 + delimiter * 2 + 2 * gap + 4 * more),
+    ("fooBarBaz", "fbb", 0, 6, match * 3 + white * 2 + camel * 2 + 2 * gap + 2 * more),
+    ("foo barbaz", "fbb", 0, 7, match * 3 + white * 2 + white + gap * 2 + more * 3),
+    ("fooBar Baz", "foob", 0, 3, match * 4 + white * 2 + white * 3),
+    ("xFoo-Bar Baz", "foo-b", 1, 5, match * 5 + camel * 2 + camel * 2 + boundary + boundary),
+    ("fooBarbaz", "oBz", 2, 8, match * 3 + camel + gap + more * 3),
+    ("foo-bar", "o-ba", 2, 5, match * 4 + boundary * 3),
+    ("Danço", "danco", 0, 4, match * 5 + white * 2 + white * 4),
+  ]
+
+  @Test(arguments: examples)
+  func `scores are those of fzf`(text: String, typed: String, from: Int, to: Int, score: Int) throws
+  {
+    let found = try #require(FuzzyPattern(typed).match(in: FuzzyText(text)))
+    #expect(found.score == score)
+    #expect(found.characters.min() == from)
+    #expect(found.characters.max() == to)
+    #expect(found.characters.count == typed.count)
+  }
+
+  private func order(_ texts: [String], _ typed: String) -> [String] {
+    var list = FuzzyList()
+    for text in texts { list.append(text) }
+    return (list.matches(of: FuzzyPattern(typed)) { false } ?? []).map { texts[$0] }
+  }
+
+  @Test(arguments: [
+    // A run before single letters.
+    ("man", ["xmanx", "xmxaxn", "m-a-n-x"], ["m-a-n-x", "xmanx", "xmxaxn"]),
+    ("spi", ["Vespiary", "Spider-Man", "S. P. I."], ["Spider-Man", "S. P. I.", "Vespiary"]),
+    // The beginnings of words, of camelCase, and after separators.
+    ("dd", ["Maddox", "Daredevil", "Doom Doctor"], ["Doom Doctor", "Daredevil", "Maddox"]),
+    ("sb", ["crossbow", "SpiderBoy", "silver_bird"], ["SpiderBoy", "silver_bird", "crossbow"]),
+    // The shorter, and then the earlier one.
+    ("hulk", ["Hulkling", "Hulk", "Red Hulk"], ["Hulk", "Hulkling", "Red Hulk"]),
+    ("hulk", ["Hulk one", "Hulk two"], ["Hulk one", "Hulk two"]),
+    // All words, in any order.
+    ("man spi", ["Spider-Man", "Man", "Spider"], ["Spider-Man"]),
+  ])
+  func `the best match comes first`(typed: String, texts: [String], expected: [String]) {
+    let found = order(texts, typed)
+    #expect(found == expected, "\(found)")
+  }
+
+  @Test(arguments: [
+    ("sorensen", "Sørensen", true), ("Sørensen", "sorensen", false), ("sørensen", "SORENSEN", true),
+    ("darkholme", "Darkhölme", true), ("strasse", "Straße", true), ("日本", "日本の英雄", true),
+    ("本日", "日本", false), ("spider", "SPIDER", true), ("Spider", "spider", false),
+    ("sPider", "Spider", false), ("Spider", "The Spider", true), ("e\u{301}", "É", true),
+    ("жук", "ЖУК", true), ("", "anything", true), ("  ", "anything", true), ("x", "", false),
+  ])
+  func `case, diacritics and scripts`(typed: String, text: String, matches: Bool) {
+    #expect((FuzzyPattern(typed).match(in: FuzzyText(text)) != nil) == matches)
+    #expect(order([text], typed).isEmpty != matches)
+  }
+
+  @Test func `the characters of a text with others than letters are found`() {
+    let found = FuzzyPattern("ba").match(in: FuzzyText("👨‍👩‍👧‍👦ßba"))
+    #expect(found?.characters == [2, 3])
+    #expect(FuzzyPattern("ss").match(in: FuzzyText("aßb"))?.characters == [1])
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a hostile text takes linear time, and what is cancelled ends`() {
+    let long = String(repeating: "a", count: 100_000)
+    var list = FuzzyList()
+    for _ in 0..<500 { list.append(long) }
+    #expect(list.matches(of: FuzzyPattern(long)) { false }?.count == 500)
+    #expect(
+      list.matches(of: FuzzyPattern(String(repeating: "a", count: 64))) { false }?.count == 500)
+    #expect(FuzzyPattern(long).match(in: FuzzyText(long))?.characters.count == 64)
+    #expect(list.matches(of: FuzzyPattern("a")) { true } == nil)
+  }
+}
