@@ -156,7 +156,8 @@ let package = Package(
     .library(
       "Browse",
       dependsOn: [
-        "AggregatorFiles", "AggregatorKit", "AggregatorQueries", "AggregatorTerminal",
+        "AggregatorArguments", "AggregatorFiles", "AggregatorKit", "AggregatorQueries",
+        "AggregatorTerminal",
         "CAggregatorTerminal",
       ]),
     // The commands that add, change, check and export sources.

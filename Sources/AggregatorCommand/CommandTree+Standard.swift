@@ -1,4 +1,5 @@
 import AggregatorArguments
+import AggregatorBrowse
 package import AggregatorKit
 import AggregatorQueries
 package import AggregatorSavedQueries
@@ -100,6 +101,7 @@ extension Plugin {
     case .next: nextCommand
     case .search: searchCommand
     case .show: showCommand
+    case .pick: pickCommand
     case .sync: syncCommand
     case .diff: diffCommand
     case .delete: deleteCommand

@@ -13,11 +13,16 @@ final class BrowseSession: Sendable {
     "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?1000h\u{1B}[?1006h\u{1B}[?2004h\u{1B}[2J"
   private static let leave: StaticString =
     "\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?7h\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
+  /// The same after ``ScreenWriter/kittyRemoval``.
+  private static let leaveKitty: StaticString =
+    "\u{1B}[?2026l\u{1B}_Ga=d,d=A,q=2\u{1B}\\\u{1B}[?2004l\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?7h\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
 
   /// The time after which an escape is a key of its own, in milliseconds.
   private static let escapeDelay: Int32 = 30
   /// Ages on the screen are renewed after this time, in milliseconds.
   private static let refreshInterval: Int32 = 20_000
+  /// The same while a pause is counted down.
+  private static let countdownInterval: Int32 = 500
   /// The time between two looks whether the program is in the foreground, in milliseconds.
   private static let backgroundInterval: Int32 = 250
   /// Terminals refuse to copy more.
@@ -27,11 +32,14 @@ final class BrowseSession: Sendable {
   private let now: @Sendable () -> Date
   private let wake: Pipe
   private let held: TemporaryFile
-  private let output = Output(descriptor: STDOUT_FILENO, named: "the terminal")
+  private let device: BrowseDevice
+  private let leaving: StaticString
+  private let output: Output
   private let events = Mutex<[BrowseEvent]>([])
   /// Held while drawing, so that nothing is drawn after the terminal was restored.
   private let drawing = Mutex(())
   private let result = Mutex<Result<Void, CommandError>?>(nil)
+  private let choice = Mutex<[String]?>(nil)
 
   /// A pipe of which no end blocks.
   private struct Pipe: ~Copyable {
@@ -52,8 +60,14 @@ final class BrowseSession: Sendable {
     }
   }
 
-  init(_ theme: Theme, now: @escaping @Sendable () -> Date) throws(CommandError) {
+  /// - Parameter hasKitty: True if pictures may be those of kitty's protocol.
+  init(
+    _ theme: Theme, on device: BrowseDevice, hasKitty: Bool, now: @escaping @Sendable () -> Date
+  ) throws(CommandError) {
     self.theme = theme
+    self.device = device
+    leaving = hasKitty ? Self.leaveKitty : Self.leave
+    output = Output(descriptor: device.output, named: "the terminal")
     self.now = now
     wake = try Pipe()
     held = try TemporaryFile()
@@ -61,6 +75,9 @@ final class BrowseSession: Sendable {
 
   /// The reason for which the terminal was lost.
   var failure: Result<Void, CommandError>? { result.withLock(\.self) }
+
+  /// The IDs that the person has picked; `nil` if they have left.
+  var picked: [String]? { choice.withLock(\.self) }
 
   func post(_ event: BrowseEvent) {
     let isFirst = events.withLock { events in
@@ -75,8 +92,9 @@ final class BrowseSession: Sendable {
   /// Shows a state until the person leaves or the terminal is gone.
   func run(_ state: BrowseState, perform: @escaping (BrowseEffect) -> Void) {
     var loop = Loop(state: state, perform: perform)
+    cterminal_use(device.input, device.output, device.keepsKeys)
     let isTaken = Self.enter.withUTF8Buffer { enter in
-      Self.leave.withUTF8Buffer { leave in
+      leaving.withUTF8Buffer { leave in
         // Static strings end with a zero and stay.
         enter.withMemoryRebound(to: CChar.self) { enter in
           leave.withMemoryRebound(to: CChar.self) { leave in
@@ -99,6 +117,7 @@ final class BrowseSession: Sendable {
       draw(&loop)
       wait(&loop)
     }
+    choice.withLock { $0 = loop.picked }
   }
 
   private struct Loop {
@@ -109,6 +128,7 @@ final class BrowseSession: Sendable {
     var cursor = ""
     var isOver = false
     var copied: [String] = []
+    var picked: [String]?
 
     init(state: BrowseState, perform: @escaping (BrowseEffect) -> Void) {
       self.state = state
@@ -119,6 +139,9 @@ final class BrowseSession: Sendable {
       for effect in state.handle(event) {
         switch effect {
         case .quit: isOver = true
+        case .pick(let ids):
+          picked = ids
+          isOver = true
         case .redraw: writer.reset()
         case .copy(let text): copied.append(text)
         default: perform(effect)
@@ -133,11 +156,12 @@ final class BrowseSession: Sendable {
 
   private func wait(_ loop: inout Loop) {
     var awaited = [
-      pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: device.input, events: Int16(POLLIN), revents: 0),
       pollfd(fd: wake.input.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     let isWaiting = loop.decoder.isWaiting
-    let count = poll(&awaited, 2, isWaiting ? Self.escapeDelay : Self.refreshInterval)
+    let interval = loop.state.isCounting ? Self.countdownInterval : Self.refreshInterval
+    let count = poll(&awaited, 2, isWaiting ? Self.escapeDelay : interval)
     loop.state.now = now()
     if count == 0, isWaiting {
       for input in loop.decoder.take([], isComplete: true) { loop.handle(.input(input)) }
@@ -154,7 +178,7 @@ final class BrowseSession: Sendable {
 
   private func takeKeys(_ loop: inout Loop) {
     var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = read(STDIN_FILENO, &bytes, bytes.count)
+    let count = read(device.input, &bytes, bytes.count)
     if count < 0, errno == EINTR || errno == EAGAIN { return }
     // The terminal is gone.
     guard count > 0 else {
@@ -195,7 +219,7 @@ final class BrowseSession: Sendable {
   }
 
   private func resize(_ loop: inout Loop) {
-    let size = Terminal.windowSize(of: STDOUT_FILENO)
+    let size = Terminal.windowSize(of: device.output)
     loop.writer.reset()
     loop.handle(
       .resized(

@@ -2,26 +2,46 @@ package import AggregatorKit
 package import AggregatorQueries
 package import AggregatorTerminal
 
-/// The full-screen browser of a terminal.
+/// The full-screen browser of a terminal, and the picker of records amid another command.
 package struct RecordBrowser {
   private let sources: [any BrowsedSource]
   private let plugins: [any Plugin]
   private let environment: PluginEnvironment
   private let context: CommandContext
+  private let session: BrowseSession
   private let hasPictures: Bool
+  private let isOffline: Bool
 
   /// Fails with code `usage` without a terminal, or on one that cannot be drawn on.
   package init(
     of plugins: [any Plugin], in environment: PluginEnvironment, _ context: CommandContext
   ) throws(CommandError) {
     try Self.requireTerminal(context)
+    try self.init(
+      of: plugins, in: environment, context, on: .standard,
+      isOffline: context.invocation.has(.offline))
+  }
+
+  init(
+    of plugins: [any Plugin], in environment: PluginEnvironment, _ context: CommandContext,
+    on device: BrowseDevice, isOffline: Bool
+  ) throws(CommandError) {
     self.plugins = plugins
     self.environment = environment
     self.context = context
-    let chafa = try? Chafa(context.invocation, context, requiredBy: "a picture", inCells: true)
+    self.isOffline = isOffline
+    let chafa = try? Chafa(
+      context.invocation, context, requiredBy: "a picture", using: device.output)
     hasPictures = chafa != nil
+    let session = try BrowseSession(
+      Theme(hasColor: context.hasColorOnTerminal, hasUTF8: context.terminal.hasUTF8), on: device,
+      hasKitty: chafa?.format == .kitty, now: environment.now)
+    self.session = session
     sources = try plugins.map { plugin throws(CommandError) in
-      try Self.source(of: plugin, environment, context, chafa)
+      var environment = environment
+      environment.observer = environment.observer.also(
+        Self.pauses(of: plugin.name, now: environment.now) { session.post($0) })
+      return try Self.source(of: plugin, environment, context, chafa)
     }
   }
 
@@ -30,6 +50,32 @@ package struct RecordBrowser {
     _ chafa: Chafa?
   ) throws(CommandError) -> any BrowsedSource {
     try BrowsedPlugin(plugin, in: environment, context, chafa: chafa)
+  }
+
+  /// Posts the waits for a rate limit, and the times before which a service is not asked again.
+  static func pauses(
+    of name: String, now: @escaping @Sendable () -> Date,
+    post: @escaping @Sendable (BrowseEvent) -> Void
+  ) -> @Sendable (Event) -> Void {
+    { event in
+      switch event {
+      case .waiting(let time, let reason):
+        let end = now().addingTimeInterval(time / .seconds(1))
+        post(.paused(name, Pause(until: end, "\(name): \(reason), waiting", isWait: true)))
+      case .sent: post(.paused(name, nil))
+      case .fellBack(let error), .failed(_, _, let error):
+        guard let time = error.retryAfter else { return }
+        let reason: String
+        switch error.code {
+        case .circuitOpen: reason = "the service failed repeatedly, paused for"
+        case .rateLimited: reason = "\(error.message), paused for"
+        default: return
+        }
+        let end = now().addingTimeInterval(time / .seconds(1))
+        post(.paused(name, Pause(until: end, "\(name): \(reason)", isWait: false)))
+      default: break
+      }
+    }
   }
 
   /// Fails with code `usage`.
@@ -55,26 +101,38 @@ package struct RecordBrowser {
   package func run(
     opening name: String?, _ change: (inout ListRequest) -> Void
   ) async throws -> ExitCode {
-    var state = BrowseState(
-      sources.map { .init($0.name, fields: $0.fields, syncPages: $0.isEndless ? 10 : nil) },
-      isOffline: context.invocation.has(.offline), hasPictures: hasPictures,
-      now: environment.now())
+    var state = state
     let first = state.start(name, change)
     try sources.first { $0.name == state.source.name }?.check(state.source.list.request)
-    let session = try BrowseSession(
-      Theme(hasColor: context.terminalLayout.style.isOn, hasUTF8: context.terminal.hasUTF8),
-      now: environment.now)
+    try await show(state, first)
+    return .success
+  }
+
+  /// The IDs of the records that the person picks; `nil` if they leave without one.
+  func pick(_ picking: BrowseState.Picking, matching query: String) async throws -> [String]? {
+    var state = state
+    let first = state.start(picking, matching: query)
+    try await show(state, first)
+    return session.picked
+  }
+
+  private var state: BrowseState {
+    BrowseState(
+      sources.map { .init($0.name, fields: $0.fields, syncPages: $0.isEndless ? 10 : nil) },
+      isOffline: isOffline, hasPictures: hasPictures, now: environment.now())
+  }
+
+  private func show(_ state: BrowseState, _ first: [BrowseEffect]) async throws {
     let runner = EffectRunner(sources, plugins, environment, context) { session.post($0) }
     // The loop has a thread of its own: reading and drawing wait for the terminal.
     let (effects, continuation) = AsyncStream<BrowseEffect>.makeStream()
     for effect in first { continuation.yield(effect) }
-    SystemThread.start { [state] in
+    SystemThread.start { [session] in
       session.run(state) { continuation.yield($0) }
       continuation.finish()
     }
     for await effect in effects { runner.perform(effect) }
     await runner.finish()
     try session.failure?.get()
-    return .success
   }
 }

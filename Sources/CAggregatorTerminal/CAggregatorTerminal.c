@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 static int wake = -1, held = -1, errors = -1;
+static int input = STDIN_FILENO, output = STDOUT_FILENO;
+static bool keeps_keys;
 static const char *enter_text, *leave_text;
 static size_t enter_size, leave_size;
 static struct termios shown, raw;
@@ -32,11 +34,11 @@ static void put(int descriptor, const char *text, size_t size) {
 
 bool cterminal_enter(void) {
   // In the background, tcsetattr would stop the process. A terminal that does not control it has no foreground.
-  pid_t foreground = tcgetpgrp(STDIN_FILENO);
+  pid_t foreground = tcgetpgrp(input);
   if (foreground >= 0 && foreground != getpgrp()) return false;
-  if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) != 0) return false;
+  if (tcsetattr(input, TCSANOW, &raw) != 0) return false;
   atomic_store(&is_entered, 1);
-  put(STDOUT_FILENO, enter_text, enter_size);
+  put(output, enter_text, enter_size);
   return true;
 }
 
@@ -44,8 +46,8 @@ bool cterminal_is_entered(void) { return atomic_load(&is_entered); }
 
 void cterminal_leave(void) {
   if (!atomic_exchange(&is_entered, 0)) return;
-  put(STDOUT_FILENO, leave_text, leave_size);
-  tcsetattr(STDIN_FILENO, TCSANOW, &shown);
+  put(output, leave_text, leave_size);
+  tcsetattr(input, TCSANOW, &shown);
 }
 
 /// Writes what standard error has said meanwhile.
@@ -113,8 +115,14 @@ static bool is_end(int number) {
   return is_crash(number) ? action.sa_handler != SIG_IGN : action.sa_handler == SIG_DFL;
 }
 
+void cterminal_use(int read_from, int write_to, bool keeps) {
+  input = read_from;
+  output = write_to;
+  keeps_keys = keeps;
+}
+
 bool cterminal_begin(int pipe, int file, const char *enter, const char *leave) {
-  if (tcgetattr(STDIN_FILENO, &shown) != 0) return false;
+  if (tcgetattr(input, &shown) != 0) return false;
   wake = pipe;
   enter_text = enter;
   enter_size = strlen(enter);
@@ -127,6 +135,9 @@ bool cterminal_begin(int pipe, int file, const char *enter, const char *leave) {
   raw.c_cflag |= CS8;
   raw.c_cc[VMIN] = 1;
   raw.c_cc[VTIME] = 0;
+  if (keeps_keys) {
+    raw.c_cc[VINTR] = raw.c_cc[VSUSP] = _POSIX_VDISABLE;
+  }
 
   held = file;
   if (isatty(STDERR_FILENO)) errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);

@@ -1,4 +1,5 @@
 import AggregatorArguments
+import AggregatorBrowse
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -6,10 +7,10 @@ import AggregatorTerminal
 extension Plugin {
   var deleteCommand: Command {
     Command(
-      "ID… | -", words: CompletionSource.severalIDs(of: name), options: [.yes, .dryRun],
+      "[ID… | -]", words: CompletionSource.severalIDs(of: name), options: [.yes, .dryRun],
       notes: [
         "Deleted records stay hidden until restored, whatever the service returns; the service is not "
-          + "changed. With - the IDs are read from standard input, one per line."
+          + "changed. With - the IDs are read from standard input, one per line. \(pickNote)"
       ],
       examples: [
         ("\(name) delete \(example.idArgument) --yes", "hide a record"),
@@ -20,7 +21,10 @@ extension Plugin {
   private func delete(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let texts = try invocation.ids(of: self)
+    guard let ids = try await invocation.ids(of: self, for: "delete", pickedIn: context) else {
+      return .interrupted
+    }
+    let texts = ids.uniqueIDs
     let environment = try context.localEnvironment()
     let store = try environment.requiredStore()
     let finder = RecordFinder(
@@ -88,7 +92,7 @@ extension Plugin {
         try invocation.refuseArguments()
         texts = nil
       } else {
-        texts = try invocation.ids(of: self)
+        texts = try invocation.ids(of: self, for: "restore", in: context).uniqueIDs
       }
       let environment = try context.localEnvironment()
       let records = recordStore(in: try environment.requiredStore())
@@ -166,34 +170,5 @@ private struct DeletionChoice<ID: RecordID> {
   var code: ExitCode {
     guard !unknown.isEmpty || !ambiguous.isEmpty else { return .success }
     return !ids.isEmpty ? .partial : hasInvalid || !ambiguous.isEmpty ? .usage : .notFound
-  }
-}
-
-extension Invocation {
-  private static let maxIDs = 100_000
-
-  /// The IDs in the arguments, or on standard input.
-  func ids(of plugin: some Plugin) throws(CommandError) -> [String] {
-    guard !arguments.isEmpty else {
-      throw CommandError.missingArgument("ID", hint: .command("\(plugin.name) search QUERY"))
-    }
-    guard arguments == ["-"] else { return arguments.uniqued }
-    var ids: [String] = []
-    while let line = readLine() {
-      let id = line.trimmed
-      if !id.isEmpty { ids.append(id) }
-      guard ids.count <= Self.maxIDs else {
-        throw CommandError(.usage, "more than \(Self.maxIDs) IDs; nothing was done")
-      }
-    }
-    guard !ids.isEmpty else { throw CommandError(.usage, "standard input contains no ID") }
-    return ids.uniqued
-  }
-}
-
-extension [String] {
-  fileprivate var uniqued: [String] {
-    var seen: Set<RecordKey> = []
-    return filter { seen.insert(RecordKey($0)).inserted }
   }
 }

@@ -1,4 +1,5 @@
 import AggregatorArguments
+import AggregatorBrowse
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -7,7 +8,7 @@ extension Plugin {
   var imageCommand: Command {
     let hasImages = layout.images != nil
     return Command(
-      "ID… | - | --all", words: CompletionSource.severalIDs(of: name),
+      "[ID… | - | --all]", words: CompletionSource.severalIDs(of: name),
       options: [
         .size, .outputFile, .all.with(about: "save the images of all records", in: .specific),
         .maxPages.with(about: "with --all, stop after N pages, 0 for no limit (default 25)"),
@@ -43,7 +44,10 @@ extension Plugin {
       for option in [Option.maxPages, .details] where invocation.has(option) {
         throw CommandError(.usage, "\(option.spelling) requires --all")
       }
-      let ids = try invocation.ids(of: self)
+      guard let chosen = try await invocation.ids(of: self, for: "image", pickedIn: context) else {
+        return .interrupted
+      }
+      let ids = chosen.uniqueIDs
       if invocation.text(.outputFile) == nil, context.terminal.isOutput {
         return try await showImages(ids, invocation, context)
       }

@@ -1,4 +1,5 @@
 import AggregatorArguments
+import AggregatorBrowse
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -6,28 +7,30 @@ import AggregatorTerminal
 extension Plugin {
   var showCommand: Command {
     Command(
-      "ID…", words: CompletionSource.severalIDs(of: name),
+      "[ID… | -]", words: CompletionSource.severalIDs(of: name),
       options: Option.lookup + Option.formatting + [.full] + pictureOptions,
       fields: fields,
       notes: [
         "An ID may also be a name, or the beginning of a name or an ID, if only one cached or bundled record "
           + "has it; a note says which. If none has it, the search of the service is asked once. Other verbs "
-          + "accept an ID, or the beginning of a UUID of four characters or more, and no names."
+          + "accept an ID, or the beginning of a UUID of four characters or more, and no names.",
+        "With - the IDs are read from standard input, one per line, of which the first column counts. \(pickNote)",
       ],
       examples: [
         ("\(name) show \(example.idArgument)", "show full details"),
         ("\(name) show \(example.idArgument) --json", "the same as JSON"),
+        ("\(name) show", "pick one of the list on the screen"),
       ], run: show)
   }
 
   private func show(_ invocation: Invocation, _ context: CommandContext) async throws -> ExitCode {
-    guard !invocation.arguments.isEmpty else {
-      throw CommandError.missingArgument("ID", hint: .command("\(name) show \(example.idArgument)"))
-    }
     let output = try OutputOptions(invocation, in: context)
     var listing = try output.listing("show", of: name, fields: fields, layout: layout)
     listing.shape = .cards
     let drawing = try drawing(invocation, output, context)
+    guard let texts = try await invocation.ids(of: self, for: "show", pickedIn: context) else {
+      return .interrupted
+    }
     let environment = try context.environment()
     environment.warnIfNoStore(context.diagnostics)
     let source = try SourceOptions(invocation).source(of: self, in: environment)
@@ -38,7 +41,7 @@ extension Plugin {
     var printer = RecordPrinter(listing, output, in: context, on: pictures?.card.textLayout)
     var outcome = ListingOutcome(of: self, at: environment.now())
     var failures = LookupFailures()
-    for text in invocation.arguments {
+    for text in texts {
       let found: LookupResult<Item>
       let note: String?
       do throws(SourceError) { (found, note) = try await finder.find(text) } catch {
@@ -59,37 +62,65 @@ extension Plugin {
 
   var openCommand: Command {
     Command(
-      "ID", words: CompletionSource.one(.ids(of: name)), options: [.printURL] + Option.lookup,
-      notes: layout.link == nil ? ["\(name) have no web pages."] : [],
+      "[ID | -]", words: CompletionSource.one(.ids(of: name)),
+      options: [.printURL] + Option.lookup,
+      notes: layout.link == nil
+        ? ["\(name) have no web pages."]
+        : [
+          "With - the IDs are read from standard input, one per line, \(maxOpened) at most. \(pickNote)"
+        ],
       examples: layout.link == nil
-        ? [] : [("\(name) open \(example.idArgument) --print-url", "print the URL")]
-    ) { invocation, context in
-      let id = try invocation.argument("ID")
-      guard let link = layout.link else {
-        throw CommandError(
-          .usage, "\(name) have no web pages",
-          hint: .command("\(name) show \(id.argument ?? "ID")"))
+        ? [] : [("\(name) open \(example.idArgument) --print-url", "print the URL")], run: open)
+  }
+
+  /// The note of a verb for which records can be picked.
+  var pickNote: String { "Without an ID, records are picked on the screen of a terminal." }
+
+  /// The most pages that are opened at once.
+  private var maxOpened: Int { 20 }
+
+  private func open(_ invocation: Invocation, _ context: CommandContext) async throws -> ExitCode {
+    try invocation.refuseArguments(after: 1)
+    guard let link = layout.link else {
+      throw CommandError(
+        .usage, "\(name) have no web pages",
+        hint: .command("\(name) show \(invocation.arguments.first?.argument ?? "ID")"))
+    }
+    let chosen = try await invocation.ids(
+      of: self, for: "open", pickedIn: context, takesSeveral: false)
+    guard let ids = chosen else { return .interrupted }
+    guard ids.count <= maxOpened else {
+      throw CommandError(.usage, "more than \(maxOpened) pages to open; nothing was opened")
+    }
+    let environment = try context.environment()
+    let source = try SourceOptions(invocation).source(of: self, in: environment)
+    let finder = RecordFinder(self, source, environment, mayGuess: !invocation.has(.quiet))
+    var outcome = ListingOutcome(of: self, at: environment.now())
+    var failures = LookupFailures()
+    var urls: [URL] = []
+    for id in ids {
+      do throws(SourceError) {
+        let found = try await finder.findByID(id)
+        guard let url = link(found.item)?.webAddress.flatMap({ URL(string: $0) }) else {
+          throw SourceError(.notFound, "\(noun.singular) \(found.item.id) has no web page")
+        }
+        outcome.add(found)
+        urls.append(url)
+      } catch {
+        failures.add(await finder.advising(error, about: id), of: id)
       }
-      let environment = try context.environment()
-      let source = try SourceOptions(invocation).source(of: self, in: environment)
-      let finder = RecordFinder(self, source, environment, mayGuess: !invocation.has(.quiet))
-      let found: LookupResult<Item>
-      do throws(SourceError) { found = try await finder.findByID(id) } catch {
-        throw CommandError(await finder.advising(error, about: id), of: self)
-      }
-      var outcome = ListingOutcome(of: self, at: environment.now())
-      outcome.add(found)
-      guard let url = link(found.item)?.webAddress.flatMap({ URL(string: $0) }) else {
-        throw CommandError(.notFound, "\(noun.singular) \(found.item.id) has no web page")
-      }
+    }
+    guard !urls.isEmpty else { return failures.report(of: self, to: context.diagnostics) }
+    for url in urls {
       if invocation.has(.printURL) {
         try context.output.write("\(url.absoluteString)\n")
       } else {
         try Browser.open(url, variables: context.variables)
       }
-      outcome.report(to: context.diagnostics)
-      return .success
     }
+    for error in failures.errors { outcome.fail(error) }
+    outcome.report(to: context.diagnostics)
+    return outcome.isPartial ? .partial : .success
   }
 
   var pictureOptions: [Option] { layout.images == nil ? [] : [.image] }

@@ -17,6 +17,8 @@ package protocol BrowsedSource: Sendable {
   func window(_ request: ListRequest, start: Int, count: Int) async throws -> BrowsedWindow
   /// The number of cached records that match a query.
   func count(_ request: ListRequest) async throws -> Int
+  /// Reads the records that a picker's query is matched with; `changed` gets true once all of them are read.
+  func index(_ changed: @Sendable (_ isComplete: Bool) -> Void) async throws
   func status() async throws -> SourceStatus
   /// Asks the chain for the records that match a query, all for an empty one.
   func refresh(_ query: String, isForced: Bool) async throws -> Refreshed?
@@ -38,6 +40,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   private let chafa: Chafa?
   private let lock: SyncLock
   private let walk = Walk()
+  private let fuzzy = FuzzyRecords()
 
   /// The positions of records of a list by their number, so that a part is read without those before it.
   private final class Walk: Sendable {
@@ -104,6 +107,9 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     _ request: ListRequest, start: Int, count: Int
   ) async throws -> BrowsedWindow {
     var outcome = ListingOutcome(of: plugin, at: environment.now())
+    if request.isFuzzy, request.query.nonBlank != nil {
+      return try await fuzzyWindow(request, start: start, count: count)
+    }
     let words = try request.query.nonBlank.map { try Query($0) }
     guard request.condition.isEmpty, request.order == nil else {
       return try await selected(request, start: start, count: count, words, outcome)
@@ -207,12 +213,16 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     return window
   }
 
+  private func cells(of record: P.Item) -> [String] {
+    columns.map { $0[record].cell.oneLine(atMost: 400) }
+  }
+
   private func row(_ record: P.Item) -> BrowsedRow {
     let id = record.id.description
     let label = plugin.label(of: record)
     var row = BrowsedRow(
       id: id, name: label.isEmpty ? id : label,
-      cells: columns.map { $0[record].cell.oneLine(atMost: 400) },
+      cells: cells(of: record),
       card: plugin.layout.cardFields(among: plugin.fields).compactMap { field in
         let value = field[record].cell
         return value.isEmpty ? nil : BrowsedRow.Line(field.label, value)
@@ -220,6 +230,62 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     row.hasImage = plugin.layout.images?(record, .small).isEmpty == false
     row.object = plugin.fields.object(of: record)
     return row
+  }
+
+  // MARK: - The queries of a picker
+
+  package func index(_ changed: @Sendable (_ isComplete: Bool) -> Void) async throws {
+    let local = try await plugin.localRecords(in: environment)
+    let isFirst = !fuzzy.isComplete
+    var content = FuzzyRecords.Content()
+    var request = PageRequest(limit: 1000)
+    // The first ones can be picked while the others are read.
+    var next = request.limit
+    repeat {
+      try Task.checkCancellation()
+      guard let page = try await Self.page(request, of: local.source) else { break }
+      for record in page.records {
+        let id = record.id.description
+        content.append(id, BrowsedRow.fuzzyText(id, cells(of: record).map(\.safeLine)))
+      }
+      request.cursor = page.next
+      guard isFirst, request.cursor != nil, content.ids.count >= next else { continue }
+      next *= 3
+      fuzzy.replace(content, isComplete: false)
+      changed(false)
+    } while request.cursor != nil
+    fuzzy.replace(content, isComplete: true)
+    changed(true)
+  }
+
+  /// `nil` if nothing is cached or bundled.
+  private static func page(
+    _ request: PageRequest, of source: any DataSource<P.Item>
+  ) async throws(SourceError) -> Page<P.Item>? {
+    do throws(SourceError) { return try await source.page(request) } catch .nothingCached {
+      return nil
+    }
+  }
+
+  private func fuzzyWindow(
+    _ request: ListRequest, start: Int, count: Int
+  ) async throws -> BrowsedWindow {
+    let (ids, total) = try fuzzy.matches(request.query, start..<start + count)
+    let local = try await plugin.localRecords(in: environment)
+    // That a record is not found in a store is no reason to look elsewhere.
+    let source: any DataSource<P.Item> = local.isCached ? local.source : plugin.bundled
+    var rows: [BrowsedRow] = []
+    for id in ids {
+      try Task.checkCancellation()
+      if let key = P.Item.ID(id), let record = try? await source.item(key).item {
+        rows.append(row(record))
+      } else {
+        // Another process has deleted it.
+        rows.append(BrowsedRow(id: id, name: id, cells: columns.map { _ in "" }, card: []))
+      }
+    }
+    return BrowsedWindow(
+      columns: columns.map { BrowsedColumn($0) }, rows: rows, total: total)
   }
 
   package func status() async throws -> SourceStatus {

@@ -10,6 +10,7 @@ package final class EffectRunner: Sendable {
     case status(String)
     case window(String)
     case count(String)
+    case index(String)
     case refresh(String)
     case record
     case picture
@@ -66,6 +67,14 @@ package final class EffectRunner: Sendable {
       run(effect, in: .count(request.source), of: request.source) { source, post in
         post(.counted(request, try await source.count(request)))
       }
+    case .index(let name):
+      run(effect, in: .index(name), of: name) { source, post in
+        do { try await source.index { post(.indexed(name, isComplete: $0)) } } catch {
+          // No more will come.
+          if !Task.isCancelled { post(.indexed(name, isComplete: true)) }
+          throw error
+        }
+      }
     case .refresh(let name, let query, let isForced):
       run(effect, in: .refresh(name), of: name) { [self] source, post in
         try await refresh(source, query, isForced, post)
@@ -101,7 +110,7 @@ package final class EffectRunner: Sendable {
         with: Task { [self] in
           post(.answered(text, await Self.result { try await answer(to: text) }))
         })
-    case .copy, .redraw, .quit: break
+    case .copy, .redraw, .pick, .quit: break
     }
   }
 

@@ -1,3 +1,4 @@
+package import AggregatorKit
 package import AggregatorQueries
 package import AggregatorTerminal
 
@@ -11,6 +12,10 @@ package enum BrowseEvent: Sendable {
   case counted(ListRequest, Int)
   /// The end of a refresh; `nil` if the service was not asked.
   case refreshed(String, Result<Refreshed?, BrowseFailure>)
+  /// The records of a source can be matched with a picker's query, or more of them than before.
+  case indexed(String, isComplete: Bool)
+  /// A pause before requests of a source; `nil` at the end of one.
+  case paused(String, Pause?)
   /// A record with its details.
   case record(source: String, BrowsedRow)
   /// `nil` if there is no picture.
@@ -31,6 +36,8 @@ package enum BrowseEffect: Hashable, Sendable {
   /// Asks the service: for the list, or for the records that match a query.
   case refresh(String, query: String, isForced: Bool)
   case record(source: String, id: String)
+  /// Reads the records that a picker's query is matched with.
+  case index(String)
   case picture(PictureRequest)
   case delete(Deletion)
   case restore(Deletion)
@@ -40,6 +47,8 @@ package enum BrowseEffect: Hashable, Sendable {
   case copy(String)
   case query(String)
   case redraw
+  /// Leaves with these IDs.
+  case pick([String])
   case quit
 }
 
@@ -52,6 +61,21 @@ package struct Refreshed: Sendable {
   package init(_ badge: OriginBadge, count: Int) {
     self.badge = badge
     self.count = count
+  }
+}
+
+/// A time before which a service is sent no request.
+package struct Pause: Hashable, Sendable {
+  package var end: Date
+  /// What the remaining time follows.
+  package var text: String
+  /// True if a request waits for the end.
+  package var isWait: Bool
+
+  package init(until end: Date, _ text: String, isWait: Bool) {
+    self.end = end
+    self.text = text
+    self.isWait = isWait
   }
 }
 

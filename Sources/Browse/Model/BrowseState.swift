@@ -20,6 +20,9 @@ package struct BrowseState: Sendable {
     package var hasAsked = false
     /// The progress of a running sync.
     package var sync: String?
+    package var pause: Pause?
+    /// True while the records that a picker's query is matched with are being read.
+    package var isIndexing = false
 
     /// The origin of the list, and why it is not live.
     package var badge: OriginBadge? {
@@ -39,7 +42,18 @@ package struct BrowseState: Sendable {
 
   package enum Pane: Sendable { case sources, list, card }
 
-  package enum Prompt: Hashable, Sendable { case filter, condition, query }
+  package enum Prompt: Hashable, Sendable { case filter, condition, query, pick }
+
+  /// A choice of records of one source, amid another command.
+  package struct Picking: Sendable {
+    package let takesSeveral: Bool
+    /// The IDs of the records that are marked, in the order of marking.
+    package var marked: [String] = []
+    /// Keys that were typed ahead of the rows of their query.
+    fileprivate var waiting: [Key] = []
+
+    package init(takesSeveral: Bool) { self.takesSeveral = takesSeveral }
+  }
 
   package enum Overlay: Hashable, Sendable {
     case help(top: Int)
@@ -58,6 +72,8 @@ package struct BrowseState: Sendable {
   /// True if the card has the place of the list.
   package private(set) var isCardOpen = false
   package private(set) var cardTop = 0
+  /// `nil` for the browser itself.
+  package private(set) var picking: Picking?
   package private(set) var pictures: [PictureRequest: Picture?] = [:]
   package private(set) var width = 80
   package private(set) var height = 24
@@ -91,6 +107,15 @@ package struct BrowseState: Sendable {
     return sources.map { .status($0.name) } + settled()
   }
 
+  /// Opens the only source as a picker, with a query that may be empty.
+  package mutating func start(_ picking: Picking, matching query: String) -> [BrowseEffect] {
+    self.picking = picking
+    prompt = (.pick, LineInput(query))
+    sources[opened].list.ask { ($0.isFuzzy, $0.query) = (true, query) }
+    sources[opened].isIndexing = true
+    return [.index(source.name)] + settled()
+  }
+
   package var source: Source { sources[opened] }
 
   package var list: ListState { answer ?? source.list }
@@ -98,6 +123,12 @@ package struct BrowseState: Sendable {
   package var layout: BrowseLayout { BrowseLayout(self) }
 
   package var canUndo: Bool { !deletions.isEmpty }
+
+  /// The pause of the source that has not ended.
+  package var pause: Pause? { source.pause.flatMap { $0.end > now ? $0 : nil } }
+
+  /// True if the screen changes with the time.
+  package var isCounting: Bool { pause != nil }
 
   /// The request of the picture of the selected record, in the size that there is room for.
   package var picture: PictureRequest? {
@@ -115,7 +146,12 @@ package struct BrowseState: Sendable {
     var effects: [BrowseEffect] = []
     switch event {
     case .input(let input): effects = take(input)
-    case .resized(let width, let height): (self.width, self.height) = (width, height)
+    case .resized(let width, let height):
+      (self.width, self.height) = (width, height)
+      // A cell may have another number of pixels now.
+      for (request, picture) in pictures where picture.map({ $0.format != .symbols }) ?? false {
+        pictures[request] = nil
+      }
     case .status(let name, let status): change(name) { $0.status = status }
     case .window(let request, let start, let result):
       change(request.source) { _ = $0.list.take(result, of: request, at: start) }
@@ -126,6 +162,8 @@ package struct BrowseState: Sendable {
     case .counted(let request, let count):
       change(request.source) { $0.list.take(count: count, of: request) }
     case .refreshed(let name, let result): effects = refreshed(name, result)
+    case .indexed(let name, let isComplete): effects = indexed(name, isComplete)
+    case .paused(let name, let pause): paused(name, pause)
     case .record(let name, let row): change(name) { $0.list.replace(row) }
     case .picture(let request, let picture): keep(picture, request)
     case .deleted(let deletion):
@@ -144,7 +182,7 @@ package struct BrowseState: Sendable {
     case .answered(let query, let result): answered(query, result)
     case .notice(let notice): self.notice = notice
     }
-    return effects + settled()
+    return effects + takeWaitingKeys() + settled()
   }
 
   /// The rows and the picture that are missing now.
@@ -187,9 +225,27 @@ package struct BrowseState: Sendable {
       change(name) { $0.hasAsked = $0.refreshed != nil }
       return []
     case .success(let refreshed?): change(name) { $0.refreshed = refreshed }
-    case .failure(let failure): notice = Notice(.error, "\(name): \(failure.message)")
+    case .failure(let failure):
+      // A pause says why, and how long.
+      if pause == nil { notice = Notice(.error, "\(name): \(failure.message)") }
     }
-    return reload(name)
+    guard picking != nil else { return reload(name) }
+    return reload(name) + [.index(name)]
+  }
+
+  private mutating func indexed(_ name: String, _ isComplete: Bool) -> [BrowseEffect] {
+    change(name) { source in
+      if isComplete { source.isIndexing = false }
+      if !source.list.request.query.isEmpty { source.list.reload() }
+    }
+    return []
+  }
+
+  private mutating func paused(_ name: String, _ pause: Pause?) {
+    change(name) { source in
+      // The end of a wait is not that of a refusal.
+      if pause != nil || source.pause?.isWait == true { source.pause = pause }
+    }
   }
 
   private mutating func keep(_ picture: Picture?, _ request: PictureRequest) {
@@ -217,6 +273,7 @@ package struct BrowseState: Sendable {
 
   private mutating func take(_ input: Input) -> [BrowseEffect] {
     switch input {
+    case .key(let key) where picking != nil: return takeInPicker(key)
     case .key(let key):
       if overlay != nil { return takeInOverlay(key) }
       if prompt != nil { return takeInPrompt(key) }
@@ -354,7 +411,8 @@ package struct BrowseState: Sendable {
   }
 
   private mutating func typed() -> [BrowseEffect] {
-    guard let (kind, line) = prompt, kind == .filter else { return [] }
+    guard let (kind, line) = prompt, kind == .filter || kind == .pick else { return [] }
+    cardTop = 0
     sources[opened].list.ask { $0.query = line.text }
     return []
   }
@@ -375,7 +433,91 @@ package struct BrowseState: Sendable {
       guard text.nonBlank != nil else { return [] }
       (lastQuery, isAnswering) = (text, true)
       return [.query(text)]
+    case .pick: return []
     }
+  }
+
+  // MARK: - The picker
+
+  /// The keys that leave the picker at once.
+  private static let leaving: Set<Key> = [
+    .escape, .control("c"), .control("g"), .control("q"),
+  ]
+  private static let maxWaiting = 1000
+
+  private mutating func takeInPicker(_ key: Key) -> [BrowseEffect] {
+    if Self.leaving.contains(key) { return [.quit] }
+    guard let picking, picking.waiting.count < Self.maxWaiting else { return [] }
+    guard picking.waiting.isEmpty, !mustWait(key) else {
+      self.picking?.waiting.append(key)
+      return []
+    }
+    return takePicking(key)
+  }
+
+  /// True if a key is about rows that are not there yet: those on the screen are of an earlier query.
+  private func mustWait(_ key: Key) -> Bool {
+    switch key {
+    case .enter, .tab, .backTab, .up, .down, .control("p"), .control("k"), .control("n"):
+      !list.answersQuery || list.count == 0 && source.isIndexing
+    default: false
+    }
+  }
+
+  private mutating func takeWaitingKeys() -> [BrowseEffect] {
+    var effects: [BrowseEffect] = []
+    while let key = picking?.waiting.first, !mustWait(key) {
+      picking?.waiting.removeFirst()
+      effects += takePicking(key)
+    }
+    return effects
+  }
+
+  /// The keys are those of fzf.
+  private mutating func takePicking(_ key: Key) -> [BrowseEffect] {
+    switch key {
+    case .enter: return pick()
+    case .up, .control("p"), .control("k"): return move(by: -1)
+    case .down, .control("n"): return move(by: 1)
+    case .pageUp, .pageDown: return takeMovement(key) ?? []
+    case .tab: return mark(andMoveBy: 1)
+    case .backTab: return mark(andMoveBy: -1)
+    case .control("r"): return askService()
+    case .control("l"): return [.redraw]
+    default:
+      notice = nil
+      let before = prompt?.line.text
+      guard prompt?.line.take(key) == true, prompt?.line.text != before else { return [] }
+      return typed()
+    }
+  }
+
+  /// The marked records, or else the selected one.
+  private func pick() -> [BrowseEffect] {
+    if let marked = picking?.marked, !marked.isEmpty { return [.pick(marked)] }
+    return list.selected.map { [.pick([$0.id])] } ?? []
+  }
+
+  private mutating func mark(andMoveBy step: Int) -> [BrowseEffect] {
+    guard picking?.takesSeveral == true, let id = list.selected?.id else { return [] }
+    if let index = picking?.marked.firstIndex(of: id) {
+      picking?.marked.remove(at: index)
+    } else {
+      picking?.marked.append(id)
+    }
+    return move(by: step)
+  }
+
+  /// Asks the service for the records that match what is typed.
+  private mutating func askService() -> [BrowseEffect] {
+    guard !isOffline else {
+      notice = Notice(.warning, "Offline: no service is asked")
+      return []
+    }
+    sources[opened].isRefreshing = true
+    return [
+      .refresh(source.name, query: prompt?.line.text ?? "", isForced: list.request.query.isEmpty)
+    ]
   }
 
   // MARK: - Over the list
@@ -469,7 +611,7 @@ package struct BrowseState: Sendable {
   // MARK: - The mouse
 
   private mutating func click(_ column: Int, _ row: Int) -> [BrowseEffect] {
-    guard overlay == nil, prompt == nil else {
+    guard overlay == nil, prompt == nil || picking != nil else {
       (overlay, prompt) = (nil, nil)
       return []
     }
@@ -486,9 +628,9 @@ package struct BrowseState: Sendable {
       let index = list.top + row - area.row - 2
       guard row >= area.row + 2, index < list.count else { return [] }
       // A second click opens.
-      if index == list.selection { return openCard() }
+      if index == list.selection { return picking == nil ? openCard() : pick() }
       return move(by: index - list.selection)
-    } else if let area = layout.card, area.contains(column, row) {
+    } else if picking == nil, let area = layout.card, area.contains(column, row) {
       pane = .card
     }
     return []
@@ -502,7 +644,7 @@ package struct BrowseState: Sendable {
       ? .sources
       : layout.list?.contains(column, row) == true
         ? .list : layout.card?.contains(column, row) == true ? .card : nil
-    guard let pointed, prompt == nil || pointed == .list else { return [] }
+    guard let pointed, prompt == nil || pointed == .list || picking != nil else { return [] }
     let before = pane
     pane = pointed
     defer { if pointed == .card { pane = before } }

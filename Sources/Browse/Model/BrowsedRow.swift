@@ -25,6 +25,14 @@ package struct BrowsedRow: Hashable, Sendable {
   package var hasImage = false
   package var object = JSON.null
 
+  /// What a picker's query is matched with.
+  package var fuzzyText: String { Self.fuzzyText(id, cells) }
+
+  /// The cells, separated by tabs, and the ID unless it is one of them.
+  static func fuzzyText(_ id: String, _ cells: [String]) -> String {
+    (cells.contains(id) ? cells : cells + [id]).joined(separator: "\t")
+  }
+
   package init(
     id: String, name: String, cells: [String], card: [Line], link: String? = nil
   ) {
@@ -75,6 +83,8 @@ package struct ListRequest: Hashable, Sendable {
   package var condition = ""
   /// As for `--sort`.
   package var order: String?
+  /// True if the query is that of a picker: its letters match in their order, and the best match comes first.
+  package var isFuzzy = false
   /// Counts the times at which it was read anew.
   package var version = 0
 

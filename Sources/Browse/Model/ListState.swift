@@ -25,6 +25,7 @@ package struct ListState: Sendable {
   private var rows: [Int: BrowsedRow] = [:]
   /// The version of the request that the rows answer.
   private var version = -1
+  private var answeredQuery: String?
   private var pending: Int?
   /// The parts that were read, also those with fewer rows than expected.
   private var answered: Set<Int> = []
@@ -51,6 +52,9 @@ package struct ListState: Sendable {
 
   package var isLoading: Bool { pending != nil }
 
+  /// False while the rows are those of an earlier query.
+  package var answersQuery: Bool { answeredQuery == request.query }
+
   /// Another query, condition or order, from its start.
   package mutating func ask(_ change: (inout ListRequest) -> Void) {
     let old = request
@@ -62,11 +66,13 @@ package struct ListState: Sendable {
 
   /// Reads the list anew; the rows stay until others arrive.
   ///
+  /// The best match of a picker stays at the top, whatever record it is.
+  ///
   /// - Parameter id: The record to select; `nil` for the one that is selected.
   package mutating func reload(selecting id: String? = nil) {
     request.version += 1
     (pending, failure) = (nil, nil)
-    selectedID = id ?? selected?.id
+    selectedID = id ?? (request.isFuzzy && selection == 0 ? nil : selected?.id)
   }
 
   package mutating func move(by count: Int) { select(selection + count) }
@@ -108,6 +114,7 @@ package struct ListState: Sendable {
   ) -> Bool {
     guard request == self.request else { return false }
     pending = nil
+    answeredQuery = request.query
     switch result {
     case .success(let window):
       failure = nil
@@ -122,7 +129,9 @@ package struct ListState: Sendable {
 
   private mutating func take(_ window: BrowsedWindow, at start: Int) -> Bool {
     if version != request.version {
-      (rows, answered, total, badge, extent) = ([:], [], nil, nil, 0)
+      (rows, answered, total, extent) = ([:], [], nil, 0)
+      // Matches are those of the records that the badge is about.
+      if !request.isFuzzy { badge = nil }
       version = request.version
     }
     hasRows = true

@@ -50,9 +50,17 @@ package struct Screen: Equatable, Sendable {
     static let blank = Cell(character: " ")
   }
 
+  /// A picture of pixels, over cells that are blank.
+  package struct Pixels: Hashable, Sendable {
+    let picture: Picture
+    /// No larger than its place.
+    let area: Area
+  }
+
   package let width: Int
   package let height: Int
   private(set) var cells: [Cell]
+  private(set) var pixels: Pixels?
 
   package init(width: Int, height: Int) {
     self.width = max(1, width)
@@ -121,8 +129,19 @@ package struct Screen: Equatable, Sendable {
     }
   }
 
-  /// Draws a picture of block elements, whose lines contain SGR sequences and nothing else.
+  /// Draws a picture at the beginning of an area, unless it is larger.
   mutating func draw(_ picture: Picture, in area: Area) {
+    let size = picture.size
+    guard picture.format != .symbols else { return draw(symbols: picture, in: area) }
+    guard size.columns <= area.width, size.rows <= area.height, area.endColumn <= width,
+      area.endRow < height
+    else { return }
+    pixels = Pixels(
+      picture: picture, area: Area(area.column, area.row, size.columns, size.rows))
+  }
+
+  /// Draws a picture of block elements, whose lines contain SGR sequences and nothing else.
+  private mutating func draw(symbols picture: Picture, in area: Area) {
     for (index, line) in picture.lines.prefix(area.height).enumerated() {
       var style = CellStyle.plain
       var column = area.column
@@ -138,6 +157,15 @@ package struct Screen: Equatable, Sendable {
         }
         if 0..<height ~= area.row + index { put(character, 1, at: column, area.row + index, style) }
         column += 1
+      }
+    }
+  }
+
+  /// Makes the cells of an area differ from any other, because the terminal may show something else there.
+  mutating func forget(_ area: Area) {
+    for row in (area.row..<area.endRow).clamped(to: 0..<height) {
+      for column in (area.column..<area.endColumn).clamped(to: 0..<width) {
+        cells[row * width + column] = Cell(character: nil, style: CellStyle(codes: "?"))
       }
     }
   }

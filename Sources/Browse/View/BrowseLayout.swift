@@ -29,7 +29,7 @@ package struct BrowseLayout: Hashable, Sendable {
     notice = height >= 8 ? Area(0, height - 2, width, 1) : nil
     hasLabels = height >= 8
     var rest = Area(0, 0, width, height - (notice == nil ? 1 : 2))
-    if width >= 60 {
+    if width >= 60, state.picking == nil {
       let part = width >= 120 ? Self.sourcesWidth + 8 : Self.sourcesWidth
       sources = Area(0, 0, part, rest.height)
       dividers.append(Area(part, 0, 1, rest.height))

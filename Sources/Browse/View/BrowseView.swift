@@ -18,6 +18,8 @@ package struct Theme: Hashable, Sendable {
   let heading = CellStyle(codes: Style.Role.heading.rawValue)
   let label = CellStyle(codes: Style.Role.label.rawValue)
   let selected = CellStyle(codes: "7")
+  /// What matches a filter.
+  let match = CellStyle(codes: "1;4")
   var id: CellStyle { color(.id) }
   var error: CellStyle { color(.error) }
   var warning: CellStyle { color(.warning) }
@@ -34,6 +36,13 @@ package struct Theme: Hashable, Sendable {
   var ascending: String { hasUTF8 ? "▲" : "^" }
   var descending: String { hasUTF8 ? "▼" : "v" }
   var separator: String { hasUTF8 ? " · " : " - " }
+}
+
+/// A text of which some characters match a filter.
+private struct MarkedText {
+  let text: String
+  /// The numbers of the characters.
+  var marks: Set<Int> = []
 }
 
 /// Draws a state; the same state always gives the same screen.
@@ -144,9 +153,12 @@ package struct BrowseView {
       } else {
         screen.put("…", at: area.column + 1, row, width: room, theme.label)
       }
-      guard index == list.selection else { continue }
-      screen.put(theme.marker, at: area.column, row, width: 1, theme.hint)
-      guard state.pane == .list else { continue }
+      let isMarked = list[index].map { state.picking?.marked.contains($0.id) == true } ?? false
+      if isMarked || index == list.selection {
+        let sign = isMarked ? theme.dot : theme.marker
+        screen.put(sign, at: area.column, row, width: 1, theme.hint)
+      }
+      guard index == list.selection, state.pane == .list else { continue }
       screen.add(theme.selected, to: Area(area.column, row, area.width, 1))
     }
     drawScrollBar(area, first, list)
@@ -166,9 +178,13 @@ package struct BrowseView {
   private var emptyWords: String {
     let list = state.list
     if let failure = list.failure { return failure }
-    if !list.hasRows || state.isAnswering { return "Reading…" }
+    if !list.hasRows || state.isAnswering || state.source.isIndexing { return "Reading…" }
     if state.answer != nil { return "No rows" }
     if state.source.isRefreshing { return "Fetching \(state.source.name)…" }
+    guard state.picking == nil else {
+      let remedy = state.isOffline ? "" : " Ctrl-R asks the service."
+      return "No \(state.source.name) match.\(remedy)"
+    }
     if !list.request.query.isEmpty || !list.request.condition.isEmpty {
       return "No \(state.source.name) match. Esc clears the filter."
     }
@@ -195,6 +211,10 @@ package struct BrowseView {
     }
     guard state.answer == nil else {
       return pieces + [("\(theme.separator)Esc goes back", theme.label)]
+    }
+    if let picking = state.picking {
+      let count = picking.marked.count
+      return count == 0 ? pieces : pieces + [(" (\(count) marked)", theme.hint)]
     }
     if !request.query.isEmpty { pieces.append((" /\(request.query.safeLine)", theme.hint)) }
     if !request.condition.isEmpty {
@@ -277,17 +297,59 @@ package struct BrowseView {
     in line: Area
   ) {
     guard !columns.isEmpty else {
-      screen.put(record.name, at: line.column, line.row, width: line.width)
+      put(marked(record.name), at: line.column, line.row, width: line.width)
       return
     }
+    let marks = fuzzyMarks(record)
     for column in columns {
       let text = record.cells[column.index].fitted(to: column.width)
       let isNumeric = list.columns[column.index].isNumeric
       let slack = isNumeric ? max(0, column.width - text.displayWidth) : 0
-      screen.put(
-        text, at: line.column + column.start + slack, line.row,
+      put(
+        marks.map { MarkedText(text: text, marks: $0[column.index]) } ?? marked(text),
+        at: line.column + column.start + slack, line.row,
         width: min(column.width - slack, line.width - column.start - slack),
         column.index == list.idColumn ? theme.id : .plain)
+    }
+  }
+
+  // MARK: - Matches
+
+  private var query: String { state.answer == nil ? state.list.request.query : "" }
+
+  /// A text with the words of the filter.
+  private func marked(_ text: String) -> MarkedText {
+    guard !query.isEmpty else { return MarkedText(text: text) }
+    return MarkedText(text: text, marks: Set(SearchedWords(query).ranges(in: text).joined()))
+  }
+
+  /// The characters of each cell of a record that match the query of a picker; `nil` in the browser.
+  private func fuzzyMarks(_ record: BrowsedRow) -> [Set<Int>]? {
+    guard state.picking != nil, !query.isEmpty else { return nil }
+    let text = FuzzyText(record.fuzzyText)
+    let matched = FuzzyPattern(query).match(in: text)?.characters ?? []
+    var start = 0
+    return record.cells.map { cell in
+      let count = cell.count
+      // After a cell is a tab.
+      defer { start += count + 1 }
+      return Set((0..<count).filter { matched.contains(start + $0) })
+    }
+  }
+
+  private mutating func put(
+    _ marked: MarkedText, at column: Int, _ row: Int, width: Int, _ style: CellStyle = .plain
+  ) {
+    let taken = screen.put(marked.text, at: column, row, width: width, style)
+    guard !marked.marks.isEmpty else { return }
+    var place = column
+    for (number, character) in marked.text.enumerated() {
+      let count = character.displayWidth
+      guard place + count <= column + taken else { return }
+      if marked.marks.contains(number) {
+        screen.add(theme.match, to: Area(place, row, count, 1))
+      }
+      place += count
     }
   }
 
@@ -298,11 +360,12 @@ package struct BrowseView {
     if let place = layout.picture, let request = state.picture,
       let picture = state.pictures[request] ?? nil
     {
-      screen.draw(picture, in: place)
+      // Some terminals draw pixels over text.
+      if picture.format == .symbols || state.overlay == nil { screen.draw(picture, in: place) }
     }
     let right = layout.picture?.column ?? area.endColumn
-    screen.put(
-      record.name, at: area.column + 1, area.row, width: right - area.column - 2,
+    put(
+      marked(record.name), at: area.column + 1, area.row, width: right - area.column - 2,
       state.pane == .card ? theme.heading.adding(theme.hint) : theme.heading)
     let lines = layout.cardLines(state)
     let room = max(0, area.height - 1)
@@ -312,7 +375,7 @@ package struct BrowseView {
       let end = (layout.picture.map { row < $0.endRow } ?? false) ? right - 1 : area.endColumn
       let start = area.column + 1
       screen.put(line.label, at: start, row, width: end - start, theme.label)
-      screen.put(line.text, at: start + line.margin, row, width: end - start - line.margin)
+      put(marked(line.text), at: start + line.margin, row, width: end - start - line.margin)
     }
     if lines.count - top > room {
       screen.put(
@@ -324,12 +387,23 @@ package struct BrowseView {
 
   private var message: Notice? {
     if let notice = state.notice { return notice }
-    if let progress = state.source.sync { return Notice(.note, progress) }
+    if let progress = state.source.sync {
+      return Notice(
+        .note, [progress, pauseText].compactMap(\.self).joined(separator: theme.separator))
+    }
+    if let pauseText { return Notice(.warning, pauseText) }
     if let warning = state.list.warnings.first { return Notice(.warning, warning) }
     guard state.answer == nil, let badge = state.source.badge, badge.kind != .live else {
       return nil
     }
     return badge.notes.first.map { Notice(.warning, $0) }
+  }
+
+  private var pauseText: String? {
+    state.pause.map { pause in
+      let seconds = pause.end.timeIntervalSince(state.now).rounded(.up)
+      return "\(pause.text) \(Duration.seconds(max(1, seconds)).text)"
+    }
   }
 
   private func style(of notice: Notice) -> CellStyle {
@@ -383,6 +457,7 @@ package struct BrowseView {
       case .filter: "/"
       case .condition: "where "
       case .query: ":"
+      case .pick: "> "
       }
     var column = area.column
     column += screen.put(label, at: column, area.row, width: area.width, theme.heading)
@@ -415,6 +490,10 @@ package struct BrowseView {
     case .condition:
       state.source.fields.first.map { "such as \($0.name)~text\(theme.separator)= != ~ < <= > >=" }
     case .query: "such as SELECT * FROM \(state.source.name)"
+    case .pick:
+      (["Enter picks"] + (state.picking?.takesSeveral == true ? ["Tab marks"] : [])
+        + (state.isOffline ? [] : ["Ctrl-R asks the service"]) + ["Esc leaves"])
+        .joined(separator: theme.separator)
     }
   }
 

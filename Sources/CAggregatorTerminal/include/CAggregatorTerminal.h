@@ -9,7 +9,13 @@
 /// What `cterminal_begin` writes to `wake` when a signal arrives: the size has changed, the program is to stop, or it goes on.
 enum { CTERMINAL_RESIZED = 'w', CTERMINAL_STOPPED = 't', CTERMINAL_CONTINUED = 'c' };
 
-/// Takes the terminal that is standard input and output, writes `enter`, and from then on restores it before any signal
+/// Chooses the descriptors of the terminal, before `cterminal_begin`; standard input and output otherwise.
+///
+/// With `keeps`, Ctrl-C and Ctrl-Z are keys: a signal would also end or stop the other programs of a pipe, or the shell that
+/// reads what this one prints.
+void cterminal_use(int read_from, int write_to, bool keeps);
+
+/// Takes the terminal, writes `enter`, and from then on restores it before any signal
 /// ends the process; false if it is none. The texts must stay in memory.
 ///
 /// `held` is a file for what the program writes to standard error meanwhile, if that is a terminal; it follows at the end.

@@ -13,7 +13,8 @@ package struct Chafa: Sendable {
   private let search: String
   private let graphics: TerminalGraphics
   private let limit: Duration
-  private let inCells: Bool
+  /// The terminal, if it is in use.
+  private let usedTerminal: Int32?
 
   /// More would take longer to decode than anyone waits, and more memory.
   private static let maxPixels = 64 << 20
@@ -30,19 +31,20 @@ package struct Chafa: Sendable {
   ///
   /// - Parameters:
   ///   - alternative: The words of the hint for those who do without it.
-  ///   - inCells: True to draw with characters, whatever else the terminal can show.
+  ///   - terminal: The terminal that will be in use while images are drawn; `nil` for standard output, which is not.
   package init(
     _ invocation: Invocation, _ context: CommandContext, requiredBy action: String,
-    or alternative: String = "", inCells: Bool = false
+    or alternative: String = "", using terminal: Int32? = nil
   ) throws(CommandError) {
     path = try ExternalProgram.path(
       of: Self.program, requiredBy: action, or: alternative, context.variables)
     search = context.variables["PATH"] ?? ""
     graphics = TerminalGraphics(
-      context.variables, context.terminalLayout,
-      obeysEscapes: context.terminal.obeysEscapes && !inCells)
+      context.variables, of: terminal ?? STDOUT_FILENO,
+      hasColor: terminal == nil ? context.terminalLayout.style.isOn : context.hasColorOnTerminal,
+      obeysEscapes: context.terminal.obeysEscapes)
     limit = invocation.duration(.timeout) ?? .seconds(20)
-    self.inCells = inCells
+    usedTerminal = terminal
   }
 
   package var format: Picture.Format { graphics.format }
@@ -57,10 +59,7 @@ package struct Chafa: Sendable {
         remedy: Remedy("save it to a file with image -o"))
     }
     let (input, output) = try files(image.bytes)
-    // A terminal that is in use must be asked nothing.
-    let terminal =
-      inCells
-      ? open("/dev/null", O_RDWR | O_CLOEXEC) : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+    let terminal = openTerminal()
     defer { close(terminal) }
     input.rewind()
     // Its variables are not those of the terminal, whose features are known here.
@@ -80,11 +79,22 @@ package struct Chafa: Sendable {
         .malformed, "\(Self.program) cannot decode the image (\(image.type.mediaType))")
     }
     let picture = Picture(
-      output.bytes, as: graphics.format, within: size, cell: graphics.cell)
+      output.bytes, as: graphics.format, within: size,
+      cell: TerminalGraphics.measuredCell(of: usedTerminal ?? STDOUT_FILENO))
     guard let picture else {
       throw SourceError(.malformed, "\(Self.program) printed something else than a picture")
     }
     return picture
+  }
+
+  /// The terminal, from which the program takes the size of a cell.
+  private func openTerminal() -> Int32 {
+    guard let usedTerminal else { return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) }
+    // Of one that is in use, the program must read no keys.
+    let terminal =
+      graphics.format == .symbols
+      ? -1 : open("/dev/fd/\(usedTerminal)", O_WRONLY | O_NOCTTY | O_CLOEXEC)
+    return terminal < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC) : terminal
   }
 
   private func arguments(_ size: Picture.Size) -> [String] {

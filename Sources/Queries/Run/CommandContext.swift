@@ -12,7 +12,7 @@ package struct CommandContext: Sendable {
   package private(set) var listingOutput: ListingOutput
   /// True if the output goes to a file, whatever standard output is.
   private var isRedirected = false
-  package let diagnostics: Diagnostics
+  package private(set) var diagnostics: Diagnostics
   package let progress: Progress
 
   package let currentDate = CurrentDate()
@@ -49,6 +49,13 @@ package struct CommandContext: Sendable {
     return context
   }
 
+  /// This run without notes and warnings.
+  package var quiet: CommandContext {
+    var context = self
+    context.diagnostics = Diagnostics(of: catalog.name, isQuiet: true, hasColor: false)
+    return context
+  }
+
   /// This run with its output in a file.
   package func writing(to output: Output) -> CommandContext {
     var context = self
@@ -68,6 +75,11 @@ package struct CommandContext: Sendable {
       width: terminal.width,
       isTerminal: terminal.isOutput && terminal.obeysEscapes && hasColor,
       hasColor: hasColor, hasLinks: terminal.hasLinks, isRead: terminal.isOutput)
+  }
+
+  /// True if what is drawn on a terminal has colors, whatever standard output is.
+  package var hasColorOnTerminal: Bool {
+    Self.hasColor(invocation, terminal, isTerminal: true)
   }
 
   private static func hasColor(
@@ -121,8 +133,7 @@ package struct CommandContext: Sendable {
     var environment = PluginEnvironment(
       settings: settings, transport: HTTPTransport.standard,
       store: try store(settings),
-      observer: (invocation.has(.verbose) ? Observer(tracing: diagnostics) : .silent)
-        .reporting(to: progress))
+      observer: tracingObserver.reporting(to: progress))
     environment.tokenDirectory = try directories(settings).state.map {
       URL(filePath: "\($0)/tokens")
     }
@@ -133,6 +144,11 @@ package struct CommandContext: Sendable {
     environment.maxSize = invocation.size(.maxSize)
     signIns.add(environment.authorizer)
     return environment
+  }
+
+  /// Prints what `--verbose` says of requests.
+  package var tracingObserver: Observer {
+    invocation.has(.verbose) ? Observer(tracing: diagnostics) : .silent
   }
 
   package func directories(_ settings: Settings) throws(CommandError) -> Directories {

@@ -2,7 +2,7 @@ package import AggregatorKit
 
 /// The verbs of every source.
 package enum StandardVerb: String, CaseIterable {
-  case list, next, search, show, sync, diff, delete, restore, open, image
+  case list, next, search, show, pick, sync, diff, delete, restore, open, image
 
   package func summary(_ noun: RecordNoun, isEndless: Bool = false) -> String {
     switch self {
@@ -10,6 +10,7 @@ package enum StandardVerb: String, CaseIterable {
     case .next: "Show the next page"
     case .search: "Search \(noun.plural)"
     case .show: "Show full details"
+    case .pick: "Pick \(noun.withArticle) on the screen and print its ID"
     case .sync:
       isEndless
         ? "Download the next pages of \(noun.plural)"

@@ -7,21 +7,22 @@ package struct TerminalGraphics: Sendable {
   /// The colors of symbols, under the name that `chafa` has for them.
   package let colors: String
 
-  /// The size of a cell in pixels; `nil` if the terminal does not report it.
-  package let cell: (width: Int, height: Int)?
-
   /// Asks the terminal if its variables do not tell.
-  package init(_ variables: [String: String], _ layout: TerminalLayout, obeysEscapes: Bool) {
-    let cell = Self.measuredCell
-    self.cell = cell
-    colors = layout.style.isOn ? Self.colors(variables) : "none"
+  package init(
+    _ variables: [String: String], of terminal: Int32 = STDOUT_FILENO, hasColor: Bool,
+    obeysEscapes: Bool
+  ) {
+    let cell = Self.measuredCell(of: terminal)
+    colors = hasColor ? Self.colors(variables) : "none"
     if !obeysEscapes {
       format = .symbols
     } else if let known = Self.format(variables) {
       format = known
     } else {
       // Without the size of a cell, sixels have no size either.
-      format = cell != nil && TerminalQuery.attributes()?.contains(4) == true ? .sixels : .symbols
+      format =
+        cell != nil && TerminalQuery.attributes(of: terminal)?.contains(4) == true
+        ? .sixels : .symbols
     }
   }
 
@@ -46,8 +47,9 @@ package struct TerminalGraphics: Sendable {
     return term.contains("256color") ? "256" : "16"
   }
 
-  private static var measuredCell: (width: Int, height: Int)? {
-    guard let size = Terminal.windowSize(of: STDOUT_FILENO), size.ws_row > 0 else { return nil }
+  /// The size of a cell in pixels; `nil` if the terminal does not report it.
+  package static func measuredCell(of terminal: Int32) -> (width: Int, height: Int)? {
+    guard let size = Terminal.windowSize(of: terminal), size.ws_row > 0 else { return nil }
     let cell = (width: Int(size.ws_xpixel / size.ws_col), height: Int(size.ws_ypixel / size.ws_row))
     return cell.width > 0 && cell.height > 0 ? cell : nil
   }

@@ -57,19 +57,39 @@ package struct Style: Hashable, Sendable {
   /// The text with the words of a search in bold, found as the search finds them.
   func highlighting(_ query: String, in text: String) -> String {
     guard isOn else { return text }
-    let words = query.split(whereSeparator: \.isWhitespace).map { Array(FoldedText($0).text.utf8) }
     let characters = Array(text)
-    let folded = characters.map { FoldedText(String($0)).text.utf8 }
     var result = ""
+    var end = 0
+    for range in SearchedWords(query).ranges(in: text) {
+      result += String(characters[end..<range.lowerBound])
+      result += self(.heading, String(characters[range]))
+      end = range.upperBound
+    }
+    return result + String(characters[end...])
+  }
+}
+
+/// The words of a search, to be marked in texts.
+package struct SearchedWords {
+  private let words: [[UInt8]]
+
+  package init(_ query: String) {
+    words = query.split(whereSeparator: \.isWhitespace).map { Array(FoldedText($0).text.utf8) }
+  }
+
+  /// The characters of a text that match, by their numbers, as the search finds them.
+  package func ranges(in text: String) -> [Range<Int>] {
+    guard !words.isEmpty else { return [] }
+    let folded = text.map { FoldedText(String($0)).text.utf8 }
+    var ranges: [Range<Int>] = []
     var index = 0
-    while index < characters.count {
+    while index < folded.count {
       let rest = folded[index...]
       let count = words.compactMap { $0.leadingCharacters(of: rest) }.max() ?? 0
-      let match = characters[index..<(index + count)]
-      result += match.isEmpty ? String(characters[index]) : self(.heading, String(match))
+      if count > 0 { ranges.append(index..<(index + count)) }
       index += max(count, 1)
     }
-    return result
+    return ranges
   }
 }
 

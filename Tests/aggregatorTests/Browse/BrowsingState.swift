@@ -42,6 +42,15 @@ struct BrowsingState {
     _ = state.handle(.resized(width: width, height: height))
   }
 
+  mutating func pick(
+    _ name: String = "heroes", takesSeveral: Bool = true, matching query: String = ""
+  ) {
+    state = BrowseState(
+      [.init(name, fields: Self.columns)], isOffline: state.isOffline, now: Self.now)
+    effects = state.start(.init(takesSeveral: takesSeveral), matching: query)
+    _ = state.handle(.resized(width: 80, height: 24))
+  }
+
   @discardableResult mutating func handle(_ events: BrowseEvent...) -> [BrowseEffect] {
     effects = events.flatMap { state.handle($0) }
     return effects
@@ -56,6 +65,16 @@ struct BrowsingState {
   @discardableResult mutating func type(_ text: String) -> [BrowseEffect] {
     effects = text.flatMap { state.handle(.input(.key(.character($0)))) }
     return effects
+  }
+
+  /// Types each character of a text, and answers all requests for rows after each.
+  mutating func type(
+    _ text: String, of total: Int, _ row: (Int) -> BrowsedRow = { Self.row($0, "Hero \($0)") }
+  ) {
+    for character in text {
+      press(.character(character))
+      answer(total: total, row)
+    }
   }
 
   /// Answers all requests for rows out of a list of `total` heroes, as long as there are any.

@@ -8,7 +8,8 @@ import Testing
 @Suite struct AnswerLawsTests {
   @Test func `every source has every verb`() {
     let verbs = [
-      "list", "next", "search", "show", "sync", "diff", "delete", "restore", "open", "image",
+      "list", "next", "search", "show", "pick", "sync", "diff", "delete", "restore", "open",
+      "image",
     ]
     for (source, _) in FourServices.sources {
       let node = CommandTree.standard.find([source]).node

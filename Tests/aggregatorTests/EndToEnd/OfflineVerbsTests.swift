@@ -12,8 +12,8 @@ import Testing
     var examples: [(String, String)] = []
     CommandTree.standard.root.visit { node in
       guard let command = node.command, command.options.contains(.offline),
-        // It needs a terminal.
-        node.path != "browse", let example = command.examples.first
+        // They need a terminal.
+        node.path != "browse", !node.path.hasSuffix(" pick"), let example = command.examples.first
       else { return }
       var line = "\(example.arguments) --offline"
       if command.options.contains(.printURL), !line.contains("--print-url") {

@@ -36,6 +36,55 @@ import Testing
         """)
   }
 
+  @Test func `IDs are read from standard input, the first column of each line`() async throws {
+    let line = "countries show - --offline --fields code --tsv"
+    let shown = try await Binary.run(line, input: "FR\r\n\n  DE \nIT\tItaly\tEU\nFR")
+    #expect(shown.output == "FR\nDE\nIT\nFR\n")
+    #expect(shown.status == 0)
+    let listed = try await Binary.run("countries list -L 3 --offline --fields code,name")
+    let all = try await Binary.run(line, input: listed.output)
+    #expect(all.output == listed.lines.map { $0.prefix(2) + "\n" }.joined())
+  }
+
+  @Test func `an unknown ID among several on standard input is reported beside the others`()
+    async throws
+  {
+    let part = try await Binary.run(
+      "countries show - --offline --fields code --tsv", input: "FR\nXX\nDE\n")
+    #expect(part.output == "FR\nDE\n")
+    #expect(part.status == 3)
+    #expect(part.errors.contains("country XX"), "\(part)")
+    let none = try await Binary.run("countries show - --offline", input: "XX\nXY\n")
+    #expect(none.output == "")
+    #expect(none.status == 1)
+    #expect(none.errors.contains("XX") && none.errors.contains("XY"), "\(none)")
+  }
+
+  @Test(arguments: ["show", "open", "image", "delete", "restore"], ["", "\n \r\n\t\n"])
+  func `standard input without an ID exits 64`(verb: String, input: String) async throws {
+    let outcome = try await Binary.run("heroes \(verb) -", input: input)
+    #expect(outcome.status == 64)
+    #expect(outcome.output == "")
+    #expect(
+      outcome.errors == """
+        error: standard input contains no ID
+        hint: pass one ID per line: aggregator heroes \(verb) - < ids.txt
+
+        """)
+  }
+
+  @Test func `several pages are opened from standard input, but not very many`() async throws {
+    let line = "heroes open - --print-url --offline"
+    let opened = try await Binary.run(line, input: "1443\n999999999\n1453\n")
+    #expect(opened.lines.count == 2)
+    #expect(opened.lines.allSatisfy { $0.hasPrefix("https://comicvine.gamespot.com/") })
+    #expect(opened.status == 3)
+    #expect(opened.errors.contains("999999999"), "\(opened)")
+    let many = try await Binary.run(line, input: (1...21).map { "\($0)\n" }.joined())
+    #expect(many.status == 64)
+    #expect(many.errors.contains("more than 20 pages to open; nothing was opened"))
+  }
+
   @Test(arguments: ["open", "image -o x"])
   func `an invalid ID exits 64`(verb: String) async throws {
     let outcome = try await Binary.run("heroes \(verb) abc --offline")

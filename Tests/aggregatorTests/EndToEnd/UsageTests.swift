@@ -46,7 +46,7 @@ import Testing
     ),
     (
       "heroes fly",
-      "unknown verb \"fly\" for heroes\nhint: available verbs: list, next, search, show, sync, diff, delete, restore, open, image"
+      "unknown verb \"fly\" for heroes\nhint: available verbs: list, next, search, show, pick, sync, diff, delete, restore, open, image"
     ),
     (
       "heroes list spider",
@@ -199,10 +199,15 @@ import Testing
       "invalid session name \"../x\"\n"
         + "hint: use up to 64 characters of A-Z a-z 0-9 . _ -, not starting with . or -"
     ),
-    ("heroes show", "missing argument: ID\nhint: aggregator heroes show 1443"),
+    (
+      "heroes show",
+      "missing argument: ID\nhint: aggregator heroes show 1443"
+        + "\nhint: or pass IDs on standard input, one per line: aggregator heroes show -"
+    ),
     (
       "heroes open",
-      "missing argument: ID\nhint: aggregator help heroes open"
+      "missing argument: ID\nhint: aggregator heroes open 1443"
+        + "\nhint: or pass IDs on standard input, one per line: aggregator heroes open -"
     ),
     (
       "heroes open 1443 1453",

@@ -217,6 +217,8 @@ import Testing
     if adding.contains(words.prefix(2).joined(separator: " ")) { return }
     // They do not end by themselves; ServeCommandTests, BrowseTerminalTests and ServeGuideTests start them.
     if ["serve", "browse"].contains(words.first) { return }
+    // They want a person at a terminal; PickerTests have one.
+    if words.contains("pick") || ["show", "open"].contains(words.last) { return }
     // It wants a store in PostgreSQL; PostgresSQLTests run it.
     if words.starts(with: ["store", "init-sql-role"]) { return }
     let line = words.joined(separator: " ")

@@ -1,11 +1,10 @@
-import AggregatorArguments
-import AggregatorBrowse
-import AggregatorKit
+package import AggregatorArguments
+package import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
 
 extension Command {
-  static func browse(_ plugins: [any Plugin]) -> Command {
+  package static func browse(_ plugins: [any Plugin]) -> Command {
     let plugin = plugins.dropFirst().first ?? plugins.first
     let name = plugin?.name ?? "SOURCE"
     let query = (plugin?.example.query ?? "word").typed

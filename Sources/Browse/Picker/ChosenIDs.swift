@@ -1,0 +1,63 @@
+package import AggregatorKit
+package import AggregatorQueries
+package import AggregatorTerminal
+
+extension Invocation {
+  private static let maxIDs = 100_000
+
+  /// The IDs for a verb: the arguments, those on standard input for `-`, or those of the records that the person picks
+  /// on the terminal; `nil` if they leave without one.
+  ///
+  /// - Parameter takesSeveral: True if several may be picked.
+  package func ids<P: Plugin>(
+    of plugin: P, for verb: String, pickedIn context: CommandContext, takesSeveral: Bool = true
+  ) async throws -> [String]? {
+    guard arguments.isEmpty, let picker = RecordPicker(of: plugin, context) else {
+      return try ids(of: plugin, for: verb, in: context)
+    }
+    // A verb without the option asks no service.
+    return try await picker.pick(
+      BrowseState.Picking(takesSeveral: takesSeveral), isLocal: verb == "delete")
+  }
+
+  /// The IDs for a verb: the arguments, or those on standard input for `-`.
+  package func ids(
+    of plugin: some Plugin, for verb: String, in context: CommandContext
+  ) throws(CommandError) -> [String] {
+    let command = "\(plugin.name) \(verb)"
+    guard let first = arguments.first else {
+      throw CommandError.missingArgument(
+        "ID",
+        hint: .steps(
+          .command("\(command) \(plugin.example.idArgument)"),
+          .words(
+            "or pass IDs on standard input, one per line: \(context.catalog.program) \(command) -"))
+      )
+    }
+    guard first == "-", arguments.count == 1 else { return arguments }
+    var ids: [String] = []
+    while let line = readLine() {
+      // The first column of what list and fzf print.
+      let id = String(line.prefix { $0 != "\t" }).trimmed
+      if !id.isEmpty { ids.append(id) }
+      guard ids.count <= Self.maxIDs else {
+        throw CommandError(.usage, "more than \(Self.maxIDs) IDs; nothing was done")
+      }
+    }
+    guard !ids.isEmpty else {
+      throw CommandError(
+        .usage, "standard input contains no ID",
+        hint: .words(
+          "pass one ID per line: \(context.catalog.program) \(command) - < ids.txt"))
+    }
+    return ids
+  }
+}
+
+extension [String] {
+  /// The IDs without those that are there already.
+  package var uniqueIDs: [String] {
+    var seen: Set<RecordKey> = []
+    return filter { seen.insert(RecordKey($0)).inserted }
+  }
+}

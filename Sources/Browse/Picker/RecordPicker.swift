@@ -1,0 +1,38 @@
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
+
+/// The choice of records of a source on the terminal.
+struct RecordPicker<P: Plugin> {
+  private let plugin: P
+  private let device: BrowseDevice
+  private let context: CommandContext
+
+  /// `nil` if nobody can be asked.
+  init?(of plugin: P, _ context: CommandContext) {
+    guard let device = BrowseDevice.asking(context) else { return nil }
+    self.plugin = plugin
+    self.device = device
+    self.context = context
+  }
+
+  /// The IDs of the records that the person picks; `nil` if they leave without one.
+  ///
+  /// - Parameter isLocal: True if the command asks no service.
+  func pick(
+    _ picking: BrowseState.Picking, matching query: String = "", isLocal: Bool = false
+  ) async throws -> [String]? {
+    // What the command itself says of settings and the store is enough.
+    let context = context.quiet
+    var environment = try context.localEnvironment()
+    // Progress would be drawn over the screen.
+    environment.observer = context.tracingObserver
+    let isRecorded = try RecordingOptions(
+      context.invocation, environment.settings, of: context.catalog.name
+    ).isOn
+    let isOffline = isLocal || isRecorded || context.invocation.has(.offline)
+    let browser = try RecordBrowser(
+      of: [plugin], in: environment, context, on: device, isOffline: isOffline)
+    return try await browser.pick(picking, matching: query)
+  }
+}

@@ -1,0 +1,174 @@
+import AggregatorKit
+import Testing
+
+@testable import AggregatorBrowse
+@testable import AggregatorQueries
+@testable import AggregatorTerminal
+
+@Suite struct PickerStateTests {
+  private func picking(
+    takesSeveral: Bool = true, isOffline: Bool = true, total: Int = 300
+  ) -> BrowsingState {
+    var browsing = BrowsingState(isOffline: isOffline)
+    browsing.pick(takesSeveral: takesSeveral)
+    browsing.answer(total: total)
+    return browsing
+  }
+
+  @Test func `begins with the cached records, and reads all for queries`() {
+    var browsing = BrowsingState()
+    browsing.pick()
+    #expect(browsing.effects.contains(.index("heroes")))
+    let request = browsing.effects.compactMap(\.window).first?.request
+    #expect(request?.isFuzzy == true)
+    #expect(request?.query == "")
+    browsing.pick(matching: "spi")
+    #expect(browsing.effects.compactMap(\.window).first?.request.query == "spi")
+    #expect(browsing.text.contains("> spi"))
+  }
+
+  @Test func `all keys of text are typed, and each text is asked for`() {
+    var browsing = picking()
+    browsing.type("q?d")
+    #expect(browsing.effects.compactMap(\.window?.request.query).last == "q?d")
+    #expect(!browsing.effects.contains(.quit))
+    browsing.press(.backspace)
+    #expect(browsing.effects.compactMap(\.window?.request.query) == ["q?"])
+    browsing.handle(.input(.paste("x\ny")))
+    #expect(browsing.effects.compactMap(\.window?.request.query) == ["q?x y"])
+    // A key that changes nothing asks for nothing.
+    browsing.press(.left, .home, .control("a"), .delete)
+    browsing.answer(total: 3)
+    #expect(browsing.press(.left, .left).isEmpty)
+  }
+
+  @Test func `Enter picks the selected record`() {
+    var browsing = picking()
+    browsing.press(.down, .control("n"), .control("n"), .up, .control("p"))
+    #expect(browsing.press(.enter) == [.pick(["1"])])
+    for key in [Key.escape, .control("c"), .control("g")] {
+      #expect(browsing.press(key) == [.quit])
+    }
+    var empty = picking(total: 0)
+    #expect(empty.press(.enter).isEmpty)
+  }
+
+  @Test func `keys that are typed ahead are about the rows of their query`() {
+    var browsing = picking()
+    #expect(browsing.type("zi").compactMap(\.window).map(\.request.query) == ["z", "zi"])
+    #expect(browsing.press(.tab, .control("u"), .character("f"), .enter).isEmpty)
+    // Those of "zi" answer the first key; the next query follows.
+    browsing.effects = []
+    let request = browsing.state.source.list.request
+    func answer(_ request: ListRequest, _ id: Int) -> BrowseEvent {
+      .window(
+        request, start: 0,
+        .success(
+          BrowsedWindow(
+            columns: BrowsingState.columns, rows: [BrowsingState.row(id, "Hero")], total: 1)))
+    }
+    let next = browsing.handle(answer(request, 7)).compactMap(\.window).first?.request
+    #expect(next?.query == "f")
+    guard let next else { return }
+    #expect(browsing.state.picking?.marked == ["7"])
+    #expect(browsing.handle(answer(next, 8)).contains(.pick(["7"])))
+    // Leaving waits for nothing.
+    var other = picking()
+    other.type("z")
+    other.press(.enter)
+    #expect(other.press(.escape) == [.quit])
+  }
+
+  @Test func `Tab marks, and marks stay while others are typed`() {
+    var browsing = picking()
+    browsing.press(.tab, .down, .tab)
+    #expect(browsing.text.contains("(2 marked)"))
+    #expect(browsing.screen().lines.filter { $0.hasPrefix("●") }.count == 2)
+    browsing.type("x")
+    browsing.answer(total: 1) { _ in BrowsingState.row(77, "Other") }
+    #expect(browsing.press(.enter) == [.pick(["0", "2"])])
+    browsing.press(.tab, .up, .tab)
+    // The only one: marked, and not any more.
+    #expect(browsing.press(.enter) == [.pick(["0", "2"])])
+    var single = picking(takesSeveral: false)
+    single.press(.tab)
+    #expect(!single.text.contains("marked"))
+    #expect(!single.text.contains("Tab marks"))
+    #expect(single.press(.enter) == [.pick(["0"])])
+  }
+
+  @Test func `the best match stays selected while more records are read`() {
+    var browsing = picking()
+    browsing.type("h")
+    browsing.answer(total: 10)
+    browsing.handle(.indexed("heroes", isComplete: false))
+    browsing.answer(total: 20) { BrowsingState.row($0 - 5, "Hero") }
+    #expect(browsing.state.list.selected?.id == "-5")
+    browsing.press(.down, .down)
+    browsing.handle(.indexed("heroes", isComplete: true))
+    browsing.answer(total: 21) { BrowsingState.row($0 - 6, "Hero") }
+    // A record that was chosen stays.
+    #expect(browsing.state.list.selected?.id == "-3")
+  }
+
+  @Test func `while nothing is read yet, it does not say that nothing matches`() {
+    var browsing = picking(total: 0)
+    browsing.type("x", of: 0)
+    #expect(browsing.text.contains("Reading…"))
+    browsing.handle(.indexed("heroes", isComplete: true))
+    browsing.answer(total: 0)
+    #expect(browsing.text.contains("No heroes match."))
+    #expect(!browsing.text.contains("Ctrl-R"))
+  }
+
+  @Test func `Ctrl-R asks the service for what is typed, and the records are read again`() {
+    var browsing = picking(isOffline: false)
+    browsing.type("spi")
+    #expect(
+      browsing.press(.control("r")).contains(.refresh("heroes", query: "spi", isForced: false)))
+    browsing.handle(.refreshed("heroes", .failure(BrowseFailure("no route"))))
+    #expect(browsing.effects.contains(.index("heroes")))
+    #expect(browsing.text.contains("no route"))
+    var offline = picking()
+    offline.type("spi")
+    #expect(offline.press(.control("r")).isEmpty)
+    #expect(offline.text.contains("no service is asked"))
+  }
+
+  @Test func `a click selects, a second one picks`() {
+    var browsing = picking()
+    browsing.handle(.input(.click(column: 10, row: 4)))
+    #expect(browsing.state.list.selection == 2)
+    #expect(browsing.handle(.input(.click(column: 10, row: 4))) == [.pick(["2"])])
+    browsing.handle(.input(.wheel(column: 10, row: 4, isUp: false)))
+    #expect(browsing.state.list.selection == 5)
+    #expect(browsing.state.prompt?.kind == .pick)
+  }
+
+  @Test(arguments: BrowseViewTests.sizes)
+  func `the screen of the picker`(width: Int, height: Int) throws {
+    var browsing = BrowsingState()
+    browsing.pick()
+    browsing.handle(.resized(width: width, height: height))
+    browsing.answer(total: 300)
+    browsing.press(.tab)
+    browsing.type("ero", of: 57)
+    try expectGolden("picker-\(width)x\(height)", browsing.text)
+  }
+
+  @Test(arguments: ScreenTests.hostile)
+  func `a hostile record and a hostile query stay in their cells`(text: String) {
+    for (width, height) in BrowseViewTests.sizes {
+      var browsing = BrowsingState()
+      browsing.pick(matching: String(text.prefix(3)))
+      browsing.handle(.resized(width: width, height: height))
+      browsing.answer(total: 3) { index in
+        BrowsedRow(
+          id: "\(index)", name: text, cells: ["\(index)", text, text],
+          card: [.init("Name", text), .init(text, text)])
+      }
+      #expect(browsing.screen().lines.allSatisfy { $0.displayWidth <= width })
+      #expect(browsing.screen().lines.count == height)
+    }
+  }
+}

@@ -1,0 +1,219 @@
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+/// The picker of records for verbs without an ID, on a terminal.
+@Suite(
+  .timeLimit(.minutes(10)),
+  .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setsid")))
+struct PickerTests {
+  private let terminal: PseudoTerminal
+  private let home: TestHome
+
+  private static let enter = BrowseTerminalTests.enter
+  private static let leave = BrowseTerminalTests.leave
+
+  init() throws {
+    terminal = try PseudoTerminal()
+    terminal.widen(to: 80, rows: 24)
+    home = try TestHome()
+  }
+
+  /// Starts a shell script on the terminal, which controls it; `$0` is the program.
+  private func start(_ script: String, _ variables: [String: String] = [:]) throws -> Child {
+    try Child(
+      ["/usr/bin/setsid", "-c", "-w", "/bin/sh", "-c", script, try Binary.path],
+      environment: [
+        "HOME": home.sandbox.home.path, "PATH": "/usr/bin:/bin", "TERM": "xterm",
+        "LC_ALL": "C.UTF-8", "SWIFT_BACKTRACE": "enable=no",
+      ].merging(variables) { $1 }, directory: home.sandbox.work.path,
+      descriptors: [terminal.descriptor, terminal.descriptor, terminal.descriptor])
+  }
+
+  private func text(_ file: String) throws -> String { try home.sandbox.text(of: "work/\(file)") }
+
+  @Test func `show picks a record, and its output may go to a pipe`() async throws {
+    let modes = terminal.modes
+    let child = try start(#""$0" countries show --offline --json | cat > shown; echo done"#)
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Afghanistan", on: &screen)
+    #expect(screen.text.contains("Enter picks · Tab marks · Esc leaves"))
+    terminal.type("zimb")
+    await terminal.wait(for: "countries 1/1 ", on: &screen)
+    #expect(screen.text.contains("> zimb"))
+    #expect(screen.text.contains("Harare"))
+    terminal.type("\r")
+    try await terminal.read(until: Self.leave, "done")
+    #expect(await child.ending() == .exit(0))
+    #expect(try text("shown").contains(#""code":"ZW""#))
+    #expect(try !text("shown").contains("\u{1B}"))
+    #expect(terminal.modes == modes)
+  }
+
+  @Test(arguments: ["\u{1B}", "\u{3}", "\u{7}"])
+  func `Escape, Ctrl-C and Ctrl-G leave without an answer`(key: String) async throws {
+    let modes = terminal.modes
+    let child = try start(#""$0" countries show --offline > shown; echo "code $?""#)
+    try await terminal.read(until: Self.enter, "Afghanistan")
+    terminal.type(key)
+    try await terminal.read(until: Self.leave, "code 130")
+    #expect(await child.ending() == .exit(0))
+    #expect(try text("shown") == "")
+    #expect(terminal.modes == modes)
+  }
+
+  @Test func `Tab marks several, which are shown in that order`() async throws {
+    let child = try start(#""$0" countries show --offline --fields code --tsv > shown; echo done"#)
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Afghanistan", on: &screen)
+    terminal.type("zimb")
+    await terminal.wait(for: "countries 1/1 ", on: &screen)
+    terminal.type("\t\u{15}")
+    await terminal.wait(for: "(1 marked)", on: &screen)
+    terminal.type("franc")
+    await terminal.wait(for: "Paris", on: &screen)
+    terminal.type("\t")
+    await terminal.wait(for: "(2 marked)", on: &screen)
+    terminal.type("\r")
+    try await terminal.read(until: Self.leave, "done")
+    #expect(await child.ending() == .exit(0))
+    #expect(try text("shown") == "ZW\nFR\n")
+  }
+
+  @Test func `on the screen itself the record follows the picker`() async throws {
+    let run = try Binary.start(
+      "countries show --offline", environment: ["TERM": "xterm", "LC_ALL": "C.UTF-8"],
+      terminal: terminal.descriptor, in: home.sandbox, output: .descriptor(terminal.descriptor),
+      isMerged: true)
+    try await terminal.read(until: Self.enter, "Afghanistan")
+    terminal.type("\r")
+    try await terminal.read(until: Self.leave, "Kabul")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
+  @Test func `delete asks as before`() async throws {
+    let child = try start(#""$0" countries delete; echo "code $?""#)
+    try await terminal.read(until: Self.enter, "Afghanistan")
+    terminal.type("\r")
+    try await terminal.read(until: Self.leave, "Delete Afghanistan (AF)? [y/N] ")
+    terminal.type("y\n")
+    try await terminal.read(until: "Deleted 1 country", "code 0")
+    #expect(await child.ending() == .exit(0))
+    #expect(try await home.column("code", "countries list --offline --deleted") == ["AF"])
+  }
+
+  @Test func `open and pick take one record`() async throws {
+    let child = try start(
+      #""$0" heroes open --print-url --offline > url; "$0" heroes pick spider --offline > id; echo done"#
+    )
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Enter picks · Esc leaves", on: &screen)
+    terminal.type("spidrm")
+    await terminal.wait(for: "Spider-Man", on: &screen)
+    terminal.type("\r")
+    try await terminal.read(until: Self.leave, Self.enter, "Spider-Man")
+    terminal.type("\r")
+    try await terminal.read(until: Self.leave, "done")
+    #expect(await child.ending() == .exit(0))
+    #expect(try text("url").hasPrefix("https://comicvine.gamespot.com/"))
+    #expect(try text("id") == "1443\n")
+  }
+
+  @Test func `a service that does not answer holds up nothing`() async throws {
+    let server = try LoopbackServer { _ in .stalled(after: Data("[".utf8), of: 100) }
+    defer { server.stop() }
+    let child = try start(
+      #""$0" countries pick > id; echo done"#,
+      ["COUNTRIES_URL": "\(server.baseURL)/countries.json"])
+    _ = await server.requests(atLeast: 1)
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Fetching…", on: &screen)
+    terminal.type("harare")
+    await terminal.wait(for: "countries 1/1 ", on: &screen)
+    terminal.type("\r")
+    try await terminal.read(until: Self.leave, "done")
+    #expect(await child.ending() == .exit(0))
+    #expect(try text("id") == "ZW\n")
+  }
+
+  @Test func `what the service sends can be picked`() async throws {
+    let server = try LoopbackServer { _ in
+      .json(
+        #"[{"name":"Atlantis","region":"OC","code":"XA","capital":"Poseidonis"}]"#)
+    }
+    defer { server.stop() }
+    let child = try start(
+      #""$0" countries pick > id; echo done"#,
+      ["COUNTRIES_URL": "\(server.baseURL)/countries.json"])
+    var screen = EmulatedScreen()
+    terminal.type("atlan")
+    await terminal.wait(for: "Poseidonis", on: &screen)
+    terminal.type("\r")
+    try await terminal.read(until: Self.leave, "done")
+    #expect(await child.ending() == .exit(0))
+    #expect(try text("id") == "XA\n")
+  }
+
+  @Test func `100 000 records are matched beside the keys`() async throws {
+    let store = try await PopulatedHome(
+      Dictionary(
+        uniqueKeysWithValues: (0..<100_000).map { ("p\($0)", "Product number \($0)") }))
+    let child = try Child(
+      [
+        "/usr/bin/setsid", "-c", "-w", "/bin/sh", "-c",
+        #""$0" products pick --offline > id; echo done"#, try Binary.path,
+      ],
+      environment: [
+        "HOME": store.household.sandbox.home.path, "PATH": "/usr/bin:/bin", "TERM": "xterm",
+        "LC_ALL": "C.UTF-8",
+      ], directory: store.household.sandbox.work.path,
+      descriptors: [terminal.descriptor, terminal.descriptor, terminal.descriptor])
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Enter picks", on: &screen)
+    // Typed at once; each key cancels the search for those before.
+    terminal.type("prod num 99999")
+    await terminal.wait(for: "> prod num 99999", on: &screen)
+    await terminal.wait(for: "products 1/1 ", on: &screen)
+    terminal.type("\r")
+    try await terminal.read(until: Self.leave, "done")
+    #expect(await child.ending() == .exit(0))
+    #expect(try store.household.sandbox.text(of: "work/id") == "p99999\n")
+  }
+
+  // MARK: - Without a terminal
+
+  @Test(arguments: ["show", "open", "delete", "image"])
+  func `without a terminal the error names standard input`(verb: String) async throws {
+    let outcome = try await Binary.run("heroes \(verb)")
+    #expect(outcome.status == 64)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.contains("error: missing argument: ID"), "\(outcome)")
+    #expect(outcome.errors.contains("aggregator heroes \(verb) -\n"), "\(outcome)")
+  }
+
+  @Test(arguments: [
+    "countries show --no-input", "TERM=dumb countries show", "TERM=dumb countries pick",
+    "countries pick --no-input", "countries show --fields nope", "countries show --json --csv",
+  ])
+  func `what cannot be picked or shown is refused before anything is drawn`(
+    line: String
+  ) async throws {
+    let words = line.split(separator: "=", maxSplits: 1)
+    let isDumb = words.count > 1
+    let run = try Binary.start(
+      isDumb ? String(words[1].dropFirst("dumb ".count)) : line,
+      environment: ["TERM": isDumb ? "dumb" : "xterm", "LC_ALL": "C.UTF-8"],
+      terminal: terminal.descriptor, in: home.sandbox, output: .descriptor(terminal.descriptor),
+      isMerged: true)
+    let shown = try await terminal.read(until: "error:", "\n")
+    #expect(!shown.contains(Self.enter))
+    #expect(try await run.outcome().status == 64)
+  }
+
+  @Test func `in the background nobody is asked`() async throws {
+    let child = try start(#"set -m; "$0" countries show > shown 2> errors & wait; echo done"#)
+    try await terminal.read(until: "done")
+    #expect(await child.ending() == .exit(0))
+    #expect(try text("errors").contains("missing argument: ID"))
+  }
+}
