@@ -97,12 +97,18 @@ package enum Shell: String, CaseIterable, Sendable {
 
   fileprivate func command(_ program: String) -> Command {
     Command(
+      options: [.widget],
       notes: installing(program) + [
-        "IDs are completed from cached records; no service is contacted."
+        "IDs are completed from cached records; no service is contacted.",
+        installingWidget(program),
       ],
-      examples: [("completions \(rawValue)", "print the script")]
-    ) { _, context in
-      try context.output.write(script(context.catalog.program))
+      examples: [
+        ("completions \(rawValue)", "print the script"),
+        ("completions \(rawValue) --widget", "print the key binding"),
+      ]
+    ) { invocation, context in
+      let program = context.catalog.program
+      try context.output.write(invocation.has(.widget) ? widget(program) : script(program))
       return .success
     }
   }

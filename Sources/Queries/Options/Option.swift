@@ -270,6 +270,9 @@ extension Option {
     about: "also query a .csv or .tsv file as a table, or a .sqlite or .db file as a database")
   package static let printURL = Option("print-url", about: "print the URL instead of opening it")
 
+  package static let widget = Option(
+    "widget", about: "print a key binding: Alt-I picks a record and inserts its ID")
+
   package static let newToken = Option("new-token", about: "replace the access token")
   package static let tokenFile = Option(
     "token-file", .file, "FILE", about: "use the access token in FILE")

@@ -118,4 +118,42 @@ import Testing
     try await terminal.type(
       "aggregator products show \t\t\t", until: shell == .bash ? "a2" : "Sofa")
   }
+
+  // MARK: - The key that picks a record
+
+  @Test(arguments: Shell.installed)
+  func `a key picks a record and inserts its ID, which runs nothing`(shell: Shell) async throws {
+    let ids = Self.hostile
+    let titles = ids.indices.map { "Title\(Character(Unicode.Scalar(UInt8(0x41 + $0))))" }
+    let home = try await PopulatedHome(Dictionary(uniqueKeysWithValues: zip(ids, titles)))
+    let terminal = try await ShellAtTerminal(shell, in: home, hasWidget: true)
+    var expected: [String] = []
+    for (id, title) in zip(ids, titles) where !id.contains("\n") {
+      expected += ["products", "show", id]
+      try await terminal.pick("aggregator products show ", title)
+    }
+    #expect(try terminal.typed() == expected)
+    #expect(try home.household.sandbox.files(under: "work") == ["typed"])
+  }
+
+  @Test(arguments: Shell.installed)
+  func `a word that is typed is the first query, and leaving changes nothing`(
+    shell: Shell
+  ) async throws {
+    let home = try await PopulatedHome(["a1": "Lamp", "b2": "Sofa", "c 3": "Chair"])
+    let terminal = try await ShellAtTerminal(shell, in: home, hasWidget: true)
+    // After the verb, without a space, and in place of a word; what follows the cursor stays.
+    try await terminal.pick("aggregator products show", "Sofa")
+    try await terminal.pick("true | aggregator products show cha", "")
+    try await terminal.pick("aggregator --quiet products show a1 --json ", "Chair")
+    try await terminal.pick("aggregator products show --json", "Lamp")
+    try await terminal.leave("aggregator products show a1 ")
+    // Without a source, the key does nothing.
+    try await terminal.run("aggregator nowhere \u{1B}i x")
+    #expect(
+      try terminal.typed().joined(separator: " ") == """
+        products show b2 products show c 3 --quiet products show a1 --json c 3 \
+        products show --json a1 products show a1 nowhere x
+        """)
+  }
 }

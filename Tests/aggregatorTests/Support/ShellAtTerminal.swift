@@ -1,3 +1,4 @@
+import AggregatorSourceTesting
 import Foundation
 import Testing
 
@@ -31,11 +32,16 @@ final class ShellAtTerminal: Sendable {
   /// Starts a shell, and waits until it is ready.
   ///
   /// - Throws: `POSIXError` if it cannot be started or prints nothing.
-  init(_ shell: Shell, in home: PopulatedHome) async throws {
+  ///
+  /// - Parameter hasWidget: True for a shell with the key that picks records, too.
+  init(_ shell: Shell, in home: PopulatedHome, hasWidget: Bool = false) async throws {
     sandbox = home.household.sandbox
     terminal = try PseudoTerminal()
     terminal.widen(to: 200)
-    let start = try sandbox.write(Self.setup(of: shell), to: "start/.\(shell)rc").path
+    let widget = "aggregator completions \(shell) --widget"
+    let setup =
+      !hasWidget ? "" : shell == .fish ? "\(widget) | source\n" : "eval \"$(\(widget))\"\n"
+    let start = try sandbox.write(setup + Self.setup(of: shell), to: "start/.\(shell)rc").path
     let options =
       switch shell {
       case .bash: ["--noprofile", "--rcfile", start, "-i"]
@@ -48,6 +54,7 @@ final class ShellAtTerminal: Sendable {
       ["/usr/bin/setsid", "-c", "-w", try #require(shell.path)] + options,
       environment: [
         "HOME": sandbox.home.path, "PATH": "\(programs):/usr/bin:/bin", "TERM": "xterm",
+        "PRODUCTS_URL": "\(try Binary.nowhere.get().baseURL)",
         "ZDOTDIR": sandbox.root.appending(path: "start").path, "LC_ALL": "C.UTF-8",
       ],
       directory: sandbox.work.path,
@@ -85,6 +92,25 @@ final class ShellAtTerminal: Sendable {
     terminal.type("\(keys)\n")
     // The prompt may be redrawn before that.
     try await terminal.read(until: "noted\r\n", Self.prompt)
+  }
+
+  /// Types a command line and the key that picks a record, which is found by a query, and runs it.
+  func pick(_ line: String, _ query: String) async throws {
+    terminal.type("\(line)\u{1B}i")
+    try await terminal.read(until: "\u{1B}[?1049h", "Enter picks")
+    // The end waits for the records.
+    terminal.type("\(query)\r")
+    try await terminal.read(until: "\u{1B}[?1049l")
+    try await run("")
+  }
+
+  /// Types a command line and the key that picks a record, leaves the picker, and runs the line.
+  func leave(_ line: String) async throws {
+    terminal.type("\(line)\u{1B}i")
+    try await terminal.read(until: "\u{1B}[?1049h", "Enter picks")
+    terminal.type("\u{1B}")
+    try await terminal.read(until: "\u{1B}[?1049l")
+    try await run("")
   }
 
   /// Types keys, and waits for some text.
