@@ -72,6 +72,11 @@ package struct SQLConsole {
   /// The file of `.once`, until the next statement.
   private var file: String?
   private var isTimed = false
+  /// The code of the first failure of a script, which ends it; `nil` for a console, which goes on.
+  private var failure: ExitCode?
+  private var isScript = false
+  /// True if an answer of a script was partial.
+  private var isPartial = false
 
   package init(_ session: SQLSession, in context: CommandContext) {
     self.session = session
@@ -122,6 +127,25 @@ package struct SQLConsole {
     }
   }
 
+  /// True for more than one statement, or commands of the console.
+  package static func isScript(_ text: String) -> Bool {
+    let lines = text.split(whereSeparator: \.isNewline)
+    if lines.contains(where: { $0.hasPrefix(".") && $0.dropFirst().first?.isLetter == true }) {
+      return true
+    }
+    guard let first = text.firstStatement else { return false }
+    return !String(text.dropFirst(first.count)).isComment
+  }
+
+  /// Runs the statements and commands of a text up to the first one that fails, whose code it returns.
+  package mutating func run(script text: String) async throws -> ExitCode {
+    defer { Interruption.onInterrupt(nil) }
+    tables = try await session.tables(in: context)
+    isScript = true
+    _ = try await run(lines: text.split(whereSeparator: \.isNewline).map(String.init), depth: 0)
+    return failure ?? (isPartial ? .partial : .success)
+  }
+
   /// What a line completes.
   private enum Entry {
     case instruction([String])
@@ -141,7 +165,10 @@ package struct SQLConsole {
     switch entry {
     case .instruction(let words): return try await obey(words, depth: depth)
     case .statements(let statements):
-      for statement in statements { await run(statement) }
+      for statement in statements {
+        await run(statement)
+        if isScript, failure != nil { return false }
+      }
       return true
     }
   }
@@ -163,9 +190,9 @@ package struct SQLConsole {
       if let entry = enter(line), try await !run(entry, depth: depth) { return false }
     }
     // A file may end without a semicolon.
-    if text.nonBlank != nil { await run(text) }
+    if !text.isComment { await run(text) }
     text = ""
-    return true
+    return !isScript || failure == nil
   }
 
   /// Runs a statement; Ctrl-C ends it, not the console.
@@ -174,18 +201,26 @@ package struct SQLConsole {
     defer { file = nil }
     let begin = ContinuousClock.now
     do {
-      try await run(statement, in: context.renewed())
+      if try await run(statement, in: context.renewed()) == .partial { isPartial = true }
     } catch let error as CommandError {
-      context.diagnostics.error(error)
+      report(error)
     } catch is Output.ClosedPipe {
       // The reader has seen enough.
+      failure = .success
     } catch {
-      context.diagnostics.error(CommandError(.bug, "\(error)"))
+      report(CommandError(.bug, "\(error)"))
     }
     if isTimed { context.diagnostics.note("Time: \((.now - begin).text)") }
   }
 
-  private func run(_ statement: String, in context: CommandContext) async throws {
+  private mutating func report(_ error: CommandError) {
+    context.diagnostics.error(error)
+    failure = error.code
+  }
+
+  private func run(
+    _ statement: String, in context: CommandContext
+  ) async throws -> ExitCode {
     let new = try file.map { path throws(CommandError) in
       try NewFile(replacing: path, in: context)
     }
@@ -202,11 +237,12 @@ package struct SQLConsole {
     Interruption.onInterrupt {}
     drawing?.cancel()
     ProgressLine.erase()
-    _ = try result.get()
+    let code = try result.get()
     if let new, let file {
       try new.finish()
       context.diagnostics.note("Wrote \(file)")
     }
+    return code
   }
 
   /// The format of the next result; `nil` for that of the options.
@@ -243,9 +279,9 @@ package struct SQLConsole {
       case .edit: return try await run(lines: edited(), depth: depth)
       }
     } catch let error as CommandError {
-      context.diagnostics.error(error)
+      report(error)
     }
-    return true
+    return !isScript || failure == nil
   }
 
   private static func help(_ width: Int) -> [String] {
@@ -453,6 +489,13 @@ extension String {
     guard let first = words.first else { return nil }
     return first.hasPrefix(".") || words.count == 1 && ["exit", "quit", "\\e"].contains(first)
       ? words : nil
+  }
+
+  /// True for SQL that is nothing but space and comments to the ends of lines.
+  fileprivate var isComment: Bool {
+    split(whereSeparator: \.isNewline).allSatisfy { line in
+      line.trimmed.isEmpty || line.trimmed == ";" || line.trimmed.hasPrefix("--")
+    }
   }
 
   /// The text up to a semicolon that ends a statement; `nil` if there is none.

@@ -28,7 +28,8 @@ extension Command {
         "--attach joins other data, also several files. A .csv or .tsv file is a table with the name of the "
           + "file, whose first line names the columns; tables of a database are NAME.TABLE.",
         "Lists are stored as JSON text; expand them with json_each. Booleans are 1 and 0; blobs are "
-          + "shown in hexadecimal. Without an argument, or with -, the query is read from standard input. The SQL dialect is "
+          + "shown in hexadecimal. Without an argument, or with -, the query is read from standard input; several statements, and commands "
+          + "of the console, run one after the other up to the first error. The SQL dialect is "
           + "that of SQLite, with all its functions except those that access files or load extensions.",
         "--param gives a value to a parameter of the query, which is never read as SQL: :NAME, in SQLite also @NAME and $NAME. A number is "
           + "one unless it is in single quotes, and NULL is no text; the console has .parameter.",
@@ -71,6 +72,11 @@ extension Command {
     guard text.nonBlank != nil else {
       throw CommandError.missingArgument(
         "QUERY", hint: .words("pass it on standard input, or as an argument"))
+    }
+    let isArgument = !invocation.arguments.isEmpty && invocation.arguments != ["-"]
+    if !isArgument, !invocation.has(.jq), SQLConsole.isScript(text) {
+      var console = SQLConsole(session, in: context)
+      return try await console.run(script: text)
     }
     return try await session.run(text, within: time, in: context)
   }

@@ -138,6 +138,8 @@ extension Observer {
 package enum ProgressLine {
   private static let isShown = Mutex(false)
   private static let isClosed = Mutex(false)
+  /// The number of questions that wait for an answer.
+  private static let questions = Mutex(0)
   private static let erasure = "\r\u{1B}[K"
 
   /// Does nothing while other output is being written, or if the task is cancelled.
@@ -145,7 +147,9 @@ package enum ProgressLine {
     // The last cell stays free: some terminals wrap the line there.
     let line = text.safeLine.fitted(to: width - 1)
     isShown.withLockIfAvailable { isShown in
-      guard !Task.isCancelled, !isClosed.withLock(\.self) else { return }
+      guard !Task.isCancelled, !isClosed.withLock(\.self), questions.withLock({ $0 == 0 }) else {
+        return
+      }
       write("\r\(line)\u{1B}[K")
       isShown = true
     }
@@ -172,6 +176,16 @@ package enum ProgressLine {
   package static func close() {
     isClosed.withLock { $0 = true }
     isShown.withLock { erase(&$0) }
+  }
+
+  /// Shows no line while a person is asked something, whose cursor it would move.
+  static func asking<Answer, Failure>(
+    _ body: () throws(Failure) -> Answer
+  ) throws(Failure) -> Answer {
+    questions.withLock { $0 += 1 }
+    defer { questions.withLock { $0 -= 1 } }
+    isShown.withLock { erase(&$0) }
+    return try body()
   }
 
   static func aside<Failure>(_ body: () throws(Failure) -> Void) throws(Failure) {

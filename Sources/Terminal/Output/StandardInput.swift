@@ -28,22 +28,24 @@ package enum Confirmation {
     guard mayAsk, isatty(STDIN_FILENO) == 1 else {
       throw CommandError(.usage, "--yes is required when not running interactively")
     }
-    try? Output(descriptor: STDERR_FILENO).write("\(question.safeLine)? [y/N] ")
-    let answer = readLine()?.trimmed.lowercased()
+    let answer = ProgressLine.asking {
+      try? Output(descriptor: STDERR_FILENO).write("\(question.safeLine)? [y/N] ")
+      return readLine()?.trimmed.lowercased()
+    }
     return answer == "y" || answer == "yes"
   }
 
   /// Asks for the number of an option; `nil` for an empty answer.
   package static func choose(_ question: String, among options: [String]) -> Int? {
-    let error = Output(descriptor: STDERR_FILENO)
-    let lines = options.enumerated().map { "  \($0 + 1)  \($1.safeLine)\n" }
-    try? error.write("\(question.safeLine)\n\(lines.joined())")
-    while true {
-      try? error.write("Number, or Return to leave it open: ")
-      guard let answer = readLine()?.trimmed, !answer.isEmpty else {
-        return nil
+    ProgressLine.asking {
+      let error = Output(descriptor: STDERR_FILENO)
+      let lines = options.enumerated().map { "  \($0 + 1)  \($1.safeLine)\n" }
+      try? error.write("\(question.safeLine)\n\(lines.joined())")
+      while true {
+        try? error.write("Number, or Return to leave it open: ")
+        guard let answer = readLine()?.trimmed, !answer.isEmpty else { return nil }
+        if let number = Int(answer), 1...options.count ~= number { return number - 1 }
       }
-      if let number = Int(answer), 1...options.count ~= number { return number - 1 }
     }
   }
 }
@@ -58,7 +60,7 @@ package enum SecretInput {
     guard !isTerminal || mayAsk else {
       throw CommandError(.usage, "missing value", hint: "pass it on standard input")
     }
-    let bytes = isTerminal ? ask("\(key): ") : read(isLine: false)
+    let bytes = isTerminal ? ProgressLine.asking { ask("\(key): ") } : read(isLine: false)
     guard bytes.count <= maxSize else {
       throw CommandError(.usage, "the value is longer than \(maxSize) bytes; nothing was changed")
     }

@@ -200,6 +200,25 @@ import Testing
     #expect(try home.sandbox.files(under: "home").isEmpty)
   }
 
+  @Test(
+    arguments: [
+      ("select 1;\nselect 2; -- two\n-- end\n", "1\n2\n", 0),
+      (".mode csv\nselect 1 as a;\n.quit\nselect 2;\n", "a\n1\n", 0),
+      ("select 1; -- alone", "1\n", 0), ("select\n.5", "0.5\n", 0),
+      ("select 1;\nselect nothing;\nselect 3;\n", "1\n", 64),
+      ("select 1;\n.mode none\nselect 3;\n", "1\n", 64),
+      ("select 1;\n.read /nowhere\nselect 3;\n", "1\n", 74),
+    ] as [(String, String, Int32)])
+  func `standard input is a script up to its first failure`(
+    script: String, output: String, status: Int32
+  ) async throws {
+    for arguments in ["sql", "sql -"] {
+      let outcome = try await home.run(arguments, input: script)
+      #expect(outcome.output.replacing("\r", with: "") == output, "\(outcome)")
+      #expect(outcome.status == status, "\(outcome)")
+    }
+  }
+
   @Test func `a query can be several words or standard input`() async throws {
     #expect(try await home.run("sql SELECT 1 + 1").output == "2\n")
     #expect(try await home.run("sql -", input: "-- two\nSELECT\n2;\n").output == "2\n")
