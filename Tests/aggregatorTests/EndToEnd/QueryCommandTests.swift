@@ -32,7 +32,7 @@ import Testing
     #expect(try home.sandbox.permissions(of: Self.file) == 0o600)
     let outcome = try await run("euro", "--json", "--limit", "2", "--fields", "region")
     #expect(outcome.status == 0, "\(outcome)")
-    #expect(outcome.output.contains(#"{"region":"EU"}"#) && outcome.output.contains(#""count": 2"#))
+    #expect(outcome.output.contains(#"{"region":"EU"}"#) && outcome.output.contains(#""count":2"#))
     let same = try await run("--limit", "2", "euro", "--fields", "code", "--tsv")
     #expect(same.lines.count == 2, "\(same)")
     // Options of two kinds are still an error of the command that runs.
