@@ -162,7 +162,7 @@ import Testing
     let values = [
       "query": "a", "limit": "1", "cursor": "x", "cache": "offline", "fields": "id",
       "where": "id=1", "sort": "id", "size": "small", "pages": "1", "format": "csv", "offset": "0",
-      "all": "false", "sql": "SELECT 1",
+      "all": "false", "sql": "SELECT 1", "field": "id", "kind": "stats",
     ]
     var count = 0
     for (path, method, operation) in operations() where path.hasPrefix("/api/") {
@@ -219,6 +219,7 @@ import Testing
       (["sql"], [("sql", "SELECT 1 AS one")], "SQLPage"),
       (["sql"], [("sql", "SELECT FROM")], "Problem"),
       (["countries", "schema", "changes"], [], "SchemaChangesPage"),
+      (["heroes", "schema", "summary"], [("field", "publisher")], "SummaryPage"),
       (["sync"], [], "SyncsPage"),
       (["heroes"], [("limit", "0")], "Problem"),
     ] {

@@ -1,6 +1,5 @@
 package import AggregatorKit
 import AggregatorSQLite
-package import AggregatorTerminal
 
 /// The `duckdb` program, which writes Parquet files.
 package struct DuckDB: Sendable {
