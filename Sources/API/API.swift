@@ -13,7 +13,8 @@ package struct API: Sendable {
   package let now: @Sendable () -> Date
 
   package init(
-    sources: [any ServedSource], sql: ServedSQL? = nil, adding: SourceAdding? = nil, syncs: SyncJobs,
+    sources: [any ServedSource], sql: ServedSQL? = nil, adding: SourceAdding? = nil,
+    syncs: SyncJobs,
     now: @escaping @Sendable () -> Date
   ) {
     self.sources = sources

@@ -1,6 +1,5 @@
 import AggregatorAPI
 import AggregatorKit
-import AggregatorQueries
 import AggregatorTerminal
 
 // Values as people write them: `4 Mar 2024, 09:12 UTC`, `20,000` and `yes`. Pages show them so, in an element that keeps
