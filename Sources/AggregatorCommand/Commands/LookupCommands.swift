@@ -99,16 +99,19 @@ extension Plugin {
     var failures = LookupFailures()
     var urls: [URL] = []
     for id in ids {
-      do throws(SourceError) {
-        let found = try await finder.findByID(id)
-        guard let url = link(found.item)?.webAddress.flatMap({ URL(string: $0) }) else {
-          throw SourceError(.notFound, "\(noun.singular) \(found.item.id) has no web page")
-        }
-        outcome.add(found)
-        urls.append(url)
-      } catch {
+      let found: LookupResult<Item>
+      do throws(SourceError) { found = try await finder.findByID(id) } catch {
         failures.add(await finder.advising(error, about: id), of: id)
+        continue
       }
+      guard let url = link(found.item)?.webAddress.flatMap({ URL(string: $0) }) else {
+        let message = "\(noun.singular) \(found.item.id) has no web page"
+        guard ids.count > 1 else { throw CommandError(.notFound, message) }
+        failures.add(SourceError(.notFound, message), of: id)
+        continue
+      }
+      outcome.add(found)
+      urls.append(url)
     }
     guard !urls.isEmpty else { return failures.report(of: self, to: context.diagnostics) }
     for url in urls {

@@ -113,7 +113,7 @@ struct BrowsePixelTests {
     try await terminal.read(until: "\u{1B}_GC=1,q=2,a=T")
     // Over the keys there is none.
     terminal.type("?")
-    try await terminal.read(until: ScreenWriter.kittyRemoval, "scroll the record")
+    try await terminal.read(until: ScreenWriter.kittyRemoval, "scroll")
     terminal.type("\u{1B}")
     try await terminal.read(until: "\u{1B}_GC=1,q=2,a=T")
     terminal.type("j")
@@ -139,7 +139,7 @@ struct BrowsePixelTests {
     terminal.type("\u{1B}[?62;4;22c")
     try await terminal.read(until: BrowseTerminalTests.enter, "pets")
     terminal.type("?")
-    try await terminal.read(until: "scroll the record")
+    try await terminal.read(until: "scroll")
     terminal.type("\u{1B}")
     try Data().write(to: URL(filePath: gate))
     try await terminal.read(until: "\u{1B}P0;1;0q")

@@ -56,7 +56,7 @@ import Testing
     #expect(part.errors.contains("country XX"), "\(part)")
     let none = try await Binary.run("countries show - --offline", input: "XX\nXY\n")
     #expect(none.output == "")
-    #expect(none.status == 1)
+    #expect(none.status == 69)
     #expect(none.errors.contains("XX") && none.errors.contains("XY"), "\(none)")
   }
 
