@@ -1,6 +1,6 @@
 package import AggregatorKit
 package import AggregatorQueries
-import AggregatorTerminal
+package import AggregatorTerminal
 
 /// The cache of images, the pool and the program that all sources of a server use.
 package struct ServedResources: Sendable {
