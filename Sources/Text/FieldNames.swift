@@ -1,9 +1,11 @@
 extension String {
-  /// True for the name of a field of identifiers or codes, whose digits are not an amount: `userId`, `zip_code`.
+  /// True for the name of a field of identifiers or codes, which are not spread over ranges: `userId`, `zip_code`.
   package var namesCodes: Bool { Self.namesOfCodes.contains(words.last ?? "") }
 
   /// True for the name of a field of numbers that are written without separators of thousands: codes and years.
-  package var namesNoAmounts: Bool { namesCodes || words.contains("year") }
+  package var namesNoAmounts: Bool {
+    namesCodes || Self.namesOfNumbers.contains(words.last ?? "") || words.contains("year")
+  }
 
   /// In lower case: `user` and `id` of `userId`.
   private var words: [String] {
@@ -23,7 +25,10 @@ extension String {
 
   private static let namesOfCodes = Set(
     """
-    id ids key code zip postcode phone fax tel mobile isbn issn ean upc gtin asin sku imei iban uuid guid hash version build port serial
-    number nr no epoch timestamp unix
+    id ids key code zip postcode phone fax tel mobile isbn issn ean upc gtin asin sku imei iban uuid guid hash serial
     """.split(whereSeparator: \.isWhitespace).map(String.init))
+
+  private static let namesOfNumbers: Set = [
+    "build", "epoch", "nr", "no", "number", "port", "timestamp", "unix", "version",
+  ]
 }

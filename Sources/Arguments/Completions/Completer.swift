@@ -248,8 +248,9 @@ extension Option {
 extension String {
   /// This text as a value in a filter, in quotes if it would end early or be read as something else.
   fileprivate var filterValue: String {
+    // Quotes would keep a shell from completing what was typed without them.
     let isPlain =
-      wholeMatch(of: /[\p{L}\p{N}][\p{L}\p{N} ._+:-]*/) != nil
+      (try? TypedFilter("a=\(self)")) == .condition(TypedCondition("a", .equal, self))
       && firstMatch(of: /(?i)\b(and|or|not|in|ago|now|today|yesterday)\b|\.\./) == nil
     return isPlain ? self : TypedCondition("", .equal, self).quoted.dropFirst().description
   }

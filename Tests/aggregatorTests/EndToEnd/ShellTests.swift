@@ -78,7 +78,7 @@ import Testing
       ("item b1 --off\t", "item b1 --offline"),
       ("goods --where title=La\t", "goods --where title=Lamp"),
       (
-        "products list --where title=B\t", #"products list --where title="Big $(touch pwned) sofa""#
+        "products list --where title=B\t", "products list --where title=Big $(touch pwned) sofa"
       ),
     ] {
       try await terminal.run("aggregator \(keys)")

@@ -46,9 +46,9 @@ import Testing
     #expect(grid.column(of: "A", in: 1) == grid.column(of: "BBB", in: 2))
   }
 
-  @Test func `the ID column stays if others do not fit`() throws {
+  @Test func `the ID column stays if others do not fit, and each that was asked for`() throws {
     var listing = Listing.heroes
-    listing.chosen = try ["name", "realName", "publisher", "id"].map { name in
+    listing.fields = try ["name", "realName", "publisher", "id"].map { name in
       try #require(Hero.fields.first { $0.name == name })
     }
     let long = "at least eight cells"
@@ -58,6 +58,13 @@ import Testing
       lines == [
         "Name        Real name                 ID", "at least…   at least…   1234567890123456",
       ])
+    listing.chosen = listing.fields
+    let piped = rendered([[hero]], as: .table, listing, on: .plain(40))
+    #expect(piped.split(separator: "\n").last == "\(long)  \(long)  \(long)  1234567890123456")
+    var terminal = TerminalLayout.plain(40)
+    terminal.isRead = true
+    let shown = rendered([[hero]], as: .table, listing, on: terminal)
+    #expect(TerminalGrid(shown).width <= 40 && shown.contains("Publisher"))
   }
 
   @Test func `later pages keep the columns unless they need more room`() {

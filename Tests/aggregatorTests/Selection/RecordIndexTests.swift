@@ -147,12 +147,12 @@ import Testing
       })
     let all = try Selection(SelectionText(conditions: []), Self.fields, at: Date())
     let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
-    #expect(facets.map(\.field) == ["id", "text", "number", "list", "bool"])
-    #expect(facets[0].isRange && facets[0].values.map(\.text).first == "0 – 10")
-    #expect(facets[1].isRange && facets[1].values.map(\.text) == (2010...2019).map { "\($0)" })
-    #expect(facets[1].missing == 20)
-    #expect(facets[3].values.map { "\($0.text) \($0.count)" } == ["x 120", "y 60"])
-    #expect(facets[4].values.map(\.count) == [80] && facets[4].missing == 40)
+    // Ranges of IDs say nothing.
+    try #require(facets.map(\.field) == ["text", "number", "list", "bool"])
+    #expect(facets[0].isRange && facets[0].values.map(\.text) == (2010...2019).map { "\($0)" })
+    #expect(facets[0].missing == 20)
+    #expect(facets[2].values.map { "\($0.text) \($0.count)" } == ["x 120", "y 60"])
+    #expect(facets[3].values.map(\.count) == [80] && facets[3].missing == 40)
     // Each condition selects what its count says.
     for facet in facets {
       for value in facet.values {
