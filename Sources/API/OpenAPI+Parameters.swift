@@ -95,7 +95,7 @@ extension OpenAPI {
       return names.isEmpty ? nil : "(\(names.joined(separator: "|")))"
     }
     // Neither a list nor a range, which may begin another condition.
-    let rest = #"([^=!~<>"'\\\u0000(.]|\.[^=!~<>"'\\\u0000(.])*"#
+    let rest = #"([^=!~<>"'\\\u0000().]|\.[^=!~<>"'\\\u0000().])*"#
     let date = "[12][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|1[0-9]|2[0-8]))?)?"
     let patterns = [
       names(.text, .any, .list, .bool, .integer, .number).map { "\($0)~[A-Za-z0-9]\(rest)" },

@@ -71,7 +71,7 @@ extension Command {
     examples: [
       ("query save euro -- countries list --where region=EU", "then \"euro\" lists them"),
       ("query save by -- heroes list --where 'publisher~$1'", "then \"by marvel\" lists them"),
-      ("query save recent -- '!aggregator users list --tsv | head'", "a script for sh"),
+      ("query save weather -- '!curl -s wttr.in/$1'", "a script for sh"),
     ],
     run: saveQuery)
 

@@ -459,7 +459,7 @@ package struct BrowseState: Sendable {
   private func mustWait(_ key: Key) -> Bool {
     switch key {
     case .enter, .tab, .backTab, .up, .down, .control("p"), .control("k"), .control("n"):
-      !list.answersQuery || list.count == 0 && source.isIndexing
+      !list.answersQuery || list.count == 0 && (source.isIndexing || !list.isCurrent)
     default: false
     }
   }

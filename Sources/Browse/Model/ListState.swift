@@ -55,6 +55,9 @@ package struct ListState: Sendable {
   /// False while the rows are those of an earlier query.
   package var answersQuery: Bool { answeredQuery == request.query }
 
+  /// False while the rows are read anew.
+  package var isCurrent: Bool { version == request.version }
+
   /// Another query, condition or order, from its start.
   package mutating func ask(_ change: (inout ListRequest) -> Void) {
     let old = request

@@ -214,7 +214,8 @@ import Testing
   ) async throws {
     for arguments in ["sql", "sql -"] {
       let outcome = try await home.run(arguments, input: script)
-      #expect(outcome.output.replacing("\r", with: "") == output, "\(outcome)")
+      let lines = outcome.output.split(whereSeparator: \.isNewline)
+      #expect(lines == output.split(separator: "\n"), "\(outcome)")
       #expect(outcome.status == status, "\(outcome)")
     }
   }

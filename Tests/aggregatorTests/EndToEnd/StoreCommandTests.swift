@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func `a deletion is no fetch`() async throws {
-    #expect(try await home.run("countries delete FR --yes --offline").status == 0)
+    #expect(try await home.run("countries delete FR --yes").status == 0)
     #expect(try await home.run("countries restore FR").status == 0)
     let status = try await home.run("store status --fields source,fetchedAt --tsv")
     #expect(status.lines.first == "countries\t", "\(status.output)")

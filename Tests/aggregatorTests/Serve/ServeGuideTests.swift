@@ -18,7 +18,7 @@ import Testing
     let lines = text.matches(of: /\n\$ aggregator (.+)/).map { String($0.1) }
     #expect(lines.count >= count)
     for line in lines {
-      let words = line.split(separator: " ").map(String.init)
+      let words = line.split(separator: " ").prefix { $0 != "|" }.map(String.init)
       guard case .run = try ArgumentParser(.standard).parse(words).action.get() else {
         Issue.record("\(line) does not run anything")
         continue

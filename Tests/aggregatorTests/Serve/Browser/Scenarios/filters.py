@@ -81,6 +81,7 @@ def run(site):
     form.locator("select[name=value]").select_option("EU")
     form.get_by_role("button", name="Add filter").click()
     expect(page.locator(".chip")).to_contain_text("Region is EU")
+    form.get_by_label("Field").select_option("region")
     form.get_by_label("Comparison").select_option("in")
     form.locator("input[name=value]").fill("EU, ")
     form.get_by_role("button", name="Add filter").click()
