@@ -125,18 +125,4 @@ struct BrowsePixelTests {
     try await terminal.read(until: ScreenWriter.kittyRemoval, BrowseTerminalTests.leave)
     #expect(try await run.outcome().ending == .exit(0))
   }
-
-  @Test func `a terminal that answers gets sixels`() async throws {
-    let home = try await PetHome(["a", "b"])
-    let terminal = try PseudoTerminal()
-    terminal.widen(to: 120, rows: 40, cell: (9, 18))
-    let run = try start(
-      home, on: terminal, "xterm", #"printf '\033P0;1;0q"1;1;36;36#0~\033\\'"#)
-    try await terminal.read(until: "\u{1B}[c")
-    terminal.type("\u{1B}[?62;4;22c")
-    try await terminal.read(until: BrowseTerminalTests.enter, "\u{1B}P0;1;0q")
-    terminal.type("q")
-    try await terminal.read(until: BrowseTerminalTests.leave)
-    #expect(try await run.outcome().ending == .exit(0))
-  }
 }
