@@ -99,7 +99,9 @@ extension OpenAPI {
     let date = "[12][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|1[0-9]|2[0-8]))?)?"
     let patterns = [
       names(.text, .any, .list, .bool, .integer, .number).map { "\($0)~[A-Za-z0-9]\(rest)" },
-      names(.text, .any, .list).map { "\($0)!?=\(rest)" },
+      names(.list).map { "\($0)!?=\(rest)" },
+      // Of a field of dates, which only its records tell, nothing else is a value.
+      names(.text).map { "\($0)!?=\(date)" },
       names(.text, .any).map { "\($0)[<>]=?\(date)" },
       names(.integer, .number).map { "\($0)(!?=|[<>]=?)-?[0-9]{1,15}" },
       names(.bool).map { "\($0)!?=(true|false)" },

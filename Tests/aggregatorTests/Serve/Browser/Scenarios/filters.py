@@ -104,7 +104,7 @@ def run(site):
     expect(results.get_by_role("heading", name="Countries")).to_be_visible()
     expect(results.locator(".note").filter(has_text="Heroes left out")).to_contain_text("capital")
     is_accessible(page)
-    results.get_by_role("link", name="capital").click()
+    results.get_by_role("link", name="Remove: capital").click()
     is_at(page, "/search?query=an&sort=-name")
 
     # The same without script.
