@@ -108,12 +108,12 @@ package struct API: Sendable {
     return response
   }
 
-  /// How the values of a field are spread over the cached records.
+  /// A summary of the values of a field in the cached records.
   private func summary(
     of source: any ServedSource, _ request: ServerRequest
   ) async throws -> ServerResponse {
-    let names = ["query", "where", "cache", "format", "field", "kind"]
-    var query = try ServedQuery(request, knowing: Set(names))
+    var query = try ServedQuery(
+      request, knowing: ["query", "where", "format", "field", "kind"])
     query.format = try .served(to: request)
     guard let field = request.parameter("field") else {
       throw Problem(400, "invalidRequest", "missing parameter \"field\"")
@@ -281,8 +281,9 @@ package struct API: Sendable {
   ///
   /// A source without the fields of the conditions and the order is left out.
   package func results(of query: ServedQuery) async throws -> [SourceListing] {
-    if let selection = try query.selection {
-      try selection.requireFields(in: sources.map { $0.fields.map(\.id) })
+    if query.readsIndex {
+      try query.requireCachedRecords()
+      try query.selection.requireFields(in: sources.map { $0.fields.map(\.id) })
     }
     return await sources.concurrentMap { source in
       var query = query

@@ -270,10 +270,10 @@ extension OpenAPI {
     return operation(
       "summary", of: described, "The values of a field in the cached records",
       parameters: [query, conditions(of: source), field(of: source), kind]
-        + ["cache", "format"].map { reference("parameters", $0) },
+        + [reference("parameters", "format")],
       Answers(
         success: page(reference("schemas", "SummaryPage"), isList: true),
-        failures: [400, 401, 404, 406, 409, 503]))
+        failures: [400, 401, 406, 503]))
   }
 
   private static func schemaChanges(_ source: Source) -> JSON {

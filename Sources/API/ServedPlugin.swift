@@ -190,16 +190,14 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   private func selected(
     by query: ServedQuery, _ outcome: inout ListingOutcome
   ) async throws -> (any DataSource<P.Item>)? {
-    _ = try query.selection
+    try query.requireCachedRecords()
     guard query.readsIndex else { return nil }
     let selection = try selection(of: query)
     return try await plugin.selected(by: selection, in: environment, by: index, &outcome)
   }
 
   private func selection(of query: ServedQuery) throws -> Selection<P.Item> {
-    try Selection(
-      SelectionText(conditions: query.conditions, order: query.order), plugin.fields,
-      at: environment.now())
+    try Selection(query.selection, plugin.fields, at: environment.now())
   }
 
   private func served(
@@ -275,7 +273,6 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     }
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     let words = try query.query.map { try Query($0) }
-    _ = try query.selection
     let selected = try await plugin.selected(
       by: selection(of: query), in: environment, by: index, &outcome)
     var run = ListingRun(
@@ -284,7 +281,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let shown = rows.summary(of: run.outcome.summary)
     guard query.format == .json else {
       let listing = rows.listing(
-        Listing("list", of: name, fields: [], layout: Layout(card: [])), of: name,
+        Listing("list", of: nil, fields: [], layout: Layout(card: [])), of: name,
         matching: query.query)
       let layout = TerminalLayout(width: 80, isTerminal: false, hasColor: false)
       var writer: any RecordWriter<SummaryRow> = query.format.writer(for: listing, on: layout)

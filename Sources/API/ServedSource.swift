@@ -68,19 +68,14 @@ extension ServedQuery {
   /// True if only cached records answer it.
   var isLocal: Bool { readsIndex || isWhole }
 
-  /// The conditions and the order; `nil` for neither.
-  ///
-  /// Throws status 409 for a query that needs the service.
-  package var selection: SelectionText? {
-    get throws(Problem) {
-      guard !isLocal || cache == .normal || cache == .offline else {
-        throw Problem(
-          409, "invalidRequest",
-          "cache=\(cache.rawValue) cannot be used: where, sort, offset and all read cached records"
-        )
-      }
-      guard !conditions.isEmpty || order != nil else { return nil }
-      return SelectionText(conditions: conditions, order: order)
+  var selection: SelectionText { SelectionText(conditions: conditions, order: order) }
+
+  /// Throws status 409 for a query that reads cached records, and must not.
+  func requireCachedRecords() throws(Problem) {
+    guard !isLocal || cache == .normal || cache == .offline else {
+      throw Problem(
+        409, "invalidRequest",
+        "cache=\(cache.rawValue) cannot be used: where, sort, offset and all read cached records")
     }
   }
 

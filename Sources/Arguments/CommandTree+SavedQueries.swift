@@ -4,7 +4,7 @@ package import AggregatorSavedQueries
 package import AggregatorTerminal
 
 extension CommandTree {
-  /// What a command line stands for that names a saved query; `nil` for all others.
+  /// The expansion of a command line that names a saved query; `nil` for all others.
   package func expansion(
     of arguments: [String], missing: SavedQuery.Missing = .isRefused
   ) throws(CommandError) -> SavedQueries.Expansion? {

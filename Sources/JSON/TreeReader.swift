@@ -3,7 +3,7 @@
 /// Most objects of a list, and those at one place inside them, have the same names in the same order: they are read and sorted
 /// once for all of them.
 struct TreeReader {
-  /// What the objects at one place of a list have in common.
+  /// The names of the members of the objects at one place of a list.
   private struct Place {
     struct Name {
       let text: String

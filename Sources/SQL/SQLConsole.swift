@@ -146,7 +146,7 @@ package struct SQLConsole {
     return failure ?? (isPartial ? .partial : .success)
   }
 
-  /// What a line completes.
+  /// The instruction or the statements that end with a line.
   private enum Entry {
     case instruction([String])
     case statements([String])

@@ -9,7 +9,7 @@ package struct SavedQueries: Sendable {
   /// In the order of the file.
   package private(set) var queries: [SavedQuery] = []
 
-  /// What is wrong with the file; its other lines can be used.
+  /// The errors in the file, whose other lines can be used.
   package let problems: [SourceError]
 
   /// The queries whose scripts run this program.
@@ -54,7 +54,7 @@ package struct SavedQueries: Sendable {
     return others
   }
 
-  /// What a command line stands for.
+  /// The command line that runs in the place of a saved query.
   package struct Expansion: Sendable {
     /// The names of the queries, the first one first.
     package let names: [String]

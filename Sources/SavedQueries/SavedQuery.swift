@@ -10,7 +10,7 @@ package struct SavedQuery: Hashable, Sendable {
 
   private let words: [String]
 
-  /// What runs in `sh`; `nil` for the words of a command line.
+  /// The script for `sh`; `nil` for the words of a command line.
   package let script: String?
 
   /// Parses the text of a query; errors have the code `usage`.
@@ -71,7 +71,7 @@ package struct SavedQuery: Hashable, Sendable {
 // MARK: - Arguments
 
 extension SavedQuery {
-  /// What happens where an argument is missing.
+  /// The treatment of a parameter without an argument.
   package enum Missing: Sendable {
     case isRefused
     /// The words end before it, and arguments go to their end: a line is being typed.

@@ -52,7 +52,7 @@ package struct SavedQueryFile: Hashable, Sendable {
     return SavedQueryText(text)
   }
 
-  /// What is wrong with single lines.
+  /// The errors in single lines.
   package func problems(with text: SavedQueryText) -> [SourceError] {
     text.problems.map {
       SourceError(

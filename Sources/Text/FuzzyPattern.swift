@@ -48,7 +48,7 @@ struct FuzzyScratch {
 
 private struct FuzzyWord: Hashable, Sendable {
   let letters: [UInt32]
-  /// What is compared of a letter.
+  /// The bits of a letter that are compared.
   private let mask: UInt32
 
   private static let maxLength = 64

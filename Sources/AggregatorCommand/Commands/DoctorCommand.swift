@@ -309,11 +309,14 @@ extension [String] {
 }
 
 extension [Finding] {
+  /// Narrower columns would break most paths.
+  private static var minRoom: Int { 30 }
+
   /// A paragraph for each area: `✓ heroes    answers in 82 ms`.
   fileprivate func page(on layout: TerminalLayout, hasUTF8: Bool) -> String {
     let widest = map(\.id.displayWidth).max() ?? 0
     // What was found is below its name where it would have no room beside it.
-    let isNarrow = layout.width < widest + 34
+    let isNarrow = layout.width < widest + 4 + Self.minRoom
     let column = isNarrow ? 4 : widest + 4
     var text = ""
     var area = ""

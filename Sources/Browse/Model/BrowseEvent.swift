@@ -67,7 +67,7 @@ package struct Refreshed: Sendable {
 /// A time before which a service is sent no request.
 package struct Pause: Hashable, Sendable {
   package var end: Date
-  /// What the remaining time follows.
+  /// The words before the remaining time.
   package var text: String
   /// True if a request waits for the end.
   package var isWait: Bool

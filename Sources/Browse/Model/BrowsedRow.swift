@@ -25,7 +25,7 @@ package struct BrowsedRow: Hashable, Sendable {
   package var hasImage = false
   package var object = JSON.null
 
-  /// What a picker's query is matched with.
+  /// The text in which the query of a picker is searched.
   package var fuzzyText: String { Self.fuzzyText(id, cells) }
 
   /// The cells, separated by tabs, and the ID unless it is one of them.

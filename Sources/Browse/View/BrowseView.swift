@@ -18,7 +18,7 @@ package struct Theme: Hashable, Sendable {
   let heading = CellStyle(codes: Style.Role.heading.rawValue)
   let label = CellStyle(codes: Style.Role.label.rawValue)
   let selected = CellStyle(codes: "7")
-  /// What matches a filter.
+  /// The style of characters that match a filter.
   let match = CellStyle(codes: "1;4")
   var id: CellStyle { color(.id) }
   var error: CellStyle { color(.error) }

@@ -86,18 +86,26 @@ extension HTMLRenderer {
       return if case .any = filter[0], filters.count > 1 { "(\(words))" } else { words }
     }
     let order = content.query.order.map { text in
-      let keys = text.split(separator: ",").map { key in
-        let isDescending = key.hasPrefix("-")
-        let name = String(isDescending ? key.dropFirst() : key)
-        let orders = (content.kinds[name] ?? .any).orders
-        let way = isDescending ? orders.descending : orders.ascending
-        return "\(label(of: name, content).lowercasedFirst), \(way)"
+      Self.words(ofOrder: text, label: { label(of: $0, content).lowercasedFirst }) { name in
+        content.kinds[name] ?? .any
       }
-      return "sorted by \(keys.joined(separator: ", then by "))"
     }
     let filter = conditions.isEmpty ? nil : "where \(conditions.joined(separator: " and "))"
     let parts = [filter, order].compactMap(\.self)
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
+  }
+
+  /// An order as `sorted by price, largest first`.
+  static func words(
+    ofOrder text: String, label: (String) -> String, kind: (String) -> ValueKind
+  ) -> String {
+    let keys = text.split(separator: ",").map { key in
+      let isDescending = key.hasPrefix("-")
+      let name = String(isDescending ? key.dropFirst() : key)
+      let orders = kind(name).orders
+      return "\(label(name)), \(isDescending ? orders.descending : orders.ascending)"
+    }
+    return "sorted by \(keys.joined(separator: ", then by "))"
   }
 
   private func label(of field: String, _ content: SourceContent) -> String {

@@ -1,4 +1,5 @@
 import AggregatorAPI
+import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -34,16 +35,17 @@ extension HTMLRenderer {
     let counts = content.answers.map { (try? $0.page.get())?.records.count ?? 0 }
     let found = counts.count { $0 > 0 }
     let failed = content.answers.count { if case .failure = $0.page { true } else { false } }
+    let isSearched = content.answers.allSatisfy { $0.shortcoming == nil }
     let failures = failed == 0 ? "" : " · \(failed.of("source")) failed"
     return """
       <section id="list" aria-label="Results">
       <div class="bar"><p class="count" data-announce>\
-      \(found == 0 ? "No matches" : "Matches") for “<bdi>\(query.safeLine)</bdi>”\
+      \(found > 0 ? "Matches" : isSearched ? "No matches" : "No matches so far") for “<bdi>\(query.safeLine)</bdi>”\
       \(found == 0 ? "" : " in \(found.of("source"))")\(failures)</p></div>
       \(chips(content))
       \(content.answers.filter { !$0.isEmpty }.map { results($0, content.query) })
-      \(noMatches(content.answers.filter { $0.isEmpty && $0.omission == nil }.map(\.source.noun.plural.safeLine)))
-      \(content.answers.compactMap { answer in answer.omission.map { omission(of: answer.source, $0) } })
+      \(noMatches(content.answers.filter { $0.isEmpty && $0.shortcoming == nil }.map(\.source.noun.plural.safeLine)))
+      \(content.answers.filter(\.isEmpty).compactMap { answer in answer.shortcoming.map { shortcoming(of: answer.source, $0) } })
       </section>
       """
   }
@@ -51,13 +53,16 @@ extension HTMLRenderer {
   /// The filters and the order, each with a link that removes it.
   private func chips(_ content: SearchContent) -> HTML? {
     let query = content.query.forLinks
+    let wording = FilterWording(label: \.fieldLabel)
     var chips = query.conditions.indices.map { index in
       var rest = query
       rest.conditions.remove(at: index)
-      return chip(query.conditions[index], without: rest)
+      let filter = try? TypedFilter(query.conditions[index])
+      return chip(filter?.words(in: wording) ?? query.conditions[index], without: rest)
     }
     if let order = query.order {
-      chips.append(chip("sorted by \(order)", without: query.with(\.order, nil)))
+      let words = Self.words(ofOrder: order, label: \.fieldLabel.lowercasedFirst) { _ in .any }
+      chips.append(chip(words, without: query.with(\.order, nil)))
     }
     guard !chips.isEmpty else { return nil }
     return #"<ul class="chips" aria-label="Filters">\#(chips)</ul>"#
@@ -70,8 +75,8 @@ extension HTMLRenderer {
     """
   }
 
-  private func omission(of source: any ServedSource, _ reason: String) -> HTML {
-    #"<p class="note nothing" dir="auto">\#(source.title) \#(reason.safeLine)</p>"#
+  private func shortcoming(of source: any ServedSource, _ words: String) -> HTML {
+    #"<p class="note nothing" dir="auto">\#(source.title) – \#(words.safeLine)</p>"#
   }
 
   /// The sources without matches, in one sentence.
@@ -136,8 +141,13 @@ extension SourceListing {
   /// True for an answer without matches.
   fileprivate var isEmpty: Bool { (try? page.get())?.records.isEmpty == true }
 
-  /// Why the source was left out; `nil` if it was searched.
-  fileprivate var omission: String? {
-    (try? page.get())?.summary.warnings.first { $0.warning.code == .leftOut }?.warning.message
+  fileprivate var shortcoming: String? { (try? page.get())?.shortcoming }
+}
+
+extension ServedListing {
+  /// Why a search without records may have matches nevertheless; `nil` if all records were searched.
+  var shortcoming: String? {
+    summary.warnings.map(\.warning)
+      .first { $0.code == .leftOut || $0.code == .scanned || $0.meansIncomplete }?.message
   }
 }

@@ -182,10 +182,21 @@ extension HTMLRenderer {
     }
     let example = source.exampleQuery
     let all = content.query.forLinks.with(\.cursor, nil).with(\.query, nil)
+    let page = try? content.list?.get()
+    let shortcoming = page?.shortcoming
+    // The service has no search of its own, and many records.
+    let further: HTML? = page?.summary.next.map { next in
+      """
+      <a class="button primary" href="\(WebAddress.list(source.name, content.query.forLinks.with(\.cursor, next.description)))">\
+      Search further</a>
+      """
+    }
     return state(
-      .search, "No matches", ["No \(source.noun.singular) matches “\(query)”."]
+      .search, shortcoming == nil ? "No matches" : "No matches so far",
+      [shortcoming?.capitalizedFirst ?? "No \(source.noun.singular) matches “\(query)”."]
     ) {
       """
+      \(further)
       <a class="button primary" href="\(WebAddress.list(source.name, all))">\
       Show all \(source.noun.plural.safeLine)</a>
       \(example.map { example in

@@ -102,7 +102,7 @@ def run(site):
     results = page.locator("#list")
     expect(results.get_by_role("list", name="Filters").get_by_role("link")).to_have_count(2)
     expect(results.get_by_role("heading", name="Countries")).to_be_visible()
-    expect(results.locator(".note").filter(has_text="Heroes left out")).to_contain_text("capital")
+    expect(results.locator(".note").filter(has_text="Heroes – left out")).to_contain_text("capital")
     is_accessible(page)
     results.get_by_role("link", name="Remove: capital").click()
     is_at(page, "/search?query=an&sort=-name")
