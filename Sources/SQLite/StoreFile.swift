@@ -194,7 +194,7 @@ package struct StoreFile: Sendable {
       """
       PRAGMA synchronous = NORMAL;
       PRAGMA cache_size = -4096;
-      PRAGMA cache_spill = 2048;
+      PRAGMA cache_spill = -8192;
       PRAGMA temp_store = MEMORY;
       PRAGMA journal_size_limit = 33554432;
       """)
@@ -205,7 +205,8 @@ package struct StoreFile: Sendable {
     // SQLite does not wait for locks when it changes the journal mode.
     try locked(.exclusive, orThrow: SQLiteFailure(SQLITE_BUSY, on: nil)) {
       () throws(SQLiteFailure) in
-      try connection.execute("PRAGMA journal_mode = WAL")
+      // Half as many parts of the log as by SQLite's default, for about as many bytes. A file that has pages keeps their size.
+      try connection.execute("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL")
     }
     try connection.transaction { connection throws(SQLiteFailure) in
       // Another process may have been first.
