@@ -1,4 +1,5 @@
 import AggregatorArguments
+import AggregatorFiles
 public import AggregatorKit
 import AggregatorQueries
 import AggregatorSavedQueries
@@ -127,6 +128,7 @@ public struct Program: Sendable {
         try context.output.write(Help(tree, in: context).text(of: node))
         return .success
       case .run(let command):
+        try context.checkManifestFolder(for: line.path)
         try ProcessResources.requireDescriptors(command.needs.descriptors)
         context.warnOfHiddenSources(at: line.path, among: tree)
         context.warnOfHiddenQueries(at: line.path)
@@ -184,6 +186,17 @@ extension CommandContext {
     }
     let line = diagnostics.command(ShellWords.line(of: expansion.words))
     diagnostics.trace("\(expansion.names.joined(separator: " → ")): \(line)")
+  }
+
+  /// Refuses a folder of added sources that was named and is not there: its sources would silently be unknown.
+  fileprivate func checkManifestFolder(for path: String) throws(CommandError) {
+    // Adding a source creates the folder.
+    guard invocation.has(.manifests), path != "sources add", let folder = catalog.manifests,
+      OpenFile.isDirectory(folder.path) != true
+    else { return }
+    throw CommandError(
+      .usage, "\(Option.manifests.spelling): there is no directory \(folder.path)",
+      hint: "create it, or name another")
   }
 
   /// Warns of saved queries that the command hides; the list of queries hides them all.

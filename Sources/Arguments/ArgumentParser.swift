@@ -101,12 +101,14 @@ package struct ArgumentParser {
       return .help(try explained(scan.words.filter { $0 != "help" }))
     }
     if let error = fieldsAfterFormat(at: node, rest, scan) { throw error }
+    if let error = conditionInWords(at: node, rest, scan) { throw error }
     guard let command = node.command, rest.isEmpty || command.takesArguments else {
       guard let word = rest.first else { return .help(node) }
       throw tree.unknown(word, under: node, rest: rest)
     }
     for option in scan.order where !command.options.contains(option) {
-      throw tree.refused(option, as: scan.typed[option], scan.options[option]?.last, by: node)
+      throw tree.refused(
+        option, as: scan.typed[option], scan.options[option]?.last, by: node, with: rest)
     }
     for options in Option.exclusive {
       let given = options.filter(scan.options.keys.contains)
@@ -142,6 +144,31 @@ package struct ArgumentParser {
       .usage, "unexpected argument \"\(word)\" after \(option.spelling)",
       suggestion: "\(option.spelling) \(Option.fields.spelling) \(word)",
       hint: .command("help \(node.path)"))
+  }
+
+  /// An error for a condition without quotes, `--where region = EU`, or without its option, `list region=EU`.
+  private func conditionInWords(
+    at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan
+  ) -> CommandError? {
+    guard let command = node.command, !command.takesArguments,
+      command.options.contains(.condition), let word = rest.first
+    else { return nil }
+    let given = scan.options[.condition]?.last
+    let words = (given.map { [$0] } ?? []) + rest
+    guard given != nil || command.fields.contains(where: { word.isCondition(on: $0.id) }) else {
+      return nil
+    }
+    return CommandError(
+      .usage, "unexpected argument \"\(word)\"",
+      suggestion: "\(Option.condition.spelling) \(words.joined(separator: " ").typed)",
+      hint: .command("help \(node.path)"))
+  }
+}
+
+extension String {
+  /// True for a comparison of a field: its name, and a sign.
+  fileprivate func isCondition(on field: String) -> Bool {
+    hasPrefix(field) && dropFirst(field.count).first.map { "=!<>~".contains($0) } ?? false
   }
 }
 

@@ -28,7 +28,8 @@ extension CommandTree {
     "download": ["image", "sync", "load"], "picture": ["image"], "random": ["deal"],
     "choose": ["pick"], "select": ["pick"], "fzf": ["pick"],
     "delete": ["unset", "clear", "remove"], "reset": ["unset", "clear"],
-    "empty": ["clear"], "add": ["set"], "edit": ["set"], "where": ["path"], "file": ["path"],
+    "empty": ["clear"], "show": ["list", "status"], "add": ["set"], "edit": ["set"],
+    "where": ["path"], "file": ["path"],
     "stats": ["status"], "settings": ["config"], "preferences": ["config"], "db": ["store"],
     "database": ["store"], "cache": ["store"], "plugins": ["sources"],
     "completion": ["completions"], "alias": ["query"], "aliases": ["query"], "queries": ["query"],
@@ -158,6 +159,9 @@ extension CommandTree {
       } else {
         self.word(named: word, under: root)
           ?? meant(by: word, among: root.children.map(\.word) + shownCandidates.map(\.word))
+          ?? catalog.sources.lazy.compactMap { source in
+            nearest(to: word, in: find([source]).node.children.map(\.word)).map { "SOURCE \($0)" }
+          }.first
       }
     return error
   }
@@ -178,12 +182,23 @@ extension CommandTree {
   }
 
   package func refused(
-    _ option: Option, as typed: String?, _ value: String?, by node: Node
+    _ option: Option, as typed: String?, _ value: String?, by node: Node, with rest: [String] = []
   ) -> CommandError {
     let typed = typed ?? option.spelling
     guard !node.path.isEmpty else {
       return CommandError(
         .usage, "\(typed) requires a source or command", hint: .command("help"))
+    }
+    if let source = rest.first, catalog.sources.contains(source),
+      find([source, node.path]).node.command?.options.contains(option) == true
+    {
+      // `sync heroes --max-pages 2` for `heroes sync --max-pages 2`.
+      let value = value.flatMap { $0.isEmpty ? nil : $0.typed }
+      let words =
+        [source, node.path] + rest.dropFirst().map(\.typed) + [typed] + [value].compactMap(\.self)
+      return CommandError(
+        .usage, "\"\(node.path)\" does not accept \(typed)",
+        suggestion: words.joined(separator: " "), hint: .command("help \(source) \(node.path)"))
     }
     let takers = takers(of: option, beside: node)
     let verb = takers.count == 1 ? "does" : "do"

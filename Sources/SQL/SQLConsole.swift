@@ -263,7 +263,7 @@ package struct SQLConsole {
       case .tables: try show(wrapped(tables.map(\.text)))
       case .schema: try show(wrapped(columns(of: words.dropFirst().first)))
       case .mode: try setMode(Self.argument(of: words, "FORMAT"))
-      case .once: file = try Self.argument(of: words, "FILE")
+      case .once: file = try Self.fileOfFormat(in: words)
       case .timer: isTimed = try isOn(words)
       case .parameter: try setParameters(Array(words.dropFirst()))
       case .save: try save(as: Self.argument(of: words, "NAME"))
@@ -296,10 +296,15 @@ package struct SQLConsole {
       }
   }
 
+  /// The instruction of this name, or of that in psql or of a program that people know as well.
   private func instruction(_ words: [String]) throws(CommandError) -> Instruction {
     switch words[0] {
-    case ".exit", "exit", "quit": return .quit
+    case ".exit", "exit", "quit", "\\q": return .quit
+    case "help", "\\?": return .help
     case "\\e": return .edit
+    case "\\d", "\\dt": return words.count > 1 ? .schema : .tables
+    case "\\i": return .read
+    case "\\timing": return .timer
     case ".param": return .parameter
     case let word:
       guard let instruction = Instruction(rawValue: word) else {
@@ -322,6 +327,19 @@ package struct SQLConsole {
       throw CommandError(.usage, "missing argument: \(name)", hint: "enter .help for help")
     }
     return words[1]
+  }
+
+  /// The file of `.once`, whose name ends in that of a format, or in none.
+  private static func fileOfFormat(in words: [String]) throws(CommandError) -> String {
+    let file = try argument(of: words, "FILE")
+    let name = file.split(separator: "/").last ?? ""
+    let endings = Format.allCases.flatMap(\.fileEndings)
+    guard let ending = name.split(separator: ".").dropFirst().last?.lowercased(),
+      ending != "txt", !endings.contains(ending)
+    else { return file }
+    throw CommandError(
+      .usage, "no format of results has files that end in .\(ending)",
+      hint: .words("use one of .\(endings.joined(separator: ", .")), or export for other formats"))
   }
 
   private func columns(of table: String?) throws(CommandError) -> [String] {
@@ -437,6 +455,8 @@ package struct SQLConsole {
       try file.write(Array((lastStatement.isEmpty ? "" : "\(lastStatement.trimmed)\n").utf8)))
     try Editor.open(file.path, context.variables)
     let lines = try lines(ofFile: file.path, depth: 0)
+    // Left without saving: nobody wanted to run it.
+    guard lines.joined(separator: "\n") != lastStatement.trimmed else { return [] }
     if !lines.isEmpty { try show(wrapped(lines)) }
     return lines
   }
@@ -487,8 +507,8 @@ extension String {
       maxSplits: hasPrefix(".param") ? 3 : .max, whereSeparator: \.isWhitespace
     ).map { String($0).trimmed }
     guard let first = words.first else { return nil }
-    return first.hasPrefix(".") || words.count == 1 && ["exit", "quit", "\\e"].contains(first)
-      ? words : nil
+    return first.hasPrefix(".") || first.hasPrefix("\\")
+      || words.count == 1 && ["exit", "quit", "help"].contains(first) ? words : nil
   }
 
   /// True for SQL that is nothing but space and comments to the ends of lines.

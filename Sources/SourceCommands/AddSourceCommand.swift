@@ -45,6 +45,9 @@ extension Command {
     "page-param": "page", "offset-param": "offset", "token-param": "token", "page-size": "size",
   ]
 
+  /// The names of the options that say how pages follow one another.
+  private static let pagingNames = ["page-param", "offset-param", "next", "token-param", "more"]
+
   static let table = Option(
     "table", .text, "NAME=PATH", about: "a list in the records is a table in SQL: lines=line_items")
 
@@ -135,6 +138,13 @@ extension Command {
     }
     try context.checkName(
       name, in: folder, mayReplace: invocation.has(replace) || service != nil)
+    if let option = manifestOptions.first(where: {
+      pagingNames.contains($0.name) && invocation.has($0)
+    }),
+      invocation.has(single)
+    {
+      throw CommandError.exclusive(single.spelling, option.spelling)
+    }
     var request = try request(invocation, context)
     let literals = request.extractSecrets(
       of: name, avoiding: Set(context.catalog.settings(except: name).map(\.key)))
@@ -227,9 +237,20 @@ extension Command {
     // An invalid option is a mistake on the command line, not in a file.
     if error.code == .invalidSettings {
       failure.code = .usage
-      failure.message = String(failure.message.trimmingPrefix("line 1: "))
+      failure.message = inOptions(String(failure.message.trimmingPrefix("line 1: ")))
     }
     return failure
+  }
+
+  /// A message that begins with a key of a manifest, with the option or the argument of that key.
+  private static func inOptions(_ message: String) -> String {
+    let parts = message.split(separator: "\"", maxSplits: 1, omittingEmptySubsequences: false)
+    guard message.hasPrefix("\""), let rest = parts.last?.split(separator: "\"", maxSplits: 1),
+      rest.count == 2
+    else { return message }
+    if rest[0] == "url" { return "the URL\(rest[1])" }
+    let option = manifestOptions.first { (manifestKeys[$0.name] ?? $0.name) == rest[0] }
+    return option.map { "\($0.spelling)\(rest[1])" } ?? message
   }
 
   /// The request on the command line, or that of a curl command on standard input.

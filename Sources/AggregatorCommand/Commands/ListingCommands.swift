@@ -107,7 +107,7 @@ private struct RecordListing<P: Plugin> {
     }
     var run = ListingRun(selected ?? source, of: plugin, matching: query, bounds, outcome)
     run.selection = isLocal ? nil : selection
-    if invocation.has(.count) { return try await count(&run) }
+    if invocation.has(.count) { return try await count(&run, in: environment) }
     run.details = DetailLoader(of: plugin, source, in: environment, invocation, context)
     run.chosen = output.fields
     run.detailsHint = .details
@@ -151,7 +151,7 @@ private struct RecordListing<P: Plugin> {
         "\(plugin.name).deleted", of: source, selection, lacksDetails: plugin.lacksDetails)
     }
     var run = ListingRun(source, of: plugin, bounds, outcome)
-    if invocation.has(.count) { return try await count(&run) }
+    if invocation.has(.count) { return try await count(&run, in: nil) }
     try await print(&run)
     run.outcome.report(to: context.diagnostics)
     if run.outcome.count > 0 {
@@ -200,7 +200,7 @@ private struct RecordListing<P: Plugin> {
     try printer.finish(run.outcome.summary)
   }
 
-  /// Tells of a field of all selected records; partial if the cache lacks some.
+  /// Tells of a field of all selected records.
   private func summarize(
     _ summary: FieldSummary, of source: any DataSource<P.Item>, _ outcome: ListingOutcome,
     in environment: PluginEnvironment
@@ -213,12 +213,13 @@ private struct RecordListing<P: Plugin> {
     try RecordPrinter.print(
       rows.rows, as: listing, output, in: context, rows.summary(of: run.outcome.summary))
     run.outcome.reportCount(to: context.diagnostics)
-    var isComplete = false
-    if let store = environment.store { isComplete = try await plugin.gap(in: store) == nil }
-    return run.outcome.isPartial || !isComplete ? .partial : .success
+    return try await isPart(run.outcome, in: environment) ? .partial : .success
   }
 
-  private func count(_ run: inout ListingRun<P>) async throws -> ExitCode {
+  /// Counts the records of a run; those of no `environment` are all here.
+  private func count(
+    _ run: inout ListingRun<P>, in environment: PluginEnvironment?
+  ) async throws -> ExitCode {
     run.countsOnly = true
     _ = try await run.records()
     let count = run.outcome.number
@@ -236,7 +237,18 @@ private struct RecordListing<P: Plugin> {
         [RecordCount(count: count)], as: listing, output, in: context, summary)
     }
     run.outcome.reportCount(to: context.diagnostics)
-    return run.outcome.isPartial ? .partial : .success
+    return try await isPart(run.outcome, in: environment) ? .partial : .success
+  }
+
+  /// True if numbers of an outcome are those of a part of the records: records that are shown may be some, a number
+  /// claims to be of all.
+  private func isPart(
+    _ outcome: ListingOutcome, in environment: PluginEnvironment?
+  ) async throws -> Bool {
+    guard !outcome.isPartial else { return true }
+    guard let environment, isLocal || invocation.has(.offline) else { return false }
+    guard let store = environment.store else { return true }
+    return try await plugin.gap(in: store) != nil
   }
 }
 

@@ -46,8 +46,14 @@ package struct OriginBadge: Sendable {
     pause =
       isPaused
       ? provenance.reason?.retryAfter.map { Int(($0 / .seconds(1)).rounded(.up)) } : nil
+    let message = provenance.reason?.message.safeLine
     let reason =
-      isPaused ? Self.pauseWords : provenance.reason?.message.safeLine.capitalizedFirst
+      switch provenance.origin {
+      case _ where isPaused: Self.pauseWords
+      // Alone, "no cached heroes match" would contradict the matches beside it.
+      case .bundled: message.map { "Showing bundled sample data (\($0))" }
+      case .live, .cached, .mixed: message?.capitalizedFirst
+      }
     // Records are missing, or may be.
     let codes: Set<Warning.Code> = [.scanned, .unreadable, .estimated]
     let shortcomings = summary.warnings.map(\.warning).filter {

@@ -64,7 +64,8 @@ package struct SyncOfSources: Sendable {
     if let deadline, deadline.remaining() <= .zero { return SourceSync(notReached: name) }
     do throws(CommandError) {
       if let reason = try await skipReason(of: plugin) {
-        return SourceSync(skipped: name, because: reason)
+        let isNamed = invocation.arguments.contains(name)
+        return SourceSync(skipped: name, because: reason.text, missed: isNamed ? reason.code : nil)
       }
     } catch { return SourceSync(name, failed: error) }
     let report = await beforeDeadline {
@@ -81,22 +82,28 @@ package struct SyncOfSources: Sendable {
     }
   }
 
+  private struct SkipReason {
+    var text: String
+    /// The code for who named the source; `nil` if it needs no sync.
+    var code: ExitCode?
+  }
+
   /// The reason why a source is not synced now; `nil` if it is.
-  private func skipReason(of plugin: some Plugin) async throws(CommandError) -> String? {
+  private func skipReason(of plugin: some Plugin) async throws(CommandError) -> SkipReason? {
     guard !plugin.policy.isEndless else {
       let command = context.diagnostics.command(plugin.syncArguments)
-      return "unbounded; use \"\(command)\""
+      return SkipReason(text: "unbounded; use \"\(command)\"", code: .usage)
     }
     do throws(SourceError) { _ = try plugin.wholeRemote(in: environment) } catch {
       // All other failures are those of its sync.
-      return error.code == .missingKey ? error.message : nil
+      return error.code == .missingKey ? SkipReason(text: error.message, code: .key) : nil
     }
     let last = try await plugin.lastSync(in: environment)
     if let maxAge = invocation.span(.olderThan), let completed = last?.completed {
       // Unless a clock was wrong.
       let age = environment.now().timeIntervalSince(completed)
       if 0..<(maxAge / .seconds(1)) ~= age {
-        return "synced \(completed.age(at: environment.now()))"
+        return SkipReason(text: "synced \(completed.age(at: environment.now()))")
       }
     }
     do throws(SourceError) { return try await pause(of: plugin) } catch {
@@ -105,23 +112,23 @@ package struct SyncOfSources: Sendable {
   }
 
   /// The pause of a source's service in words; `nil` if it can be called now.
-  private func pause(of plugin: some Plugin) async throws(SourceError) -> String? {
+  private func pause(of plugin: some Plugin) async throws(SourceError) -> SkipReason? {
     let options = SourceOptions(invocation)
     let waits = invocation.has(.wait)
     let plan = try await plugin.requestPlan(of: .list, in: environment)
     if plan.pause > .zero, !options.cachePolicy.refreshes {
-      return "failing repeatedly; retry in \(plan.pause.text)"
+      return SkipReason(text: "failing repeatedly; retry in \(plan.pause.text)", code: .tryLater)
     }
     // A sync does not wait longer either.
     let maxWait = waits ? deadline?.remaining() : options.deadline ?? plugin.policy.deadline
     if let maxWait, plan.wait >= maxWait {
-      return "rate limit reached; retry in \(plan.wait.text)"
+      return SkipReason(text: "rate limit reached; retry in \(plan.wait.text)", code: .tryLater)
     }
     guard !waits, let store = environment.store, store.isShared,
       let activity = try await plugin.sync(into: store, in: environment).activity(),
       activity.pages == nil, let worker = activity.workers.keys.first
     else { return nil }
-    return "\(worker) is syncing it"
+    return SkipReason(text: "\(worker) is syncing it")
   }
 
   private enum Event: Sendable {
@@ -200,6 +207,9 @@ package struct SourceSync: Entry {
 
   private let report: SyncReport?
 
+  /// The code of a source that was skipped although it was named, and needs a sync.
+  private var missed: ExitCode?
+
   private init(
     _ source: String, _ status: Status, because reason: String?, report: SyncReport? = nil,
     failure: CommandError? = nil
@@ -211,8 +221,9 @@ package struct SourceSync: Entry {
     self.failure = failure
   }
 
-  package init(skipped source: String, because reason: String) {
+  package init(skipped source: String, because reason: String, missed: ExitCode? = nil) {
     self.init(source, .skipped, because: reason)
+    self.missed = missed
   }
 
   package init(notReached source: String) {
@@ -291,12 +302,14 @@ extension SyncReport {
 extension [SourceSync] {
   /// That of the first failure if all that ran have failed, `partial` if anything else is not complete.
   ///
-  /// Sources that are skipped do not count.
+  /// Sources that are skipped do not count, unless they were asked for by their names.
   package var code: ExitCode {
-    let ran = filter { $0.status != .skipped && $0.status != .notReached }
-    let failures = ran.compactMap(\.failureCode)
-    if let first = failures.first, failures.count == ran.count { return first }
-    let areComplete = allSatisfy { $0.status == .complete || $0.status == .skipped }
+    let wanted = filter { ![.skipped, .notReached].contains($0.status) || $0.failureCode != nil }
+    let failures = wanted.compactMap(\.failureCode)
+    if let first = failures.first, failures.count == wanted.count { return first }
+    let areComplete = allSatisfy {
+      $0.status == .complete || $0.status == .skipped && $0.failureCode == nil
+    }
     return areComplete ? .success : .partial
   }
 
@@ -320,6 +333,6 @@ extension [SourceSync] {
 extension SourceSync {
   /// `nil` unless nothing was stored.
   fileprivate var failureCode: ExitCode? {
-    status == .failed ? failure?.code ?? report?.failure?.code : nil
+    status == .failed ? failure?.code ?? report?.failure?.code : missed
   }
 }

@@ -226,6 +226,10 @@ import Testing
     try await terminal.read(until: "b2")
     try await enter(".read none.sql", until: "no such file: none.sql")
     try await enter(".once", until: "missing argument: FILE")
+    try await enter(".once out.xlsx", until: "no format of results has files that end in .xlsx")
+    // As in psql.
+    try await enter("\\d countries", until: "countries: code, name")
+    try await enter("\\?", until: "leave, like Ctrl-D")
     try await terminal.read(until: Self.prompt)
     #expect(try await ending(afterControlDIn: run) == .exit(0))
   }
@@ -244,6 +248,10 @@ import Testing
     try await terminal.read(until: Self.prompt)
     terminal.type("\\e\n")
     try await terminal.read(until: "AFTER")
+    try await terminal.read(until: Self.prompt)
+    // Left without a change, it does not run again.
+    terminal.type("\\e\nSELECT 'no' || 'w' AS y;\n")
+    #expect(try await !terminal.read(until: "now").contains("AFTER"))
     try await terminal.read(until: Self.prompt)
     #expect(try await ending(afterControlDIn: run) == .exit(0))
   }

@@ -114,7 +114,35 @@ import Testing
     ),
     (
       "config show --help",
-      "unknown command \"show\" for config\nhint: available commands: list, get, set, unset, path"
+      "unknown command \"show\" for config\n\nDid you mean \"config list\"?\nhint: aggregator help config"
+    ),
+    (
+      "countries list --where region = EU",
+      "unexpected argument \"=\"\n\nDid you mean \"--where 'region = EU'\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries list region=EU",
+      "unexpected argument \"region=EU\"\n\nDid you mean \"--where 'region=EU'\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "sync heroes --max-pages 2",
+      "\"sync\" does not accept --max-pages\n\nDid you mean \"heroes sync --max-pages 2\"?\nhint: aggregator help heroes sync"
+    ),
+    (
+      "help lst",
+      "unknown source or command \"lst\"\n\nDid you mean \"SOURCE list\"?\nhint: aggregator help"
+    ),
+    (
+      "countries list --manifests /nowhere",
+      "--manifests: there is no directory /nowhere\nhint: create it, or name another"
+    ),
+    (
+      "sources add a http://127.0.0.1/ --rate often",
+      "--rate must be a rate such as \"5/s\", or \"off\"\nhint: aggregator help sources add"
+    ),
+    (
+      "sources add a http://127.0.0.1/ --single --page-param page=1",
+      "--single and --page-param cannot be used together\nhint: aggregator help sources add"
     ),
     ("heroes list --re", "unknown option \"--re\"\nhint: aggregator help heroes list"),
     (
