@@ -9,6 +9,7 @@ import shutil
 import signal
 import sqlite3
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -53,10 +54,10 @@ class Place:
         compiler = shutil.which("cc") or shutil.which("clang")
         if not compiler:
             raise Failure("no C compiler: cc or clang is needed for the server")
-        for name in ("server", "measure"):
+        for name, libraries in (("server", []), ("measure", []), ("floor", ["-lsqlite3"])):
             subprocess.run(
-                [compiler, "-O2", "-Wall", "-D_GNU_SOURCE", "-o", self / name, HERE / f"{name}.c"],
-                check=True)
+                [compiler, "-O2", "-Wall", "-D_GNU_SOURCE", "-o", self / name, HERE / f"{name}.c",
+                 *libraries], check=True)
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.path),
@@ -195,11 +196,15 @@ class Truth:
 
     def __init__(self, path, make, fields, count):
         rows = []
-        with open(path, encoding="utf-8") as lines:
+        # What floor.c stores: the lengths of three texts, and the texts.
+        self.parsed = Path(f"{path}.parsed-{count}")
+        with open(path, encoding="utf-8") as lines, open(self.parsed, "wb") as parsed:
             for line in itertools.islice(lines, count):
                 key, folded, encoded = make(json.loads(line.rstrip(",\n")))
                 kept = json.loads(encoded)
                 rows.append((*(kept[field] for field in fields), folded))
+                texts = [text.encode() for text in (key, folded, encoded)]
+                parsed.write(struct.pack("=III", *map(len, texts)) + b"".join(texts))
         rows.sort()
         self.fields = [f"json->>'{field}'" for field in fields]
         self.with_index = Rows(rows)

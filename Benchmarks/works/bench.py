@@ -6,6 +6,8 @@ from harness import DLT_PEOPLE, HERE, PEOPLE, PRODUCTS, ROOT, Median, Truth, pro
 
 PEERS = HERE / "peers"
 JOBS = 8
+# The records of a transaction of a sync that does not wait for the service.
+FLOOR_BATCH = 2000
 
 # The scripts know what is to be kept of a row.
 sys.path.insert(0, str(PEERS))
@@ -70,6 +72,17 @@ class Bench:
                 "users", "sync", "--max-pages", pages, "--jobs", jobs,
                 RANDOM_USER_PAGE_SIZE=size, **server.settings, **settings)
             self.truth("people", pages, size).expect_indexed(self.store)
+            return run
+        return run
+
+    def floor(self, kind, pages, size):
+        """Inserts the rows, which are in memory, and does nothing else."""
+        truth = self.truth(kind, pages, size)
+
+        def run():
+            path = self.place.fresh("floor.sqlite")
+            run = self.place.run(self.place / "floor", truth.parsed, path, FLOOR_BATCH)
+            truth.expect_indexed(path)
             return run
         return run
 

@@ -40,6 +40,7 @@ def fetch(bench):
             if size == 100:
                 programs["aggregator --jobs 1"] = bench.sync(server, size, pages, jobs=1)
                 programs["aggregator users load"] = bench.load(server, size, pages)
+                programs["floor: rows in memory"] = bench.floor("people", pages, size)
                 programs["plain script, no search index"] = bench.peer(
                     "plain", server, size, pages, is_indexed=False)
                 if "sqlite-utils" in bench.installed and shutil.which("curl") and shutil.which("jq"):
@@ -54,6 +55,8 @@ def fetch(bench):
             ours = medians["aggregator"]
             bench.report.goal("fetch and store, against the plain script", 0.55,
                               ours.wall / medians["plain script"].wall)
+            bench.report.goal("fetch and store, against the floor", 1.6,
+                              ours.wall / medians["floor: rows in memory"].wall)
             bench.report.goal("users load, against the plain script without a search index", 1.0,
                               medians["aggregator users load"].wall
                               / medians["plain script, no search index"].wall)
