@@ -1,4 +1,3 @@
-public import AggregatorFoundation
 import AggregatorText
 
 /// A failure of a data source.
@@ -8,7 +7,7 @@ import AggregatorText
 public struct SourceError: Error, Sendable {
   public var code: Code
 
-  /// A description for people, without a full stop.
+  /// A description for logs, terminals and developers, without a full stop; an app shows `localizedDescription`.
   public var message: String
 
   public var remedy: Remedy?
@@ -76,12 +75,6 @@ extension SourceError: CustomStringConvertible {
   public var description: String {
     if let remedy { "\(message) (\(remedy))" } else { message }
   }
-}
-
-/// `localizedDescription` is the message.
-extension SourceError: LocalizedError {
-  public var errorDescription: String? { message }
-  public var recoverySuggestion: String? { remedy?.text }
 }
 
 extension SourceError {
@@ -152,6 +145,39 @@ extension SourceError {
     public static let notRecorded = Code(.notRecorded)
     /// Pagination stopped because the source's pages made no progress; see ``PaginationEnd``.
     public static let noProgress = Code(.noProgress)
+
+    /// The code of an `NSError`: the same in every version.
+    var number: Int {
+      switch name {
+      case .cancelled: 1
+      case .invalidRequest: 2
+      case .invalidCursor: 3
+      case .notFound: 4
+      case .invalidSettings: 5
+      case .offline: 6
+      case .unreachable: 7
+      case .connectionLost: 8
+      case .timedOut: 9
+      case .missingKey: 10
+      case .invalidKey: 11
+      case .rateLimited: 12
+      case .rejected: 13
+      case .serverError: 14
+      case .circuitOpen: 15
+      case .malformed: 16
+      case .tooLarge: 17
+      case .noProgress: 18
+      case .storage: 19
+      case .busy: 20
+      case .unusableStore: 21
+      case .nothingCached: 22
+      case .unsupported: 23
+      case .notRecorded: 24
+      }
+    }
+
+    /// All of them.
+    package static var all: [Code] { Name.allCases.map(Code.init) }
 
     /// A generic message: `cannot reach the service`.
     public var text: String {

@@ -97,10 +97,4 @@ struct SourceErrorTests {
     #expect(.none + some == some)
     #expect(some + .none == some)
   }
-
-  @Test func `its localized description is the message`() {
-    let error: any Error = SourceError(.timedOut, "the service timed out", remedy: "try later")
-    #expect(error.localizedDescription == "the service timed out")
-    #expect((error as? any LocalizedError)?.recoverySuggestion == "try later")
-  }
 }

@@ -1,0 +1,121 @@
+public import AggregatorFoundation
+import Synchronization
+
+/// What an app tells people of errors, in one language.
+///
+/// `localizedDescription`, `failureReason` and `recoverySuggestion` of a ``SourceError`` are those of the first
+/// language that the person prefers and that is there; English and German are part of the library. Another one is a
+/// file of the app, or of a package:
+///
+/// ```swift
+/// ErrorWords.add(try ErrorWords(of: "fr", contentsOf: url))
+/// ```
+///
+/// ```json
+/// {"timedOut": {"title": "Le service n’a pas répondu à temps.", "suggestion": "Réessayez plus tard."}, …}
+/// ```
+public struct ErrorWords: Sendable {
+  /// What is told of one kind of error, in whole sentences.
+  public struct Text: Hashable, Sendable, Codable {
+    /// What has happened.
+    public var title: String
+    public var reason: String?
+    /// What the person can do.
+    public var suggestion: String?
+
+    public init(_ title: String, reason: String? = nil, suggestion: String? = nil) {
+      self.title = title
+      self.reason = reason
+      self.suggestion = suggestion
+    }
+  }
+
+  /// The language (BCP 47): `de`, `pt-BR`.
+  public let language: String
+  private let texts: [SourceError.Code: Text]
+
+  /// A code without a text has that of English.
+  public init(of language: String, _ texts: [SourceError.Code: Text]) {
+    self.language = language
+    self.texts = texts
+  }
+
+  /// Reads a file of JSON: for the name of each code a `title`, and maybe a `reason` and a `suggestion`.
+  ///
+  /// - Throws: A `DecodingError` for another form, or for a name that is none of a code; errors of the file system.
+  public init(of language: String, contentsOf file: URL) throws {
+    let named = try JSONDecoder().decode([String: Text].self, from: Data(contentsOf: file))
+    var texts: [SourceError.Code: Text] = [:]
+    for (name, text) in named {
+      guard let code = SourceError.Code(name) else {
+        throw DecodingError.dataCorrupted(
+          .init(codingPath: [], debugDescription: "there is no code \(name)"))
+      }
+      texts[code] = text
+    }
+    self.init(of: language, texts)
+  }
+
+  public subscript(code: SourceError.Code) -> Text? { texts[code] }
+
+  // MARK: - Languages
+
+  private static let all = Mutex(["en": english, "de": german])
+
+  /// Adds a language, or replaces its words.
+  public static func add(_ words: ErrorWords) {
+    all.withLock { $0[words.language.lowercased()] = words }
+  }
+
+  /// The text of a code in the first of these languages that is there, or in English.
+  public static func text(
+    of code: SourceError.Code, in languages: [String] = preferredLanguages
+  ) -> Text {
+    let all = all.withLock { $0 }
+    for language in languages.map({ $0.lowercased() }) {
+      // `de-AT` also reads `de`.
+      let base = String(language.prefix { $0 != "-" })
+      for words in [all[language], all[base]] {
+        if let text = words?[code] { return text }
+      }
+    }
+    return english[code] ?? Text(code.text)
+  }
+
+  /// The person's languages, as the system has them: those of the device, or of `LANGUAGE`, `LC_ALL`, `LC_MESSAGES`
+  /// and `LANG` (https://www.gnu.org/software/gettext/manual/html_node/Locale-Environment-Variables.html).
+  public static var preferredLanguages: [String] {
+    #if canImport(Darwin)
+      Locale.preferredLanguages
+    #else
+      languages(in: ProcessInfo.processInfo.environment)
+    #endif
+  }
+
+  package static func languages(in variables: [String: String]) -> [String] {
+    let locale =
+      ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { variables[$0] }.first { !$0.isEmpty }
+    // Without a language of its own, the list of languages counts for nothing.
+    guard let locale, !["C", "POSIX"].contains(String(locale.prefix { $0 != "." })) else {
+      return []
+    }
+    let names = (variables["LANGUAGE"] ?? "").split(separator: ":").map(String.init) + [locale]
+    return names.map { name in
+      String(name.prefix { $0 != "." && $0 != "@" }.map { $0 == "_" ? "-" : $0 })
+    }
+  }
+}
+
+/// What people are told; ``SourceError/message`` is for logs, terminals and developers.
+extension SourceError: LocalizedError {
+  public var errorDescription: String? { ErrorWords.text(of: code).title }
+  public var failureReason: String? { ErrorWords.text(of: code).reason }
+  public var recoverySuggestion: String? { ErrorWords.text(of: code).suggestion }
+}
+
+extension SourceError {
+  /// The domain and the code of an `NSError`, by the requirements of `Error` from which it is made: the protocol for them
+  /// is not in the essentials of Foundation.
+  public var _domain: String { "AggregatorKit.SourceError" }
+  public var _code: Int { code.number }
+}

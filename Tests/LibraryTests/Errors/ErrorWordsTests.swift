@@ -1,0 +1,74 @@
+import AggregatorCore
+import Foundation
+import Testing
+
+/// What people are told of errors.
+@Suite struct ErrorWordsTests {
+  @Test(arguments: SourceError.Code.all)
+  func `every code has whole sentences in each language`(code: SourceError.Code) throws {
+    let english = ErrorWords.text(of: code, in: ["en"])
+    let german = ErrorWords.text(of: code, in: ["de"])
+    for text in [english, german] {
+      for sentence in [text.title, text.reason, text.suggestion].compactMap(\.self) {
+        #expect(sentence.wholeMatch(of: /[A-ZÄÖÜ].+\./) != nil, "\(sentence)")
+      }
+    }
+    #expect(german.title != english.title)
+    #expect((german.reason == nil) == (english.reason == nil))
+    #expect((german.suggestion == nil) == (english.suggestion == nil))
+  }
+
+  @Test func `no two codes are told alike, or have one number`() {
+    let codes = SourceError.Code.all
+    for language in ["en", "de"] {
+      #expect(Set(codes.map { ErrorWords.text(of: $0, in: [language]).title }).count == codes.count)
+    }
+    let errors = codes.map { SourceError($0, "words") as NSError }
+    #expect(Set(errors.map(\.code)).count == codes.count && !errors.map(\.code).contains(0))
+    #expect(Set(errors.map(\.domain)) == ["AggregatorKit.SourceError"])
+    // An app may have stored it.
+    #expect((SourceError(.timedOut, "") as NSError).code == 9)
+  }
+
+  @Test func `an error says what people are told, and keeps its message for developers`() {
+    let error: any Error = SourceError(.timedOut, "GET /list: 10 s", remedy: "--timeout 30")
+    let words = ErrorWords.text(of: .timedOut)
+    #expect(error.localizedDescription == words.title)
+    let localized = error as? any LocalizedError
+    #expect(localized?.failureReason == words.reason)
+    #expect(localized?.recoverySuggestion == words.suggestion)
+  }
+
+  @Test
+  func `the first language that is there counts, and a code that it lacks is told in another`()
+    throws
+  {
+    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).json")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try Data(#"{"timedOut": {"title": "Zu langsam.", "suggestion": "Warte."}}"#.utf8).write(
+      to: file)
+    ErrorWords.add(try ErrorWords(of: "x-test", contentsOf: file))
+    func title(_ code: SourceError.Code, _ languages: String...) -> String {
+      ErrorWords.text(of: code, in: languages).title
+    }
+    let german = title(.timedOut, "de")
+    #expect(title(.timedOut, "x-Test", "de") == "Zu langsam.")
+    #expect(title(.offline, "x-test", "de") == title(.offline, "de"))
+    #expect(title(.timedOut, "de-AT", "en") == german && title(.timedOut, "DE") == german)
+    #expect(
+      title(.timedOut, "xx") == title(.timedOut, "en") && title(.timedOut) == title(.timedOut, "en")
+    )
+    try Data(#"{"timedout": {"title": "a"}}"#.utf8).write(to: file)
+    #expect(throws: DecodingError.self) { try ErrorWords(of: "fr", contentsOf: file) }
+  }
+
+  @Test(arguments: [
+    (["LANG": "de_AT.UTF-8"], ["de-AT"]),
+    (["LANG": "C.UTF-8", "LANGUAGE": "de"], []),
+    (["LANG": "fr_FR", "LC_ALL": "pt_BR@x", "LANGUAGE": "de:en_GB"], ["de", "en-GB", "pt-BR"]),
+    (["LC_ALL": "", "LC_MESSAGES": "de"], ["de"]), ([:], []),
+  ])
+  func `languages are those of the environment`(variables: [String: String], languages: [String]) {
+    #expect(ErrorWords.languages(in: variables) == languages)
+  }
+}
