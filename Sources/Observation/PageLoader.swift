@@ -3,7 +3,7 @@ import AggregatorCore
 /// Loads the pages of one list off the main actor, and leaves out duplicates there.
 ///
 /// One load at a time. A failed or cancelled load loses nothing: the next one makes the same request.
-actor PageLoader<Item: Record> {
+actor PageLoader<Item: SourceRecord> {
   private let source: any DataSource<Item>
   private let start: PaginationState<Item>
   private var pagination: PaginationState<Item>
@@ -11,7 +11,8 @@ actor PageLoader<Item: Record> {
   private var batch = RecordBatch<Item>(isFirst: true)
 
   init(
-    _ source: any DataSource<Item>, matching query: Query?, size: Int, cachePolicy: CachePolicy
+    _ source: any DataSource<Item>, matching query: SearchQuery?, size: Int,
+    cachePolicy: CachePolicy
   ) {
     self.source = source
     start = PaginationState(
@@ -19,9 +20,21 @@ actor PageLoader<Item: Record> {
     pagination = start
   }
 
-  /// Loads pages until one has new records or is the last.
-  func next() async throws(SourceError) -> RecordBatch<Item> {
-    while let request = pagination.request {
+  /// Loads pages until there are so many new records, or no more.
+  func next(
+    atLeast count: Int = 0, by policy: CachePolicy? = nil
+  ) async throws(SourceError) -> RecordBatch<Item> {
+    var whole = try await next(by: policy)
+    while whole.records.count < count, whole.hasMore, whole.failure == nil {
+      whole.append(try await next(by: policy))
+    }
+    return whole
+  }
+
+  /// Loads pages until one has new records or is the last, by another policy than that of the list if there is one.
+  private func next(by policy: CachePolicy?) async throws(SourceError) -> RecordBatch<Item> {
+    while var request = pagination.request {
+      request.cachePolicy = policy ?? request.cachePolicy
       let page = try await source.page(request)
       // Not every source ends a cancelled call with an error. Nobody may be left to take this page.
       guard !Task.isCancelled else { throw .cancelled }
@@ -68,7 +81,7 @@ actor PageLoader<Item: Record> {
 }
 
 /// The new records of one page, and of the pages without new records before it.
-struct RecordBatch<Item: Record>: Sendable {
+struct RecordBatch<Item: SourceRecord>: Sendable {
   let isFirst: Bool
   private(set) var records: [Item] = []
   private(set) var total: Int?
@@ -87,6 +100,16 @@ struct RecordBatch<Item: Record>: Sendable {
     unreadable = unreadable + step.page.unreadable
     hasMore = step.end == nil
     failure = step.end.flatMap { $0.isWithoutProgress ? .noProgress($0) : nil }
+  }
+
+  /// Adds the batch that follows.
+  mutating func append(_ next: RecordBatch) {
+    records += next.records
+    total = next.total ?? total
+    provenance = provenance.leastCurrent(next.provenance)
+    warnings += next.warnings
+    unreadable = unreadable + next.unreadable
+    (hasMore, failure) = (next.hasMore, next.failure)
   }
 }
 

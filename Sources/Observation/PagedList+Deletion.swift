@@ -67,7 +67,7 @@ extension PagedList {
   }
 }
 
-struct RecordChanges<Item: Record> {
+struct RecordChanges<Item: SourceRecord> {
   var removed = RemovedRecords<Item>()
   /// The records that are in the list although its loader may not have met them.
   var putBack: Set<RecordKey> = []
@@ -95,6 +95,9 @@ struct RecordChanges<Item: Record> {
     return true
   }
 
+  /// True while a record is being deleted or restored here.
+  func isInProgress(_ id: Item.ID) -> Bool { latest[id] != nil }
+
   /// True if a page that was requested at this ``count`` may be from before a change.
   func overlap(_ start: Int) -> Bool { inProgress > 0 || count != start }
 
@@ -111,7 +114,7 @@ struct RecordChanges<Item: Record> {
 }
 
 /// The calls by which a ``PagedList`` deletes records and restores them.
-public struct RecordDeletion<Item: Record>: Sendable {
+public struct RecordDeletion<Item: SourceRecord>: Sendable {
   public typealias Call = @Sendable (Item.ID) async throws(SourceError) -> Void
 
   let delete: Call
@@ -135,7 +138,7 @@ public struct RecordDeletion<Item: Record>: Sendable {
   }
 }
 
-struct RemovedRecords<Item: Record> {
+struct RemovedRecords<Item: SourceRecord> {
   private struct Entry {
     let record: Item
     var index: Int

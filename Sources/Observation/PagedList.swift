@@ -1,4 +1,5 @@
 public import AggregatorCore
+public import AggregatorStore
 public import Observation
 
 /// A list that a view binds to: it loads pages of a source as the view needs them.
@@ -15,10 +16,14 @@ public import Observation
 /// the source makes no progress, the list fails with `noProgress`. A failure loses nothing that is there, and
 /// a later answer to an earlier request changes nothing.
 ///
+/// A list that follows a store takes over its changes, by whatever screen or process they were made, in their places and
+/// without a request: what is deleted leaves it, what is restored returns, and what has changed is replaced. What
+/// it cannot take over by itself, such as a new record, sets ``isOutdated``.
+///
 /// A load ends early if the task that began it is cancelled, or if the list is released. Pages are decoded and searched
 /// for duplicates off the main actor.
 @Observable @MainActor
-public final class PagedList<Item: Record> {
+public final class PagedList<Item: SourceRecord> {
   /// The part of the list that is loaded or failed to load.
   public enum Load: Sendable {
     /// The first page, also of a refresh.
@@ -36,6 +41,9 @@ public final class PagedList<Item: Record> {
     /// All records are there.
     case ended
   }
+
+  /// The most pages that a refresh loads at once.
+  private static var maxRefreshedPages: Int { 25 }
 
   private struct RunningLoad {
     let load: Load
@@ -62,6 +70,9 @@ public final class PagedList<Item: Record> {
   /// The rows of all pages that could not be read.
   public private(set) var unreadable = UnreadableRows.none
 
+  /// True if the store has changes that are not in the list, which ``refresh()`` shows.
+  public internal(set) var isOutdated = false
+
   /// True if the source has more records, or nothing was loaded yet.
   public private(set) var hasMore = true
 
@@ -69,7 +80,7 @@ public final class PagedList<Item: Record> {
   private var loading: Load?
   private var failure: (load: Load, policy: CachePolicy, error: SourceError)?
 
-  let query: Query?
+  let query: SearchQuery?
   let deletion: RecordDeletion<Item>?
   private let source: any DataSource<Item>
   private let pageSize: Int
@@ -84,15 +95,20 @@ public final class PagedList<Item: Record> {
   @ObservationIgnored private var tail: Set<RecordKey> = []
   @ObservationIgnored private var lastAppeared: Item.ID?
   @ObservationIgnored var changes = RecordChanges<Item>()
+  @ObservationIgnored var following: Task<Void, Never>?
+  /// The changes of the store that wait for a load to end.
+  @ObservationIgnored var pendingChanges: [RecordFollower<Item>.Change] = []
+  private let follower: RecordFollower<Item>?
 
   /// Creates an empty list, which sends no request before ``load()``.
   ///
   /// A page has up to `pageSize` records, 1 or more. With `showsCachedFirst` the first page comes from cached or bundled
-  /// data at once, and is replaced by the one that `cachePolicy` gives. ``delete(_:)`` needs a `deletion`.
+  /// data at once, and is replaced by the one that `cachePolicy` gives. ``delete(_:)`` needs a `deletion`, or the store
+  /// that the list is `following`.
   public init(
-    _ source: any DataSource<Item>, matching query: Query? = nil, pageSize: Int = 20,
+    _ source: any DataSource<Item>, matching query: SearchQuery? = nil, pageSize: Int = 20,
     showsCachedFirst: Bool = false, cachePolicy: CachePolicy = .normal,
-    deletion: RecordDeletion<Item>? = nil
+    deletion: RecordDeletion<Item>? = nil, following recordStore: RecordStore<Item>? = nil
   ) {
     precondition(pageSize > 0, "a page of \(pageSize) records")
     self.source = source
@@ -100,10 +116,14 @@ public final class PagedList<Item: Record> {
     self.pageSize = pageSize
     self.showsCachedFirst = showsCachedFirst
     self.cachePolicy = cachePolicy
-    self.deletion = deletion
+    self.deletion = deletion ?? recordStore.map { RecordDeletion(in: $0) }
+    follower = recordStore.map { RecordFollower($0, matching: query) }
   }
 
-  deinit { running?.task.cancel() }
+  deinit {
+    running?.task.cancel()
+    following?.cancel()
+  }
 
   public var state: State {
     if let loading { return .loading(loading) }
@@ -148,10 +168,11 @@ public final class PagedList<Item: Record> {
 
   /// Loads the first page from the service even if cached data is fresh, and replaces the list by it when it arrives.
   ///
-  /// The pages after it are then loaded alike, so that they fit it. A running load is cancelled.
+  /// A list that was scrolled keeps its length, up to 25 pages, and further pages are then loaded alike, so that they fit. A
+  /// running load is cancelled.
   public func refresh() async {
-    var policy = cachePolicy
-    policy.refreshes = policy.mayAskService
+    let policy = cachePolicy.refreshing
+    let length = min(records.count, Self.maxRefreshedPages * pageSize)
     repeat {
       if running?.policy != policy || running?.load != .first {
         // Its answer comes too late.
@@ -159,17 +180,19 @@ public final class PagedList<Item: Record> {
         running = nil
         loading = nil
       }
-      if await finishes(.first, by: policy) { return }
+      if await finishes(.first, by: policy, keeping: length) { return }
     } while !Task.isCancelled
   }
 
   /// Repeats the load that failed; does nothing if none did.
   ///
-  /// If no later page can follow, after `noProgress` and `invalidCursor`, it refreshes the list.
+  /// If no later page can follow, after `noProgress` and `invalidCursor`, it refreshes the list. A service that is left
+  /// alone after failures is asked once nevertheless: a person wants to know.
   public func retry() async {
     guard let failure else { return }
     switch (failure.load, failure.error.code) {
     case (_, .noProgress), (_, .invalidCursor): await refresh()
+    case (let load, .circuitOpen): _ = await finishes(load, by: failure.policy, insisting: true)
     case (.first, _): _ = await finishes(.first, by: failure.policy)
     case (.more, _): await loadMore()
     }
@@ -178,9 +201,11 @@ public final class PagedList<Item: Record> {
   // MARK: - Loading
 
   /// Waits for the running load, or for one that it starts; false if that was cancelled.
-  private func finishes(_ load: Load, by policy: CachePolicy) async -> Bool {
+  private func finishes(
+    _ load: Load, by policy: CachePolicy, keeping length: Int = 0, insisting: Bool = false
+  ) async -> Bool {
     if let running { return await running.task.value }
-    let task = start(load, by: policy)
+    let task = start(load, by: policy, keeping: length, insisting: insisting)
     return await withTaskCancellationHandler {
       await task.value
     } onCancel: {
@@ -189,20 +214,30 @@ public final class PagedList<Item: Record> {
   }
 
   /// The task retains the list only while it takes over records, so that releasing the list ends the load.
-  private func start(_ load: Load, by policy: CachePolicy) -> Task<Bool, Never> {
+  private func start(
+    _ load: Load, by policy: CachePolicy, keeping length: Int = 0, insisting: Bool = false
+  ) -> Task<Bool, Never> {
     var loader = PageLoader(source, matching: query, size: pageSize, cachePolicy: policy)
     if load == .more, let current = self.loader { loader = current }
-    let showsCachedFirst = load == .first && showsCachedFirst && !policy.refreshes
+    let showsCachedFirst =
+      load == .first && showsCachedFirst && !policy.refreshes && !insisting
+    let once = insisting ? policy.refreshing : nil
     let start = changes.count
     lastNumber += 1
     let number = lastNumber
-    let task = Task { [weak self, loader] in
+    let task = Task { [weak self, loader, follower] in
+      if let follower {
+        await follower.start()
+        self?.follow(follower)
+      }
       let show: @Sendable @MainActor (RecordBatch<Item>) -> Void = { [weak self] batch in
         guard self?.running?.number == number else { return }
         self?.take(batch, from: loader, startedAt: start)
       }
       let result = await Result { () async throws(SourceError) in
-        showsCachedFirst ? try await loader.first(showing: show) : try await loader.next()
+        showsCachedFirst
+          ? try await loader.first(showing: show)
+          : try await loader.next(atLeast: length, by: once)
       }
       return self?.finish(result, of: number, from: loader, startedAt: start) ?? false
     }
@@ -223,6 +258,7 @@ public final class PagedList<Item: Record> {
     guard isCurrent, let ended = running else { return false }
     running = nil
     loading = nil
+    takePendingChanges()
     switch result {
     case .failure(.cancelled) where Task.isCancelled: return false
     case .failure(let error):
@@ -238,12 +274,13 @@ public final class PagedList<Item: Record> {
   private func take(_ batch: RecordBatch<Item>, from loader: PageLoader<Item>, startedAt start: Int)
   {
     self.loader = loader
-    let isOutdated = changes.overlap(start)
-    let new = changes.remaining(of: batch, isOutdated: isOutdated)
+    let isOverlapped = changes.overlap(start)
+    let new = changes.remaining(of: batch, isOutdated: isOverlapped)
     if batch.isFirst {
       records = PagedRecords(new)
       provenance = batch.provenance
       warnings = []
+      isOutdated = false
       unreadable = batch.unreadable
     } else {
       records.append(new)
@@ -252,7 +289,7 @@ public final class PagedList<Item: Record> {
     }
     for warning in batch.warnings where !warnings.contains(warning) { warnings.append(warning) }
     // A total from before a deletion, or from during one, may count its record or not.
-    if !isOutdated || total == nil { total = batch.total ?? (batch.isFirst ? nil : total) }
+    if !isOverlapped || total == nil { total = batch.total ?? (batch.isFirst ? nil : total) }
     hasMore = batch.hasMore
     recordsChanged()
   }
@@ -266,5 +303,14 @@ public final class PagedList<Item: Record> {
     else { return }
     if case .more = failure?.load { return }
     _ = start(.more, by: cachePolicy)
+  }
+}
+
+extension CachePolicy {
+  /// This policy, but asking the service even if cached data is fresh or it has failed, if it may be asked at all.
+  fileprivate var refreshing: CachePolicy {
+    var policy = self
+    policy.refreshes = mayAskService
+    return policy
   }
 }

@@ -1,4 +1,5 @@
 public import AggregatorCore
+public import AggregatorStore
 public import Observation
 
 /// A list with a search field: ``list`` has all records, or those that match ``text``.
@@ -13,7 +14,7 @@ public import Observation
 /// and a superseded search is cancelled. The same words send no second request, and neither does clearing the field:
 /// ``all`` still has its records.
 @Observable @MainActor
-public final class SearchSession<Item: Record> {
+public final class SearchSession<Item: SourceRecord> {
   /// The list of all records.
   public let all: PagedList<Item>
 
@@ -29,9 +30,9 @@ public final class SearchSession<Item: Record> {
   }
 
   /// The search that is shown or on its way.
-  @ObservationIgnored private var query: Query?
+  @ObservationIgnored private var query: SearchQuery?
   @ObservationIgnored private var searching: Task<Void, Never>?
-  private let makeResults: (Query) -> PagedList<Item>
+  private let makeResults: (SearchQuery) -> PagedList<Item>
   private let pause: Duration
   private let clock: any Clock<Duration>
 
@@ -41,12 +42,13 @@ public final class SearchSession<Item: Record> {
   public init(
     _ source: any DataSource<Item>, pageSize: Int = 20, showsCachedFirst: Bool = false,
     cachePolicy: CachePolicy = .normal, deletion: RecordDeletion<Item>? = nil,
+    following recordStore: RecordStore<Item>? = nil,
     debounce pause: Duration = .milliseconds(300), clock: any Clock<Duration> = ContinuousClock()
   ) {
     let all = PagedList(
       source, pageSize: pageSize, showsCachedFirst: showsCachedFirst, cachePolicy: cachePolicy,
-      deletion: deletion)
-    let deletionInBoth = deletion.map { _ in
+      deletion: deletion, following: recordStore)
+    let deletionInBoth = all.deletion.map { _ in
       RecordDeletion<Item> { id throws(SourceError) in
         try await all.delete(id)
       } restore: { id throws(SourceError) in
@@ -56,7 +58,7 @@ public final class SearchSession<Item: Record> {
     makeResults = { query in
       PagedList(
         source, matching: query, pageSize: pageSize, showsCachedFirst: showsCachedFirst,
-        cachePolicy: cachePolicy, deletion: deletionInBoth)
+        cachePolicy: cachePolicy, deletion: deletionInBoth, following: recordStore)
     }
     self.all = all
     list = all
@@ -67,7 +69,7 @@ public final class SearchSession<Item: Record> {
   deinit { searching?.cancel() }
 
   private func search() {
-    let query = try? Query(text)
+    let query = try? SearchQuery(text)
     guard query != self.query else { return }
     self.query = query
     searching?.cancel()

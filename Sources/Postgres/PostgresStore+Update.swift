@@ -32,7 +32,7 @@ extension PostgresStatement {
   fileprivate static func deletedPositions(of source: String) -> PostgresStatement {
     PostgresStatement(
       """
-      SELECT r.position
+      SELECT r.position, r.id
       FROM aggregator_store.sources s
         JOIN aggregator_store.tombstones t ON t.source = s.number
         JOIN aggregator_store.records r ON r.source = t.source AND r.id = t.id
@@ -40,14 +40,14 @@ extension PostgresStatement {
       """, [.text(source)])
   }
 
-  /// The records that may have changed since a mark; of a deleted one the last column is true.
+  /// The records that may have changed since a mark, each with whether it is deleted, and its ID.
   fileprivate static func changedRecords(
     of source: String, since mark: RecordMark
   ) -> PostgresStatement {
     PostgresStatement(
       """
       SELECT r.position, r.saved, r.json, r.removed_upstream, EXISTS (
-        SELECT 1 FROM aggregator_store.tombstones t WHERE t.source = r.source AND t.id = r.id)
+        SELECT 1 FROM aggregator_store.tombstones t WHERE t.source = r.source AND t.id = r.id), r.id
       FROM (
         SELECT position FROM aggregator_store.changes WHERE number > $2 AND number <= $3
         UNION SELECT position FROM aggregator_store.records WHERE position > $4 AND position <= $3
@@ -95,12 +95,10 @@ extension PostgresConnection {
       (numbers.trimmed, numbers.lastChange) = (row.integer(5), row.integer(6))
     }
     let rows = changed.map { index in
-      results[index].map { row in
-        let record = StoredRecord(row)
-        let isListed = record.removedUpstreamAt == nil && !row.bool(4)
-        return (position: record.position, record: isListed ? record : nil)
-      }
+      results[index].map { ChangedRow($0.text(5) ?? "", StoredRecord($0), isDeleted: $0.bool(4)) }
     }
-    return numbers.update(since: mark, rows ?? [])
+    let new = mark.map(numbers.newlyDeleted) ?? []
+    let hidden = results[deleted].filter { new.contains($0.integer(0)) }.compactMap { $0.text(1) }
+    return numbers.update(since: mark, rows ?? [], hidden: hidden)
   }
 }

@@ -3,23 +3,26 @@ public import AggregatorStore
 import Synchronization
 
 extension SQLiteStore {
-  /// An element at most one `pollInterval` after records of a source may have changed, also by another process.
+  /// An element as soon as records of a source have changed by this store, and at most one `pollInterval` after they may
+  /// have by another store or process.
   ///
   /// The file may be missing, created, moved or replaced meanwhile.
   public func changeNotifications(of source: String) async -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    // `nil` after a failure: something may have changed before the next poll.
-    let start = try? await readers[0].state(of: source)
-    let polling = Task { [reader = readers[0], clock, pollInterval] in
-      var known = start
+    let own = listeners.stream(of: source)
+    let watch = FileWatch(of: source, by: readers[0], report: continuation)
+    await watch.examine()
+    let polling = Task { [clock, pollInterval] in
       while (try? await clock.sleep(for: pollInterval, tolerance: pollInterval / 10)) != nil {
-        guard let state = try? await reader.state(of: source, since: known) else { continue }
-        if known == nil || state.contents != known?.contents { continuation.yield() }
-        known = state
+        await watch.examine()
       }
     }
-    continuation.onTermination = { _ in polling.cancel() }
+    let listening = Task { for await _ in own { await watch.examine() } }
+    continuation.onTermination = { _ in
+      polling.cancel()
+      listening.cancel()
+    }
     return stream
   }
 
@@ -39,6 +42,33 @@ extension SQLiteStore {
         try connection.update(of: source, since: mark)
       }
     } ?? nil
+  }
+}
+
+/// Tells of changes of one source in a store's file.
+private actor FileWatch {
+  private let source: String
+  private let reader: StoreConnection
+  private let report: AsyncStream<Void>.Continuation
+  /// `nil` after a failure: something may have changed before the next examination.
+  private var known: StoreFileState?
+  private var isStarted = false
+
+  init(
+    of source: String, by reader: StoreConnection, report: AsyncStream<Void>.Continuation
+  ) {
+    self.source = source
+    self.reader = reader
+    self.report = report
+  }
+
+  /// Examines the file, and reports a change since the first time.
+  func examine() async {
+    let state = try? await reader.state(of: source, since: known)
+    defer { isStarted = true }
+    guard let state else { return }
+    if isStarted, known == nil || state.contents != known?.contents { report.yield() }
+    known = state
   }
 }
 
@@ -151,12 +181,12 @@ extension Connection {
       (trimmed: $0.integer(0), last: $0.integer(1))
     }
     (numbers.trimmed, numbers.lastChange) = (history?.trimmed, history?.last)
-    guard let mark else { return numbers.update(since: nil, []) }
+    guard let mark else { return numbers.update(since: nil, [], hidden: []) }
     let others = (unrecorded.positions + mark.deleted).map { JSON.integer(Int($0)) }
     let changed = try rows(
       """
       SELECT r.position, r.saved, r.json, r.removed_upstream,
-        EXISTS (SELECT 1 FROM tombstones t WHERE t.source = r.source AND t.id = r.id)
+        EXISTS (SELECT 1 FROM tombstones t WHERE t.source = r.source AND t.id = r.id), r.id
       FROM (
         SELECT position FROM changes WHERE number > ?2 AND number <= ?3
         UNION SELECT position FROM records WHERE position > ?4 AND position <= ?3
@@ -165,11 +195,11 @@ extension Connection {
       WHERE r.source = ?1 ORDER BY r.position LIMIT ?6
       """, number, mark.last.change, mark.range.end, mark.last.position,
       JSON.array(others).text, RecordUpdate.limit + 1
-    ) { row in
-      let record = StoredRecord(row)
-      let isListed = record.removedUpstreamAt == nil && row.integer(4) == 0
-      return (position: record.position, record: isListed ? record : nil)
-    }
-    return numbers.update(since: mark, changed)
+    ) { ChangedRow($0.text(5) ?? "", StoredRecord($0), isDeleted: $0.integer(4) != 0) }
+    let hidden = try rows(
+      "SELECT id FROM records WHERE position IN (SELECT value FROM json_each(?1))",
+      JSON.array(numbers.newlyDeleted(since: mark).map { .integer(Int($0)) }).text
+    ) { $0.text(0) ?? "" }
+    return numbers.update(since: mark, changed, hidden: hidden)
   }
 }

@@ -7,15 +7,17 @@ extension SQLiteStore {
   public func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {
-    try await write { [history] connection throws(SQLiteFailure) in
+    let changes = try await write { [history] connection throws(SQLiteFailure) in
       try connection.save(batch, of: source, at: date, keeping: history)
     }
+    notify(of: source)
+    return changes
   }
 
   public func delete(
     _ ids: [String], of source: String, at date: Date
   ) async throws(SourceError) -> [String] {
-    try await write { connection throws(SQLiteFailure) in
+    let deleted = try await write { connection throws(SQLiteFailure) in
       let number = try connection.numbered(source)
       var deleted: [String] = []
       for id in ids {
@@ -29,10 +31,12 @@ extension SQLiteStore {
       }
       return deleted
     }
+    notify(of: source)
+    return deleted
   }
 
   public func restore(_ ids: [String]?, of source: String) async throws(SourceError) -> [String] {
-    try await write { connection throws(SQLiteFailure) in
+    let restored: [String] = try await write { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return [] }
       guard let ids else {
         return try connection.rows(
@@ -48,7 +52,12 @@ extension SQLiteStore {
       }
       return restored
     }
+    notify(of: source)
+    return restored
   }
+
+  /// Tells those who listen in this process, without waiting for their next look at the file.
+  private func notify(of source: String) { listeners.notify { $0 == RecordKey(source) } }
 
   public func change(
     _ key: String, timed body: @escaping @Sendable (String?, Date?) -> String?
@@ -78,6 +87,7 @@ extension SQLiteStore {
           """, old, new)
       }
     }
+    notify(of: source)
   }
 
   /// Removes a source's records, pages, checkpoints and history, and returns their space to the disk.
@@ -108,6 +118,7 @@ extension SQLiteStore {
         WHERE number = ?1
         """, number)
     }
+    notify(of: source)
     try await compact()
   }
 }

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// The file is opened on first use and created on the first write. A damaged file is moved aside, never deleted; one
 /// of another program, or of a newer version of this one, is left alone: every call fails with `unusableStore`.
-public final class SQLiteStore: Store {
+public final class SQLiteStore: SourceStore {
   /// The path of the file, which need not exist yet.
   package let path: String
 
@@ -28,6 +28,7 @@ public final class SQLiteStore: Store {
   let revisions = Mutex<[RecordKey: StoreFileState]>([:])
   let pollInterval: Duration
   let clock: any Clock<Duration>
+  let listeners = ChangeListeners()
 
   /// Creates a store without touching its file.
   ///

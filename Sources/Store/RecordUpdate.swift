@@ -1,6 +1,6 @@
 /// The records of a source at one time, as far as a store must know them to tell later what has changed.
 public struct RecordMark: Hashable, Sendable {
-  /// ``Store/revision(of:)`` at that time.
+  /// ``SourceStore/revision(of:)`` at that time.
   public let revision: String
 
   /// Another one if the store may be another one: then its numbers mean nothing.
@@ -32,6 +32,9 @@ public struct RecordUpdate: Sendable {
 
   /// The positions of earlier records that are no longer listed or are among ``records``.
   public var outdated: Set<Int64> = []
+
+  /// The IDs of records that are no longer listed; some may not have been before either.
+  public var removed: [String] = []
 
   /// The number of all listed records, by which a reader notices if it has missed one.
   public let count: Int
@@ -107,10 +110,12 @@ package struct RecordNumbers {
 
   /// The update of a mark, or the first one without; `nil` if it is not known what has changed.
   ///
-  /// - Parameter rows: The records that the history has changes of since the mark, the unrecorded ones, those that were
-  ///   deleted then, and those behind its last one, by their positions; a record is `nil` if it is not listed.
+  /// - Parameters:
+  ///   - rows: The records that the history has changes of since the mark, the unrecorded ones, those that were
+  ///     deleted then, and those behind its last one.
+  ///   - hidden: The IDs of those that were deleted since the mark.
   package func update(
-    since earlier: RecordMark?, _ rows: [(position: Int64, record: StoredRecord?)]
+    since earlier: RecordMark?, _ rows: [ChangedRow], hidden: [String]
   ) -> RecordUpdate? {
     let mark = mark
     var update = RecordUpdate(mark: mark, count: records - removedUpstream - deleted.count)
@@ -122,7 +127,26 @@ package struct RecordNumbers {
       unrecorded.reach(earlier.unrecorded)
     else { return nil }
     update.records = rows.compactMap(\.record)
-    update.outdated = Set(rows.map(\.position)).union(deleted.subtracting(earlier.deleted))
+    update.outdated = Set(rows.map(\.position)).union(newlyDeleted(since: earlier))
+    update.removed = hidden + rows.filter { $0.record == nil }.map(\.id)
     return update
+  }
+
+  package func newlyDeleted(since earlier: RecordMark) -> Set<Int64> {
+    deleted.subtracting(earlier.deleted)
+  }
+}
+
+/// A record that may have changed since a mark.
+package struct ChangedRow {
+  let position: Int64
+  let id: String
+  /// `nil` if it is not listed.
+  let record: StoredRecord?
+
+  package init(_ id: String, _ record: StoredRecord, isDeleted: Bool) {
+    position = record.position
+    self.id = id
+    self.record = record.removedUpstreamAt == nil && !isDeleted ? record : nil
   }
 }

@@ -7,6 +7,8 @@ struct InMemoryContents {
     let id: RecordKey
     var record: StoredRecord
     var text: FoldedText
+    /// The ``InMemoryContents/revision`` of the last change of the record, or of its deletion.
+    var changed: Int
   }
 
   struct CacheEntry {
@@ -28,6 +30,9 @@ struct InMemoryContents {
   /// Another one after each change of the records or the deletions.
   private(set) var revision: Int
 
+  /// The first one since the records were cleared.
+  private let firstRevision: Int
+
   /// The positions seen by reconciliations.
   private var seen: [RecordKey: Set<Int64>] = [:]
 
@@ -35,20 +40,44 @@ struct InMemoryContents {
     self.start = start
     self.tombstones = tombstones
     self.revision = revision
+    firstRevision = revision
   }
 
   /// Returns false if the ID was deleted before.
   mutating func delete(_ id: RecordKey) -> Bool {
     guard tombstones.insert(id).inserted else { return false }
-    revision += 1
+    noteChange(of: id)
     return true
   }
 
   /// Returns false if the ID was not deleted.
   mutating func restore(_ id: RecordKey) -> Bool {
     guard tombstones.remove(id) != nil else { return false }
-    revision += 1
+    noteChange(of: id)
     return true
+  }
+
+  private mutating func noteChange(of id: RecordKey) {
+    revision += 1
+    if let position = positions[id] { rows[index(position)].changed = revision }
+  }
+
+  func update(since earlier: RecordMark?) -> RecordUpdate? {
+    let mark = RecordMark(
+      revision: "\(revision)", store: 0,
+      last: HistoryMark(position: lastPosition, change: Int64(revision)), unrecorded: 0, deleted: []
+    )
+    var update = RecordUpdate(mark: mark, count: status.records)
+    guard let earlier else { return update }
+    guard Int64(firstRevision)...Int64(revision) ~= earlier.last.change else { return nil }
+    let changed = rows.filter { $0.changed > earlier.last.change }
+    guard changed.count <= RecordUpdate.limit else { return nil }
+    for row in changed {
+      let record = listedRecord(at: row.record.position)
+      update.outdated.insert(row.record.position)
+      if let record { update.records.append(record) } else { update.removed.append(row.id.text) }
+    }
+    return update
   }
 
   var lastPosition: Int64 { start + Int64(rows.count) }
@@ -150,7 +179,7 @@ extension InMemoryContents: StoreTransaction {
       let id = RecordKey(form.id)
       positions[id] = form.position
       let record = StoredRecord(position: form.position, json: form.json, savedAt: date)
-      rows.append(Row(id: id, record: record, text: form.text))
+      rows.append(Row(id: id, record: record, text: form.text, changed: revision))
     }
   }
 
@@ -160,12 +189,16 @@ extension InMemoryContents: StoreTransaction {
       rows[index(form.position)].record.json = form.json
       rows[index(form.position)].record.savedAt = date
       rows[index(form.position)].text = form.text
+      rows[index(form.position)].changed = revision
     }
   }
 
   mutating func mark(_ positions: [Int64], removedUpstreamAt date: Date?) {
     revision += 1
-    for position in positions { rows[index(position)].record.removedUpstreamAt = date }
+    for position in positions {
+      rows[index(position)].record.removedUpstreamAt = date
+      rows[index(position)].changed = revision
+    }
   }
 
   mutating func update(_ source: Int64, by changes: SourceChanges) {

@@ -10,7 +10,7 @@ import Synchronization
 /// A record is found by its ID or position at once, a page of a list takes time proportional to its records,
 /// and saving to those of the batch. A search looks at every record that follows its position, and a search
 /// by rank at all.
-public final class InMemoryStore: Store, ScopeKeepingStore {
+public final class InMemoryStore: SourceStore, ScopeKeepingStore {
   private struct Contents {
     var sources: [RecordKey: InMemoryContents] = [:]
     var shared: [RecordKey: String] = [:]
@@ -46,6 +46,12 @@ public final class InMemoryStore: Store, ScopeKeepingStore {
 
   public func revision(of source: String) async throws(SourceError) -> String? {
     read(source) { "\($0.revision)" }
+  }
+
+  public func update(
+    of source: String, since mark: RecordMark?
+  ) async throws(SourceError) -> RecordUpdate? {
+    read(source) { $0.update(since: mark) }
   }
 
   public func records(

@@ -1,0 +1,136 @@
+import AggregatorCore
+import AggregatorStore
+
+extension PagedList {
+  /// Takes over the changes of the store from now on, until the list is released.
+  func follow(_ follower: RecordFollower<Item>) {
+    guard following == nil else { return }
+    following = Task { [weak self] in
+      await follower.run { [weak self] change in await self?.take(change) }
+    }
+  }
+
+  /// Takes over a change once no load is running, whose page may have what has changed.
+  func take(_ change: RecordFollower<Item>.Change) {
+    guard !isLoading else { return pendingChanges.append(change) }
+    switch change {
+    case .unknown: isOutdated = true
+    case .records(let changed, let removed): take(changed, removed)
+    }
+  }
+
+  func takePendingChanges() {
+    let pending = pendingChanges
+    pendingChanges = []
+    for change in pending { take(change) }
+  }
+
+  private func take(_ changed: [RecordFollower<Item>.ChangedRecord], _ removed: [Item.ID]) {
+    // A record that this list is deleting or restoring has its last state from here.
+    let changed = changed.filter { !changes.isInProgress($0.record.id) }
+    let removed = removed.filter { !changes.isInProgress($0) }
+    var new = records
+    var isMissing = false
+    let known = new.indices(of: changed.map(\.record.id))
+    for change in changed {
+      if let index = known[change.record.key] {
+        if new[index] != change.record { new.replace(at: index, with: change.record) }
+      } else if let index = changes.removed.take(change.record.id)?.index {
+        new.insert(change.record, at: index)
+        changes.putBack.insert(change.record.key)
+        total = total.map { $0 + 1 }
+      } else if change.isMatch {
+        isMissing = true
+      }
+    }
+    for index in new.indices(of: removed).values.sorted(by: >) {
+      changes.removed.insert(new.remove(at: index), from: index)
+      total = total.map { $0 - 1 }
+    }
+    // Before the end, the record may be on a page that was not loaded yet.
+    if isMissing, !hasMore || records.isEmpty { isOutdated = true }
+    records = new
+    recordsChanged()
+  }
+}
+
+/// Reads what changes in the records of a source, off the main actor.
+actor RecordFollower<Item: SourceRecord> {
+  struct ChangedRecord: Sendable {
+    let record: Item
+    /// True if the record matches the query of the list.
+    let isMatch: Bool
+  }
+
+  enum Change: Sendable {
+    case records([ChangedRecord], removed: [Item.ID])
+    /// Too much has changed, or it is not known what.
+    case unknown
+  }
+
+  private let records: RecordStore<Item>
+  private let query: SearchQuery?
+  private var notifications: AsyncStream<Void>?
+  /// What is known of the store; `nil` if it had no records.
+  private var mark: RecordMark?
+
+  init(_ records: RecordStore<Item>, matching query: SearchQuery?) {
+    self.records = records
+    self.query = query
+  }
+
+  /// Begins to listen; a change after its return is not missed.
+  func start() async {
+    guard notifications == nil else { return }
+    notifications = await records.store.changeNotifications(of: records.source)
+    mark = await currentMark()
+  }
+
+  /// Reports each change, until the task is cancelled or the store can tell no more.
+  func run(_ report: @Sendable (Change) async -> Void) async {
+    guard let notifications else { return }
+    for await _ in notifications {
+      if let change = await change() { await report(change) }
+    }
+  }
+
+  private func currentMark() async -> RecordMark? {
+    (try? await records.store.update(of: records.source, since: nil))??.mark
+  }
+
+  private func change() async -> Change? {
+    do throws(SourceError) {
+      guard let mark else { return try await beginning() }
+      guard let update = try await records.store.update(of: records.source, since: mark) else {
+        self.mark = await currentMark()
+        return .unknown
+      }
+      self.mark = update.mark
+      return change(update.records, update.removed)
+    } catch {
+      // The next notification tells of this change, too.
+      return nil
+    }
+  }
+
+  /// The first records of a store that had none.
+  private func beginning() async throws(SourceError) -> Change? {
+    guard let mark = await currentMark() else { return nil }
+    self.mark = mark
+    let slice = try await records.store.records(
+      of: records.source, matching: [], after: 0, limit: RecordUpdate.limit)
+    // Those that were deleted before this was asked are not among the records.
+    let deletions = try await records.store.deletions(
+      of: records.source, after: nil, limit: RecordUpdate.limit)
+    return slice.hasMore ? .unknown : change(slice.records, deletions.map(\.id))
+  }
+
+  private func change(_ changed: [StoredRecord], _ removed: [String]) -> Change? {
+    let items = records.decoded(changed).records.map { item in
+      ChangedRecord(
+        record: item, isMatch: query.map { records.matches(item, $0.words) } ?? true)
+    }
+    guard !items.isEmpty || !removed.isEmpty else { return nil }
+    return .records(items, removed: removed.compactMap { Item.ID($0) })
+  }
+}

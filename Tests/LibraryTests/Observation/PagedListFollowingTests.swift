@@ -1,0 +1,142 @@
+import AggregatorKit
+import AggregatorObservation
+import AggregatorSQLite
+import AggregatorSourceTesting
+import AggregatorStore
+import Foundation
+import Testing
+
+/// Lists that follow a store: no request is sent, and nothing moves that has not changed.
+@MainActor @Suite(.timeLimit(.minutes(10)))
+struct PagedListFollowingTests {
+  private let directory: StoreDirectory
+  private let clock = ManualClock()
+  private let stores: [any SourceStore]
+
+  /// The first two are the one of this process, the third is that of another.
+  init() throws {
+    directory = try StoreDirectory()
+    let own = SQLiteStore(at: directory.path, clock: clock)
+    stores = [own, own, SQLiteStore(at: directory.path, clock: clock)]
+  }
+
+  /// Lets the stores look for changes of other processes.
+  private func poll(listeners: Int = 1) async {
+    await clock.sleepers(atLeast: listeners)
+    clock.advance(by: .milliseconds(500))
+  }
+
+  private func records(in store: any SourceStore) -> RecordStore<Note> {
+    RecordStore("notes", in: store, text: Note.text)
+  }
+
+  private func save(_ ids: ClosedRange<Int>, title: String = "note", in store: any SourceStore)
+    async throws
+  {
+    let notes = ids.map { Note($0, "\(title) \($0)") }
+    _ = try await records(in: store).save(notes, at: Date(timeIntervalSince1970: 0))
+  }
+
+  private func list(
+    in store: any SourceStore, matching query: SearchQuery? = nil, pageSize: Int = 5
+  ) async -> PagedList<Note> {
+    let records = records(in: store)
+    let list = PagedList(
+      records.records, matching: query, pageSize: pageSize, following: records)
+    await list.load()
+    return list
+  }
+
+  @Test(arguments: [1, 2])
+  func `a deletion and its undoing elsewhere show in every open list`(other: Int) async throws {
+    try await save(1...10, in: stores[0])
+    let list = await list(in: stores[0])
+    let elsewhere = await self.list(in: stores[other])
+    try await elsewhere.delete(3)
+    if other == 2 { await poll(listeners: 2) }
+    await until { list.ids == [1, 2, 4, 5] }
+    #expect(list.total == 9)
+    // What one list has removed, the other brings back, in its place in both.
+    try await list.undoDelete(3)
+    if other == 2 { await poll(listeners: 2) }
+    await until { elsewhere.ids == Array(1...5) }
+    #expect(list.ids == Array(1...5) && list.total == 10)
+    #expect(!list.isOutdated && !elsewhere.isOutdated)
+    await list.loadMore()
+    #expect(list.ids == Array(1...10))
+  }
+
+  @Test(arguments: [0, 2])
+  func `a changed record is replaced, and a new one makes the list outdated`(
+    other: Int
+  ) async throws {
+    try await save(1...4, in: stores[0])
+    let list = await list(in: stores[0])
+    #expect(!list.hasMore)
+    try await save(2...2, title: "changed", in: stores[other])
+    if other == 2 { await poll() }
+    await until { list.records[1].title == "changed 2" }
+    #expect(!list.isOutdated)
+    try await save(5...5, in: stores[other])
+    if other == 2 { await poll() }
+    await until { list.isOutdated }
+    #expect(list.ids == Array(1...4))
+    await list.refresh()
+    #expect(list.ids == Array(1...5) && !list.isOutdated)
+  }
+
+  @Test func `a new record that does not match is nothing to tell of`() async throws {
+    try await save(1...2, in: stores[0])
+    let list = await list(in: stores[0], matching: try SearchQuery("note"))
+    #expect(list.ids == [1, 2])
+    try await save(3...3, title: "other", in: stores[0])
+    try await save(1...1, title: "new note", in: stores[0])
+    await until { list.records[0].title == "new note 1" }
+    #expect(!list.isOutdated)
+  }
+
+  @Test func `follows a store without a file, and one in memory`() async throws {
+    for store in [stores[0], InMemoryStore()] as [any SourceStore] {
+      let list = await list(in: store)
+      #expect(list.records.isEmpty)
+      try await save(1...3, in: store)
+      await until { list.isOutdated }
+      await list.refresh()
+      #expect(list.ids == [1, 2, 3])
+      _ = try await records(in: store).delete(2)
+      await until { list.ids == [1, 3] }
+      _ = try await records(in: store).restore(2)
+      await until { list.ids == [1, 2, 3] }
+    }
+  }
+
+  @Test func `what cannot be told apart makes the list outdated, without a request`() async throws {
+    try await save(1...10, in: stores[0])
+    let list = await list(in: stores[0], pageSize: 20)
+    try await stores[0].clear("notes", forgetsDeleted: true)
+    await until { list.isOutdated }
+    #expect(list.ids == Array(1...10))
+  }
+
+  @Test func `the page that a list itself stores is no news`() async throws {
+    let records = records(in: stores[0])
+    let source = notebook(30).cached(in: records, freshFor: .seconds(60))
+    let list = PagedList(source, pageSize: 30, following: records)
+    await list.load()
+    #expect(list.records.count == 30 && !list.hasMore)
+    _ = try await records.delete(30)
+    await until { list.records.count == 29 }
+    #expect(!list.isOutdated)
+  }
+
+  @Test func `a released list no longer follows`() async throws {
+    try await save(1...3, in: stores[0])
+    weak var list: PagedList<Note>?
+    do {
+      let released = await self.list(in: stores[0])
+      list = released
+    }
+    try await save(4...4, in: stores[0])
+    #expect(list == nil)
+  }
+}
