@@ -193,8 +193,8 @@ let package = Package(
       dependencies: [
         "AggregatorAuthorization", "AggregatorCopy", "AggregatorCore", "AggregatorFakeServices",
         "AggregatorFiles", "AggregatorFormats", "AggregatorHTTP", "AggregatorImages",
-        "AggregatorKit", "AggregatorLaws", "AggregatorObservation", "AggregatorPostgres",
-        "AggregatorPostgresServer",
+        "AggregatorKit", "AggregatorLaws", "AggregatorNeighbors", "AggregatorObservation",
+        "AggregatorPostgres", "AggregatorPostgresServer",
         "AggregatorSQLite", "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting",
         "AggregatorStore", "AggregatorSync", "AggregatorURLSession", "CAggregatorSQLite",
       ] + commandLine.map { .byName(name: $0) }),
@@ -237,6 +237,7 @@ let package = Package(
     .target(
       name: "AggregatorPostgresServer", dependencies: ["AggregatorKit", "AggregatorSourceTesting"],
       path: "Tests/PostgresServer"),
+    .target(name: "AggregatorNeighbors", path: "Tests/Neighbors"),
     .target(
       name: "AggregatorFakeServices",
       dependencies: ["AggregatorKit", "AggregatorSourceTesting"], path: "Tests/FakeServices"),

@@ -307,7 +307,7 @@ package struct API: Sendable {
     _ summary: ListingSummary
   ) -> ServerResponse {
     var listing = Listing<ServedRecord>(
-      verb, of: source, query: query, fields: [], layout: Layout(card: []))
+      verb, of: source, query: query, fields: [], layout: RecordLayout(card: []))
     listing.object = \.object
     var writer = EnvelopeWriter(listing)
     let text = writer.begin() + writer.append(records) + writer.finish(summary)

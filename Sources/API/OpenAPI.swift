@@ -109,7 +109,7 @@ package enum OpenAPI {
     let cache: JSON = ["type": "string", "enum": .array(caches), "default": "normal"]
     let cursor: JSON = [
       "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9._-]*$",
-      "maxLength": .integer(Cursor.maximumLength),
+      "maxLength": .integer(PageCursor.maximumLength),
     ]
     let formats: JSON = [
       "type": "string", "enum": .array(Format.served.map { .string($0.rawValue) }),

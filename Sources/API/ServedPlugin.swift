@@ -71,14 +71,14 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
         "invalid value \"\(limit)\" for limit: must be from 1 to \(largestPage)")
     }
     let cursor = try query.cursor.map { text throws(Problem) in
-      guard let cursor = Cursor(text) else {
+      guard let cursor = PageCursor(text) else {
         throw Problem(400, "invalidCursor", SourceError.damaged(text).message)
       }
       return cursor
     }
     let chosen = try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields
     var outcome = ListingOutcome(of: plugin, at: environment.now())
-    let words = try query.query.map { try Query($0) }
+    let words = try query.query.map { try SearchQuery($0) }
     let selected = try await selected(by: query, &outcome)
     let start = try query.offset.map { offset in
       let first = PageRequest(matching: words, limit: limit)
@@ -102,7 +102,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   /// All cached records, or the bundled ones if none are cached.
   private func document(_ query: ServedQuery) async throws -> ServedListing {
     var outcome = ListingOutcome(of: plugin, at: environment.now())
-    let words = try query.query.map { try Query($0) }
+    let words = try query.query.map { try SearchQuery($0) }
     let selected = try await selected(by: query, &outcome)
     if selected == nil, let store = environment.store {
       outcome.gap = try await plugin.gap(in: store)
@@ -255,12 +255,12 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     // Another order and other matches would be those of the service.
     guard query.query == nil || page.summary.provenance?.origin == .cached else { return nil }
     if query.query != nil, let total = page.summary.total { return total }
-    return try await index.count(matching: try query.query.map { try Query($0) })
+    return try await index.count(matching: try query.query.map { try SearchQuery($0) })
   }
 
   package func facets(_ query: ServedQuery) async throws -> [Facet] {
     let selection = try selection(of: query)
-    let words = try query.query.map { try Query($0) }
+    let words = try query.query.map { try SearchQuery($0) }
     return try await index?.facets(
       of: plugin.fields.filter { !$0.isDetail }, selectedBy: selection, matching: words) ?? []
   }
@@ -272,7 +272,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       throw Problem(400, "invalidRequest", "missing parameter \"field\"")
     }
     var outcome = ListingOutcome(of: plugin, at: environment.now())
-    let words = try query.query.map { try Query($0) }
+    let words = try query.query.map { try SearchQuery($0) }
     let selected = try await plugin.selected(
       by: selection(of: query), in: environment, by: index, &outcome)
     var run = ListingRun(
@@ -281,7 +281,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let shown = rows.summary(of: run.outcome.summary)
     guard query.format == .json else {
       let listing = rows.listing(
-        Listing("list", of: nil, fields: [], layout: Layout(card: [])), of: name,
+        Listing("list", of: nil, fields: [], layout: RecordLayout(card: [])), of: name,
         matching: query.query)
       let layout = TerminalLayout(width: 80, isTerminal: false, hasColor: false)
       var writer: any RecordWriter<SummaryRow> = query.format.writer(for: listing, on: layout)
@@ -430,7 +430,7 @@ extension JSON {
 }
 
 extension ServedRecord.Line {
-  fileprivate init?<Item: Record>(_ field: Field<Item>, of record: Item) {
+  fileprivate init?<Item: SourceRecord>(_ field: Field<Item>, of record: Item) {
     let (json, id) = (field[record], record.id.description)
     let value = json.cell
     guard !value.isEmpty else { return nil }

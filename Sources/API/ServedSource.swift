@@ -348,7 +348,7 @@ package protocol ServedSource: Sendable {
 }
 
 /// A record of any source, as the API and the page show it.
-package struct ServedRecord: Record {
+package struct ServedRecord: SourceRecord {
   package struct Line: Hashable, Codable, Sendable {
     /// The name of the field.
     package var field = ""

@@ -4,6 +4,7 @@ package import AggregatorKit
 import AggregatorQueries
 package import AggregatorSavedQueries
 import AggregatorSourceCommands
+import AggregatorTerminal
 package import DeclaredSource
 
 extension CommandTree {

@@ -120,6 +120,7 @@ public struct Program: Sendable {
       if let argument = CommandLine.firstInvalidArgument {
         throw CommandError(.usage, "argument \"\(argument)\" is not valid UTF-8")
       }
+      try context.checkManifestFolder(for: line.path)
       switch try line.action.get() {
       case .version:
         try printVersion(to: context.output)
@@ -128,7 +129,6 @@ public struct Program: Sendable {
         try context.output.write(Help(tree, in: context).text(of: node))
         return .success
       case .run(let command):
-        try context.checkManifestFolder(for: line.path)
         try ProcessResources.requireDescriptors(command.needs.descriptors)
         context.warnOfHiddenSources(at: line.path, among: tree)
         context.warnOfHiddenQueries(at: line.path)
@@ -188,11 +188,19 @@ extension CommandContext {
     diagnostics.trace("\(expansion.names.joined(separator: " → ")): \(line)")
   }
 
-  /// Refuses a folder of added sources that was named and is not there: its sources would silently be unknown.
+  /// Refuses a folder of added sources that was named and is not there, and warns of one that cannot be read: its sources would
+  /// silently be unknown.
   fileprivate func checkManifestFolder(for path: String) throws(CommandError) {
+    guard let folder = catalog.manifests else { return }
+    if let failure = folder.failure {
+      // Commands without sources need none of it.
+      guard path != "doctor" else { return }
+      return diagnostics.warning(
+        "added sources are missing: \(failure)", hint: "make it a directory that you can read")
+    }
     // Adding a source creates the folder.
-    guard invocation.has(.manifests), path != "sources add", let folder = catalog.manifests,
-      OpenFile.isDirectory(folder.path) != true
+    guard invocation.has(.manifests), path != "sources add",
+      OpenFile.isDirectory(folder.path) == nil
     else { return }
     throw CommandError(
       .usage, "\(Option.manifests.spelling): there is no directory \(folder.path)",

@@ -76,7 +76,8 @@ extension Plugin {
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings`.
   public func sync(
-    into store: any Store, in environment: PluginEnvironment, cachePolicy: CachePolicy = .normal,
+    into store: any SourceStore, in environment: PluginEnvironment,
+    cachePolicy: CachePolicy = .normal,
     deadline: Duration? = nil
   ) throws(SourceError) -> Sync<Item> {
     // A pass can resume with another page size.
@@ -110,7 +111,7 @@ extension Plugin {
   }
 
   /// The typed view of this source's records in a store, searched by the searchable fields.
-  public func recordStore(in store: any Store) -> RecordStore<Item> {
+  public func recordStore(in store: any SourceStore) -> RecordStore<Item> {
     RecordStore(name, in: store, text: searchableText)
   }
 
@@ -169,15 +170,21 @@ extension Plugin {
     let rate = try rate(in: environment)
     let cost = rate == nil ? 1 : try cost(in: environment)
     let policy = policy
+    // A file may be of any size, and who continues in the middle of a compressed one reads it from its start: as long as
+    // bytes arrive, it goes on.
+    let deadline = deadline ?? (policy.listIsFile ? Self.fileDeadline : policy.deadline)
     return LazySource {
       let admitted: any DataSource<Item> = made.admitted(
         by: callLimit(rate, cost: cost, of: service, in: environment), through: policy.breaker,
         as: service.caller, clock: clock, sharing: sharedState)
       return admitted.retry(retry ?? policy.retry, clock: clock, random: environment.random)
-        .timeout(deadline ?? policy.deadline, clock: clock)
+        .timeout(deadline, clock: clock)
         .coalesced()
     }.onlineOnly()
   }
+
+  /// The time for a page of a file, whose transfer has a limit of idleness.
+  private static var fileDeadline: Duration { .seconds(86_400) }
 
   private func observedRemote(
     in environment: PluginEnvironment, _ deadline: Duration?
@@ -223,7 +230,7 @@ extension Plugin {
 
   // MARK: - Derived from policy and settings
 
-  package func secrets(in settings: Settings) -> [Secret] {
+  package func secrets(in settings: SourceSettings) -> [Secret] {
     self.settings.filter(\.isSecret).compactMap(settings.secret)
   }
 
@@ -295,7 +302,7 @@ extension Plugin {
 
   /// A hash of the settings that select a collection of the service: all but rates, secrets, contacts and, unless
   /// `bySize`, page sizes.
-  private func collection(in settings: Settings, bySize: Bool = true) -> String {
+  private func collection(in settings: SourceSettings, bySize: Bool = true) -> String {
     let selecting = self.settings.filter { setting in
       switch setting.form {
       case .rate, .secret, .contact: false
@@ -310,12 +317,12 @@ extension Plugin {
   /// The scope of the records in a store: those of another URL, seed or the like are not mixed with them.
   ///
   /// - Parameter secret: The secret that may decide which records there are.
-  package func recordScope(in settings: Settings, of secret: Secret?) -> StoreScope {
+  package func recordScope(in settings: SourceSettings, of secret: Secret?) -> StoreScope {
     StoreScope(records: collection(in: settings, bySize: false), secret: secret)
   }
 
   /// A hash of the service's URLs.
-  private func service(in settings: Settings) throws(SourceError) -> String {
+  private func service(in settings: SourceSettings) throws(SourceError) -> String {
     hash(try urls(in: settings).map(\.absoluteString), scope(in: settings))
   }
 
@@ -325,7 +332,7 @@ extension Plugin {
   }
 
   /// The service's URLs that are settings.
-  func urls(in settings: Settings) throws(SourceError) -> [URL] {
+  func urls(in settings: SourceSettings) throws(SourceError) -> [URL] {
     try self.settings.filter { $0.form == .url }.map { setting throws(SourceError) in
       try settings.url(setting)
     }

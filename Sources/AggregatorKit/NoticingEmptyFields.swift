@@ -26,7 +26,7 @@ private struct NoticingEmptyFields<Base: DataSource>: Decorator {
 }
 
 /// The fields that at least half of the records of a sample have, looked up once.
-package final class UsualFields<Item: Record>: Sendable {
+package final class UsualFields<Item: SourceRecord>: Sendable {
   /// The fewest records that say that a field is empty, and not only rare.
   package static var fewest: Int { 20 }
 

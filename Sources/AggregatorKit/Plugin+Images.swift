@@ -26,12 +26,12 @@ extension Plugin {
 
   /// The URL of a record's image; `nil` if it has none.
   ///
-  /// It is the first valid one of the ``Layout``. URLs on this machine or in a private network are
+  /// It is the first valid one of the ``RecordLayout``. URLs on this machine or in a private network are
   /// accepted only if the service is there itself.
   ///
   /// - Throws: ``SourceError``: `rejected` if no URL is accepted, `invalidSettings`.
   public func imageAddress(
-    of record: Item, _ size: ImageSize, in settings: Settings
+    of record: Item, _ size: ImageSize, in settings: SourceSettings
   ) throws(SourceError) -> ImageAddress? {
     try imageAddress(of: record, size, within: networkScope(in: settings))
   }
@@ -50,7 +50,7 @@ extension Plugin {
   }
 
   /// The most private network that the service is in.
-  private func networkScope(in settings: Settings) -> Result<NetworkScope, SourceError> {
+  private func networkScope(in settings: SourceSettings) -> Result<NetworkScope, SourceError> {
     Result { () throws(SourceError) in
       let services = serviceURLs + (try urls(in: settings))
       return services.compactMap { Address($0)?.networkScope }.min() ?? .internet

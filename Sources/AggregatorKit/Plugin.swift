@@ -10,7 +10,7 @@ public import AggregatorSettings
 /// ``source(in:deadline:)`` builds the chain between them. A plugin never prints and never exits,
 /// and has access to the outside world only through its ``PluginEnvironment``.
 public protocol Plugin<Item>: Sendable {
-  associatedtype Item: Record
+  associatedtype Item: SourceRecord
 
   /// The source's name as typed: lower-case letters, digits and `-`.
   var name: String { get }
@@ -29,7 +29,7 @@ public protocol Plugin<Item>: Sendable {
   /// The lists in a record that SQL and an export have as tables of their own; none by default.
   var tables: [NestedTable<Item>] { get }
 
-  var layout: Layout<Item> { get }
+  var layout: RecordLayout<Item> { get }
 
   var policy: Policy { get }
 
@@ -44,7 +44,7 @@ public protocol Plugin<Item>: Sendable {
 
   /// A text that differs if, with the same settings, the service would have other records, so that cached
   /// ones are not used for it; empty by default.
-  func scope(in settings: Settings) -> String
+  func scope(in settings: SourceSettings) -> String
 
   /// The URLs of the service that are not settings; none by default.
   ///
@@ -86,7 +86,7 @@ extension Plugin {
 
   public var tables: [NestedTable<Item>] { [] }
 
-  public var layout: Layout<Item> { Layout() }
+  public var layout: RecordLayout<Item> { RecordLayout() }
 
   public var policy: Policy { Policy() }
 
@@ -114,7 +114,7 @@ extension Plugin {
     settings.filter(\.isSecret).map { "${\($0.key)}" }.sorted().joined(separator: " ")
   }
 
-  public func scope(in settings: Settings) -> String { "" }
+  public func scope(in settings: SourceSettings) -> String { "" }
 
   public var serviceURLs: [URL] { [] }
 
@@ -136,7 +136,7 @@ public struct PluginExample: Hashable, Sendable {
 }
 
 /// The appearance of a record on a terminal, in a list and alone.
-public struct Layout<Item>: Sendable {
+public struct RecordLayout<Item>: Sendable {
   /// The appearance of a record in a list.
   public enum Row: Sendable {
     /// One line of a table whose columns are the fields shown.

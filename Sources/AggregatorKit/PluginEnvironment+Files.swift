@@ -35,7 +35,7 @@ extension PluginEnvironment {
 
 extension Plugin {
   /// The secrets as one; `nil` if there are none, or if one is not set.
-  package func secret(in settings: Settings) -> Secret? {
+  package func secret(in settings: SourceSettings) -> Secret? {
     let known = self.settings.filter(\.isSecret)
     let secrets = known.compactMap(settings.secret)
     guard !known.isEmpty, secrets.count == known.count else { return nil }

@@ -10,11 +10,11 @@ public import AggregatorStore
 /// Plugins never read the process environment, the clock or the network directly, so that tests control
 /// all of them.
 public struct PluginEnvironment: Sendable {
-  public var settings: Settings
+  public var settings: SourceSettings
   public var transport: any Transport
 
   /// Stores records; `nil` to store nothing.
-  public var store: (any Store)?
+  public var store: (any SourceStore)?
 
   /// Setting it forgets the calls of services without a store.
   public var clock: any Clock<Duration> {
@@ -63,7 +63,7 @@ public struct PluginEnvironment: Sendable {
 
   /// Creates an environment: of the system, and without a store and an observer by default.
   public init(
-    settings: Settings, transport: any Transport, store: (any Store)? = nil,
+    settings: SourceSettings, transport: any Transport, store: (any SourceStore)? = nil,
     clock: any Clock<Duration> = ContinuousClock(),
     now: @escaping @Sendable () -> Date = { Date() },
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },

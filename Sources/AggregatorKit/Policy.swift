@@ -96,7 +96,7 @@ public enum UpstreamPageSize: Hashable, Sendable {
   case setting(Setting)
 
   /// The number of records, 1 or more.
-  func value(in settings: Settings) throws(SourceError) -> Int {
+  func value(in settings: SourceSettings) throws(SourceError) -> Int {
     switch self {
     case .fixed(let size): size
     case .setting(let setting): try settings.count(setting)

@@ -47,7 +47,7 @@ extension Plugin {
   /// of its service.
   ///
   /// - Throws: ``SourceError``: `invalidSettings`, or `unsupported` for a source without a URL.
-  package func serviceBase(in settings: Settings) throws(SourceError) -> URL {
+  package func serviceBase(in settings: SourceSettings) throws(SourceError) -> URL {
     if let url = try urls(in: settings).first ?? resourceBase { return url }
     guard let address = serviceURLs.first.flatMap({ Address($0) }),
       let url = URL(string: "\(address.scheme)://\(address.authority)/")
@@ -56,7 +56,7 @@ extension Plugin {
   }
 
   /// True if a call gets the credentials of this source: it goes to the scheme, host and port of its service.
-  package func signs(_ url: URL, in settings: Settings) throws(SourceError) -> Bool {
+  package func signs(_ url: URL, in settings: SourceSettings) throws(SourceError) -> Bool {
     let base = Address(try serviceBase(in: settings))
     let address = Address(url)
     return base != nil && base?.scheme == address?.scheme
@@ -192,7 +192,7 @@ private final class SubstitutingTransport: Transport {
 }
 
 /// A source without records, each page of which is a call.
-private struct CallingSource<Item: Record>: DataSource {
+private struct CallingSource<Item: SourceRecord>: DataSource {
   let call: @Sendable () async throws(SourceError) -> Void
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {

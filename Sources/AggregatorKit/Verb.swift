@@ -4,7 +4,7 @@ public import AggregatorSync
 /// A command that only one source has, such as `countries deal`.
 ///
 /// Its parameters and its result are values, so that every front end can offer it. A verb never prints.
-public struct Verb<Item: Record>: Sendable {
+public struct Verb<Item: SourceRecord>: Sendable {
   /// What other commands may refer to a verb for.
   public enum Role: Hashable, Sendable {
     /// It downloads further records, so that a search of cached ones finds more.
@@ -70,7 +70,7 @@ public struct Parameter: Hashable, Sendable {
 }
 
 /// A call of a ``Verb``.
-public struct VerbCall<Item: Record>: Sendable {
+public struct VerbCall<Item: SourceRecord>: Sendable {
   /// The values by parameter name.
   public let values: [String: Int]
 
@@ -95,7 +95,7 @@ public struct VerbCall<Item: Record>: Sendable {
 }
 
 /// The result of a ``Verb``.
-public enum VerbResult<Item: Record>: Sendable {
+public enum VerbResult<Item: SourceRecord>: Sendable {
   /// Records to show, under a title.
   case records(Page<Item>, title: String?)
 

@@ -227,8 +227,9 @@ struct ArgumentScan {
       }
       var (option, value) = try split(argument)
       if let kind = option.value {
-        // The next argument is the value even if it begins with a dash: `--limit -1` is an invalid number.
-        if value == nil { value = rest.popFirst() }
+        // The next argument is the value even if it begins with a dash: `--limit -1` is an invalid number. An option of this
+        // command is none.
+        if value == nil, !isOption(rest.first) { value = rest.popFirst() }
         guard let value else {
           pending = option
           return
@@ -249,6 +250,12 @@ struct ArgumentScan {
       typed[option] = argument.hasPrefix("--") ? option.spelling : String(argument.prefix(2))
       order.append(option)
     }
+  }
+
+  private func isOption(_ argument: String?) -> Bool {
+    guard let argument, argument.hasPrefix("--") else { return false }
+    let name = String(argument.dropFirst(2).prefix { $0 != "=" })
+    return tree.option(named: name, of: command) != nil
   }
 
   /// Splits `--limit=5`, `--limit`, `-L5`, `-L=5`, `-L` and `-qv`.

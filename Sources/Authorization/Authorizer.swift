@@ -34,7 +34,7 @@ package final class Authorizer: Sendable {
   /// - Throws: ``SourceError``: `missingKey` if a setting has no value, or `invalidSettings`.
   package func transport(
     _ base: any Transport, signing authorization: Authorization, for service: URL,
-    in settings: Settings, keepingTokensIn directory: String?
+    in settings: SourceSettings, keepingTokensIn directory: String?
   ) throws(SourceError) -> any Transport {
     let service = try Self.address(of: service)
     let signature: AuthorizingTransport.Signature

@@ -12,7 +12,7 @@ struct Credential: Hashable, Sendable {
   let key: String?
 
   /// - Throws: ``SourceError`` with code `missingKey` if the setting has no value.
-  init(_ value: Authorization.Value, in settings: Settings) throws(SourceError) {
+  init(_ value: Authorization.Value, in settings: SourceSettings) throws(SourceError) {
     switch value {
     case .text(let text): (secret, key) = (Secret(text), nil)
     case .setting(let setting) where setting.isSecret:
@@ -62,7 +62,8 @@ struct Grant: Hashable, Sendable {
 
   /// - Throws: ``SourceError``: `missingKey`, or `invalidSettings` if the token URL is invalid.
   init(
-    _ client: Authorization.Client, refreshing refresh: Authorization.Value?, in settings: Settings
+    _ client: Authorization.Client, refreshing refresh: Authorization.Value?,
+    in settings: SourceSettings
   ) throws(SourceError) {
     guard Address(client.token) != nil else {
       throw SourceError(

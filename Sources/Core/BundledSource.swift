@@ -3,7 +3,7 @@ import AggregatorFoundation
 /// Records compiled into the program: paginated, searchable, always available.
 ///
 /// The JSON is parsed once, on first use.
-public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
+public struct BundledSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   private let name: String
   private let items: Lazy<[Item], SourceError>
   /// The records with their texts for a search.
@@ -63,13 +63,13 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
     return LookupResult(item, provenance: Provenance(.bundled))
   }
 
-  private func items(matching query: Query) throws(SourceError) -> [Item] {
+  private func items(matching query: SearchQuery) throws(SourceError) -> [Item] {
     let search = RankedSearch(query, for: Item.self)
     let matches = try entries.value().filter { $0.text.containsAll(search.words) }
     return search.sorted(matches) { search.rank($0.item.id.description, $0.text) }.map(\.item)
   }
 
-  public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  public func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     seal(request).offset(skipping: count, from: request.cursor)
   }
 
@@ -85,7 +85,7 @@ public struct BundledSource<Item: Record>: DataSource, CustomStringConvertible {
 /// A stand-in for a source that cannot be used, such as one without its API key or in offline mode.
 ///
 /// Every call fails with the same error, so that a `fallback` answers and reports it.
-public struct UnavailableSource<Item: Record>: DataSource, CustomStringConvertible {
+public struct UnavailableSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   private let reason: SourceError
 
   public init(_ reason: SourceError) { self.reason = reason }

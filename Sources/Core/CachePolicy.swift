@@ -82,7 +82,7 @@ private struct FixedCachePolicy<Base: DataSource>: Decorator {
     try await base.item(id, cachePolicy: self.cachePolicy)
   }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     base.cursor(skipping: count, from: with(request))
   }
 

@@ -17,7 +17,7 @@
 ///
 /// The laws of AggregatorSourceTesting check these requirements.
 public protocol DataSource<Item>: Sendable {
-  associatedtype Item: Record
+  associatedtype Item: SourceRecord
 
   /// Fetches one page of records.
   ///
@@ -39,7 +39,7 @@ public protocol DataSource<Item>: Sendable {
   /// a wrong one costs a request, but never order or completeness.
   ///
   /// - Returns: `nil`, the default, if pages cannot be addressed.
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor?
+  func cursor(skipping count: Int, from request: PageRequest) -> PageCursor?
 
   /// False if a page may be requested only when it is needed, because the service sends it once; true by
   /// default.
@@ -59,7 +59,7 @@ extension DataSource {
     try await item(id, cachePolicy: .normal)
   }
 
-  public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? { nil }
+  public func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? { nil }
 
   public var readsAhead: Bool { true }
 

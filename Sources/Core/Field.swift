@@ -214,7 +214,7 @@ extension Sequence {
   /// The folded text that local search looks into: each searchable field of a record on a line of its own.
   ///
   /// The first line counts as the name of the record, so its ID comes last.
-  public func searchableText<Item: Record>(of item: Item) -> FoldedText
+  public func searchableText<Item: SourceRecord>(of item: Item) -> FoldedText
   where Element == Field<Item> {
     let id = item.id.description
     var isID = false

@@ -21,7 +21,7 @@ package final class Lazy<Value: Sendable, Failure: Error>: Sendable {
 ///
 /// Making a chain costs a command more than its answer from the store: Swift creates the type of each operator
 /// at run time.
-package struct LazySource<Item: Record>: DataSource, CustomStringConvertible {
+package struct LazySource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   private let source: Lazy<any DataSource<Item>, Never>
 
   package init(_ make: @escaping @Sendable () -> any DataSource<Item>) { source = Lazy(make) }
@@ -36,7 +36,7 @@ package struct LazySource<Item: Record>: DataSource, CustomStringConvertible {
     try await source.value().item(id, cachePolicy: cachePolicy)
   }
 
-  package func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  package func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     source.value().cursor(skipping: count, from: request)
   }
 

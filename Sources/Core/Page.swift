@@ -3,10 +3,10 @@ public import AggregatorFoundation
 /// A request for one page of a ``DataSource``.
 public struct PageRequest: Hashable, Sendable {
   /// The search; `nil` requests all records.
-  public var query: Query?
+  public var query: SearchQuery?
 
   /// The position, from an earlier ``Page/next``; `nil` for the start.
-  public var cursor: Cursor?
+  public var cursor: PageCursor?
 
   /// The maximum number of records, 1 or more.
   public var limit: Int
@@ -14,7 +14,7 @@ public struct PageRequest: Hashable, Sendable {
   public var cachePolicy: CachePolicy
 
   public init(
-    matching query: Query? = nil, after cursor: Cursor? = nil, limit: Int = 20,
+    matching query: SearchQuery? = nil, after cursor: PageCursor? = nil, limit: Int = 20,
     cachePolicy: CachePolicy = .normal
   ) {
     precondition(limit > 0, "a page of \(limit) records")
@@ -25,7 +25,7 @@ public struct PageRequest: Hashable, Sendable {
   }
 
   /// The same request at another position, and with another limit unless it is `nil`.
-  public func after(_ cursor: Cursor?, limit: Int? = nil) -> PageRequest {
+  public func after(_ cursor: PageCursor?, limit: Int? = nil) -> PageRequest {
     var request = self
     request.cursor = cursor
     request.limit = limit ?? self.limit
@@ -34,12 +34,12 @@ public struct PageRequest: Hashable, Sendable {
 }
 
 /// One page of a ``DataSource``.
-public struct Page<Item: Record>: Sendable {
+public struct Page<Item: SourceRecord>: Sendable {
   /// The records, in the source's order.
   public var records: [Item]
 
   /// The cursor of the next page; `nil` if this is the last.
-  public var next: Cursor?
+  public var next: PageCursor?
 
   /// The total number of matching records, if it is known at no extra cost.
   public var total: Int?
@@ -73,7 +73,7 @@ public struct Page<Item: Record>: Sendable {
   public var schema: RowSchema?
 
   public init(
-    _ records: [Item], next: Cursor? = nil, total: Int? = nil, provenance: Provenance,
+    _ records: [Item], next: PageCursor? = nil, total: Int? = nil, provenance: Provenance,
     unreadable: UnreadableRows = .none, hidden: Int = 0, warnings: [Warning] = []
   ) {
     self.records = records
@@ -100,7 +100,7 @@ extension Page: Equatable {
 }
 
 /// One record and its provenance.
-public struct LookupResult<Item: Record>: Equatable, Sendable {
+public struct LookupResult<Item: SourceRecord>: Equatable, Sendable {
   public var item: Item
   public var provenance: Provenance
 

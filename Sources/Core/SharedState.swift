@@ -6,7 +6,7 @@ import Synchronization
 /// Its times are those of the clock that all processes share: the store's, if it has one of its own, such as a
 /// server's, or else the system's.
 public struct SharedState: Sendable {
-  /// Changes the text under a key, as ``Store/change(_:timed:)`` does.
+  /// Changes the text under a key, as ``SourceStore/change(_:timed:)`` does.
   package typealias Change =
     @Sendable (_ key: String, _ body: @escaping @Sendable (String?, Date?) -> String?)
     async throws(SourceError) -> Void
@@ -72,7 +72,7 @@ public struct SharedState: Sendable {
 /// Rate limits and circuit breakers must not make a call fail: if the store fails, such as on a full
 /// disk, the value continues in the memory of this process.
 package final class SharedValue<Value: Codable & Equatable & Sendable>: Sendable {
-  /// Changes the shared text, as ``Store/change(_:timed:)`` does.
+  /// Changes the shared text, as ``SourceStore/change(_:timed:)`` does.
   typealias Change =
     @Sendable (_ body: @escaping @Sendable (String?, Date?) -> String?) async throws(SourceError)
     -> Void

@@ -95,7 +95,7 @@ public struct Warning: Hashable, Codable, Sendable {
 
   /// The source reported more records than it sent: of a list some are missing, while totals of searches are known
   /// to be estimates.
-  package static func fewer(_ sent: Int, than total: Int, in query: Query?) -> Warning {
+  package static func fewer(_ sent: Int, than total: Int, in query: SearchQuery?) -> Warning {
     Warning(
       query == nil ? .incomplete : .estimated,
       "the service reports \(total) \(query == nil ? "records" : "matches") but sent \(sent)")

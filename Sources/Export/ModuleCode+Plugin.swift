@@ -224,7 +224,7 @@ extension ModuleCode {
         image.kind == .text ? "image: \\.\(image.path)" : "image: { \(address("$0", image)) }")
     }
     guard !arguments.isEmpty else { return nil }
-    return swiftCall("public let layout = Layout<\(record)>(", arguments, at: 2)
+    return swiftCall("public let layout = RecordLayout<\(record)>(", arguments, at: 2)
   }
 
   /// The expression of an optional text.

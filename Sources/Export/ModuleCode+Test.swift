@@ -42,7 +42,7 @@ extension ModuleCode {
     var arguments = ["of: \(module)Plugin()"]
     var settings = ""
     if !secrets.isEmpty {
-      settings = swiftCall("let settings = Settings([", secretSettings, "])", at: 2) + "\n"
+      settings = swiftCall("let settings = SourceSettings([", secretSettings, "])", at: 2) + "\n"
       arguments.append("settings: settings")
     }
     let call = swiftCall(
@@ -61,7 +61,7 @@ extension ModuleCode {
       \(handler.indented(by: 2))
       }
       defer { server.stop() }
-      \(swiftCall("let settings = Settings([", urls + secretSettings, "])", at: 2))
+      \(swiftCall("let settings = SourceSettings([", urls + secretSettings, "])", at: 2))
       let environment = PluginEnvironment(settings: settings, transport: HTTPTransport.standard)
       // This service cannot do what these do.
       \(swiftCall("let impossible: Set = [", names, "]", at: 2))

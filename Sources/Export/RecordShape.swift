@@ -181,7 +181,7 @@ struct RecordShape {
   private static let reservedTypes: Set<String> = [
     "Any", "Array", "Bool", "Codable", "CodingKey", "CodingKeys", "Decodable", "Decoder", "Double",
     "Encodable", "Encoder", "Hashable", "Hasher", "ID", "Int", "JSON", "Optional", "Protocol",
-    "Record", "Self", "Sendable", "String", "Swift", "Type",
+    "Self", "Sendable", "SourceRecord", "String", "Swift", "Type",
   ]
 }
 
@@ -252,7 +252,7 @@ extension RecordShape {
 
   /// The declaration of the record; `id` is its computed ID, if no property is the ID.
   func declaration(of type: String, about: String, id: String?) -> String {
-    var text = "/// \(about)\npublic struct \(type): Record {\n"
+    var text = "/// \(about)\npublic struct \(type): SourceRecord {\n"
     var blocks = [String]()
     if let id {
       blocks.append(

@@ -31,10 +31,9 @@ package struct SwiftModule: Sendable {
   private static let reservedRecords: Set<String> = [
     "Any", "Array", "BundledSource", "Codable", "CodingKey", "CodingKeys", "DataSource", "Double",
     "Bool", "Data", "Field", "HTTPRequest", "Hashable", "Int", "JSON", "JSONPathComponent",
-    "Layout",
     "Optional", "Plugin", "PluginEnvironment", "PluginExample", "Policy", "Protocol", "RESTPaging",
-    "RESTResponse", "RESTSource", "Record", "Secret", "Self", "Sendable", "Setting", "SourceError",
-    "String", "Type", "URL",
+    "RESTResponse", "RESTSource", "RecordLayout", "Secret", "Self", "Sendable", "Setting",
+    "SourceError", "SourceRecord", "SourceSettings", "String", "Type", "URL",
   ]
 
   /// Writes the module of an added source, after it requested the first page and one record.

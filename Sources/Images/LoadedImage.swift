@@ -144,7 +144,7 @@ extension Data {
 }
 
 /// Image data whose type was detected from its header.
-public struct LoadedImage: Record {
+public struct LoadedImage: SourceRecord {
   public let id: ImageAddress
   public let bytes: Data
 

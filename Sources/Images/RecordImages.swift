@@ -29,7 +29,7 @@ import AggregatorText
 /// ```
 ///
 /// Outside SwiftUI keep the `Task` and cancel it.
-public struct RecordImages<Item: Record>: Sendable {
+public struct RecordImages<Item: SourceRecord>: Sendable {
   /// Loads images by their addresses.
   public let loader: ImageLoader
 

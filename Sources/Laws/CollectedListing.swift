@@ -1,6 +1,6 @@
 package import AggregatorKit
 
-package struct CollectedListing<Item: Record> {
+package struct CollectedListing<Item: SourceRecord> {
   package private(set) var pages: [(request: PageRequest, page: Page<Item>)] = []
 
   /// Each record once, in order of arrival.
@@ -54,9 +54,11 @@ package struct CollectedListing<Item: Record> {
 }
 
 extension LawSubject {
-  package func collectPages(matching query: Query? = nil, size: Int = 7) async -> CollectedListing<
-    Item
-  > {
+  package func collectPages(matching query: SearchQuery? = nil, size: Int = 7) async
+    -> CollectedListing<
+      Item
+    >
+  {
     await CollectedListing(source, from: PageRequest(matching: query, limit: size), upTo: bound)
   }
 

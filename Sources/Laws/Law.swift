@@ -32,7 +32,7 @@ public struct Law: Sendable, CustomStringConvertible {
   }
 
   /// Check one law at a time on a subject; if the source fails, the verdict is `inconclusive`.
-  public func check(_ subject: LawSubject<some Record>) async -> Verdict {
+  public func check(_ subject: LawSubject<some SourceRecord>) async -> Verdict {
     var context = LawContext(of: name, hiding: subject.secrets)
     do {
       try await lawCheck.run(on: subject, &context)
@@ -57,7 +57,8 @@ public struct Law: Sendable, CustomStringConvertible {
 
 package protocol LawCheck: Sendable {
   /// Notes every violation in `law`; rethrows failures that the law is not about.
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError)
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
 }
 
 /// Collects the violations of one law while it is checked.

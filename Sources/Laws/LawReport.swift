@@ -13,7 +13,7 @@ public struct LawReport: Sendable {
   public let entries: [Entry]
 
   /// Checks laws one after the other, and skips each whose premise is violated.
-  public init(on subject: LawSubject<some Record>, of laws: [Law]) async {
+  public init(on subject: LawSubject<some SourceRecord>, of laws: [Law]) async {
     var subject = subject
     subject.memory = ListMemory()
     var entries: [Entry] = []
@@ -48,7 +48,7 @@ public struct LawReport: Sendable {
 
 extension Law {
   /// The verdict; a violation by a service that may change counts only if a second check finds it, too.
-  fileprivate func verdict(on subject: LawSubject<some Record>) async -> Verdict {
+  fileprivate func verdict(on subject: LawSubject<some SourceRecord>) async -> Verdict {
     let verdict = await check(subject)
     guard subject.mayChange, let violation = verdict.violations.first else { return verdict }
     subject.memory?.forget()

@@ -4,7 +4,7 @@ import Synchronization
 /// A source to check against laws, and the facts needed to judge it.
 ///
 /// Only the source and its fields are required.
-public struct LawSubject<Item: Record>: Sendable {
+public struct LawSubject<Item: SourceRecord>: Sendable {
   public var name: String
 
   public var source: any DataSource<Item>
@@ -14,7 +14,7 @@ public struct LawSubject<Item: Record>: Sendable {
   public var search: SearchKind
 
   /// With at least one result; local searches are also checked with a query of their own.
-  public var query: Query?
+  public var query: SearchQuery?
 
   /// The ID of an existing record, checked besides one from the list.
   public var known: Item.ID?
@@ -63,7 +63,7 @@ public struct LawSubject<Item: Record>: Sendable {
 
   public init(
     _ name: String, source: any DataSource<Item>, fields: [Field<Item>],
-    search: SearchKind = .none, query: Query? = nil
+    search: SearchKind = .none, query: SearchQuery? = nil
   ) {
     self.name = name
     self.source = source

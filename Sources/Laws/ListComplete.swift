@@ -6,7 +6,9 @@ struct ListComplete: LawCheck {
   /// The fewest pages in which mistakes of paging show.
   private static let minPages = 4
 
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     if subject.repeatsRecords { return law.notApplicable("the service repeats records") }
     let whole = await subject.wholeList()
     if let failure = whole.listing.failure { throw failure }
@@ -33,7 +35,7 @@ struct ListComplete: LawCheck {
   }
 
   /// The reason why a mistake may not have been seen.
-  private func unseen<Item: Record>(
+  private func unseen<Item: SourceRecord>(
     _ whole: WholeListing<Item>, _ isEndKnown: Bool, of subject: LawSubject<Item>
   ) -> String? {
     let count = whole.listing.records.count
@@ -63,7 +65,7 @@ private struct NeighboringPages {
   /// The records that the list lacks, and why.
   private(set) var found: String?
 
-  init<Item: Record>(
+  init<Item: SourceRecord>(
     of whole: WholeListing<Item>, in subject: LawSubject<Item>
   ) async throws(SourceError) {
     guard let parameter = PageParameter(of: whole.requests) else { return }

@@ -16,7 +16,9 @@ extension Law {
 }
 
 private struct ListedIDFound: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     let page = try await subject.source.page(PageRequest(limit: 1))
     let ids = [subject.known, page.records.first?.id].compactMap(\.self)
     guard !ids.isEmpty else { return law.notApplicable("there are no records") }
@@ -40,7 +42,9 @@ private struct ListedIDFound: LawCheck {
 }
 
 private struct UnknownNotFound: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     guard let id = subject.unknown ?? subject.inventedID else {
       return law.notApplicable("no unknown ID is available")
     }
@@ -76,7 +80,9 @@ extension LawSubject {
 }
 
 private struct MergeKeeps: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     let page = try await subject.source.page(PageRequest(limit: 3))
     if page.records.isEmpty { law.notApplicable("there are no records") }
     for short in page.records {

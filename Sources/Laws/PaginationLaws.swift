@@ -28,7 +28,9 @@ extension Law {
 }
 
 private struct PaginationStable: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     if subject.spendsTokens { return law.notApplicable(LawContext.spentTokens) }
     let reference = await subject.collectPages()
     try law.expectSame(await subject.collectPages(), as: reference)
@@ -36,7 +38,9 @@ private struct PaginationStable: LawCheck {
 }
 
 private struct PaginationEnds: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     let whole = await subject.wholeList()
     if let failure = whole.listing.failure { throw failure }
     let count = whole.listing.records.count.of("record")
@@ -58,7 +62,9 @@ private struct PaginationEnds: LawCheck {
 }
 
 private struct IDsUnique: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     if subject.repeatsRecords { return law.notApplicable("the service repeats records") }
     let whole = await subject.wholeList()
     if let (text, call) = whole.repetition { law.violation(text, at: call) }
@@ -67,7 +73,9 @@ private struct IDsUnique: LawCheck {
 }
 
 private struct SameAtAnySize: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     // Largest size first: it covers the most records within the bound.
     let sizes = subject.sizes.sorted(by: >)
     guard let largest = sizes.first else { return law.notApplicable("no page sizes are given") }
@@ -79,7 +87,9 @@ private struct SameAtAnySize: LawCheck {
 }
 
 private struct LimitRespected: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     for limit in [1, 7] {
       var request = PageRequest(limit: limit)
       let start = request.text

@@ -24,7 +24,7 @@ extension Law {
 }
 
 private struct RecordRoundTrip: LawCheck {
-  func run<Item: Record>(
+  func run<Item: SourceRecord>(
     on subject: LawSubject<Item>, _ law: inout LawContext
   ) async throws(SourceError) {
     let page = try await subject.source.page(PageRequest(limit: 20))
@@ -50,7 +50,9 @@ private struct RecordRoundTrip: LawCheck {
 }
 
 private struct FieldKinds: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     let records = try await subject.sampleRecords()
     if records.isEmpty { law.notApplicable("there are no records") }
     for field in subject.fields {
@@ -88,7 +90,9 @@ extension JSON {
 }
 
 private struct FieldAtPath: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     let records = try await subject.sampleRecords()
     let fields = subject.fields.compactMap { field in field.path.map { (field, $0) } }
     if records.isEmpty { law.notApplicable("there are no records") }
@@ -116,7 +120,9 @@ private func others(_ count: Int) -> String {
 }
 
 private struct SearchableText: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     guard subject.fields.contains(where: \.isSearchable) else {
       return law.notApplicable("no fields are searchable")
     }
@@ -132,7 +138,7 @@ private struct SearchableText: LawCheck {
 
 /// A service that renames a member only empties a column.
 private struct FieldsFilled: LawCheck {
-  func run<Item: Record>(
+  func run<Item: SourceRecord>(
     on subject: LawSubject<Item>, _ law: inout LawContext
   ) async throws(SourceError) {
     guard let sample = subject.sample else {

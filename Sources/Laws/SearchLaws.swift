@@ -22,7 +22,9 @@ extension Law {
 }
 
 private struct SearchMatches: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     guard subject.search == .local else { return law.notApplicable("search is not local") }
     var wasFound = false
     for query in try await subject.localQueries() {
@@ -39,13 +41,13 @@ private struct SearchMatches: LawCheck {
 }
 
 private struct SearchUsesWords: LawCheck {
-  func run<Item: Record>(
+  func run<Item: SourceRecord>(
     on subject: LawSubject<Item>, _ law: inout LawContext
   ) async throws(SourceError) {
     guard subject.search != .none else { return law.notApplicable("there is no search") }
     let list = try await subject.source.page(PageRequest(limit: 7))
     if list.records.isEmpty { return law.notApplicable("there are no records") }
-    let search = PageRequest(matching: try Query("zqxjkvbwzqxjkv"), limit: 7)
+    let search = PageRequest(matching: try SearchQuery("zqxjkvbwzqxjkv"), limit: 7)
     let found: Page<Item>
     do throws(SourceError) { found = try await subject.source.page(search) } catch {
       if error.code == .notFound { return }
@@ -59,7 +61,9 @@ private struct SearchUsesWords: LawCheck {
 }
 
 private struct SearchWithinList: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     guard let list = try await subject.searchedList(&law) else { return }
     let listed = Set(list.records.map(\.id))
     for query in try await subject.localQueries() {
@@ -76,7 +80,9 @@ private struct SearchWithinList: LawCheck {
 }
 
 private struct SearchComplete: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     guard let list = try await subject.searchedList(&law) else { return }
     for query in try await subject.localQueries() {
       let found = await subject.collectPages(matching: query)
@@ -95,7 +101,9 @@ private struct SearchComplete: LawCheck {
 }
 
 private struct SearchPages: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     guard subject.search == .service, subject.isRemote, let query = subject.query else {
       return law.notApplicable("search is not the service's")
     }
@@ -135,12 +143,12 @@ private struct SearchPages: LawCheck {
 }
 
 extension LawSubject {
-  fileprivate func matches(_ record: Item, _ query: Query) -> Bool {
+  fileprivate func matches(_ record: Item, _ query: SearchQuery) -> Bool {
     fields.searchableText(of: record).containsAll(query.words)
   }
 
   /// The subject's query, and a word of the first record that has one, in capitals.
-  fileprivate func localQueries() async throws(SourceError) -> [Query] {
+  fileprivate func localQueries() async throws(SourceError) -> [SearchQuery] {
     let page = try await source.page(PageRequest(limit: 7))
     let words = page.records.lazy.compactMap { record in
       fields.searchableText(of: record).text.split(whereSeparator: \.isWhitespace).first
@@ -148,7 +156,7 @@ extension LawSubject {
     guard let word = words.first else { return [query].compactMap(\.self) }
     let capitals = word.uppercased()
     let isSame = FoldedText(capitals).text == word
-    return [query, try Query(isSame ? capitals : String(word))].compactMap(\.self)
+    return [query, try SearchQuery(isSame ? capitals : String(word))].compactMap(\.self)
   }
 
   /// The complete list, if it is searched locally and short enough.

@@ -2,7 +2,7 @@ import AggregatorKit
 import Synchronization
 
 /// A list, or a search, that was read to its end, and the requests that it took.
-struct WholeListing<Item: Record>: Sendable {
+struct WholeListing<Item: SourceRecord>: Sendable {
   let listing: CollectedListing<Item>
 
   /// Empty if requests are not counted.
@@ -78,7 +78,7 @@ extension Page {
 }
 
 /// The list that the laws of one report have read.
-final class ListMemory<Item: Record>: Sendable {
+final class ListMemory<Item: SourceRecord>: Sendable {
   fileprivate let list = Mutex<WholeListing<Item>?>(nil)
 
   func forget() { list.withLock { $0 = nil } }
@@ -95,7 +95,7 @@ extension LawSubject {
   }
 
   /// Reads the list, or a search, to its end, within a bound of its own.
-  func readWhole(_ query: Query? = nil) async -> WholeListing<Item> {
+  func readWhole(_ query: SearchQuery? = nil) async -> WholeListing<Item> {
     let bound = pageSize == nil || isEndless ? bound : PaginationBound(items: 2000)
     let start = PageRequest(matching: query, limit: pageSize ?? sizes.max() ?? 7)
     func read() async -> CollectedListing<Item> {
@@ -111,7 +111,7 @@ extension LawSubject {
   /// The records of the list that the request of another page leads to, read in the place of the first page;
   /// `nil` if the reply says neither that there are records nor that there are none.
   func records(
-    at number: Int, of parameter: PageParameter, matching query: Query? = nil
+    at number: Int, of parameter: PageParameter, matching query: SearchQuery? = nil
   ) async throws(SourceError) -> [Item]? {
     guard let requestCounter else { return nil }
     let start = PageRequest(matching: query, limit: pageSize ?? sizes.max() ?? 7)

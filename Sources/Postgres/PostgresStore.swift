@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// A call whose connection breaks is repeated on another one if that is safe: one that reads, and one that
 /// writes if its transaction was not committed, which the server is asked for.
-public final class PostgresStore: Store {
+public final class PostgresStore: SourceStore {
   public let address: PostgresAddress
 
   let history: HistoryLimit

@@ -146,7 +146,7 @@ package struct SQLSession: Sendable {
 
   /// Downloads sources before a query, and returns what has failed.
   private func sync(
-    _ names: [String], in environment: PluginEnvironment, _ store: any Store,
+    _ names: [String], in environment: PluginEnvironment, _ store: any SourceStore,
     _ context: CommandContext
   ) async -> [SourceWarning] {
     var failures: [SourceWarning] = []

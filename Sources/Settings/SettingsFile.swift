@@ -168,13 +168,13 @@ package struct SettingsFile: Sendable {
         .invalidRequest, "the value of \(setting.key) contains a line break or a control character",
         remedy: "use a single line of text")
     }
-    guard !text.isEmpty, !setting.isSecret || !Settings.isPlaceholder(text) else {
+    guard !text.isEmpty, !setting.isSecret || !SourceSettings.isPlaceholder(text) else {
       throw SourceError(
         .invalidRequest,
         "the value of \(setting.key) is \(text.isEmpty ? "empty" : "a placeholder")",
         remedy: "use the actual value")
     }
-    try Settings([setting.key: text]).check(setting)
+    try SourceSettings([setting.key: text]).check(setting)
     return text
   }
 

@@ -2,7 +2,7 @@ public import AggregatorCore
 import AggregatorFiles
 import AggregatorText
 
-/// Loads ``Settings`` from files, the environment and the options of a program.
+/// Loads ``SourceSettings`` from files, the environment and the options of a program.
 ///
 /// Layers, highest first: options, environment variables of the same name, the file of `--config`
 /// or `AGGREGATOR_CONFIG`, `Configuration/Debug.xcconfig` or `Configuration/Release.xcconfig` in
@@ -28,7 +28,7 @@ public struct SettingsLoader: Sendable {
 
   /// Settings and warnings about them.
   public struct Loaded: Sendable {
-    public let settings: Settings
+    public let settings: SourceSettings
     /// Codes: `settings` (a line was ignored), `guarded` (a line was ignored that could reveal a key),
     /// `exposed` (other users can read a secret), `otherBuild`, `unknownSetting`.
     public let warnings: [Warning]
@@ -106,7 +106,7 @@ public struct SettingsLoader: Sendable {
     try loading.add(variables, from: .environment)
     try loading.add(options.mapValues(Secret.init), from: .option)
     loading.warnOfOtherBuild()
-    return Loaded(settings: Settings(entries: loading.entries), warnings: loading.warnings)
+    return Loaded(settings: SourceSettings(entries: loading.entries), warnings: loading.warnings)
   }
 }
 
@@ -153,7 +153,7 @@ extension SettingsLoader {
 struct SettingsLoading {
   private let loader: SettingsLoader
 
-  private(set) var entries: [String: Settings.Entry] = [:]
+  private(set) var entries: [String: SourceSettings.Entry] = [:]
 
   private(set) var warnings: [Warning] = []
 
@@ -161,7 +161,7 @@ struct SettingsLoading {
 
   /// Adds environment variables or options, which are taken literally.
   mutating func add(
-    _ values: [String: Secret], from origin: Settings.Origin
+    _ values: [String: Secret], from origin: SourceSettings.Origin
   ) throws(SourceError) {
     for setting in loader.settings {
       guard let value = values[setting.key] else { continue }
@@ -247,22 +247,24 @@ struct SettingsLoading {
   private func expansion(of layer: SettingsLayer) -> SettingsExpansion {
     let below = entries
     return SettingsExpansion(of: layer, settings: loader.byKey) { setting in
-      Settings(entries: below).text(setting)
+      SourceSettings(entries: below).text(setting)
     }
   }
 
   /// Sets a value, unless it is empty or a placeholder and a lower layer has a real one.
-  private mutating func put(_ text: String, for setting: Setting, from origin: Settings.Origin) {
+  private mutating func put(
+    _ text: String, for setting: Setting, from origin: SourceSettings.Origin
+  ) {
     guard isReal(text, for: setting) || (!text.isEmpty && !isSet(setting)) else { return }
-    entries[setting.key] = Settings.Entry(text, origin: origin)
+    entries[setting.key] = SourceSettings.Entry(text, origin: origin)
   }
 
   private func isSet(_ setting: Setting) -> Bool {
-    entries[setting.key] != nil && !Settings(entries: entries).isPlaceholder(setting)
+    entries[setting.key] != nil && !SourceSettings(entries: entries).isPlaceholder(setting)
   }
 
   private func isReal(_ text: String, for setting: Setting) -> Bool {
-    !text.isEmpty && !(setting.isSecret && Settings.isPlaceholder(text))
+    !text.isEmpty && !(setting.isSecret && SourceSettings.isPlaceholder(text))
   }
 
   /// The reason why an untrusted file must not set this; `nil` if it may.
@@ -308,7 +310,7 @@ extension SettingsLoading {
   private mutating func warnOfOpenFiles(_ layer: SettingsLayer, _ expansion: SettingsExpansion) {
     for assignment in layer.assignments where assignment.isOpenToOthers {
       let (key, value) = (assignment.statement.key, assignment.statement.value)
-      guard expansion.isConfidential(key), !value.isEmpty, !Settings.isPlaceholder(value),
+      guard expansion.isConfidential(key), !value.isEmpty, !SourceSettings.isPlaceholder(value),
         loader.byKey[key]?.form != .store || value.mayContainPassword
       else { continue }
       let file = assignment.location.file
@@ -339,7 +341,7 @@ extension String {
 }
 
 extension SettingsLayer.Location {
-  fileprivate var origin: Settings.Origin { .file(path: file, line: line ?? 1) }
+  fileprivate var origin: SourceSettings.Origin { .file(path: file, line: line ?? 1) }
 }
 
 /// The name of a program, from which the names of its directories and environment variables derive.

@@ -503,7 +503,7 @@ package struct NewSecrets {
 
   /// Saves what was typed, and says what is read from the environment.
   package func save(
-    _ context: CommandContext, _ settings: Settings, areArguments: Bool
+    _ context: CommandContext, _ settings: SourceSettings, areArguments: Bool
   ) throws {
     let file = SettingsFile(
       try context.userSettingsFile(), settings: context.catalog.settings + known)

@@ -1,6 +1,6 @@
 package import AggregatorKit
 package import AggregatorQueries
-import AggregatorTerminal
+package import AggregatorTerminal
 
 /// The cached records and images of a source.
 package struct CachedData: Sendable {
@@ -9,7 +9,7 @@ package struct CachedData: Sendable {
   package let isEmpty: Bool
 
   private let name: String
-  private let store: any Store
+  private let store: any SourceStore
   private let files: ImageDiskCache?
   private let extent: Extent
   private let kept: [ScopeStatus]
@@ -25,7 +25,8 @@ package struct CachedData: Sendable {
 
   /// - Throws: ``SourceError`` with code `storage` or `busy`.
   package init(
-    of name: String, called noun: RecordNoun? = nil, in store: any Store, _ files: ImageDiskCache?,
+    of name: String, called noun: RecordNoun? = nil, in store: any SourceStore,
+    _ files: ImageDiskCache?,
     _ extent: Extent
   ) async throws(SourceError) {
     let scopes = try await store.capabilities.scopes?.scopes(of: name) ?? []

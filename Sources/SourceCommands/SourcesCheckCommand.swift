@@ -202,7 +202,7 @@ extension Plugin {
     }
     let source = try live()
     var subject = LawSubject(name, source: source, fields: fields)
-    subject.query = try? Query(example.query)
+    subject.query = try? SearchQuery(example.query)
     subject.search = policy.localSearchBound == nil ? .service : .none
     subject.isEndless = policy.isEndless
     subject.repeatsRecords = policy.repeatsRecords

@@ -75,7 +75,7 @@ extension Command {
 
 extension Plugin {
   /// The state of the API key, or of all secrets: `set`, `missing` or `not needed`.
-  func keyState(_ settings: Settings) -> String {
+  func keyState(_ settings: SourceSettings) -> String {
     let secrets = self.settings.filter(\.isSecret)
     if secrets.isEmpty { return "not needed" }
     return secrets.contains { settings.secret($0) == nil } ? "missing" : "set"
@@ -88,13 +88,13 @@ extension Plugin {
   }
 
   /// The times of the last complete syncs; `nil` without a store.
-  package func lastSync(in store: (any Store)?) async throws(SourceError) -> LastSync? {
+  package func lastSync(in store: (any SourceStore)?) async throws(SourceError) -> LastSync? {
     guard let store else { return nil }
     return try await recordStore(in: store).lastSync()
   }
 
   /// The settings of this source with their origins, secrets redacted.
-  func shownSettings(_ settings: Settings) -> [String] {
+  func shownSettings(_ settings: SourceSettings) -> [String] {
     self.settings.map { setting in
       "\(setting.key) = \(settings.shown(setting)) (\(settings.origin(of: setting)))"
     }
@@ -103,7 +103,7 @@ extension Plugin {
 
 private struct SourceEntry: Entry {
   let plugin: any Plugin
-  let settings: Settings
+  let settings: SourceSettings
   let problem: SourceError?
 
   var id: String { plugin.name }

@@ -8,7 +8,7 @@ public import Testing
 /// source failed. `ids` are those of all records in the order of the service, if the test knows them: without
 /// them, a law cannot see what a service keeps to itself.
 @discardableResult
-public func expectLaws<Item: Record>(
+public func expectLaws<Item: SourceRecord>(
   of subject: LawSubject<Item>, _ laws: [Law] = Law.all, knowing ids: [Item.ID]? = nil,
   sourceLocation location: SourceLocation = #_sourceLocation
 ) async -> LawReport {
@@ -90,7 +90,8 @@ public func expectLawsUnderFaults<Source: Plugin>(
 /// The same for a fake service: `handler` replies, whatever the settings.
 @discardableResult
 public func expectLawsUnderFaults<Source: Plugin>(
-  of plugin: Source, settings: Settings = Settings(), knowing ids: [Source.Item.ID]? = nil,
+  of plugin: Source, settings: SourceSettings = SourceSettings(),
+  knowing ids: [Source.Item.ID]? = nil,
   sourceLocation location: SourceLocation = #_sourceLocation,
   servedBy handler: @escaping LoopbackServer.Handler
 ) async throws -> FaultReport {
@@ -122,7 +123,7 @@ extension Law {
 }
 
 extension LawReport {
-  public init(on subject: LawSubject<some Record>) async {
+  public init(on subject: LawSubject<some SourceRecord>) async {
     await self.init(on: subject, of: Law.all)
   }
 }

@@ -58,14 +58,16 @@ public struct Fixture: Sendable {
           .storage, "no recording in \(directory.path)",
           remedy: "make it with AGGREGATOR_RECORD_FIXTURES=live")
       }
-      return PluginEnvironment(settings: Settings(settings), transport: HTTPTransport.standard)
-        .replaying(try Recording(directory), knowing: plugin.settings)
+      return PluginEnvironment(
+        settings: SourceSettings(settings), transport: HTTPTransport.standard
+      )
+      .replaying(try Recording(directory), knowing: plugin.settings)
     }
     try removeEarlierRecording()
     let keys = Set(plugin.settings.map(\.key))
     let own = ProcessInfo.processInfo.environment.filter { keys.contains($0.key) }
     var environment = try PluginEnvironment(
-      settings: Settings(own.merging(settings) { $1 }),
+      settings: SourceSettings(own.merging(settings) { $1 }),
       transport: PausingTransport(base: service, pause: pause)
     ).recording(into: directory, hiding: plugin.settings)
     environment.transport = OnceTransport(environment.transport)

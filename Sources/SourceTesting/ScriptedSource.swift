@@ -7,13 +7,13 @@ public import AggregatorKit
 /// _ = try await source.retry(clock: clock).page(PageRequest())
 /// #expect(source.requests.count == 2)
 /// ```
-public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvertible {
+public final class ScriptedSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   public typealias PageHandler = @Sendable (PageRequest) async throws(SourceError) -> Page<Item>
 
   public typealias LookupHandler =
     @Sendable (Item.ID) async throws(SourceError) -> LookupResult<Item>
 
-  public typealias CursorHandler = @Sendable (Int, PageRequest) -> Cursor?
+  public typealias CursorHandler = @Sendable (Int, PageRequest) -> PageCursor?
 
   private struct Log {
     var requests: [PageRequest] = []
@@ -99,7 +99,7 @@ public final class ScriptedSource<Item: Record>: DataSource, CustomStringConvert
     return try await counted { () async throws(SourceError) in try await lookupHandler(id) }
   }
 
-  public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  public func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     cursorHandler(count, request)
   }
 

@@ -28,8 +28,8 @@ public struct CountriesPlugin: Plugin {
     Field(\.capital, about: "Name of the capital.", isSearchable: true),
   ]
 
-  public var layout: Layout<Country> {
-    Layout(
+  public var layout: RecordLayout<Country> {
+    RecordLayout(
       .block(
         heading: { [$0.name, $0.region].compactMap(\.self).joined(separator: ", ") },
         badge: \.code.description, detail: \.capital))

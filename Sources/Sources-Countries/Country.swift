@@ -1,7 +1,7 @@
 public import AggregatorKit
 
 /// A country, as the service sends it too: unknown capitals and regions are empty texts there.
-public struct Country: Record {
+public struct Country: SourceRecord {
   /// The ISO 3166-1 code, such as `FR`; `XK` is Kosovo.
   public let code: CountryCode
 

@@ -28,6 +28,12 @@ public struct DeclaredPlugin: Plugin {
   /// The manifest; one without anything if it cannot be read, which ``remote(in:)`` reports.
   var manifest: Manifest { (try? lazy.value().get()) ?? Manifest(url: "") }
 
+  /// Why the manifest cannot be used; `nil` if it can.
+  package var failure: SourceError? {
+    do throws(SourceError) { _ = try lazy.value().get() } catch { return error }
+    return nil
+  }
+
   public var summary: String {
     // A manifest may come from others, and is shown in help before anything of it is used.
     if let summary = manifest.summary { return summary.oneLine(atMost: 200) }
@@ -44,7 +50,7 @@ public struct DeclaredPlugin: Plugin {
 
   public var account: String { manifest.auth?.account ?? keyNames }
 
-  public func scope(in settings: Settings) -> String {
+  public func scope(in settings: SourceSettings) -> String {
     // Pages and the progress of a sync are kept with the records, whose scope knows the secret.
     manifest.scope
   }
@@ -53,7 +59,7 @@ public struct DeclaredPlugin: Plugin {
   ///
   /// Records of another address, or with other IDs, are those of another source; with another secret they may
   /// be those of another account.
-  package func recordScope(in settings: Settings) -> StoreScope? {
+  package func recordScope(in settings: SourceSettings) -> StoreScope? {
     guard (try? lazy.value().get()) != nil else { return nil }
     return recordScope(in: settings, of: secret(in: settings))
   }
@@ -103,14 +109,14 @@ public struct DeclaredPlugin: Plugin {
     manifest.base.flatMap { URL(string: $0.hasSuffix("/") ? $0 : "\($0)/") }
   }
 
-  public var layout: Layout<DeclaredRecord> {
+  public var layout: RecordLayout<DeclaredRecord> {
     var link: (@Sendable (DeclaredRecord) -> String?)?
     if let path = manifest.link { link = { path.text(in: $0.row) } }
     var images: (@Sendable (DeclaredRecord, ImageSize) -> [String])?
     if let path = manifest.image {
       images = { record, _ in path.text(in: record.row).map { [$0] } ?? [] }
     }
-    return Layout(card: fields.map(\.name), link: link, images: images)
+    return RecordLayout(card: fields.map(\.name), link: link, images: images)
   }
 
   public var policy: Policy {

@@ -1,7 +1,7 @@
 public import AggregatorKit
 
 /// A record of a declared source: a JSON object and its ID.
-public struct DeclaredRecord: Record {
+public struct DeclaredRecord: SourceRecord {
   public let id: String
 
   /// The row that the service sent, in canonical form, so that a stored record equals the fetched one.

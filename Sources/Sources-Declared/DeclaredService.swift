@@ -85,7 +85,7 @@ extension Manifest {
 
   /// The request of the first page, or of a search.
   func request(
-    _ address: String, in settings: Settings, knowing known: [Setting]
+    _ address: String, in settings: SourceSettings, knowing known: [Setting]
   ) throws(SourceError) -> HTTPRequest {
     var request = try plainRequest(address, in: settings, knowing: known)
     if let body {
@@ -100,7 +100,7 @@ extension Manifest {
 
   /// The request of one record; `nil` if it has no URL.
   package func itemRequest(
-    _ id: String, in settings: Settings, knowing known: [Setting]
+    _ id: String, in settings: SourceSettings, knowing known: [Setting]
   ) -> HTTPRequest? {
     // The ID of several values has its parts escaped already. The URL has that of `each`.
     let parts =
@@ -115,7 +115,7 @@ extension Manifest {
   }
 
   private func plainRequest(
-    _ address: String, in settings: Settings, knowing known: [Setting]
+    _ address: String, in settings: SourceSettings, knowing known: [Setting]
   ) throws(SourceError) -> HTTPRequest {
     let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     guard let url = URL(string: String(parts[0])), Self.hidesSecrets(address) else {
@@ -140,7 +140,7 @@ extension Manifest {
   /// A secret at the end, as in `Bearer ${NAME}`, is kept apart from the text before it, and several secrets
   /// from one another, so that a response that repeats a bare one is redacted, too.
   private func value(
-    of text: String, _ settings: Settings, _ known: [Setting],
+    of text: String, _ settings: SourceSettings, _ known: [Setting],
     decoding: (String) -> String = { $0 }
   ) throws(SourceError) -> HTTPRequest.Value {
     var (plain, secrets) = ("", [Secret]())

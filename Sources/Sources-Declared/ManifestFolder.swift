@@ -76,6 +76,14 @@ public struct ManifestFolder: Sendable {
     return location.list == nil ? nil : location.file
   }
 
+  /// Why the folder cannot be read; `nil` if it can, or is not there.
+  package var failure: String? {
+    guard access(path, R_OK | X_OK) != 0 || OpenFile.isDirectory(path) != true else { return nil }
+    if OpenFile.isDirectory(path) == false { return "\(path) is no directory" }
+    let failure = SystemFailure(code: errno)
+    return failure.isMissing ? nil : "cannot read \(path): \(failure.words)"
+  }
+
   /// The names of the files of manifests, in alphabetical order.
   private var files: [String] {
     // Most people have none, and the first use of a file manager takes a tenth of a millisecond.

@@ -4,7 +4,7 @@ public import AggregatorKit
 ///
 /// Lists and searches return the short form, without `powers`, `teams` and `biography`.
 /// ``merged(over:)`` adds the known details.
-public struct Hero: Record {
+public struct Hero: SourceRecord {
   /// Comic Vine's number: 1443 for `4005-1443`.
   public let id: Int
 

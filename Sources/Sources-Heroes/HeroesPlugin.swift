@@ -31,8 +31,8 @@ public struct HeroesPlugin: Plugin {
 
   public var fields: [Field<Hero>] { Hero.fields }
 
-  public var layout: Layout<Hero> {
-    Layout(
+  public var layout: RecordLayout<Hero> {
+    RecordLayout(
       card: [
         "name", "realName", "publisher", "summary", "firstAppearance", "powers", "teams", "aliases",
         "image", "link", "biography",

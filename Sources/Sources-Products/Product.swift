@@ -3,7 +3,7 @@ public import AggregatorKit
 /// A product of a merchant.
 ///
 /// The service guarantees nothing but the ID.
-public struct Product: Record {
+public struct Product: SourceRecord {
   /// The service's ID, a UUID.
   ///
   /// It is not stable: restarting the service creates new IDs.

@@ -34,8 +34,8 @@ public struct ProductsPlugin: Plugin {
     Field(\.updatedAt, "Updated", about: "Date of the last change.", isShown: false),
   ]
 
-  public var layout: Layout<Product> {
-    Layout(
+  public var layout: RecordLayout<Product> {
+    RecordLayout(
       card: ["title", "merchant", "id", "url", "images", "createdAt", "updatedAt"], link: \.url,
       images: { product, _ in product.images })
   }

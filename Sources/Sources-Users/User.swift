@@ -1,7 +1,7 @@
 public import AggregatorKit
 
 /// A made-up person.
-public struct User: Record {
+public struct User: SourceRecord {
   /// The email address, which is the ID.
   ///
   /// The service repeats addresses; a repeated address is the same user.

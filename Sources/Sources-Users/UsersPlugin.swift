@@ -34,8 +34,8 @@ public struct UsersPlugin: Plugin {
 
   public var fields: [Field<User>] { now.map(User.fields(at:)) ?? User.fields }
 
-  public var layout: Layout<User> {
-    Layout(
+  public var layout: RecordLayout<User> {
+    RecordLayout(
       card: [
         "name", "email", "gender", "age", "birthDate", "nationality", "city", "state", "postcode",
         "country", "phone", "username", "registeredAt", "picture",
@@ -91,7 +91,7 @@ public struct UsersPlugin: Plugin {
     return source
   }
 
-  private func seed(in settings: Settings) throws(SourceError) -> String {
+  private func seed(in settings: SourceSettings) throws(SourceError) -> String {
     let seed = settings.text(Self.seed) ?? ""
     guard 1...64 ~= seed.utf8.count, seed.utf8.count != 18,
       seed.utf8.allSatisfy({ Character(UnicodeScalar($0)).isPlain })

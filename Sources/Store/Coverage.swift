@@ -26,7 +26,7 @@ public struct Coverage: Hashable, Sendable {
   package static let depthCheckpoint = "depth"
 }
 
-extension Store {
+extension SourceStore {
   /// The part of a source's records that is cached, judged by its cached pages and its last sync.
   public func coverage(of source: String) async throws(SourceError) -> Coverage {
     let status = try await status(of: source)

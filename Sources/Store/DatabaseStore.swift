@@ -56,7 +56,7 @@ extension DatabaseStore {
 }
 
 /// A store whose database has roles, of which one may only read what queries show.
-package protocol SQLRoleStore: Store {
+package protocol SQLRoleStore: SourceStore {
   /// The role with this name and the statements that it still needs.
   ///
   /// - Throws: ``SourceError`` with code `invalidRequest` for a name that no role can have, or the name of a role that
@@ -93,7 +93,7 @@ extension SourceError {
   package var missingRight: String? { (cause as? any DatabaseFailure)?.missingRight }
 }
 
-/// The optional abilities of a ``Store``.
+/// The optional abilities of a ``SourceStore``.
 public struct StoreCapabilities: Sendable {
   /// The store as one with scopes; `nil` if it shows all records.
   package var scopes: ScopedStore?

@@ -53,7 +53,7 @@ extension RecordSlice {
   }
 }
 
-extension Store {
+extension SourceStore {
   /// Without ranks, all matches have the last one.
   public func records(
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int

@@ -1,16 +1,16 @@
 public import AggregatorCore
 public import AggregatorFoundation
 
-/// The typed view of one source's records in a ``Store``.
-public struct RecordStore<Item: Record>: Sendable {
+/// The typed view of one source's records in a ``SourceStore``.
+public struct RecordStore<Item: SourceRecord>: Sendable {
   public let source: String
-  public let store: any Store
+  public let store: any SourceStore
 
   private let text: @Sendable (Item) -> FoldedText
 
   /// `text` returns the folded text of a record, in which searches look.
   public init(
-    _ source: String, in store: any Store, text: @escaping @Sendable (Item) -> FoldedText
+    _ source: String, in store: any SourceStore, text: @escaping @Sendable (Item) -> FoldedText
   ) {
     self.source = source
     self.store = store
@@ -60,6 +60,11 @@ public struct RecordStore<Item: Record>: Sendable {
     return (item, known)
   }
 
+  /// True if all words occur in the text of a record.
+  package func matches(_ item: Item, _ words: [FoldedText]) -> Bool {
+    text(item).containsAll(words)
+  }
+
   /// Decodes stored records, and counts those that cannot be.
   package func decoded(_ stored: [StoredRecord]) -> (records: [Item], unreadable: UnreadableRows) {
     var records: [Item] = []
@@ -86,7 +91,7 @@ public struct RecordStore<Item: Record>: Sendable {
 /// A record as it is stored: its JSON, in the encoding by which a store detects changes, and the text in which searches look.
 ///
 /// The record itself would take several times the memory, in each batch that waits for the store.
-package struct EncodedRecord<Item: Record>: Record {
+package struct EncodedRecord<Item: SourceRecord>: SourceRecord {
   package let id: Item.ID
   package let json: Data
   package let text: FoldedText
@@ -97,7 +102,7 @@ package struct EncodedRecord<Item: Record>: Record {
     self.text = text
   }
 
-  /// Every ``Record`` can be decoded; this one never is, and has no text then.
+  /// Every ``SourceRecord`` can be decoded; this one never is, and has no text then.
   package init(from decoder: any Decoder) throws {
     try self.init(Item(from: decoder), text: FoldedText(""))
   }

@@ -73,7 +73,7 @@ extension StoreBatch {
   }
 }
 
-/// A record to be saved in a ``Store``.
+/// A record to be saved in a ``SourceStore``.
 public struct StoreEntry: Sendable {
   public var id: String
 

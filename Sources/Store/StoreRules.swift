@@ -1,7 +1,7 @@
 package import AggregatorCore
 import AggregatorFoundation
 
-/// The bounds that all implementations of ``Store`` share.
+/// The bounds that all implementations of ``SourceStore`` share.
 package enum StoreLimit {
   /// The most pages cached per source; the oldest are dropped first.
   package static let pages = 2000

@@ -150,7 +150,8 @@ extension StoreTransaction where Self: ~Copyable {
     let history = HistoryUpdate(
       of: state,
       adding: plan.history + removed.map { BatchPlan.Change(kind: .removed, position: $0) },
-      completing: batch.completesSync && !isOutdated, at: source, on: date, keeping: limit)
+      completing: batch.completesSync && !isOutdated && !changes.isInconclusive, at: source,
+      on: date, keeping: limit)
     if let history { try self.update(history, of: state.source, at: date) }
     return changes
   }

@@ -1,7 +1,7 @@
 public import AggregatorCore
 public import AggregatorFoundation
 
-/// A record as a ``Store`` has it.
+/// A record as a ``SourceStore`` has it.
 public struct StoredRecord: Hashable, Sendable {
   /// The position in first-seen order: positions ascend, and are 1 or more.
   public var position: Int64
@@ -23,7 +23,7 @@ public struct StoredRecord: Hashable, Sendable {
   }
 }
 
-/// An ID that is marked as deleted in a ``Store``.
+/// An ID that is marked as deleted in a ``SourceStore``.
 public struct StoredDeletion: Hashable, Sendable {
   public var id: String
 
@@ -36,7 +36,7 @@ public struct StoredDeletion: Hashable, Sendable {
   }
 }
 
-/// Consecutive records of a ``Store``.
+/// Consecutive records of a ``SourceStore``.
 public struct RecordSlice: Hashable, Sendable {
   /// The records in first-seen order.
   public var records: [StoredRecord]
@@ -73,7 +73,7 @@ public struct CachedPage: Hashable, Sendable {
 /// A page of a service without its records.
 public struct PageMetadata: Hashable, Codable, Sendable {
   /// The start of the next page; `nil` after the last.
-  public var next: Cursor?
+  public var next: PageCursor?
 
   /// The number of records in all pages, if the service reports it.
   public var total: Int?
@@ -97,7 +97,7 @@ public struct PageMetadata: Hashable, Codable, Sendable {
   package var endsPartition: Bool?
 
   public init(
-    next: Cursor?, total: Int?, endpoint: String?, unreadable: UnreadableRows = .none,
+    next: PageCursor?, total: Int?, endpoint: String?, unreadable: UnreadableRows = .none,
     generation: String? = nil
   ) {
     self.generation = generation
@@ -109,7 +109,7 @@ public struct PageMetadata: Hashable, Codable, Sendable {
   }
 }
 
-/// The amount of data that a ``Store`` has of a source.
+/// The amount of data that a ``SourceStore`` has of a source.
 public struct StoreStatus: Hashable, Sendable {
   /// The number of records, without deleted ones and ones removed upstream.
   public var records = 0

@@ -2,7 +2,7 @@ import AggregatorCore
 import AggregatorStore
 
 /// Encodes records as they are fetched, in parallel with fetching and storing other pages.
-struct EncodingSource<Item: Record>: DataSource {
+struct EncodingSource<Item: SourceRecord>: DataSource {
   let base: any DataSource<Item>
   let recordStore: RecordStore<Item>
 
@@ -20,7 +20,7 @@ struct EncodingSource<Item: Record>: DataSource {
     return found.replacing(try recordStore.encoded([found.item])[0])
   }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     base.cursor(skipping: count, from: request)
   }
 

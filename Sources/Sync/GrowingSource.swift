@@ -22,7 +22,7 @@ extension DataSource {
   }
 }
 
-struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
+struct GrowingSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   let upstreamLoader: UpstreamLoader<Item>
 
   private var recordStore: RecordStore<Item> { upstreamLoader.recordStore }
@@ -91,7 +91,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   private func searchPage(
-    _ slice: RecordSlice, before last: RecordPosition?, matching query: Query,
+    _ slice: RecordSlice, before last: RecordPosition?, matching query: SearchQuery,
     _ start: RecordPosition?, _ seal: CursorSeal
   ) async throws(SourceError) -> Page<Item> {
     if slice.records.isEmpty { try await throwIfEmpty(matching: query) }
@@ -109,7 +109,7 @@ struct GrowingSource<Item: Record>: DataSource, CustomStringConvertible {
     try await recordStore.store.status(of: recordStore.source).isEmpty
   }
 
-  private func throwIfEmpty(matching query: Query? = nil) async throws(SourceError) {
+  private func throwIfEmpty(matching query: SearchQuery? = nil) async throws(SourceError) {
     guard try await !isEmpty() else {
       throw .nothingCached(of: recordStore.source, matching: query)
     }

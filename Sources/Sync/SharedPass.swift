@@ -100,7 +100,7 @@ struct SharedPass: Hashable, Codable, Sendable {
 
   /// Notes that a page is done, whose lease is valid.
   mutating func finish(
-    _ lease: Lease, _ page: Page<some Record>, depth: Int?, at date: Date,
+    _ lease: Lease, _ page: Page<some SourceRecord>, depth: Int?, at date: Date,
     tracking: ChangeTracking? = nil
   ) {
     leases.end(lease)

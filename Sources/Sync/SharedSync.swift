@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Each leases pages that can be requested in any order, fetches them, and saves them in one transaction with
 /// the news that they are done; in the same one it leases the next.
-struct SharedSync<Item: Record>: Sendable {
+struct SharedSync<Item: SourceRecord>: Sendable {
   /// Why a worker stops.
   enum End: Sendable {
     case complete
@@ -210,7 +210,7 @@ struct SharedSync<Item: Record>: Sendable {
 }
 
 /// The pages that one worker has leased, fetched and saved so far.
-private struct SharedWork<Item: Record> {
+private struct SharedWork<Item: SourceRecord> {
   private let jobs: Int
   private let known: Int
   /// The number of pages that may still be leased; `nil` for any.

@@ -3,7 +3,7 @@ public import AggregatorFoundation
 package import AggregatorStore
 
 /// Downloads the records of a service into the store, and resumes from the last checkpoint.
-public struct Sync<Item: Record>: Sendable {
+public struct Sync<Item: SourceRecord>: Sendable {
   var base: any DataSource<Item>
   let recordStore: RecordStore<Item>
   /// The number of records per request.
@@ -339,7 +339,8 @@ public struct Sync<Item: Record>: Sendable {
   private func save(
     _ batch: SyncBatch<Item>, _ update: CheckpointUpdate
   ) async throws(SourceError) -> StoreChanges {
-    let completesSync = isFull && batch.isLast && partition == nil
+    let completesSync =
+      isFull && batch.isLast && partition == nil && batch.checkpoint.incompleteReason == nil
     var saved = StoreBatch(recordStore.entries(batch.records))
     if recordStore.store.isShared {
       saved.decision = CheckpointDecision(name: update.name) { text, _ in
@@ -385,7 +386,7 @@ public struct Sync<Item: Record>: Sendable {
       return checkpoint
     case .endless:
       var checkpoint = beginning
-      checkpoint.cursor = Cursor(stored)
+      checkpoint.cursor = PageCursor(stored)
       return checkpoint
     }
   }
@@ -429,7 +430,7 @@ public struct Sync<Item: Record>: Sendable {
   }
 
   /// Leaves a mark of how a pass has ended, or removes it; see ``RecordStore/completeSync()`` and
-  /// ``Store/coverage(of:)``.
+  /// ``SourceStore/coverage(of:)``.
   func note(_ name: String, _ new: String?) async throws(SourceError) {
     let mark = try await recordStore.store.checkpoint(name, of: recordStore.source)
     if mark != new { try await move(name, from: mark, to: new) }
@@ -554,7 +555,7 @@ public struct SyncResult: Equatable, Sendable {
 
   /// Adds what one of several workers has saved of a pass, and what the pass came to if it is complete.
   mutating func add(
-    _ pages: [Page<some Record>], _ changes: StoreChanges, of pass: SharedPass, known: Int
+    _ pages: [Page<some SourceRecord>], _ changes: StoreChanges, of pass: SharedPass, known: Int
   ) {
     add(changes)
     self.pages += pages.count
@@ -588,7 +589,7 @@ public struct SyncResult: Equatable, Sendable {
     if pass.reachedDepth == true { reachedDepth = pass.rows }
   }
 
-  mutating func add(_ batch: SyncBatch<some Record>, _ changes: StoreChanges) {
+  mutating func add(_ batch: SyncBatch<some SourceRecord>, _ changes: StoreChanges) {
     add(changes)
     pages += batch.pages
     total = batch.checkpoint.total ?? total

@@ -1,13 +1,14 @@
 import AggregatorCore
 import AggregatorFoundation
 import AggregatorStore
+import AggregatorText
 
 /// The progress of a pass: one complete run through the service's list.
 ///
 /// It is stored with every batch of pages, so that the next run can resume.
 struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// The start of the next page; `nil` for the beginning.
-  var cursor: Cursor?
+  var cursor: PageCursor?
 
   var pages = 0
   var records = 0
@@ -81,7 +82,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     (try? CanonicalJSON.text(of: self)) ?? ""
   }
 
-  func after(_ page: Page<some Record>, at date: Date) -> SyncCheckpoint {
+  func after(_ page: Page<some SourceRecord>, at date: Date) -> SyncCheckpoint {
     var checkpoint = self
     checkpoint.cursor = page.next
     checkpoint.add(page, at: date)
@@ -89,7 +90,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   }
 
   /// Adds a page to the sums, in any order.
-  mutating func add(_ page: Page<some Record>, at date: Date) {
+  mutating func add(_ page: Page<some SourceRecord>, at date: Date) {
     pages += 1
     records += page.records.count
     unreadable += page.unreadable.count
@@ -142,7 +143,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     if let incompleteReason { return incompleteReason }
     if isSkipped == true { return nil }
     if records == 0, known > 0 || total ?? 0 > 0 { return "the service sent no records" }
-    if unreadable > 0 { return "\(unreadable) rows could not be read" }
+    if unreadable > 0 { return "\(unreadable.of("row")) could not be read" }
     return isCertain ? nil : "the list changed during the sync"
   }
 
@@ -165,7 +166,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
 ///
 /// Pages that arrived while others were being stored are stored together, because each transaction
 /// rewrites the same few pages of the file, however small it is.
-struct SyncBatch<Item: Record> {
+struct SyncBatch<Item: SourceRecord> {
   /// A batch with this many records takes no further page.
   private static var maxRecords: Int { 2000 }
 

@@ -6,7 +6,7 @@ import AggregatorStore
 ///
 /// A batch has all pages that arrived while the one before it was being stored: a page that comes alone is
 /// stored at once, and the larger a batch is, the less of the file it rewrites for a record.
-struct SyncPipeline<Item: Record> {
+struct SyncPipeline<Item: SourceRecord> {
   typealias Step = PaginationStep<EncodedRecord<Item>>
   typealias Transaction = @Sendable () async throws(SourceError) -> StoreChanges
 

@@ -6,7 +6,7 @@ package import AggregatorStore
 ///
 /// Upstream pages are stored in order, in one transaction with the checkpoint after them, so that the next call,
 /// in this process or another, resumes at the next page.
-public struct UpstreamLoader<Item: Record>: Sendable {
+public struct UpstreamLoader<Item: SourceRecord>: Sendable {
   package let base: any DataSource<Item>
   package let recordStore: RecordStore<Item>
   /// The number of records per request.
@@ -98,7 +98,7 @@ public struct UpstreamLoader<Item: Record>: Sendable {
     guard stored != Self.end else { return false }
     let source = EncodingSource(base: base, recordStore: recordStore)
     var start = SyncCheckpoint(after: 0, at: now())
-    start.cursor = stored.flatMap(Cursor.init)
+    start.cursor = stored.flatMap(PageCursor.init)
     var isFirst = true
     repeat {
       let pages = source.pages(
@@ -173,7 +173,7 @@ public struct UpstreamLoadResult: Equatable, Sendable {
 
   public internal(set) var failure: SourceError?
 
-  mutating func add(_ batch: SyncBatch<some Record>, _ changes: StoreChanges) {
+  mutating func add(_ batch: SyncBatch<some SourceRecord>, _ changes: StoreChanges) {
     added += changes.added.count
     pages += batch.pages
     unreadable = unreadable + batch.unreadable

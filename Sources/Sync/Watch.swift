@@ -2,7 +2,7 @@ public import AggregatorCore
 public import AggregatorStore
 
 /// Syncs a source again and again, and tells when its records have changed.
-public struct Watch<Item: Record>: Sendable {
+public struct Watch<Item: SourceRecord>: Sendable {
   /// The news after a sync.
   public enum News: Hashable, Sendable {
     /// The first sync of the source is complete.

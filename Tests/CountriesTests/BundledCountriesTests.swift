@@ -43,7 +43,7 @@ struct BundledCountriesTests {
   }
 
   @Test func `contains the examples of the help`() async throws {
-    let request = PageRequest(matching: try Query(plugin.example.query))
+    let request = PageRequest(matching: try SearchQuery(plugin.example.query))
     let id = try #require(CountryCode(plugin.example.id))
     #expect(try await plugin.bundled.page(request).records.map(\.id) == [id])
     #expect(try await plugin.bundled.item(id).item.name == "France")
@@ -54,7 +54,7 @@ struct BundledCountriesTests {
     ("Chisinau", "MD"), ("korea republic", "KR"), ("Korea, Republic", "KR"),
   ])
   func `is searched without accents and case`(text: String, code: String) async throws {
-    let page = try await plugin.bundled.page(PageRequest(matching: try Query(text)))
+    let page = try await plugin.bundled.page(PageRequest(matching: try SearchQuery(text)))
     #expect(page.records.map(\.code.description).contains(code))
   }
 }

@@ -15,7 +15,7 @@ struct CountriesChainTests {
       count += step.items.count
       #expect(step.page.provenance.origin == .live)
     }
-    let found = try await chain.page(PageRequest(matching: try Query("curacao")))
+    let found = try await chain.page(PageRequest(matching: try SearchQuery("curacao")))
     #expect(count == 249)
     #expect(found.records.map(\.code.description) == ["CW"])
     #expect(found.total == 1)
@@ -52,7 +52,7 @@ struct CountriesChainTests {
     text: String, codes: [String]
   ) async throws {
     let chain = try FakeCountries().chain()
-    let page = try await chain.page(PageRequest(matching: try Query(text)))
+    let page = try await chain.page(PageRequest(matching: try SearchQuery(text)))
     #expect(page.records.map(\.code.description) == codes)
     #expect(page.next == nil)
   }
@@ -61,7 +61,7 @@ struct CountriesChainTests {
   func `returns everything once, whatever the limit`(limit: Int) async throws {
     let service = try FakeCountries()
     let chain = try service.chain()
-    let query = try Query("island")
+    let query = try SearchQuery("island")
     let whole = try await chain.page(PageRequest(matching: query, limit: 500)).records
     var names: [String] = []
     for try await step in chain.pages(matching: query, size: limit, ahead: 0) {
@@ -95,7 +95,7 @@ struct CountriesChainTests {
     let nobody = try RefusingPort()
     let log = EventLog()
     let chain = try FakeCountries().chain(at: nobody.baseURL, observer: log.observer)
-    let page = try await chain.page(PageRequest(matching: try Query("paris")))
+    let page = try await chain.page(PageRequest(matching: try SearchQuery("paris")))
     #expect(page.records.map(\.name) == ["France"])
     #expect(page.provenance.reason?.code == .unreachable)
     #expect(log.sentCount == 1)

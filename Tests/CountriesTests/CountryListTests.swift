@@ -147,7 +147,7 @@ struct CountryListTests {
 
   @Test func `rejects searches`() async throws {
     let error = await #expect(throws: SourceError.self) {
-      try await FakeCountries().countries().page(PageRequest(matching: try Query("paris")))
+      try await FakeCountries().countries().page(PageRequest(matching: try SearchQuery("paris")))
     }
     #expect(error?.code == .invalidRequest)
   }

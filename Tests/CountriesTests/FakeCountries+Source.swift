@@ -19,7 +19,7 @@ extension FakeCountries {
 
   func environment(at url: URL? = nil, observer: Observer = .silent) -> PluginEnvironment {
     PluginEnvironment(
-      settings: Settings(url.map { ["COUNTRIES_URL": $0.absoluteString] } ?? settings),
+      settings: SourceSettings(url.map { ["COUNTRIES_URL": $0.absoluteString] } ?? settings),
       transport: transport, now: { Date(timeIntervalSince1970: 0) }, random: { 0 },
       observer: observer)
   }

@@ -86,7 +86,7 @@ import Testing
     let environment = try Self.working.environment(for: Self.plugin)
     try await expectLaws(ofRemoteOf: Self.plugin, in: environment)
     var chain = try LawSubject(chainOf: Self.plugin, in: environment)
-    chain.query = try Query("korea")
+    chain.query = try SearchQuery("korea")
     let report = await expectLaws(of: chain)
     #expect(
       report.notApplicable.map(\.law.name) == [

@@ -13,9 +13,9 @@ extension FakeAPI {
     DeclaredPlugin("lamps", try Manifest(reading: Data(change(manifest).utf8)))
   }
 
-  func environment(over store: (any Store)? = nil) -> PluginEnvironment {
+  func environment(over store: (any SourceStore)? = nil) -> PluginEnvironment {
     PluginEnvironment(
-      settings: Settings(settings), transport: transport, store: store, now: { Fixture.date },
+      settings: SourceSettings(settings), transport: transport, store: store, now: { Fixture.date },
       random: { 0 })
   }
 }
@@ -45,7 +45,7 @@ extension FakeAPI {
     let store = SQLiteStore(at: home.appending(path: "store.sqlite").path)
     var chain = try LawSubject(
       chainOf: service.plugin(), in: service.environment(over: store))
-    chain.query = try Query("brass")
+    chain.query = try SearchQuery("brass")
     await expectLaws(of: chain)
   }
 

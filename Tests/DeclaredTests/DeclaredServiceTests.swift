@@ -9,7 +9,9 @@ import Testing
 
 /// Single records, secrets, incomplete manifests and tokens that are spent by their use.
 @Suite(.timeLimit(.minutes(10))) struct DeclaredServiceTests {
-  private static let secrets = Settings(["USER": "grace-hopper", "PASSWORD": "hunter2/hunter2"])
+  private static let secrets = SourceSettings([
+    "USER": "grace-hopper", "PASSWORD": "hunter2/hunter2",
+  ])
 
   private static func plugin(
     _ server: LoopbackServer, _ rest: String, path: String = "/list"
@@ -20,7 +22,7 @@ import Testing
   }
 
   private static func remote(
-    _ server: LoopbackServer, _ rest: String, settings: Settings = Settings()
+    _ server: LoopbackServer, _ rest: String, settings: SourceSettings = SourceSettings()
   ) throws -> any DataSource<DeclaredRecord> {
     try plugin(server, rest).remote(
       in: PluginEnvironment(settings: settings, transport: HTTPTransport()))
@@ -76,7 +78,7 @@ import Testing
       "item": "\(server.baseURL)/spaces/{id}", "body": {}}
       """
     let source = try DeclaredPlugin("things", Manifest(reading: Data(text.utf8))).remote(
-      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
     #expect(try await source.item("x%2Fy%25/a b").item.row["name"] == "a b")
     #expect(server.requests.map(\.path) == ["/spaces/x%2Fy%25/a%20b"])
     // The body of the list is not part of it.
@@ -215,7 +217,7 @@ import Testing
     let plugin = DeclaredPlugin("things", try Manifest(reading: Data(text.utf8)))
     let error = #expect(throws: SourceError.self) {
       try plugin.remote(
-        in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+        in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
     }
     #expect(error?.message == "the manifest of things is incomplete: it has no \"rows\"")
     #expect(error?.remedy?.action == .command)
@@ -282,7 +284,8 @@ import Testing
       """
     let source = try DeclaredPlugin("things", Manifest(reading: Data(text.utf8))).live(
       in: PluginEnvironment(
-        settings: Settings(), transport: HTTPTransport(), clock: ReplayClock(), random: { 0 }))
+        settings: SourceSettings(), transport: HTTPTransport(), clock: ReplayClock(), random: { 0 })
+    )
     let error = await #expect(throws: SourceError.self) { _ = try await Self.ids(source) }
     #expect(error?.code == .malformed)
     #expect(error?.message == "things refuses the token that it sent (410)")
@@ -332,8 +335,8 @@ import Testing
     defer { try? FileManager.default.removeItem(at: home) }
     let service = try FakeAPI(.page)
     let file = SQLiteStore(at: home.appending(path: "store.sqlite").path)
-    func store(of plugin: DeclaredPlugin) -> some Store {
-      ScopedStore(file) { $0 == plugin.name ? plugin.recordScope(in: Settings()) : nil }
+    func store(of plugin: DeclaredPlugin) -> some SourceStore {
+      ScopedStore(file) { $0 == plugin.name ? plugin.recordScope(in: SourceSettings()) : nil }
     }
     func offline(_ plugin: DeclaredPlugin) throws -> any DataSource<DeclaredRecord> {
       try plugin.source(
@@ -357,7 +360,7 @@ import Testing
     }
     let status = try await store(of: after).status(of: "lamps")
     #expect(status.records + status.hidden + status.deleted + status.pages == 0)
-    for request in [PageRequest(limit: 100), PageRequest(matching: try Query("brass"))] {
+    for request in [PageRequest(limit: 100), PageRequest(matching: try SearchQuery("brass"))] {
       let error = await #expect(throws: SourceError.self) {
         try await offline(after).page(request)
       }
@@ -392,14 +395,14 @@ import Testing
     ScopedStore(file) { _ in StoreScope(records: "a", secret: secret.map { Secret($0) }) }
   }
 
-  private static func save(_ rows: [String], _ store: some Store) async throws {
+  private static func save(_ rows: [String], _ store: some SourceStore) async throws {
     let entries = rows.map { id in
       StoreEntry(id: id, json: Data("{\"id\":\"\(id)\"}".utf8)) { FoldedText(id) }
     }
     _ = try await store.save(StoreBatch(entries), of: "lamps", at: Fixture.date)
   }
 
-  private static func ids(_ store: some Store) async throws -> [String] {
+  private static func ids(_ store: some SourceStore) async throws -> [String] {
     try await store.ids(of: "lamps", startingWith: "", limit: 100)
   }
 
@@ -535,7 +538,7 @@ import Testing
   func `lists keep the rate of the manifest`(rate: String, expected: String) throws {
     let server = try LoopbackServer { _ in .json("[]") }
     let policy = try Self.plugin(server, "\(rate)\"paging\": \"single\"").policy
-    #expect(try policy.rate.flatMap { try Settings().rate($0) } == Rate(expected))
+    #expect(try policy.rate.flatMap { try SourceSettings().rate($0) } == Rate(expected))
   }
 
   @Test func `images are accepted in the network of the service`() throws {
@@ -543,12 +546,12 @@ import Testing
     let plugin = try Self.plugin(server, #""image": "photo", "paging": "single""#)
     let own = try DeclaredRecord(
       ["id": 1, "photo": .string("\(server.baseURL)/1.png")], id: [.root.appending("id")])
-    #expect(try plugin.imageAddress(of: own, .small, in: Settings()) != nil)
+    #expect(try plugin.imageAddress(of: own, .small, in: SourceSettings()) != nil)
     let remote = DeclaredPlugin(
       "things", try Manifest(reading: Data(#"{"url": "https://a.example", "image": "photo"}"#.utf8))
     )
     #expect(throws: SourceError.self) {
-      try remote.imageAddress(of: own, .small, in: Settings())
+      try remote.imageAddress(of: own, .small, in: SourceSettings())
     }
   }
 

@@ -14,7 +14,7 @@ import Testing
 
   init() {
     environment = PluginEnvironment(
-      settings: Settings(), transport: HTTPTransport(), store: store, clock: clock,
+      settings: SourceSettings(), transport: HTTPTransport(), store: store, clock: clock,
       now: { [clock] in Self.start.addingTimeInterval(clock.now.offset / .seconds(1)) },
       random: { 0 },
       observer: Observer { [waits] event in

@@ -10,7 +10,7 @@ import Testing
 
 /// A compiled source whose list is a file of CSV.
 private struct TablePlugin: Plugin {
-  struct Lamp: Record {
+  struct Lamp: SourceRecord {
     let id: String
     var name: String
     var price: Double?
@@ -88,7 +88,7 @@ private struct TablePlugin: Plugin {
 
   private func environment() -> PluginEnvironment {
     var environment = PluginEnvironment(
-      settings: Settings(), transport: HTTPTransport.standard, store: InMemoryStore())
+      settings: SourceSettings(), transport: HTTPTransport.standard, store: InMemoryStore())
     environment.downloadDirectory = directory
     return environment
   }
@@ -126,7 +126,7 @@ private struct TablePlugin: Plugin {
     let server = try service.server()
     let plugin = try plugin(server, "ndjson")
     var seen: [Int] = []
-    var cursor: Cursor?
+    var cursor: PageCursor?
     repeat {
       // Each page in a process of its own.
       let page = try await plugin.remote(in: environment())
@@ -277,7 +277,7 @@ private struct TablePlugin: Plugin {
     var environment = environment()
     environment.store = SQLiteStore(at: directory.appending(path: "store.sqlite").path)
     var chain = try LawSubject(chainOf: plugin, in: environment)
-    chain.query = try Query("lamp 7")
+    chain.query = try SearchQuery("lamp 7")
     await expectLaws(of: chain)
   }
 

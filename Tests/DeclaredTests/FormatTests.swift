@@ -24,7 +24,7 @@ import Testing
   }
 
   private var environment: PluginEnvironment {
-    PluginEnvironment(settings: Settings(), transport: HTTPTransport.standard)
+    PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport.standard)
   }
 
   private func proposal(

@@ -113,7 +113,7 @@ import Testing
     ]
     return try await Proposal(
       for: "orders", from: hints,
-      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
   }
 
   @Test(arguments: [false, true])
@@ -147,7 +147,7 @@ import Testing
     let plugin = DeclaredPlugin("orders", try Manifest(reading: Data(text.utf8)))
     let store = InMemoryStore()
     let environment = PluginEnvironment(
-      settings: Settings(), transport: HTTPTransport(), store: store,
+      settings: SourceSettings(), transport: HTTPTransport(), store: store,
       now: { Date(timeIntervalSince1970: 1_795_200_000) })
     let full = try await plugin.sync(into: store, in: environment)
       .run(upTo: nil, jobs: 1, waits: false) { _ in }
@@ -166,7 +166,7 @@ import Testing
     let server = try Self.service()
     let store = InMemoryStore()
     let environment = PluginEnvironment(
-      settings: Settings(), transport: HTTPTransport(), store: store,
+      settings: SourceSettings(), transport: HTTPTransport(), store: store,
       now: { Date(timeIntervalSince1970: 1_795_200_000) })
     func kind(_ field: String) async throws -> SyncResult.Kind {
       let text = """

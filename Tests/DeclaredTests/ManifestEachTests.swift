@@ -121,7 +121,7 @@ import Testing
   @Test func `records of other lists are those of another source`() throws {
     func scope(_ each: String) throws -> String {
       DeclaredPlugin("x", try Self.manifest(of: "https://a.example/{date}", each: each))
-        .scope(in: Settings())
+        .scope(in: SourceSettings())
     }
     let days = try scope(#"{"dates": "2024-01-01"}"#)
     #expect(try scope(#"{"dates": "2024-01-01", "lookback": "3d"}"#) == days)
@@ -183,7 +183,7 @@ import Testing
     defer { server.stop() }
     let manifest = try Self.manifest(
       of: "\(server.baseURL)/x/{value}/y?in={value}", each: #"{"values": ["a"]}"#)
-    var environment = PluginEnvironment(settings: Settings(), transport: HTTPTransport())
+    var environment = PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport())
     environment.partition = Partition(position: 1, value: value)
     let plugin = DeclaredPlugin("x", manifest)
     guard let path else {
@@ -217,7 +217,7 @@ import Testing
       try Self.manifest(
         of: "\(server.baseURL)/{repos.full_name}", each: #""repos""#, #", "fields": ["name"]"#))
     #expect(plugin.fields.map(\.name) == ["id", "repos.full_name", "name"])
-    var environment = PluginEnvironment(settings: Settings(), transport: HTTPTransport())
+    var environment = PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport())
     environment.partition = Partition(position: 1, value: "o/r%")
     let page = try await plugin.remote(in: environment).page(PageRequest(limit: 5))
     let record = try #require(page.records.first)
@@ -234,7 +234,7 @@ import Testing
     let server = try LoopbackServer { _ in .json(#"[{"id": 1}]"#) }
     defer { server.stop() }
     let manifest = try Self.manifest(of: "\(server.baseURL)/{value}", each: #"{"values": ["a"]}"#)
-    var environment = PluginEnvironment(settings: Settings(), transport: HTTPTransport())
+    var environment = PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport())
     environment.partition = Partition(position: 1, value: "a")
     let page = try await DeclaredPlugin("x", manifest).remote(in: environment)
       .page(PageRequest(limit: 5))
@@ -256,7 +256,7 @@ import Testing
         #", "page": "page=1", "since": {"parameter": "since", "field": "at"}"#))
     func remote(_ value: String, since mark: String? = nil) throws -> any DataSource<DeclaredRecord>
     {
-      var environment = PluginEnvironment(settings: Settings(), transport: HTTPTransport())
+      var environment = PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport())
       environment.partition = Partition(position: 1, value: value)
       return try plugin.remote(in: environment, changedSince: mark)
     }

@@ -58,14 +58,14 @@ import Testing
     _ plugins: [DeclaredPlugin], now: @escaping @Sendable () -> Date = { Date() }
   ) -> PluginEnvironment {
     var environment = PluginEnvironment(
-      settings: Settings(), transport: HTTPTransport(), store: store, now: now)
+      settings: SourceSettings(), transport: HTTPTransport(), store: store, now: now)
     environment.sources = { plugins }
     return environment
   }
 
   /// The IDs of all pages, and their warnings.
   private func list(
-    _ plugin: DeclaredPlugin, in environment: PluginEnvironment, matching query: Query? = nil,
+    _ plugin: DeclaredPlugin, in environment: PluginEnvironment, matching query: SearchQuery? = nil,
     size: Int = 10
   ) async throws -> (ids: [String], warnings: [Warning]) {
     var (ids, warnings): ([String], [Warning]) = ([], [])
@@ -87,7 +87,7 @@ import Testing
     #expect(words.hasPrefix("org/closed: ") && words.contains("not yours"), "\(words)")
 
     let source = try plugin.source(in: environment)
-    let found = try await source.page(PageRequest(matching: try Query("2 at")))
+    let found = try await source.page(PageRequest(matching: try SearchQuery("2 at")))
     #expect(found.records.map(\.id) == ["org%2Fa/2", "org%2Fü/2"])
     let shown = try await source.cachePolicy(.reload).item("org%2Fa/2").item
     #expect(shown.row["repos.full_name"] == "org/a" && shown.row["title"] != nil)
@@ -149,7 +149,7 @@ import Testing
        "rate": "off", "paging": "single", "search": "q"}
       """)
     #expect(try await list(plugin, in: environment([])).ids == ["alpha/1", "beta/1"])
-    let found = try await list(plugin, in: environment([]), matching: try Query("b"))
+    let found = try await list(plugin, in: environment([]), matching: try SearchQuery("b"))
     #expect(found.ids == ["beta/1"])
   }
 

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct OpenAPITests {
   private var environment: PluginEnvironment {
     PluginEnvironment(
-      settings: Settings(["CRM_KEY": FakeCRM.key]),
+      settings: SourceSettings(["CRM_KEY": FakeCRM.key]),
       transport: HTTPTransport.standard)
   }
 

@@ -50,16 +50,19 @@ import Testing
   }
 
   private func proposal(
-    of service: Service, at path: String = "/things", isProbing: Bool = true
+    of service: Service, at path: String = "/things", isProbing: Bool = true,
+    searchingBy search: String? = nil
   ) async throws -> (proposal: Proposal, manifest: JSON, requests: [LoopbackRequest]) {
     let counter = ScriptedCount()
     let server = try LoopbackServer { request in
       counter.next() <= service.most ? service.reply(to: request) : .status(429, "slow down")
     }
-    let hints: JSON = ["url": .string("\(server.baseURL)\(path)"), "rate": "off"]
+    let hints = JSON.object(
+      [.init("url", .string("\(server.baseURL)\(path)")), .init("rate", "off")]
+        + (search.map { [.init("search", .string($0))] } ?? []))
     let proposal = try await Proposal(
       for: "things", from: hints, isSingle: false, isProbing: isProbing,
-      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport.standard))
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport.standard))
     return (proposal, proposal.json, server.requests)
   }
 
@@ -93,6 +96,19 @@ import Testing
     // The source that it makes keeps what was proved.
     let plugin = DeclaredPlugin("things", try Manifest(reading: Data(manifest.text.utf8)))
     #expect(plugin.policy.localSearchBound == nil)
+  }
+
+  @Test func `a search that is given is tried, and left out if the service ignores it`()
+    async throws
+  {
+    let (right, manifest, _) = try await proposal(of: Service(), isProbing: false, searchingBy: "q")
+    #expect(manifest["search"] == "q" && right.warnings == [])
+    #expect(lines(right)["search"] == #"q: no rows for "zqxjkvwyq""#)
+    let (wrong, without, _) = try await proposal(
+      of: Service(), isProbing: false, searchingBy: "find")
+    #expect(without["search"] == nil)
+    #expect(lines(wrong)["search"] == "–: the service ignores find: it sent the list again")
+    #expect(wrong.warnings.first?.hasPrefix("the service ignores find") == true)
   }
 
   @Test func `writes nothing of a service that ignores what it does not have`() async throws {
@@ -134,7 +150,7 @@ import Testing
     let proposal = try await Proposal(
       for: "things", from: ["url": .string("\(server.baseURL)\(path)"), "rate": "off"],
       isSingle: true, isProbing: true,
-      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport.standard))
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport.standard))
     let ending = path == "/things.json" ? ".json" : ""
     #expect(proposal.json["item"] == .string("\(server.baseURL)/things/{id}\(ending)"))
   }

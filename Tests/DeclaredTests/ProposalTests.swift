@@ -183,7 +183,8 @@ struct ProposalTests {
           JSON.Member("url", .string(url)), JSON.Member("rate", "off"),
           JSON.Member("timeout", "10m"),
         ] + more),
-      isSingle: isSingle, in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+      isSingle: isSingle,
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
   }
 
   @Test(arguments: Service.all)
@@ -195,7 +196,7 @@ struct ProposalTests {
     #expect(proposal.manifest.id == [.root.appending("id")])
     #expect(proposal.requests <= 1 + Prober.maxProbes + 1)
     let source = try DeclaredPlugin("things", proposal.manifest).live(
-      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
     var ids: [String] = []
     for try await step in source.pages(size: 7) {
       ids += step.items.map(\.id)
@@ -241,7 +242,7 @@ struct ProposalTests {
     #expect(proposal.isProved)
     #expect(proposal.manifest.paging.tokenOnce)
     let source = try DeclaredPlugin("things", proposal.manifest).live(
-      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
     var ids: [String] = []
     for try await step in source.pages(size: 10) { ids += step.items.map(\.id) }
     #expect(ids == (1000..<1000 + Self.count).map(String.init))
@@ -265,7 +266,7 @@ struct ProposalTests {
     #expect(proposal.manifest.paging.size?.value == 10)
     #expect(proposal.warnings == ["the service sends 10 rows a page instead of 500"])
     let source = try DeclaredPlugin("things", proposal.manifest).live(
-      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
     var count = 0
     for try await step in source.pages(size: 20) { count += step.items.count }
     #expect(count == Self.count)
@@ -283,7 +284,7 @@ struct ProposalTests {
     }
     let manifest = try await Self.propose(server).manifest
     let source = try DeclaredPlugin("things", manifest).live(
-      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
     var ids: [String] = []
     for try await step in source.pages(size: 20) { ids += step.items.map(\.id) }
     #expect(ids == (1000..<1000 + Self.count).map(String.init))
@@ -341,7 +342,7 @@ struct ProposalTests {
     #expect(proposal.manifest.paging.proof == .unproved)
     #expect(proposal.warnings.count == 1)
     let source = try DeclaredPlugin("things", proposal.manifest).live(
-      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
     let page = try await source.page(PageRequest(limit: 100))
     #expect(page.next != nil || page.warnings.map(\.code.description).contains("unproved"))
   }
@@ -401,7 +402,7 @@ struct ProposalTests {
     #expect(proposal.warnings == [])
     count.withLock { $0 = Self.count }
     let source = try DeclaredPlugin("things", proposal.manifest).live(
-      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
     var ids: [String] = []
     for try await step in source.pages(size: 20) { ids += step.items.map(\.id) }
     #expect(ids == (1000..<1000 + Self.count).map(String.init))
@@ -533,7 +534,7 @@ struct ProposalTests {
     }
     let manifest = try await Self.propose(server).manifest
     let source = try DeclaredPlugin("things", manifest).live(
-      in: PluginEnvironment(settings: Settings(), transport: HTTPTransport()))
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
     var warnings: [String] = []
     for try await step in source.pages(size: 20) { warnings += step.page.warnings.map(\.message) }
     #expect(warnings == ["the service reports 47 records but sent 20"])
@@ -565,7 +566,8 @@ extension ProposalTests {
     let hints = JSON.object([
       JSON.Member("url", .string("\(server.baseURL)/lamps")), JSON.Member("rate", "off"),
     ])
-    let environment = PluginEnvironment(settings: Settings(), transport: HTTPTransport.standard)
+    let environment = PluginEnvironment(
+      settings: SourceSettings(), transport: HTTPTransport.standard)
     let proposal = try await Deadline.$current.withValue(Deadline(after: .seconds(10), on: clock)) {
       try await Proposal(for: "lamps", from: hints, in: environment)
     }

@@ -187,7 +187,7 @@ import Testing
     let plugin = DeclaredPlugin("rows", try Manifest(reading: Data(text.utf8)))
     let store = InMemoryStore()
     let environment = PluginEnvironment(
-      settings: Settings(), transport: HTTPTransport(), store: store,
+      settings: SourceSettings(), transport: HTTPTransport(), store: store,
       now: { Date(timeIntervalSince1970: 1_795_200_000) })
     func sync() async throws -> SyncResult {
       let result = try await plugin.sync(into: store, in: environment)

@@ -47,7 +47,7 @@ import Testing
         public import AggregatorKit
 
         /// One of the boxes.
-        public struct Box: Record {
+        public struct Box: SourceRecord {
           public let id: String
           public let title: String?
           public let htmlURL: String?
@@ -83,7 +83,7 @@ import Testing
       #"Field(\.title, isSearchable: true),"#,
       #"Field("html_url", "Html URL", \.htmlURL, about: "Html URL.", isSearchable: true),"#,
       #"Field("maker.name", "Maker name", \.maker?.name, about: "Maker name.", isSearchable: true),"#,
-      #"public let layout = Layout<Box>(link: { $0.htmlURL })"#,
+      #"public let layout = RecordLayout<Box>(link: { $0.htmlURL })"#,
       #"let key = try environment.settings.required(Self.key)"#,
       #"let list = HTTPRequest(.get, url, query: [.init("lang", "en")], headers: [.bearer(key)])"#,
       #".page(.query("page"), start: 1), size: (.query("limit"), 50), honorsSize: true)"#,

@@ -32,11 +32,11 @@ import Testing
   @Test func `searches, lists and lookups are those of the store`() async throws {
     let server = try Self.server()
     let plugin = try Self.plugin(server)
-    var environment = PluginEnvironment(settings: Settings(), transport: HTTPTransport())
+    var environment = PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport())
     environment.store = InMemoryStore()
     let store = try #require(environment.store)
     let source = try plugin.source(in: environment)
-    let query = try Query("1200")
+    let query = try SearchQuery("1200")
     // Before, a search reads the first thousand, and says so.
     let part = try await source.page(PageRequest(matching: query))
     #expect(part.records.isEmpty && part.warnings.map(\.code.description) == ["scanned"])
@@ -51,7 +51,7 @@ import Testing
     #expect(found.records.map(\.id) == ["1200"])
     #expect((found.provenance.origin, found.warnings, found.next) == (.cached, [], nil))
     #expect(found.provenance.fetchedAt != nil)
-    #expect(try await source.page(PageRequest(matching: try Query("bulb"))).records.isEmpty)
+    #expect(try await source.page(PageRequest(matching: try SearchQuery("bulb"))).records.isEmpty)
     #expect(try await source.item("1202").item.id == "1202")
     let missing = await #expect(throws: SourceError.self) { try await source.item("9999") }
     #expect(missing?.code == .notFound)

@@ -12,7 +12,7 @@ guard let directory = arguments.first else {
   print("usage: aggregator-dialects DIRECTORY [NAME]")
   exit(64)
 }
-let environment = PluginEnvironment(settings: Settings(), transport: HTTPTransport.standard)
+let environment = PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport.standard)
 
 /// The server of a recorded API, and the manifest of what a person would type: its URL and its body.
 func serve(_ dialect: Dialect) throws -> (server: LoopbackServer, hints: JSON) {

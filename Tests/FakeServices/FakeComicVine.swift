@@ -7,7 +7,7 @@ import Foundation
 /// ```swift
 /// let service = try FakeComicVine(quirks: [.badRows])
 /// service.fail(with: ComicVineFault.velocity.reply, times: 2)
-/// … Settings(service.settings) …
+/// … SourceSettings(service.settings) …
 /// #expect(service.requests.count == 3)
 /// ```
 ///

@@ -13,7 +13,7 @@ extension Fixture {
   /// Records requests to a service, and returns the contents of the files by name.
   ///
   /// Replaces the recording if `AGGREGATOR_RECORD_FIXTURES=1`.
-  public func recordedAnew<Item: Record>(
+  public func recordedAnew<Item: SourceRecord>(
     from service: some FakeService, for plugin: some Plugin<Item>,
     _ ask: (any DataSource<Item>) async throws -> Void
   ) async throws -> [String: String] {
@@ -26,7 +26,7 @@ extension Fixture {
     let transport = Rerouted(
       base: service.transport, from: address?.defaultValue ?? "", to: service.url.absoluteString)
     let environment = PluginEnvironment(
-      settings: Settings(settings), transport: transport, now: { Self.date })
+      settings: SourceSettings(settings), transport: transport, now: { Self.date })
     if isKept {
       for name in try files().keys {
         try FileManager.default.removeItem(at: directory.appending(path: name))

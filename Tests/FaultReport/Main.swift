@@ -50,7 +50,7 @@ private struct ScenarioSource {
     _ plugin: some Plugin, _ settings: [String: String], _ transport: some Transport
   ) throws {
     name = plugin.name
-    let environment = PluginEnvironment(settings: Settings(settings), transport: transport)
+    let environment = PluginEnvironment(settings: SourceSettings(settings), transport: transport)
     report = { try await FaultReport(of: plugin, in: environment) }
   }
 }

@@ -4,7 +4,7 @@ import AggregatorFoundation
 @testable import AggregatorFilters
 
 /// A record with a field of each kind.
-struct Thing: Record {
+struct Thing: SourceRecord {
   var id: Int
   var text: String?
   var number: Double?

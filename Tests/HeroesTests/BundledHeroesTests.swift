@@ -60,7 +60,7 @@ struct BundledHeroesTests {
   }
 
   @Test func `contains the examples of the help`() async throws {
-    let request = PageRequest(matching: try Query(plugin.example.query), limit: 100)
+    let request = PageRequest(matching: try SearchQuery(plugin.example.query), limit: 100)
     let heroes = try await plugin.bundled.page(request).records
     let id = try #require(Int(plugin.example.id))
     #expect(heroes.contains { $0.id == id })
@@ -70,7 +70,7 @@ struct BundledHeroesTests {
 
   @Test(arguments: [("peter parker", 1443), ("logan", 1440), ("LOGAN  wolverine", 1440)])
   func `is searched by names, real names and aliases`(text: String, id: Int) async throws {
-    let page = try await plugin.bundled.page(PageRequest(matching: try Query(text)))
+    let page = try await plugin.bundled.page(PageRequest(matching: try SearchQuery(text)))
     #expect(page.records.map(\.id).contains(id))
   }
 }

@@ -16,7 +16,7 @@ struct ComicVineCursorTests {
     let service = try FakeComicVine()
     let heroes = try service.heroes()
     let next = try #require(try await heroes.page(PageRequest(limit: 5)).next)
-    let cursor = try #require(Cursor(next.description))
+    let cursor = try #require(PageCursor(next.description))
     let page = try await heroes.page(PageRequest(after: cursor, limit: 3))
     #expect(page.records.map(\.id) == FakeCharacter.cast[5..<8].map(\.id))
     #expect(service.requests.last?.query["offset"] == "5")
@@ -25,10 +25,10 @@ struct ComicVineCursorTests {
   @Test func `continues in the middle of a search page`() async throws {
     let service = try FakeComicVine(searchLimit: 10)
     let heroes = try service.heroes()
-    let query = try Query("spider")
+    let query = try SearchQuery("spider")
     let whole = try await heroes.page(PageRequest(matching: query, limit: 10)).records
     let head = try await heroes.page(PageRequest(matching: query, limit: 10))
-    let next = try #require(head.next.flatMap { Cursor($0.description) })
+    let next = try #require(head.next.flatMap { PageCursor($0.description) })
     let middle = try await heroes.page(PageRequest(matching: query, after: next, limit: 3))
     let rest = try await heroes.page(PageRequest(matching: query, after: middle.next, limit: 10))
     #expect(whole == head.records)
@@ -55,9 +55,9 @@ struct ComicVineCursorTests {
     let heroes = try service.heroes()
     let list = try #require(try await heroes.page(PageRequest(limit: 5)).next)
     let search = try #require(
-      try await heroes.page(PageRequest(matching: try Query("spider"), limit: 5)).next)
+      try await heroes.page(PageRequest(matching: try SearchQuery("spider"), limit: 5)).next)
     for (text, cursor) in [("spider", list), ("anvil", search), (nil, search)] {
-      let query = try text.map { try Query($0) }
+      let query = try text.map { try SearchQuery($0) }
       let error = await #expect(throws: SourceError.self) {
         try await heroes.page(PageRequest(matching: query, after: cursor))
       }
@@ -83,7 +83,7 @@ struct ComicVineCursorTests {
   ])
   func `rejects forged search positions`(page: Int, size: Int, skip: Int) async throws {
     let service = try FakeComicVine()
-    let query = try Query("spider")
+    let query = try SearchQuery("spider")
     let cursor = try CursorSeal("heroes", for: query).close(Position(p: page, n: size, s: skip))
     let request = PageRequest(matching: query, after: cursor)
     let heroes = try service.heroes()
@@ -107,7 +107,7 @@ struct ComicVineCursorTests {
   @Test(arguments: [nil, "spider anvil"])
   func `skips to the same cursors that pages return`(text: String?) async throws {
     let heroes = try FakeComicVine(searchLimit: 10).heroes()
-    let query = try text.map { try Query($0) }
+    let query = try text.map { try SearchQuery($0) }
     let start = PageRequest(matching: query, limit: 10)
     let first = try #require(try await heroes.page(start).next)
     let second = try #require(try await heroes.page(start.after(first)).next)
@@ -118,7 +118,7 @@ struct ComicVineCursorTests {
 
   @Test func `skips into the middle of a search page`() async throws {
     let heroes = try FakeComicVine(searchLimit: 10).heroes()
-    let query = try Query("spider anvil")
+    let query = try SearchQuery("spider anvil")
     let first = try await heroes.page(PageRequest(matching: query, limit: 10)).next
     let request = PageRequest(matching: query, after: first, limit: 4)
     let third = try #require(try await heroes.page(request).next)
@@ -130,7 +130,7 @@ struct ComicVineCursorTests {
   @Test(arguments: [nil, "spider"])
   func `does not skip beyond the possible pages`(text: String?) throws {
     let heroes = try FakeComicVine().heroes()
-    let query = try text.map { try Query($0) }
+    let query = try text.map { try SearchQuery($0) }
     for limit in [1, 100] {
       let request = PageRequest(matching: query, limit: limit)
       #expect(heroes.cursor(skipping: .max, from: request) == nil)

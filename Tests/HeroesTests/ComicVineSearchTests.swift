@@ -23,7 +23,7 @@ struct ComicVineSearchTests {
 
   @Test func `keeps the order of the service, and all that it found`() async throws {
     let page = try await FakeComicVine().heroes().page(
-      PageRequest(matching: try Query(Self.query), limit: 100))
+      PageRequest(matching: try SearchQuery(Self.query), limit: 100))
     // The best match first, then those that match one word.
     #expect(page.records.prefix(3).map(\.name) == ["Spider-Anvil", "Amber Anvil", "Brass Anvil"])
     #expect(page.records.count == Self.matches)
@@ -32,7 +32,7 @@ struct ComicVineSearchTests {
 
   @Test func `requests only characters, as JSON with few fields`() async throws {
     let service = try FakeComicVine()
-    _ = try await service.heroes().page(PageRequest(matching: try Query("spider"), limit: 20))
+    _ = try await service.heroes().page(PageRequest(matching: try SearchQuery("spider"), limit: 20))
     let request = try #require(service.requests.first)
     #expect(request.path == "/api/search/")
     #expect(request.query["query"] == "spider")
@@ -46,7 +46,7 @@ struct ComicVineSearchTests {
   @Test(arguments: ["Kyle+1, a:b", "Señor & Söhne=?#%", "日本"])
   func `sends a query unchanged`(text: String) async throws {
     let service = try FakeComicVine()
-    _ = try await service.heroes().page(PageRequest(matching: try Query(text)))
+    _ = try await service.heroes().page(PageRequest(matching: try SearchQuery(text)))
     #expect(service.requests.first?.query["query"] == text)
   }
 
@@ -79,7 +79,7 @@ struct ComicVineSearchTests {
 
   @Test func `returns no results`() async throws {
     let service = try FakeComicVine()
-    let page = try await service.heroes().page(PageRequest(matching: try Query("zzz")))
+    let page = try await service.heroes().page(PageRequest(matching: try SearchQuery("zzz")))
     #expect(page.records.isEmpty)
     #expect(page.next == nil)
     #expect(page.total == 0)

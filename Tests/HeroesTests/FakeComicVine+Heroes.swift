@@ -25,7 +25,7 @@ extension FakeComicVine {
     with changes: [String: String] = [:], at now: Date = Fixture.date, observer: Observer = .silent
   ) -> PluginEnvironment {
     PluginEnvironment(
-      settings: Settings(settings.merging(changes) { $1 }), transport: transport,
+      settings: SourceSettings(settings.merging(changes) { $1 }), transport: transport,
       now: { now }, random: { 0 }, observer: observer)
   }
 }

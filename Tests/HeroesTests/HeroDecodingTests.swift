@@ -154,7 +154,7 @@ struct HeroDecodingTests {
 
 @Suite struct HeroImageTests {
   private let plugin = HeroesPlugin()
-  private let settings = Settings()
+  private let settings = SourceSettings()
 
   private func addresses(of hero: Hero) throws -> [String?] {
     try ImageSize.allCases.map {
@@ -165,7 +165,8 @@ struct HeroDecodingTests {
   @Test func `a picture has the three sizes of the service`() async throws {
     let service = try FakeComicVine()
     let source = try plugin.remote(
-      in: PluginEnvironment(settings: Settings(service.settings), transport: service.transport))
+      in: PluginEnvironment(
+        settings: SourceSettings(service.settings), transport: service.transport))
     let hero = try await source.item(1253).item
     #expect(
       try addresses(of: hero) == [

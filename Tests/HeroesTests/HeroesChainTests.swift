@@ -153,7 +153,7 @@ struct HeroesChainTests {
   @Test func `keeps the rate of the settings by default`() throws {
     let plugin = HeroesPlugin()
     #expect(plugin.policy.rate == HeroesPlugin.rate)
-    #expect(try Settings([:]).rate(HeroesPlugin.rate)?.description == "1/s 200/h")
+    #expect(try SourceSettings([:]).rate(HeroesPlugin.rate)?.description == "1/s 200/h")
     #expect(plugin.policy.deadline == .seconds(30))
   }
 }

@@ -27,7 +27,7 @@ import Testing
   // MARK: - Recording
 
   @Test func `recording the service again changes nothing`() async throws {
-    let spider = try Query("spider")
+    let spider = try SearchQuery("spider")
     let service = try FakeComicVine(Self.cast)
     let files = try await Self.working.recordedAnew(from: service, for: Self.plugin) { heroes in
       for size in [1, 2, 7, 20] {

@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func `contains the examples of the help`() async throws {
-    let query = try Query(plugin.example.query)
+    let query = try SearchQuery(plugin.example.query)
     let page = try await plugin.bundled.page(PageRequest(matching: query))
     #expect(!page.records.isEmpty)
     let found = try await plugin.bundled.item(plugin.example.id)

@@ -19,7 +19,7 @@ extension FakeProducts {
 
   func environment(with changes: [String: String] = [:]) -> PluginEnvironment {
     PluginEnvironment(
-      settings: Settings(settings.merging(changes) { $1 }), transport: transport,
+      settings: SourceSettings(settings.merging(changes) { $1 }), transport: transport,
       now: { Fixture.date }, random: { 0 })
   }
 }

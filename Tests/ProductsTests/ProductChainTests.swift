@@ -87,7 +87,7 @@ struct ProductChainTests {
     let service = try FakeProducts(
       (0..<1250).reversed().map { FakeProduct($0, $0 == 3 ? "Needle" : "Hay") })
     let chain = try service.chain()
-    let query = try Query("needle")
+    let query = try SearchQuery("needle")
     let page = try await chain.page(PageRequest(matching: query, limit: 5))
     #expect(page.records.isEmpty)
     #expect(page.total == nil)

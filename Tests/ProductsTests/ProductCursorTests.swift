@@ -28,7 +28,8 @@ struct ProductCursorTests {
 
   @Test func `does not skip to impossible pages`() throws {
     let products = try FakeProducts().products()
-    #expect(products.cursor(skipping: 20, from: PageRequest(matching: try Query("lamp"))) == nil)
+    #expect(
+      products.cursor(skipping: 20, from: PageRequest(matching: try SearchQuery("lamp"))) == nil)
     let start = products.cursor(skipping: 1, from: PageRequest())
     #expect(products.cursor(skipping: .max, from: PageRequest(after: start)) == nil)
     #expect(products.cursor(skipping: 1, from: PageRequest(after: try Self.seal.close(-5))) == nil)
@@ -36,17 +37,17 @@ struct ProductCursorTests {
 
   private static let seal = CursorSeal("products", for: nil)
 
-  private static let strangers: [Cursor?] = [
+  private static let strangers: [PageCursor?] = [
     try? seal.close(-1), try? seal.close(Int.max), try? seal.close(1_000_000_001),
     try? seal.close("20"), try? seal.close(1.5), try? seal.close([20]),
     try? CursorSeal("users", for: nil).close(20),
     try? CursorSeal("products.bundled", for: nil).close(20),
-    (try? Query("lamp")).flatMap { try? CursorSeal("products", for: $0).close(20) },
-    Cursor("x"), Cursor("ok.x"), Cursor("cMjA.000000000"),
+    (try? SearchQuery("lamp")).flatMap { try? CursorSeal("products", for: $0).close(20) },
+    PageCursor("x"), PageCursor("ok.x"), PageCursor("cMjA.000000000"),
   ]
 
   @Test(arguments: strangers)
-  func `rejects foreign cursors`(cursor: Cursor?) async throws {
+  func `rejects foreign cursors`(cursor: PageCursor?) async throws {
     let cursor = try #require(cursor)
     let service = try FakeProducts()
     let products = try service.products()
@@ -59,7 +60,7 @@ struct ProductCursorTests {
 
   @Test func `accepts its own cursors in another process`() async throws {
     let next = try await FakeProducts().products().page(PageRequest(limit: 28)).next
-    let cursor = try #require(next.flatMap { Cursor($0.description) })
+    let cursor = try #require(next.flatMap { PageCursor($0.description) })
     let page = try await FakeProducts().products().page(PageRequest(after: cursor, limit: 28))
     #expect(page.records.map(\.id) == [2, 1].map(FakeProduct.id))
   }

@@ -122,7 +122,7 @@ extension Product {
   @Test func `the first good address is the image`() async throws {
     let service = try FakeProducts()
     let plugin = ProductsPlugin()
-    let settings = Settings(service.settings)
+    let settings = SourceSettings(service.settings)
     let source = try plugin.remote(
       in: PluginEnvironment(settings: settings, transport: service.transport))
     var addresses: [String?] = []
@@ -148,8 +148,8 @@ extension Product {
       throws: SourceError.self,
       performing: {
         try plugin.imageAddress(
-          of: product, .small, in: Settings([ProductsPlugin.url: "https://products.example"]))
+          of: product, .small, in: SourceSettings([ProductsPlugin.url: "https://products.example"]))
       })
-    #expect(try plugin.imageAddress(of: product, .small, in: Settings()) != nil)
+    #expect(try plugin.imageAddress(of: product, .small, in: SourceSettings()) != nil)
   }
 }

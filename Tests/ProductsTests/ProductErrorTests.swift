@@ -39,7 +39,7 @@ struct ProductErrorTests {
     let service = try FakeProducts()
     let products = try service.products()
     let error = await #expect(throws: SourceError.self) {
-      try await products.page(PageRequest(matching: Query("lamp")))
+      try await products.page(PageRequest(matching: SearchQuery("lamp")))
     }
     #expect(error?.code == .invalidRequest)
     #expect(service.requests.isEmpty)

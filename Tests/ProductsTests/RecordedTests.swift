@@ -74,7 +74,8 @@ import Testing
   @Test func `searches`() async throws {
     let walk = try await chain(Self.working).wholeWalk(matching: "mug", size: 2)
     #expect(walk.ids == [9, 6, 3].map(FakeProduct.id))
-    let lamp = try await chain(Self.working).page(PageRequest(matching: Query("lumiere"), limit: 5))
+    let lamp = try await chain(Self.working).page(
+      PageRequest(matching: SearchQuery("lumiere"), limit: 5))
     #expect(lamp.records.map(\.id) == [FakeProduct.id(24)])
   }
 

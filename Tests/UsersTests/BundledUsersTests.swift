@@ -38,7 +38,7 @@ import UsersSource
   }
 
   @Test func `contains the examples of the help`() async throws {
-    let query = try Query(plugin.example.query)
+    let query = try SearchQuery(plugin.example.query)
     #expect(!(try await plugin.bundled.page(PageRequest(matching: query)).records.isEmpty))
     let id = try #require(EmailAddress(plugin.example.id))
     #expect(try await plugin.bundled.item(id).item.id == id)

@@ -22,7 +22,8 @@ extension FakeRandomUser {
     with changes: [String: String] = [:], clock: any Clock<Duration> = ContinuousClock()
   ) -> PluginEnvironment {
     PluginEnvironment(
-      settings: Settings(settings.merging(changes) { $1 }), transport: transport, clock: clock,
+      settings: SourceSettings(settings.merging(changes) { $1 }), transport: transport,
+      clock: clock,
       now: { Fixture.date }, random: { 0 })
   }
 

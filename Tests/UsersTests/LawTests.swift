@@ -27,7 +27,7 @@ import UsersSource
 
   @Test func `the whole chain keeps the laws`() async throws {
     var chain = try LawSubject(chainOf: UsersPlugin(), in: try FakeRandomUser().environment())
-    chain.query = try Query("ada")
+    chain.query = try SearchQuery("ada")
     let report = await expectLaws(of: chain)
     #expect(
       report.notApplicable.map(\.law.name) == [

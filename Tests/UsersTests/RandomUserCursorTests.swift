@@ -23,7 +23,7 @@ struct RandomUserCursorTests {
 
   @Test func `does not skip to impossible pages`() throws {
     let users = try FakeRandomUser().users()
-    #expect(users.cursor(skipping: 10, from: PageRequest(matching: try Query("ada"))) == nil)
+    #expect(users.cursor(skipping: 10, from: PageRequest(matching: try SearchQuery("ada"))) == nil)
     let start = users.cursor(skipping: 1, from: PageRequest())
     #expect(users.cursor(skipping: .max, from: PageRequest(after: start)) == nil)
     for stranger in Self.strangers {
@@ -47,17 +47,17 @@ struct RandomUserCursorTests {
 
   private static let seal = CursorSeal("users", for: nil)
 
-  private static let strangers: [Cursor?] = [
+  private static let strangers: [PageCursor?] = [
     try? seal.close(["p": 0, "s": 0, "n": 10]), try? seal.close(["p": 10_001, "s": 0, "n": 10]),
     try? seal.close(["p": 1, "s": -1, "n": 10]), try? seal.close(["p": 1, "s": 10, "n": 10]),
     try? seal.close(["p": Int.max, "s": 9, "n": 10]), try? seal.close(["p": 2, "s": 0]),
     try? seal.close(20), try? CursorSeal("products", for: nil).close(20),
     try? CursorSeal("users.bundled", for: nil).close(20),
-    try? CursorSeal("users.slice", for: nil).close(["s": 1, "n": 10]), Cursor("x"),
+    try? CursorSeal("users.slice", for: nil).close(["s": 1, "n": 10]), PageCursor("x"),
   ]
 
   @Test(arguments: strangers)
-  func `rejects foreign cursors`(cursor: Cursor?) async throws {
+  func `rejects foreign cursors`(cursor: PageCursor?) async throws {
     let cursor = try #require(cursor)
     let service = try FakeRandomUser()
     let users = try service.users()
@@ -70,7 +70,7 @@ struct RandomUserCursorTests {
 
   @Test func `accepts its own cursors in another process`() async throws {
     let next = try await FakeRandomUser().users().page(PageRequest(limit: 4)).next
-    let cursor = try #require(next.flatMap { Cursor($0.description) })
+    let cursor = try #require(next.flatMap { PageCursor($0.description) })
     let page = try await FakeRandomUser().users().page(PageRequest(after: cursor, limit: 4))
     #expect(page.records.map(\.id) == Array(FakeRandomUser.everybody(onPages: 1...1)[4..<8]))
   }

@@ -69,7 +69,7 @@ struct RandomUserErrorTests {
     let service = try FakeRandomUser()
     let users = try service.users()
     let search = await #expect(throws: SourceError.self) {
-      try await users.page(PageRequest(matching: Query("ada")))
+      try await users.page(PageRequest(matching: SearchQuery("ada")))
     }
     #expect(search?.code == .invalidRequest)
     let address = try #require(EmailAddress("a@example.com"))

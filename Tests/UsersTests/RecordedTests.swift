@@ -57,7 +57,8 @@ import UsersSource
   }
 
   @Test func `searches`() async throws {
-    let page = try await chain(Self.working).page(PageRequest(matching: Query("nunez"), limit: 1))
+    let page = try await chain(Self.working).page(
+      PageRequest(matching: SearchQuery("nunez"), limit: 1))
     #expect(page.records.map(\.name) == ["Miss Ada Núñez"])
   }
 

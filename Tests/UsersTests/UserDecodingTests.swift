@@ -214,7 +214,7 @@ struct UserDecodingTests {
       email: try #require(EmailAddress("a@example.com")), firstName: "A", lastName: "B")
     user.picture = picture
     return try ImageSize.allCases.map {
-      try UsersPlugin().imageAddress(of: user, $0, in: Settings())?.description
+      try UsersPlugin().imageAddress(of: user, $0, in: SourceSettings())?.description
     }
   }
 

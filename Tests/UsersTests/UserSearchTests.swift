@@ -35,14 +35,14 @@ struct UserSearchTests {
       ("A@example.com", "Aino", "Törmänen"), ("b@example.org", "José", "Núñez"),
       ("c@example.net", "آوا", "کامروا"),
     ])
-    let page = try await service.chain().page(PageRequest(matching: Query(query), limit: 1))
+    let page = try await service.chain().page(PageRequest(matching: SearchQuery(query), limit: 1))
     #expect(page.records.map(\.id.description) == ids)
   }
 
   @Test func `scans 1000 people with a warning, and continues on demand`() async throws {
     let service = try FakeRandomUser()
     let chain = try service.chain(with: ["RANDOM_USER_PAGE_SIZE": "100"])
-    let query = try Query("nobody-has-this-name")
+    let query = try SearchQuery("nobody-has-this-name")
     let page = try await chain.page(PageRequest(matching: query, limit: 5))
     #expect(page.records.isEmpty)
     #expect(service.requests.count == 10)

@@ -7,7 +7,7 @@ import Testing
 /// What a search across sources reads of a source that takes too long.
 @Suite(.timeLimit(.minutes(10)))
 struct LocalWhenLateTests {
-  private struct Note: Record {
+  private struct Note: SourceRecord {
     let id: Int
   }
 

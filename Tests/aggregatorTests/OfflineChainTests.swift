@@ -22,7 +22,7 @@ import Testing
     let sandbox = try Sandbox()
     let store = SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path)
     let environment = PluginEnvironment(
-      settings: Settings([HeroesPlugin.key: "x1y2z3w4"]), transport: Trap(), store: store)
+      settings: SourceSettings([HeroesPlugin.key: "x1y2z3w4"]), transport: Trap(), store: store)
     try await ask(plugin, in: environment)
     // Deleting creates a file, but makes no difference.
     _ = try await store.delete(["x"], of: name, at: Date(timeIntervalSince1970: 0))
@@ -47,7 +47,7 @@ import Testing
     let page = try await source.page(PageRequest(limit: 1))
     #expect(page.records.count == 1)
     _ = try await source.page(PageRequest(after: page.next, limit: 1))
-    let query = try Query(plugin.example.query)
+    let query = try SearchQuery(plugin.example.query)
     #expect(try await !source.page(PageRequest(matching: query, limit: 5)).records.isEmpty)
     _ = try await source.item(#require(page.records.first?.id))
     let upstreamLoader = try #require(

@@ -19,7 +19,7 @@ enum ChainCost {
     defer { try? FileManager.default.removeItem(at: directory) }
     let plugin = ProductsPlugin()
     let bare = PluginEnvironment(
-      settings: Settings(), transport: try SamePage(rows: arguments[1], count: 20))
+      settings: SourceSettings(), transport: try SamePage(rows: arguments[1], count: 20))
     var storing = bare
     storing.store = SQLiteStore(at: directory.appending(path: "store.sqlite")) {
       print($0.message)

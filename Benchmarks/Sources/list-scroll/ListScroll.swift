@@ -32,7 +32,7 @@ enum ListScroll {
 
   @MainActor private static func scroll(_ store: SQLiteStore) async throws {
     let environment = PluginEnvironment(
-      settings: Settings(), transport: HTTPTransport.standard, store: store)
+      settings: SourceSettings(), transport: HTTPTransport.standard, store: store)
     let heroes = try HeroesPlugin().source(in: environment)
     let list = PagedList(heroes, cachePolicy: .offline)
     await list.load()

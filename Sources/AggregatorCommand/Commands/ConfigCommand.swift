@@ -226,7 +226,7 @@ extension CommandContext {
   }
 
   /// Warns of invalid values, which are errors only when they are used.
-  fileprivate func warnOfInvalidValues(in settings: Settings) {
+  fileprivate func warnOfInvalidValues(in settings: SourceSettings) {
     do throws(CommandError) { _ = try chosenLocation(settings) } catch {
       diagnostics.warning(error.message, hint: error.hint)
     }
@@ -282,7 +282,7 @@ extension SourceCatalog {
 
 private struct SettingEntry: Entry {
   let setting: Setting
-  let settings: Settings
+  let settings: SourceSettings
 
   var id: String { setting.key }
   var value: String { settings.visible(setting) }

@@ -120,7 +120,7 @@ extension Plugin {
   }
 
   /// A record as the question names it: `Spider-Man (1443)`.
-  private func shown(_ id: Item.ID, in store: any Store) async -> String {
+  private func shown(_ id: Item.ID, in store: any SourceStore) async -> String {
     let stored = try? await recordStore(in: store).records.item(id).item
     let record = if let stored { stored as Item? } else { try? await bundled.item(id).item }
     return record.flatMap(fields.name(of:)).map { "\($0.oneLine(atMost: 60)) (\(id))" }

@@ -41,6 +41,7 @@ extension Command {
     findings += context.catalog.savedQueries.problems.map {
       Finding("settings", "saved queries", .failed, $0.message, $0.remedy?.text)
     }
+    findings += context.declarations
     findings += context.programs
     findings += Finding.libraries
     findings.append(context.clock)
@@ -140,7 +141,7 @@ private struct Finding: Entry {
 
 extension CommandContext {
   /// Where data and settings are, and whether they can be written.
-  fileprivate func paths(_ settings: Settings?) -> [Finding] {
+  fileprivate func paths(_ settings: SourceSettings?) -> [Finding] {
     var paths: [(String, String?)] = [
       ("settings file", try? userSettingsFile()), ("added sources", catalog.manifests?.path),
       ("saved queries", catalog.savedQueries.file?.path),
@@ -155,6 +156,9 @@ extension CommandContext {
         return Finding(
           "paths", name, .failed, "no directory",
           "set HOME, or \(Directories.home(of: catalog.name).key)")
+      }
+      if path == catalog.manifests?.path, let failure = catalog.manifests?.failure {
+        return Finding("paths", name, .failed, failure, "make it a directory that you can read")
       }
       let isThere = access(path, F_OK) == 0
       if let failure = Self.failure(of: path) {
@@ -206,6 +210,22 @@ extension CommandContext {
             ? settings.visible(setting) : "\(settings.visible(setting)), from \(origin)",
           isMissing ? "\(diagnostics.command("config set \(setting.key)"))" : nil)
       }
+  }
+
+  /// The manifests that cannot be used, and the saved queries.
+  fileprivate var declarations: [Finding] {
+    let manifests = catalog.plugins.compactMap { $0 as? DeclaredPlugin }.compactMap { plugin in
+      plugin.failure.map { Finding("settings", plugin.name, .failed, $0.message, $0.remedy?.text) }
+    }
+    let tree = CommandTree(catalog)
+    let queries = catalog.savedQueries.queries.compactMap { query in
+      QueryEntry(query, in: tree).problem.map { problem in
+        Finding(
+          "settings", query.name, .failed, problem,
+          diagnostics.command("query edit \(query.name)"))
+      }
+    }
+    return manifests + queries
   }
 
   /// The programs that some commands start.

@@ -146,7 +146,7 @@ extension Plugin {
       var nested = try tables.map { table in
         let columns = table.fields(of: name, fields)
         var listing = try plain.listing(
-          "export", of: "\(name)_\(table.name)", fields: columns, layout: Layout())
+          "export", of: "\(name)_\(table.name)", fields: columns, layout: RecordLayout())
         listing.chosen = columns
         return try target.table(listing, plain, nested: table.name)
       }
@@ -202,7 +202,7 @@ private struct ExportTarget {
   }
 
   /// A table of the file, or one in a file beside it: `orders_lines.csv` for the table `lines` in `orders.csv`.
-  func table<Row: Record>(
+  func table<Row: SourceRecord>(
     _ listing: Listing<Row>, _ output: OutputOptions, nested name: String? = nil
   ) throws -> ExportedTable<Row> {
     if let database {

@@ -4,7 +4,7 @@ import AggregatorSQL
 import AggregatorTerminal
 
 /// A table that `export` writes: into a file of its own, or into the database that has all tables of the export.
-struct ExportedTable<Row: Record> {
+struct ExportedTable<Row: SourceRecord> {
   /// `nil` for a table of a database, and for standard output.
   private let file: NewFile?
   private let path: String

@@ -154,7 +154,7 @@ struct ImageDownload<P: Plugin>: Sendable {
 }
 
 /// The end of the download of one image.
-struct ImageResult<Item: Record>: Sendable {
+struct ImageResult<Item: SourceRecord>: Sendable {
   let id: String
 
   /// True if the record was listed, not named by the user.

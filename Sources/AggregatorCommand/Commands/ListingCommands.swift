@@ -56,7 +56,7 @@ extension Plugin {
 private struct RecordListing<P: Plugin> {
   private let verb: String
   private let plugin: P
-  private let query: Query?
+  private let query: SearchQuery?
   private let invocation: Invocation
   private let context: CommandContext
   private let output: OutputOptions
@@ -64,7 +64,7 @@ private struct RecordListing<P: Plugin> {
   private var selection: Selection<P.Item>?
 
   init(
-    _ verb: String, of plugin: P, matching query: Query?, _ invocation: Invocation,
+    _ verb: String, of plugin: P, matching query: SearchQuery?, _ invocation: Invocation,
     _ context: CommandContext
   ) throws(CommandError) {
     self.verb = verb
@@ -208,8 +208,10 @@ private struct RecordListing<P: Plugin> {
     guard let field = try plugin.fields.fields(named: [summary.field]).first else { return .bug }
     var run = ListingRun(source, of: plugin, matching: query, .all(pageSize: 1000), outcome)
     let rows = try await summary.rows(of: &run, in: field)
-    let listing = rows.listing(
+    var listing = rows.listing(
       try output.plainListing(verb, SummaryRow.self), of: plugin.name, matching: query?.text)
+    // No number is left out for want of room.
+    listing.prefersCards = true
     try RecordPrinter.print(
       rows.rows, as: listing, output, in: context, rows.summary(of: run.outcome.summary))
     run.outcome.reportCount(to: context.diagnostics)

@@ -169,7 +169,7 @@ extension SavedQueryText {
   }
 }
 
-private struct QueryEntry: Entry {
+struct QueryEntry: Entry {
   let query: SavedQuery
   /// Why it does not run; `nil` if nothing is known against it.
   let problem: String?

@@ -94,7 +94,7 @@ extension Command {
   }
 
   private static func suggestion(
-    for query: Query, _ plugins: [any Plugin], _ environment: PluginEnvironment
+    for query: SearchQuery, _ plugins: [any Plugin], _ environment: PluginEnvironment
   ) async -> String? {
     for plugin in plugins {
       if let suggestion = await plugin.suggestion(for: query, in: environment) {
@@ -132,7 +132,7 @@ struct SearchWriter {
   /// With less, the records of all sources are cards: some have tables that would not fit.
   private static let minWidthForTables = 60
 
-  private let query: Query
+  private let query: SearchQuery
   private let names: [String]
   private let output: OutputOptions
   private let context: CommandContext
@@ -144,7 +144,8 @@ struct SearchWriter {
   private var hasShownGroup = false
 
   init(
-    _ query: Query, _ plugins: [any Plugin], _ output: OutputOptions, _ context: CommandContext
+    _ query: SearchQuery, _ plugins: [any Plugin], _ output: OutputOptions,
+    _ context: CommandContext
   ) throws(CommandError) {
     self.query = query
     self.output =
@@ -153,7 +154,7 @@ struct SearchWriter {
     names = plugins.map(\.name)
     var listing = try output.listing(
       "search", of: nil, query: query, fields: SearchHit.fields(of: plugins),
-      layout: Layout(card: []))
+      layout: RecordLayout(card: []))
     listing.object = \.object
     isGrouped = output.isForPeople && listing.chosen == nil
     printer = RecordPrinter(listing, output, in: context)

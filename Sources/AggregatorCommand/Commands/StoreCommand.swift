@@ -76,7 +76,7 @@ extension Command {
   }
 
   /// The location of the store, its size and its state.
-  private static func notes(on store: any Store) async throws(SourceError) -> [String] {
+  private static func notes(on store: any SourceStore) async throws(SourceError) -> [String] {
     guard let facts = try await store.capabilities.database?.facts() else { return [] }
     let missing = facts.server == nil ? "does not exist yet" : "no store yet"
     let place = [facts.location, facts.server, facts.bytes?.byteCount ?? missing]
@@ -148,7 +148,7 @@ extension Command {
   }
 
   private static func clearHistory(
-    of name: String, in store: any Store, _ invocation: Invocation, _ context: CommandContext
+    of name: String, in store: any SourceStore, _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     let count = try await store.status(of: name).history?.count ?? 0
     // A source that was removed may have left changes.
@@ -174,7 +174,7 @@ extension Command {
 extension Plugin {
   /// The present sync of this source in words: `products: web1:4711 fetches 3 pages, web2:99 2 pages · 40 of 1000 pages done`.
   fileprivate func activity(
-    in environment: PluginEnvironment, _ store: any Store
+    in environment: PluginEnvironment, _ store: any SourceStore
   ) async throws(SourceError) -> String? {
     // A source that cannot be set up is not being synced from here, but nothing is wrong with the store.
     guard let sync = try? sync(into: store, in: environment),

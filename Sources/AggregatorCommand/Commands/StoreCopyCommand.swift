@@ -125,7 +125,7 @@ extension CommandContext {
 
   /// Says how to finish the copy that is this store.
   func warnOfUnfinishedCopy(
-    into store: any Store, at location: StoreLocation
+    into store: any SourceStore, at location: StoreLocation
   ) async throws(SourceError) {
     guard let text = try await store.capabilities.database?.copyMark(), let mark = CopyMark(text)
     else { return }

@@ -77,7 +77,7 @@ extension Completer.CompletionContext {
 
   /// Cached records and session names, read without waiting for locks; none if they cannot be read.
   static func local(_ context: CommandContext) -> Self {
-    func settings() -> Settings? { try? context.loadSettings().settings }
+    func settings() -> SourceSettings? { try? context.loadSettings().settings }
     func store() -> SQLiteStore? {
       // Nobody waits for a server at the press of a key.
       guard let settings = settings(), case .file(let path)? = try? context.storeLocation(settings)

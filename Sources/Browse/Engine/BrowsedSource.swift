@@ -110,7 +110,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     if request.isFuzzy, request.query.nonBlank != nil {
       return try await fuzzyWindow(request, start: start, count: count)
     }
-    let words = try request.query.nonBlank.map { try Query($0) }
+    let words = try request.query.nonBlank.map { try SearchQuery($0) }
     guard request.condition.isEmpty, request.order == nil else {
       return try await selected(request, start: start, count: count, words, outcome)
     }
@@ -135,7 +135,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
 
   /// A part of the cached records: those before it are passed over without being decoded, and not at all the next time.
   private func walked(
-    _ request: ListRequest, start: Int, count: Int, _ words: Query?
+    _ request: ListRequest, start: Int, count: Int, _ words: SearchQuery?
   ) async throws -> BrowsedWindow {
     let records = plugin.recordStore(in: try environment.requiredStore())
     let position = try await position(before: start, in: records, request, words)
@@ -150,7 +150,8 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
 
   /// The position of the last record before a number.
   private func position(
-    before start: Int, in records: RecordStore<P.Item>, _ request: ListRequest, _ words: Query?
+    before start: Int, in records: RecordStore<P.Item>, _ request: ListRequest,
+    _ words: SearchQuery?
   ) async throws -> RecordPosition? {
     let nearest = walk.nearest(request, to: start)
     var (number, position) = (nearest?.number ?? 0, nearest?.position)
@@ -168,7 +169,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
 
   package func count(_ request: ListRequest) async throws -> Int {
     let records = plugin.recordStore(in: try environment.requiredStore())
-    let words = try request.query.nonBlank.map { try Query($0) }
+    let words = try request.query.nonBlank.map { try SearchQuery($0) }
     _ = try await position(before: .max, in: records, request, words)
     return walk.nearest(request, to: .max)?.number ?? 0
   }
@@ -182,7 +183,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
 
   /// A part of a list that is counted, filtered or sorted by an index of values.
   private func selected(
-    _ request: ListRequest, start: Int, count: Int, _ words: Query?, _ outcome: ListingOutcome
+    _ request: ListRequest, start: Int, count: Int, _ words: SearchQuery?, _ outcome: ListingOutcome
   ) async throws -> BrowsedWindow {
     var outcome = outcome
     let selection = try selection(of: request)
@@ -309,7 +310,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     let limit = min(100, plugin.policy.largestPage)
     var run = ListingRun(
       try chain(isForced: isForced), of: plugin,
-      matching: try query.nonBlank.map { try Query($0) }, .page(of: limit),
+      matching: try query.nonBlank.map { try SearchQuery($0) }, .page(of: limit),
       ListingOutcome(of: plugin, at: environment.now()))
     let count = try await run.records().count
     let badge = OriginBadge(

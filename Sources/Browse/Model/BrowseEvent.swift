@@ -1,5 +1,5 @@
 package import AggregatorKit
-package import AggregatorQueries
+import AggregatorQueries
 package import AggregatorTerminal
 
 /// Something that changes what is shown.

@@ -1,5 +1,5 @@
 package import AggregatorKit
-package import AggregatorQueries
+import AggregatorQueries
 package import AggregatorTerminal
 
 /// Everything that is shown: it changes by events, and says what is to be done for them.

@@ -1,6 +1,6 @@
 package import AggregatorKit
-package import AggregatorQueries
-import AggregatorTerminal
+import AggregatorQueries
+package import AggregatorTerminal
 
 /// A record of any source, or a row of a query, as lists and cards show it: its texts are sanitized.
 package struct BrowsedRow: Hashable, Sendable {

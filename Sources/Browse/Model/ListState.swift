@@ -1,5 +1,5 @@
-package import AggregatorQueries
-import AggregatorTerminal
+import AggregatorQueries
+package import AggregatorTerminal
 
 /// A list of any length, of which the rows around the visible ones are in memory.
 package struct ListState: Sendable {

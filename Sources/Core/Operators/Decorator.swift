@@ -12,7 +12,7 @@ public protocol Decorator<Base>: DataSource, CustomStringConvertible {
 }
 
 extension Decorator {
-  public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  public func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     base.cursor(skipping: count, from: request)
   }
 

@@ -88,7 +88,7 @@ private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Deco
     }
   }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     guard let cursor = request.cursor else {
       return base.cursor(skipping: count, from: request).flatMap { tagged($0, because: nil) }
     }
@@ -115,10 +115,12 @@ private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Deco
   private var tierSuffix: String { lastTier == 1 ? "" : "\(lastTier)" }
 
   /// The cursor in the form that its source made, and the reason if that is the second source.
-  private func opened(_ cursor: Cursor) throws(SourceError) -> (Cursor, because: SourceError?) {
+  private func opened(_ cursor: PageCursor) throws(SourceError) -> (
+    PageCursor, because: SourceError?
+  ) {
     let parts = cursor.description.split(
       separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, let inner = Cursor(String(parts[1])) else { throw .damaged(cursor) }
+    guard parts.count == 2, let inner = PageCursor(String(parts[1])) else { throw .damaged(cursor) }
     if parts[0].hasSuffix(tierSuffix),
       let code = SourceError.Code(String(parts[0].dropLast(tierSuffix.count)))
     {
@@ -130,9 +132,11 @@ private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Deco
   }
 
   /// A cursor with a tag: `ok` for tier 0, else the reason's code and the tier's number from 2 on.
-  private func tagged(_ cursor: Cursor, because reason: SourceError?) -> Cursor? {
-    if let reason { return Cursor(joining: ["\(reason.code)\(tierSuffix)", cursor.description]) }
-    return lastTier > 1 ? cursor : Cursor(joining: ["ok", cursor.description])
+  private func tagged(_ cursor: PageCursor, because reason: SourceError?) -> PageCursor? {
+    if let reason {
+      return PageCursor(joining: ["\(reason.code)\(tierSuffix)", cursor.description])
+    }
+    return lastTier > 1 ? cursor : PageCursor(joining: ["ok", cursor.description])
   }
 
   private func tagged(

@@ -50,7 +50,7 @@ private struct Merged<First: DataSource, Second: DataSource<First.Item>>: Decora
     }
   }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? { nil }
+  func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? { nil }
 
   /// The positions in both sources, and whose turn it is.
   private struct Position: Codable {
@@ -63,7 +63,7 @@ private struct Merged<First: DataSource, Second: DataSource<First.Item>>: Decora
 
   private struct Part: Codable {
     /// The cursor of the next page; `nil` at the start, and at the end.
-    private(set) var cursor: Cursor?
+    private(set) var cursor: PageCursor?
     private(set) var hasEnded = false
     private(set) var total: Int?
 

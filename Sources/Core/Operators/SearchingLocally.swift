@@ -100,13 +100,13 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
   /// The limits of one call.
   private var bounds: PaginationBound { PaginationBound(pages: max(bound / size, 1)) }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     request.query == nil ? base.cursor(skipping: count, from: request) : nil
   }
 }
 
 /// The state of one call of a local search.
-private struct LocalSearch<Item: Record> {
+private struct LocalSearch<Item: SourceRecord> {
   private(set) var matches: [Item] = []
 
   /// The total number of matches, if this call has scanned every record.
@@ -144,7 +144,7 @@ private struct LocalSearch<Item: Record> {
   }
 
   /// The cursor of the upstream page to scan.
-  var cursor: Cursor? { next?.cursor }
+  var cursor: PageCursor? { next?.cursor }
 
   /// True if the page is full, or the end was reached.
   var isDone: Bool { matches.count >= limit || next == nil }
@@ -208,7 +208,7 @@ private struct LocalSearch<Item: Record> {
 /// The position of a local search; the types reject values that no search can have.
 private struct LocalSearchPosition: Codable {
   /// The cursor of the upstream page.
-  private(set) var cursor: Cursor?
+  private(set) var cursor: PageCursor?
 
   /// The number of its records that have been scanned, or of its matches that were returned if they are ranked.
   var skip: UInt32 = 0
@@ -241,7 +241,7 @@ private struct LocalSearchPosition: Codable {
   ///
   /// Each call of a search is an iteration of its own, so none detects a cycle of more pages than it
   /// reads. Brent's algorithm does, with one stored cursor.
-  func following(_ cursor: Cursor, after count: Int) -> LocalSearchPosition? {
+  func following(_ cursor: PageCursor, after count: Int) -> LocalSearchPosition? {
     let digest = UInt32(truncatingIfNeeded: cursor.description.fnv1a)
     guard digest != mark else { return nil }
     var next = LocalSearchPosition()

@@ -54,7 +54,7 @@ private struct Sliced<Base: DataSource, C: Clock<Duration>>: Decorator {
     return page
   }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     let seal = seal(for: request)
     guard var position = try? seal.open(request.cursor, as: Position.self) ?? Position(size: size),
       position.size == size, !latest.hasShortPages
@@ -81,7 +81,7 @@ private struct Sliced<Base: DataSource, C: Clock<Duration>>: Decorator {
 
   /// A position in an upstream page; the types reject values that no slice can have.
   private struct Position: Codable {
-    var cursor: Cursor?
+    var cursor: PageCursor?
     var skip: UInt32 = 0
     /// The upstream page size, without which the rest has no meaning.
     var size: Int
@@ -91,7 +91,7 @@ private struct Sliced<Base: DataSource, C: Clock<Duration>>: Decorator {
 }
 
 /// Caches the page that was fetched last, and remembers if pages are shorter than requested.
-private final class LatestReply<Item: Record, C: Clock<Duration>>: Sendable {
+private final class LatestReply<Item: SourceRecord, C: Clock<Duration>>: Sendable {
   private struct Entry {
     let request: PageRequest
     let page: Page<Item>

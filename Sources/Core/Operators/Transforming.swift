@@ -2,7 +2,7 @@ extension DataSource {
   /// Converts every record.
   ///
   /// The IDs stay the same. Searches look in the records of this source.
-  public func map<NewItem: Record>(
+  public func map<NewItem: SourceRecord>(
     _ transform: @escaping @Sendable (Item) -> NewItem
   ) -> some DataSource<NewItem> where NewItem.ID == Item.ID {
     Mapped(base: self, transform: transform)
@@ -23,7 +23,8 @@ extension DataSource {
   }
 }
 
-private struct Mapped<Base: DataSource, Item: Record>: Decorator where Item.ID == Base.Item.ID {
+private struct Mapped<Base: DataSource, Item: SourceRecord>: Decorator
+where Item.ID == Base.Item.ID {
   let base: Base
   let transform: @Sendable (Base.Item) -> Item
   var label: String { "map()" }
@@ -70,7 +71,7 @@ private struct Filtered<Base: DataSource>: Decorator {
 
 extension Page {
   /// This page with its records in another form.
-  package func replacing<NewItem: Record>(_ records: [NewItem]) -> Page<NewItem> {
+  package func replacing<NewItem: SourceRecord>(_ records: [NewItem]) -> Page<NewItem> {
     var page = Page<NewItem>(
       records, next: next, total: total, provenance: provenance, unreadable: unreadable,
       hidden: hidden, warnings: warnings)
@@ -83,7 +84,7 @@ extension Page {
 
 extension LookupResult {
   /// This result with its record in another form.
-  package func replacing<NewItem: Record>(_ item: NewItem) -> LookupResult<NewItem> {
+  package func replacing<NewItem: SourceRecord>(_ item: NewItem) -> LookupResult<NewItem> {
     LookupResult<NewItem>(item, provenance: provenance, warnings: warnings)
   }
 }

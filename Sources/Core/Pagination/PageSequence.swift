@@ -7,7 +7,7 @@ extension DataSource {
   ///
   /// ```swift
   /// let bound = PaginationBound(items: 500)
-  /// for try await step in heroes.pages(matching: try Query("spider"), upTo: bound) {
+  /// for try await step in heroes.pages(matching: try SearchQuery("spider"), upTo: bound) {
   ///   show(step.items)
   ///   if let end = step.end, end.isWithoutProgress { warn(end.text) }
   /// }
@@ -17,7 +17,7 @@ extension DataSource {
   /// than one if pages can be addressed, see ``cursor(skipping:from:)``; none beyond the bound, and none
   /// beyond the reported total of a list that is read from its start.
   public func pages(
-    matching query: Query? = nil, after cursor: Cursor? = nil, size: Int = 100,
+    matching query: SearchQuery? = nil, after cursor: PageCursor? = nil, size: Int = 100,
     upTo bound: PaginationBound = PaginationBound(), ahead: Int = 1
   ) -> PageSequence<Item> {
     pages(
@@ -45,7 +45,7 @@ extension DataSource {
     ahead: Int = 1, cachePolicy: CachePolicy = .normal
   ) -> some AsyncSequence<Item, SourceError> {
     RecordSequence { () throws(SourceError) in
-      let query = try text.map { text throws(SourceError) in try Query(text) }
+      let query = try text.map { text throws(SourceError) in try SearchQuery(text) }
       let state = PaginationState<Item>(
         matching: query, after: nil, size: size, bound: bound, cachePolicy: cachePolicy)
       return pages(state, ahead: ahead).makeAsyncIterator()
@@ -54,7 +54,7 @@ extension DataSource {
 }
 
 /// The pages of a source; see ``DataSource/pages(matching:after:size:upTo:ahead:)``.
-public struct PageSequence<Item: Record>: AsyncSequence, Sendable {
+public struct PageSequence<Item: SourceRecord>: AsyncSequence, Sendable {
   public typealias Element = PaginationStep<Item>
 
   let source: any DataSource<Item>
@@ -90,7 +90,7 @@ public struct PageSequence<Item: Record>: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension PageSequence.Iterator: Sendable {}
 
-private struct RecordSequence<Item: Record>: AsyncSequence, Sendable {
+private struct RecordSequence<Item: SourceRecord>: AsyncSequence, Sendable {
   typealias Element = Item
 
   let pages: @Sendable () throws(SourceError) -> PageSequence<Item>.Iterator

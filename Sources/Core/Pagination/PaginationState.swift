@@ -1,7 +1,7 @@
 /// The state of an iteration over pages: all of its decisions, without the fetching.
 ///
 /// A page that failed leaves it as it was, so that the same request can be made again.
-package struct PaginationState<Item: Record>: Sendable {
+package struct PaginationState<Item: SourceRecord>: Sendable {
   /// The next request; `nil` at the end.
   package private(set) var request: PageRequest?
 
@@ -26,7 +26,7 @@ package struct PaginationState<Item: Record>: Sendable {
   private var emptyPages = 0
 
   package init(
-    matching query: Query?, after cursor: Cursor?, passing passed: Int? = nil, size: Int,
+    matching query: SearchQuery?, after cursor: PageCursor?, passing passed: Int? = nil, size: Int,
     bound: PaginationBound, remembering memory: DuplicateDetection = .records,
     cachePolicy: CachePolicy = .normal
   ) {
@@ -45,7 +45,7 @@ package struct PaginationState<Item: Record>: Sendable {
   /// Correct predictions in `earlier` are reused: a cursor costs more than all other decisions.
   func requests(
     atMost count: Int, after earlier: [PageRequest] = [],
-    guess: (_ skipping: Int, _ from: PageRequest) -> Cursor?
+    guess: (_ skipping: Int, _ from: PageRequest) -> PageCursor?
   ) -> [PageRequest] {
     guard let request, count > 0 else { return [] }
     let known = earlier.first == request ? earlier : []
@@ -145,7 +145,7 @@ public struct PaginationBound: Hashable, Sendable {
 }
 
 /// One step of an iteration over pages.
-public struct PaginationStep<Item: Record>: Equatable, Sendable {
+public struct PaginationStep<Item: SourceRecord>: Equatable, Sendable {
   /// The records of the page that are new.
   public let items: [Item]
 

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Pages further ahead are predictions. A fetch is used only if its request is exactly the next one, so
 /// a wrong prediction costs a request, but never order or completeness.
-final class Prefetcher<Item: Record> {
+final class Prefetcher<Item: SourceRecord> {
   private struct Fetch {
     let request: PageRequest
     let task: Task<Result<Page<Item>, SourceError>, Never>
@@ -79,7 +79,7 @@ final class Prefetcher<Item: Record> {
   }
 
   /// True if pages beyond the next one are prefetched, and the source predicted its cursor.
-  private func isPredictable(_ next: Cursor?, after request: PageRequest) -> Bool {
+  private func isPredictable(_ next: PageCursor?, after request: PageRequest) -> Bool {
     ahead > 1 && next != nil && next == source.cursor(skipping: request.limit, from: request)
   }
 

@@ -136,7 +136,7 @@ public enum RESTParameter: Hashable, Sendable {
 }
 
 /// A decoded response of a REST service.
-public struct RESTResponse<Item: Record>: Sendable {
+public struct RESTResponse<Item: SourceRecord>: Sendable {
   /// The next page, as a response names it.
   public enum Continuation: Hashable, Sendable {
     case token(String)

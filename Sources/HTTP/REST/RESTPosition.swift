@@ -83,7 +83,7 @@ extension RESTPaging {
   ///
   /// - Throws: ``SourceError`` with code `invalidCursor` if the cursor is not of this list or paging.
   func position(
-    in cursor: Cursor?, with seal: CursorSeal, limit: Int
+    in cursor: PageCursor?, with seal: CursorSeal, limit: Int
   ) throws(SourceError) -> RESTPosition {
     var position: RESTPosition
     if hasPlaces {
@@ -105,7 +105,7 @@ extension RESTPaging {
     return position
   }
 
-  func cursor(of position: RESTPosition, with seal: CursorSeal) throws(SourceError) -> Cursor {
+  func cursor(of position: RESTPosition, with seal: CursorSeal) throws(SourceError) -> PageCursor {
     if hasPlaces, let place = place(of: position) { return try seal.close(place) }
     var position = position
     // Where pages are not counted, the size matters only to a page that is being cut.

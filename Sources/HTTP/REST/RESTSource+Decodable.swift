@@ -132,7 +132,7 @@ extension String? {
 
 extension HTTPResponse {
   /// Reads a page whose rows are the records.
-  package func page<Item: Record>(
+  package func page<Item: SourceRecord>(
     _ parts: RESTResponseParts, step: RESTPaging.Step, by service: String
   ) throws(SourceError) -> RESTResponse<Item> {
     let json = try json(by: service, isLenient: true)

@@ -20,7 +20,7 @@ import Synchronization
 /// Pages of the service are requested with its own page size and cut to the caller's limit; the page that is
 /// being cut is kept. Pages are only as large as the service sends them, so a source that shall fill larger
 /// ones belongs behind ``DataSource/sliced(upstream:as:keptFor:clock:)``.
-public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
+public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   /// Reads the response to the request of a page.
   public typealias Decoding =
     @Sendable (HTTPResponse, RESTPosition) throws(SourceError) -> RESTResponse<Item>
@@ -53,7 +53,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
 
   private var rules: [ErrorRule] = []
   private var search:
-    (request: @Sendable (Query) -> HTTPRequest, paging: RESTPaging?, decoding: Decoding?)?
+    (request: @Sendable (SearchQuery) -> HTTPRequest, paging: RESTPaging?, decoding: Decoding?)?
   private var item: (@Sendable (Item.ID) throws(SourceError) -> HTTPRequest?)?
   private var itemDecoding: (@Sendable (HTTPResponse, Item.ID) throws(SourceError) -> Item?)?
   private let memory = RESTMemory<Item>()
@@ -80,7 +80,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   /// The same source with a search of the service, whose results are paged and read as the list is by default.
   public func searching(
     paging: RESTPaging? = nil, decoding: Decoding? = nil,
-    _ request: @escaping @Sendable (Query) -> HTTPRequest
+    _ request: @escaping @Sendable (SearchQuery) -> HTTPRequest
   ) -> RESTSource {
     var source = self
     source.search = (request, paging, decoding)
@@ -200,7 +200,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
 
   public var readsAhead: Bool { !paging.tokenOnce && search?.paging?.tokenOnce != true }
 
-  public func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  public func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     let (seal, paging) = (seal(for: request.query), paging(for: request.query))
     guard request.query == nil || search != nil, paging.predictsCursors || paging.honorsSize,
       let position = try? paging.position(in: request.cursor, with: seal, limit: request.limit)
@@ -214,12 +214,12 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
 
   // MARK: - Pages
 
-  private func seal(for query: Query?) -> CursorSeal {
+  private func seal(for query: SearchQuery?) -> CursorSeal {
     let parts = [name, partition?.key, collection].compactMap(\.self)
     return CursorSeal(parts.joined(separator: "."), for: query)
   }
 
-  private func paging(for query: Query?) -> RESTPaging {
+  private func paging(for query: SearchQuery?) -> RESTPaging {
     var paging = query == nil ? paging : search?.paging ?? paging
     if let largestPage, let size = paging.size {
       paging.size = (size.parameter, min(size.rows, largestPage))
@@ -229,7 +229,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
 
   /// The reply at a position: the one that is being cut, or that of the service.
   private func reply(
-    at position: RESTPosition, for query: Query?
+    at position: RESTPosition, for query: SearchQuery?
   ) async throws(SourceError) -> RESTReply<Item> {
     if position.skip > 0, let kept = memory.kept(position, of: query) {
       guard !Task.isCancelled else { throw .cancelled }
@@ -274,7 +274,8 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   private func decoded(
-    _ response: HTTPResponse, to request: HTTPRequest, at position: RESTPosition, for query: Query?
+    _ response: HTTPResponse, to request: HTTPRequest, at position: RESTPosition,
+    for query: SearchQuery?
   ) throws(SourceError) -> RESTResponse<Item> {
     let checked = try response.checked(by: service, wantsKey: !request.secrets.isEmpty, now: now())
     let decoding = query == nil ? decoding : search?.decoding ?? decoding
@@ -305,7 +306,8 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   /// The last page of a list that a rule ends: with the rows that the response has, if it is successful, and without any
   /// if the rule leaves out the partition.
   private func lastPage(
-    _ ruled: RuledResponse, to request: HTTPRequest, at position: RESTPosition, for query: Query?
+    _ ruled: RuledResponse, to request: HTTPRequest, at position: RESTPosition,
+    for query: SearchQuery?
   ) throws(SourceError) -> RESTResponse<Item> {
     var page = RESTResponse<Item>([])
     if ruled.rule.action == .skip {
@@ -357,7 +359,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   private func send(
-    _ request: HTTPRequest, for query: Query? = nil
+    _ request: HTTPRequest, for query: SearchQuery? = nil
   ) async throws(SourceError) -> HTTPResponse {
     var request = request
     // On a connection that the service closed meanwhile, libcurl sends a request again by itself.
@@ -369,7 +371,7 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
   }
 
   private func request(
-    at position: RESTPosition, for query: Query?
+    at position: RESTPosition, for query: SearchQuery?
   ) throws(SourceError) -> HTTPRequest {
     var request = list
     if let query {
@@ -440,7 +442,8 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
       let stored = list.storedLink(
         URL(string: last, relativeTo: reply.request.url)?.absoluteString ?? last,
         otherHosts: paging.otherHosts),
-      stored != list.storedLink(reply.request.shownAddress, otherHosts: paging.otherHosts)
+      let own = list.storedLink(reply.request.shownAddress, otherHosts: paging.otherHosts),
+      !stored.isSamePage(as: own)
     else { return nil }
     return .contradiction("a last page that is another one, but no next page")
   }
@@ -484,9 +487,9 @@ public struct RESTSource<Item: Record>: DataSource, CustomStringConvertible {
 }
 
 /// The reply to the request of a page.
-private struct RESTReply<Item: Record> {
+private struct RESTReply<Item: SourceRecord> {
   let position: RESTPosition
-  let query: Query?
+  let query: SearchQuery?
   let request: HTTPRequest
   let response: RESTResponse<Item>
   let fetchedAt: Date
@@ -501,7 +504,7 @@ private struct RESTReply<Item: Record> {
 }
 
 /// The page that is being cut, and the pages that cannot be requested again.
-private final class RESTMemory<Item: Record>: Sendable {
+private final class RESTMemory<Item: SourceRecord>: Sendable {
   private struct Start: Hashable {
     let start: RESTPosition.Start
     let query: String?
@@ -515,7 +518,7 @@ private final class RESTMemory<Item: Record>: Sendable {
   func keep(_ reply: RESTReply<Item>) { state.withLock { $0.reply = reply } }
 
   /// The reply of the page that a position is in.
-  func kept(_ position: RESTPosition, of query: Query?) -> RESTReply<Item>? {
+  func kept(_ position: RESTPosition, of query: SearchQuery?) -> RESTReply<Item>? {
     state.withLock(\.reply).flatMap { reply in
       let isSame =
         reply.query == query && reply.position.start == position.start
@@ -524,14 +527,14 @@ private final class RESTMemory<Item: Record>: Sendable {
     }
   }
 
-  func lose(_ start: RESTPosition.Start, of query: Query?) {
+  func lose(_ start: RESTPosition.Start, of query: SearchQuery?) {
     state.withLock { state in
       state.lost.append(Start(start: start, query: query?.text))
       if state.lost.count > Self.maxLost { state.lost.removeFirst() }
     }
   }
 
-  func isLost(_ start: RESTPosition.Start, of query: Query?) -> Bool {
+  func isLost(_ start: RESTPosition.Start, of query: SearchQuery?) -> Bool {
     state.withLock { $0.lost.contains(Start(start: start, query: query?.text)) }
   }
 }
@@ -558,5 +561,27 @@ extension SourceError {
       false
     default: true
     }
+  }
+}
+
+extension String {
+  /// True if two addresses of a list lead to one page.
+  ///
+  /// They have the same path, and each parameter that both have has the same values: services name their last page with
+  /// other parameters, or in another order, than those that they were asked with.
+  fileprivate func isSamePage(as other: String) -> Bool {
+    func parts(_ address: String) -> (path: Substring, query: [Substring: [Substring]]) {
+      let halves = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+      let items = (halves.count > 1 ? halves[1] : "").split(separator: "&").map {
+        $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      }
+      return (
+        halves[0], Dictionary(grouping: items, by: { $0[0] }).mapValues { $0.map { $0.last ?? "" } }
+      )
+    }
+    let (own, others) = (parts(self), parts(other))
+    let common = Set(own.query.keys).intersection(others.query.keys)
+    return own.path == others.path && (!common.isEmpty || self == other)
+      && common.allSatisfy { own.query[$0] == others.query[$0] }
   }
 }

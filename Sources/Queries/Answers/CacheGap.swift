@@ -19,7 +19,7 @@ package struct CacheGap {
 
 extension Plugin {
   /// `nil` if everything is cached, or if lists show no more than the cache either.
-  package func gap(in store: any Store) async throws(SourceError) -> CacheGap? {
+  package func gap(in store: any SourceStore) async throws(SourceError) -> CacheGap? {
     let coverage = try await store.coverage(of: name)
     let isGap =
       policy.readOrder == .localFirst ? coverage.cached == 0 : !coverage.isComplete
@@ -46,7 +46,7 @@ extension Plugin {
   ///
   /// Returns the reason that records may still be missing.
   package func complete(
-    in environment: PluginEnvironment, _ store: any Store, _ context: CommandContext
+    in environment: PluginEnvironment, _ store: any SourceStore, _ context: CommandContext
   ) async -> CommandError? {
     do {
       if changes == nil {

@@ -6,7 +6,7 @@ package struct ListingOutcome: Sendable {
   package private(set) var total: Int?
   /// The number of records on the pages before, if known.
   package var earlier: Int?
-  package private(set) var next: Cursor?
+  package private(set) var next: PageCursor?
   /// True if records are missing, or a search ends before it has found any.
   package var isPartial: Bool { isIncomplete || foundNothingYet }
   package var continuation = ContinuationHint.cursor
@@ -107,6 +107,11 @@ package struct ListingOutcome: Sendable {
 
   /// The origin of the first page; `nil` without an answer.
   var origin: Provenance.Origin? { provenances.first?.origin }
+
+  /// True if cached records answer because the service was not asked, or has failed.
+  func isOfCacheAlone(_ policy: CachePolicy) -> Bool {
+    provenances.contains { $0.origin == .cached && ($0.reason != nil || !policy.mayAskService) }
+  }
 
   package mutating func add<Item>(_ page: Page<Item>, showing shown: Int) {
     count += shown
@@ -234,7 +239,7 @@ package struct ListingOutcome: Sendable {
       warnings: allRemarks.map { SourceWarning(source, $0.warning) })
   }
 
-  package func report(to diagnostics: Diagnostics, query: Query? = nil) {
+  package func report(to diagnostics: Diagnostics, query: SearchQuery? = nil) {
     if count == 0, !isPartial, restart == nil {
       diagnostics.note(
         query.map { "No \(source) match \"\($0.text.fitted(to: 80))\"\(suggestion.didYouMean)" }
@@ -280,7 +285,7 @@ package struct ListingOutcome: Sendable {
     return subject == source ? noun.count(count) : "\(count) \(subject)"
   }
 
-  private func growth(_ query: Query?, _ diagnostics: Diagnostics) -> String? {
+  private func growth(_ query: SearchQuery?, _ diagnostics: Diagnostics) -> String? {
     guard canGrow, hasAnswer, next == nil, !isPartial,
       !provenances.contains(where: { $0.origin == .bundled })
     else { return nil }

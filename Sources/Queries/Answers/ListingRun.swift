@@ -9,7 +9,7 @@ package import AggregatorTerminal
 package struct ListingRun<P: Plugin> {
   private let plugin: P
   private var source: any DataSource<P.Item>
-  private let query: Query?
+  private let query: SearchQuery?
   private let bounds: ListingBounds
 
   /// The records to show, and their order; `nil` for those of the source.
@@ -43,7 +43,7 @@ package struct ListingRun<P: Plugin> {
   private var isOver = false
 
   package init(
-    _ source: any DataSource<P.Item>, of plugin: P, matching query: Query? = nil,
+    _ source: any DataSource<P.Item>, of plugin: P, matching query: SearchQuery? = nil,
     _ bounds: ListingBounds, _ outcome: ListingOutcome
   ) {
     self.plugin = plugin

@@ -8,7 +8,7 @@ package struct SearchOfSources: Sendable {
 
   package static let defaultLimit = 5
 
-  package let query: Query
+  package let query: SearchQuery
   /// The most records of a source, 1 or more.
   package let limit: Int
   package let time: Duration
@@ -19,7 +19,7 @@ package struct SearchOfSources: Sendable {
   package var selection: SelectionText?
 
   package init(
-    _ query: Query, limit: Int, within time: Duration, _ cachePolicy: CachePolicy,
+    _ query: SearchQuery, limit: Int, within time: Duration, _ cachePolicy: CachePolicy,
     chosen: [String]?
   ) {
     self.query = query
@@ -152,7 +152,13 @@ extension Plugin {
     run.chosen = search.chosen
     run.detailsHint = .command("\(name) search \(search.query.text.typed) --details")
     defer { outcome = run.outcome }
-    return try await run.records()
+    let records = try await run.records()
+    if selection == nil, run.outcome.isOfCacheAlone(search.cachePolicy),
+      let store = environment.store, let gap = try await gap(in: store)
+    {
+      run.outcome.add(gap)
+    }
+    return records
   }
 
   /// The name or title of a record: the first field in a row that is not its ID; empty if there is none.
@@ -161,7 +167,7 @@ extension Plugin {
   package var fieldEntries: [FieldEntry] { fields.map { FieldEntry($0) } }
 }
 
-package struct SearchHit: Record {
+package struct SearchHit: SourceRecord {
   package let id: String
 
   package let source: String

@@ -40,7 +40,7 @@ package struct ChangeSummary: Sendable {
 extension Plugin {
   /// Passes the changes since a point to `body`, some at a time; `nil` if nothing is known of that point.
   package func changes(
-    since start: HistoryStart, in store: any Store, atMost limit: Int? = nil,
+    since start: HistoryStart, in store: any SourceStore, atMost limit: Int? = nil,
     _ body: ([ChangeEntry]) throws -> Void
   ) async throws -> ChangeSummary? {
     let recordStore = recordStore(in: store)

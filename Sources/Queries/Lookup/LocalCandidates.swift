@@ -5,7 +5,7 @@ package import AggregatorKit
 /// Records that cannot be read are left out: no command depends on them.
 struct LocalCandidates<P: Plugin>: Sendable {
   let plugin: P
-  let store: (any Store)?
+  let store: (any SourceStore)?
   /// Read once: it takes as long as a search.
   private let status: StoreStatus?
 
@@ -16,7 +16,7 @@ struct LocalCandidates<P: Plugin>: Sendable {
   }
 
   /// The first records of each tier that match, at most `limit` of each.
-  func records(matching query: Query, limit: Int) async -> [P.Item] {
+  func records(matching query: SearchQuery, limit: Int) async -> [P.Item] {
     let request = PageRequest(matching: query, limit: limit)
     var records: [P.Item] = []
     if let store { records = await page(request, of: plugin.recordStore(in: store).records) }
@@ -59,7 +59,7 @@ struct LocalCandidates<P: Plugin>: Sendable {
     if letters.count > 2, isQuickToScan { pieces.append(letters[..<2]) }
     for letters in pieces {
       let piece = String(String.UnicodeScalarView(letters))
-      guard let query = try? Query(piece) else { continue }
+      guard let query = try? SearchQuery(piece) else { continue }
       for record in await records(matching: query, limit: Self.recordsPerPiece) {
         for word in fields.searchableText(of: record).text.split(whereSeparator: \.isWhitespace)
         where word.utf8.count >= 3 && seen.insert(String(word)).inserted {
@@ -76,14 +76,16 @@ extension Plugin {
   ///
   /// The index finds records that share three letters with a misspelled word, and, unless there are many, a scan
   /// some with its first two, so that the time depends on the query and hardly on the number of records.
-  package func suggestion(for query: Query, in environment: PluginEnvironment) async -> String? {
+  package func suggestion(for query: SearchQuery, in environment: PluginEnvironment) async
+    -> String?
+  {
     let typed = query.words
     guard typed.count <= 6 else { return nil }
     let records = await LocalCandidates(of: self, in: environment)
     let fields = fields.filter(\.isSearchable)
     var words: [String] = []
     for word in typed {
-      if let known = try? Query(word.text),
+      if let known = try? SearchQuery(word.text),
         await !records.records(matching: known, limit: 1).isEmpty
       {
         words.append(word.text)
@@ -93,7 +95,8 @@ extension Plugin {
         return nil
       }
     }
-    guard words != typed.map(\.text), let suggested = try? Query(words.joined(separator: " ")),
+    guard words != typed.map(\.text),
+      let suggested = try? SearchQuery(words.joined(separator: " ")),
       await !records.records(matching: suggested, limit: 1).isEmpty
     else { return nil }
     return suggested.text

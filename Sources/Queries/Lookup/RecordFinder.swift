@@ -173,7 +173,7 @@ package struct RecordFinder<P: Plugin> {
   private typealias Matches = (best: [P.Item], others: [P.Item])
 
   private func localMatches(_ text: String) async -> Matches {
-    let query = try? Query(text)
+    let query = try? SearchQuery(text)
     let local = await LocalCandidates(of: plugin, in: environment)
     let records =
       if let query { await local.records(matching: query, limit: 20) } else { [P.Item]() }
@@ -202,7 +202,7 @@ package struct RecordFinder<P: Plugin> {
     of text: String, among records: [P.Item], and beginnings: [P.Item] = []
   ) -> Matches {
     var ranked: [SearchRank: [P.Item]] = [:]
-    if let query = try? Query(text) {
+    if let query = try? SearchQuery(text) {
       let search = RankedSearch(query, for: P.Item.self)
       let fields = plugin.fields.filter(\.isSearchable)
       ranked = Dictionary(grouping: records) {
@@ -230,7 +230,7 @@ package struct RecordFinder<P: Plugin> {
   /// search, or it finds none.
   private func searchMatches(_ text: String) async throws(SourceError) -> Matches? {
     guard plugin.policy.localSearchBound == nil, plugin.policy.readOrder != .localFirst,
-      let query = try? Query(text)
+      let query = try? SearchQuery(text)
     else { return nil }
     let page = try await source.page(PageRequest(matching: query, limit: 20))
     let found = matches(of: text, among: page.records)
@@ -299,7 +299,7 @@ extension Plugin {
   }
 
   /// True if a record is cached, deleted or bundled.
-  package func isKnown(_ id: Item.ID, in store: any Store) async throws(SourceError) -> Bool {
+  package func isKnown(_ id: Item.ID, in store: any SourceStore) async throws(SourceError) -> Bool {
     let isCached = try await store.record(id.description, of: name) != nil
     if isCached { return true }
     let isDeleted = try await !recordStore(in: store).deleted(among: [id]).isEmpty
@@ -310,7 +310,7 @@ extension Plugin {
 
 extension Sequence {
   /// The name of a record: its first shown text other than its ID; `nil` if there is none.
-  package func name<Item: Record>(of item: Item) -> String? where Element == Field<Item> {
+  package func name<Item: SourceRecord>(of item: Item) -> String? where Element == Field<Item> {
     let id = item.id.description
     for field in self where field.isShown {
       if case .string(let text) = field[item], text != id, !text.isEmpty { return text }

@@ -43,9 +43,9 @@ package struct Invocation: Sendable {
     return argument
   }
 
-  package func query(example: String) throws(CommandError) -> Query {
+  package func query(example: String) throws(CommandError) -> SearchQuery {
     guard !arguments.isEmpty else { throw .missingArgument("QUERY", hint: .command(example)) }
-    return try CommandError.wrapping(try Query(arguments.joined(separator: " ")))
+    return try CommandError.wrapping(try SearchQuery(arguments.joined(separator: " ")))
   }
 
   /// True if a person says yes, or `--yes` was given.

@@ -3,7 +3,7 @@ package import AggregatorTerminal
 
 /// The part of a list that a run reads.
 package struct ListingBounds {
-  package var cursor: Cursor?
+  package var cursor: PageCursor?
 
   package let bound: PaginationBound
   package let pageSize: Int
@@ -21,7 +21,7 @@ package struct ListingBounds {
       cursor: nil, bound: PaginationBound(), pageSize: pageSize, isCapped: false)
   }
 
-  package static func page(of limit: Int, after cursor: Cursor? = nil) -> ListingBounds {
+  package static func page(of limit: Int, after cursor: PageCursor? = nil) -> ListingBounds {
     ListingBounds(
       cursor: cursor, bound: PaginationBound(pages: 1), pageSize: limit, isCapped: false)
   }
@@ -39,7 +39,7 @@ extension ListingBounds {
     isLocal: Bool = false, standardLimit: Int = standardLimit
   ) throws(CommandError) {
     cursor = try invocation.text(.cursor).map { text throws(CommandError) in
-      guard let cursor = Cursor(text) else { throw CommandError(SourceError.damaged(text)) }
+      guard let cursor = PageCursor(text) else { throw CommandError(SourceError.damaged(text)) }
       return cursor
     }
     if cursor != nil, invocation.has(.all),

@@ -69,9 +69,9 @@ package struct OutputOptions {
     return options
   }
 
-  package func listing<Item: Record>(
-    _ verb: String, of source: String?, query: Query? = nil, fields all: [Field<Item>],
-    layout: Layout<Item>
+  package func listing<Item: SourceRecord>(
+    _ verb: String, of source: String?, query: SearchQuery? = nil, fields all: [Field<Item>],
+    layout: RecordLayout<Item>
   ) throws(CommandError) -> Listing<Item> {
     var listing = Listing(
       verb, of: source, query: query?.text, fields: all, layout: layout,
@@ -87,7 +87,7 @@ package struct OutputOptions {
     _ verb: String, _ type: Item.Type, shape: Listing<Item>.Shape = .rows, namesFields: Bool = true
   ) throws(CommandError) -> Listing<Item> {
     var listing = Listing(
-      verb, of: nil, fields: Item.fields, layout: Layout(card: Item.fields.map(\.name)),
+      verb, of: nil, fields: Item.fields, layout: RecordLayout(card: Item.fields.map(\.name)),
       shape: shape, chosen: namesFields ? try choose(from: Item.fields) : nil, isRaw: isRaw)
     listing.hasHeader = hasHeader
     listing.template = namesFields ? template : nil

@@ -63,7 +63,7 @@ package struct RecordingOptions {
 
   /// Fails with code `usage` for both options, `settings` for a relative path in a file.
   package init(
-    _ invocation: Invocation, _ settings: Settings, of program: ProgramName
+    _ invocation: Invocation, _ settings: SourceSettings, of program: ProgramName
   ) throws(CommandError) {
     let (record, replay) = (Self.record(program), Self.replay(program))
     recorded = try Self.path(invocation.text(.record), else: record, settings)
@@ -99,7 +99,7 @@ package struct RecordingOptions {
 
   /// An option or variable may be relative to the working directory, a file may not.
   private static func path(
-    _ option: String?, else setting: Setting, _ settings: Settings
+    _ option: String?, else setting: Setting, _ settings: SourceSettings
   ) throws(CommandError) -> String? {
     if let option { return option }
     if settings.origin(of: setting) == .environment { return settings.text(setting) }

@@ -4,7 +4,7 @@ package import AggregatorKit
 package struct SessionPosition: Hashable, Sendable {
   /// A page that was shown, so that `--back` can show it again.
   package struct Shown: Hashable, Sendable, Codable {
-    package let start: Cursor?
+    package let start: PageCursor?
     /// The number of records requested, 1 or more.
     package let limit: Int
     package let count: Int
@@ -12,7 +12,7 @@ package struct SessionPosition: Hashable, Sendable {
 
   static let maxEarlierPages = 200
 
-  package let query: Query?
+  package let query: SearchQuery?
   /// The names of the fields that were chosen; `nil` for the default ones.
   package let fields: [String]?
   /// The conditions and the order; `nil` for all records in the source's order.
@@ -21,9 +21,9 @@ package struct SessionPosition: Hashable, Sendable {
   package let earlier: [Shown]
   package let latest: Shown
   /// The last request for the latest page: a source that grows at its end continues from here.
-  package let request: Cursor?
+  package let request: PageCursor?
   /// The cursor of the next page; `nil` at the end.
-  package let next: Cursor?
+  package let next: PageCursor?
   package let ids: ShownIDs
 
   /// `nil` at the end, unless the source may have grown since (`goesOnAfterEnd`).
@@ -54,11 +54,11 @@ package struct SessionPosition: Hashable, Sendable {
 }
 
 package struct NextRequest: Hashable, Sendable {
-  package let query: Query?
+  package let query: SearchQuery?
   /// The fields to show, and to remember; `nil` for the default ones.
   package var fields: [String]?
   package var selection: SelectionText?
-  package let start: Cursor?
+  package let start: PageCursor?
   /// The limit with which this page, or the one before it, was shown.
   package let limit: Int?
   package let excluded: ShownIDs
@@ -67,7 +67,7 @@ package struct NextRequest: Hashable, Sendable {
   /// The page shown last, if this one comes after it.
   package let latest: SessionPosition.Shown?
   package static func beginning(
-    of query: Query?, fields: [String]? = nil, selection: SelectionText? = nil
+    of query: SearchQuery?, fields: [String]? = nil, selection: SelectionText? = nil
   ) -> NextRequest {
     NextRequest(
       query: query, fields: fields, selection: selection, start: nil, limit: nil,
@@ -97,21 +97,21 @@ package struct NextRequest: Hashable, Sendable {
 
 /// A page as it was shown, which may have taken several requests.
 package struct ShownRecords: Hashable, Sendable {
-  package let start: Cursor?
+  package let start: PageCursor?
   /// The cursor of the last request for the page.
-  package private(set) var request: Cursor?
-  package private(set) var next: Cursor?
+  package private(set) var request: PageCursor?
+  package private(set) var next: PageCursor?
   package private(set) var ids = ShownIDs()
 
   package private(set) var count = 0
 
-  package init(from start: Cursor?) {
+  package init(from start: PageCursor?) {
     self.start = start
     request = start
     next = start
   }
 
-  package mutating func add<Item: Record>(_ step: PaginationStep<Item>) {
+  package mutating func add<Item: SourceRecord>(_ step: PaginationStep<Item>) {
     request = next
     next = step.end?.isWithoutProgress == true ? nil : step.page.next
     ids.add(step.items)
@@ -126,7 +126,7 @@ package struct ShownRecords: Hashable, Sendable {
 
   /// Adds a step of the stored copy, whose cursors no other source opens: the page keeps its own, and
   /// excluding the records shown continues from here in both.
-  package mutating func addCopy<Item: Record>(_ step: PaginationStep<Item>) {
+  package mutating func addCopy<Item: SourceRecord>(_ step: PaginationStep<Item>) {
     let isLast = step.end.map { $0 != .itemLimit } ?? false
     next = isLast || step.page.next == nil ? nil : start
     ids.add(step.items)
@@ -148,7 +148,7 @@ package struct ShownIDs: Hashable, Sendable {
   /// True if older IDs may have been dropped.
   package var isTruncated: Bool { digests.count == Self.maxCount }
 
-  package mutating func add(_ records: [some Record]) {
+  package mutating func add(_ records: [some SourceRecord]) {
     for record in records { all.append(Self.digest(of: record.id)) }
     if all.count > 2 * Self.maxCount { all.removeFirst(all.count - Self.maxCount) }
   }

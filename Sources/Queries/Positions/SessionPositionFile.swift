@@ -91,8 +91,8 @@ extension SessionPosition {
     let query: String?
     let fields: [String]?
     let selection: SelectionText?
-    let next: Cursor?
-    let request: Cursor?
+    let next: PageCursor?
+    let request: PageCursor?
     let latest: Shown
     let earlier: [Shown]
     /// The digests, 8 bytes each, big-endian.
@@ -120,9 +120,9 @@ extension SessionPosition {
       }),
       stored.ids.count % 8 == 0, stored.ids.count <= 8 * ShownIDs.maxCount
     else { throw .damaged }
-    var query: Query?
+    var query: SearchQuery?
     if let text = stored.query {
-      guard let parsed = try? Query(text), parsed.text == text else { throw .damaged }
+      guard let parsed = try? SearchQuery(text), parsed.text == text else { throw .damaged }
       query = parsed
     }
     let ids = Array(stored.ids)

@@ -6,18 +6,18 @@ import DeclaredSource
 
 extension CommandContext {
   /// The location of the store; `nil` if there is no directory for its file, `settings` if it is invalid.
-  package func storeLocation(_ settings: Settings) throws(CommandError) -> StoreLocation? {
+  package func storeLocation(_ settings: SourceSettings) throws(CommandError) -> StoreLocation? {
     if let chosen = try chosenLocation(settings) { return chosen }
     return try directories(settings).storePath.map(StoreLocation.file)
   }
 
   /// The location in the settings; `nil` for the default, `settings` if it is invalid.
-  package func chosenLocation(_ settings: Settings) throws(CommandError) -> StoreLocation? {
+  package func chosenLocation(_ settings: SourceSettings) throws(CommandError) -> StoreLocation? {
     try CommandError.wrapping(try StoreLocation(chosenBy: settings, of: catalog.name))
   }
 
   /// The store of this run, opened on first use; `nil` if there is no directory for its file.
-  package func store(_ settings: Settings) throws(CommandError) -> (any Store)? {
+  package func store(_ settings: SourceSettings) throws(CommandError) -> (any SourceStore)? {
     guard let location = try storeLocation(settings) else { return nil }
     let history = try CommandError.wrapping(
       try settings.history(Directories.history(of: catalog.name)))
@@ -60,7 +60,9 @@ extension CommandContext {
     }
   }
 
-  private func scoped(_ store: some ScopeKeepingStore, _ settings: Settings) -> any Store {
+  private func scoped(_ store: some ScopeKeepingStore, _ settings: SourceSettings)
+    -> any SourceStore
+  {
     ScopedStore(store) { [plugins = catalog.plugins] name in
       guard let plugin = plugins.first(where: { $0.name == name }) else { return nil }
       guard let declared = plugin as? DeclaredPlugin else {

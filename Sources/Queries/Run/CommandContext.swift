@@ -110,7 +110,7 @@ package struct CommandContext: Sendable {
   }
 
   /// The settings of this run, also those of a source that is being added; prints their warnings.
-  package func settings(knowing others: [Setting] = []) throws(CommandError) -> Settings {
+  package func settings(knowing others: [Setting] = []) throws(CommandError) -> SourceSettings {
     let loaded = try CommandError.wrapping(try loadSettings(knowing: others))
     for warning in loaded.warnings { diagnostics.warning(warning.message) }
     return loaded.settings
@@ -151,11 +151,11 @@ package struct CommandContext: Sendable {
     invocation.has(.verbose) ? Observer(tracing: diagnostics) : .silent
   }
 
-  package func directories(_ settings: Settings) throws(CommandError) -> Directories {
+  package func directories(_ settings: SourceSettings) throws(CommandError) -> Directories {
     try Directories(of: catalog.name, settings, variables: variables)
   }
 
-  package func imageFiles(_ settings: Settings) throws(CommandError) -> ImageDiskCache? {
+  package func imageFiles(_ settings: SourceSettings) throws(CommandError) -> ImageDiskCache? {
     try directories(settings).cache.map { ImageDiskCache(in: "\($0)/images") }
   }
 

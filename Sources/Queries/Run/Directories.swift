@@ -29,7 +29,7 @@ package struct Directories: Hashable, Sendable {
 
   /// - Throws: ``CommandError`` with code `settings` if `AGGREGATOR_HOME` is a relative path.
   package init(
-    of program: ProgramName, _ settings: Settings, variables: [String: String]
+    of program: ProgramName, _ settings: SourceSettings, variables: [String: String]
   ) throws(CommandError) {
     if let home = try CommandError.wrapping(try settings.directory(Self.home(of: program))) {
       (data, state, cache) = (home, home, "\(home)/cache")
@@ -49,7 +49,7 @@ package struct Directories: Hashable, Sendable {
 extension PluginEnvironment {
   private static let remedy = Hint.home("set HOME, XDG_DATA_HOME or")
 
-  package func requiredStore() throws(CommandError) -> any Store {
+  package func requiredStore() throws(CommandError) -> any SourceStore {
     guard let store else {
       throw CommandError(.io, "no directory for the store", hint: Self.remedy)
     }

@@ -1,4 +1,5 @@
 package import AggregatorKit
+package import AggregatorTerminal
 
 /// The verbs of every source.
 package enum StandardVerb: String, CaseIterable {

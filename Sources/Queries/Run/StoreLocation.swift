@@ -82,7 +82,7 @@ package enum StoreLocation: Hashable, Sendable {
   }
 
   /// The location that the settings choose; `nil` for the default, `invalidSettings` for another text.
-  package init?(chosenBy settings: Settings, of program: ProgramName) throws(SourceError) {
+  package init?(chosenBy settings: SourceSettings, of program: ProgramName) throws(SourceError) {
     let setting = Self.setting(of: program)
     guard let text = settings.secret(setting)?.reveal(\.self) else { return nil }
     let location: StoreLocation
@@ -93,7 +93,7 @@ package enum StoreLocation: Hashable, Sendable {
   }
 
   /// This with the password of the settings, if it has none.
-  package func completed(by settings: Settings, of program: ProgramName) -> StoreLocation {
+  package func completed(by settings: SourceSettings, of program: ProgramName) -> StoreLocation {
     guard case .postgres(var address) = self, !address.hasPassword else { return self }
     address.password = settings.secret(Self.password(of: program))
     return .postgres(address)
@@ -110,7 +110,7 @@ extension StoreLocation: CustomStringConvertible {
   }
 }
 
-extension Settings {
+extension SourceSettings {
   /// A setting's value for people: without secrets, and without the password of a store.
   package func visible(_ setting: Setting) -> String {
     guard setting.form == .store,
@@ -132,7 +132,7 @@ package enum SQLAddress {
 
   /// The address in the settings; `nil` for that of the store, `invalidSettings` for another text.
   static func chosen(
-    by settings: Settings, of program: ProgramName
+    by settings: SourceSettings, of program: ProgramName
   ) throws(SourceError) -> PostgresAddress? {
     let setting = setting(of: program)
     guard let text = settings.secret(setting)?.reveal(\.self) else { return nil }

@@ -2,7 +2,7 @@ package import AggregatorKit
 package import AggregatorTerminal
 
 /// A row of the result of a query.
-package struct SQLRow: Record {
+package struct SQLRow: SourceRecord {
   /// A constant that equals no value, so that a table treats no column as the IDs.
   package var id: String { "\u{0}" }
 
@@ -38,7 +38,7 @@ extension Listing where Item == SQLRow {
   ) {
     let fields = SQLRow.fields(columns, like: rows)
     self.init(
-      "sql", of: nil, query: text, fields: fields, layout: Layout(card: fields.map(\.name)),
+      "sql", of: nil, query: text, fields: fields, layout: RecordLayout(card: fields.map(\.name)),
       isRaw: isRaw)
     matched = nil
     prefersCards = true

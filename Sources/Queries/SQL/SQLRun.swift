@@ -70,7 +70,7 @@ extension PluginEnvironment {
   }
 }
 
-extension Store {
+extension SourceStore {
   /// Puts records away that must not be shown; a query reads the store itself.
   package func prepare(_ views: [SQLView], for query: String) async throws(SourceError) {
     let query = query.lowercased()

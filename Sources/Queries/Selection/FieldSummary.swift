@@ -94,7 +94,7 @@ package struct SummaryRows: Sendable {
     listing.source = source
     listing.query = query
     listing.fields = fields
-    listing.layout = Layout(card: fields.map(\.name))
+    listing.layout = RecordLayout(card: fields.map(\.name))
     return listing
   }
 

@@ -7,9 +7,9 @@ import Synchronization
 ///
 /// All of them are read for the first page. A cursor is valid only for the same records: cached or bundled
 /// ones, with the same query, conditions and order.
-package struct SelectedSource<Item: Record>: DataSource {
+package struct SelectedSource<Item: SourceRecord>: DataSource {
   private struct Loaded {
-    let query: Query?
+    let query: SearchQuery?
     /// The selected records, all of them.
     var page: Page<Item>
   }
@@ -73,7 +73,7 @@ package struct SelectedSource<Item: Record>: DataSource {
     try await base.item(id, cachePolicy: cachePolicy)
   }
 
-  private func all(matching query: Query?) async throws(SourceError) -> Page<Item> {
+  private func all(matching query: SearchQuery?) async throws(SourceError) -> Page<Item> {
     if let known = loaded.value.withLock({ $0 }), known.query == query { return known.page }
     var all: Page<Item>?
     var unfetched = 0
@@ -120,7 +120,7 @@ package struct SelectedSource<Item: Record>: DataSource {
 }
 
 /// The records of a source on this machine.
-package struct LocalRecords<Item: Record>: Sendable {
+package struct LocalRecords<Item: SourceRecord>: Sendable {
   package let source: any DataSource<Item>
 
   /// False if the store has no records, so that the source has bundled ones.

@@ -56,7 +56,7 @@ package struct SelectionText: Hashable, Codable, Sendable {
 }
 
 /// The records that a listing shows, and their order.
-package struct Selection<Item: Record>: Sendable {
+package struct Selection<Item: SourceRecord>: Sendable {
   package let text: SelectionText
   package let order: RecordOrder<Item>?
 

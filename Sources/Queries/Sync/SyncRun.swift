@@ -12,7 +12,7 @@ package struct SyncLock {
   /// The lock of a source; without a state directory there is none, and a store that machines share divides
   /// the work itself.
   package init(
-    of name: String, _ settings: Settings, _ context: CommandContext, isNeeded: Bool = true
+    of name: String, _ settings: SourceSettings, _ context: CommandContext, isNeeded: Bool = true
   ) throws(CommandError) {
     self.name = name
     let state = isNeeded ? try context.directories(settings).state : nil

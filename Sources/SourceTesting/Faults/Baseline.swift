@@ -1,7 +1,7 @@
 import AggregatorKit
 
 /// The responses of a service without faults: all records that may appear in a scenario.
-struct Baseline<Item: Record>: Sendable {
+struct Baseline<Item: SourceRecord>: Sendable {
   static var size: Int { 10 }
 
   /// The limit for reading the list, far beyond that of a scenario.
@@ -21,7 +21,7 @@ struct Baseline<Item: Record>: Sendable {
 
   /// `query` is `nil` if the service has no search; throws errors of the service.
   init(
-    _ remote: any DataSource<Item>, bundle: any DataSource<Item>, query: Query?, size: Int
+    _ remote: any DataSource<Item>, bundle: any DataSource<Item>, query: SearchQuery?, size: Int
   ) async throws(SourceError) {
     var bundled: Set<Item> = []
     do throws(SourceError) {

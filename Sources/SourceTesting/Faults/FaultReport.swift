@@ -51,7 +51,7 @@ public struct FaultReport: Sendable {
   ) async throws(SourceError) {
     let scenarioEnvironment = try ScenarioEnvironment(over: environment, for: plugin)
     let remote = try plugin.wholeRemote(in: scenarioEnvironment.environment)
-    let query = plugin.policy.localSearchBound == nil ? try Query(plugin.example.query) : nil
+    let query = plugin.policy.localSearchBound == nil ? try SearchQuery(plugin.example.query) : nil
     CrashNote.install()
     source = plugin.name
     let laws = ScenarioLaws(plugin: plugin, environment: environment, allIDs: ids, maxWait: maxWait)

@@ -67,7 +67,7 @@ struct ScenarioRun<Source: Plugin> {
   private mutating func exerciseChain() async {
     if let deleted { await expectDeleted(deleted) }
     if let id = (baseline.item ?? baseline.list.last)?.id { await item(id) }
-    if let query = try? Query(plugin.example.query) {
+    if let query = try? SearchQuery(plugin.example.query) {
       _ = await page(
         PageRequest(matching: query, limit: Baseline<Item>.size), "search \"\(query)\"")
     }

@@ -18,7 +18,9 @@ private struct OneState: LawCheck {
   /// The times of the second pass, in seconds: all pages fresh, the first one stale, all stale.
   private static let times = [400.0, 1250, 1700]
 
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     if subject.repeatsRecords { return law.notApplicable("the service repeats records") }
     let size = try await subject.source.page(PageRequest(limit: 7)).records.count
     // Not a whole page.
@@ -60,7 +62,7 @@ private struct OneState: LawCheck {
     }
   }
 
-  private func collectPages<Item: Record>(
+  private func collectPages<Item: SourceRecord>(
     of subject: LawSubject<Item>, from start: PageRequest, inserting inserted: Int, at time: Double
   ) async throws(SourceError) -> CollectedListing<Item> {
     let home = URL.temporaryDirectory.appending(path: "law-\(UUID())")
@@ -97,7 +99,7 @@ extension CollectedListing {
 }
 
 /// A source whose first records appear when it changes.
-private final class ChangingSource<Item: Record>: DataSource {
+private final class ChangingSource<Item: SourceRecord>: DataSource {
   private let base: any DataSource<Item>
   private let inserted: Int
   private let state = Mutex((hasChanged: false, origins: Set<Provenance.Origin>()))

@@ -24,7 +24,9 @@ extension Law {
 private struct SkipConsistent: LawCheck {
   private static let sampleSize = 3
 
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     if subject.repeatsRecords {
       return law.notApplicable("the service repeats records, so positions are estimates")
     }
@@ -70,7 +72,7 @@ extension LawContext {
         + (expected.first.map { "\"\($0.id)\" and the following records" } ?? "the end"), at: call)
   }
 
-  fileprivate mutating func expect<Item: Record>(
+  fileprivate mutating func expect<Item: SourceRecord>(
     _ page: Page<Item>, again request: PageRequest, of source: any DataSource<Item>,
     _ occasion: String
   ) async throws(SourceError) {
@@ -90,8 +92,8 @@ extension LawContext {
   }
 
   /// Expects `invalidCursor`; throws a failure of the service, which says nothing about the cursor.
-  mutating func expectInvalid<Item: Record>(
-    _ cursor: Cursor, _ label: String, in request: PageRequest, of source: any DataSource<Item>
+  mutating func expectInvalid<Item: SourceRecord>(
+    _ cursor: PageCursor, _ label: String, in request: PageRequest, of source: any DataSource<Item>
   ) async throws(SourceError) {
     let request = request.after(cursor)
     let found: String
@@ -110,14 +112,16 @@ extension LawContext {
 }
 
 private struct CursorLasts: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     if subject.spendsTokens { return law.notApplicable(LawContext.spentTokens) }
     var wasFollowed = false
     for query in [nil, subject.search == .none ? nil : subject.query] {
       let start = PageRequest(matching: query, limit: 2)
       guard let next = try await subject.source.page(start).next else { continue }
       wasFollowed = true
-      guard let stored = Cursor(next.description), stored == next else {
+      guard let stored = PageCursor(next.description), stored == next else {
         law.violation("the cursor \"\(next)\" cannot be read again from its text", at: start.text)
         continue
       }
@@ -133,7 +137,9 @@ private struct CursorLasts: LawCheck {
 }
 
 private struct CursorForeign: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     let list = PageRequest(limit: 1)
     let next = try await subject.source.page(list).next
     let foreign = try CursorSeal("another source", for: nil).close(7)
@@ -148,7 +154,7 @@ private struct CursorForeign: LawCheck {
       try await law.expectInvalid(next, "the list's cursor", in: search, of: subject.source)
     }
     guard let found = try await subject.source.page(search).next else { return }
-    let other = PageRequest(matching: try Query("\(query) \(query)"), limit: 1)
+    let other = PageRequest(matching: try SearchQuery("\(query) \(query)"), limit: 1)
     for request in [list, other] {
       try await law.expectInvalid(
         found, "the cursor of \(search.text)", in: request, of: subject.source)
@@ -156,20 +162,22 @@ private struct CursorForeign: LawCheck {
   }
 }
 
-extension Cursor {
+extension PageCursor {
   /// This sealed token with the prefixes that a chain adds to `other`.
-  fileprivate func wrapped(as other: Cursor) -> Cursor? {
+  fileprivate func wrapped(as other: PageCursor) -> PageCursor? {
     let words = other.description.split(separator: ".").dropLast(2)
-    return words.isEmpty ? nil : Cursor(joining: words.map(String.init) + [description])
+    return words.isEmpty ? nil : PageCursor(joining: words.map(String.init) + [description])
   }
 }
 
 private struct CursorDamaged: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     let request = PageRequest(limit: 1)
     let next = try await subject.source.page(request).next
     let tokens = ["x", "c.", "cMQ.000000000"] + (next?.description.damaged ?? [])
-    for cursor in tokens.compactMap({ Cursor($0) }) where cursor != next {
+    for cursor in tokens.compactMap({ PageCursor($0) }) where cursor != next {
       try await law.expectInvalid(
         cursor, "the damaged cursor \"\(cursor)\"", in: request, of: subject.source)
     }

@@ -55,7 +55,7 @@ extension LawSubject {
 
   private init(_ name: String, source: any DataSource<Item>, from plugin: some Plugin<Item>) {
     self.init(
-      name, source: source, fields: plugin.fields, query: try? Query(plugin.example.query))
+      name, source: source, fields: plugin.fields, query: try? SearchQuery(plugin.example.query))
     sample = plugin.bundled
     let largest = plugin.policy.largestPage
     sizes = sizes.filter { $0 < largest } + [largest]

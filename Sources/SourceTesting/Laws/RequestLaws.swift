@@ -17,7 +17,9 @@ extension Law {
 }
 
 private struct Cancellation: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     let request = PageRequest(limit: 1)
     let page: @Sendable () async throws(SourceError) -> String = { () async throws(SourceError) in
       "a page of \(try await subject.source.page(request).records.count.of("record"))"
@@ -53,7 +55,7 @@ private struct Cancellation: LawCheck {
   /// none.
   private func cancelledWithin(
     _ call: @escaping @Sendable () async throws(SourceError) -> String,
-    of subject: LawSubject<some Record>
+    of subject: LawSubject<some SourceRecord>
   ) async -> Result<String, SourceError>? {
     let cancel = Mutex<(@Sendable () -> Void)?>(nil)
     let wasCancelled = Atomic(false)
@@ -95,7 +97,9 @@ extension LawContext {
 }
 
 private struct OneRequest: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     guard subject.isRemote, subject.requestCounter != nil else {
       return law.notApplicable("requests are counted for remotes only")
     }
@@ -111,7 +115,9 @@ private struct OneRequest: LawCheck {
 }
 
 private struct NoSecret: LawCheck {
-  func run(on subject: LawSubject<some Record>, _ law: inout LawContext) async throws(SourceError) {
+  func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
+    async throws(SourceError)
+  {
     let scanner = SecretScanner(subject.secrets)
     guard !scanner.isEmpty else {
       return law.notApplicable("there are no secrets of 8 or more characters")
@@ -145,7 +151,7 @@ extension LawSubject {
     let next = (try? page.get())?.next
     var requests = [(first.text, first)]
     if let next { requests.append(("\(first.text), page 2", first.after(next))) }
-    if let damaged = Cursor("damaged") {
+    if let damaged = PageCursor("damaged") {
       requests.append(("\(first.text), with a damaged cursor", first.after(damaged)))
     }
     if search != .none, let query {

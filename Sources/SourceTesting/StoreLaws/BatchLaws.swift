@@ -40,7 +40,7 @@ extension StoreLaw {
   ) { trial, store, source throws(SourceError) in
     let update = CheckpointUpdate("at", from: nil, to: "1")
     let page = PageMetadata(
-      next: Cursor("next"), total: 7, endpoint: "https://law.example/list",
+      next: PageCursor("next"), total: 7, endpoint: "https://law.example/list",
       unreadable: UnreadableRows(count: 2, firstReason: "no id"), generation: "g")
     _ = try await store.save(
       StoreBatch([StoreEntry("a"), StoreEntry("b", 2)], page: ("page", page), update: update),
@@ -205,7 +205,7 @@ extension StoreLaw {
   }
 }
 
-extension Store {
+extension SourceStore {
   func shared(_ key: String) async throws(SourceError) -> String? {
     let found = Watched<String?>(nil)
     try await change(key) { text in

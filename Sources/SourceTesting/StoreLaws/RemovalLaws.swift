@@ -72,7 +72,7 @@ extension StoreLaw {
     try await store.save(["a", "b", "c", "d"].map { StoreEntry($0) }, of: source)
     let last = try await store.status(of: source).lastPosition
     func step(
-      _ ids: [String], in store: any Store, from: String?, to: String?, at second: Int
+      _ ids: [String], in store: any SourceStore, from: String?, to: String?, at second: Int
     ) async throws(SourceError) -> StoreChanges {
       let reconciliation = Reconciliation(
         begins: from == nil,
@@ -200,7 +200,7 @@ extension StoreLaw {
   }
 }
 
-extension Store {
+extension SourceStore {
   /// A complete pass in one batch, which sees these records.
   func pass(
     _ ids: [String], of source: String, upTo last: Int64 = .max, min: Int = 0, at second: Int = 0

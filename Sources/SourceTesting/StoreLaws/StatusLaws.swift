@@ -153,7 +153,7 @@ extension StoreLaw {
     case returned = "a record that has returned"
     case clearing = "the removal of all records"
 
-    func make(in store: any Store, _ source: String) async throws(SourceError) {
+    func make(in store: any SourceStore, _ source: String) async throws(SourceError) {
       switch self {
       case .newRecord: try await store.save([StoreEntry("a"), StoreEntry("b")], of: source)
       case .changedRecord: try await store.save([StoreEntry("a", 1)], of: source)
@@ -226,7 +226,7 @@ extension StoredHistory {
   }
 }
 
-extension Store {
+extension SourceStore {
   /// The changes as text, by slices of `limit`: `a added`, `b from 1`, `c removed`, `d as before`.
   fileprivate func changes(
     of source: String, since start: HistoryStart, by limit: Int

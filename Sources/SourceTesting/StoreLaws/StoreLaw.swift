@@ -3,11 +3,11 @@ public import AggregatorLaws
 import Foundation
 public import Testing
 
-/// A promise of `Store`, and the check for it.
+/// A promise of `SourceStore`, and the check for it.
 public struct StoreLaw: Sendable, CustomStringConvertible {
   /// Checks a store, and a source that is new to it.
   typealias Check =
-    @Sendable (inout StoreTrial, any Store, String) async throws(SourceError) -> Void
+    @Sendable (inout StoreTrial, any SourceStore, String) async throws(SourceError) -> Void
 
   /// The stable identifier: `batch-atomic`.
   public let name: String
@@ -26,7 +26,7 @@ public struct StoreLaw: Sendable, CustomStringConvertible {
   ///
   /// If the store fails, the verdict is `inconclusive`.
   public func check(
-    _ open: @escaping @Sendable () async throws -> any Store
+    _ open: @escaping @Sendable () async throws -> any SourceStore
   ) async -> Verdict {
     await RunningCheck.named("store: \(name)") {
       do throws(SourceError) {
@@ -53,7 +53,7 @@ public struct StoreLaw: Sendable, CustomStringConvertible {
   ]
 }
 
-/// Expects a store to keep the promises of `Store`.
+/// Expects a store to keep the promises of `SourceStore`.
 ///
 /// ```swift
 /// @Test func `keeps the promises of a store`() async {
@@ -71,7 +71,7 @@ public struct StoreLaw: Sendable, CustomStringConvertible {
 @discardableResult
 public func expectStoreLaws(
   _ laws: [StoreLaw] = StoreLaw.all, sourceLocation location: SourceLocation = #_sourceLocation,
-  of open: @escaping @Sendable () async throws -> any Store
+  of open: @escaping @Sendable () async throws -> any SourceStore
 ) async -> [(law: StoreLaw, verdict: Verdict)] {
   CrashNote.install()
   var verdicts: [(law: StoreLaw, verdict: Verdict)] = []
@@ -91,12 +91,12 @@ public func expectStoreLaws(
 
 /// A store on which a law is checked.
 struct StoreTrial: Sendable {
-  private let opening: @Sendable () async throws -> any Store
+  private let opening: @Sendable () async throws -> any SourceStore
 
-  let store: any Store
+  let store: any SourceStore
 
   /// The same contents, opened as by another process.
-  let other: any Store
+  let other: any SourceStore
 
   /// A source that is new to the store.
   let source: String
@@ -104,7 +104,7 @@ struct StoreTrial: Sendable {
   var context: LawContext
 
   init(
-    of law: String, _ open: @escaping @Sendable () async throws -> any Store
+    of law: String, _ open: @escaping @Sendable () async throws -> any SourceStore
   ) async throws(SourceError) {
     opening = open
     store = try await Self.open(open)
@@ -113,11 +113,11 @@ struct StoreTrial: Sendable {
     context = LawContext(of: law, hiding: [])
   }
 
-  func open() async throws(SourceError) -> any Store { try await Self.open(opening) }
+  func open() async throws(SourceError) -> any SourceStore { try await Self.open(opening) }
 
   private static func open(
-    _ open: @Sendable () async throws -> any Store
-  ) async throws(SourceError) -> any Store {
+    _ open: @Sendable () async throws -> any SourceStore
+  ) async throws(SourceError) -> any SourceStore {
     do { return try await open() } catch let error as SourceError { throw error } catch {
       throw SourceError(.storage, "cannot open the store", cause: error)
     }
@@ -169,7 +169,7 @@ struct StoreTrial: Sendable {
   }
 }
 
-struct LawRecord: Record {
+struct LawRecord: SourceRecord {
   let id: String
   var number = 0
 
@@ -202,7 +202,7 @@ extension Date {
   }
 }
 
-extension Store {
+extension SourceStore {
   @discardableResult
   func save(
     _ entries: [StoreEntry], of source: String, page: String? = nil,
@@ -232,7 +232,7 @@ extension Store {
   func ids(
     _ query: String? = nil, of source: String
   ) async throws(SourceError) -> [String] {
-    let words = if let query { try Query(query).words } else { [FoldedText]() }
+    let words = if let query { try SearchQuery(query).words } else { [FoldedText]() }
     return try await all(words, of: source).map(\.id)
   }
 }

@@ -18,7 +18,7 @@ extension StoreLaw {
         : (0...number % 2).map { _ in randomPart(of: folded, using: &generator) }
           .joined(separator: " ")
       // Nothing but punctuation is no query.
-      guard let query = try? Query(query) else { continue }
+      guard let query = try? SearchQuery(query) else { continue }
       let matches = folded.indices.filter { folded[$0].containsAll(query.words) }
       let call = "search \(query.text.debugDescription)"
       let limit = number.isMultiple(of: 10) ? 7 : 100
@@ -60,7 +60,7 @@ extension StoreLaw {
           "%%", "a%c", "a_", "__", "\\\\", "\"\"\"", "or", "d OR",
         ])
     for text in queries.sorted() {
-      guard let query = try? Query(text) else { continue }
+      guard let query = try? SearchQuery(text) else { continue }
       let matches = folded.indices.filter { folded[$0].containsAll(query.words) }
       trial.expect(
         try await store.ids(text, of: source), matches.map(String.init),
@@ -93,7 +93,7 @@ extension StoreLaw {
       entries.append(StoreEntry(id: id, json: record.json) { FoldedText("unchanged") })
     }
     _ = try await store.pass(entries, of: source, at: 1)
-    let search = RankedSearch(try Query("Batman"), for: LawRecord.self)
+    let search = RankedSearch(try SearchQuery("Batman"), for: LawRecord.self)
     let first = try await store.records(of: source, matching: search, after: nil, limit: 1)
     guard first.last != .other else {
       return trial.context.notApplicable("the store does not rank matches")

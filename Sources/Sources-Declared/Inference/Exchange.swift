@@ -96,7 +96,7 @@ func normalized(_ name: some StringProtocol) -> String {
 
 private let maxNameLength = 100
 
-/// The words of a name: `timdexRecordId`, `record_id` and `Record ID` end with `id`.
+/// The words of a name: `timdexRecordId`, `record_id` and `SourceRecord ID` end with `id`.
 package func words(of name: some StringProtocol) -> [String] {
   var words: [String] = []
   var word = ""

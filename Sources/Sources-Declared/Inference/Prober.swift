@@ -57,6 +57,7 @@ package struct Prober: Sendable {
     chooseFields(&proposal, first.rows + (second?.rows ?? []))
     if description != nil { try await proveItem(&proposal, first) }
     try await proveChanges(&proposal, first)
+    try await proveSearch(&proposal, first)
     if isProbing, proposal.isProved, !proposal.hasNoRows {
       do throws(SourceError) { try await probe(&proposal, first) } catch {
         guard error.code != .cancelled else { throw error }
@@ -318,7 +319,13 @@ package struct Prober: Sendable {
       }
     }
     guard !paths.isEmpty else {
-      return proposal.note("id", "–", "no member is different in all rows")
+      let unique = inference.unique.prefix(5).map(\.description)
+      return proposal.note(
+        "id", "–",
+        unique.isEmpty
+          ? "no member is different in all rows"
+          : "no member is named like an ID; different in all rows: \(unique.joined(separator: ", "))"
+      )
     }
     proposal.manifest.id = paths
     let ids = rows.compactMap { try? DeclaredRecord($0, id: paths).id }
@@ -331,7 +338,9 @@ package struct Prober: Sendable {
     if distinct * 2 < rows.count {
       proposal.manifest.id = []
     } else if distinct < rows.count {
-      proposal.warnings.append("\(rows.count - distinct) rows have no ID of their own")
+      let count = rows.count - distinct
+      proposal.warnings.append(
+        "\(count.of("row")) \(count == 1 ? "has no ID of its own" : "have no ID of their own")")
     }
   }
 

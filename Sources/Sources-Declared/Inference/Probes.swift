@@ -64,6 +64,33 @@ extension Prober {
   /// A text that no record has.
   private static let nonsense = "zqxjkvwyq"
 
+  /// Tries the parameter of a search that was given: a service that ignores it would answer every search with the whole list.
+  func proveSearch(_ proposal: inout Proposal, _ first: Sample) async throws(SourceError) {
+    guard case .parameter(let name)? = proposal.manifest.search, !proposal.hasNoRows,
+      proposal.requests > 0
+    else { return }
+    switch try await fetch(
+      proposal.manifest, at: .first, &proposal, setting: (name, Self.nonsense))
+    {
+    case .success(let found) where found.texts == first.texts:
+      proposal.manifest.search = nil
+      proposal.note("search", "–", "the service ignores \(name): it sent the list again")
+      proposal.warnings.append(
+        "the service ignores \(name), so searches look into the records of the list")
+    case .success(let found):
+      proposal.note(
+        "search", name,
+        found.rows.isEmpty
+          ? "no rows for \"\(Self.nonsense)\""
+          : "\(found.rows.count.of("row")) for \"\(Self.nonsense)\", other than the list's")
+    // 404 and the like for what is not found.
+    case .failure(let error) where error.code == .rejected || error.code == .notFound:
+      proposal.note("search", name, "refused for \"\(Self.nonsense)\": \(error.message)")
+    case .failure(let error):
+      proposal.note("search", name, "as told, not tried: \(error.message)")
+    }
+  }
+
   private func probeSearch(
     _ proposal: inout Proposal, _ first: Sample, until end: Int
   ) async throws(SourceError) {

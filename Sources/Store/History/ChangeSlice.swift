@@ -74,7 +74,7 @@ public struct ChangeSlice: Hashable, Sendable {
   }
 }
 
-/// The history that a ``Store`` has of a source.
+/// The history that a ``SourceStore`` has of a source.
 public struct HistoryStatus: Hashable, Sendable {
   /// The date since which changes are known.
   public var start: Date

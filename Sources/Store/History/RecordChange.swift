@@ -2,7 +2,7 @@ public import AggregatorCore
 public import AggregatorFoundation
 
 /// A difference between a record and an earlier state of it.
-public enum RecordChange<Item: Record>: Hashable, Sendable {
+public enum RecordChange<Item: SourceRecord>: Hashable, Sendable {
   /// The service has the record, and did not have it before.
   case added(Item)
   case changed(from: Item, to: Item)
@@ -18,7 +18,7 @@ public enum RecordChange<Item: Record>: Hashable, Sendable {
 }
 
 /// A page of changes.
-public struct RecordChanges<Item: Record>: Sendable {
+public struct RecordChanges<Item: SourceRecord>: Sendable {
   /// The point with which the records are compared.
   public var start: HistoryMark
 
@@ -43,7 +43,7 @@ extension RecordStore {
   ///
   /// Differences are net: a value that has changed back is none. Details that only one of two forms of a
   /// record has, such as those of a single record and of a list, are not a difference; see
-  /// ``Record/merged(over:)``.
+  /// ``SourceRecord/merged(over:)``.
   @concurrent public func changes(
     since start: HistoryStart, after position: Int64 = 0, limit: Int
   ) async throws(SourceError) -> RecordChanges<Item>? {

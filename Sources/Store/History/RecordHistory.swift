@@ -46,7 +46,7 @@ public struct StoredHistory: Hashable, Sendable {
 }
 
 /// What is known of the past of a record.
-public struct RecordHistory<Item: Record>: Sendable {
+public struct RecordHistory<Item: SourceRecord>: Sendable {
   public var firstSeen: Date
 
   /// The date before which changes are no longer known, if it is after the record was first seen; `nil` if all are known.

@@ -119,7 +119,7 @@ struct Cached<Base: DataSource>: Decorator {
     return found
   }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     guard var position = try? CachedPosition(request, in: recordStore.source) else { return nil }
     let upstream = position.upstream(of: request)
     let (skip, overflow) = (position.slice?.skip ?? 0).addingReportingOverflow(count)
@@ -327,7 +327,7 @@ struct Cached<Base: DataSource>: Decorator {
   }
 }
 
-private struct CacheHit<Item: Record> {
+private struct CacheHit<Item: SourceRecord> {
   let page: Page<Item>
   /// The number of records that were requested.
   let size: Int

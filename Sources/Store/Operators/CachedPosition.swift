@@ -17,7 +17,7 @@ struct CachedPosition {
   private static let checksumLength = 3
 
   /// The start of the page; `nil` for the first.
-  var cursor: Cursor?
+  var cursor: PageCursor?
 
   /// `nil` if the position is not from a page, but was predicted.
   var generation: String?
@@ -39,7 +39,7 @@ struct CachedPosition {
     if let skip = match.2.flatMap({ Int($0) }), let size = match.3.flatMap({ Int($0) }), size > 0 {
       slice = Slice(skip: skip, size: size)
     }
-    self.cursor = match.4.flatMap { Cursor(String($0)) }
+    self.cursor = match.4.flatMap { PageCursor(String($0)) }
     guard self.token(for: request.query, in: source) == cursor else { throw .damaged(cursor) }
   }
 
@@ -57,12 +57,12 @@ struct CachedPosition {
   }
 
   /// The cursor; `nil` for the start, and if it would be too long.
-  func token(for query: Query?, in source: String) -> Cursor? {
+  func token(for query: SearchQuery?, in source: String) -> PageCursor? {
     guard let generation else { return cursor }
     guard slice != nil || cursor != nil else { return nil }
     let parts = [slice.map { "-\($0.skip)-\($0.size)" } ?? "", cursor.map { ".\($0)" } ?? ""]
     let checked = [source, query.map { "+\($0.text)" } ?? "-", generation] + parts
     let checksum = checked.joined(separator: "\0").fnv1a.base36(digits: Self.checksumLength)
-    return Cursor("g\(generation)\(checksum)\(parts.joined())")
+    return PageCursor("g\(generation)\(checksum)\(parts.joined())")
   }
 }

@@ -12,7 +12,7 @@ extension RecordStore {
   }
 }
 
-private struct DeletedSource<Item: Record>: DataSource, CustomStringConvertible {
+private struct DeletedSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   let recordStore: RecordStore<Item>
   let bundled: any DataSource<Item>
 
@@ -25,7 +25,7 @@ private struct DeletedSource<Item: Record>: DataSource, CustomStringConvertible 
     // One more than requested shows whether there are more.
     var deletions = try await recordStore.store.deletions(
       of: recordStore.source, after: start, limit: min(request.limit, .max - 1) + 1)
-    var next: Cursor?
+    var next: PageCursor?
     if deletions.count > request.limit {
       deletions.removeLast()
       next = try deletions.last.map { last throws(SourceError) in try seal.close(last.id) }

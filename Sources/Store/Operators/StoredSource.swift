@@ -10,7 +10,7 @@ extension RecordStore {
   public var records: some DataSource<Item> { StoredSource(recordStore: self) }
 }
 
-struct StoredSource<Item: Record>: DataSource, CustomStringConvertible {
+struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   let recordStore: RecordStore<Item>
 
   /// True if this source made the cursor of a request.
@@ -88,7 +88,8 @@ extension Warning {
 }
 
 extension SourceError {
-  package static func nothingCached(of source: String, matching query: Query? = nil) -> SourceError
+  package static func nothingCached(of source: String, matching query: SearchQuery? = nil)
+    -> SourceError
   {
     SourceError(
       .nothingCached,

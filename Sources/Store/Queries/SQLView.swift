@@ -35,7 +35,7 @@ package struct SQLView: Sendable {
   /// another: with two values of 1 MB that takes seconds, with 16 MB half an hour.
   package static let maxValueSize = 1 << 20
 
-  package init<Item: Record>(_ name: String, _ fields: [Field<Item>]) {
+  package init<Item: SourceRecord>(_ name: String, _ fields: [Field<Item>]) {
     source = SourceView(name, fields)
     compute = { column, record in
       guard fields.indices.contains(column), let item = try? JSONText(record)?.read(Item.self)
@@ -45,13 +45,15 @@ package struct SQLView: Sendable {
   }
 
   /// The table of a list in the records of a source with these fields.
-  package init<Item: Record>(_ name: String, _ fields: [Field<Item>], _ table: NestedTable<Item>) {
+  package init<Item: SourceRecord>(
+    _ name: String, _ fields: [Field<Item>], _ table: NestedTable<Item>
+  ) {
     source = SourceView(name, fields, table)
     compute = table.compute
   }
 
   /// The tables of a source and of its lists.
-  package static func all<Item: Record>(
+  package static func all<Item: SourceRecord>(
     of source: String, _ fields: [Field<Item>], _ tables: [NestedTable<Item>]
   ) -> [SQLView] {
     [SQLView(source, fields)] + tables.map { SQLView(source, fields, $0) }

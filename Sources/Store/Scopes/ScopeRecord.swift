@@ -99,7 +99,7 @@ struct ScopeRecord: Sendable {
 
   /// Changes a checkpoint that all processes share, and returns it.
   ///
-  /// Unlike ``Store/change(_:timed:)`` it creates no file if there is nothing to change.
+  /// Unlike ``SourceStore/change(_:timed:)`` it creates no file if there is nothing to change.
   private func change(
     _ owner: String, _ body: (String?) -> String?
   ) async throws(SourceError) -> String? {

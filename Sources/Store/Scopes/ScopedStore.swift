@@ -2,7 +2,7 @@ package import AggregatorCore
 package import AggregatorFoundation
 
 /// A store that can keep what it has of a source under another name.
-package protocol ScopeKeepingStore: Store {
+package protocol ScopeKeepingStore: SourceStore {
   /// Renames in one transaction: first the source to `kept`, then `other` to the source.
   ///
   /// Does not rename if nothing has the old name, or if something has the new one already.
@@ -17,7 +17,7 @@ package protocol ScopeKeepingStore: Store {
 /// were stored of it before; nothing is ever erased. Whose records a secret reads is not known before a page is fetched:
 /// until then a secret that the store has never seen shows the last scope. It is adopted if that page has a record of
 /// this scope, unchanged; otherwise another scope begins.
-package struct ScopedStore: Store {
+package struct ScopedStore: SourceStore {
   package let base: any ScopeKeepingStore
 
   private let choices: ScopeChoices

@@ -37,7 +37,7 @@ extension RecordStore {
   func isOfUnknownSecret() async -> Bool { await store.warningOfUnknownSecret(source) != nil }
 }
 
-extension Store {
+extension SourceStore {
   /// A warning that the records of a source may be those of another account; `nil` if they are not.
   package func warningOfUnknownSecret(_ source: String) async -> Warning? {
     guard await capabilities.scopes?.isOfUnknownSecret(source) ?? false else { return nil }

@@ -53,7 +53,7 @@ public struct NestedTable<Item>: Sendable {
   }
 }
 
-extension NestedTable where Item: Record {
+extension NestedTable where Item: SourceRecord {
   /// The rows of a record with these fields.
   package func rows(of item: Item, _ fields: [Field<Item>]) -> [NestedRow] {
     let id = fields.first { $0.name == "id" }?[item] ?? .string(item.id.description)
@@ -62,7 +62,7 @@ extension NestedTable where Item: Record {
 }
 
 /// A row of a ``NestedTable``.
-package struct NestedRow: Record {
+package struct NestedRow: SourceRecord {
   /// A constant that equals no value, so that a table treats no column as the IDs.
   package var id: String { "\u{0}" }
 
@@ -77,7 +77,7 @@ extension FieldKind {
 }
 
 /// A record whose stored JSON has the row that a service sent as a member.
-package protocol RowRecord: Record {
+package protocol RowRecord: SourceRecord {
   /// The name of the member.
   static var rowMember: String { get }
 }

@@ -4,7 +4,7 @@ import AggregatorStore
 import AggregatorText
 
 /// Lists of what has changed.
-package struct ChangeSource<Item: Record>: Sendable {
+package struct ChangeSource<Item: SourceRecord>: Sendable {
   package let tracking: ChangeTracking
   /// The source of the records that changed at a time or later, given as ``ChangeTracking`` writes it.
   package let list: @Sendable (_ since: String) throws(SourceError) -> any DataSource<Item>
@@ -164,7 +164,7 @@ extension Sync {
           recordStore.entries(page.records),
           update: CheckpointUpdate(
             changesName, from: text, to: next.text, replacesPages: isLast && partition == nil),
-          completesSync: isLast && partition == nil),
+          completesSync: isLast && partition == nil && walk.pass.incompleteReason == nil),
         at: now())
       read += 1
       result.add(saved, page)
@@ -183,7 +183,7 @@ extension Sync {
 }
 
 extension SyncResult {
-  fileprivate mutating func add(_ changes: StoreChanges, _ page: Page<some Record>) {
+  fileprivate mutating func add(_ changes: StoreChanges, _ page: Page<some SourceRecord>) {
     add(changes)
     pages += 1
     passed += page.records.count
@@ -212,7 +212,7 @@ private struct ChangeWalk {
   /// The least total that they have if the list is in ascending order: all but what was passed by its mark.
   private var minTotal: Int?
   /// The requests so far, so that a service that leads in circles is not read for ever.
-  private var cursors: Set<Cursor?> = []
+  private var cursors: Set<PageCursor?> = []
 
   /// The order that the pages have kept to.
   private var order: ChangeTracking.Order? { pass.isUnordered ? nil : tracking.order }
@@ -247,7 +247,7 @@ private struct ChangeWalk {
   }
 
   /// True if a page has records that were not asked for.
-  func isIgnored(_ page: Page<some Record>) -> Bool {
+  func isIgnored(_ page: Page<some SourceRecord>) -> Bool {
     // Without a parameter, a list in descending order is read until such a record.
     guard tracking.order != .descending else { return false }
     return page.changeMarks.contains { mark in
@@ -256,7 +256,7 @@ private struct ChangeWalk {
   }
 
   /// Goes on after a page; true if it is the last.
-  mutating func take<Item: Record>(
+  mutating func take<Item: SourceRecord>(
     _ page: Page<EncodedRecord<Item>>, at date: Date
   ) throws(SourceError) -> Bool {
     guard cursors.insert(pass.cursor).inserted else { throw .noProgress(.cycle(length: 1)) }
@@ -316,7 +316,7 @@ private struct ChangeWalk {
   }
 
   /// Takes note of a page that shows that the list has changed between two requests.
-  private mutating func noteMoves<Item: Record>(by page: Page<EncodedRecord<Item>>) {
+  private mutating func noteMoves<Item: SourceRecord>(by page: Page<EncodedRecord<Item>>) {
     let difference = (page.total ?? 0) - (total ?? page.total ?? 0)
     total = page.total ?? total
     var hasRepeated = false

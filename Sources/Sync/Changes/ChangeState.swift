@@ -11,7 +11,7 @@ struct ChangeState: Hashable, Codable, Sendable {
     /// The parameter of the request of the present page.
     var since: String
     /// The place of the present page; `nil` for the first of those.
-    var cursor: Cursor?
+    var cursor: PageCursor?
     /// `nil` before the first page.
     var marks: SeenMarks?
     var pages = 0

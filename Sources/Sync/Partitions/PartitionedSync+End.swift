@@ -25,7 +25,7 @@ extension Sync {
     }
     let update = CheckpointUpdate(checkpointName, from: text, to: nil, replacesPages: true)
     _ = try await recordStore.save(
-      StoreBatch([], update: update, completesSync: true), at: now())
+      StoreBatch([], update: update, completesSync: pass.incompleteReason == nil), at: now())
   }
 
   /// Takes note of the end of a pass that has asked partitions only for what has changed.

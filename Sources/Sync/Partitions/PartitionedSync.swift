@@ -325,7 +325,7 @@ extension Sync {
 }
 
 /// Reads one partition.
-private struct PartitionReader<Item: Record>: Sendable {
+private struct PartitionReader<Item: SourceRecord>: Sendable {
   let sync: Sync<Item>
   let list: any PartitionList
   let waits: Bool

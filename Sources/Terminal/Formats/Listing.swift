@@ -14,7 +14,7 @@ where Item.ID: CustomStringConvertible {
   /// The words to highlight on a terminal; `nil` for none.
   package var matched: String?
   package var fields: [Field<Item>]
-  package var layout: Layout<Item>
+  package var layout: RecordLayout<Item>
   package var shape: Shape
 
   /// The fields of `--fields`, in that order; `nil` leaves the choice to the format.
@@ -43,7 +43,8 @@ where Item.ID: CustomStringConvertible {
 
   package init(
     _ verb: String, of source: String?, query: String? = nil, fields: [Field<Item>],
-    layout: Layout<Item>, shape: Shape = .rows, chosen: [Field<Item>]? = nil, isRaw: Bool = false
+    layout: RecordLayout<Item>, shape: Shape = .rows, chosen: [Field<Item>]? = nil,
+    isRaw: Bool = false
   ) {
     self.source = source
     self.verb = verb

@@ -4,7 +4,7 @@ package struct ListingSummary: Sendable {
   package var count: Int
   /// The number of all matching records, if known without extra requests.
   package var total: Int?
-  package var next: Cursor?
+  package var next: PageCursor?
   /// The combined provenance; `nil` if no source answered.
   package var provenance: CombinedProvenance?
   package var warnings: [SourceWarning] = []
@@ -14,7 +14,7 @@ package struct ListingSummary: Sendable {
   package var totals: [JSON.Member] = []
 
   package init(
-    count: Int, total: Int? = nil, next: Cursor? = nil, provenance: CombinedProvenance? = nil,
+    count: Int, total: Int? = nil, next: PageCursor? = nil, provenance: CombinedProvenance? = nil,
     warnings: [SourceWarning] = [], sources: [JSON.Member] = []
   ) {
     self.count = count
@@ -120,7 +120,7 @@ package enum ContinuationHint {
   }
 
   /// For example `more: aggregator heroes next`; `offersAll` if `--all` is possible.
-  package func words(_ next: Cursor, offersAll: Bool) -> String {
+  package func words(_ next: PageCursor, offersAll: Bool) -> String {
     let all = offersAll ? " · all: --all" : ""
     return switch self {
     case .cursor: "more: --cursor \(next)\(all)"

@@ -37,14 +37,14 @@ struct CannedTransport: Transport {
 extension PluginEnvironment {
   /// An environment in which only the input varies.
   static func fuzzing(
-    _ transport: some Transport, store: (any Store)? = nil
+    _ transport: some Transport, store: (any SourceStore)? = nil
   ) -> PluginEnvironment {
     let settings = [
       "COMIC_VINE_API_KEY": "0123456789abcdef", "COMIC_VINE_RATE": "off",
       "RANDOM_USER_RATE": "off", "RANDOM_USER_SEED": "aggregator", "RANDOM_USER_PAGE_SIZE": "10",
     ]
     return PluginEnvironment(
-      settings: Settings(settings), transport: transport, store: store,
+      settings: SourceSettings(settings), transport: transport, store: store,
       now: { Date(timeIntervalSince1970: 1_795_169_400) }, random: { 0 })
   }
 }

@@ -35,7 +35,7 @@ final class StoreSample: Sendable {
     let source = try plugin.source(in: environment)
     let page = try await source.page(PageRequest(limit: 3))
     _ = try? await source.page(PageRequest(after: page.next, limit: 3))
-    _ = try? await source.page(PageRequest(matching: Query("a"), limit: 3))
+    _ = try? await source.page(PageRequest(matching: SearchQuery("a"), limit: 3))
   }
 
   /// An environment in which the service replies with a recorded body.
@@ -44,7 +44,7 @@ final class StoreSample: Sendable {
     let reply = Samples.replies(name).max { $0.count < $1.count } ?? []
     var environment = PluginEnvironment.fuzzing(
       CannedTransport(reply: HTTPResponse(status: 200, body: Data(reply))), store: store)
-    environment.settings = Settings([
+    environment.settings = SourceSettings([
       "COMIC_VINE_API_KEY": "0123456789abcdef", "RANDOM_USER_SEED": "aggregator",
       "RANDOM_USER_PAGE_SIZE": "10",
     ])

@@ -152,7 +152,7 @@ extension FuzzTarget {
       let document = try OpenAPIDocument(reading: Data(text.utf8))
       let service = try DescribedService(document, for: ServiceRequest(name: "crm"))
       let environment = PluginEnvironment(
-        settings: Settings(), transport: CannedTransport(reply: HTTPResponse(status: 404)))
+        settings: SourceSettings(), transport: CannedTransport(reply: HTTPResponse(status: 404)))
       let proposal = try await ServiceProposal(service, isTold: true, in: environment)
       let file = proposal.json(includingUnproved: true)
       guard file["resources"]?.text != "{}" else { return }

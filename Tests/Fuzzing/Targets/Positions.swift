@@ -21,7 +21,7 @@ extension FuzzTarget {
       + ["offline.cMQ.0000abcde"],
     tokens: [".", "c", "cMQ", "-", "_"]
   ) { text in
-    guard let cursor = Cursor(text) else { return }
+    guard let cursor = PageCursor(text) else { return }
     try expect(cursor.description == text, "a token was changed")
     let offset: Int
     do throws(SourceError) { offset = try seal.openOffset(cursor) } catch {
@@ -54,7 +54,7 @@ extension FuzzTarget {
         try plugin.remote(in: environment), try plugin.source(in: environment),
         try plugin.source(in: environment).cachePolicy(.offline),
       ]
-      for query in [nil, try Query("a")] {
+      for query in [nil, try SearchQuery("a")] {
         for cursor in cursors(of: json, seals, tags, query) {
           for source in sources {
             let request = PageRequest(matching: query, after: cursor, limit: 3)
@@ -71,11 +71,11 @@ extension FuzzTarget {
   }
 
   private static func cursors(
-    of json: JSON, _ seals: [String], _ tags: [String], _ query: Query?
-  ) -> [Cursor] {
-    seals.flatMap { name -> [Cursor] in
+    of json: JSON, _ seals: [String], _ tags: [String], _ query: SearchQuery?
+  ) -> [PageCursor] {
+    seals.flatMap { name -> [PageCursor] in
       guard let cursor = try? CursorSeal(name, for: query).close(json) else { return [] }
-      return tags.compactMap { Cursor($0 + cursor.description) }
+      return tags.compactMap { PageCursor($0 + cursor.description) }
     }
   }
 

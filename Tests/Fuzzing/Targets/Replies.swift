@@ -39,7 +39,7 @@ extension FuzzTarget {
   ) -> FuzzTarget {
     FuzzTarget(name, samples: samples, cost: .medium) { bytes in
       let source = try source(of: plugin, answering: bytes)
-      let request = PageRequest(matching: try words.map { try Query($0) }, limit: 10)
+      let request = PageRequest(matching: try words.map { try SearchQuery($0) }, limit: 10)
       let page: Page<P.Item>
       do throws(SourceError) { page = try await source.page(request) } catch {
         return try expectHarmless(error)
@@ -50,7 +50,7 @@ extension FuzzTarget {
       try expectHarmless(SourceError(.malformed, reason ?? ""))
       for record in page.records { try expectSound(record, plugin.fields) }
       guard let next = page.next else { return }
-      try expect(Cursor(next.description) == next, "a cursor reads as another one")
+      try expect(PageCursor(next.description) == next, "a cursor reads as another one")
       for count in [0, 1, 1000, .max] {
         _ = source.cursor(skipping: count, from: request.after(next))
       }
@@ -76,7 +76,9 @@ extension FuzzTarget {
   }
 
   /// Checks a record from any input.
-  private static func expectSound<Item: Record>(_ record: Item, _ fields: [Field<Item>]) throws {
+  private static func expectSound<Item: SourceRecord>(_ record: Item, _ fields: [Field<Item>])
+    throws
+  {
     let id = record.id.description
     try expect(Item.ID(id) == record.id, "the id \(id) does not read back")
     let encoder = JSONEncoder()

@@ -112,7 +112,7 @@ extension FuzzTarget {
     let environment = StoreSample.environment(of: plugin, store)
     for cachePolicy in [CachePolicy.offline, .normal, .reload] {
       let source = try plugin.source(in: environment).cachePolicy(cachePolicy)
-      var next: Cursor?
+      var next: PageCursor?
       for _ in 0..<3 {
         do throws(SourceError) {
           let page = try await source.page(PageRequest(after: next, limit: 3))
@@ -125,7 +125,7 @@ extension FuzzTarget {
         }
         if next == nil { break }
       }
-      _ = try? await source.page(PageRequest(matching: try Query("a"), limit: 3))
+      _ = try? await source.page(PageRequest(matching: try SearchQuery("a"), limit: 3))
       if let id = P.Item.ID(plugin.example.id) { _ = try? await source.item(id) }
     }
     let syncing = try plugin.sync(into: store, in: environment)

@@ -133,11 +133,11 @@ extension FuzzTarget {
   }
 
   private static let query = FuzzTarget("query", texts: words) { text in
-    guard let query = try? Query(text) else {
+    guard let query = try? SearchQuery(text) else {
       return try expect(
         FoldedText(text).text.allSatisfy(\.isWhitespace), "it is refused although it has words")
     }
-    try expect((try? Query(query.text)) == query, "read again it is another query")
+    try expect((try? SearchQuery(query.text)) == query, "read again it is another query")
     try expect(!query.words.isEmpty, "it has no words")
     // A mark folds differently after a letter.
     let isPlain = query.text.allSatisfy { letter in

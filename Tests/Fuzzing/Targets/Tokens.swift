@@ -27,7 +27,7 @@ extension FuzzTarget {
     let refresh = "a-refresh-token-of-4711"
     let client = Authorization.Client(token: url, id: .text("id"), secret: .setting(secret))
     let grant = try Grant(
-      client, refreshing: .setting(secret), in: Settings([secret: "a-secret-of-the-client"]))
+      client, refreshing: .setting(secret), in: SourceSettings([secret: "a-secret-of-the-client"]))
     for status in [200, 400, 401, 503] {
       let response = HTTPResponse(status: status, body: Data(bytes))
       let reply: TokenReply

@@ -4,7 +4,7 @@ import AggregatorSourceTesting
 import Foundation
 import Synchronization
 
-struct Order: Record {
+struct Order: SourceRecord {
   let id: Int
   let name: String?
   let note: String?
@@ -77,13 +77,14 @@ final class SignInFixture: Sendable {
   /// An environment as a new process has it.
   func environment(
     refresh: String = FakeLogin.refresh, secret: String = FakeLogin.secret,
-    store: (any Store)? = nil
+    store: (any SourceStore)? = nil
   ) -> PluginEnvironment {
     let settings: [Setting: String] = [
       OrdersPlugin.id: FakeLogin.id, OrdersPlugin.secret: secret, OrdersPlugin.refresh: refresh,
     ]
     var environment = PluginEnvironment(
-      settings: Settings(settings), transport: HTTPTransport.standard, store: store, clock: clock,
+      settings: SourceSettings(settings), transport: HTTPTransport.standard, store: store,
+      clock: clock,
       now: { [time] in time.now })
     environment.tokenDirectory = directory
     return environment

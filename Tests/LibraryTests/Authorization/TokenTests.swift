@@ -43,19 +43,19 @@ import Testing
       url: shop.url,
       authorization: .basic(user: .text(FakeShop.user), password: .setting(password)))
     var environment = fixture.environment()
-    environment.settings = Settings([password: FakeShop.password])
+    environment.settings = SourceSettings([password: FakeShop.password])
     let page = try await plugin.source(in: environment).first()
     #expect(page.records.count == 5)
     // The service repeats the field.
     #expect(page.records.first?.note == "by REDACTED")
-    environment.settings = Settings([password: "wrong password"])
+    environment.settings = SourceSettings([password: "wrong password"])
     let refused = await #expect(throws: SourceError.self) {
       try await plugin.remote(in: environment).first()
     }
     #expect(refused?.code == .invalidKey)
     #expect(refused?.message.contains("does not accept SHOP_PASSWORD (401)") == true)
     #expect(refused?.message.contains("wrong password") == false)
-    environment.settings = Settings()
+    environment.settings = SourceSettings()
     let missing = #expect(throws: SourceError.self) { try plugin.remote(in: environment) }
     #expect(missing?.code == .missingKey)
   }

@@ -15,13 +15,13 @@ struct CursorSealTests {
 
   private let seal = CursorSeal("notes", for: nil)
 
-  private func query(_ text: String) throws -> Query { try Query(text) }
+  private func query(_ text: String) throws -> SearchQuery { try SearchQuery(text) }
 
   /// The failure of opening a token as `type`.
   private func failure<Position: Decodable>(
     of token: String, as type: Position.Type = Int.self, with seal: CursorSeal? = nil
   ) -> SourceError.Code? {
-    guard let cursor = Cursor(token) else { return .invalidCursor }
+    guard let cursor = PageCursor(token) else { return .invalidCursor }
     do throws(SourceError) {
       _ = try (seal ?? self.seal).open(cursor, as: type)
       return nil
@@ -64,7 +64,7 @@ struct CursorSealTests {
     for length in 0..<300 {
       let text = String(repeating: "ÿ?>", count: length / 3) + String(length)
       guard let cursor = try? seal.close(text) else { continue }
-      #expect(cursor.description.utf8.count <= Cursor.maximumLength)
+      #expect(cursor.description.utf8.count <= PageCursor.maximumLength)
       #expect(cursor.description.first?.isLetter == true)
       #expect(cursor.description.allSatisfy(Self.alphabet.contains))
     }
@@ -105,7 +105,7 @@ struct CursorSealTests {
     let token = try CursorSeal("notes", for: try query("a")).close(7)
     let foreign = #expect(throws: SourceError.self) { try seal.open(token, as: Int.self) }
     #expect(foreign?.message == "the cursor belongs to a different source or query")
-    let longer = Cursor("\(token)x")
+    let longer = PageCursor("\(token)x")
     let damaged = #expect(throws: SourceError.self) { try seal.open(longer, as: Int.self) }
     #expect(damaged?.message.hasSuffix(": damaged or outdated") == true)
   }

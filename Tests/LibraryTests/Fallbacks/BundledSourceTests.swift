@@ -11,7 +11,7 @@ struct BundledSourceTests {
 
   @Test(arguments: [1, 2, 5, 100])
   func `returns every match once for every limit`(limit: Int) async throws {
-    let ids = try await notebook(30).everyID(matching: try Query("NÖTE 3"), limit: limit)
+    let ids = try await notebook(30).everyID(matching: try SearchQuery("NÖTE 3"), limit: limit)
     #expect(ids == [3, 30, 13, 23])
   }
 
@@ -19,16 +19,16 @@ struct BundledSourceTests {
     let page = try await notebook(30).page(PageRequest(limit: 4))
     #expect((page.total, page.records.count) == (30, 4))
     #expect(page.provenance == Provenance(.bundled))
-    let matches = try await notebook(30).page(PageRequest(matching: try Query("3"), limit: 2))
+    let matches = try await notebook(30).page(PageRequest(matching: try SearchQuery("3"), limit: 2))
     #expect((matches.total, matches.records.count) == (4, 2))
-    let none = try await notebook(30).page(PageRequest(matching: try Query("nothing")))
+    let none = try await notebook(30).page(PageRequest(matching: try SearchQuery("nothing")))
     #expect(none == Page([], total: 0, provenance: Provenance(.bundled)))
   }
 
   @Test func `searches only searchable fields`() async throws {
     let source = BundledSource(
       "notes", items: [Note(7, "seven"), Note(8, "of 7")], fields: Note.fields)
-    #expect(try await source.everyID(matching: try Query("7"), limit: 9) == [8])
+    #expect(try await source.everyID(matching: try SearchQuery("7"), limit: 9) == [8])
   }
 
   @Test func `finds a record by its ID`() async throws {
@@ -57,7 +57,7 @@ struct BundledSourceTests {
   }
 
   @Test func `rejects the cursors of other sources`() async throws {
-    let matches = try await notebook(30).page(PageRequest(matching: try Query("3"), limit: 2))
+    let matches = try await notebook(30).page(PageRequest(matching: try SearchQuery("3"), limit: 2))
     #expect(
       await notebook(30).failure(of: PageRequest(after: matches.next))?.code == .invalidCursor)
     let live = try CursorSeal("notes", for: nil).close(3)
@@ -86,7 +86,7 @@ struct BundledSourceTests {
     let source = BundledSource(
       "notes", json: #"[{"id": 1, "title": "Ünö"}, {"id": 2, "title": "dos"}]"#,
       fields: Note.fields)
-    #expect(try await source.everyID(matching: try Query("uno"), limit: 1) == [1])
+    #expect(try await source.everyID(matching: try SearchQuery("uno"), limit: 1) == [1])
     #expect(try await source.item(2).item.title == "dos")
   }
 

@@ -30,7 +30,7 @@ struct StoredSourceTests {
     try await keep([5, 3])
     try await keep([9, 5, 1])
     #expect(try await source.everyID(limit: limit) == [5, 3, 9, 1])
-    #expect(try await source.everyID(matching: try Query("NÖTE 9"), limit: limit) == [9])
+    #expect(try await source.everyID(matching: try SearchQuery("NÖTE 9"), limit: limit) == [9])
   }
 
   @Test func `is marked as cached, with its time and total`() async throws {
@@ -48,7 +48,7 @@ struct StoredSourceTests {
     let empty = await source.failure()
     #expect((empty?.code, empty?.message) == (.nothingCached, "no cached notes"))
     try await keep([1])
-    let failure = await source.failure(of: PageRequest(matching: try Query("nothing")))
+    let failure = await source.failure(of: PageRequest(matching: try SearchQuery("nothing")))
     #expect(failure?.code == .nothingCached)
     #expect(failure?.message == "no cached notes match \"nothing\"")
     let error = await #expect(throws: SourceError.self) { try await source.item(7) }
@@ -82,7 +82,7 @@ struct StoredSourceTests {
 
   @Test func `rejects the cursors of other sources`() async throws {
     try await keep(1...30)
-    let query = try Query("note")
+    let query = try SearchQuery("note")
     let cursors = [
       try await source.page(PageRequest(matching: query, limit: 2)).next,
       try await notebook(30).page(PageRequest(limit: 2)).next,

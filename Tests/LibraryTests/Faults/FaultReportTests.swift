@@ -15,7 +15,7 @@ import Testing
     defer { server.stop() }
     var values = [LeafPlugin.url.key: server.baseURL.absoluteString]
     values[LeafPlugin.key.key] = key
-    let settings = Settings(values)
+    let settings = SourceSettings(values)
     return try await FaultReport(
       of: plugin, in: PluginEnvironment(settings: settings, transport: HTTPTransport.standard),
       FaultScenario.all.filter { scenarios.contains($0.name) }, maxWait: maxWait)

@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 
 /// A record whose encoding drops `~`.
-struct Leaf: Record {
+struct Leaf: SourceRecord {
   let id: Int
   var title: String
 
@@ -41,7 +41,7 @@ struct LeafPlugin: Plugin {
     Field("id", "Id", \.id, about: "The number."),
     Field("title", "Title", \.title, about: "The words.", isSearchable: true),
   ]
-  let layout = Layout<Leaf>(card: ["title"])
+  let layout = RecordLayout<Leaf>(card: ["title"])
   let policy = Policy(localSearchBound: 100)
 
   func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Leaf> {

@@ -5,7 +5,7 @@ import Testing
 
 /// A REST source whose pages can be computed: sizes, limits and cursors.
 @Suite struct RESTPlaceTests {
-  private struct Number: Record { let id: Int }
+  private struct Number: SourceRecord { let id: Int }
 
   /// The numbers from 1, by page or by offset; as many as asked for, up to a limit of its own.
   private final class Service: Transport {
@@ -76,7 +76,7 @@ import Testing
   ) async throws {
     // Each page by another source, as after a restart of the program.
     let service = Service()
-    var (read, cursor): ([Int], Cursor?) = ([], nil)
+    var (read, cursor): ([Int], PageCursor?) = ([], nil)
     for limit in limits {
       let page = try await source(service, paging).page(PageRequest(after: cursor, limit: limit))
       #expect(page.records.count <= limit)
@@ -97,7 +97,7 @@ import Testing
     #expect(source.cursor(skipping: 20, from: start) == second)
     #expect(source.cursor(skipping: 10, from: start.after(first)) == second)
     #expect(source.cursor(skipping: .max, from: start.after(first)) == nil)
-    #expect(source.cursor(skipping: 1, from: PageRequest(matching: try Query("1"))) == nil)
+    #expect(source.cursor(skipping: 1, from: PageRequest(matching: try SearchQuery("1"))) == nil)
   }
 
   @Test func `requests no more than the caller wants, up to the largest page`() async throws {
@@ -168,7 +168,7 @@ import Testing
         return RESTResponse(rows, hasMore: position.number == 2 ? false : nil)
       }
     ) { HTTPRequest(.get, Self.url, query: [.init("q", .plain($0.text))]) }
-    let query = try Query("even")
+    let query = try SearchQuery("even")
     let first = try await source.page(PageRequest(matching: query, limit: 10))
     let second = try await source.page(PageRequest(matching: query, after: first.next, limit: 10))
     #expect(second.records.map(\.id) == Array(11...20))

@@ -5,7 +5,7 @@ import Testing
 
 /// A REST source in the few lines that a source in code needs.
 @Suite struct RESTSourceTests {
-  private struct Note: Record {
+  private struct Note: SourceRecord {
     let id: String
     let text: String?
   }
@@ -85,7 +85,7 @@ import Testing
 
   @Test func `searches the list by a parameter`() async throws {
     let service = Service { _ in Self.reply(#"{"notes": []}"#) }
-    _ = try await source(service).page(PageRequest(matching: try Query("two words")))
+    _ = try await source(service).page(PageRequest(matching: try SearchQuery("two words")))
     let request = try #require(service.requests.first)
     #expect(request.url == Self.url)
     #expect(request.query.map(\.name) == ["lang", "q"])
@@ -333,7 +333,7 @@ import Testing
     }
     .searching(paging: tokens) { HTTPRequest(.get, Self.url, query: [.init("q", .plain($0.text))]) }
     #expect(!source.readsAhead)
-    let query = try Query("a")
+    let query = try SearchQuery("a")
     let page = try await source.page(PageRequest(matching: query))
     let cursor = try #require(page.next)
     let next = PageRequest(matching: query, after: cursor)

@@ -7,7 +7,7 @@ import Testing
 
 /// A REST source whose rows are the records.
 @Suite struct RecordRowsTests {
-  private struct Paper: Record {
+  private struct Paper: SourceRecord {
     struct Author: Codable, Hashable, Sendable {
       let name: String?
     }
@@ -53,7 +53,7 @@ import Testing
     _ service: Service, _ paging: RESTPaging = RESTPaging(.single), rows: String? = nil,
     total: RESTResponsePart? = nil, next: RESTResponsePart? = nil, pageSize: Int? = nil
   ) -> RESTSource<Paper> {
-    var environment = PluginEnvironment(settings: Settings(), transport: service)
+    var environment = PluginEnvironment(settings: SourceSettings(), transport: service)
     environment.pageSize = pageSize
     return RESTSource(
       "papers", in: environment, list: HTTPRequest(.get, Self.url), paging: paging, rows: rows,

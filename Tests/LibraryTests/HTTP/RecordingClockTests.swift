@@ -111,7 +111,7 @@ struct RecordingClockTests {
     try tape.write(
       RecordingReplayTests.head + "GET https://host/a\n\n### silent\n", to: "1.http")
     let environment = PluginEnvironment(
-      settings: Settings(["KEY": "the real one", "URL": "https://other"]),
+      settings: SourceSettings(["KEY": "the real one", "URL": "https://other"]),
       transport: ScriptedTransport()
     ).replaying(try Recording(URL(filePath: tape.path)), knowing: [key, rate, url])
     #expect(environment.settings.secret(key)?.reveal(\.self) == "replay")

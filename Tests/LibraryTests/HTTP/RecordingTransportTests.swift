@@ -197,7 +197,7 @@ struct RecordingTransportTests {
   @Test func `leaves out contacts`() async throws {
     let contact = Setting("NOTES_CONTACT", .contact, about: "Who asks.")
     let environment = try PluginEnvironment(
-      settings: Settings([contact.key: "ann@notes.example"]), transport: Echo()
+      settings: SourceSettings([contact.key: "ann@notes.example"]), transport: Echo()
     ).recording(into: URL(filePath: tape.path), hiding: [contact])
     var request = HTTPRequest.tape(query: [("mailto", "ann@notes.example")])
     request.headers.append(.init("User-Agent", "notes (ann@notes.example)"))

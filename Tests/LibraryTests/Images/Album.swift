@@ -10,11 +10,11 @@ struct Album: Plugin {
   let settings = [url]
   let fields = Note.fields
   var policy = Policy(retry: RetryPolicy(attempts: 1, firstWait: .zero, maxWait: .zero))
-  let layout: Layout<Note>
+  let layout: RecordLayout<Note>
   var bundled: any DataSource<Note> { UnavailableSource(.because(.offline)) }
 
   init(images: (@Sendable (Note, ImageSize) -> [String])?) {
-    layout = images.map { Layout(card: [], images: $0) } ?? Layout(card: [])
+    layout = images.map { RecordLayout(card: [], images: $0) } ?? RecordLayout(card: [])
   }
 
   func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Note> {

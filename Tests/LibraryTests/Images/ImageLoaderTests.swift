@@ -34,7 +34,7 @@ struct ImageLoaderTests {
     var plugin = NotesPlugin(service: ScriptedSource<Note>(pages: []))
     plugin.policy.retry.attempts = attempts
     let environment = PluginEnvironment(
-      settings: Settings(), transport: transport ?? lines, now: now, random: { 0 })
+      settings: SourceSettings(), transport: transport ?? lines, now: now, random: { 0 })
     return plugin.images(
       in: environment, files: files, memory: memory, maxBytes: maxBytes, deadline: deadline
     ).loader

@@ -47,6 +47,6 @@ extension Album {
     at service: String = "https://album.example/api"
   ) throws(SourceError) -> String? {
     try imageAddress(
-      of: Note(1, "one"), .medium, in: Settings(["ALBUM_URL": service]))?.description
+      of: Note(1, "one"), .medium, in: SourceSettings(["ALBUM_URL": service]))?.description
   }
 }

@@ -36,7 +36,7 @@ struct RecordImagesTests {
     let album = Album { [url = server.baseURL] note, size in
       note.id == 10 ? [] : ["\(url)/\(size)/\(note.id).png"]
     }
-    let settings = Settings(["ALBUM_URL": server.baseURL.absoluteString])
+    let settings = SourceSettings(["ALBUM_URL": server.baseURL.absoluteString])
     let environment = PluginEnvironment(settings: settings, transport: wire)
     return album.images(in: environment, files: files)
   }
@@ -113,7 +113,7 @@ struct RecordImagesTests {
       ("https://album.example", SourceError.Code.rejected), ("album", .invalidSettings),
     ] {
       let environment = PluginEnvironment(
-        settings: Settings(["ALBUM_URL": url]), transport: TrappingTransport())
+        settings: SourceSettings(["ALBUM_URL": url]), transport: TrappingTransport())
       let images = album.images(in: environment, files: nil)
       #expect(await failure(images, notes[0])?.code == code)
       #expect(images.cachedImage(of: notes[0], .small) == nil)

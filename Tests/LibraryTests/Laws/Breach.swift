@@ -109,7 +109,7 @@ extension Breach {
       })
     },
     Breach("skip-consistent", "the cursor cannot be followed") {
-      Diary().subject(skip: { _, _ in Cursor("nowhere") })
+      Diary().subject(skip: { _, _ in PageCursor("nowhere") })
     },
   ]
 
@@ -181,7 +181,8 @@ extension Breach {
     Breach("search-uses-words", "every other word finds the list") {
       let diary = Diary()
       return diary.subject(page: { request throws(SourceError) in
-        guard let query = request.query, request.cursor == nil, query != (try Query("gamma")) else {
+        guard let query = request.query, request.cursor == nil, query != (try SearchQuery("gamma"))
+        else {
           return try await diary.page(request)
         }
         return try await diary.page(PageRequest(limit: request.limit))
@@ -361,7 +362,7 @@ private struct LeakySource: DataSource, CustomStringConvertible {
     try await base.item(id, cachePolicy: cachePolicy)
   }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     base.cursor(skipping: count, from: request)
   }
 

@@ -19,7 +19,7 @@ struct Diary: Sendable {
 
   init(_ notes: [Note] = notes) {
     source = BundledSource("diary", items: notes, fields: Note.fields)
-    let environment = PluginEnvironment(settings: Settings(), transport: StubTransport())
+    let environment = PluginEnvironment(settings: SourceSettings(), transport: StubTransport())
     transport = requestCounter.observed(environment).transport
   }
 
@@ -45,7 +45,8 @@ struct Diary: Sendable {
     let source = ScriptedSource<Note>(
       page: page ?? self.page, item: item ?? self.item, skip: skip ?? source.cursor)
     var subject = LawSubject(
-      "diary", source: source, fields: Note.fields, search: .local, query: try? Query("gamma"))
+      "diary", source: source, fields: Note.fields, search: .local, query: try? SearchQuery("gamma")
+    )
     subject.isRemote = true
     subject.secrets = [Secret(Self.key)]
     subject.requestCounter = requestCounter
@@ -72,10 +73,10 @@ private struct StubTransport: Transport {
 
 /// Cursors remembered across calls.
 final class CursorSet: Sendable {
-  private let cursors = Mutex<Set<Cursor>>([])
+  private let cursors = Mutex<Set<PageCursor>>([])
 
   /// True if the cursor is new.
-  func add(_ cursor: Cursor) -> Bool { cursors.withLock { $0.insert(cursor).inserted } }
+  func add(_ cursor: PageCursor) -> Bool { cursors.withLock { $0.insert(cursor).inserted } }
 
-  func remove(_ cursor: Cursor) { cursors.withLock { _ = $0.remove(cursor) } }
+  func remove(_ cursor: PageCursor) { cursors.withLock { _ = $0.remove(cursor) } }
 }

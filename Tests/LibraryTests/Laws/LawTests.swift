@@ -74,7 +74,7 @@ import Testing
   }
 
   /// The names of the violated laws.
-  private static func broken<Item: Record>(_ items: [Item]) async -> Set<String> {
+  private static func broken<Item: SourceRecord>(_ items: [Item]) async -> Set<String> {
     let source = BundledSource("odd", items: items, fields: [])
     let report = await LawReport(on: LawSubject("odd", source: source, fields: []))
     return Set(report.violations.map(\.law))
@@ -82,7 +82,7 @@ import Testing
 }
 
 /// A record that is not encoded completely.
-struct LeakyNote: Record {
+struct LeakyNote: SourceRecord {
   let id: Int
   var title: String
 
@@ -100,7 +100,7 @@ struct LeakyNote: Record {
 }
 
 /// A record that encodes differently the second time: it counts its decodings.
-struct CountingNote: Record {
+struct CountingNote: SourceRecord {
   let id: Int
   private var readings = 0
 
@@ -120,7 +120,7 @@ struct CountingNote: Record {
 }
 
 /// A record that cannot be decoded.
-struct SilentNote: Record {
+struct SilentNote: SourceRecord {
   let id: Int
 
   init(_ id: Int) { self.id = id }
@@ -131,7 +131,7 @@ struct SilentNote: Record {
 }
 
 /// A record that lists return without its text, with a choice of merges.
-struct Sketch: Record {
+struct Sketch: SourceRecord {
   enum Merging: String, Codable, Sendable { case right, forgets, grows, renames }
 
   let id: Int

@@ -11,7 +11,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
   let cause: String
   let report: @Sendable () async throws -> FaultReport
 
-  init<Item: Record>(
+  init<Item: SourceRecord>(
     _ what: String, _ cause: String, _ plugin: PapersPlugin<Item>, _ service: PapersService,
     knowing ids: [Item.ID]? = nil
   ) {
@@ -30,14 +30,14 @@ struct Mistake: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { what }
 
-  static func report<Item: Record>(
+  static func report<Item: SourceRecord>(
     on plugin: PapersPlugin<Item>, _ service: PapersService, knowing ids: [Item.ID]? = nil,
     _ scenarios: [FaultScenario] = FaultScenario.all
   ) async throws -> FaultReport {
     let server = try LoopbackServer(service.handler)
     defer { server.stop() }
     let environment = PluginEnvironment(
-      settings: Settings([PapersPlugin<Item>.key: "canary-7f3a-9c51"]),
+      settings: SourceSettings([PapersPlugin<Item>.key: "canary-7f3a-9c51"]),
       transport: LocalTransport(server: server))
     return try await FaultReport(
       of: plugin, in: environment, scenarios, knowing: ids, maxWait: .seconds(60))
@@ -340,7 +340,7 @@ extension Mistake {
 }
 
 /// A record that is encoded without its year.
-private struct LossyPaper: Record {
+private struct LossyPaper: SourceRecord {
   let id: String
   let year: Int?
 

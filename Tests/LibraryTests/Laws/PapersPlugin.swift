@@ -3,14 +3,14 @@ import AggregatorSourceTesting
 import Foundation
 import Synchronization
 
-struct Paper: Record {
+struct Paper: SourceRecord {
   let id: String
   let title: String?
   let year: Int?
 }
 
 /// A source of papers, which tests break; its remote is correct for a ``PapersService`` with page numbers from 1.
-struct PapersPlugin<Item: Record>: Plugin {
+struct PapersPlugin<Item: SourceRecord>: Plugin {
   static var key: Setting { Setting("PAPERS_KEY", .secret, about: "A key.") }
   static var limit: RESTParameter { .query("limit") }
 
@@ -138,7 +138,7 @@ struct PapersService: Sendable {
 }
 
 /// A source whose answers are changed.
-struct ChangedSource<Item: Record>: DataSource {
+struct ChangedSource<Item: SourceRecord>: DataSource {
   let base: any DataSource<Item>
   var request: @Sendable (PageRequest) -> PageRequest = { $0 }
   var page: @Sendable (PageRequest, inout Page<Item>) -> Void = { _, _ in }
@@ -156,7 +156,7 @@ struct ChangedSource<Item: Record>: DataSource {
     try await base.item(self.id(id), cachePolicy: cachePolicy)
   }
 
-  func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     base.cursor(skipping: count, from: request)
   }
 }

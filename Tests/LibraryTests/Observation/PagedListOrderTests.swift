@@ -48,7 +48,7 @@ struct PagedListOrderTests {
     #expect(list.ids == [1, 2, 3])
   }
 
-  @Test func `refreshes from the service, back to the first page`() async {
+  @Test func `refreshes from the service, in the length that was scrolled to`() async {
     let gate = Gate()
     let notes = Notes()
     let source = ScriptedSource<Note> { request throws(SourceError) in
@@ -63,10 +63,12 @@ struct PagedListOrderTests {
     #expect(list.records.count == 40 && list.stateText == "loading first")
     gate.open()
     await refreshing.value
-    #expect(list.ids == Array(1...20) && list.stateText == "idle")
-    #expect(source.requests.last == PageRequest(limit: 20, cachePolicy: .reload))
+    #expect(list.ids == Array(1...40) && list.stateText == "idle")
+    let refreshed = source.requests.suffix(2)
+    #expect(refreshed.first == PageRequest(limit: 20, cachePolicy: .reload))
+    #expect(refreshed.map(\.cachePolicy.refreshes) == [true, true])
     await list.loadMore()
-    #expect(list.ids == Array(1...40))
+    #expect(list.ids == Array(1...50))
   }
 
   @Test func `loses nothing if a refresh fails`() async {

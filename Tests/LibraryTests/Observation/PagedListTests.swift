@@ -50,7 +50,7 @@ struct PagedListTests {
 
   @Test func `passes a query and a policy on`() async throws {
     let notes = Notes()
-    let query = try Query("note")
+    let query = try SearchQuery("note")
     let list = PagedList(notes.source, matching: query, pageSize: 7, cachePolicy: .offline)
     await list.load()
     await list.refresh()
@@ -213,5 +213,51 @@ struct PagedListTests {
     _ = try await source.page(PageRequest())
     // The last call is the test's own.
     #expect(calls.withLock(\.self) == [false, false, false, true])
+  }
+
+  @Test func `a refresh keeps the length that was scrolled to`() async throws {
+    let notes = Notes()
+    let list = PagedList(notes.source, pageSize: 5)
+    await list.load()
+    for _ in 0..<3 { await list.loadMore() }
+    #expect(list.records.count == 20)
+    let told = changes { _ = list.records.count }
+    await list.refresh()
+    // A view has nothing to draw again.
+    #expect(list.ids == Array(1...20) && told.value == 0)
+    await list.loadMore()
+    #expect(list.ids == Array(1...25))
+  }
+
+  @Test func `a refresh whose second page fails keeps the list`() async throws {
+    let count = Counter()
+    let source = ScriptedSource<Note> { request throws(SourceError) in
+      count.add()
+      if count.value == 4 { throw SourceError.because(.unreachable) }
+      return paged(request, count: 50)
+    }
+    let list = PagedList(source, pageSize: 5)
+    await list.load()
+    await list.loadMore()
+    await list.refresh()
+    #expect(list.ids == Array(1...10) && list.error?.code == .unreachable)
+  }
+
+  /// A service that is left alone after failures is asked by a tap, and only once.
+  @Test func `a retry passes an open circuit breaker once`() async throws {
+    let policies = Mutex<[Bool]>([])
+    let source = ScriptedSource<Note> { request throws(SourceError) in
+      policies.withLock { $0.append(request.cachePolicy.refreshes) }
+      if policies.withLock(\.count) == 2 { throw SourceError.because(.circuitOpen) }
+      return paged(request, count: 50)
+    }
+    let list = PagedList(source, pageSize: 5)
+    await list.load()
+    await list.loadMore()
+    #expect(list.error?.code == .circuitOpen)
+    await list.retry()
+    #expect(list.ids == Array(1...10) && list.error == nil)
+    await list.loadMore()
+    #expect(policies.withLock(\.self) == [false, false, true, false])
   }
 }

@@ -37,7 +37,7 @@ struct SearchSessionTests {
     #expect(session.list.ids == [3] + Array(30...39) + [13, 23, 43])
     #expect(
       source.requests == [
-        PageRequest(limit: 20), PageRequest(matching: try Query("note 3"), limit: 20),
+        PageRequest(limit: 20), PageRequest(matching: try SearchQuery("note 3"), limit: 20),
       ])
   }
 

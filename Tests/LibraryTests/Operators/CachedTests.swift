@@ -67,10 +67,11 @@ struct CachedTests {
 
   @Test func `answers only the same request`() async throws {
     let next = try await cached().page(PageRequest(limit: 4)).next
-    let query = try Query("note 1")
+    let query = try SearchQuery("note 1")
     let requests = [
       PageRequest(limit: 5), PageRequest(after: next, limit: 4),
-      PageRequest(matching: query, limit: 4), PageRequest(matching: try Query("note"), limit: 4),
+      PageRequest(matching: query, limit: 4),
+      PageRequest(matching: try SearchQuery("note"), limit: 4),
     ]
     for (number, request) in requests.enumerated() {
       let live = try await cached().page(request)
@@ -225,7 +226,8 @@ struct CachedTests {
       #expect(try await cached.page(PageRequest()).records.first?.detail == "long story")
     }
     #expect(try await cached.item(1).item == Card(1, "new title", detail: "long story"))
-    let stored = try await recordStore.records.page(PageRequest(matching: try Query("new story")))
+    let stored = try await recordStore.records.page(
+      PageRequest(matching: try SearchQuery("new story")))
     #expect(stored.records.map(\.id) == [1])
     #expect(upstream.callCount == 2)
   }
@@ -380,9 +382,9 @@ struct CachedTests {
   }
 
   @Test func `makes cursors of at most 512 characters`() async throws {
-    let long = Cursor(String(repeating: "x", count: 505))
+    let long = PageCursor(String(repeating: "x", count: 505))
     let base = ScriptedSource<Note>(pages: [
-      .success(.notes(1...3, next: Cursor(String(repeating: "x", count: 490)))),
+      .success(.notes(1...3, next: PageCursor(String(repeating: "x", count: 490)))),
       .success(.notes(1...3, next: long)),
     ])
     let source = base.cached(
@@ -400,10 +402,10 @@ struct CachedTests {
       for offset in 1...8 {
         var damaged = Array(token)
         damaged[offset] = damaged[offset] == "a" ? "b" : "a"
-        let request = PageRequest(after: Cursor(String(damaged)), limit: limit)
+        let request = PageRequest(after: PageCursor(String(damaged)), limit: limit)
         #expect(await cached(service).failure(of: request)?.code == .invalidCursor)
       }
-      let search = PageRequest(matching: try Query("note"), after: next, limit: limit)
+      let search = PageRequest(matching: try SearchQuery("note"), after: next, limit: limit)
       #expect(await cached(service).failure(of: search)?.code == .invalidCursor)
       #expect(cached(service).cursor(skipping: 3, from: search) == nil)
     }

@@ -42,7 +42,7 @@ struct CoalescedTests {
       for limit in [5, 6] {
         group.addTask { _ = try await source.page(PageRequest(limit: limit)) }
         group.addTask {
-          _ = try await source.page(PageRequest(matching: try Query("note"), limit: limit))
+          _ = try await source.page(PageRequest(matching: try SearchQuery("note"), limit: limit))
         }
       }
       await gate.holds(6)

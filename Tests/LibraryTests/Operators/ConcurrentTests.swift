@@ -49,21 +49,21 @@ struct ConcurrentTests {
     }
     let stored = recordStore.records
     _ = try await stored.page(PageRequest())
-    _ = try await stored.page(PageRequest(matching: try Query("a")))
+    _ = try await stored.page(PageRequest(matching: try SearchQuery("a")))
     _ = try await stored.item("b")
     let growing = cached().growing(in: recordStore, by: 2)
     _ = try await growing.page(PageRequest(limit: 10))
     _ = try await growing.item("b")
     let bundled = BundledSource<Slow>(
       "slow", json: #"[{"id":"a"},{"id":"b"}]"#, fields: Slow.fields)
-    _ = try await bundled.page(PageRequest(matching: try Query("b")))
+    _ = try await bundled.page(PageRequest(matching: try SearchQuery("b")))
     let other = BundledSource<Slow>("slow", json: #"[{"id":"a"}]"#, fields: Slow.fields)
     _ = try await other.item("a")
     let scanning = cached().searchingLocally(upTo: 100, by: 10, as: "slow") { item in
       Slow.note()
       return FoldedText(item.id)
     }
-    _ = try await scanning.page(PageRequest(matching: try Query("b")))
+    _ = try await scanning.page(PageRequest(matching: try SearchQuery("b")))
     _ = await UpstreamLoader(
       base: cached(for: .zero), recordStore: recordStore, size: 2, collection: "other",
       now: { .day() }
@@ -72,7 +72,7 @@ struct ConcurrentTests {
 }
 
 /// A record that notes the actor of its coding.
-private struct Slow: Record {
+private struct Slow: SourceRecord {
   let id: String
 
   static let fields: [Field<Slow>] = [

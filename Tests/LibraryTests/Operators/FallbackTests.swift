@@ -81,7 +81,7 @@ struct FallbackTests {
     var cursor = try await source.page(PageRequest(limit: 7)).next
     var ids: [Int] = []
     while let token = cursor {
-      let read = try #require(Cursor(token.description))
+      let read = try #require(PageCursor(token.description))
       let again = service().fallback(to: notebook(30))
       let page = try await again.page(PageRequest(after: read, limit: 7))
       #expect(page.provenance.reason?.code == .timedOut)
@@ -154,7 +154,7 @@ struct FallbackTests {
       #expect(page.provenance.reason?.code == reason)
       let token = try #require(page.next).description
       #expect(token.split(separator: ".").count == 3, "one tag: \(token)")
-      let again = try #require(Cursor(token))
+      let again = try #require(PageCursor(token))
       let next = try await chain(nil, nil).page(PageRequest(after: again, limit: 5))
       #expect(next.records.map(\.id) == Array(start + 5..<start + 10))
       #expect(next.provenance.reason?.code == reason)
@@ -170,7 +170,7 @@ struct FallbackTests {
     let token = try #require(page.next).description
     #expect(token.hasPrefix("timedOut2."))
     for tag in ["ok", "timedOut", "timedOut1", "timedOut3", "timedOut22", "ok2"] {
-      let changed = try #require(Cursor(tag + token.dropFirst("timedOut2".count)))
+      let changed = try #require(PageCursor(tag + token.dropFirst("timedOut2".count)))
       #expect(await chain.failure(of: PageRequest(after: changed))?.code == .invalidCursor)
     }
   }
@@ -181,7 +181,7 @@ struct FallbackTests {
   ])
   func `rejects a foreign cursor`(token: String) async throws {
     let source = service().fallback(to: notebook(30))
-    let cursor = try #require(Cursor(token))
+    let cursor = try #require(PageCursor(token))
     let request = PageRequest(after: cursor)
     #expect(await source.failure(of: request)?.code == .invalidCursor)
   }
@@ -191,13 +191,13 @@ struct FallbackTests {
     let token = try #require(try await source.page(PageRequest(limit: 3)).next).description
     #expect(token.hasPrefix("offline."))
     for tag in ["ok.", "ok..", "offline..", ""] {
-      let changed = try #require(Cursor(tag + token.dropFirst("offline.".count)))
+      let changed = try #require(PageCursor(tag + token.dropFirst("offline.".count)))
       #expect(await source.failure(of: PageRequest(after: changed))?.code == .invalidCursor)
     }
   }
 
   @Test func `fails instead of ending if a cursor becomes too long`() async throws {
-    let longest = try #require(Cursor(String(repeating: "a", count: Cursor.maximumLength)))
+    let longest = try #require(PageCursor(String(repeating: "a", count: PageCursor.maximumLength)))
     let base = ScriptedSource<Note>(pages: [.success(.notes(1...3, next: longest))])
     #expect(await base.fallback(to: notebook(3)).failure()?.code == .malformed)
   }

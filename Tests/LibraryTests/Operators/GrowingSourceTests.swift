@@ -192,7 +192,7 @@ struct AccumulatingTests {
 
   @Test func `searches cached records without a request`() async throws {
     let service = Service(30)
-    let query = try Query("note 1")
+    let query = try SearchQuery("note 1")
     let empty = await growing(service, .never).failure(of: PageRequest(matching: query))
     #expect(empty?.message == "no cached notes match \"note 1\"")
     #expect((empty?.code, service.callCount) == (.nothingCached, 0))
@@ -204,7 +204,7 @@ struct AccumulatingTests {
     let rest = try await growing(service)
       .page(PageRequest(matching: query, after: page.next, limit: 20))
     #expect((rest.records.count, rest.next, rest.warnings.count) == (7, nil, 0))
-    let none = try await growing(service).page(PageRequest(matching: try Query("nothing")))
+    let none = try await growing(service).page(PageRequest(matching: try SearchQuery("nothing")))
     #expect((none.records.count, none.total, none.warnings.count) == (0, 0, 1))
     #expect(service.callCount == 2)
   }
@@ -215,17 +215,18 @@ struct AccumulatingTests {
   ) async throws {
     let service = Service(30)
     let source = growing(service, growth)
-    let page = try await source.page(PageRequest(matching: try Query("note 7")))
+    let page = try await source.page(PageRequest(matching: try SearchQuery("note 7")))
     #expect(page.records.map(\.id) == [7])
     #expect(try await source.item(7).item == Note(7))
-    #expect(try await source.page(PageRequest(matching: try Query("note 11"))).records.isEmpty)
+    #expect(
+      try await source.page(PageRequest(matching: try SearchQuery("note 11"))).records.isEmpty)
     #expect(service.callCount == 1)
   }
 
   @Test func `throws the failure of the service for the first search`() async throws {
     let service = Service(30)
     service.fail(with: .timedOut)
-    let request = PageRequest(matching: try Query("note 7"))
+    let request = PageRequest(matching: try SearchQuery("note 7"))
     #expect(await growing(service).failure(of: request)?.code == .timedOut)
   }
 

@@ -57,7 +57,7 @@ struct HidingDeletedTests {
     for limit in [20, 5] { _ = try await source.page(PageRequest(limit: limit)) }
     try await delete([12, 3])
     func total(_ text: String, limit: Int) async throws -> Int? {
-      try await source.page(PageRequest(matching: try Query(text), limit: limit)).total
+      try await source.page(PageRequest(matching: try SearchQuery(text), limit: limit)).total
     }
     // "note 1" has 1, 10 to 19 and 21; "note 2" has 2, 12 and 20 to 29.
     #expect(try await total("note 1", limit: 20) == 11)

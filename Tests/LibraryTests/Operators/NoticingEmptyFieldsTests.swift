@@ -2,7 +2,7 @@ import AggregatorKit
 import Testing
 
 @Suite struct NoticingEmptyFieldsTests {
-  private struct Paper: Record {
+  private struct Paper: SourceRecord {
     let id: Int
     var title: String?
     var tags: [String] = []

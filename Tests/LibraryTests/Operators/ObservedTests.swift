@@ -10,7 +10,7 @@ struct ObservedTests {
   @Test func `reports requests and answers`() async throws {
     let source = notebook(5).observed(by: journal.observer, as: "notes")
     _ = try await source.page(PageRequest(limit: 2))
-    _ = try await source.page(PageRequest(matching: try Query("note 4")))
+    _ = try await source.page(PageRequest(matching: try SearchQuery("note 4")))
     _ = try await source.item(3)
     await #expect(throws: SourceError.self) { try await source.item(9) }
     #expect(

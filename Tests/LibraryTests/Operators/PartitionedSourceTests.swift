@@ -19,11 +19,11 @@ struct PartitionedSourceTests {
     store = directory.store()
   }
 
-  private func environment(store: (any Store)?) -> PluginEnvironment {
+  private func environment(store: (any SourceStore)?) -> PluginEnvironment {
     service.environment(store: store, now: today.now)
   }
 
-  private func chain(store: (any Store)?) throws -> any DataSource<NestedService.Leaf> {
+  private func chain(store: (any SourceStore)?) throws -> any DataSource<NestedService.Leaf> {
     try LeavesPlugin(service).source(in: environment(store: store))
   }
 
@@ -122,7 +122,7 @@ struct PartitionedSourceTests {
     service.beforeRequest { request throws(SourceError) in
       if request == "folders 10" { throw SourceError(.serverError, "down") }
     }
-    var cursor: Cursor?
+    var cursor: PageCursor?
     for number in 0..<10 {
       let page = try await remote.page(PageRequest(after: cursor, limit: 5))
       #expect(page.records.map(\.id) == ["r\(number)/0"])
@@ -166,7 +166,8 @@ struct PartitionedSourceTests {
     let service = service
     let source = PartitionedSource("leaves", for: fixed, now: today.now) {
       partition throws(SourceError) in
-      var environment = PluginEnvironment(settings: Settings(), transport: TrappingTransport())
+      var environment = PluginEnvironment(
+        settings: SourceSettings(), transport: TrappingTransport())
       environment.partition = partition
       return try LeavesPlugin(service).remote(in: environment)
     }

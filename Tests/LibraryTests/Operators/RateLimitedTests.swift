@@ -15,7 +15,7 @@ struct RateLimitedTests {
   }
 
   private func search(_ word: String) throws -> PageRequest {
-    PageRequest(matching: try Query(word))
+    PageRequest(matching: try SearchQuery(word))
   }
 
   @Test func `waits for its reservation`() async throws {

@@ -54,7 +54,7 @@ struct RetryAfterTests {
   func `blocks calls until then, in every process`(rate: Rate?) async throws {
     await fail(process(rate), retryAfter: .seconds(60))
     clock.advance(by: .seconds(17))
-    for request in [PageRequest(), PageRequest(matching: try Query("note"))] {
+    for request in [PageRequest(), PageRequest(matching: try SearchQuery("note"))] {
       let failure = await process(rate).failure(of: request)
       #expect(failure?.code == .rateLimited)
       #expect(failure?.retryAfter == .seconds(43))

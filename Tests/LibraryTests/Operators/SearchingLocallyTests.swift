@@ -29,7 +29,7 @@ struct SearchingLocallyTests {
 
   @Test(arguments: 1...12)
   func `neither loses nor repeats a match, for any limit, size and bound`(limit: Int) async throws {
-    let query = try Query("RED one")
+    let query = try SearchQuery("RED one")
     for size in 1...11 {
       for bound in [1, size, 2 * size, 3 * size + 1, 1000] {
         let source = searching(base, upTo: bound, by: size)
@@ -42,7 +42,7 @@ struct SearchingLocallyTests {
   @Test func `scans no more than its bound and reports the count`() async throws {
     let base = base
     let source = searching(base, upTo: 25, by: 10)
-    let first = try await source.page(PageRequest(matching: try Query("red")))
+    let first = try await source.page(PageRequest(matching: try SearchQuery("red")))
     #expect(first.records.map(\.id) == [3, 6, 9, 12, 15, 18])
     #expect(first.warnings == [Warning(.scanned, "searched only the first 20 notes")])
     #expect(first.hidden == 14)
@@ -50,7 +50,7 @@ struct SearchingLocallyTests {
     #expect(base.callCount == 2)
     let next = try #require(first.next)
     let second = try await source.page(
-      PageRequest(matching: try Query("red"), after: next))
+      PageRequest(matching: try SearchQuery("red"), after: next))
     #expect(second.records.map(\.id) == [21, 24, 27, 30])
     #expect(second.next == nil)
     #expect(second.warnings.isEmpty)
@@ -60,8 +60,8 @@ struct SearchingLocallyTests {
 
   @Test func `reports the total count when it continues`() async throws {
     let source = searching(base, upTo: 10, by: 5)
-    let query = try Query("nowhere")
-    var cursor: Cursor?
+    let query = try SearchQuery("nowhere")
+    var cursor: PageCursor?
     for looked in [10, 20, 30] {
       let page = try await source.page(PageRequest(matching: query, after: cursor))
       #expect(page.warnings.map(\.message) == ["searched only the first \(looked) notes"])
@@ -74,7 +74,7 @@ struct SearchingLocallyTests {
 
   @Test func `requests only the pages that it needs`() async throws {
     let base = base
-    _ = try await searching(base).page(PageRequest(matching: try Query("red"), limit: 2))
+    _ = try await searching(base).page(PageRequest(matching: try SearchQuery("red"), limit: 2))
     #expect(base.callCount == 1)
   }
 
@@ -86,7 +86,7 @@ struct SearchingLocallyTests {
     limit: Int, size: Int, total: Int?
   ) async throws {
     let page = try await searching(base, by: size).page(
-      PageRequest(matching: try Query("red"), limit: limit))
+      PageRequest(matching: try SearchQuery("red"), limit: limit))
     #expect(page.total == total)
   }
 
@@ -94,7 +94,7 @@ struct SearchingLocallyTests {
     let source = searching(base)
     let page = try await source.page(PageRequest(limit: 7))
     #expect((page.records.count, page.total, page.next) == (7, 31, .place(7)))
-    #expect(source.cursor(skipping: 1, from: PageRequest(matching: try Query("red"))) == nil)
+    #expect(source.cursor(skipping: 1, from: PageRequest(matching: try SearchQuery("red"))) == nil)
     #expect(try await searching(notebook(5)).item(4).item.id == 4)
   }
 
@@ -106,7 +106,7 @@ struct SearchingLocallyTests {
     }
     for bound in 1...8 {
       let ids = try await searching(circle, upTo: bound, by: 1)
-        .everyID(matching: try Query("note"), limit: 5, atMost: 100)
+        .everyID(matching: try SearchQuery("note"), limit: 5, atMost: 100)
       #expect(Set(ids) == Set(0..<length))
     }
   }
@@ -117,7 +117,7 @@ struct SearchingLocallyTests {
       let place = request.cursor?.place ?? 0
       return .notes([place], next: .place((place + 1) % 3))
     }
-    var request = PageRequest(matching: try Query("nowhere"), limit: 5)
+    var request = PageRequest(matching: try SearchQuery("nowhere"), limit: 5)
     let source = searching(circle, upTo: bound, by: 1)
     var page = try await source.page(request)
     for _ in 0..<20 where page.next != nil {
@@ -166,7 +166,7 @@ struct SearchingLocallyTests {
       return page
     }
     let source = searching(torn, by: 2)
-    let query = try Query("note")
+    let query = try SearchQuery("note")
     let first = try await source.page(PageRequest(matching: query, limit: 3))
     #expect(first.unreadable == UnreadableRows(count: 2, firstReason: "torn 0"))
     #expect(first.warnings.map(\.message) == ["page 0", "page 1"])
@@ -181,14 +181,15 @@ struct SearchingLocallyTests {
     let failing = ScriptedSource<Note>(pages: [
       .success(.notes(1...2, next: .place(1))), .failure(.because(.serverError)),
     ])
-    let failure = await searching(failing).failure(of: PageRequest(matching: try Query("note")))
+    let failure = await searching(failing).failure(
+      of: PageRequest(matching: try SearchQuery("note")))
     #expect(failure?.code == .serverError)
   }
 
   @Test func `ends when it is cancelled`() async throws {
     let gate = Gate()
     let held = ScriptedSource(over: base, held: gate)
-    let request = PageRequest(matching: try Query("red"))
+    let request = PageRequest(matching: try SearchQuery("red"))
     let source = searching(held)
     let call = Task { await source.failure(of: request) }
     await gate.holds(1)
@@ -211,7 +212,7 @@ struct SearchingLocallyTests {
       ("", 0, 0, 0), ("no token!", 0, 0, 0),
     ] as [(String?, Int, Int, Int)])
   func `rejects a forged cursor`(cursor: String?, skip: Int, passed: Int, pages: Int) async throws {
-    let query = try Query("red")
+    let query = try SearchQuery("red")
     let forged = try CursorSeal("notes.scan", for: query)
       .close(Forged(c: cursor, s: skip, n: passed, p: pages))
     let failure = await searching(base).failure(of: PageRequest(matching: query, after: forged))
@@ -219,7 +220,7 @@ struct SearchingLocallyTests {
   }
 
   @Test func `accepts the largest numbers in a cursor`() async throws {
-    let query = try Query("red")
+    let query = try SearchQuery("red")
     let most = Int(UInt32.max)
     for skip in [0, most] {
       let forged = try CursorSeal("notes.scan", for: query)
@@ -232,8 +233,8 @@ struct SearchingLocallyTests {
 
   @Test func `rejects the cursor of another query`() async throws {
     let source = searching(base)
-    let page = try await source.page(PageRequest(matching: try Query("red"), limit: 2))
-    let other = PageRequest(matching: try Query("green"), after: page.next)
+    let page = try await source.page(PageRequest(matching: try SearchQuery("red"), limit: 2))
+    let other = PageRequest(matching: try SearchQuery("green"), after: page.next)
     #expect(await source.failure(of: other)?.code == .invalidCursor)
   }
 }

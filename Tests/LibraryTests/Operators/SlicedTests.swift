@@ -20,7 +20,7 @@ struct SlicedTests {
 
   @Test(arguments: 1...7)
   func `returns the same matches for every limit`(limit: Int) async throws {
-    let query = try Query("note 1")
+    let query = try SearchQuery("note 1")
     let ids = try await sliced(notebook(30), by: 4).everyID(matching: query, limit: limit)
     #expect(ids == [1] + Array(10...19) + [21])
   }
@@ -152,7 +152,7 @@ struct SlicedTests {
 
   @Test func `rejects the cursor of another query`() async throws {
     let source = sliced(notebook(50))
-    let page = try await source.page(PageRequest(matching: try Query("note"), limit: 3))
+    let page = try await source.page(PageRequest(matching: try SearchQuery("note"), limit: 3))
     #expect(await source.failure(of: PageRequest(after: page.next))?.code == .invalidCursor)
   }
 

@@ -97,7 +97,7 @@ struct MergingTests {
     let own = try await first.page(PageRequest(limit: 2)).next
     #expect(await both.failure(of: PageRequest(after: own))?.code == .invalidCursor)
     let next = try await both.page(PageRequest(limit: 2)).next
-    let search = PageRequest(matching: try Query("note"), after: next)
+    let search = PageRequest(matching: try SearchQuery("note"), after: next)
     #expect(await both.failure(of: search)?.code == .invalidCursor)
   }
 }

@@ -12,7 +12,7 @@ struct UpdatesTests {
   private func source() throws(SourceError) -> any DataSource<Note> {
     try NotesPlugin(over: service, .liveFirst(freshFor: .seconds(60))).source(
       in: PluginEnvironment(
-        settings: Settings([:]), transport: TrappingTransport(), store: directory.store(),
+        settings: SourceSettings([:]), transport: TrappingTransport(), store: directory.store(),
         clock: ManualClock(), now: today.now))
   }
 

@@ -18,7 +18,8 @@ struct IntakeTests {
   ) throws -> UpstreamLoader<Note> {
     let plugin = NotesPlugin(over: base, .localFirst, upstream: size)
     let environment = PluginEnvironment(
-      settings: Settings(), transport: TrappingTransport(), store: store, clock: ManualClock(),
+      settings: SourceSettings(), transport: TrappingTransport(), store: store,
+      clock: ManualClock(),
       now: { .day() })
     return try #require(try plugin.upstreamLoader(in: environment, cachePolicy: cachePolicy))
   }
@@ -106,7 +107,7 @@ struct IntakeTests {
     let result = try await upstreamLoader(service, .offline).take(10) { _ in }
     #expect((result.failure?.code, service.callCount) == (.offline, 0))
     let plugin = NotesPlugin(over: service, .localFirst)
-    let environment = PluginEnvironment(settings: Settings(), transport: TrappingTransport())
+    let environment = PluginEnvironment(settings: SourceSettings(), transport: TrappingTransport())
     #expect(try plugin.upstreamLoader(in: environment) == nil)
   }
 
@@ -207,7 +208,8 @@ struct IntakeTests {
       for store in stores {
         let plugin = NotesPlugin(over: base, .localFirst, upstream: 10)
         let environment = PluginEnvironment(
-          settings: Settings(), transport: TrappingTransport(), store: store, clock: ManualClock(),
+          settings: SourceSettings(), transport: TrappingTransport(), store: store,
+          clock: ManualClock(),
           now: { .day() })
         let upstreamLoader = try #require(try plugin.upstreamLoader(in: environment))
         group.addTask {

@@ -21,7 +21,7 @@ struct WalkTests {
   }
 
   @Test func `pages through matches from a cursor`() async throws {
-    let query = try Query("1")
+    let query = try SearchQuery("1")
     let start = try await notebook(50).page(PageRequest(matching: query, limit: 3)).next
     var ids: [Int] = []
     for try await step in notebook(50).pages(matching: query, after: start, size: 4) {

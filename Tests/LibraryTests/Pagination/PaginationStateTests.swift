@@ -7,7 +7,7 @@ import Testing
 @Suite
 struct CourseTests {
   private func course(
-    size: Int = 10, after cursor: Cursor? = nil, _ bound: PaginationBound = PaginationBound()
+    size: Int = 10, after cursor: PageCursor? = nil, _ bound: PaginationBound = PaginationBound()
   ) -> PaginationState<Note> {
     PaginationState(matching: nil, after: cursor, size: size, bound: bound)
   }

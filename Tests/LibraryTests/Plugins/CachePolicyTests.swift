@@ -14,7 +14,7 @@ struct CachePolicyTests {
     directory = try StoreDirectory()
     source = try NotesPlugin(over: service, .liveFirst(freshFor: .seconds(60))).source(
       in: PluginEnvironment(
-        settings: Settings([:]), transport: TrappingTransport(), store: directory.store(),
+        settings: SourceSettings([:]), transport: TrappingTransport(), store: directory.store(),
         clock: ManualClock(), now: today.now))
   }
 
@@ -99,7 +99,7 @@ struct CachePolicyTests {
   }
 }
 
-private struct Room: Record {
+private struct Room: SourceRecord {
   let id: UUID
   let name: String
 }

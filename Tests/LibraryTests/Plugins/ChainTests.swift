@@ -9,7 +9,7 @@ struct ChainTests {
 
   private func environment(_ values: [String: String] = [:]) -> PluginEnvironment {
     PluginEnvironment(
-      settings: Settings(values), transport: TrappingTransport(), clock: clock, random: { 0 },
+      settings: SourceSettings(values), transport: TrappingTransport(), clock: clock, random: { 0 },
       observer: journal.observer)
   }
 
@@ -143,7 +143,7 @@ struct ChainTests {
     let policy = Policy(largestPage: 50, upstreamPageSize: .fixed(10), localSearchBound: 20)
     let source = try NotesPlugin(service: service, policy: policy)
       .source(in: environment()).cachePolicy(.noFallback)
-    let page = try await source.page(PageRequest(matching: try Query("note 2"), limit: 50))
+    let page = try await source.page(PageRequest(matching: try SearchQuery("note 2"), limit: 50))
     #expect(page.records.map(\.id) == [2, 12, 20])
     #expect(page.warnings.map(\.message) == ["searched only the first 20 notes"])
     #expect(Set(service.requests.map(\.limit)) == [10])
@@ -155,14 +155,14 @@ struct ChainTests {
     let policy = Policy(largestPage: 6, localSearchBound: 12)
     let source = try NotesPlugin(service: service, policy: policy)
       .source(in: environment()).cachePolicy(.noFallback)
-    let page = try await source.page(PageRequest(matching: try Query("note 2"), limit: 50))
+    let page = try await source.page(PageRequest(matching: try SearchQuery("note 2"), limit: 50))
     #expect(page.warnings.map(\.message) == ["searched only the first 12 notes"])
     #expect(service.requests.map(\.limit) == [6, 6])
   }
 
   @Test func `a cursor is valid under another cache policy`() async throws {
     let plugin = NotesPlugin(service: ScriptedSource(over: notebook(5)))
-    var cursor: Cursor?
+    var cursor: PageCursor?
     var ids: [Int] = []
     for cachePolicy in [CachePolicy.normal, .noFallback, .reload] {
       let source = try plugin.source(in: environment()).cachePolicy(cachePolicy)
@@ -246,7 +246,7 @@ struct ChainTests {
     var copy = environment
     copy.observer = .silent
     #expect(try await failure(in: copy)?.code == .rateLimited)
-    copy.settings = Settings(["NOTES_RATE": "1/h", "NOTES_URL": "https://other.test"])
+    copy.settings = SourceSettings(["NOTES_RATE": "1/h", "NOTES_URL": "https://other.test"])
     #expect(try await failure(in: copy) == nil)
     #expect(try await failure(in: self.environment(["NOTES_RATE": "1/h"])) == nil)
     clock.advance(by: .seconds(3601))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite
 struct FieldTests {
-  private struct Thing: Record {
+  private struct Thing: SourceRecord {
     var id = 7
     var name = "Ünö"
     var alias: String?
@@ -26,7 +26,7 @@ struct FieldTests {
     },
   ]
 
-  private struct Place: Record {
+  private struct Place: SourceRecord {
     struct Position: Codable, Hashable, Sendable { var latitude = 1.5 }
     var id = 7
     var imageURL = "i"

@@ -4,13 +4,13 @@ import Foundation
 import Testing
 
 /// A repository of a service.
-private struct Repo: Record {
+private struct Repo: SourceRecord {
   let id: Int
   let fullName: String
 }
 
 /// An issue of a repository.
-private struct Issue: Record {
+private struct Issue: SourceRecord {
   struct Wire: Decodable, Sendable {
     let number: Int
     let title: String
@@ -77,7 +77,7 @@ private struct IssuesPlugin: Plugin {
       }
     }
     let plugin = IssuesPlugin(base: server.baseURL)
-    var environment = PluginEnvironment(settings: Settings(), transport: HTTPTransport())
+    var environment = PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport())
     environment.sources = { [ReposPlugin(base: server.baseURL), plugin] }
     var (issues, warnings) = ([Issue](), [Warning]())
     for try await step in try plugin.live(in: environment).pages(size: 5) {

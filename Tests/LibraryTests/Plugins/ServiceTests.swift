@@ -15,10 +15,10 @@ struct ServiceTests {
 
   init() throws { directory = try StoreDirectory() }
 
-  private func environment(over store: (any Store)? = nil) -> PluginEnvironment {
+  private func environment(over store: (any SourceStore)? = nil) -> PluginEnvironment {
     let wall = WallClock(clock)
     return PluginEnvironment(
-      settings: Settings(), transport: TrappingTransport(), store: store, clock: clock,
+      settings: SourceSettings(), transport: TrappingTransport(), store: store, clock: clock,
       now: { wall.now }, random: { 0 })
   }
 

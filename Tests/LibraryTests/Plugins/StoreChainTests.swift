@@ -24,7 +24,8 @@ struct StoreChainTests {
     plugin.setUp = setUp
     return try plugin.source(
       in: PluginEnvironment(
-        settings: Settings(settings), transport: TrappingTransport(), store: directory.store(),
+        settings: SourceSettings(settings), transport: TrappingTransport(),
+        store: directory.store(),
         clock: ManualClock(), now: today.now)
     ).cachePolicy(cachePolicy)
   }
@@ -49,13 +50,13 @@ struct StoreChainTests {
   @Test func `searches cached records for a new query`() async throws {
     _ = try await source().everyID(limit: 10)
     service.fail(with: .timedOut)
-    let page = try await source().page(PageRequest(matching: try Query("note 2"), limit: 5))
+    let page = try await source().page(PageRequest(matching: try SearchQuery("note 2"), limit: 5))
     #expect(page.records.map(\.id) == [2, 20, 21, 22, 23])
     #expect((page.provenance.origin, page.provenance.reason?.code) == (.cached, .timedOut))
-    let all = try await source().everyID(matching: try Query("note 2"), limit: 5)
+    let all = try await source().everyID(matching: try SearchQuery("note 2"), limit: 5)
     #expect(all == [2] + Array(20...29) + [12])
     // A query without cached matches may have matches in the bundle.
-    let bundled = try await source().page(PageRequest(matching: try Query("bundled")))
+    let bundled = try await source().page(PageRequest(matching: try SearchQuery("bundled")))
     #expect(bundled.records == [Note(900, "bundled")])
     #expect((bundled.provenance.origin, bundled.provenance.reason?.code) == (.bundled, .timedOut))
   }
@@ -144,7 +145,7 @@ struct StoreChainTests {
     #expect(try await source().everyID(limit: 5).contains(3) == false)
     service.fail(with: .unreachable)
     #expect(try await source().everyID(limit: 11).contains(3) == false)
-    let bundled = try await source().page(PageRequest(matching: try Query("bundled")))
+    let bundled = try await source().page(PageRequest(matching: try SearchQuery("bundled")))
     #expect((bundled.records.count, bundled.hidden) == (0, 1))
     let error = await #expect(throws: SourceError.self) { try await source().item(3) }
     #expect(error?.message == "notes record \"3\" is deleted")
@@ -217,7 +218,7 @@ struct StoreChainTests {
 
   @Test func `searches the collection without a request`() async throws {
     _ = try await source(.localFirst).page(PageRequest(limit: 20))
-    let page = try await source(.localFirst).page(PageRequest(matching: try Query("note 1")))
+    let page = try await source(.localFirst).page(PageRequest(matching: try SearchQuery("note 1")))
     #expect(page.records.map(\.id) == [1] + Array(10...19))
     #expect(page.warnings.map(\.code.description) == ["cachedOnly"])
     #expect(service.callCount == 2)

@@ -30,7 +30,7 @@ struct PostgresCopyTests {
     try await file.fillForCopy()
     try await withDatabase { one in
       try await withDatabase(.init(characters: .ascii)) { two in
-        let stores: [any Store & CopyableStore] = [
+        let stores: [any SourceStore & CopyableStore] = [
           file, try store(in: one), try store(in: two), other,
         ]
         var checksums: [[String]] = []

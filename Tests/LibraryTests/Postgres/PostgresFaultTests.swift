@@ -271,7 +271,7 @@ import Testing
   @Test func `another scope of a source finds its own records again`() async throws {
     try await withDatabase { database in
       let base = try store(in: database)
-      func scoped(_ secret: String) -> some Store {
+      func scoped(_ secret: String) -> some SourceStore {
         ScopedStore(base) { _ in StoreScope(records: "a", secret: Secret(secret)) }
       }
       try await scoped("ann").save([StoreEntry("1")])

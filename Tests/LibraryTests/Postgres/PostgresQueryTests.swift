@@ -10,7 +10,7 @@ import Testing
 
 /// Queries of people in PostgreSQL: limits, errors and hostile ones.
 @Suite(.requiresPostgres) struct PostgresQueryTests {
-  private struct Thing: Record {
+  private struct Thing: SourceRecord {
     let id: String
     let text: String
     let camelCase: Bool

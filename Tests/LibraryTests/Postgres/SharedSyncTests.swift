@@ -28,7 +28,7 @@ struct SharedSyncTests {
   }
 
   private func sync(
-    _ base: any DataSource<Note>, into store: any Store, as worker: String = "one",
+    _ base: any DataSource<Note>, into store: any SourceStore, as worker: String = "one",
     at seconds: Double = 0
   ) -> Sync<Note> {
     Sync(
@@ -43,7 +43,7 @@ struct SharedSyncTests {
     try (0..<count).map { _ in PostgresStore(at: try PostgresAddress(database.uri)) }
   }
 
-  private func ids(in store: any Store) async throws -> [Int] {
+  private func ids(in store: any SourceStore) async throws -> [Int] {
     try await store.found(of: "notes").map { json in
       try JSONDecoder().decode(Note.self, from: Data(json.utf8)).id
     }
@@ -250,7 +250,7 @@ struct SharedSyncTests {
           for store in stores {
             group.addTask {
               let environment = PluginEnvironment(
-                settings: Settings(), transport: TrappingTransport(), store: store,
+                settings: SourceSettings(), transport: TrappingTransport(), store: store,
                 clock: PollingClock())
               return try await plugin.sync(into: store, in: environment)
                 .run(upTo: nil, jobs: 1, waits: true) { _ in }
@@ -283,7 +283,7 @@ struct SharedSyncTests {
             group.addTask {
               // Pauses are real: machines that ask again at once would keep from its work the one that they wait for.
               var environment = PluginEnvironment(
-                settings: Settings(), transport: TrappingTransport(), store: store,
+                settings: SourceSettings(), transport: TrappingTransport(), store: store,
                 now: { .day(seconds) })
               environment.sources = { [FoldersPlugin(service: service), plugin] }
               return try await plugin.sync(into: store, in: environment)

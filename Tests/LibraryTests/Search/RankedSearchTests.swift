@@ -46,7 +46,7 @@ struct RankedSearchTests {
   ) async throws {
     let directory = try StoreDirectory()
     let source = try await source(tier, in: directory)
-    let query = try Query(search.query)
+    let query = try SearchQuery(search.query)
     let expected = search.ids
     for limit in [1, 2, 3, 7, 100] {
       #expect(try await source.everyID(matching: query, limit: limit) == expected, "\(limit)")
@@ -62,14 +62,14 @@ struct RankedSearchTests {
   ) async throws {
     let directory = try StoreDirectory()
     let source = try await source(tier, in: directory)
-    let query = try Query(search.query)
+    let query = try SearchQuery(search.query)
     for limit in [1, 2, 3, 7, 100] {
       #expect(try await source.everyID(matching: query, limit: limit) == search.ids, "\(limit)")
     }
   }
 
   @Test func `an ID comes before names, if the record matches`() throws {
-    let search = RankedSearch(try Query("12"), for: Note.self)
+    let search = RankedSearch(try SearchQuery("12"), for: Note.self)
     #expect(search.id == "12")
     #expect(search.rank("12", FoldedText("a 12")) == .id)
     #expect(search.rank("1", FoldedText("12")) == .name)
@@ -80,13 +80,13 @@ struct RankedSearchTests {
     let directory = try StoreDirectory()
     let source = try await source("stored", in: directory)
     _ = try await directory.store().delete(["3", "2", "1"], of: "notes", at: Date())
-    #expect(try await source.everyID(matching: Query("spider"), limit: 2) == [6, 5, 8, 4, 9])
+    #expect(try await source.everyID(matching: SearchQuery("spider"), limit: 2) == [6, 5, 8, 4, 9])
   }
 
   @Test func `a cursor of an earlier version goes on in its order`() async throws {
     let directory = try StoreDirectory()
     let source = try await source("stored", in: directory)
-    let query = try Query("spider")
+    let query = try SearchQuery("spider")
     let first = try await source.page(PageRequest(limit: 4))
     let position = try CursorSeal("notes.stored", for: nil).open(
       first.next, as: [String: Int64].self)

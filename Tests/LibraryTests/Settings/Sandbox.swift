@@ -78,7 +78,7 @@ enum Keys {
   static let byKey = Dictionary(uniqueKeysWithValues: all.map { ($0.key, $0) })
 }
 
-extension Settings {
+extension SourceSettings {
   /// The text of the API key, for comparisons.
   var apiKey: String? { secret(Keys.apiKey)?.reveal(\.self) }
 }

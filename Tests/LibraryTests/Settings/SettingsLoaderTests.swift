@@ -25,7 +25,7 @@ import Testing
     let variable = ["COUNTRIES_URL": "https://environment"]
     let option = ["COUNTRIES_URL": "https://option"]
     func check(
-      _ loaded: SettingsLoader.Loaded, _ host: String, _ origin: Settings.Origin
+      _ loaded: SettingsLoader.Loaded, _ host: String, _ origin: SourceSettings.Origin
     ) throws {
       #expect(try loaded.settings.url(Keys.countriesURL).absoluteString == "https://\(host)")
       #expect(loaded.settings.origin(of: Keys.countriesURL) == origin)

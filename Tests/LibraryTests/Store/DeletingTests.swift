@@ -62,7 +62,7 @@ struct DeletingTests {
   }
 
   @Test func `typed IDs are compared byte by byte`() async throws {
-    struct Word: Record { let id: String }
+    struct Word: SourceRecord { let id: String }
     let words = RecordStore<Word>("words", in: store) { FoldedText($0.id) }
     let (composed, decomposed) = ("é", "e\u{301}")
     #expect(try await words.delete(composed))

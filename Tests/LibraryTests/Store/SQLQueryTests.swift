@@ -125,7 +125,7 @@ import Testing
   }
 
   /// A record with fields of every kind, one of them computed.
-  private struct Sample: Record {
+  private struct Sample: SourceRecord {
     let id: String
     var weight: Double?
     var isGood = true

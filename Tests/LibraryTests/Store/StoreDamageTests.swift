@@ -289,7 +289,7 @@ struct StoreDamageTests {
   private static func use(_ store: SQLiteStore) async throws {
     _ = try? await store.page("key", of: "things")
     _ = try await store.records(
-      of: "things", matching: Query("text 1").words, after: 0, limit: 1000)
+      of: "things", matching: SearchQuery("text 1").words, after: 0, limit: 1000)
     _ = try await store.status(of: "things")
     _ = try await store.delete(["c"], of: "things", at: .day())
     _ = try await store.restore(nil, of: "things")
@@ -307,7 +307,7 @@ struct StoreDamageTests {
       _ = try await store.save(batch, of: "things", at: .day(2))
     }
     let slice = try await store.records(
-      of: "things", matching: Query("text 1").words, after: 0, limit: 1000)
+      of: "things", matching: SearchQuery("text 1").words, after: 0, limit: 1000)
     #expect(slice.records.count >= 4)
     #expect(try await store.checkpoint("sync", of: "things") == nil)
   }

@@ -5,9 +5,9 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A way to break a promise of `Store`.
+/// A way to break a promise of `SourceStore`.
 struct StoreFlaw: Sendable, CustomTestStringConvertible {
-  typealias Open = @Sendable () async throws -> any Store
+  typealias Open = @Sendable () async throws -> any SourceStore
 
   let law: String
   let how: String

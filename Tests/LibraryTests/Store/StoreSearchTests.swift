@@ -32,7 +32,7 @@ struct StoreSearchTests {
   ])
   func `finds the same as a scan of every text`(query: String) async throws {
     try await store.save(Self.texts.enumerated().map { StoreEntry("\($0)", $1) })
-    let words = try Query(query).words
+    let words = try SearchQuery(query).words
     let expected = Self.texts.indices.filter { FoldedText(Self.texts[$0]).containsAll(words) }
     #expect(try await store.ids(query) == expected.map(String.init))
     #expect(try await store.ids(query, limit: 1) == expected.map(String.init))
@@ -87,7 +87,8 @@ struct StoreSearchTests {
       }
       for _ in 0..<12 {
         let text = Self.randomText(using: &random)
-        guard let query = try? Query(text.prefix(Int.random(in: 1...6, using: &random))) else {
+        guard let query = try? SearchQuery(text.prefix(Int.random(in: 1...6, using: &random)))
+        else {
           continue
         }
         let expected = order.filter {

@@ -4,7 +4,7 @@ import AggregatorStore
 import Foundation
 import Synchronization
 
-extension Store {
+extension SourceStore {
   /// Fills every table, with texts that are easily spoiled.
   func fillForCopy() async throws {
     let odd = ["nul\0", "\u{1}", "\u{1}0", "\u{1}1\0", "😀", "é", "e\u{301}", "日本", " ", "plain"]
@@ -14,7 +14,7 @@ extension Store {
     try await save([StoreEntry("plain", "text of plain", mark: 1)], at: 5)
     _ = try await delete(["nul\0", "never \u{1}"], of: "things", at: .day(6))
 
-    let page = PageMetadata(next: Cursor("ne\u{1}xt"), total: 3, endpoint: "http://é.example/")
+    let page = PageMetadata(next: PageCursor("ne\u{1}xt"), total: 3, endpoint: "http://é.example/")
     _ = try await save(
       StoreBatch([StoreEntry("é"), StoreEntry("😀")], page: ("k\0ey \u{1}", page)), of: "things",
       at: .day(7))

@@ -4,7 +4,7 @@ import Foundation
 
 /// Records with lists in them, some of which are none, or have elements of several kinds.
 enum NestedSample {
-  struct Basket: Record {
+  struct Basket: SourceRecord {
     let id: Int
     let lines: [Line]
   }

@@ -5,13 +5,13 @@ import Synchronization
 
 /// A service in memory with folders, each of which has a list of leaves, by offset.
 final class NestedService: Sendable {
-  struct Folder: Record {
+  struct Folder: SourceRecord {
     let id: Int
     var path: String
   }
 
   /// A leaf; its ID begins with the path of its folder.
-  struct Leaf: Record {
+  struct Leaf: SourceRecord {
     let id: String
     var title: String
   }
@@ -30,10 +30,11 @@ final class NestedService: Sendable {
 
   /// An environment with folders and leaves as its sources.
   func environment(
-    store: (any Store)?, now: @escaping @Sendable () -> Date
+    store: (any SourceStore)?, now: @escaping @Sendable () -> Date
   ) -> PluginEnvironment {
     var environment = PluginEnvironment(
-      settings: Settings(), transport: TrappingTransport(), store: store, clock: ManualClock(),
+      settings: SourceSettings(), transport: TrappingTransport(), store: store,
+      clock: ManualClock(),
       now: now)
     environment.sources = { [self] in [FoldersPlugin(service: self), LeavesPlugin(self)] }
     return environment
@@ -139,7 +140,7 @@ final class NestedService: Sendable {
       total: all.count, provenance: Provenance(.live))
   }
 
-  fileprivate struct List<Item: Record>: DataSource {
+  fileprivate struct List<Item: SourceRecord>: DataSource {
     let read: @Sendable (PageRequest) throws(SourceError) -> Page<Item>
 
     func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> { try read(request) }
@@ -148,7 +149,7 @@ final class NestedService: Sendable {
       _ id: Item.ID, cachePolicy: CachePolicy
     ) async throws(SourceError) -> LookupResult<Item> {
       guard !Task.isCancelled else { throw .cancelled }
-      var cursor: Cursor?
+      var cursor: PageCursor?
       repeat {
         let page = try read(PageRequest(after: cursor, limit: 100))
         if let item = page.records.first(where: { $0.id == id }) {

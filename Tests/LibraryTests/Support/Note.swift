@@ -1,7 +1,7 @@
 import AggregatorKit
 
 /// The record type of these tests.
-struct Note: Record {
+struct Note: SourceRecord {
   let id: Int
   var title: String
 
@@ -19,7 +19,7 @@ struct Note: Record {
 }
 
 extension Page<Note> {
-  static func notes(_ ids: some Sequence<Int>, next: Cursor? = nil, hidden: Int = 0) -> Page {
+  static func notes(_ ids: some Sequence<Int>, next: PageCursor? = nil, hidden: Int = 0) -> Page {
     Page(ids.map { Note($0) }, next: next, provenance: Provenance(.live), hidden: hidden)
   }
 }
@@ -29,9 +29,9 @@ func notebook(_ count: Int) -> BundledSource<Note> {
   BundledSource("notes", items: (0..<count).map { Note($0 + 1) }, fields: Note.fields)
 }
 
-extension Cursor {
+extension PageCursor {
   /// A token for a made-up source.
-  static func place(_ number: Int) -> Cursor? { Cursor("place-\(number)") }
+  static func place(_ number: Int) -> PageCursor? { PageCursor("place-\(number)") }
 
   /// The number in ``place(_:)``.
   var place: Int? { Int(description.dropFirst("place-".count)) }
@@ -40,10 +40,10 @@ extension Cursor {
 extension DataSource<Note> {
   /// The numbers of all notes, by following `next` until it ends.
   func everyID(
-    matching query: Query? = nil, limit: Int, atMost pages: Int = 10_000
+    matching query: SearchQuery? = nil, limit: Int, atMost pages: Int = 10_000
   ) async throws(SourceError) -> [Int] {
     var ids: [Int] = []
-    var cursor: Cursor?
+    var cursor: PageCursor?
     for _ in 0..<pages {
       let page = try await page(PageRequest(matching: query, after: cursor, limit: limit))
       ids += page.records.map(\.id)
@@ -71,7 +71,7 @@ extension SourceError {
 }
 
 /// A record that comes in a short form in lists, and in a long one on its own.
-struct Card: Record {
+struct Card: SourceRecord {
   let id: Int
   var title: String
   var detail: String?

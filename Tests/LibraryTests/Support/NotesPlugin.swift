@@ -36,7 +36,7 @@ struct NotesPlugin: Plugin {
   let example = PluginExample(query: "bundled", id: "900")
   var settings = [NotesPlugin.rate, url]
   let fields = Note.fields
-  let layout = Layout<Note>(card: ["title"])
+  let layout = RecordLayout<Note>(card: ["title"])
 
   func remote(in environment: PluginEnvironment) throws(SourceError) -> any DataSource<Note> {
     try setUp(environment)

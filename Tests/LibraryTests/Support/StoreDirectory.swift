@@ -144,7 +144,7 @@ extension Date {
   }
 }
 
-extension Store {
+extension SourceStore {
   /// Saves records of `things`.
   @discardableResult
   func save(
@@ -161,7 +161,7 @@ extension Store {
     var position: Int64 = 0
     while true {
       let slice = try await records(
-        of: source, matching: query.map { try Query($0).words } ?? [], after: position,
+        of: source, matching: query.map { try SearchQuery($0).words } ?? [], after: position,
         limit: limit)
       texts += slice.records.map { String(decoding: $0.json, as: UTF8.self) }
       guard slice.hasMore, let last = slice.records.last else { return texts }

@@ -3,7 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Synchronization
 
-/// Text shared by processes, as in a ``Store``.
+/// Text shared by processes, as in a ``SourceStore``.
 final class Texts: Sendable {
   /// A failure of changes.
   enum Fault: CaseIterable {

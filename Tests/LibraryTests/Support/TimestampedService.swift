@@ -96,7 +96,7 @@ final class TimestampedService: Sendable {
     let slice = sent.filter { $0.changed != damaged }
     var page = Page(
       slice.map(\.note),
-      next: sent.endIndex < sorted.endIndex ? Cursor("at\(sent.endIndex)") : nil,
+      next: sent.endIndex < sorted.endIndex ? PageCursor("at\(sent.endIndex)") : nil,
       total: quirks.contains(.withoutTotal) ? nil : sorted.count, provenance: Provenance(.live),
       unreadable: UnreadableRows(
         count: sent.count - slice.count, firstReason: sent.count > slice.count ? "damaged" : nil))

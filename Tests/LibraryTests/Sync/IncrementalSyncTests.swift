@@ -23,7 +23,7 @@ struct IncrementalSyncTests {
     try plugin.sync(
       into: store,
       in: PluginEnvironment(
-        settings: Settings(), transport: TrappingTransport(), store: store, clock: clock,
+        settings: SourceSettings(), transport: TrappingTransport(), store: store, clock: clock,
         now: today.now))
   }
 

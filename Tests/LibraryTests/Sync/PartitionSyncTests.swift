@@ -21,7 +21,7 @@ struct PartitionSyncTests {
 
   @discardableResult
   private func sync(
-    _ plugin: LeavesPlugin? = nil, into other: (any Store)? = nil, upTo pages: Int? = nil,
+    _ plugin: LeavesPlugin? = nil, into other: (any SourceStore)? = nil, upTo pages: Int? = nil,
     jobs: Int = 1, full: Bool = false
   ) async throws -> SyncResult {
     let store = other ?? store

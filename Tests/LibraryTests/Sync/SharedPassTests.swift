@@ -22,7 +22,7 @@ struct SharedPassTests {
     pass.finish(
       lease,
       Page(
-        (0..<records).map { Note($0) }, next: isLast ? nil : Cursor("next"), total: total,
+        (0..<records).map { Note($0) }, next: isLast ? nil : PageCursor("next"), total: total,
         provenance: Provenance(.live)),
       depth: depth, at: .day())
   }

@@ -10,7 +10,7 @@ struct SyncBatchTests {
   private let start = SyncCheckpoint(after: 0, at: .day())
 
   private func page(
-    _ ids: Range<Int>, next: Cursor? = .place(1), total: Int? = nil, unreadable: Int = 0
+    _ ids: Range<Int>, next: PageCursor? = .place(1), total: Int? = nil, unreadable: Int = 0
   ) throws -> Page<EncodedRecord<Note>> {
     Page(
       try ids.map { try EncodedRecord(Note($0), text: FoldedText("")) }, next: next, total: total,

@@ -220,7 +220,7 @@ extension SyncTests {
     func listed(_ base: any DataSource<Note>) async throws -> [Int] {
       let plugin = NotesPlugin(over: base, .liveFirst(freshFor: .seconds(86_400)))
       let environment = PluginEnvironment(
-        settings: Settings(), transport: TrappingTransport(), store: store, clock: clock,
+        settings: SourceSettings(), transport: TrappingTransport(), store: store, clock: clock,
         now: today.now)
       return try await plugin.source(in: environment).page(PageRequest(limit: 5)).records.map(\.id)
     }

@@ -29,7 +29,7 @@ struct SyncTests {
     policy.depthLimit = depth
     policy.rate = rate.map { Setting("NOTES_PACE", .rate, default: $0, about: "How often.") }
     let environment = PluginEnvironment(
-      settings: Settings(), transport: TrappingTransport(), store: store, clock: clock,
+      settings: SourceSettings(), transport: TrappingTransport(), store: store, clock: clock,
       now: today.now, observer: waitObserver)
     return try NotesPlugin(service: base, policy: policy).sync(into: store, in: environment)
   }
@@ -263,7 +263,7 @@ struct SyncTests {
     let base = service(1...1000)
     let plugin = NotesPlugin(over: base, .localFirst, upstream: 10)
     let environment = PluginEnvironment(
-      settings: Settings(), transport: TrappingTransport(), store: store, clock: clock,
+      settings: SourceSettings(), transport: TrappingTransport(), store: store, clock: clock,
       now: today.now)
     let upstreamLoader = try #require(try plugin.upstreamLoader(in: environment))
     _ = await upstreamLoader.take(20) { _ in }

@@ -28,7 +28,7 @@ import Testing
     #expect(exported.errors.contains("LampsPlugin() to the sources of your program"))
     #expect(!exported.errors.contains("warning"), "\(exported)")
     let texts = try Self.files.map { try home.sandbox.text(of: "work/package/\($0)") }
-    #expect(texts[0].contains("public struct Lamp: Record {"))
+    #expect(texts[0].contains("public struct Lamp: SourceRecord {"))
     #expect(texts[0].contains("public let maker: Maker?"))
     #expect(texts[1].contains(lamps.url))
     #expect(texts[2].contains("lamp 10"))

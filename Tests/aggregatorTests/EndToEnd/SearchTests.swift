@@ -161,6 +161,18 @@ import Testing
     #expect(found.sources["countries"]?.provenance?.origin == "cached")
   }
 
+  @Test func `says what the cache lacks if it is all that is searched`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    #expect(try await home.run("heroes list").status == 0)
+    let offline = try document(
+      try await home.run("search man --source heroes --offline --limit 100 --json"))
+    #expect(offline.warnings.map(\.code).contains("incomplete"), "\(offline)")
+    #expect(try await home.run("heroes sync").status == 0)
+    let whole = try document(try await home.run("search man --source heroes --offline --json"))
+    #expect(!whole.warnings.map(\.code).contains("incomplete"), "\(whole)")
+  }
+
   /// A home where heroes stall, countries refuse, products fail and users are fine.
   private func badDay() async throws -> (services: FourServices, home: TestHome) {
     let services = try FourServices()

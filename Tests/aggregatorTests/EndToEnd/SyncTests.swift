@@ -174,7 +174,7 @@ import Testing
     let service = try Self.products(0..<500)
     let plugin = LimitedProducts()
     let environment = PluginEnvironment(
-      settings: Settings(service.settings), transport: HTTPTransport())
+      settings: SourceSettings(service.settings), transport: HTTPTransport())
     let sandbox = try Sandbox()
     let store = SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path)
     let result = try await plugin.sync(into: store, in: environment)
@@ -197,7 +197,7 @@ import Testing
     var example: PluginExample { plugin.example }
     var settings: [Setting] { plugin.settings }
     var fields: [Field<Product>] { plugin.fields }
-    var layout: Layout<Product> { plugin.layout }
+    var layout: RecordLayout<Product> { plugin.layout }
     var bundled: any DataSource<Product> { plugin.bundled }
     var policy: Policy {
       var policy = plugin.policy

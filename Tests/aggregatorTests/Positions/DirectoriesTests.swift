@@ -31,13 +31,13 @@ import Testing
     ([:], [nil, nil, nil]),
   ])
   func `follows the XDG specification`(variables: [String: String], paths: [String?]) throws {
-    let directories = try Directories(of: Self.program, Settings(), variables: variables)
+    let directories = try Directories(of: Self.program, SourceSettings(), variables: variables)
     #expect([directories.data, directories.state, directories.cache] == paths)
   }
 
   @Test func `AGGREGATOR_HOME replaces all directories`() throws {
     let directories = try Directories(
-      of: Self.program, Settings(["AGGREGATOR_HOME": "/one"]),
+      of: Self.program, SourceSettings(["AGGREGATOR_HOME": "/one"]),
       variables: ["HOME": "/h", "XDG_DATA_HOME": "/d"])
     #expect(directories.data == "/one")
     #expect(directories.state == "/one")
@@ -125,7 +125,7 @@ import Testing
   @Test func `rejects a relative AGGREGATOR_HOME`() {
     let failure = #expect(throws: CommandError.self) {
       try Directories(
-        of: Self.program, Settings(["AGGREGATOR_HOME": "here"]), variables: ["HOME": "/h"])
+        of: Self.program, SourceSettings(["AGGREGATOR_HOME": "here"]), variables: ["HOME": "/h"])
     }
     #expect(failure?.code == .settings)
     #expect(

@@ -90,10 +90,10 @@ import Testing
     empty.add(
       try #require(
         await ScriptedSource<Country>(pages: [
-          .success(Page([], next: Cursor("later"), provenance: Provenance(.live)))
+          .success(Page([], next: PageCursor("later"), provenance: Provenance(.live)))
         ]).pages().first { _ in true }))
     let position = nextPageRequest.position(after: empty, limit: 4)
-    #expect(position.next == Cursor("later"))
+    #expect(position.next == PageCursor("later"))
     #expect(position.latest == first.position.latest)
     #expect(position.earlier.isEmpty)
   }
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test func `reads the position that was written`() async throws {
-    let query = try Query("spider \u{1}\"man\" 日本")
+    let query = try SearchQuery("spider \u{1}\"man\" 日本")
     var page = ShownRecords(from: nil)
     let source = growing { 30 }
     for try await step in source.pages(matching: query, size: 20, upTo: PaginationBound(items: 20))
@@ -142,7 +142,7 @@ import Testing
 
   @Test func `most members are optional`() throws {
     let position = try SessionPosition(Array(Self.good.utf8))
-    #expect(position.next == Cursor("cA"))
+    #expect(position.next == PageCursor("cA"))
     #expect(position.query?.text == "a b")
     #expect(position.ids == ShownIDs([1]))
   }

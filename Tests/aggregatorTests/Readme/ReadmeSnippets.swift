@@ -5,7 +5,7 @@ import HeroesSource
 
 func printSpiders(key: String) async throws {
   let environment = PluginEnvironment(
-    settings: Settings([HeroesPlugin.key: key]), transport: HTTPTransport.standard,
+    settings: SourceSettings([HeroesPlugin.key: key]), transport: HTTPTransport.standard,
     store: SQLiteStore(at: URL(filePath: "/tmp/heroes/store.sqlite")))
   let heroes = try HeroesPlugin().source(in: environment)
   for try await hero in heroes.items(matching: "spider", upTo: PaginationBound(items: 50)) {

@@ -11,7 +11,7 @@ import Testing
         .cached, fetchedAt: Date(timeIntervalSince1970: 1_767_604_364),
         endpoint: "https://host/path", reason: SourceError(.timedOut, "late")))
     let summary = ListingSummary(
-      count: 2, total: 249, next: Cursor("cA1"), provenance: provenance,
+      count: 2, total: 249, next: PageCursor("cA1"), provenance: provenance,
       warnings: [SourceWarning("countries", Warning(.cached, "saved 3 hours ago"))])
     let text = rendered(
       [[Country.afghanistan], [], [Country.bouvet]], as: .json, .countries, on: .plain(80), summary)

@@ -5,7 +5,7 @@ import Foundation
 @testable import AggregatorTerminal
 
 /// A record that is listed in blocks.
-struct Country: Record {
+struct Country: SourceRecord {
   var id: String
   var name = ""
   var region = ""
@@ -18,7 +18,7 @@ struct Country: Record {
     Field("capital", "Capital", \.capital, about: "The capital."),
   ]
 
-  static let layout = Layout<Country>(
+  static let layout = RecordLayout<Country>(
     .block(
       heading: { "\($0.name), \($0.region)" }, badge: { $0.id }, detail: { $0.capital }),
     card: ["name", "region", "code", "capital"])
@@ -32,7 +32,7 @@ struct Country: Record {
 }
 
 /// A record that is listed in a table and has long text.
-struct Hero: Record {
+struct Hero: SourceRecord {
   var id: Int
   var name = ""
   var realName: String?
@@ -51,7 +51,7 @@ struct Hero: Record {
     Field("biography", "Biography", \.biography, about: "Its life.", isShown: false),
   ]
 
-  static let layout = Layout<Hero>(
+  static let layout = RecordLayout<Hero>(
     card: ["name", "realName", "publisher", "powers", "issues", "biography"])
 
   static let spider = Hero(

@@ -32,7 +32,7 @@ import Testing
     let fields = [Field<Hero>("a", "L\u{1B}[2J\u{202E}", \.name, about: "")]
     for shape in [Listing<Hero>.Shape.rows, .cards] {
       var listing = Listing(
-        "list", of: "x", fields: fields, layout: Layout(card: ["a"]), shape: shape)
+        "list", of: "x", fields: fields, layout: RecordLayout(card: ["a"]), shape: shape)
       listing.query = nil
       let text = rendered([[Hero.spider]], as: .table, listing, on: .plain(80))
       #expect(text.contains("L␛[2J"))

@@ -6,7 +6,7 @@ import Testing
 /// Hyperlinks in cards, which do not change the visible text.
 @Suite struct LinkTests {
   /// A record with a URL, and a list of URLs.
-  private struct Page: Record {
+  private struct Page: SourceRecord {
     let id: Int
     var link: String
     var images: [String] = []
@@ -15,7 +15,8 @@ import Testing
       Field("link", "Link", \.link, about: ""), Field("images", "Images", \.images, about: ""),
     ]
     static let cards = Listing(
-      "show", of: "pages", fields: fields, layout: Layout(card: ["link", "images"]), shape: .cards)
+      "show", of: "pages", fields: fields, layout: RecordLayout(card: ["link", "images"]),
+      shape: .cards)
   }
 
   private func card(_ page: Page, width: Int = 80, hasLinks: Bool = true) -> String {

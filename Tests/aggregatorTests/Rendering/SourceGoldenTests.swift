@@ -66,7 +66,7 @@ import UsersSource
   }
 
   /// The record with hostile text in every text except its ID.
-  private static func hostile<Item: Record>(_ record: Item) throws -> Item {
+  private static func hostile<Item: SourceRecord>(_ record: Item) throws -> Item {
     let data = try JSONEncoder().encode(record)
     var members = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
     let keep = ["id", "code", "email"]

@@ -108,14 +108,14 @@ import Testing
   }
 
   /// A record with a UUID and a page.
-  private struct Paper: Record {
+  private struct Paper: SourceRecord {
     let id: String
     var title = "A title"
 
     static func listing(_ chosen: [Field<Paper>]? = nil, query: String? = nil) -> Listing<Paper> {
       Listing(
         "list", of: "papers", query: query, fields: fields,
-        layout: Layout(card: ["title"], link: { "https://papers.example/\($0.id)" }),
+        layout: RecordLayout(card: ["title"], link: { "https://papers.example/\($0.id)" }),
         chosen: chosen)
     }
     static let fields: [Field<Paper>] = [

@@ -8,7 +8,7 @@ import Testing
 
 /// Pages of a selection by an index are those of the same selection without one.
 @Suite struct RecordIndexTests {
-  struct Thing: Record {
+  struct Thing: SourceRecord {
     var id: Int
     var text: String?
     var number: Double?
@@ -65,10 +65,10 @@ import Testing
   }
 
   private func all(
-    of source: any DataSource<Thing>, matching query: Query?, by size: Int
+    of source: any DataSource<Thing>, matching query: SearchQuery?, by size: Int
   ) async throws -> [Thing] {
     var all: [Thing] = []
-    var cursor: Cursor?
+    var cursor: PageCursor?
     repeat {
       let page = try await source.page(PageRequest(matching: query, after: cursor, limit: size))
       all += page.records
@@ -96,7 +96,7 @@ import Testing
         ["\(Int.random(in: 0..<60, using: &random))"], of: "things", at: Date())
       for (conditions, order) in Self.selections {
         let sources = try sources(conditions, order)
-        for query in [nil, try Query("e"), try Query("eclair")] {
+        for query in [nil, try SearchQuery("e"), try SearchQuery("eclair")] {
           let plain = try? await all(of: sources[0], matching: query, by: 7)
           let indexed = try? await all(of: sources[1], matching: query, by: 7)
           #expect(plain == indexed, "\(conditions) \(order ?? "") \(query?.text ?? "")")

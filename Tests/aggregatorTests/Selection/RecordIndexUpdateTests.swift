@@ -11,7 +11,7 @@ import Testing
 
 /// An index that is told what has changed is the same as one that has read everything.
 @Suite(.timeLimit(.minutes(10))) struct RecordIndexUpdateTests {
-  struct Thing: Record {
+  struct Thing: SourceRecord {
     var id: Int
     var text: String?
     var number: Int?
@@ -23,11 +23,11 @@ import Testing
     Field("number", "Number", \.number, about: ""),
   ]
 
-  private static func records(in store: any Store) -> RecordStore<Thing> {
+  private static func records(in store: any SourceStore) -> RecordStore<Thing> {
     RecordStore("things", in: store) { fields.searchableText(of: $0) }
   }
 
-  private static func index(in store: any Store) -> RecordIndex<Thing> {
+  private static func index(in store: any SourceStore) -> RecordIndex<Thing> {
     RecordIndex(records(in: store), fields) { $0.number == nil }
   }
 
@@ -40,7 +40,7 @@ import Testing
     var isUntold: Bool { [.clear, .clearHistory].contains(self) }
 
     func make(
-      in store: any Store, _ random: inout SeededGenerator, at date: Date
+      in store: any SourceStore, _ random: inout SeededGenerator, at date: Date
     ) async throws {
       let ids = (0..<Int.random(in: 1...6, using: &random)).map { _ in
         Int.random(in: 0..<60, using: &random)
@@ -119,7 +119,7 @@ import Testing
   }
 
   private func check(
-    _ store: any Store, changedIn other: any Store, seed: UInt64, steps: Int = 120
+    _ store: any SourceStore, changedIn other: any SourceStore, seed: UInt64, steps: Int = 120
   ) async throws -> Int {
     var random = SeededGenerator(seed)
     let index = Self.index(in: store)

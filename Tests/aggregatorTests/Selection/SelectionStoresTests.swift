@@ -11,7 +11,7 @@ import Testing
 
 /// A filter selects the same records of either store, with and without an index.
 @Suite(.timeLimit(.minutes(10))) struct SelectionStoresTests {
-  private struct Thing: Record {
+  private struct Thing: SourceRecord {
     var id: Int
     var text: String?
     var number: Double?
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  private func expectTheSame(in store: any Store, seed: UInt64) async throws {
+  private func expectTheSame(in store: any SourceStore, seed: UInt64) async throws {
     var random = SeededGenerator(seed)
     let things = (0..<50).map { id in
       Thing(

@@ -7,7 +7,7 @@ import Testing
 
 /// What `--where` and `--sort` make of several texts.
 @Suite struct SelectionTextTests {
-  private struct Thing: Record {
+  private struct Thing: SourceRecord {
     var id: Int
     var text: String?
   }

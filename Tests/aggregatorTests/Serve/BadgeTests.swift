@@ -51,7 +51,9 @@ import Testing
     let limited = Provenance(
       .bundled, reason: SourceError(.rateLimited, "rate limited; retry in 28 min"))
     #expect(try badge(limited).origin.label == "Bundled sample data")
-    #expect(try badge(limited).origin.explanation == "Rate limited; retry in 28 min")
+    #expect(
+      try badge(limited).origin.explanation
+        == "Showing bundled sample data (rate limited; retry in 28 min)")
   }
 
   @Test func sayWhenAServiceThatFailsIsAskedAgain() throws {

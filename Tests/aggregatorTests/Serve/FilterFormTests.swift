@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  private struct Thing: Record {
+  private struct Thing: SourceRecord {
     var id: Int
     var value: JSON
   }

@@ -36,7 +36,7 @@ struct MadeUpSource: ServedSource {
     let page = Array(matches.dropFirst(start).prefix(Self.pageSize))
     let end = start + page.count
     return answer(
-      page, total: matches.count, next: end < matches.count ? Cursor("c\(end)") : nil)
+      page, total: matches.count, next: end < matches.count ? PageCursor("c\(end)") : nil)
   }
 
   func record(_ id: String, _ query: ServedQuery) -> ServedListing {
@@ -44,7 +44,7 @@ struct MadeUpSource: ServedSource {
   }
 
   private func answer(
-    _ records: [ServedRecord], total: Int? = nil, next: Cursor? = nil
+    _ records: [ServedRecord], total: Int? = nil, next: PageCursor? = nil
   ) -> ServedListing {
     ServedListing(
       records: records,

@@ -32,7 +32,7 @@ import Testing
   init() throws {
     sandbox = try Sandbox()
     let environment = PluginEnvironment(
-      settings: Settings([:]), transport: NoNetwork(),
+      settings: SourceSettings([:]), transport: NoNetwork(),
       store: SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path))
     sources = AggregatorPlugins.plugins.map { Self.served($0, in: environment) }
     sql = ServedSQL(of: AggregatorPlugins.plugins, in: environment)

@@ -19,7 +19,7 @@ import Testing
     source = ServedPlugin(
       CountriesPlugin(),
       in: PluginEnvironment(
-        settings: Settings([:]), transport: HTTPTransport.standard, store: store))
+        settings: SourceSettings([:]), transport: HTTPTransport.standard, store: store))
   }
 
   private func save(_ capital: String, onDay day: Int) async throws {

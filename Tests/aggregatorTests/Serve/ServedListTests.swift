@@ -24,7 +24,7 @@ import Testing
     source = ServedPlugin(
       CountriesPlugin(),
       in: PluginEnvironment(
-        settings: Settings(service.settings), transport: HTTPTransport.standard,
+        settings: SourceSettings(service.settings), transport: HTTPTransport.standard,
         store: SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path)))
   }
 
@@ -54,7 +54,7 @@ import Testing
     #expect(try await count(nil) == all - 1)
     let matches = try #require(try await count("an"))
     let index = try #require(source.index)
-    #expect(try await index.count(matching: Query("an")) == matches)
+    #expect(try await index.count(matching: SearchQuery("an")) == matches)
     let last = try await source.page(ServedQuery(query: "an", offset: matches - 1))
     #expect(last.records.count == 1 && last.summary.total == matches)
   }
@@ -64,7 +64,7 @@ import Testing
     accepting type: String = "application/json"
   ) async throws -> ServerResponse {
     let environment = PluginEnvironment(
-      settings: Settings([:]), transport: HTTPTransport.standard, store: InMemoryStore())
+      settings: SourceSettings([:]), transport: HTTPTransport.standard, store: InMemoryStore())
     let api = API(
       sources: [source, ServedPlugin(HeroesPlugin(), in: environment)], sql: nil, adding: nil,
       syncs: SyncJobs(in: environment), now: { MadeUpSource.now })
@@ -133,7 +133,7 @@ import Testing
 
   @Test func `changes are where records are, unless a record is called so`() async throws {
     let environment = PluginEnvironment(
-      settings: Settings([:]), transport: HTTPTransport.standard, store: InMemoryStore())
+      settings: SourceSettings([:]), transport: HTTPTransport.standard, store: InMemoryStore())
     let records = [ServedRecord("changes", "Changes of the sea")]
     let router = WebRouter(
       program: "aggregator",

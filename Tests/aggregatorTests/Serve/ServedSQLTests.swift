@@ -21,9 +21,12 @@ import Testing
 
   private func sql(_ change: (inout ServedSQL.Limits) -> Void = { _ in }) -> ServedSQL {
     var limits = ServedSQL.Limits()
+    // Only tests of a limit meet it, on any machine.
+    limits.page = .seconds(600)
+    limits.document = .seconds(600)
     change(&limits)
     let environment = PluginEnvironment(
-      settings: Settings([:]), transport: HTTPTransport.standard,
+      settings: SourceSettings([:]), transport: HTTPTransport.standard,
       store: SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path))
     return ServedSQL(of: AggregatorPlugins.plugins, in: environment, limits)
   }

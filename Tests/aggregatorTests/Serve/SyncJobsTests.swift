@@ -44,7 +44,8 @@ import Testing
   private func server() -> SyncJobs {
     SyncJobs(
       in: PluginEnvironment(
-        settings: Settings([:]), transport: HTTPTransport.standard, store: store, clock: clock,
+        settings: SourceSettings([:]), transport: HTTPTransport.standard, store: store,
+        clock: clock,
         now: now))
   }
 

@@ -24,7 +24,7 @@ import UsersSource
     let plugin = HeroesPlugin()
     for request in [
       PageRequest(limit: 20), PageRequest(limit: 7), PageRequest(limit: 1),
-      PageRequest(matching: try Query("spider"), limit: 2),
+      PageRequest(matching: try SearchQuery("spider"), limit: 2),
     ] {
       try await compare(plugin, "COMIC_VINE_URL", request, settings)
     }
@@ -71,7 +71,7 @@ import UsersSource
     let address = server.baseURL.absoluteString + path
     return Served(
       value: PluginEnvironment(
-        settings: Settings(settings.merging([key: address]) { $1 }),
+        settings: SourceSettings(settings.merging([key: address]) { $1 }),
         transport: HTTPTransport.standard, now: { Fixture.date }),
       server: server)
   }

@@ -1,7 +1,7 @@
 import AggregatorKit
 
 /// A product of DummyJSON's shop.
-public struct Good: Record {
+public struct Good: SourceRecord {
   public let id: Int
   public let title: String
   public let brand: String?

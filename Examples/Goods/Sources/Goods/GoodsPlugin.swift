@@ -12,7 +12,7 @@ public struct GoodsPlugin: Plugin {
     Field("brand", "Brand", \.brand, about: "Manufacturer.", isSearchable: true),
     Field("category", "Category", \.category, about: "Category of the product."),
   ]
-  public let layout = Layout<Good>(card: ["title", "brand", "category"])
+  public let layout = RecordLayout<Good>(card: ["title", "brand", "category"])
   public let policy = Policy()
   public let bundled: any DataSource<Good>
 

@@ -1,7 +1,7 @@
 public import AggregatorKit
 
 /// A painting of a museum, as the service sends it.
-public struct Painting: Record {
+public struct Painting: SourceRecord {
   public let objectID: Int
   public let title: String
   /// The service sends one name, or several.

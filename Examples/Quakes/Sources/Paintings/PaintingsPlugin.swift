@@ -25,7 +25,7 @@ public struct PaintingsPlugin: Plugin {
     Field(\.picture, about: "URL of a picture.", isShown: false),
   ]
 
-  public let layout = Layout<Painting>(images: { $0.pictures($1) })
+  public let layout = RecordLayout<Painting>(images: { $0.pictures($1) })
 
   public let policy = Policy(rate: rate)
 

@@ -16,7 +16,7 @@ import Testing
     }, id: "objectID")
 
   @Test func `satisfies the laws in all fault scenarios`() async throws {
-    let settings = Settings([PaintingsPlugin.key: Self.key])
+    let settings = SourceSettings([PaintingsPlugin.key: Self.key])
     try await expectLawsUnderFaults(of: PaintingsPlugin(), settings: settings) { request in
       guard request.header("X-Api-Key") == Self.key else { return .json("{}", status: 401) }
       if let id = request.path(below: "/v1/paintings") { return Self.paintings.reply(id) }
@@ -28,7 +28,8 @@ import Testing
   }
 
   @Test func `requires the key`() {
-    let environment = PluginEnvironment(settings: Settings(), transport: HTTPTransport.standard)
+    let environment = PluginEnvironment(
+      settings: SourceSettings(), transport: HTTPTransport.standard)
     let error = #expect(throws: SourceError.self) { try PaintingsPlugin().remote(in: environment) }
     #expect(error?.code == .missingKey)
     #expect(error?.message == "PAINTINGS_KEY is not set")

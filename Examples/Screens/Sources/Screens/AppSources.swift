@@ -15,7 +15,7 @@ public struct AppSources: Sendable {
   public let heroImages: RecordImages<Hero>
 
   /// `nil` without a store.
-  public let userDeletion: RecordDeletion<User>?
+  public let userRecords: RecordStore<User>?
 
   /// - Parameter caches: The directory of cached images; `nil` to cache them in memory only.
   public init(
@@ -28,7 +28,7 @@ public struct AppSources: Sendable {
     products = try ProductsPlugin().source(in: environment)
     let plugin = UsersPlugin()
     users = try plugin.source(in: environment)
-    userDeletion = environment.store.map { RecordDeletion(in: plugin.recordStore(in: $0)) }
+    userRecords = environment.store.map { plugin.recordStore(in: $0) }
   }
 }
 

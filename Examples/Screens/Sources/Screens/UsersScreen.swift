@@ -11,7 +11,7 @@ public final class UsersScreen {
   public private(set) var error: SourceError?
 
   public init(_ sources: AppSources) {
-    list = PagedList(sources.users, deletion: sources.userDeletion)
+    list = PagedList(sources.users, following: sources.userRecords)
   }
 
   public func delete(_ user: User) async {

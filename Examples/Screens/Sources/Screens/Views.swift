@@ -26,14 +26,14 @@
     }
   }
 
-  struct ListFooter<Item: Record>: View {
+  struct ListFooter<Item: SourceRecord>: View {
     let list: PagedList<Item>
 
     var body: some View {
       switch list.state {
       case .loading: ProgressView()
       case .failed(_, let error):
-        Button("\(error.message). Try again") { Task { await list.retry() } }
+        Button("\(error.localizedDescription) Try again") { Task { await list.retry() } }
       case .idle, .ended: EmptyView()
       }
       if let badge = list.provenance?.badge { Label(badge, systemImage: "wifi.slash") }

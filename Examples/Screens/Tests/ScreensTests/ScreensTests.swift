@@ -20,7 +20,7 @@ struct ScreensTests {
   init() throws {
     sources = try AppSources(
       in: PluginEnvironment(
-        settings: Settings(), transport: NoNetwork(), store: InMemoryStore()))
+        settings: SourceSettings(), transport: NoNetwork(), store: InMemoryStore()))
   }
 
   private func search<Item>(_ text: String, in session: SearchSession<Item>) async {

@@ -20,7 +20,7 @@ public struct {{Module}}Plugin: Plugin {
 {{end}}
   ]
 {{if images}}
-  public let layout = Layout<{{Record}}>(image: \.image)
+  public let layout = RecordLayout<{{Record}}>(image: \.image)
 {{end}}
   public let bundled: any DataSource<{{Record}}>
 

@@ -16,7 +16,7 @@ import {{Module}}Source
     (1...30).map { #"{"id": "\#($0)", "name": "Sample \#($0)"}"# })
 {{end}}
 {{if secret}}
-  let settings = Settings([{{Module}}Plugin.key: "a-key-of-this-test"])
+  let settings = SourceSettings([{{Module}}Plugin.key: "a-key-of-this-test"])
   try await expectLawsUnderFaults(of: {{Module}}Plugin(), settings: settings) { request in
     guard request.header("Authorization") == "Bearer a-key-of-this-test" else {
       return .json("{}", status: 401)

@@ -11,7 +11,7 @@ import Synchronization
 /// A cursor is that of the partition's source with a prefix, which has the position of the partition and a checksum of its
 /// value: sealing the cursor again would cost a third of its length. The cursor of a partition that is no longer in the list
 /// is invalid.
-public struct PartitionedSource<Item: Record>: DataSource, CustomStringConvertible {
+public struct PartitionedSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   private let places: PartitionPlaces
   private let list: any PartitionList
   private let pages: any DataSource<Item>
@@ -98,7 +98,7 @@ public struct PartitionedSource<Item: Record>: DataSource, CustomStringConvertib
 ///
 /// Operators that treat all calls of a service alike, such as its rate limit, belong between it and the
 /// ``PartitionedSource``.
-package struct PartitionPages<Item: Record>: DataSource, CustomStringConvertible {
+package struct PartitionPages<Item: SourceRecord>: DataSource, CustomStringConvertible {
   private let places: PartitionPlaces
   private let list: any PartitionList
   private let source: @Sendable (Partition) throws(SourceError) -> any DataSource<Item>
@@ -143,7 +143,7 @@ package struct PartitionPages<Item: Record>: DataSource, CustomStringConvertible
     return try await source(Partition(position: 0, value: value)).item(id, cachePolicy: cachePolicy)
   }
 
-  package func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  package func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     guard let cursor = request.cursor, let place = try? places.place(of: cursor),
       let partition = recent.partition(at: place.position),
       let source = try? recent.source(of: partition, source),
@@ -160,7 +160,7 @@ package struct PartitionPages<Item: Record>: DataSource, CustomStringConvertible
 }
 
 /// The sources of the partitions that were read last: some keep a page that is being cut.
-private final class RecentPartitions<Item: Record>: Sendable {
+private final class RecentPartitions<Item: SourceRecord>: Sendable {
   private struct Entry {
     let partition: Partition
     let source: any DataSource<Item>
@@ -192,7 +192,7 @@ private final class RecentPartitions<Item: Record>: Sendable {
 }
 
 /// The pages of one partition.
-package struct SinglePartition<Item: Record>: DataSource {
+package struct SinglePartition<Item: SourceRecord>: DataSource {
   private let places: PartitionPlaces
   private let list: any PartitionList
   private let partition: Partition
@@ -224,7 +224,7 @@ package struct SinglePartition<Item: Record>: DataSource {
     try await pages.item(id, cachePolicy: cachePolicy)
   }
 
-  package func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  package func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     pages.cursor(skipping: count, from: place(of: request))
   }
 
@@ -263,34 +263,36 @@ private struct PartitionPlaces: Sendable {
     let isAfter: Bool
     let checksum: Substring
     /// The place in the list of the partition; `nil` for its start.
-    let cursor: Cursor?
+    let cursor: PageCursor?
   }
 
   private static let checksumLength = 5
 
   let name: String
 
-  func checksum(of value: String?, _ query: Query?) -> String {
+  func checksum(of value: String?, _ query: SearchQuery?) -> String {
     [name, query.map { "+\($0.text)" } ?? "-", value ?? ""].joined(separator: "\0").fnv1a
       .base36(digits: Self.checksumLength)
   }
 
   /// `nil` if it would be too long.
-  func cursor(at partition: Partition, for query: Query?, _ cursor: Cursor? = nil) -> Cursor? {
+  func cursor(at partition: Partition, for query: SearchQuery?, _ cursor: PageCursor? = nil)
+    -> PageCursor?
+  {
     let head = String(partition.position, radix: 36) + checksum(of: partition.value, query)
-    return Cursor("p\(head)\(cursor.map { ".\($0)" } ?? "")")
+    return PageCursor("p\(head)\(cursor.map { ".\($0)" } ?? "")")
   }
 
-  func cursor(after position: Int64) -> Cursor? {
-    Cursor("a\(String(position, radix: 36))\(checksum(of: nil, nil))")
+  func cursor(after position: Int64) -> PageCursor? {
+    PageCursor("a\(String(position, radix: 36))\(checksum(of: nil, nil))")
   }
 
-  func place(of cursor: Cursor) throws(SourceError) -> Place {
+  func place(of cursor: PageCursor) throws(SourceError) -> Place {
     let parts = cursor.description.split(
       separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     let head = parts[0].dropFirst().dropLast(Self.checksumLength)
     let isAfter = parts[0].first == "a"
-    let inner = parts.dropFirst().first.map { Cursor(String($0)) }
+    let inner = parts.dropFirst().first.map { PageCursor(String($0)) }
     guard isAfter || parts[0].first == "p", let position = Int64(head, radix: 36), position >= 0,
       !isAfter || inner == nil && parts[0].hasSuffix(checksum(of: nil, nil)),
       inner.map({ $0 != nil }) ?? true

@@ -30,7 +30,7 @@ extension RecordIndex {
   /// The facets of those fields whose values repeat, or can be put in ranges; none if the store cannot tell whether its
   /// records change.
   package nonisolated func facets(
-    of fields: [Field<Item>], selectedBy selection: Selection<Item>, matching query: Query?
+    of fields: [Field<Item>], selectedBy selection: Selection<Item>, matching query: SearchQuery?
   ) async throws(SourceError) -> [Facet] {
     guard let table = try await table(of: selection.fields + fields) else { return [] }
     let found = try await found(in: table, matching: query)

@@ -3,7 +3,7 @@ package import AggregatorKit
 /// The selected records of a store, in the order of the selection: a page reads no other records than its own.
 ///
 /// A cursor keeps the position of the last record, so that records that are added or deleted before it move nothing.
-package struct IndexedSource<Item: Record>: DataSource {
+package struct IndexedSource<Item: SourceRecord>: DataSource {
   private struct Position: Codable {
     /// The number of records before the page.
     let offset: Int
@@ -71,7 +71,7 @@ package struct IndexedSource<Item: Record>: DataSource {
     throw SourceError(.busy, "\(index.records.source) are changing all the time")
   }
 
-  private func seal(for query: Query?) -> CursorSeal {
+  private func seal(for query: SearchQuery?) -> CursorSeal {
     CursorSeal(
       ([index.records.source, "indexed", selection.text.order ?? ""] + selection.text.conditions)
         .joined(separator: "\0"), for: query)
@@ -83,7 +83,7 @@ package struct IndexedSource<Item: Record>: DataSource {
     try await source.item(id, cachePolicy: cachePolicy)
   }
 
-  package func cursor(skipping count: Int, from request: PageRequest) -> Cursor? {
+  package func cursor(skipping count: Int, from request: PageRequest) -> PageCursor? {
     let seal = seal(for: request.query)
     guard count >= 0, let start = try? seal.open(request.cursor, as: Position.self) ?? nil else {
       return try? seal.close(Position(offset: count))

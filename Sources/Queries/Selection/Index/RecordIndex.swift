@@ -7,7 +7,7 @@ package import AggregatorKit
 /// The values are read when they are needed first: those of all fields, or, of more than a million records, only of those
 /// that are needed. There is room for 8 fields of a million records; those that were not needed for the longest time go.
 /// When records have changed, only these are read again, if the store can tell which.
-package actor RecordIndex<Item: Record> {
+package actor RecordIndex<Item: SourceRecord> {
   /// The largest number of values.
   static var maxCount: Int { 8_000_000 }
 
@@ -75,7 +75,7 @@ package actor RecordIndex<Item: Record> {
   }
 
   /// The number of present records that match a query; `nil` if it is a search of more records than are counted.
-  package nonisolated func count(matching query: Query?) async throws(SourceError) -> Int? {
+  package nonisolated func count(matching query: SearchQuery?) async throws(SourceError) -> Int? {
     let count = try await records.store.status(of: records.source).records
     guard query != nil else { return count }
     guard count <= Self.maxSearched, let table = try await table(of: []) else { return nil }
@@ -86,7 +86,7 @@ package actor RecordIndex<Item: Record> {
 
   /// The rows that match a query, by their rank; all without one.
   nonisolated func found(
-    in table: RecordTable, matching query: Query?
+    in table: RecordTable, matching query: SearchQuery?
   ) async throws(SourceError) -> [Int] {
     guard let query else { return Array(table.positions.indices) }
     var found: [Int] = []
@@ -201,7 +201,7 @@ extension RecordTable {
 
 extension RecordTable {
   /// Reads the records of a store into tables.
-  struct Reader<Item: Record>: Sendable {
+  struct Reader<Item: SourceRecord>: Sendable {
     let records: RecordStore<Item>
     let fields: [Field<Item>]
     let lacksDetails: @Sendable (Item) -> Bool
@@ -278,7 +278,7 @@ extension RecordTable {
   }
 
   /// Adds a record, without its values; returns `nil` if it cannot be read.
-  private mutating func append<Item: Record>(
+  private mutating func append<Item: SourceRecord>(
     _ record: StoredRecord, in records: RecordStore<Item>
   ) -> Item? {
     let (items, failed) = records.decoded([record])

@@ -54,9 +54,9 @@ public struct Setting: Hashable, Sendable {
 /// ``SettingsLoader`` loads them from files, the environment and options. A test writes them as code:
 ///
 /// ```swift
-/// let settings = Settings([HeroesPlugin.url: "http://127.0.0.1:8080"])
+/// let settings = SourceSettings([HeroesPlugin.url: "http://127.0.0.1:8080"])
 /// ```
-public struct Settings: Sendable {
+public struct SourceSettings: Sendable {
   /// The origin of a value.
   public enum Origin: Hashable, Sendable, CustomStringConvertible {
     /// An option of the command line, or code.
@@ -107,9 +107,9 @@ public struct Settings: Sendable {
     self.init(Dictionary(values.map { ($0.key, String($1)) }, uniquingKeysWith: { $1 }))
   }
 
-  package func replaced(_ values: [String: String]) -> Settings {
+  package func replaced(_ values: [String: String]) -> SourceSettings {
     var settings = self
-    settings.entries.merge(Settings(values).entries) { $1 }
+    settings.entries.merge(SourceSettings(values).entries) { $1 }
     return settings
   }
 
@@ -258,7 +258,7 @@ public struct Settings: Sendable {
   }
 }
 
-extension Settings {
+extension SourceSettings {
   /// A setting's value without secrets.
   package enum Shown: Hashable, Sendable, CustomStringConvertible {
     /// The value; of a secret its redacted description.

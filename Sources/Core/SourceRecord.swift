@@ -1,7 +1,7 @@
 public import AggregatorFoundation
 
 /// An item of a data source: a country, a hero, a product.
-public protocol Record: Identifiable, Codable, Hashable, Sendable where ID: RecordID {
+public protocol SourceRecord: Identifiable, Codable, Hashable, Sendable where ID: RecordID {
   /// Completes this record with details that only `known`, an earlier form of the record, has.
   ///
   /// Services send a short form of a record in lists and a long form on its own. Details that are
@@ -9,11 +9,11 @@ public protocol Record: Identifiable, Codable, Hashable, Sendable where ID: Reco
   func merged(over known: Self) -> Self
 }
 
-extension Record {
+extension SourceRecord {
   public func merged(over known: Self) -> Self { self }
 }
 
-/// The ID of a ``Record``, which converts to text and back, so that a person can type it and a store can keep it.
+/// The ID of a ``SourceRecord``, which converts to text and back, so that a person can type it and a store can keep it.
 ///
 /// `String`, `UUID` and integers conform. A type of your own that is `LosslessStringConvertible` needs nothing
 /// more than to name this protocol.
@@ -63,7 +63,7 @@ extension RecordKey: ExpressibleByStringLiteral {
   public init(stringLiteral text: String) { self.init(text) }
 }
 
-extension Record {
+extension SourceRecord {
   /// The ID as a key of a set or a dictionary.
   package var key: RecordKey { RecordKey(id) }
 }

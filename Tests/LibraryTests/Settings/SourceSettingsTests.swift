@@ -2,13 +2,14 @@ import AggregatorKit
 import Foundation
 import Testing
 
-@Suite struct SettingsTests {
+@Suite struct SourceSettingsTests {
   @Test(arguments: [
     "http://h", "https://h/api/", "HTTPS://h:8080/a", "http://127.0.0.1:1", "http://[::1]:8080",
     "http://h:65535", "http://h/a:0", "http://h:",
   ])
   func `accepts http(s) URLs`(text: String) throws {
-    #expect(try Settings(["COUNTRIES_URL": text]).url(Keys.countriesURL).absoluteString == text)
+    #expect(
+      try SourceSettings(["COUNTRIES_URL": text]).url(Keys.countriesURL).absoluteString == text)
   }
 
   @Test(arguments: [
@@ -19,7 +20,7 @@ import Testing
   ])
   func `rejects other URLs`(text: String) {
     let error = #expect(throws: SourceError.self) {
-      try Settings(["COUNTRIES_URL": text]).url(Keys.countriesURL)
+      try SourceSettings(["COUNTRIES_URL": text]).url(Keys.countriesURL)
     }
     #expect(error?.code == .invalidSettings)
     #expect(error?.message.contains("pw") == false)
@@ -27,20 +28,20 @@ import Testing
 
   @Test func `explains a URL that a comment cut off`() {
     let error = #expect(throws: SourceError.self) {
-      try Settings(["COUNTRIES_URL": "https:"]).url(Keys.countriesURL)
+      try SourceSettings(["COUNTRIES_URL": "https:"]).url(Keys.countriesURL)
     }
     #expect(error?.remedy == "in an .xcconfig file, // starts a comment: write https:/$()/host")
   }
 
   @Test(arguments: [("off", nil), ("OFF", nil), ("2/s", Rate("2/s"))] as [(String, Rate?)])
   func `reads rates`(text: String, rate: Rate?) throws {
-    #expect(try Settings(["COMIC_VINE_RATE": text]).rate(Keys.rate) == rate)
+    #expect(try SourceSettings(["COMIC_VINE_RATE": text]).rate(Keys.rate) == rate)
   }
 
   @Test(arguments: ["0", "101", "-1", "1.5", "ten", "99999999999999999999", "1 "])
   func `rejects counts out of range`(text: String) {
     #expect(throws: SourceError.self) {
-      try Settings(["COMIC_VINE_PAGE_SIZE": text]).count(Keys.pageSize)
+      try SourceSettings(["COMIC_VINE_PAGE_SIZE": text]).count(Keys.pageSize)
     }
   }
 
@@ -54,7 +55,7 @@ import Testing
       (["COMIC_VINE_API_KEY": "0123456789aba1f9"], "set (…a1f9)"),
     ] as [([String: String], String)])
   func `shows only that a secret is set`(values: [String: String], shown: String) {
-    let settings = Settings(values)
+    let settings = SourceSettings(values)
     #expect(settings.shown(Keys.apiKey).description == shown)
     #expect(settings.text(Keys.apiKey) == nil)
   }
@@ -69,7 +70,7 @@ import Testing
     values: [String: String], message: String
   ) {
     let error = #expect(throws: SourceError.self) {
-      try Settings(values).required(Keys.apiKey, remedy: "get a key")
+      try SourceSettings(values).required(Keys.apiKey, remedy: "get a key")
     }
     #expect(error?.code == .missingKey)
     #expect(error?.message == message)
@@ -77,26 +78,26 @@ import Testing
   }
 
   @Test func `returns a required secret that is set`() throws {
-    let settings = Settings(["COMIC_VINE_API_KEY": "short"])
+    let settings = SourceSettings(["COMIC_VINE_API_KEY": "short"])
     #expect(try settings.required(Keys.apiKey) == Secret("short"))
   }
 
   @Test func `takes values of settings and of names`() throws {
-    let settings = Settings([Keys.apiKey: "short", Keys.rate: "2/s"])
+    let settings = SourceSettings([Keys.apiKey: "short", Keys.rate: "2/s"])
     #expect(settings.secret(Keys.apiKey) == Secret("short"))
     #expect(try settings.rate(Keys.rate) == Rate(2, per: .seconds(1)))
     #expect(settings.origin(of: Keys.rate) == .option)
-    #expect(Settings([:]).origin(of: Keys.rate) == .standard)
+    #expect(SourceSettings([:]).origin(of: Keys.rate) == .standard)
   }
 
   @Test func `shows other values as they are`() {
-    #expect(Settings().shown(Keys.rate) == .text("1/s 200/h"))
-    #expect(Settings(["COMIC_VINE_RATE": "your_own"]).shown(Keys.rate) == .text("your_own"))
-    #expect(Settings().shown(Keys.home) == .notSet)
+    #expect(SourceSettings().shown(Keys.rate) == .text("1/s 200/h"))
+    #expect(SourceSettings(["COMIC_VINE_RATE": "your_own"]).shown(Keys.rate) == .text("your_own"))
+    #expect(SourceSettings().shown(Keys.home) == .notSet)
   }
 
   @Test func `hides values in its description and its mirror`() {
-    let settings = Settings(["COMIC_VINE_API_KEY": "0123456789abcdefghij"])
+    let settings = SourceSettings(["COMIC_VINE_API_KEY": "0123456789abcdefghij"])
     var words = "\(settings) \(String(reflecting: settings)) \(settings.shown(Keys.apiKey))"
     dump(settings, to: &words)
     dump(settings.shown(Keys.apiKey), to: &words)

@@ -13,7 +13,7 @@ public import AggregatorFoundation
 /// 3. A record keeps its position in first-seen order, whatever happens to it.
 /// 4. Unchanged records are not written again.
 /// 5. Failures are ``SourceError`` with code `storage`, or `busy` if a lock times out.
-public protocol Store: Sendable {
+public protocol SourceStore: Sendable {
   /// Records in first-seen order, without deleted ones and ones removed upstream.
   ///
   /// All of the folded `words` must occur in a record's text; none for all records. The slice begins
@@ -167,7 +167,7 @@ public protocol Store: Sendable {
   func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError)
 }
 
-extension Store {
+extension SourceStore {
   public var isShared: Bool { false }
 
   public var capabilities: StoreCapabilities { StoreCapabilities() }
@@ -216,7 +216,7 @@ extension Store {
   }
 }
 
-extension Store {
+extension SourceStore {
   /// Atomically updates a string shared by all processes, by a change that needs no time.
   public func change(
     _ key: String, _ body: @escaping @Sendable (String?) -> String?
@@ -228,7 +228,7 @@ extension Store {
 extension SharedState {
   /// The state of a source that all processes share through a store.
   public init(
-    of source: String, in store: any Store, now: @escaping @Sendable () -> Date = { Date() }
+    of source: String, in store: any SourceStore, now: @escaping @Sendable () -> Date = { Date() }
   ) {
     self.init(of: source, now: now) { key, body throws(SourceError) in
       try await store.change(key, timed: body)

@@ -6,7 +6,7 @@ import AggregatorText
 /// It starts with a letter, consists of `A-Z a-z 0-9 . _ -`, and has at most 512 characters, so that it
 /// can be pasted into a shell unquoted. Only the source that made a cursor can open it; see
 /// ``CursorSeal``.
-public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
+public struct PageCursor: Hashable, Sendable, LosslessStringConvertible {
   /// The maximum number of characters in a token.
   public static let maximumLength = 512
 
@@ -30,11 +30,11 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
   }
 }
 
-extension Cursor: Codable {
+extension PageCursor: Codable {
   /// Reads a token that is part of another source's position.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    guard let cursor = Cursor(try container.decode(String.self)) else {
+    guard let cursor = PageCursor(try container.decode(String.self)) else {
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "invalid cursor")
     }
     self = cursor
@@ -43,7 +43,7 @@ extension Cursor: Codable {
   public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }
 
-/// Converts a source's own position to a ``Cursor`` and back.
+/// Converts a source's own position to a ``PageCursor`` and back.
 ///
 /// A cursor is opaque text: the position, a checksum, and a digest of source and query. So a seal, which
 /// is bound to a source and a query, opens only the cursors that it closed. A source keeps its position as
@@ -68,19 +68,19 @@ public struct CursorSeal: Sendable {
 
   /// Give the tiers of one source, such as its service and its bundled data, different names, so that
   /// neither opens the other's cursors.
-  public init(_ source: String, for query: Query?) {
+  public init(_ source: String, for query: SearchQuery?) {
     scope = [source, query?.text].map { $0.map { "+\($0)" } ?? "-" }.joined(separator: "\0").fnv1a
   }
 
   /// Seals a position, which must be small: a cursor has at most 512 characters.
   ///
   /// - Throws: ``SourceError`` with code `malformed` if the position is too long.
-  public func close(_ position: some Encodable) throws(SourceError) -> Cursor {
+  public func close(_ position: some Encodable) throws(SourceError) -> PageCursor {
     guard let json = try? CanonicalJSON.bytes(of: position) else {
       throw SourceError(.malformed, "cannot encode the cursor's position")
     }
     let payload = "c" + json.base64URL
-    guard let cursor = Cursor(joining: [payload, seal(of: payload)]) else {
+    guard let cursor = PageCursor(joining: [payload, seal(of: payload)]) else {
       throw .positionTooLong
     }
     return cursor
@@ -90,7 +90,7 @@ public struct CursorSeal: Sendable {
   ///
   /// - Throws: ``SourceError`` with code `invalidCursor` if another seal closed it, or it is damaged.
   public func open<Position: Decodable>(
-    _ cursor: Cursor?, as type: Position.Type = Position.self
+    _ cursor: PageCursor?, as type: Position.Type = Position.self
   ) throws(SourceError) -> Position? {
     guard let cursor else { return nil }
     let parts = cursor.description.split(separator: ".", omittingEmptySubsequences: false)
@@ -108,7 +108,7 @@ public struct CursorSeal: Sendable {
   ///
   /// - Returns: The number of records before the page, 0 to 10⁹; 0 for `nil`.
   /// - Throws: ``SourceError`` with code `invalidCursor` if another seal closed it, or it is damaged.
-  public func openOffset(_ cursor: Cursor?) throws(SourceError) -> Int {
+  public func openOffset(_ cursor: PageCursor?) throws(SourceError) -> Int {
     let offset = try open(cursor, as: Int.self) ?? 0
     guard Self.validOffsets ~= offset else { throw .damaged(cursor) }
     return offset
@@ -117,7 +117,7 @@ public struct CursorSeal: Sendable {
   /// Implements ``DataSource/cursor(skipping:from:)`` for a source that counts records from the start.
   ///
   /// - Returns: `nil` if `cursor` cannot be opened, or the offset exceeds 10⁹.
-  public func offset(skipping count: Int, from cursor: Cursor?) -> Cursor? {
+  public func offset(skipping count: Int, from cursor: PageCursor?) -> PageCursor? {
     guard let offset = try? openOffset(cursor) else { return nil }
     let (sum, overflow) = offset.addingReportingOverflow(count)
     return !overflow && Self.validOffsets ~= sum ? try? close(sum) : nil
@@ -131,7 +131,7 @@ public struct CursorSeal: Sendable {
 
 extension SourceError {
   /// An error with code `invalidCursor` for a token that its source cannot, or can no longer, open.
-  public static func damaged(_ cursor: Cursor?) -> SourceError {
+  public static func damaged(_ cursor: PageCursor?) -> SourceError {
     damaged(cursor?.description ?? "")
   }
 

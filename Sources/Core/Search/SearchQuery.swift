@@ -1,7 +1,7 @@
 /// A search for one or more words.
 ///
 /// A record matches if *every* word, folded (see ``FoldedText``), occurs in its searchable text.
-public struct Query: Hashable, Sendable, CustomStringConvertible {
+public struct SearchQuery: Hashable, Sendable, CustomStringConvertible {
   /// The words as typed, joined by single spaces.
   public let text: String
 
@@ -53,7 +53,7 @@ public struct RankedSearch: Hashable, Sendable {
   /// True if an index of three characters can find names; others are compared one by one.
   package let isNameIndexed: Bool
 
-  public init<Item: Record>(_ query: Query, for type: Item.Type) {
+  public init<Item: SourceRecord>(_ query: SearchQuery, for type: Item.Type) {
     words = query.words
     id = Item.ID(query.text)?.description
     let text = words.map(\.text).joined(separator: " ")

@@ -1,5 +1,4 @@
 package import AggregatorKit
-package import AggregatorTerminal
 
 /// The origin of an answer in a few words, and why it is not what was asked for.
 package struct OriginBadge: Sendable {
