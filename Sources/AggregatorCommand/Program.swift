@@ -193,7 +193,7 @@ extension CommandContext {
   fileprivate func checkManifestFolder(for path: String) throws(CommandError) {
     guard let folder = catalog.manifests else { return }
     if let failure = folder.failure {
-      // Commands without sources need none of it.
+      // It says so itself.
       guard path != "doctor" else { return }
       return diagnostics.warning(
         "added sources are missing: \(failure)", hint: "make it a directory that you can read")

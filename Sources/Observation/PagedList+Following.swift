@@ -29,26 +29,32 @@ extension PagedList {
     // A record that this list is deleting or restoring has its last state from here.
     let changed = changed.filter { !changes.isInProgress($0.record.id) }
     let removed = removed.filter { !changes.isInProgress($0) }
-    var new = records
-    var isMissing = false
-    let known = new.indices(of: changed.map(\.record.id))
+    let known = records.indices(of: changed.map(\.record.id))
+    var (new, isChanged, isMissing) = (records, false, false)
+    // Before any other record moves.
     for change in changed {
-      if let index = known[change.record.key] {
-        if new[index] != change.record { new.replace(at: index, with: change.record) }
-      } else if let index = changes.removed.take(change.record.id)?.index {
-        new.insert(change.record, at: index)
-        changes.putBack.insert(change.record.key)
-        total = total.map { $0 + 1 }
-      } else if change.isMatch {
-        isMissing = true
+      guard let index = known[change.record.key], new[index] != change.record else { continue }
+      new.replace(at: index, with: change.record)
+      isChanged = true
+    }
+    for change in changed where known[change.record.key] == nil {
+      guard let index = changes.removed.take(change.record.id)?.index else {
+        isMissing = isMissing || change.isMatch
+        continue
       }
+      new.insert(change.record, at: index)
+      changes.putBack.insert(change.record.key)
+      total = total.map { $0 + 1 }
+      isChanged = true
     }
     for index in new.indices(of: removed).values.sorted(by: >) {
       changes.removed.insert(new.remove(at: index), from: index)
       total = total.map { $0 - 1 }
+      isChanged = true
     }
     // Before the end, the record may be on a page that was not loaded yet.
-    if isMissing, !hasMore || records.isEmpty { isOutdated = true }
+    if isMissing, !hasMore || new.isEmpty { isOutdated = true }
+    guard isChanged else { return }
     records = new
     recordsChanged()
   }

@@ -85,11 +85,9 @@ public struct ErrorWords: Sendable {
   /// The person's languages, as the system has them: those of the device, or of `LANGUAGE`, `LC_ALL`, `LC_MESSAGES`
   /// and `LANG` (https://www.gnu.org/software/gettext/manual/html_node/Locale-Environment-Variables.html).
   public static var preferredLanguages: [String] {
-    #if canImport(Darwin)
-      Locale.preferredLanguages
-    #else
-      languages(in: ProcessInfo.processInfo.environment)
-    #endif
+    // An app of an Apple system has no such variables.
+    let own = languages(in: ProcessInfo.processInfo.environment)
+    return own.isEmpty ? Locale.preferredLanguages : own
   }
 
   package static func languages(in variables: [String: String]) -> [String] {

@@ -108,11 +108,6 @@ package struct ListingOutcome: Sendable {
   /// The origin of the first page; `nil` without an answer.
   var origin: Provenance.Origin? { provenances.first?.origin }
 
-  /// True if cached records answer because the service was not asked, or has failed.
-  func isOfCacheAlone(_ policy: CachePolicy) -> Bool {
-    provenances.contains { $0.origin == .cached && ($0.reason != nil || !policy.mayAskService) }
-  }
-
   package mutating func add<Item>(_ page: Page<Item>, showing shown: Int) {
     count += shown
     total = page.total ?? total

@@ -146,19 +146,17 @@ extension Plugin {
             else: search.cachePolicy.mayFallBack
               ? try self.source(in: environment).cachePolicy(.offline) : nil)
       }
+    // If the service is asked and fails, the answer says so.
+    if selection == nil, !search.cachePolicy.mayAskService, let store = environment.store {
+      outcome.gap = try await gap(in: store)
+    }
     var run = ListingRun(
       source, of: self, matching: search.query,
       .page(of: min(search.limit, policy.largestPage)), outcome)
     run.chosen = search.chosen
     run.detailsHint = .command("\(name) search \(search.query.text.typed) --details")
     defer { outcome = run.outcome }
-    let records = try await run.records()
-    if selection == nil, run.outcome.isOfCacheAlone(search.cachePolicy),
-      let store = environment.store, let gap = try await gap(in: store)
-    {
-      run.outcome.add(gap)
-    }
-    return records
+    return try await run.records()
   }
 
   /// The name or title of a record: the first field in a row that is not its ID; empty if there is none.

@@ -85,6 +85,22 @@ struct PagedListFollowingTests {
     #expect(list.ids == Array(1...5) && !list.isOutdated)
   }
 
+  @Test func `a restored record moves those behind it, and each change stays with its record`()
+    async throws
+  {
+    try await save(1...6, in: stores[0])
+    let list = await list(in: stores[0], pageSize: 10)
+    let records = records(in: stores[0])
+    _ = try await records.delete([2, 3])
+    await until { list.ids == [1, 4, 5, 6] }
+    // One change for the list, or two: what counts is the end.
+    _ = try await records.restore([2, 3])
+    try await save(5...5, title: "changed", in: stores[0])
+    await until { list.ids == Array(1...6) && list.records[4].title == "changed 5" }
+    #expect(list.records.map(\.title)[..<4] == ["note 1", "note 2", "note 3", "note 4"])
+    #expect(list.records[5].title == "note 6" && list.total == 6)
+  }
+
   @Test func `a new record that does not match is nothing to tell of`() async throws {
     try await save(1...2, in: stores[0])
     let list = await list(in: stores[0], matching: try SearchQuery("note"))

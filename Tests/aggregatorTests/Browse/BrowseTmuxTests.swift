@@ -45,7 +45,7 @@ struct BrowseTmuxTests {
       "exec env SWIFT_BACKTRACE=enable=no '\(program)' browse heroes spi --offline --sort name",
     ])
     // The last that is drawn: the search for more in the store has ended.
-    let note = "No cached heroes ma"
+    let note = "Showing bundled sam"
     var screens = [try await screen { $0.contains("Spider-") && $0.contains(note) }]
     for key in ["Down", "Enter"] {
       _ = try await tmux(["send-keys", key])

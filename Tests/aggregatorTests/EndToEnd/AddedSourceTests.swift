@@ -156,7 +156,7 @@ import Testing
       saved.errors == words + "Saved nevertheless: lists warn that records may be missing\n")
     let wild = try await home.run("\(line).*.* --yes --replace")
     #expect(wild.status == 64)
-    #expect(wild.errors.contains("\"next\" must be a path to one link or token"), "\(wild)")
+    #expect(wild.errors.contains("--next must be a path to one link or token"), "\(wild)")
   }
 
   @Test func `a dry run saves nothing, and JSON has the evidence`() async throws {
@@ -212,7 +212,7 @@ import Testing
         "sources add next \(url)", "\"next\" is the name of a source, command or verb of aggregator"
       ),
       ("sources add lamps ftp://x.example/", "invalid URL \"ftp://x.example/\""),
-      ("sources add lamps \(url) --rows a..b", "\"rows\" must be a path"),
+      ("sources add lamps \(url) --rows a..b", "--rows must be a path"),
       ("sources add lamps", "missing argument: URL"),
       (
         "sources add lamps \(url) --header Authorization=abc",
