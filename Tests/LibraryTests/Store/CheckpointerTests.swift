@@ -28,7 +28,7 @@ struct CheckpointerTests {
   private func ids(_ numbers: Range<Int>) -> [String] { numbers.map(String.init) }
 
   /// The size of the log in pages, each of which has a header.
-  private func logLength() throws -> Int { try directory.bytes("store.sqlite-wal").count / 4120 }
+  private func logLength() throws -> Int { try directory.bytes("store.sqlite-wal").count / 8216 }
 
   @Test func `stays bounded while records are saved`() async throws {
     let store = store()
