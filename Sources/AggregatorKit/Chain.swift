@@ -170,21 +170,15 @@ extension Plugin {
     let rate = try rate(in: environment)
     let cost = rate == nil ? 1 : try cost(in: environment)
     let policy = policy
-    // A file may be of any size, and who continues in the middle of a compressed one reads it from its start: as long as
-    // bytes arrive, it goes on.
-    let deadline = deadline ?? (policy.listIsFile ? Self.fileDeadline : policy.deadline)
     return LazySource {
       let admitted: any DataSource<Item> = made.admitted(
         by: callLimit(rate, cost: cost, of: service, in: environment), through: policy.breaker,
         as: service.caller, clock: clock, sharing: sharedState)
       return admitted.retry(retry ?? policy.retry, clock: clock, random: environment.random)
-        .timeout(deadline, clock: clock)
+        .timeout(deadline ?? policy.deadline, clock: clock)
         .coalesced()
     }.onlineOnly()
   }
-
-  /// The time for a page of a file, whose transfer has a limit of idleness.
-  private static var fileDeadline: Duration { .seconds(86_400) }
 
   private func observedRemote(
     in environment: PluginEnvironment, _ deadline: Duration?

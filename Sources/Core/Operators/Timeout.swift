@@ -1,5 +1,6 @@
 import AggregatorText
 import Dispatch
+import Synchronization
 
 extension DataSource {
   /// Fails every call that takes longer than `limit`, retries included, with `timedOut`.
@@ -18,15 +19,22 @@ struct Timeout<Base: DataSource, C: Clock<Duration>>: Interceptor {
     _ kind: CallKind, cachePolicy: CachePolicy,
     _ call: @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
-    let end = clock.now.advanced(by: limit)
-    let deadline = Deadline(after: limit, on: clock).tightened
+    let deadline = Deadline(after: limit, on: clock)
+    let tightened = deadline.tightened
     let result = await withTaskGroup(of: Result<Answer, SourceError>.self) { group in
       group.addTask {
-        await Deadline.$current.withValue(deadline) { await Result(catching: call) }
+        await Deadline.$current.withValue(tightened) { await Result(catching: call) }
       }
       group.addTask {
         // The outer deadline does not apply to the wait that ends this call.
-        let isOver = await Deadline.$current.withValue(nil) { await clock.reaches(end) }
+        let isOver = await Deadline.$current.withValue(nil) {
+          // It may have been restarted meanwhile.
+          while deadline.remaining() > .zero {
+            let end = clock.now.advanced(by: deadline.remaining())
+            guard await clock.reaches(end) else { return false }
+          }
+          return true
+        }
         guard isOver else { return .failure(.cancelled) }
         return .failure(
           SourceError(
@@ -51,6 +59,10 @@ public struct Deadline: Sendable {
   /// The time left; negative if the deadline has passed.
   public let remaining: @Sendable () -> Duration
 
+  /// Gives the running call its whole time again, but no more than an outer deadline leaves: what it has done so far was not
+  /// what it was asked for.
+  package let restart: @Sendable () -> Void
+
   /// True if a wait of this length ends before the current deadline, or there is none.
   public static func leavesRoom(for wait: Duration) -> Bool {
     current.map { wait < $0.remaining() } ?? true
@@ -62,15 +74,32 @@ public struct Deadline: Sendable {
   /// The earlier of this deadline and the current one.
   fileprivate var tightened: Deadline {
     guard let outer = Deadline.current else { return self }
-    return Deadline { [self] in min(remaining(), outer.remaining()) }
+    return Deadline(
+      remaining: { [self] in min(remaining(), outer.remaining()) }, restart: restart)
   }
 
   public init(after duration: Duration, on clock: some Clock<Duration>) {
-    let end = clock.now.advanced(by: duration)
-    self.init { clock.now.duration(to: end) }
+    let end = End(clock.now.advanced(by: duration))
+    self.init(
+      remaining: { clock.now.duration(to: end.instant.withLock(\.self)) },
+      restart: {
+        let new = clock.now.advanced(by: duration)
+        end.instant.withLock { $0 = new }
+      })
   }
 
-  private init(remaining: @escaping @Sendable () -> Duration) { self.remaining = remaining }
+  private init(
+    remaining: @escaping @Sendable () -> Duration, restart: @escaping @Sendable () -> Void
+  ) {
+    self.remaining = remaining
+    self.restart = restart
+  }
+
+  private final class End<Instant: Sendable>: Sendable {
+    let instant: Mutex<Instant>
+
+    init(_ instant: Instant) { self.instant = Mutex(instant) }
+  }
 }
 
 extension Clock<Duration> {

@@ -135,6 +135,8 @@ actor FileReading {
         rows.removeAll()
         continue
       }
+      // The way to the place is not what was asked for: in a compressed file it leads through all that is before it.
+      if rows.isCounting { Deadline.current?.restart() }
       do throws(SourceError) {
         if textPosition == text.count, try await !read() {
           try finish()

@@ -32,6 +32,23 @@ struct TimeoutTests {
     #expect(base.inFlight == 0)
   }
 
+  /// The part of a call that is not what it was asked for.
+  @Test func `a restarted deadline leaves the whole time, and then ends the call`() async {
+    let source = ScriptedSource<Note> { [clock, gate] request throws(SourceError) in
+      clock.advance(by: .seconds(10))
+      Deadline.current?.restart()
+      try await gate.pass()
+      return paged(request, count: 1)
+    }.timeout(.seconds(15), clock: clock)
+    async let failure = source.failure()
+    await gate.holds(1)
+    clock.advance(by: .seconds(14))
+    await clock.sleepers(atLeast: 1)
+    #expect(gate.count == 1, "24 s have passed")
+    clock.advance(by: .seconds(1))
+    #expect(await failure?.code == .timedOut)
+  }
+
   @Test func `also ends a call for a record`() async {
     let source = ScriptedSource(over: notebook(3), held: gate).timeout(.seconds(15), clock: clock)
     let call = Task { try await source.item(1) }
