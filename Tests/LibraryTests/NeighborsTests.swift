@@ -10,7 +10,7 @@ import Testing
     let id: String
   }
 
-  /// What an app writes, beside types of the same short names.
+  /// A declaration with types of both modules, whose names are alike.
   private struct Screen {
     let layout: (Layout?, RecordLayout<Note>)
     let query: (Query?, SearchQuery)

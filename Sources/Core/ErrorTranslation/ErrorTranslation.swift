@@ -1,26 +1,25 @@
 public import AggregatorFoundation
 import Synchronization
 
-/// What an app tells people of errors, in one language.
+/// The texts of errors for the people who use an app, in one language.
 ///
 /// `localizedDescription`, `failureReason` and `recoverySuggestion` of a ``SourceError`` are those of the first
 /// language that the person prefers and that is there; English and German are part of the library. Another one is a
 /// file of the app, or of a package:
 ///
 /// ```swift
-/// ErrorWords.add(try ErrorWords(of: "fr", contentsOf: url))
+/// ErrorTranslation.add(try ErrorTranslation(of: "fr", contentsOf: url))
 /// ```
 ///
 /// ```json
 /// {"timedOut": {"title": "Le service n’a pas répondu à temps.", "suggestion": "Réessayez plus tard."}, …}
 /// ```
-public struct ErrorWords: Sendable {
-  /// What is told of one kind of error, in whole sentences.
+public struct ErrorTranslation: Sendable {
+  /// The text of one kind of error, in whole sentences.
   public struct Text: Hashable, Sendable, Codable {
-    /// What has happened.
     public var title: String
     public var reason: String?
-    /// What the person can do.
+    /// An action that may help.
     public var suggestion: String?
 
     public init(_ title: String, reason: String? = nil, suggestion: String? = nil) {
@@ -62,9 +61,9 @@ public struct ErrorWords: Sendable {
 
   private static let all = Mutex(["en": english, "de": german])
 
-  /// Adds a language, or replaces its words.
-  public static func add(_ words: ErrorWords) {
-    all.withLock { $0[words.language.lowercased()] = words }
+  /// Adds a language, or replaces its texts.
+  public static func add(_ translation: ErrorTranslation) {
+    all.withLock { $0[translation.language.lowercased()] = translation }
   }
 
   /// The text of a code in the first of these languages that is there, or in English.
@@ -75,8 +74,8 @@ public struct ErrorWords: Sendable {
     for language in languages.map({ $0.lowercased() }) {
       // `de-AT` also reads `de`.
       let base = String(language.prefix { $0 != "-" })
-      for words in [all[language], all[base]] {
-        if let text = words?[code] { return text }
+      for translation in [all[language], all[base]] {
+        if let text = translation?[code] { return text }
       }
     }
     return english[code] ?? Text(code.text)
@@ -104,11 +103,11 @@ public struct ErrorWords: Sendable {
   }
 }
 
-/// What people are told; ``SourceError/message`` is for logs, terminals and developers.
+/// The texts of ``ErrorTranslation``; ``SourceError/message`` is for logs, terminals and developers.
 extension SourceError: LocalizedError {
-  public var errorDescription: String? { ErrorWords.text(of: code).title }
-  public var failureReason: String? { ErrorWords.text(of: code).reason }
-  public var recoverySuggestion: String? { ErrorWords.text(of: code).suggestion }
+  public var errorDescription: String? { ErrorTranslation.text(of: code).title }
+  public var failureReason: String? { ErrorTranslation.text(of: code).reason }
+  public var recoverySuggestion: String? { ErrorTranslation.text(of: code).suggestion }
 }
 
 extension SourceError {

@@ -1,5 +1,5 @@
-extension ErrorWords {
-  static let german = ErrorWords(
+extension ErrorTranslation {
+  static let german = ErrorTranslation(
     of: "de",
     [
       .cancelled: Text("Das wurde abgebrochen."),

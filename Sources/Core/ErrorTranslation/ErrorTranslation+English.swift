@@ -1,5 +1,5 @@
-extension ErrorWords {
-  static let english = ErrorWords(
+extension ErrorTranslation {
+  static let english = ErrorTranslation(
     of: "en",
     [
       .cancelled: Text("This was cancelled."),
@@ -33,7 +33,7 @@ extension ErrorWords {
       .rejected: Text("The service did not accept the request."),
       .serverError: Text("The service has a problem.", suggestion: "Try again later."),
       .circuitOpen: Text(
-        "The service has failed several times.", reason: "It is left alone for a moment.",
+        "The service has failed several times.", reason: "It is not asked for a moment.",
         suggestion: "Try again in a moment."),
       .malformed: Text(
         "The answer of the service could not be read.", reason: "The service may have changed.",

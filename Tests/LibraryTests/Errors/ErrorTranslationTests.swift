@@ -2,12 +2,12 @@ import AggregatorCore
 import Foundation
 import Testing
 
-/// What people are told of errors.
-@Suite struct ErrorWordsTests {
+/// The texts of errors for people.
+@Suite struct ErrorTranslationTests {
   @Test(arguments: SourceError.Code.all)
   func `every code has whole sentences in each language`(code: SourceError.Code) throws {
-    let english = ErrorWords.text(of: code, in: ["en"])
-    let german = ErrorWords.text(of: code, in: ["de"])
+    let english = ErrorTranslation.text(of: code, in: ["en"])
+    let german = ErrorTranslation.text(of: code, in: ["de"])
     for text in [english, german] {
       for sentence in [text.title, text.reason, text.suggestion].compactMap(\.self) {
         #expect(sentence.wholeMatch(of: /[A-ZÄÖÜ].+\./) != nil, "\(sentence)")
@@ -18,10 +18,11 @@ import Testing
     #expect((german.suggestion == nil) == (english.suggestion == nil))
   }
 
-  @Test func `no two codes are told alike, or have one number`() {
+  @Test func `no two codes have the same title or number`() {
     let codes = SourceError.Code.all
     for language in ["en", "de"] {
-      #expect(Set(codes.map { ErrorWords.text(of: $0, in: [language]).title }).count == codes.count)
+      #expect(
+        Set(codes.map { ErrorTranslation.text(of: $0, in: [language]).title }).count == codes.count)
     }
     let errors = codes.map { SourceError($0, "words") as NSError }
     #expect(Set(errors.map(\.code)).count == codes.count && !errors.map(\.code).contains(0))
@@ -30,26 +31,26 @@ import Testing
     #expect((SourceError(.timedOut, "") as NSError).code == 9)
   }
 
-  @Test func `an error says what people are told, and keeps its message for developers`() {
+  @Test func `the localized texts are those for people, and the message stays`() {
     let error: any Error = SourceError(.timedOut, "GET /list: 10 s", remedy: "--timeout 30")
-    let words = ErrorWords.text(of: .timedOut)
-    #expect(error.localizedDescription == words.title)
+    let text = ErrorTranslation.text(of: .timedOut)
+    #expect(error.localizedDescription == text.title)
     let localized = error as? any LocalizedError
-    #expect(localized?.failureReason == words.reason)
-    #expect(localized?.recoverySuggestion == words.suggestion)
+    #expect(localized?.failureReason == text.reason)
+    #expect(localized?.recoverySuggestion == text.suggestion)
   }
 
   @Test
-  func `the first language that is there counts, and a code that it lacks is told in another`()
+  func `the first language that is there counts, and a missing text comes from the next`()
     throws
   {
     let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).json")
     defer { try? FileManager.default.removeItem(at: file) }
     try Data(#"{"timedOut": {"title": "Zu langsam.", "suggestion": "Warte."}}"#.utf8).write(
       to: file)
-    ErrorWords.add(try ErrorWords(of: "x-test", contentsOf: file))
+    ErrorTranslation.add(try ErrorTranslation(of: "x-test", contentsOf: file))
     func title(_ code: SourceError.Code, _ languages: String...) -> String {
-      ErrorWords.text(of: code, in: languages).title
+      ErrorTranslation.text(of: code, in: languages).title
     }
     let german = title(.timedOut, "de")
     #expect(title(.timedOut, "x-Test", "de") == "Zu langsam.")
@@ -59,7 +60,7 @@ import Testing
       title(.timedOut, "xx") == title(.timedOut, "en") && title(.timedOut) == title(.timedOut, "en")
     )
     try Data(#"{"timedout": {"title": "a"}}"#.utf8).write(to: file)
-    #expect(throws: DecodingError.self) { try ErrorWords(of: "fr", contentsOf: file) }
+    #expect(throws: DecodingError.self) { try ErrorTranslation(of: "fr", contentsOf: file) }
   }
 
   @Test(arguments: [
@@ -69,6 +70,6 @@ import Testing
     (["LC_ALL": "", "LC_MESSAGES": "de"], ["de"]), ([:], []),
   ])
   func `languages are those of the environment`(variables: [String: String], languages: [String]) {
-    #expect(ErrorWords.languages(in: variables) == languages)
+    #expect(ErrorTranslation.languages(in: variables) == languages)
   }
 }
