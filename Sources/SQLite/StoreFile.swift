@@ -196,7 +196,7 @@ package struct StoreFile: Sendable {
       PRAGMA cache_size = -4096;
       PRAGMA cache_spill = -8192;
       PRAGMA temp_store = MEMORY;
-      PRAGMA journal_size_limit = 33554432;
+      PRAGMA journal_size_limit = 67108864;
       """)
   }
 
@@ -205,7 +205,7 @@ package struct StoreFile: Sendable {
     // SQLite does not wait for locks when it changes the journal mode.
     try locked(.exclusive, orThrow: SQLiteFailure(SQLITE_BUSY, on: nil)) {
       () throws(SQLiteFailure) in
-      // Half as many parts of the log as by SQLite's default, for about as many bytes. A file that has pages keeps their size.
+      // With SQLite's 4096 the log has twice as many pages, in about as many bytes. A file keeps the size that it has.
       try connection.execute("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL")
     }
     try connection.transaction { connection throws(SQLiteFailure) in
