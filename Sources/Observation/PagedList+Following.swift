@@ -10,7 +10,7 @@ extension PagedList {
     }
   }
 
-  /// Takes over a change once no load is running, whose page may have what has changed.
+  /// Takes over a change, after the end of a running load, whose page may include it.
   func take(_ change: RecordFollower<Item>.Change) {
     guard !isLoading else { return pendingChanges.append(change) }
     switch change {
@@ -70,14 +70,14 @@ actor RecordFollower<Item: SourceRecord> {
 
   enum Change: Sendable {
     case records([ChangedRecord], removed: [Item.ID])
-    /// Too much has changed, or it is not known what.
+    /// Too much has changed, or the store cannot say what.
     case unknown
   }
 
   private let records: RecordStore<Item>
   private let query: SearchQuery?
   private var notifications: AsyncStream<Void>?
-  /// What is known of the store; `nil` if it had no records.
+  /// The state of the store after the last change; `nil` if it had no records.
   private var mark: RecordMark?
 
   init(_ records: RecordStore<Item>, matching query: SearchQuery?) {
@@ -89,7 +89,8 @@ actor RecordFollower<Item: SourceRecord> {
   func start() async {
     guard notifications == nil else { return }
     notifications = await records.store.changeNotifications(of: records.source)
-    mark = await currentMark()
+    // After a failure the first change is read as that of an empty store.
+    mark = try? await currentMark()
   }
 
   /// Reports each change, until the task is cancelled or the store can tell no more.
@@ -100,35 +101,36 @@ actor RecordFollower<Item: SourceRecord> {
     }
   }
 
-  private func currentMark() async -> RecordMark? {
-    (try? await records.store.update(of: records.source, since: nil))??.mark
+  private func currentMark() async throws(SourceError) -> RecordMark? {
+    try await records.store.update(of: records.source, since: nil)?.mark
   }
 
   private func change() async -> Change? {
     do throws(SourceError) {
       guard let mark else { return try await beginning() }
       guard let update = try await records.store.update(of: records.source, since: mark) else {
-        self.mark = await currentMark()
+        self.mark = try await currentMark()
         return .unknown
       }
       self.mark = update.mark
       return change(update.records, update.removed)
     } catch {
-      // The next notification tells of this change, too.
-      return nil
+      // The next change also brings this one, but there may be none.
+      return .unknown
     }
   }
 
   /// The first records of a store that had none.
   private func beginning() async throws(SourceError) -> Change? {
-    guard let mark = await currentMark() else { return nil }
-    self.mark = mark
+    guard let new = try await currentMark() else { return nil }
     let slice = try await records.store.records(
       of: records.source, matching: [], after: 0, limit: RecordUpdate.limit)
-    // Those that were deleted before this was asked are not among the records.
+    // Records that were deleted meanwhile are not in the slice.
     let deletions = try await records.store.deletions(
       of: records.source, after: nil, limit: RecordUpdate.limit)
-    return slice.hasMore ? .unknown : change(slice.records, deletions.map(\.id))
+    mark = new
+    guard !slice.hasMore, deletions.count < RecordUpdate.limit else { return .unknown }
+    return change(slice.records, deletions.map(\.id))
   }
 
   private func change(_ changed: [StoredRecord], _ removed: [String]) -> Change? {

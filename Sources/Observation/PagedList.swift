@@ -186,8 +186,8 @@ public final class PagedList<Item: SourceRecord> {
 
   /// Repeats the load that failed; does nothing if none did.
   ///
-  /// If no later page can follow, after `noProgress` and `invalidCursor`, it refreshes the list. A service that is left
-  /// alone after failures is asked once nevertheless: a person wants to know.
+  /// If no later page can follow, after `noProgress` and `invalidCursor`, it refreshes the list. If the
+  /// circuit breaker is open, the service is asked once nevertheless: a person wants to know.
   public func retry() async {
     guard let failure else { return }
     switch (failure.load, failure.error.code) {
@@ -221,7 +221,7 @@ public final class PagedList<Item: SourceRecord> {
     if load == .more, let current = self.loader { loader = current }
     let showsCachedFirst =
       load == .first && showsCachedFirst && !policy.refreshes && !insisting
-    let once = insisting ? policy.refreshing : nil
+    let retryPolicy = insisting ? policy.refreshing : nil
     let start = changes.count
     lastNumber += 1
     let number = lastNumber
@@ -237,7 +237,7 @@ public final class PagedList<Item: SourceRecord> {
       let result = await Result { () async throws(SourceError) in
         showsCachedFirst
           ? try await loader.first(showing: show)
-          : try await loader.next(atLeast: length, by: once)
+          : try await loader.next(atLeast: length, by: retryPolicy)
       }
       return self?.finish(result, of: number, from: loader, startedAt: start) ?? false
     }

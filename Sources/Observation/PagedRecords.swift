@@ -9,7 +9,7 @@ public struct PagedRecords<Item: SourceRecord>: RandomAccessCollection, Sendable
 
   private var chunks: [[Item]] = []
   private var starts: [Int] = []
-  /// The hash values of the IDs: a record is found by them in a hundredth of the time that comparing records takes.
+  /// The hash values of the IDs, by which a record is found without reading the others.
   private var hashes: [[Int]] = []
 
   public private(set) var count = 0
@@ -24,7 +24,7 @@ public struct PagedRecords<Item: SourceRecord>: RandomAccessCollection, Sendable
     return chunks[chunk][index - starts[chunk]]
   }
 
-  /// The index of the record with this ID; takes time in proportion to the number of records, about a nanosecond each.
+  /// The index of the record with this ID; takes time in proportion to the number of records.
   func index(of id: Item.ID) -> Int? {
     let key = RecordKey(id)
     let hash = id.hashValue

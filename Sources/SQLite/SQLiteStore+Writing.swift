@@ -57,7 +57,10 @@ extension SQLiteStore {
   }
 
   /// Tells those who listen in this process, without waiting for their next look at the file.
-  private func notify(of source: String) { listeners.notify { $0 == RecordKey(source) } }
+  private func notify(of source: String) {
+    let key = RecordKey(source)
+    listeners.notify { $0 == key }
+  }
 
   public func change(
     _ key: String, timed body: @escaping @Sendable (String?, Date?) -> String?

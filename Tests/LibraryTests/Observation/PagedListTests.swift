@@ -243,7 +243,7 @@ struct PagedListTests {
     #expect(list.ids == Array(1...10) && list.error?.code == .unreachable)
   }
 
-  /// A service that is left alone after failures is asked by a tap, and only once.
+  /// Further pages keep to it again.
   @Test func `a retry passes an open circuit breaker once`() async throws {
     let policies = Mutex<[Bool]>([])
     let source = ScriptedSource<Note> { request throws(SourceError) in
