@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct LastLinkTests {
   @Test(arguments: [
     ("?page=2&lang=en", true), ("?lang=en&page=2", true), ("?page=2", true),
-    ("?lang=en&page=3", false), ("/v2/notes?page=2", false),
+    ("?lang=en&page=3", false), ("?lang=en&after=b", false), ("/v2/notes?page=2", false),
   ])
   func `a last page is told by its parameters`(last: String, isSame: Bool) async throws {
     let server = try LoopbackServer { request in

@@ -565,23 +565,18 @@ extension SourceError {
 }
 
 extension String {
-  /// True if two addresses of a list lead to one page.
+  /// True if two addresses of a list lead to one page, whatever the order of their parameters.
   ///
-  /// They have the same path, and each parameter that both have has the same values: services name their last page with
-  /// other parameters, or in another order, than those that they were asked with.
+  /// One may lack parameters of the other: services name their last page without some that they were asked with.
   fileprivate func isSamePage(as other: String) -> Bool {
-    func parts(_ address: String) -> (path: Substring, query: [Substring: [Substring]]) {
+    func parts(_ address: String) -> (path: Substring, parameters: Set<Substring>) {
       let halves = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-      let items = (halves.count > 1 ? halves[1] : "").split(separator: "&").map {
-        $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      }
-      return (
-        halves[0], Dictionary(grouping: items, by: { $0[0] }).mapValues { $0.map { $0.last ?? "" } }
-      )
+      return (halves[0], Set((halves.count > 1 ? halves[1] : "").split(separator: "&")))
     }
     let (own, others) = (parts(self), parts(other))
-    let common = Set(own.query.keys).intersection(others.query.keys)
-    return own.path == others.path && (!common.isEmpty || self == other)
-      && common.allSatisfy { own.query[$0] == others.query[$0] }
+    guard own.path == others.path else { return false }
+    let common = own.parameters.intersection(others.parameters)
+    return own.parameters == others.parameters
+      || !common.isEmpty && (common == own.parameters || common == others.parameters)
   }
 }
