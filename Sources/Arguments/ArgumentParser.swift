@@ -153,22 +153,25 @@ package struct ArgumentParser {
     guard let command = node.command, !command.takesArguments,
       command.options.contains(.condition), let word = rest.first
     else { return nil }
-    let given = scan.options[.condition]?.last
-    let words = (given.map { [$0] } ?? []) + rest
-    guard given != nil || command.fields.contains(where: { word.isCondition(on: $0.id) }) else {
-      return nil
+    let signs = "=!<>~"
+    let words: [String]
+    if let start = scan.options[.condition]?.last {
+      // A condition without a sign, or without what follows it, goes on in the next words.
+      let isOpen = !start.contains(where: signs.contains) || start.last.map(signs.contains) ?? false
+      guard isOpen else { return nil }
+      words = [start] + rest
+    } else {
+      let isCondition = command.fields.contains { field in
+        word.hasPrefix(field.id)
+          && word.dropFirst(field.id.count).first.map(signs.contains) ?? false
+      }
+      guard isCondition else { return nil }
+      words = rest
     }
     return CommandError(
       .usage, "unexpected argument \"\(word)\"",
       suggestion: "\(Option.condition.spelling) \(words.joined(separator: " ").typed)",
       hint: .command("help \(node.path)"))
-  }
-}
-
-extension String {
-  /// True for a comparison of a field: its name, and a sign.
-  fileprivate func isCondition(on field: String) -> Bool {
-    hasPrefix(field) && dropFirst(field.count).first.map { "=!<>~".contains($0) } ?? false
   }
 }
 

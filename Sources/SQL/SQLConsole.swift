@@ -248,9 +248,9 @@ package struct SQLConsole {
   /// The format of the next result; `nil` for that of the options.
   private var fileFormat: Format? {
     guard let file else { return format }
-    let ending = file.split(separator: ".").last.map { $0.lowercased() } ?? ""
+    let ending = Self.ending(of: file)
     // A table is for people, and as wide as their terminal.
-    return Format.allCases.first { $0.fileEndings.contains(ending) }
+    return Format.allCases.first { format in ending.map(format.fileEndings.contains) ?? false }
       ?? (format.map { $0 == .table ? .tsv : $0 } ?? .tsv)
   }
 
@@ -304,7 +304,6 @@ package struct SQLConsole {
     case "\\e": return .edit
     case "\\d", "\\dt": return words.count > 1 ? .schema : .tables
     case "\\i": return .read
-    case "\\timing": return .timer
     case ".param": return .parameter
     case let word:
       guard let instruction = Instruction(rawValue: word) else {
@@ -332,14 +331,18 @@ package struct SQLConsole {
   /// The file of `.once`, whose name ends in that of a format, or in none.
   private static func fileOfFormat(in words: [String]) throws(CommandError) -> String {
     let file = try argument(of: words, "FILE")
-    let name = file.split(separator: "/").last ?? ""
     let endings = Format.allCases.flatMap(\.fileEndings)
-    guard let ending = name.split(separator: ".").dropFirst().last?.lowercased(),
-      ending != "txt", !endings.contains(ending)
-    else { return file }
+    guard let ending = ending(of: file), ending != "txt", !endings.contains(ending) else {
+      return file
+    }
     throw CommandError(
-      .usage, "no format of results has files that end in .\(ending)",
-      hint: .words("use one of .\(endings.joined(separator: ", .")), or export for other formats"))
+      .usage, "no format is known for files that end in .\(ending)",
+      hint: .words("use one of .\(endings.joined(separator: ", .")), or the command export"))
+  }
+
+  /// The ending of a file's name, in lower case; `nil` for none.
+  private static func ending(of file: String) -> String? {
+    file.split(separator: "/").last?.split(separator: ".").dropFirst().last?.lowercased()
   }
 
   private func columns(of table: String?) throws(CommandError) -> [String] {
@@ -456,7 +459,9 @@ package struct SQLConsole {
     try Editor.open(file.path, context.variables)
     let lines = try lines(ofFile: file.path, depth: 0)
     // Left without saving: nobody wanted to run it.
-    guard lines.joined(separator: "\n") != lastStatement.trimmed else { return [] }
+    guard lines != lastStatement.trimmed.split(whereSeparator: \.isNewline).map(String.init) else {
+      return []
+    }
     if !lines.isEmpty { try show(wrapped(lines)) }
     return lines
   }

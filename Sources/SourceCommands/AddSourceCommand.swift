@@ -138,12 +138,11 @@ extension Command {
     }
     try context.checkName(
       name, in: folder, mayReplace: invocation.has(replace) || service != nil)
-    if let option = manifestOptions.first(where: {
-      pagingNames.contains($0.name) && invocation.has($0)
-    }),
-      invocation.has(single)
-    {
-      throw CommandError.exclusive(single.spelling, option.spelling)
+    if invocation.has(single) {
+      for option in manifestOptions
+      where pagingNames.contains(option.name) && invocation.has(option) {
+        throw CommandError.exclusive(single.spelling, option.spelling)
+      }
     }
     var request = try request(invocation, context)
     let literals = request.extractSecrets(

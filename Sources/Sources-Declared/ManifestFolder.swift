@@ -78,10 +78,10 @@ public struct ManifestFolder: Sendable {
 
   /// Why the folder cannot be read; `nil` if it can, or is not there.
   package var failure: String? {
-    guard access(path, R_OK | X_OK) != 0 || OpenFile.isDirectory(path) != true else { return nil }
+    let failure = access(path, R_OK | X_OK) == 0 ? nil : SystemFailure(code: errno)
     if OpenFile.isDirectory(path) == false { return "\(path) is no directory" }
-    let failure = SystemFailure(code: errno)
-    return failure.isMissing ? nil : "cannot read \(path): \(failure.words)"
+    guard let failure, !failure.isMissing else { return nil }
+    return "cannot read \(path): \(failure.words)"
   }
 
   /// The names of the files of manifests, in alphabetical order.

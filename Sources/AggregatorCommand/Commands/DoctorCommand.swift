@@ -212,7 +212,7 @@ extension CommandContext {
       }
   }
 
-  /// The manifests that cannot be used, and the saved queries.
+  /// The manifests that cannot be used, and the saved queries that do not run.
   fileprivate var declarations: [Finding] {
     let manifests = catalog.plugins.compactMap { $0 as? DeclaredPlugin }.compactMap { plugin in
       plugin.failure.map { Finding("settings", plugin.name, .failed, $0.message, $0.remedy?.text) }

@@ -169,6 +169,7 @@ extension SavedQueryText {
   }
 }
 
+/// A saved query, and whether it runs.
 struct QueryEntry: Entry {
   let query: SavedQuery
   /// Why it does not run; `nil` if nothing is known against it.

@@ -65,7 +65,7 @@ package struct SyncOfSources: Sendable {
     do throws(CommandError) {
       if let reason = try await skipReason(of: plugin) {
         let isNamed = invocation.arguments.contains(name)
-        return SourceSync(skipped: name, because: reason.text, missed: isNamed ? reason.code : nil)
+        return SourceSync(skipped: name, because: reason.text, code: isNamed ? reason.code : nil)
       }
     } catch { return SourceSync(name, failed: error) }
     let report = await beforeDeadline {
@@ -84,7 +84,7 @@ package struct SyncOfSources: Sendable {
 
   private struct SkipReason {
     var text: String
-    /// The code for who named the source; `nil` if it needs no sync.
+    /// The exit code if the source was named; `nil` if it needs no sync, or is refused by its name.
     var code: ExitCode?
   }
 
@@ -92,7 +92,7 @@ package struct SyncOfSources: Sendable {
   private func skipReason(of plugin: some Plugin) async throws(CommandError) -> SkipReason? {
     guard !plugin.policy.isEndless else {
       let command = context.diagnostics.command(plugin.syncArguments)
-      return SkipReason(text: "unbounded; use \"\(command)\"", code: .usage)
+      return SkipReason(text: "unbounded; use \"\(command)\"")
     }
     do throws(SourceError) { _ = try plugin.wholeRemote(in: environment) } catch {
       // All other failures are those of its sync.
@@ -207,23 +207,23 @@ package struct SourceSync: Entry {
 
   private let report: SyncReport?
 
-  /// The code of a source that was skipped although it was named, and needs a sync.
-  private var missed: ExitCode?
+  /// The exit code of a source that was skipped although it was named, and needs a sync.
+  private let skippedCode: ExitCode?
 
   private init(
     _ source: String, _ status: Status, because reason: String?, report: SyncReport? = nil,
-    failure: CommandError? = nil
+    failure: CommandError? = nil, skippedCode: ExitCode? = nil
   ) {
     id = source
     self.status = status
     self.reason = reason
     self.report = report
     self.failure = failure
+    self.skippedCode = skippedCode
   }
 
-  package init(skipped source: String, because reason: String, missed: ExitCode? = nil) {
-    self.init(source, .skipped, because: reason)
-    self.missed = missed
+  package init(skipped source: String, because reason: String, code: ExitCode? = nil) {
+    self.init(source, .skipped, because: reason, skippedCode: code)
   }
 
   package init(notReached source: String) {
@@ -333,6 +333,6 @@ extension [SourceSync] {
 extension SourceSync {
   /// `nil` unless nothing was stored.
   fileprivate var failureCode: ExitCode? {
-    status == .failed ? failure?.code ?? report?.failure?.code : missed
+    status == .failed ? failure?.code ?? report?.failure?.code : skippedCode
   }
 }

@@ -66,9 +66,7 @@ extension Prober {
 
   /// Tries the parameter of a search that was given: a service that ignores it would answer every search with the whole list.
   func proveSearch(_ proposal: inout Proposal, _ first: Sample) async throws(SourceError) {
-    guard case .parameter(let name)? = proposal.manifest.search, !proposal.hasNoRows,
-      proposal.requests > 0
-    else { return }
+    guard case .parameter(let name)? = proposal.manifest.search, !proposal.hasNoRows else { return }
     switch try await fetch(
       proposal.manifest, at: .first, &proposal, setting: (name, Self.nonsense))
     {

@@ -226,7 +226,7 @@ import Testing
     try await terminal.read(until: "b2")
     try await enter(".read none.sql", until: "no such file: none.sql")
     try await enter(".once", until: "missing argument: FILE")
-    try await enter(".once out.xlsx", until: "no format of results has files that end in .xlsx")
+    try await enter(".once out.xlsx", until: "no format is known for files that end in .xlsx")
     // As in psql.
     try await enter("\\d countries", until: "countries: code, name")
     try await enter("\\?", until: "leave, like Ctrl-D")

@@ -121,6 +121,10 @@ import Testing
       "unexpected argument \"=\"\n\nDid you mean \"--where 'region = EU'\"?\nhint: aggregator help countries list"
     ),
     (
+      "countries list --where region=EU spider",
+      "unexpected argument \"spider\"\n\nDid you mean \"countries search spider\"?\nhint: aggregator help countries list"
+    ),
+    (
       "countries list region=EU",
       "unexpected argument \"region=EU\"\n\nDid you mean \"--where 'region=EU'\"?\nhint: aggregator help countries list"
     ),
