@@ -26,6 +26,8 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let estimated = Code("estimated")
     /// A file with a secret is open to other users.
     public static let exposed = Code("exposed")
+    /// The encoding of a file is a guess.
+    public static let guessed = Code("guessed")
     /// Earlier changes are not known.
     public static let historyTrimmed = Code("historyTrimmed")
     /// A setting is ignored, because its file may not choose it.
@@ -40,6 +42,8 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let notIncremental = Code("notIncremental")
     /// A record or an image is not cached.
     public static let notCached = Code("notCached")
+    /// An open list was loaded anew, because the service had changed it.
+    public static let reloaded = Code("reloaded")
     /// The service has removed the record.
     public static let removedUpstream = Code("removedUpstream")
     /// A setting is set in the file of another build.

@@ -14,6 +14,9 @@ package struct ConvertedBody: Sendable {
   /// Why the body seems to be cut off; `nil` if it does not.
   package var cut: String?
 
+  /// True if the encoding is a guess, see ``TextDecoder/isGuess``.
+  package var isGuess = false
+
   /// The link to the next page of an Atom feed (RFC 5005); `nil` for none.
   package var next: String?
 
@@ -71,7 +74,8 @@ package struct ConvertedBody: Sendable {
     var text: [UInt8]?
     if origin.format != .xml {
       var decoder = try TextDecoder(contentType: origin.contentType, head: bytes.prefix(4))
-      text = decoder.decode(bytes)
+      text = decoder.decode(bytes) + decoder.finish()
+      isGuess = decoder.isGuess
     }
     let format = BodyFormat(
       expecting: origin.format, contentType: origin.contentType, path: origin.path,
@@ -83,6 +87,7 @@ package struct ConvertedBody: Sendable {
       // Bytes may begin as UTF-16 does without being text.
       guard isCompressed || JSONText(json) != nil else { return nil }
     case .xml:
+      isGuess = false
       let charset = TextDecoder.charset(of: origin.contentType)
       let document = try XMLReader.document(
         bytes, charset: charset, rows: origin.rows)

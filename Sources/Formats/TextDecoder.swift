@@ -6,6 +6,11 @@ package struct TextDecoder: Sendable {
 
   private let encoding: Encoding
   private var isAtStart = true
+
+  /// True after bytes that are not UTF-8, where that is the encoding: each was read as one of Windows-1252, which is what most
+  /// such files are.
+  package private(set) var isGuess = false
+
   /// The bytes of a character that is not complete.
   private var rest: [UInt8] = []
 
@@ -45,17 +50,14 @@ package struct TextDecoder: Sendable {
     case .utf8:
       defer { isAtStart = isAtStart && bytes.isEmpty }
       let hasMark = isAtStart && bytes.starts(with: [0xEF, 0xBB, 0xBF])
-      return hasMark ? Array(bytes.dropFirst(3)) : bytes
+      var text = hasMark ? Array(bytes.dropFirst(3)) : rest + bytes
+      rest = Array(text.suffix(text.incompleteSuffix))
+      text.removeLast(rest.count)
+      return repaired(text)
     case .latin1:
       var text: [UInt8] = []
       text.reserveCapacity(bytes.count + bytes.count / 8)
-      for byte in bytes {
-        if byte < 0x80 {
-          text.append(byte)
-        } else {
-          text += UTF8.encode(Self.scalar(ofWindows1252: byte)) ?? UTF8.encodedReplacementCharacter
-        }
-      }
+      for byte in bytes { Self.append(windows1252: byte, to: &text) }
       return text
     case .utf16(let isLittleEndian):
       let all = rest + bytes
@@ -76,6 +78,44 @@ package struct TextDecoder: Sendable {
     }
   }
 
+  /// The UTF-8 of what was left of the last bytes.
+  package mutating func finish() -> [UInt8] {
+    defer { rest = [] }
+    if case .utf8 = encoding { return repaired(rest) }
+    return rest.isEmpty ? [] : Array(UTF8.encodedReplacementCharacter)
+  }
+
+  /// Text in which bytes that are not UTF-8 are characters of Windows-1252.
+  private mutating func repaired(_ bytes: [UInt8]) -> [UInt8] {
+    // Nearly all text is valid, and most of it has nothing beyond ASCII.
+    guard bytes.contains(where: { $0 >= 0x80 }), String(validating: bytes, as: UTF8.self) == nil
+    else { return bytes }
+    isGuess = true
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count + bytes.count / 8)
+    var parser = Unicode.UTF8.ForwardParser()
+    var (iterator, index) = (bytes.makeIterator(), 0)
+    while true {
+      switch parser.parseScalar(from: &iterator) {
+      case .valid(let encoded):
+        text += encoded
+        index += encoded.count
+      case .error(let length):
+        for byte in bytes[index..<index + length] { Self.append(windows1252: byte, to: &text) }
+        index += length
+      case .emptyInput: return text
+      }
+    }
+  }
+
+  private static func append(windows1252 byte: UInt8, to text: inout [UInt8]) {
+    if byte < 0x80 {
+      text.append(byte)
+    } else {
+      text += UTF8.encode(scalar(ofWindows1252: byte)) ?? UTF8.encodedReplacementCharacter
+    }
+  }
+
   private static func scalar(ofWindows1252 byte: UInt8) -> Unicode.Scalar {
     guard 0x80...0x9F ~= byte else { return Unicode.Scalar(byte) }
     return Unicode.Scalar(windows1252[Int(byte) - 0x80]) ?? Unicode.Scalar(byte)
@@ -87,6 +127,21 @@ package struct TextDecoder: Sendable {
     0x0152, 0x008D, 0x017D, 0x008F, 0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
     0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x009D, 0x017E, 0x0178,
   ]
+}
+
+extension [UInt8] {
+  /// The number of bytes at the end that begin a character of UTF-8 of which the rest may follow.
+  fileprivate var incompleteSuffix: Int {
+    for count in 1...3 where count <= self.count {
+      let byte = self[self.count - count]
+      if byte < 0x80 { return 0 }
+      if byte >= 0xC0 {
+        let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2
+        return length > count ? count : 0
+      }
+    }
+    return 0
+  }
 }
 
 extension Substring {

@@ -109,7 +109,8 @@ actor FileReading {
     response.body = rows.json
     let isLast = reader == nil
     response.conversion = HTTPResponse.Conversion(
-      format: format, columns: columns, cut: isLast ? cut : nil)
+      format: format, columns: columns, cut: isLast ? cut : nil,
+      isGuess: decoder?.isGuess ?? false)
     passed += rows.count
     rows.removeAll()
     // Where the file is compressed, or in another encoding, the download cannot see them.
@@ -198,6 +199,9 @@ actor FileReading {
       text = Array(text[textPosition...]) + (decoder?.decode(plain) ?? [])
       textPosition = 0
       guard hasEnded, plain.isEmpty else { return true }
+      let last = decoder?.finish() ?? []
+      text += last
+      guard last.isEmpty else { return true }
     } catch {
       throw error.sourceError(from: service)
     }

@@ -285,6 +285,10 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
       if let cut = checked.conversion?.cut {
         reply.warnings.append(Warning(.incomplete, "\(service) sent an incomplete file: \(cut)"))
       }
+      if checked.conversion?.isGuess == true {
+        reply.warnings.append(
+          Warning(.guessed, "\(service) sent text that is not UTF-8: it was read as Windows-1252"))
+      }
       if let failure = checked.reportedFailure(
         by: service, hasRows: reply.rowCount > 0, now: now())
       {

@@ -11,6 +11,8 @@ extension HTTPResponse {
     package let columns: [String]?
     /// Why it seems to be cut off; `nil` if it does not.
     package let cut: String?
+    /// True if the text was not in the encoding that it should have, and the one that was read is a guess.
+    package var isGuess = false
   }
 
   /// This response with a body in JSON, if it was sent in another format of records.
@@ -33,7 +35,8 @@ extension HTTPResponse {
       else { return self }
       var converted = self
       converted.body = body.json
-      converted.conversion = Conversion(format: body.format, columns: body.columns, cut: body.cut)
+      converted.conversion = Conversion(
+        format: body.format, columns: body.columns, cut: body.cut, isGuess: body.isGuess)
       if let next = body.next, nextLink == nil {
         converted.headers.append((name: "link", value: "<\(next)>; rel=\"next\""))
       }

@@ -200,6 +200,30 @@ struct ConvertedBodyTests {
     #expect(try json(try body(utf16, "text/xml")) == ["a": "ë"])
   }
 
+  @Test func `bytes that are not UTF-8 are read as Windows-1252, and it is said`() throws {
+    let mixed =
+      Data("id,name\n1,Zo".utf8) + [0xEB, 0x20, 0x80, 0x0A] + Data("2,Zoë €\n3,caf".utf8) + [0xE9]
+    let guessed = try body(mixed, "text/csv")
+    #expect(guessed.isGuess)
+    #expect(
+      try json(guessed) == [
+        ["id": "1", "name": "Zoë €"], ["id": "2", "name": "Zoë €"], ["id": "3", "name": "café"],
+      ])
+    #expect(try !body("id,name\n1,Zoë €\n", "text/csv").isGuess)
+    let bytes = [UInt8](mixed)
+    for size in 1...bytes.count {
+      var decoder = try TextDecoder(contentType: nil, head: bytes.prefix(4))
+      var text = stride(from: 0, to: bytes.count, by: size).flatMap {
+        decoder.decode(Array(bytes[$0..<min($0 + size, bytes.count)]))
+      }
+      text += decoder.finish()
+      #expect(
+        String(validating: text, as: UTF8.self) == "id,name\n1,Zoë €\n2,Zoë €\n3,café",
+        "in pieces of \(size)")
+      #expect(decoder.isGuess)
+    }
+  }
+
   @Test func `UTF-16 is the same in pieces`() throws {
     let text = "a😀ë"
     let bytes = [UInt8](try #require(text.data(using: .utf16)))
