@@ -63,6 +63,42 @@ struct PartitionSyncTests {
     #expect(try await stored() == service.leaves)
   }
 
+  @Test(arguments: [SourceError.Code.serverError, .tooLarge])
+  func `one list that cannot be read keeps no other from being read`(
+    code: SourceError.Code
+  ) async throws {
+    for path in ["a", "b", "c"] { service.add(path, leaves: 5) }
+    service.beforeRequest { request throws(SourceError) in
+      if request == "b 3" { throw SourceError(code, "leaves failed (500)") }
+    }
+    let result = try await sync()
+    #expect(result.failure == nil && !result.isComplete)
+    #expect(result.inconclusiveReason == "b: leaves failed (500)")
+    #expect(try await stored().count == 13)
+    service.beforeRequest(nil)
+    waitForParents()
+    #expect(try await sync().isComplete)
+    #expect(try await stored() == service.leaves)
+  }
+
+  @Test(arguments: [
+    SourceError.Code.unreachable, .connectionLost, .timedOut, .rateLimited, .malformed,
+  ])
+  func `a failure that concerns all lists ends the sync where it is`(
+    code: SourceError.Code
+  ) async throws {
+    for path in ["a", "b", "c"] { service.add(path, leaves: 5) }
+    service.beforeRequest { request throws(SourceError) in
+      if request == "b 3" { throw SourceError(code, "no leaves") }
+    }
+    #expect(try await sync().failure?.code == code)
+    #expect(!service.requests.contains("c 0"))
+    service.beforeRequest(nil)
+    service.forgetRequests()
+    #expect(try await sync().isComplete)
+    #expect(service.requests.first == "b 3")
+  }
+
   @Test func `removes what one parent no longer has, whatever happens to another`() async throws {
     for path in ["a", "b", "c"] { service.add(path, leaves: 5) }
     try await sync()

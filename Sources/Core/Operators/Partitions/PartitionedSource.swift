@@ -55,7 +55,8 @@ public struct PartitionedSource<Item: SourceRecord>: DataSource, CustomStringCon
       cursor = places.cursor(at: partition, for: query)
       position = try cursor.map { cursor throws(SourceError) in try places.place(of: cursor) }
     }
-    var page = try await pages.refusable(request.after(cursor), of: list, at: position, now: now())
+    var page = try await pages.refusable(
+      [.rejected, .notFound], request.after(cursor), of: list, at: position, now: now())
     // They are those of a partition.
     (page.total, page.reportedTotal) = (nil, nil)
     if page.next == nil, let position {
@@ -191,7 +192,10 @@ private final class RecentPartitions<Item: SourceRecord>: Sendable {
   }
 }
 
-/// The pages of one partition.
+/// The pages of one partition, for a sync of all.
+///
+/// It also ends, empty and with a warning, where the service cannot answer for it: otherwise one broken list would keep a
+/// sync from those after it for good.
 package struct SinglePartition<Item: SourceRecord>: DataSource {
   private let places: PartitionPlaces
   private let list: any PartitionList
@@ -215,7 +219,8 @@ package struct SinglePartition<Item: SourceRecord>: DataSource {
     let request = place(of: request)
     guard let cursor = request.cursor else { throw .damaged(nil) }
     return try await pages.refusable(
-      request, of: list, at: try places.place(of: cursor), now: now())
+      [.rejected, .notFound, .serverError, .tooLarge], request, of: list,
+      at: try places.place(of: cursor), now: now())
   }
 
   package func item(
@@ -238,12 +243,13 @@ package struct SinglePartition<Item: SourceRecord>: DataSource {
 }
 
 extension DataSource {
-  /// A page of a partition; an empty one with a warning if the service refuses it.
+  /// A page of a partition; an empty one with a warning for an error with one of the codes.
   fileprivate func refusable(
-    _ request: PageRequest, of list: any PartitionList, at place: PartitionPlaces.Place?, now: Date
+    _ codes: Set<SourceError.Code>, _ request: PageRequest, of list: any PartitionList,
+    at place: PartitionPlaces.Place?, now: Date
   ) async throws(SourceError) -> Page<Item> {
     do throws(SourceError) { return try await page(request) } catch {
-      guard [.rejected, .notFound].contains(error.code), let place,
+      guard codes.contains(error.code), let place,
         let partition = try await list.partition(at: place.position)
       else { throw error }
       return Page(
