@@ -64,8 +64,34 @@ package final class Authorizer: Sendable {
       signature: .replayed(isRenewed: authorization.client != nil))
   }
 
-  /// Waits for the renewals in flight, whose refresh tokens would be lost otherwise; 30 s at most.
+  /// Waits for the renewals in flight whose refresh tokens would be lost otherwise; 30 s at most.
   package func finish() async { await renewals.finish() }
+
+  /// Deletes the tokens of an authorization, unless they are those of one of the others, too.
+  ///
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  package static func removeTokens(
+    of authorization: Authorization, butThoseOf others: [Authorization],
+    in settings: SourceSettings, keptIn directory: String
+  ) async throws(SourceError) {
+    guard let file = file(of: authorization, in: settings, directory),
+      !others.contains(where: { self.file(of: $0, in: settings, directory)?.path == file.path })
+    else { return }
+    try await file.remove()
+  }
+
+  private static func file(
+    of authorization: Authorization, in settings: SourceSettings, _ directory: String
+  ) -> TokenFile? {
+    let grant: Grant? =
+      switch authorization.method {
+      case .basic: nil
+      case .clientCredentials(let client): try? Grant(client, refreshing: nil, in: settings)
+      case .refreshToken(let token, let client):
+        try? Grant(client, refreshing: token, in: settings)
+      }
+    return grant.flatMap { try? TokenDirectory(path: directory).file(of: $0) }
+  }
 
   private static func address(of service: URL) throws(SourceError) -> Address {
     guard let address = Address(service) else {
@@ -90,7 +116,7 @@ package final class Authorizer: Sendable {
   }
 }
 
-/// The renewals in flight.
+/// The renewals in flight that may replace a refresh token.
 final class Renewals: Sendable {
   private struct State {
     var running = 0

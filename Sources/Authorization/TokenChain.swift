@@ -52,7 +52,7 @@ final class TokenChain: Sendable {
 
   /// A token that the service accepts as far as is known.
   ///
-  /// A cancelled caller returns at once; the renewal that it began goes on.
+  /// A cancelled caller returns at once, and one whose deadline passes then; the renewal that it began goes on.
   ///
   /// - Parameter rejected: A token that the service has refused.
   /// - Throws: ``SourceError``: `cancelled`, `timedOut` after 30 s, `busy`, `storage` if the tokens cannot be kept, and
@@ -94,6 +94,17 @@ final class TokenChain: Sendable {
       return nil
     }
     if let fresh { return CurrentToken(token: fresh, replacesRejected: false) }
+    let limit = Deadline.current.map { deadline in
+      Task { [grant, clock = means.clock] in
+        guard await clock.passes(max(deadline.remaining(), .zero)) else { return }
+        waiter.yield(
+          .failure(
+            SourceError(
+              .timedOut, "no token from \(grant.authority) within the time limit",
+              remedy: Remedy("allow more time", .allowMoreTime))))
+      }
+    }
+    defer { limit?.cancel() }
     // A stream ends when its reader is cancelled.
     for await answer in answers {
       return CurrentToken(token: try answer.get(), replacesRejected: replacesRejected)
@@ -106,7 +117,9 @@ final class TokenChain: Sendable {
   /// The task is detached, because it outlives the caller that began it, whose observer sees its request, and has a
   /// deadline of its own; it ends with its answer, after 30 s at most.
   private func begin(insteadOf rejected: AccessToken?) {
-    means.renewals.begin()
+    // What replaces no refresh token can be fetched again.
+    let mustFinish = grant.refresh != nil
+    if mustFinish { means.renewals.begin() }
     let observer = Observer.current
     Task.detached { [self] in
       let answer = await Observer.$current.withValue(observer) {
@@ -126,7 +139,7 @@ final class TokenChain: Sendable {
         waiter.yield(answer)
         waiter.finish()
       }
-      means.renewals.end()
+      if mustFinish { means.renewals.end() }
     }
   }
 
@@ -232,6 +245,9 @@ final class TokenChain: Sendable {
 }
 
 extension Clock<Duration> {
-  /// Waits for some time, or for the cancellation of the task.
-  fileprivate func passes(_ time: Duration) async { _ = await reaches(now.advanced(by: time)) }
+  /// Waits for some time, or for the cancellation of the task; true if the time has passed.
+  @discardableResult
+  fileprivate func passes(_ time: Duration) async -> Bool {
+    await reaches(now.advanced(by: time))
+  }
 }

@@ -83,6 +83,23 @@ struct TokenFile: Sendable {
       client: client)
   }
 
+  /// Deletes the tokens; the lock stays, as others may be waiting for it.
+  ///
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  func remove() async throws(SourceError) {
+    do {
+      try await lock.holding(within: Grant.maxTime, clock: ContinuousClock()) {
+        guard unlink(file.path) == 0 || errno == ENOENT else {
+          throw SourceError(.storage, "cannot delete \(file.path)")
+        }
+      }
+    } catch let error as SourceError {
+      throw error
+    } catch {
+      throw SourceError(.busy, "another process is using \(file.path)", remedy: "try again later")
+    }
+  }
+
   /// Replaces the tokens; they are on the disk when it returns.
   ///
   /// - Throws: ``SourceError`` with code `storage`: the old ones are unchanged.
@@ -95,7 +112,8 @@ struct TokenFile: Sendable {
       members.append(.init("refresh", .string(refresh.reveal(\.self))))
     }
     if let renewal = tokens.access.renewal {
-      members.append(.init("renewal", .integer(Int(renewal.timeIntervalSince1970))))
+      let seconds = Int(clamping: Int64(renewal.timeIntervalSince1970))
+      members.append(.init("renewal", .integer(seconds)))
     }
     let text = Array(JSON.object(members).text.utf8)
     // It also removes what processes left behind that were killed while they wrote.

@@ -31,7 +31,8 @@ extension Command {
     "NAME", words: CompletionSource.addedSourceOrService,
     options: [.data, .yes, .dryRun],
     notes: [
-      "A service is removed with all of its lists. Its cached records and images stay in the store, unless --data is given."
+      "A service is removed with all of its lists. Its cached records and images stay in the store, and the tokens with which it "
+        + "signed in in their private files, unless --data is given."
     ],
     examples: [
       ("sources remove issues --yes", "remove an added source"),
@@ -69,6 +70,13 @@ extension Command {
     let isRemoved = try await context.remove(subject) {
       // The data first: afterwards the command would not find the source again.
       for data in data { try await data.remove() }
+      if invocation.has(.data) {
+        let names = Set(folder.sources(of: name))
+        let others = context.catalog.plugins.filter { !names.contains($0.name) }
+        for plugin in context.catalog.plugins where names.contains(plugin.name) {
+          try await (plugin as? DeclaredPlugin)?.removeTokens(butThoseOf: others, in: environment)
+        }
+      }
       _ = try folder.remove(name)
     }
     if isRemoved, data.isEmpty {

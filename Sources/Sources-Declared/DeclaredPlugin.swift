@@ -50,6 +50,18 @@ public struct DeclaredPlugin: Plugin {
 
   public var account: String { manifest.auth?.account ?? keyNames }
 
+  /// Deletes the tokens with which the source has signed in, but not those that another declared source needs.
+  ///
+  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  package func removeTokens(
+    butThoseOf others: some Sequence<any Plugin>, in environment: PluginEnvironment
+  ) async throws(SourceError) {
+    guard let auth = manifest.auth, let directory = environment.tokenDirectory else { return }
+    try await Authorizer.removeTokens(
+      of: auth, butThoseOf: others.compactMap { ($0 as? DeclaredPlugin)?.manifest.auth },
+      in: environment.settings, keptIn: directory.path)
+  }
+
   public func scope(in settings: SourceSettings) -> String {
     // Pages and the progress of a sync are kept with the records, whose scope knows the secret.
     manifest.scope

@@ -129,7 +129,14 @@ extension Command {
           try values.merge(context.askForOthers(than: setting, of: source, in: environment)) { $1 }
         }
         context.progress.say { "Verifying \(setting.key)…" }
-        unverified = try await source.verify(values, in: environment)
+        do throws(SourceError) {
+          unverified = try await source.verify(values, in: environment)
+        } catch {
+          guard error.code == .invalidKey, source.names(anotherThan: values.keys, in: error) else {
+            throw error
+          }
+          unverified = error
+        }
       }
       let file = SettingsFile(path, settings: context.catalog.settings)
       for (key, value) in values.sorted(by: { $0.key < $1.key }) { try file.set(key, to: value) }
@@ -197,6 +204,18 @@ extension Command {
   ) { _, context in
     try context.output.write("\(context.userSettingsFile())\n")
     return .success
+  }
+}
+
+extension Plugin {
+  /// True if the service refuses a secret that it names, and that is none of these.
+  fileprivate func names(
+    anotherThan keys: some Sequence<String>, in refusal: SourceError
+  ) -> Bool {
+    let words = Set(
+      refusal.message.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
+    let refused = words.intersection(settings.filter(\.isSecret).map(\.key))
+    return !refused.isEmpty && refused.isDisjoint(with: keys)
   }
 }
 

@@ -161,7 +161,7 @@ import Testing
     let gate = DispatchSemaphore(value: 0)
     login.change { $0.pause = { gate.wait() } }
     let environment = fixture.environment()
-    let plugin = fixture.plugin()
+    let plugin = fixture.refreshingPlugin
     let caller = Task {
       await Result { () async throws(SourceError) in
         try await plugin.remote(in: environment).first()
@@ -177,6 +177,46 @@ import Testing
     login.change { $0.pause = nil }
     try await plugin.remote(in: environment).first()
     #expect(login.issued == 1)
+  }
+
+  @Test func `a caller waits no longer than its deadline, and the renewal goes on`() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    login.change { $0.pause = { gate.wait() } }
+    let environment = fixture.environment()
+    let plugin = fixture.refreshingPlugin
+    let caller = Task { [clock = fixture.clock] in
+      await Deadline.$current.withValue(Deadline(after: .seconds(2), on: clock)) {
+        await Result { () async throws(SourceError) in
+          try await plugin.remote(in: environment).first()
+        }
+      }
+    }
+    _ = await login.server.requests(atLeast: 1)
+    await fixture.clock.sleepers(atLeast: 2)
+    fixture.clock.advance(by: .seconds(2))
+    let error = await caller.value.failure
+    #expect(error?.code == .timedOut)
+    #expect(error?.message.hasSuffix("within the time limit") == true, "\(error?.message ?? "")")
+    gate.signal()
+    await environment.authorizer.finish()
+    #expect(login.issued == 1)
+  }
+
+  @Test func `a run does not wait for a token that can be fetched again`() async throws {
+    login.change { $0.reply = .stalled }
+    let environment = fixture.environment()
+    let plugin = fixture.plugin()
+    let caller = Task {
+      await Result { () async throws(SourceError) in
+        try await plugin.remote(in: environment).first()
+      }
+    }
+    _ = await login.server.requests(atLeast: 1)
+    caller.cancel()
+    #expect(await caller.value.failure?.code == .cancelled)
+    // No time passes.
+    await environment.authorizer.finish()
+    #expect(login.issued == 0)
   }
 
   @Test func `a renewal ends after 30 seconds, whatever its caller's deadline`() async throws {

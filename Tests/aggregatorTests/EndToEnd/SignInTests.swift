@@ -87,6 +87,29 @@ import Testing
     #expect(shop.server.requests.count == requests)
   }
 
+  @Test func `a source is removed with its tokens, unless another one signs in with them`()
+    async throws
+  {
+    try await add(refreshing: false)
+    let manifest = try home.sandbox.text(of: home.manifestPath("shop.json"))
+    try home.sandbox.write(manifest, to: home.manifestPath("copy.json"))
+    #expect(try await home.run("shop list").status == 0)
+    func names() throws -> Set<String> {
+      Set(
+        try FileManager.default.contentsOfDirectory(
+          atPath: home.sandbox.home.appending(path: ".local/state/aggregator/tokens").path
+        ).map { String($0.drop { $0 != "." }) })
+    }
+    #expect(try names().contains(".json"))
+    for (command, isKept) in [
+      ("sources remove shop --data --yes", true), ("sources remove copy --data --yes", false),
+    ] {
+      let removed = try await home.run(command)
+      #expect(removed.status == 0, "\(removed)")
+      #expect(try names().contains(".json") == isKept, "\(command)")
+    }
+  }
+
   @Test func `a user and a password end to end`() async throws {
     let shop = try FakeShop(nil)
     let added = try await home.run(
