@@ -244,6 +244,13 @@ extension Plugin {
       ?? environment.localState.of(service.host)
   }
 
+  /// Lets the sources of the service make no call for a time, as a response demands that came to none of them.
+  package func pauseService(for time: Duration, in environment: PluginEnvironment) async {
+    guard let service = try? service(in: environment) else { return }
+    await sharedState(of: service, in: environment)
+      .pauseCalls(of: service.caller.account, for: time)
+  }
+
   /// The limit of calls: the lowest rate of the program's sources of a service.
   ///
   /// Sources whose rates cannot be read make no calls.

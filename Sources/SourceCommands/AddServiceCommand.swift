@@ -59,6 +59,9 @@ extension Command {
       if !saved.isEmpty {
         try folder.write(service: file, as: name, rebinding: secrets.replaced)
         try secrets.save(context, environment.settings, areArguments: !invocation.has(curl))
+        // Each list was requested after the one before it.
+        let last = proposal.lists.lazy.reversed().compactMap { try? $0.result.get() }.first
+        await last?.passOnQuota(in: environment)
       }
       if invocation.has(.json) {
         try context.output.write("\(proposal.document(file, saved).text)\n")

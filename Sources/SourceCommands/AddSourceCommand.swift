@@ -172,6 +172,7 @@ extension Command {
       if isSaved {
         try proposal.save(as: name, in: folder, rebinding: secrets.replaced)
         try secrets.save(context, environment.settings, areArguments: !invocation.has(curl))
+        await proposal.passOnQuota(in: environment)
       }
       if invocation.has(.json) {
         try context.output.write("\(proposal.document.text)\n")
@@ -209,6 +210,11 @@ extension Command {
       proposal.obstacle
       ?? (proposal.hasNoRows
         ? "the list is empty, and shows no paging" : "the paging is not proved")
+    if proposal.isOutOfTime, proposal.obstacle == nil {
+      return CommandError(
+        .partial, "nothing was saved, because the time limit was reached and \(reason)",
+        hint: .words("allow more time with --timeout"))
+    }
     let remedy =
       switch (proposal.isComplete, proposal.hasNoRows) {
       case (true, true): "try again when it has records, or use --yes"

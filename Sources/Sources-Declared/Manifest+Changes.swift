@@ -64,6 +64,11 @@ extension Prober {
     }
     let asked = future.parameter(for: marks[marks.count / 2])
     let some = try await fetch(manifest, at: .first, &proposal, setting: (name, asked))
+    if proposal.isOutOfTime, case .failure(let error) = some {
+      let reason = "not proved: \(error.message)"
+      proposal.note("since", name, reason)
+      return proposal.warnings.append("\"since\" is \(reason)")
+    }
     let rows = (try? some.get())?.rows ?? []
     guard
       rows.compactMap(changes.mark).allSatisfy({

@@ -33,6 +33,13 @@ package struct Caller: Hashable, Sendable {
 extension SharedState {
   /// The state of the rate limits and of the circuit breakers of a host.
   package var admission: SharedValue<AdmissionState> { shared("admission", AdmissionState()) }
+
+  /// Lets the sources of an account make no call for a time, as a response demands that came to none of them.
+  package func pauseCalls(of account: String, for time: Duration) async {
+    await admission.update { [now] state, date in
+      state[limiterOf: account].close(for: time, at: date ?? now())
+    }
+  }
 }
 
 /// The state that processes share about the calls of a host.

@@ -32,6 +32,7 @@ struct IDInference {
 
   private struct Column {
     let path: JSONPath
+    /// Of each row; null where it has none.
     let values: [JSON]
     let score: Int
     let isUnique: Bool
@@ -41,25 +42,36 @@ struct IDInference {
     var isConstant: Bool { values.count > 1 && Set(values.map(\.idText)).count == 1 }
   }
 
-  /// The scalars that all rows have, in the order of the first.
+  /// What is taken from the score of a column that some rows do not have.
+  private static let gapPenalty = 25
+
+  /// The scalars that all rows have, or nearly all if they are named like an ID, in the order of the first row.
   private var columns: [Column] {
-    guard let first = rows.first else { return [] }
-    let paths = (first.scalars(depth: 2) + first.scalarsInFirstElements).map(\.path)
+    // The row with the most scalars: the first may be the one that is not as the others.
+    let scalars = rows.prefix(5).map { $0.scalars(depth: 2) + $0.scalarsInFirstElements }
+    guard let first = scalars.max(by: { $0.count < $1.count }) else { return [] }
+    let paths = first.map(\.path)
     let siblings = Set(paths.map { normalized($0.lastName) })
     // Row by row: finding each path in each row would take the square of the number of members.
-    var found: [JSONPath: [JSON]] = [:]
-    for path in paths { found[path] = [] }
+    var found: [JSONPath: [Int: JSON]] = [:]
+    for path in paths { found[path] = [:] }
     for (index, row) in rows.enumerated() {
       for scalar in row.scalars(depth: 2) + row.scalarsInFirstElements
-      where scalar.value.isIdentifying && found[scalar.path]?.count == index {
-        found[scalar.path]?.append(scalar.value)
+      where scalar.value.isIdentifying && found[scalar.path]?[index] == nil {
+        found[scalar.path]?[index] = scalar.value
       }
     }
     return paths.compactMap { path in
-      guard let values = found[path], values.count == rows.count else { return nil }
+      guard let known = found[path], known.count * 10 >= rows.count * 9 else { return nil }
+      let values = known.sorted { $0.key < $1.key }.map(\.value)
+      var score = score(of: path, values, siblings)
+      if known.count < rows.count {
+        score -= Self.gapPenalty
+        guard score >= Self.enough else { return nil }
+      }
       return Column(
-        path: path, values: values, score: score(of: path, values, siblings),
-        isUnique: Set(values.map(\.idText)).count == rows.count)
+        path: path, values: rows.indices.map { known[$0] ?? .null }, score: score,
+        isUnique: Set(values.map(\.idText)).count == known.count)
     }
   }
 

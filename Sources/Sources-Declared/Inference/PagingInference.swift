@@ -250,8 +250,8 @@ struct PagingInference {
   }
 
   private static let offsetNames: Set<String> = [
-    "offset", "skip", "start", "startat", "startindex", "startrow", "from", "first",
-    "resultoffset",
+    "offset", "skip", "start", "startat", "startindex", "startrow", "startposition", "startfrom",
+    "from", "first", "resultoffset",
   ]
   private static let pageNames: Set<String> = [
     "page", "pagenumber", "pageno", "pagenum", "currentpage", "pageindex", "number", "p", "pg",
@@ -311,7 +311,8 @@ struct PagingInference {
   /// Parameters of positions that go with a parameter of the page size.
   private static let partners: [String: [String]] = [
     "perpage": ["page"], "pagesize": ["page"], "itemsperpage": ["page"], "recordsperpage": ["page"],
-    "maxresults": ["startIndex", "startAt"], "take": ["skip"], "rows": ["start"], "n": ["start"],
+    "maxresults": ["startIndex", "startAt", "startPosition"], "take": ["skip"], "rows": ["start"],
+    "n": ["start"],
     "limit": ["offset", "page", "skip"], "size": ["page", "from", "offset"], "num": ["start"],
     "first": ["skip"], "count": ["offset", "start"], "top": ["$skip"], "ps": ["p"],
     "pagelen": ["page"], "resultsperpage": ["page"], "maxrows": ["startRow"],

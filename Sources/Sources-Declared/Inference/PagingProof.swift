@@ -25,7 +25,7 @@ extension Prober {
     var refutation: String?
     for candidate in candidates.prefix(Self.maxProbes) {
       // A control is a probe, too.
-      guard proposal.requests <= Self.maxProbes else { break }
+      guard proposal.mayRequest(until: Self.maxProbes + 1) else { break }
       manifest.paging.step = candidate.step
       tried += 1
       switch try await verdict(on: candidate, manifest, first, &proposal) {
@@ -49,9 +49,9 @@ extension Prober {
             // Otherwise every page would look like the last.
             manifest.paging.size?.value = first.rows.count
             proposal.warnings.append(
-              "the service sends \(first.rows.count) rows a page instead of \(size.value)")
+              "the service sends \(first.rows.count.of("row")) a page instead of \(size.value)")
           }
-          reason = "page 2 fetched: \(second.rows.count) new rows, none repeated"
+          reason = "page 2 fetched: \(second.rows.count.of("new row")), none repeated"
           if manifest.repeatsToken(first.response, second.response) {
             manifest.paging.tokenOnce = true
             reason += "; the same token for every page"
@@ -85,7 +85,7 @@ extension Prober {
     proposal.manifest.paging.more = nil
     let total = first.total(rows: rows.path)
     // A number that is called `count` may also be that of this page.
-    let isWhole = ignored == tried && total ?? 0 <= first.rows.count
+    let isWhole = ignored == tried && !proposal.isOutOfTime && total ?? 0 <= first.rows.count
     let isSaid = total == first.rows.count && first.exchange.saysTotal(rows: rows.path)
     if isSaid || isWhole && !inference.saysMore, !isGiven {
       proposal.manifest.paging.proof = .single
@@ -99,9 +99,15 @@ extension Prober {
     } else {
       if isGiven { proposal.manifest.paging = manifest.paging }
       proposal.manifest.paging.proof = .unproved
+      guard !proposal.isOutOfTime else {
+        proposal.note("paging", "–", "the time limit was reached before a second page was read")
+        proposal.warnings.append("paging is not proved: the time limit was reached")
+        return nil
+      }
       let reason = refutation.map { ": \($0)" } ?? ""
       proposal.note(
-        "paging", "–", "no second page was found with \(proposal.requests - 1) requests\(reason)")
+        "paging", "–",
+        "no second page was found with \((proposal.requests - 1).of("request"))\(reason)")
       proposal.warnings.append("paging is not proved: name its parameter or its next link")
     }
     return nil

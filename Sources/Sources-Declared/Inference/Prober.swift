@@ -146,19 +146,33 @@ package struct Prober: Sendable {
     let known = DeclaredPlugin(name, manifest).settings
     var request = request
     if let wait = try wait(before: proposal, of: manifest) {
-      guard Deadline.leavesRoom(for: wait) else { return .failure(.noTimeLeft) }
+      guard Deadline.leavesRoom(for: wait) else {
+        proposal.isOutOfTime = true
+        return .failure(.noTimeLeft)
+      }
+      environment.observer(.waiting(wait, reason: "rate limit"))
       do { try await environment.clock.sleep(for: wait) } catch { throw .cancelled }
     }
-    do { try request.limits.bound(to: manifest.timeout) } catch { return .failure(error) }
+    do { try request.limits.bound(to: manifest.timeout) } catch {
+      proposal.isOutOfTime = true
+      return .failure(error)
+    }
     proposal.requests += 1
     do {
       let service = manifest.authority ?? name
-      let (answer, isFile) = try await answer(to: request, of: manifest)
+      let sent: Result<Answer, SourceError> = await Observer.$current.withValue(
+        environment.observer
+      ) { [request] in
+        await Result { () async throws(SourceError) in
+          try await self.answer(to: request, of: manifest)
+        }
+      }
+      let answer = try sent.get()
       let now = environment.now()
-      proposal.quotaReset = answer.quotaPause(from: now).map {
+      proposal.quotaReset = answer.response.quotaPause(from: now).map {
         now.addingTimeInterval($0 / .seconds(1))
       }
-      let response = try answer.checked(by: service, wantsKey: !known.isEmpty, now: now)
+      let response = try answer.response.checked(by: service, wantsKey: !known.isEmpty, now: now)
       let document = try response.document(by: service)
       let exchange = Exchange(
         url: URL(string: request.shownAddress) ?? request.url,
@@ -166,33 +180,44 @@ package struct Prober: Sendable {
         headers: response.headers, document: document)
       let rows = manifest.records(in: document) ?? []
       return .success(
-        Sample(exchange: exchange, response: response, rows: rows, isFile: isFile))
+        Sample(exchange: exchange, response: response, rows: rows, isFile: answer.isFile))
     } catch {
       // More requests would make a rate limit worse.
-      if error.code == .rateLimited { throw error }
+      if error.code == .rateLimited {
+        proposal.quotaReset =
+          error.retryAfter.map { environment.now().addingTimeInterval($0 / .seconds(1)) }
+          ?? proposal.quotaReset
+        throw error
+      }
+      if Deadline.hasPassed { proposal.isOutOfTime = true }
       return .failure(error)
     }
+  }
+
+  private struct Answer: Sendable {
+    let response: HTTPResponse
+    /// True for the first rows of a file that is too large for a response.
+    let isFile: Bool
   }
 
   /// The response to a request as JSON; of a file that is too large for a response the first rows, with a second request.
   private func answer(
     to request: HTTPRequest, of manifest: Manifest
-  ) async throws(SourceError) -> (HTTPResponse, isFile: Bool) {
+  ) async throws(SourceError) -> Answer {
     let plugin = DeclaredPlugin(name, manifest)
     do throws(SourceError) {
       let response = try await environment.transport.send(request)
-      return (
-        try response.converted(
+      return Answer(
+        response: try response.converted(
           from: request, as: manifest.format, rows: manifest.rowNames,
-          by: manifest.authority ?? name), false
-      )
+          by: manifest.authority ?? name), isFile: false)
     } catch {
       guard error.code == .tooLarge, manifest.paging.step == nil else { throw error }
       let first = request.setting(FilePages.parameter, to: FilePages.start)
       let files = environment.readingFiles(of: plugin, as: manifest.format)
       let rows = try? await files.transport.send(first)
       guard let rows, rows.conversion != nil else { throw error }
-      return (rows, true)
+      return Answer(response: rows, isFile: true)
     }
   }
 
@@ -232,7 +257,8 @@ package struct Prober: Sendable {
       guard let rows = given.rows(in: document) else {
         throw failure(reportedBy: first, of: proposal.manifest)
           ?? SourceError(
-            .malformed, "there is no list at \"\(given.description.oneLine(atMost: 80))\"")
+            .malformed, "there is no list at \"\(given.description.oneLine(atMost: 80))\"",
+            remedy: first.exchange.listRemedy)
       }
       proposal.note("rows", given.description, "as told; \(rows.count.of("row"))")
       return
@@ -272,6 +298,9 @@ package struct Prober: Sendable {
     if let cut = first.response.conversion?.cut {
       proposal.warnings.append("the file is incomplete: \(cut)")
     }
+    if first.response.conversion?.isGuess == true {
+      proposal.warnings.append("the text is not UTF-8: it was read as Windows-1252")
+    }
     guard format != .ndjson, proposal.manifest.kinds.isEmpty else {
       return proposal.note("format", format.rawValue, "as the service sends it")
     }
@@ -290,6 +319,9 @@ package struct Prober: Sendable {
   ) async throws(SourceError) {
     guard let url = proposal.manifest.item, !proposal.hasNoRows else { return }
     let isProved = try await fetchesItem(at: url, &proposal, first)
+    guard isProved || !proposal.isOutOfTime else {
+      return proposal.note("item", url, "not tried: the time limit was reached")
+    }
     proposal.note(
       "item", isProved ? url : "–",
       isProved ? "the last record of page 1 was fetched" : "\(url) does not bring a record")

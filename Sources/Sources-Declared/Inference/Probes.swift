@@ -29,7 +29,8 @@ extension Prober {
       let id = try? DeclaredRecord(row, id: manifest.id).id
     else { return }
     var tried: [String] = []
-    for url in manifest.usualItemURLs(linkedBy: row, id).prefix(3) where proposal.requests < end {
+    for url in manifest.usualItemURLs(linkedBy: row, id).prefix(3)
+    where proposal.mayRequest(until: end) {
       let count = proposal.requests
       let isProved = try await fetchesItem(at: url, &proposal, first)
       if proposal.requests > count { tried.append(url) }
@@ -104,13 +105,13 @@ extension Prober {
       names.append(name)
     }
     var tried: [String] = []
-    for name in names where proposal.requests < end && !manifest.hasParameter(name) {
+    for name in names where proposal.mayRequest(until: end) && !manifest.hasParameter(name) {
       tried.append(name)
       let found = try await fetch(manifest, at: .first, &proposal, setting: (name, text))
       // A search may look at more than the list shows, but not for most of its results.
       guard case .success(let sample) = found, !sample.rows.isEmpty, sample.texts != first.texts,
         sample.rows.count(where: { $0.contains(text) }) * 2 > sample.rows.count,
-        proposal.requests < end
+        proposal.mayRequest(until: end)
       else { continue }
       let none = try await fetch(manifest, at: .first, &proposal, setting: (name, Self.nonsense))
       guard case .success(let empty) = none, empty.rows.isEmpty else { continue }
@@ -141,13 +142,13 @@ extension Prober {
     let isByPage = if case .page = step { true } else { false }
     let names = isByPage ? ["per_page", "limit", "page_size"] : ["limit", "per_page", "count"]
     var tried: [String] = []
-    for name in names where proposal.requests < end && !manifest.hasParameter(name) {
+    for name in names where proposal.mayRequest(until: end) && !manifest.hasParameter(name) {
       tried.append(name)
       var sized = manifest
       sized.paging.size = Manifest.Parameter(name: name, value: Self.largePage)
       guard case .success(let large) = try await fetch(sized, at: .first, &proposal),
         large.rows.count > count, Array(large.texts.prefix(count)) == first.texts,
-        proposal.requests < end
+        proposal.mayRequest(until: end)
       else { continue }
       // A service may send fewer than were asked for: then every page would look like the last.
       sized.paging.size?.value = large.rows.count
@@ -177,7 +178,7 @@ extension Prober {
       let last = Self.depths.last, total > last + size
     else { return }
     var tried: [String] = []
-    for depth in Self.depths where total > depth + size && proposal.requests < end {
+    for depth in Self.depths where total > depth + size && proposal.mayRequest(until: end) {
       // A page that begins before the depth and ends after it may be refused as well.
       let after = (depth + size - 1) / size * size
       tried.append("records after \(after)")
@@ -185,7 +186,7 @@ extension Prober {
       case .sent?: return proposal.note("depth", "–", "record \(after + 1) of \(total) was sent")
       case nil: continue
       case .refused(let reason)?:
-        for start in [after - size, after - 2 * size] where proposal.requests < end {
+        for start in [after - size, after - 2 * size] where proposal.mayRequest(until: end) {
           guard case .sent? = try await page(after: start, manifest, size, &proposal) else {
             continue
           }

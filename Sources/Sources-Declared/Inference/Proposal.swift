@@ -19,6 +19,9 @@ package struct Proposal: Sendable {
   /// The time at which the service accepts requests again, if its last response says that no quota is left.
   var quotaReset: Date?
 
+  /// True if the time limit kept a request from being sent or answered.
+  package var isOutOfTime = false
+
   /// The number of rows on the first page; `nil` if it was not requested.
   var rowCount: Int?
 
@@ -110,7 +113,18 @@ package struct Proposal: Sendable {
     try folder.write(manifest, as: name, rebinding: secrets)
   }
 
+  /// Tells the sources of the service how long it accepts no request, if its last response says that no quota is left.
+  package func passOnQuota(in environment: PluginEnvironment) async {
+    guard let quotaReset else { return }
+    let pause = Duration.seconds(quotaReset.timeIntervalSince(environment.now()))
+    guard pause > .zero else { return }
+    await DeclaredPlugin("", manifest).pauseService(for: pause, in: environment)
+  }
+
   init(manifest: Manifest) { self.manifest = manifest }
+
+  /// True if another request may be sent, of a number of them in all.
+  func mayRequest(until end: Int) -> Bool { requests < end && !isOutOfTime }
 
   mutating func note(_ key: String, _ value: String, _ reason: String) {
     evidence.append(Evidence(key: key, value: value, reason: reason))

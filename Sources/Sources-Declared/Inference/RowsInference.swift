@@ -175,8 +175,9 @@ extension Exchange {
   /// Names of totals, most certain first; `count` may also be the number of rows of the page.
   private static let totalNames = [
     "total", "totalcount", "totalresults", "totalitems", "totalrecords", "totalhits", "totalsize",
-    "totalresultscount", "totaldocs", "totalobjects", "totalelements", "totalrows", "numfound",
-    "resultcount", "resultscount", "recordcount", "found", "hits", "matches", "itemcount",
+    "totalresultscount", "totaldocs", "totalobjects", "totalelements", "totalrows",
+    "numberoftotalresults", "numfound", "resultcount", "resultscount", "recordcount", "found",
+    "hits", "matches", "itemcount",
     "results", "records", "count", "size",
   ]
 
@@ -184,11 +185,18 @@ extension Exchange {
     "x-total-count", "x-total", "x-wp-total", "total-count", "x-result-count", "x-total-results",
   ]
 
+  /// The lists of objects that it has, for somebody who has named another one.
+  var listRemedy: Remedy? {
+    let paths = rowsCandidates().prefix(5).map { "\($0.path)".oneLine(atMost: 40) }
+    guard !paths.isEmpty else { return nil }
+    return Remedy("lists of objects are at \(paths.joined(separator: ", "))")
+  }
+
   /// True if the response says the number of all records by a name that cannot mean that of its page.
   func saysTotal(rows path: JSONPath) -> Bool {
     switch totalPath(rowCount: 0, rows: path) {
     case .body(let path)?:
-      normalized(path.lastName).hasPrefix("total") || normalized(path.lastName) == "numfound"
+      normalized(path.lastName).contains("total") || normalized(path.lastName) == "numfound"
     case nil: false
     default: true
     }
