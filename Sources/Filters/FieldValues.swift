@@ -34,16 +34,21 @@ package struct FieldValues: Sendable {
 
   /// The statistics of the values, each with its name.
   ///
-  /// Numbers have a mean, a median and a sum, dates an earliest and a latest one, and others a first and a last one.
+  /// Numbers have a mean, a median and a sum, dates an earliest and a latest one, and others a first and a last one. If most
+  /// values are numbers, these statistics are of the numbers alone, and `others` counts the values that are none.
   package var statistics: [(name: String, value: JSON)] {
-    let sorted = distinct
-    let count = counts.values.reduce(0, +)
-    let common: [(name: String, value: JSON)] = [
-      ("count", .integer(count)), ("empty", .integer(empty)), ("distinct", .integer(sorted.count)),
+    let all = distinct
+    let numbers = all.filter { $0.asDouble != nil }
+    let total = counts.values.reduce(0, +)
+    let numberCount = numbers.reduce(0) { $0 + (counts[$1] ?? 0) }
+    let areNumbers = numberCount * 2 > total
+    let (sorted, count) = areNumbers ? (numbers, numberCount) : (all, total)
+    var common: [(name: String, value: JSON)] = [
+      ("count", .integer(total)), ("empty", .integer(empty)), ("distinct", .integer(all.count)),
     ]
+    if count < total { common.append(("others", .integer(total - count))) }
     guard let first = sorted.first, let last = sorted.last else { return common }
-    let numbers = sorted.compactMap(\.asDouble)
-    guard numbers.count == sorted.count else {
+    guard areNumbers else {
       let areDates = sorted.allSatisfy { value in
         if case .string(let text) = value { Period(text)?.isDate == true } else { false }
       }

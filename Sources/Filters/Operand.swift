@@ -25,7 +25,9 @@ struct Operand: Sendable {
     folded = FoldedText(text)
     number = Numeral(text)
     bool = text == "true" ? true : text == "false" ? false : nil
-    period = Period(text) ?? Period(words: text, at: now)
+    let literal = Period(text)
+    period = literal ?? Period(words: text, at: now)
+    ordersTexts = literal == nil && number == nil
   }
 
   /// True for a day, a month, a year or a time.
@@ -33,6 +35,9 @@ struct Operand: Sendable {
 
   /// True for what is neither a number nor a period.
   var isText: Bool { period == nil && number == nil }
+
+  /// True if texts are below or above it: `n/a` is not more than 56, and comes neither before nor after 2026.
+  private let ordersTexts: Bool
 
   /// True if no value is from this one up to another.
   func isAbove(_ other: Operand) -> Bool {
@@ -61,7 +66,7 @@ struct Operand: Sendable {
     case .string(let string):
       if let order = order(ofDate: string) { return order }
       if let number, let other = Numeral(string) { return Order(other, number) }
-      return Order(FoldedText(string).text, folded.text)
+      return ordersTexts ? Order(FoldedText(string).text, folded.text) : nil
     case .integer, .number:
       guard let number, let other = Numeral(value) else { return nil }
       return Order(other, number)

@@ -28,6 +28,8 @@ import Testing
     #expect(try Thing(id: 1).matches("text!=Hulk") && !Thing(id: 1).matches("text<z"))
     #expect(try thing.matches("text in (Hulk, Spider-Man)") && !thing.matches("text in (Hulk)"))
     #expect(try Thing(id: 1).matches("text in (Hulk, '')") && !thing.matches("text in ('')"))
+    #expect(try !thing.matches("text>5") && !thing.matches("text<5"))
+    #expect(try !thing.matches("text>2026-01-05") && !thing.matches("text in 1..9"))
     #expect(try thing.matches("text in r..t") && !Thing(id: 1).matches("text in a..z"))
     #expect(try thing.matches("text~/^spider.*n$/i") && !thing.matches("text~/^spider/"))
     #expect(try !Thing(id: 1).matches("text~/x*/") && thing.matches("text~/x*/"))
@@ -165,6 +167,12 @@ import Testing
     #expect(
       statistics(numbers)
         == "count 4, empty 1, distinct 3, min 1, max 3, mean 1.875, median 1.75, sum 7.5")
+    #expect(
+      statistics([.integer(1), .integer(3), .integer(2), "n/a", "n/a"])
+        == "count 5, empty 0, distinct 4, others 2, min 1, max 3, mean 2, median 2, sum 6")
+    // Of the values, not of the different ones.
+    #expect(statistics([.integer(1), .integer(3), "x", "x"]).hasSuffix(#"first 1, last "x""#))
+    #expect(statistics([.integer(1), "b"]).hasSuffix("first 1, last \"b\""))
     #expect(statistics([.number(0.1), .number(0.2), .number(0.3)]).hasSuffix("sum 0.6"))
     #expect(statistics([.integer(.max), .integer(.max)]).contains(/sum 1\.?8/))
     #expect(
