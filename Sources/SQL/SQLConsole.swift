@@ -75,6 +75,8 @@ package struct SQLConsole {
   /// The code of the first failure of a script, which ends it; `nil` for a console, which goes on.
   private var failure: ExitCode?
   private var isScript = false
+  /// The line of a script that is being run.
+  private var place: Place?
   /// True if an answer of a script was partial.
   private var isPartial = false
 
@@ -142,8 +144,16 @@ package struct SQLConsole {
     defer { Interruption.onInterrupt(nil) }
     tables = try await session.tables(in: context)
     isScript = true
-    _ = try await run(lines: text.split(whereSeparator: \.isNewline).map(String.init), depth: 0)
+    _ = try await run(lines: text.lines, from: Place(file: nil, line: 1), depth: 0)
     return failure ?? (isPartial ? .partial : .success)
+  }
+
+  private struct Place {
+    /// `nil` for standard input.
+    let file: String?
+    var line: Int
+
+    var text: String { "line \(line)\(file.map { " of \($0)" } ?? "")" }
   }
 
   /// The instruction or the statements that end with a line.
@@ -184,9 +194,16 @@ package struct SQLConsole {
     return statements
   }
 
-  /// Runs the lines of a file; returns false to leave.
-  private mutating func run(lines: [String], depth: Int) async throws -> Bool {
-    for line in lines {
+  /// Runs the lines of a script or of a saved statement; returns false to leave.
+  private mutating func run(
+    lines: [String], from start: Place? = nil, depth: Int
+  ) async throws -> Bool {
+    let outer = place
+    place = start ?? outer
+    defer { place = outer }
+    for (index, line) in lines.enumerated() {
+      // That of a statement is its first.
+      if let start, text.isEmpty { place?.line = start.line + index }
       if let entry = enter(line), try await !run(entry, depth: depth) { return false }
     }
     // A file may end without a semicolon.
@@ -214,6 +231,8 @@ package struct SQLConsole {
   }
 
   private mutating func report(_ error: CommandError) {
+    var error = error
+    if let place { error.message += " (\(place.text))" }
     context.diagnostics.error(error)
     failure = error.code
   }
@@ -274,8 +293,9 @@ package struct SQLConsole {
         let lines = try lines(ofQuery: Self.argument(of: words, "NAME"))
         return try await run(lines: lines, depth: depth)
       case .read:
-        let lines = try lines(ofFile: Self.argument(of: words, "FILE"), depth: depth)
-        return try await run(lines: lines, depth: depth + 1)
+        let path = try Self.argument(of: words, "FILE")
+        let lines = try lines(ofFile: path, depth: depth)
+        return try await run(lines: lines, from: Place(file: path, line: 1), depth: depth + 1)
       case .edit: return try await run(lines: edited(), depth: depth)
       }
     } catch let error as CommandError {
@@ -443,11 +463,10 @@ package struct SQLConsole {
       throw CommandError(.usage, "\(path): files of statements read each other")
     }
     let file = PrivateFile(path: path)
-    guard let bytes = try CommandError.wrapping(try file.contents(atMost: Self.maxFileBytes)) else {
-      throw CommandError(.io, "no such file: \(path)")
-    }
-    return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(
-      String.init)
+    let bytes = try CommandError.wrapping(
+      try file.contents(atMost: Self.maxFileBytes, irregular: .storage))
+    guard let bytes else { throw CommandError(.io, "no such file: \(path)") }
+    return String(decoding: bytes, as: UTF8.self).lines
   }
 
   /// The lines of the last statement, as a person has changed it.
@@ -459,7 +478,7 @@ package struct SQLConsole {
     try Editor.open(file.path, context.variables)
     let lines = try lines(ofFile: file.path, depth: 0)
     // Left without saving: nobody wanted to run it.
-    guard lines != lastStatement.trimmed.split(whereSeparator: \.isNewline).map(String.init) else {
+    guard lines != lastStatement.trimmed.lines else {
       return []
     }
     if !lines.isEmpty { try show(wrapped(lines)) }
@@ -505,6 +524,12 @@ package struct SQLConsole {
 }
 
 extension String {
+  /// The lines, without an empty one at the end.
+  fileprivate var lines: [String] {
+    let lines = split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    return (lines.last?.isEmpty == true ? lines.dropLast() : lines[...]).map(String.init)
+  }
+
   /// The words of a command of the console; `nil` for SQL.
   fileprivate var instruction: [String]? {
     // The value of a parameter may have spaces.

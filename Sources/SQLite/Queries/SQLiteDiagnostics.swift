@@ -56,6 +56,10 @@ struct SQLiteDiagnostics {
     if let name = message.following("no such table: ") {
       return query.mistake(message, about: .table(name.lastNamePart))
     }
+    // The file still has the views of sources that have been removed, and trusts none of them.
+    if message.hasPrefix("unsafe use of ") {
+      return query.mistake("a table of the query belongs to no source any more", about: .table(nil))
+    }
     // Every table of a query is a view.
     if message.hasPrefix("cannot modify "), message.hasSuffix(" because it is a view") {
       return SQLDiagnostics.onlySelect

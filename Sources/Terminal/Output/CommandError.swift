@@ -69,6 +69,8 @@ extension String {
 
   /// These words as those of a query, in quotes if a shell would change them.
   package var typed: String {
+    // After a space it is no option, and a query has none at its beginning.
+    guard first != "-" else { return " \(self)".shellQuoted }
     let words = split(separator: " ")
     return !words.isEmpty && words.allSatisfy { String($0).isPlainWord }
       ? self : shellQuoted
