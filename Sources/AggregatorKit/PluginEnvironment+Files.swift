@@ -24,7 +24,7 @@ extension PluginEnvironment {
     var environment = self
     environment.transport = FilePages(
       over: transport, into: "\(folder)/\(plugin.name)\(account)",
-      maxFileBytes: maxSize ?? 4 << 30, as: format, rowCount: pageSize)
+      maxFileBytes: maxSize ?? Int(clamping: Int64(4) << 30), as: format, rowCount: pageSize)
     return environment
   }
 

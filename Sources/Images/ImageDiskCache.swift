@@ -190,8 +190,9 @@ extension OpenFile {
   /// Sets the time of the last use: the modification time, which every file system has.
   fileprivate borrowing func touch(_ date: Date) throws(SystemFailure) {
     let seconds = date.timeIntervalSince1970.rounded(.down)
-    let nanoseconds = (date.timeIntervalSince1970 - seconds) * 1e9
-    let time = timespec(tv_sec: Int(seconds), tv_nsec: Int(min(max(nanoseconds, 0), 999_999_999)))
+    let fraction = (date.timeIntervalSince1970 - seconds) * 1e9
+    let time = timespec(
+      tv_sec: Int(clamping: Int64(seconds)), tv_nsec: Int(min(max(fraction, 0), 999_999_999)))
     try SystemFailure.check { futimens(descriptor, [time, time]) }
   }
 }

@@ -141,7 +141,8 @@ struct ComicVineStatus: Decodable {
   /// Apparently it resets every clock hour; the service does not say. Clients that retry within
   /// minutes are locked out.
   private static func quotaWait(from now: Date) -> Duration {
-    .seconds(max(300, 3600 - Int(now.timeIntervalSince1970.rounded(.down)) % 3600))
+    let passed = now.timeIntervalSince1970.rounded(.down).truncatingRemainder(dividingBy: 3600)
+    return .seconds(max(300, 3600 - Int(passed)))
   }
 }
 

@@ -24,7 +24,9 @@ struct Leases: Hashable, Codable, Sendable {
   private enum CodingKeys: String, CodingKey { case all = "l", fence = "f" }
 
   /// False for numbers that only damage explains, and that might overflow.
-  var isPlausible: Bool { (all.map(\.fence) + [fence]).allSatisfy { 0..<(1 << 60) ~= $0 } }
+  var isPlausible: Bool {
+    (all.map(\.fence) + [fence]).allSatisfy { 0..<(Int64(1) << 60) ~= $0 }
+  }
 
   /// Leases up to `count` parts again whose lease has expired.
   ///

@@ -79,8 +79,8 @@ public struct Sync<Item: SourceRecord>: Sendable {
   /// with its own `jobs` and bound. A list of partitions is divided by them. If later cursors cannot be computed, one of them fetches, and the others wait
   /// for it if they `wait`, or end with `busy`.
   public func run(
-    upTo pages: Int?, jobs: Int, waits: Bool,
-    progress: @escaping @Sendable (SyncResult) -> Void
+    upTo pages: Int? = nil, jobs: Int = 1, waits: Bool = false,
+    progress: @escaping @Sendable (SyncResult) -> Void = { _ in }
   ) async -> SyncResult {
     if let partitions {
       return await run(partitions, upTo: pages, jobs: jobs, waits: waits, progress)

@@ -115,10 +115,10 @@ extension Date {
   public var iso8601: String {
     let interval = timeIntervalSince1970
     let bounded = min(max(interval.isNaN ? 0 : interval, -62_167_219_200), 253_402_300_799)
-    let seconds = Int(bounded.rounded(.down))
+    let seconds = Int64(bounded.rounded(.down))
     let days = Int((Double(seconds) / 86400).rounded(.down))
     let (year, month, day) = Self.civil(days: days)
-    let second = seconds - days * 86400
+    let second = Int(seconds - Int64(days) * 86400)
     return """
       \(Self.padded(year, 4))-\(Self.padded(month))-\(Self.padded(day))\
       T\(Self.padded(second / 3600)):\(Self.padded(second / 60 % 60)):\(Self.padded(second % 60))Z

@@ -44,6 +44,35 @@ import Testing
     }
   }
 
+  /// All other texts of a library are for logs and developers.
+  @Test func `the translation of errors alone has words for people`() throws {
+    let files = try Self.files.filter { file in
+      try Repository.text(of: file).contains(
+        /\b(LocalizedError|LocalizedStringResource|NSLocalizedString|String\(localized)/)
+    }
+    #expect(files == ["Sources/Core/ErrorTranslation/ErrorTranslation.swift"])
+  }
+
+  /// On a watch an `Int` has 32 bits: a larger constant is 0 there, and a date after 2038 traps.
+  @Test func `code for apps fits into 32 bits`() throws {
+    let folders: Set<Substring> = [
+      "AggregatorKit", "Authorization", "Core", "Files", "Formats", "Foundation", "HTTP", "Images",
+      "JSON", "Observation", "SQLite", "Settings", "Store", "Sync", "Text", "URLSession",
+      "Sources-Countries", "Sources-Heroes", "Sources-Products", "Sources-Users",
+    ]
+    var count = 0
+    for file in Self.files where folders.contains(file.split(separator: "/")[1]) {
+      for line in try Repository.text(of: file).split(separator: "\n") {
+        let isLarge = line.contains(/\b\d+ << (3[1-9]|[4-6]\d)/)
+        let isConverted = line.contains(/\bInt\((?!clamping|exactly)[^)]*(1970|nanoseconds)/)
+        guard isLarge || isConverted else { continue }
+        count += 1
+        #expect(line.contains("Int64"), "\(file): \(line)")
+      }
+    }
+    #expect(count > 0)
+  }
+
   @Test func `no target has more than 6500 lines`() throws {
     var lines: [Substring: Int] = [:]
     for file in Self.files {

@@ -138,7 +138,9 @@ private final class Timer: @unchecked Sendable {
     source.setCancelHandler { isOver.resume() }
     // At most ten years, so that the nanoseconds fit.
     let nanoseconds = min(max(time / .nanoseconds(1), 0), 3e17)
-    source.schedule(deadline: .now() + .nanoseconds(Int(nanoseconds)))
+    // An `Int` of nanoseconds is two seconds on a watch.
+    let end = DispatchTime.now().uptimeNanoseconds + UInt64(nanoseconds)
+    source.schedule(deadline: DispatchTime(uptimeNanoseconds: end))
     source.activate()
   }
 }

@@ -74,7 +74,7 @@ struct ChangeState: Hashable, Codable, Sendable {
   /// The pass to continue, or a new one.
   func pass(by tracking: ChangeTracking, at now: Date) -> Pass {
     // The store may be damaged.
-    if var pass, let ended = pass.marks?.ended, 0..<(1 << 40) ~= pass.pages,
+    if var pass, let ended = pass.marks?.ended, 0..<Int(clamping: Int64(1) << 40) ~= pass.pages,
       0..<(SyncCheckpoint.lifetime / .seconds(1)) ~= now.timeIntervalSince(ended)
     {
       pass.marks?.noteInterruption()

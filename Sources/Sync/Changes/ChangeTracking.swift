@@ -160,7 +160,7 @@ extension ChangeTracking {
     return text.prefix(10) + separator + text.dropFirst(11).prefix(8) + zone
   }
 
-  private static func whole(_ number: Double) -> Int {
-    Int(exactly: number.rounded(.down)) ?? 0
+  private static func whole(_ number: Double) -> Int64 {
+    Int64(exactly: number.rounded(.down)) ?? 0
   }
 }

@@ -54,7 +54,8 @@ struct PartitionPass: Hashable, Codable, Sendable {
 
   /// Decodes a stored pass; `nil` if it is none, damaged or expired.
   init?(_ text: String, at now: Date) {
-    let (counts, places) = (0..<(1 << 40), 0..<(1 << 62))
+    let counts = 0..<Int(clamping: Int64(1) << 40)
+    let places = 0..<Int(clamping: Int64(1) << 62)
     guard let pass = try? JSONText(Data(text.utf8))?.read(PartitionPass.self),
       now.timeIntervalSince(pass.date) < SyncCheckpoint.lifetime / .seconds(1),
       pass.leases.isPlausible,
