@@ -170,7 +170,12 @@ struct SyncBatch<Item: SourceRecord> {
   /// A batch with this many records takes no further page.
   private static var maxRecords: Int { 2000 }
 
+  /// A batch with this many bytes of JSON takes no further page, however few records they are.
+  private static var maxBytes: Int { 8 << 20 }
+
   private(set) var records: [EncodedRecord<Item>] = []
+
+  private var bytes = 0
 
   /// The number of records of each page.
   private(set) var counts: [Int] = []
@@ -193,7 +198,7 @@ struct SyncBatch<Item: SourceRecord> {
 
   init(from checkpoint: SyncCheckpoint) { (start, self.checkpoint) = (checkpoint, checkpoint) }
 
-  var hasRoom: Bool { !isLast && records.count < Self.maxRecords }
+  var hasRoom: Bool { !isLast && records.count < Self.maxRecords && bytes < Self.maxBytes }
 
   /// Adds the page that starts at ``checkpoint``, fetched at `date` from a service that lists only its
   /// first `depth` rows, or all.
@@ -202,6 +207,7 @@ struct SyncBatch<Item: SourceRecord> {
     tracking: ChangeTracking? = nil
   ) {
     records += page.records
+    bytes += page.records.reduce(0) { $0 + $1.json.count }
     counts.append(page.records.count)
     provenance = page.provenance
     unreadable = unreadable + page.unreadable

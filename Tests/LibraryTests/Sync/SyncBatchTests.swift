@@ -35,7 +35,7 @@ struct SyncBatchTests {
     #expect(batch.pages == 3 && batch.isLast && batch.unreadable.count == 1)
   }
 
-  @Test func `has room below two thousand records and before the last page`() throws {
+  @Test func `has room for two thousand records or eight megabytes, up to the last page`() throws {
     var batch = SyncBatch<Note>(from: start)
     #expect(batch.hasRoom)
     batch.add(try page(0..<1999), at: .day())
@@ -45,5 +45,15 @@ struct SyncBatchTests {
     batch = SyncBatch(from: start)
     batch.add(try page(0..<1, next: nil), at: .day())
     #expect(!batch.hasRoom)
+    // However few they are: large records would take the memory of all of them twice.
+    batch = SyncBatch(from: start)
+    let large = Note(1, String(repeating: "x", count: 5 << 20))
+    for hasRoom in [true, false] {
+      batch.add(
+        Page(
+          [try EncodedRecord(large, text: FoldedText(""))], next: .place(1),
+          provenance: Provenance(.live)), at: .day())
+      #expect(batch.hasRoom == hasRoom)
+    }
   }
 }
