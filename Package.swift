@@ -90,7 +90,8 @@ let package = Package(
     // From a store in a database to another one.
     .library("Copy", dependsOn: ["AggregatorCore", "AggregatorStore"]),
     .library("Server", dependsOn: ["AggregatorCore", "CAggregatorServer", "CAggregatorZlib"]),
-    .library("Observation", dependsOn: ["AggregatorCore", "AggregatorStore"]),
+    .library(
+      "Observation", dependsOn: ["AggregatorCore", "AggregatorFoundation", "AggregatorStore"]),
     .target(
       name: "AggregatorKit",
       dependencies: [
@@ -327,11 +328,11 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
       target.path?.hasPrefix("Tests/") ?? (target.type == .test)
         || target.name == "AggregatorSourceTesting"
     }.map(\.name))
-  // All but what reads and writes JSON and texts is compiled for size: decision 31. The optimiser makes no copies of generic
+  // All but JSON and texts is compiled for size: decision 31. The optimiser makes no copies of generic
   // functions for what does not work on record after record.
   let frequent = [
-    "AggregatorCore", "AggregatorFiles", "AggregatorFilters", "AggregatorHTTP",
-    "AggregatorSQLite", "AggregatorStore", "DeclaredSource",
+    "AggregatorCore", "AggregatorFiles", "AggregatorFilters", "AggregatorFormats",
+    "AggregatorHTTP", "AggregatorSQLite", "AggregatorStore", "DeclaredSource",
   ]
   let rare = [
     "AggregatorAPI", "AggregatorArguments", "AggregatorAuthorization", "AggregatorBrowse",

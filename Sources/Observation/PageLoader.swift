@@ -20,15 +20,45 @@ actor PageLoader<Item: SourceRecord> {
     pagination = start
   }
 
-  /// Loads pages until there are so many new records, or no more.
+  /// A loader that continues after a page.
+  private init(
+    _ source: any DataSource<Item>, from start: PaginationState<Item>, after page: Page<Item>
+  ) {
+    self.source = source
+    (self.start, pagination) = (start, start)
+    _ = pagination.take(page)
+    batch = RecordBatch(isFirst: false)
+  }
+
+  /// Loads pages until there are as many new records as the list shows then, or no more.
   func next(
-    atLeast count: Int = 0, by policy: CachePolicy? = nil
+    keeping shown: @Sendable @MainActor () -> Int = { 0 }, by policy: CachePolicy? = nil
   ) async throws(SourceError) -> RecordBatch<Item> {
-    var whole = try await next(by: policy)
-    while whole.records.count < count, whole.hasMore, whole.failure == nil {
+    try await extended(try await next(by: policy), to: shown, by: policy)
+  }
+
+  /// A batch with the pages that follow, until it has as many records as the list shows then.
+  private func extended(
+    _ batch: RecordBatch<Item>, to shown: @Sendable @MainActor () -> Int, by policy: CachePolicy?
+  ) async throws(SourceError) -> RecordBatch<Item> {
+    var whole = batch
+    while whole.hasMore, whole.failure == nil, whole.records.count < (await shown()) {
       whole.append(try await next(by: policy))
     }
     return whole
+  }
+
+  /// Loads the next page from local data; `nil` if it is not there, and this changes nothing then.
+  func nextCached() async -> RecordBatch<Item>? {
+    let saved = (pagination, batch)
+    guard let next = try? await next(by: .offline),
+      // An end of what is cached is not that of the list.
+      next.hasMore || !next.warnings.contains(where: \.meansIncomplete)
+    else {
+      (pagination, batch) = saved
+      return nil
+    }
+    return next
   }
 
   /// Loads pages until one has new records or is the last, by another policy than that of the list if there is one.
@@ -43,22 +73,27 @@ actor PageLoader<Item: SourceRecord> {
     return RecordBatch(isFirst: false, hasMore: false)
   }
 
-  /// Loads the first page twice: the cached one, which is passed to `show` at once, and the one that the policy gives;
-  /// `nil` if nothing is left to show.
+  /// Loads the first page twice: the cached one, which is passed to `show` at once with a loader of those after it, and the
+  /// one that the policy gives, with further ones if more records are shown by then; `nil` if nothing is left to show.
   func first(
-    showing show: @Sendable @MainActor (RecordBatch<Item>) -> Void
+    keeping shown: @Sendable @MainActor () -> Int,
+    showing show: @Sendable @MainActor (RecordBatch<Item>, PageLoader) -> Void
   ) async throws(SourceError) -> RecordBatch<Item>? {
     guard let request = start.request else { return nil }
     var pages = source.updates(for: request).makeAsyncIterator()
+    var last: RecordBatch<Item>?
     var isShown = true
     while let page = try await pages.next(isolation: self) {
       guard !Task.isCancelled else { throw .cancelled }
       restart()
-      let first = try take(page)
-      isShown = first != nil
-      if let first { await show(first) }
+      let isSecond = last != nil
+      last = try take(page)
+      isShown = last != nil && !isSecond
+      if let last, isShown { await show(last, PageLoader(source, from: start, after: page)) }
     }
-    return isShown ? nil : try await next()
+    if isShown { return nil }
+    guard let last else { return try await next(keeping: shown) }
+    return try await extended(last, to: shown, by: nil)
   }
 
   private func restart() {
@@ -91,6 +126,11 @@ struct RecordBatch<Item: SourceRecord>: Sendable {
   private(set) var hasMore = true
   /// The reason why there are no more records although the source did not end.
   private(set) var failure: SourceError?
+
+  /// True if the service has sent a page of a list that has changed since its first page.
+  var isOfAnotherGeneration: Bool {
+    provenance?.origin == .live && warnings.contains { $0.code == .mixedGenerations }
+  }
 
   mutating func add(_ step: PaginationStep<Item>) {
     records += step.items

@@ -12,7 +12,7 @@ extension PagedList {
 
   /// Takes over a change, after the end of a running load, whose page may include it.
   func take(_ change: RecordFollower<Item>.Change) {
-    guard !isLoading else { return pendingChanges.append(change) }
+    guard !isLoading, cachedLoad == nil else { return pendingChanges.append(change) }
     switch change {
     case .unknown: isOutdated = true
     case .records(let changed, let removed): take(changed, removed)

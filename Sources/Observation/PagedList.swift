@@ -1,4 +1,5 @@
 public import AggregatorCore
+import AggregatorFoundation
 public import AggregatorStore
 public import Observation
 
@@ -18,7 +19,11 @@ public import Observation
 ///
 /// A list that follows a store takes over its changes, by whatever screen or process they were made, in their places and
 /// without a request: what is deleted leaves it, what is restored returns, and what has changed is replaced. What
-/// it cannot take over by itself, such as a new record, sets ``isOutdated``.
+/// it cannot take over by itself, such as a new record, sets ``isOutdated``. A list of a `ReplaceableSource` loads once more when
+/// that is replaced.
+///
+/// If a page shows that the service has changed the list since its first page, so that records may be missing or
+/// come twice, the list is loaded anew behind the records that are shown, which are then replaced; ``warnings`` say so.
 ///
 /// A load ends early if the task that began it is cancelled, or if the list is released. Pages are decoded and searched
 /// for duplicates off the main actor.
@@ -45,11 +50,18 @@ public final class PagedList<Item: SourceRecord> {
   /// The most pages that a refresh loads at once.
   private static var maxRefreshedPages: Int { 25 }
 
+  struct CachedLoad {
+    fileprivate let loader: PageLoader<Item>
+    fileprivate let task: Task<Void, Never>
+  }
+
   private struct RunningLoad {
     let load: Load
     let policy: CachePolicy
     let number: Int
     let task: Task<Bool, Never>
+    /// True if it was begun because a page was of another generation.
+    var isAnew = false
   }
 
   public internal(set) var records = PagedRecords<Item>()
@@ -63,6 +75,11 @@ public final class PagedList<Item: SourceRecord> {
   /// Bundled data is less current than cached data, and cached data less than live; of two pages with the same origin
   /// the one fetched earlier counts.
   public private(set) var provenance: Provenance?
+
+  /// How long ago the least current page was fetched; `nil` if that is unknown.
+  ///
+  /// In whole minutes, from an hour on in hours, and from a day on in days. It grows by itself.
+  public private(set) var age: Duration?
 
   /// The warnings of all pages, each once.
   public private(set) var warnings: [Warning] = []
@@ -99,6 +116,13 @@ public final class PagedList<Item: SourceRecord> {
   /// The changes of the store that wait for a load to end.
   @ObservationIgnored var pendingChanges: [RecordFollower<Item>.Change] = []
   private let follower: RecordFollower<Item>?
+  /// The load of a cached page beside that of the first.
+  @ObservationIgnored private(set) var cachedLoad: CachedLoad?
+  @ObservationIgnored private var aging: Task<Void, Never>?
+  @ObservationIgnored private var replacements: Task<Void, Never>?
+  /// The time, which tests replace.
+  @ObservationIgnored var clock: any Clock<Duration> = ContinuousClock()
+  @ObservationIgnored var now: @Sendable () -> Date = { Date() }
 
   /// Creates an empty list, which sends no request before ``load()``.
   ///
@@ -122,7 +146,10 @@ public final class PagedList<Item: SourceRecord> {
 
   deinit {
     running?.task.cancel()
+    cachedLoad?.task.cancel()
     following?.cancel()
+    aging?.cancel()
+    replacements?.cancel()
   }
 
   public var state: State {
@@ -148,11 +175,19 @@ public final class PagedList<Item: SourceRecord> {
     }
   }
 
-  /// Loads the next page, or the first; does nothing at the end, and while the first page is loaded.
+  /// Loads the next page, or the first; does nothing at the end.
+  ///
+  /// While the first page is loaded, of which a cached one may be shown, or the list is refreshed, the next page is the cached
+  /// one, if there is one.
   public func loadMore() async {
     guard let loader else { return await load() }
     // Once a refresh has replaced the list, this page has no place in it.
-    while loader === self.loader, hasMore, running?.load != .first, !Task.isCancelled {
+    while loader === self.loader, hasMore, !Task.isCancelled {
+      if running?.load == .first {
+        guard cachePolicy.mayFallBack else { return }
+        await startCached(by: loader).value
+        return
+      }
       if await finishes(.more, by: cachePolicy) { return }
     }
   }
@@ -172,7 +207,6 @@ public final class PagedList<Item: SourceRecord> {
   /// running load is cancelled.
   public func refresh() async {
     let policy = cachePolicy.refreshing
-    let length = min(records.count, Self.maxRefreshedPages * pageSize)
     repeat {
       if running?.policy != policy || running?.load != .first {
         // Its answer comes too late.
@@ -180,7 +214,7 @@ public final class PagedList<Item: SourceRecord> {
         running = nil
         loading = nil
       }
-      if await finishes(.first, by: policy, keeping: length) { return }
+      if await finishes(.first, by: policy) { return }
     } while !Task.isCancelled
   }
 
@@ -200,12 +234,27 @@ public final class PagedList<Item: SourceRecord> {
 
   // MARK: - Loading
 
+  /// Loads the list again whenever its source is replaced.
+  private func reloadAfterReplacements() {
+    guard replacements == nil, let source = source as? ReplaceableSource<Item> else { return }
+    replacements = Task { [weak self, replacements = source.replacements] in
+      for await _ in replacements { self?.reload() }
+    }
+  }
+
+  private func reload() {
+    running?.task.cancel()
+    // Its cursors are those of the other source.
+    (loader, cachedLoad, isLoaded) = (nil, nil, false)
+    _ = start(.first, by: cachePolicy)
+  }
+
   /// Waits for the running load, or for one that it starts; false if that was cancelled.
   private func finishes(
-    _ load: Load, by policy: CachePolicy, keeping length: Int = 0, insisting: Bool = false
+    _ load: Load, by policy: CachePolicy, insisting: Bool = false
   ) async -> Bool {
     if let running { return await running.task.value }
-    let task = start(load, by: policy, keeping: length, insisting: insisting)
+    let task = start(load, by: policy, insisting: insisting)
     return await withTaskCancellationHandler {
       await task.value
     } onCancel: {
@@ -215,34 +264,62 @@ public final class PagedList<Item: SourceRecord> {
 
   /// The task retains the list only while it takes over records, so that releasing the list ends the load.
   private func start(
-    _ load: Load, by policy: CachePolicy, keeping length: Int = 0, insisting: Bool = false
+    _ load: Load, by policy: CachePolicy, insisting: Bool = false
   ) -> Task<Bool, Never> {
+    reloadAfterReplacements()
     var loader = PageLoader(source, matching: query, size: pageSize, cachePolicy: policy)
     if load == .more, let current = self.loader { loader = current }
     let showsCachedFirst =
-      load == .first && showsCachedFirst && !policy.refreshes && !insisting
+      load == .first && showsCachedFirst && records.isEmpty && !policy.refreshes && !insisting
     let retryPolicy = insisting ? policy.refreshing : nil
     let start = changes.count
     lastNumber += 1
     let number = lastNumber
-    let task = Task { [weak self, loader, follower] in
+    let task = Task { [weak self, loader, follower, cachedLoad] in
+      // A loader loads one page after another.
+      if load == .more { await cachedLoad?.task.value }
       if let follower {
         await follower.start()
         self?.follow(follower)
       }
-      let show: @Sendable @MainActor (RecordBatch<Item>) -> Void = { [weak self] batch in
+      let show: @Sendable @MainActor (RecordBatch<Item>, PageLoader<Item>) -> Void = {
+        [weak self] batch, following in
         guard self?.running?.number == number else { return }
-        self?.take(batch, from: loader, startedAt: start)
+        self?.take(batch, from: following, startedAt: start)
+        self?.loadMoreIfNeeded()
+      }
+      let shown: @Sendable @MainActor () -> Int = { [weak self] in
+        load == .more ? 0 : self?.keptLength ?? 0
       }
       let result = await Result { () async throws(SourceError) in
         showsCachedFirst
-          ? try await loader.first(showing: show)
-          : try await loader.next(atLeast: length, by: retryPolicy)
+          ? try await loader.first(keeping: shown, showing: show)
+          : try await loader.next(keeping: shown, by: retryPolicy)
       }
       return self?.finish(result, of: number, from: loader, startedAt: start) ?? false
     }
     running = RunningLoad(load: load, policy: policy, number: number, task: task)
     loading = load
+    return task
+  }
+
+  /// The number of records that a first page keeps, with pages that follow.
+  private var keptLength: Int { min(records.count, Self.maxRefreshedPages * pageSize) }
+
+  /// Loads the next page from local data while the first one is being loaded, and may take long.
+  private func startCached(by loader: PageLoader<Item>) -> Task<Void, Never> {
+    if let cachedLoad, cachedLoad.loader === loader { return cachedLoad.task }
+    let start = changes.count
+    let task = Task { [weak self] in
+      let batch = await loader.nextCached()
+      // Otherwise the first page has replaced the list.
+      guard let self, loader === self.loader else { return }
+      cachedLoad = nil
+      if let batch { take(batch, from: loader, startedAt: start) }
+      if !isLoading { takePendingChanges() }
+      if batch != nil { loadMoreIfNeeded() }
+    }
+    cachedLoad = CachedLoad(loader: loader, task: task)
     return task
   }
 
@@ -264,11 +341,31 @@ public final class PagedList<Item: SourceRecord> {
     case .failure(let error):
       failure = (ended.load, ended.policy, error)
     case .success(let batch):
-      if ended.load == .first { isLoaded = true }
+      if ended.load == .first {
+        isLoaded = true
+        if ended.isAnew {
+          warnings.append(
+            Warning(.reloaded, "the list has changed while it was read, and was loaded anew"))
+        }
+      }
       failure = batch?.failure.map { (ended.load, ended.policy, $0) }
+      if ended.load == .more, batch?.isOfAnotherGeneration ?? false { loadAnew() }
       loadMoreIfNeeded()
     }
     return true
+  }
+
+  /// Loads the list of the present generation, once: a list that changes all the time would be loaded again with each page.
+  private func loadAnew() {
+    guard !warnings.contains(where: { $0.code == .reloaded }), records.count == keptLength else {
+      isOutdated = true
+      return
+    }
+    // What stands in for the service is no newer than what is shown.
+    var policy = cachePolicy.refreshing
+    policy.mayFallBack = false
+    _ = start(.first, by: policy)
+    running?.isAnew = true
   }
 
   private func take(_ batch: RecordBatch<Item>, from loader: PageLoader<Item>, startedAt start: Int)
@@ -277,6 +374,7 @@ public final class PagedList<Item: SourceRecord> {
     let isOverlapped = changes.overlap(start)
     let new = changes.remaining(of: batch, isOutdated: isOverlapped)
     if batch.isFirst {
+      cachedLoad = nil
       records = PagedRecords(new)
       provenance = batch.provenance
       warnings = []
@@ -292,15 +390,53 @@ public final class PagedList<Item: SourceRecord> {
     if !isOverlapped || total == nil { total = batch.total ?? (batch.isFirst ? nil : total) }
     hasMore = batch.hasMore
     recordsChanged()
+    beginAging()
+  }
+
+  /// Keeps ``age`` right from now on.
+  private func beginAging() {
+    aging?.cancel()
+    guard let date = provenance?.fetchedAt else {
+      age = nil
+      return
+    }
+    let next = grow(since: date)
+    aging = Task { [weak self, clock] in
+      var next = next
+      // In steps, for the clock may stand still while a device sleeps.
+      while await Self.passes(min(next, .seconds(60)), on: clock) {
+        guard let self else { return }
+        next = grow(since: date)
+      }
+    }
+  }
+
+  /// Updates ``age``; returns the time until the next change.
+  private func grow(since date: Date) -> Duration {
+    let seconds = max(now().timeIntervalSince(date), 0)
+    let unit: Double = seconds < 3600 ? 60 : seconds < 86_400 ? 3600 : 86_400
+    let whole = (seconds / unit).rounded(.down) * unit
+    let new = Duration.seconds(whole)
+    if age != new { age = new }
+    return .seconds(whole + unit - seconds)
+  }
+
+  private static func passes(_ time: Duration, on clock: some Clock<Duration>) async -> Bool {
+    await clock.reaches(clock.now.advanced(by: time))
   }
 
   func recordsChanged() { tail = Set(records.suffix(max(pageSize / 2, 1)).map(\.key)) }
 
   /// Loads more if the row that appeared last is near the end, also after each load, as rows appear once.
   private func loadMoreIfNeeded() {
-    guard running == nil, loader != nil, hasMore, let lastAppeared,
-      tail.contains(RecordKey(lastAppeared))
-    else { return }
+    guard let loader, hasMore, let lastAppeared, tail.contains(RecordKey(lastAppeared)) else {
+      return
+    }
+    guard running?.load != .first else {
+      if cachePolicy.mayFallBack { _ = startCached(by: loader) }
+      return
+    }
+    guard running == nil else { return }
     if case .more = failure?.load { return }
     _ = start(.more, by: cachePolicy)
   }

@@ -1,7 +1,10 @@
 import AggregatorKit
-import AggregatorObservation
 import AggregatorSourceTesting
+import Foundation
+import Synchronization
 import Testing
+
+@testable import AggregatorObservation
 
 /// Failures, refreshes, cancellation and the order of answers.
 @MainActor @Suite(.timeLimit(.minutes(10)))
@@ -264,5 +267,206 @@ struct PagedListOrderTests {
     gate.open()
     await list.load()
     #expect(list.ids == [1, 2, 3])
+  }
+
+  /// Notes of which the first are cached, page by page, and a service that has 50.
+  private func source(
+    held gate: Gate, onlyRefreshes: Bool = false, cached count: Int, _ fault: Fault = Fault()
+  ) -> ScriptedSource<Note> {
+    ScriptedSource { request throws(SourceError) in
+      if request.cachePolicy.mayAskService {
+        if !onlyRefreshes || request.cachePolicy.refreshes { try await gate.pass() }
+        try fault.strike()
+        return paged(request, count: 50)
+      }
+      guard request.cursor?.place ?? 1 <= count else { throw .because(.nothingCached) }
+      var page = paged(request, count: 50)
+      page.provenance = Provenance(.cached, fetchedAt: .day(1))
+      return page
+    }
+  }
+
+  @Test func `goes on with cached records while the service is slow, and keeps the length`() async {
+    let gate = Gate()
+    let source = source(held: gate, cached: 15)
+    let list = PagedList(source, pageSize: 5, showsCachedFirst: true)
+    let loading = Task { await list.load() }
+    await until { !list.records.isEmpty }
+    list.loadMoreIfNeeded(after: Note(5))
+    await until { list.records.count == 10 }
+    for _ in 0..<3 { await list.loadMore() }
+    // There is no more in the cache.
+    #expect(list.ids == Array(1...15) && list.provenance?.origin == .cached)
+    #expect(list.stateText == "loading first" && list.hasMore)
+    gate.open()
+    await loading.value
+    #expect(list.ids == Array(1...15) && list.provenance?.origin == .live)
+    #expect(list.stateText == "idle")
+    await list.loadMore()
+    #expect(list.ids == Array(1...20))
+  }
+
+  @Test func `goes on after cached records if the service has failed meanwhile`() async {
+    let (gate, fault) = (Gate(), Fault())
+    let source = source(held: gate, cached: 10, fault)
+    let list = PagedList(source, pageSize: 5, showsCachedFirst: true)
+    let loading = Task { await list.load() }
+    await until { !list.records.isEmpty }
+    await list.loadMore()
+    fault.set(.unreachable)
+    gate.open()
+    await loading.value
+    #expect(list.ids == Array(1...10) && list.stateText == "failed first unreachable")
+    fault.set(nil)
+    await list.loadMore()
+    #expect(list.ids == Array(1...15))
+  }
+
+  @Test func `keeps the length of cached records also if it is loaded a second time`() async {
+    let (gate, fault) = (Gate(), Fault())
+    let source = source(held: gate, cached: 15, fault)
+    let list = PagedList(source, pageSize: 5, showsCachedFirst: true)
+    let loading = Task { await list.load() }
+    await until { !list.records.isEmpty }
+    for _ in 0..<2 { await list.loadMore() }
+    // The view goes away, and comes back.
+    loading.cancel()
+    await loading.value
+    fault.set(.unreachable)
+    gate.open()
+    await list.load()
+    #expect(list.ids == Array(1...15) && list.stateText == "failed first unreachable")
+    fault.set(nil)
+    await list.retry()
+    #expect(list.ids == Array(1...15) && list.provenance?.origin == .live)
+  }
+
+  @Test func `goes on with cached records while it is refreshed`() async {
+    let gate = Gate()
+    let source = source(held: gate, onlyRefreshes: true, cached: 30)
+    let list = PagedList(source, pageSize: 5)
+    await list.load()
+    let refresh = Task { await list.refresh() }
+    await until { list.isLoading }
+    for _ in 0..<2 { await list.loadMore() }
+    #expect(list.ids == Array(1...15) && list.stateText == "loading first")
+    gate.open()
+    await refresh.value
+    #expect(list.ids == Array(1...15) && list.provenance?.origin == .live)
+  }
+
+  @Test func `tells its age, which grows by itself`() async {
+    let clock = ManualClock()
+    let time = Mutex(Date.day(1))
+    let list = PagedList(source(held: Gate(), cached: 50), cachePolicy: .offline)
+    list.clock = clock
+    list.now = { time.withLock(\.self) }
+    #expect(list.age == nil)
+    await list.load()
+    #expect(list.age == .zero)
+    for (seconds, age) in [
+      (59.0, 0.0), (1, 60), (3539, 3540), (1, 3600), (3599, 3600), (1, 7200), (79_199, 82_800),
+      (1, 86_400), (86_399, 86_400), (1, 172_800),
+    ] {
+      time.withLock { $0 += seconds }
+      await clock.sleepers(atLeast: 1)
+      clock.advance(by: .seconds(seconds))
+      await until { list.age == .seconds(age) }
+    }
+  }
+
+  // MARK: - Another generation
+
+  @Test func `a list that the service changes meanwhile is loaded anew, and says so`() async {
+    let calls = Counter()
+    let source = ScriptedSource<Note> { request in
+      calls.add()
+      // After the first page, a record comes at the beginning.
+      let all = (calls.value == 1 ? [] : [100]) + Array(1...50)
+      let start = request.cursor?.place ?? 0
+      let end = start + request.limit
+      var page = Page.notes(all[start..<end], next: .place(end))
+      if calls.value == 2 { page.warnings = [Warning(.mixedGenerations, "changed")] }
+      return page
+    }
+    let list = PagedList(source, pageSize: 5)
+    await list.load()
+    await list.loadMore()
+    // No row that is shown is gone meanwhile.
+    #expect(list.ids.starts(with: 1...5))
+    await until { !list.isLoading }
+    #expect(list.ids == [100] + Array(1...9))
+    #expect(list.warnings.map(\.code) == [.reloaded])
+    #expect(calls.value == 4 && list.stateText == "idle")
+    await list.loadMore()
+    #expect(list.ids == [100] + Array(1...14) && !list.isOutdated)
+  }
+
+  @Test func `a list that changes all the time is loaded anew once, and keeps its records`() async {
+    let fault = Fault()
+    let source = ScriptedSource<Note> { request throws(SourceError) in
+      if request.cachePolicy.refreshes { try fault.strike() }
+      var page = paged(request, count: 50)
+      if request.cursor != nil { page.warnings = [Warning(.mixedGenerations, "changed")] }
+      return page
+    }
+    let list = PagedList(source, pageSize: 5)
+    await list.load()
+    fault.set(.unreachable)
+    await list.loadMore()
+    await until { !list.isLoading }
+    #expect(list.ids == Array(1...10) && list.stateText == "failed first unreachable")
+    #expect(list.warnings.map(\.code) == [.mixedGenerations])
+    fault.set(nil)
+    await list.retry()
+    #expect(list.ids == Array(1...10))
+    let count = source.callCount
+    await list.refresh()
+    await list.loadMore()
+    await until { !list.isLoading }
+    #expect(source.callCount < count + 8)
+  }
+
+  // MARK: - Another source
+
+  @Test func `loads once more when its source is replaced`() async {
+    let (old, gate) = (Notes(3), Gate())
+    let source = ReplaceableSource(old.source)
+    let list = PagedList(source)
+    await list.load()
+    #expect(list.ids == [1, 2, 3])
+    let new = Notes(5, held: gate)
+    source.replace(with: new.source)
+    await gate.holds(1)
+    // The old records stay until the new ones are there.
+    #expect(list.ids == [1, 2, 3] && list.stateText == "loading first")
+    gate.open()
+    await until { list.records.count == 5 }
+    #expect(old.source.callCount == 1 && new.source.callCount == 1)
+  }
+
+  @Test func `is released while it waits for another source`() async {
+    let source = ReplaceableSource(Notes(3).source)
+    var list: PagedList<Note>? = PagedList(source)
+    weak let released = list
+    await list?.load()
+    list = nil
+    #expect(released == nil)
+  }
+
+  @Test func `asks no other source for the page after one of the old`() async {
+    let (old, new) = (Notes(), Notes())
+    let source = ReplaceableSource(old.source)
+    let list = PagedList(source, pageSize: 5)
+    await list.load()
+    new.fault.set(.unreachable)
+    source.replace(with: new.source)
+    await until { list.stateText == "failed first unreachable" }
+    await list.loadMore()
+    #expect(list.ids == Array(1...5) && list.stateText == "failed first unreachable")
+    #expect(new.source.requests.allSatisfy { $0.cursor == nil })
+    new.fault.set(nil)
+    await list.retry()
+    #expect(list.ids == Array(1...5) && list.stateText == "idle")
   }
 }

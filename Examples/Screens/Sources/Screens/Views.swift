@@ -36,7 +36,7 @@
         Button("\(error.localizedDescription) Try again") { Task { await list.retry() } }
       case .idle, .ended: EmptyView()
       }
-      if let badge = list.provenance?.badge { Label(badge, systemImage: "wifi.slash") }
+      if let badge = list.badge { Label(badge, systemImage: "wifi.slash") }
     }
   }
 
@@ -72,7 +72,7 @@
     var body: some View {
       List {
         Text(detail.hero.biography ?? "")
-        if let error = detail.error { Text(error.message) }
+        if let error = detail.error { Text(error.localizedDescription) }
       }
       .navigationTitle(detail.hero.name)
       .task { await detail.load() }
