@@ -65,6 +65,22 @@ def build():
     return {program: HERE / ".build/release" / program for program in programs}
 
 
+def build_commit(commit):
+    """Builds the program of another commit, once; its path and its name in tables."""
+    found = subprocess.run(["git", "-C", ROOT, "rev-parse", "--verify", f"{commit}^{{commit}}"],
+                           capture_output=True, text=True)
+    if found.returncode != 0:
+        raise Failure(f"no such commit: {commit}")
+    sha = found.stdout.strip()
+    place = ROOT / ".build/compare" / sha[:12]
+    if not place.exists():
+        subprocess.run(["git", "clone", "-q", "--shared", "--no-checkout", ROOT, place], check=True)
+        subprocess.run(["git", "-C", place, "checkout", "-q", sha], check=True)
+    progress(f"building {sha[:12]}")
+    subprocess.run([place / "Scripts/build"], check=True, stdout=sys.stderr)
+    return place / ".build/program/aggregator", f"aggregator at {sha[:8]}"
+
+
 def versions(installed):
     commit = version("git", "-C", str(ROOT), "describe", "--always", "--dirty")
     aggregator = version(str(ROOT / ".build/program/aggregator"), "--version")
@@ -88,6 +104,8 @@ def main():
                         help="measure memory with 10^7 people, too: 30 GB of disk, half an hour more")
     parser.add_argument("--only", metavar="WORK,…", help=f"some of: {', '.join(WORKS)}")
     parser.add_argument("--repeat", type=int, metavar="N", help="runs of each; 3 by default")
+    parser.add_argument("--compare", metavar="COMMIT",
+                        help="measure the program of this commit, too, in the same tables")
     parser.add_argument("--note", metavar="WORDS", help="what is to be known of this run")
     options = parser.parse_args()
     works = options.only.split(",") if options.only else list(WORKS)
@@ -105,9 +123,11 @@ def main():
         else:
             installed = install(report)
         report.programs = versions(installed)
-        if not options.small and not options.only:
+        if not options.small and not options.only and not options.compare:
             report.path = HERE / "RESULTS.md"
         bench = Bench(place, report, options, installed)
+        if options.compare:
+            bench.other = build_commit(options.compare)
         progress("making rows up")
         rows.write(place / "people", rows.person, bench.count)
         rows.write(place / "products", rows.product, bench.count)

@@ -23,6 +23,8 @@ class Bench:
         self.repeat = options.repeat or (1 if options.small else 3)
         self.count = 2_000 if options.small else 100_000
         self.aggregator = ROOT / ".build/program/aggregator"
+        # The program of another commit, and its name in tables.
+        self.other = None
         self.truths = {}
 
     # What is run
@@ -32,6 +34,10 @@ class Bench:
 
         Each program is a function that runs, checks and returns what was measured.
         """
+        if self.other:
+            program, shown = self.other
+            programs = {name: run for ours, own in programs.items() for name, run in (
+                [(ours, own), (shown, self.by(program, own))] if ours == "aggregator" else [(ours, own)])}
         runs = {name: [] for name in programs}
         for turn in range(repeat or self.repeat):
             for name, program in programs.items():
@@ -40,6 +46,16 @@ class Bench:
                     runs[name].append(run)
                     progress(f"  {name}: {run.wall:.3f} s, {run.megabytes:.0f} MB")
         return {name: Median(measured) for name, measured in runs.items()}
+
+    def by(self, program, work):
+        """The same work by another program than that of this commit."""
+        def run():
+            own, self.aggregator = self.aggregator, program
+            try:
+                return work()
+            finally:
+                self.aggregator = own
+        return run
 
     def run_aggregator(self, *arguments, **settings):
         return self.place.run(self.aggregator, *arguments, **settings)

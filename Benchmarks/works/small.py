@@ -109,10 +109,12 @@ def scroll(bench):
     bench.place.run(program, store, bench.count)
     runs = [[float(value) for value in bench.place.run(program, store).output.split()]
             for _ in range(bench.repeat)]
-    names = ("median, µs", "99th percentile, µs", "maximum, µs", "bytes of a record")
+    names = ("median, µs", "99th percentile, µs", "maximum, µs", "bytes of a record",
+             "deletion: median, µs", "maximum, µs")
     medians = [sorted(values)[len(values) // 2] for values in zip(*runs)]
     bench.report.values(
         f"A list of {bench.count} stored heroes, scrolled to its end: a page of 20 on the main actor",
         ("", *names), [("`PagedList`", *(f"{value:.0f}" for value in medians))])
     if not bench.is_small:
         bench.report.goal("a page on the main actor, maximum", 1, medians[2] / 1000, " ms")
+        bench.report.goal("a deletion on the main actor, maximum", 1, medians[5] / 1000, " ms")

@@ -3,11 +3,13 @@ import AggregatorObservation
 import Foundation
 import HeroesSource
 import Observation
+import Synchronization
 
 /// `list-scroll FILE COUNT`: fills a store with made-up heroes; `list-scroll FILE`: scrolls a list of them to its end.
 ///
 /// Prints the median, the 99th percentile and the maximum of the microseconds of processor time that a page of 20 takes
-/// on the main actor, and the bytes of resident memory that a record takes.
+/// on the main actor, the bytes of resident memory that a record takes, and the median and the maximum of the microseconds that
+/// a deletion takes at the end of the list, which follows the store.
 @main
 enum ListScroll {
   static func main() async throws {
@@ -34,7 +36,8 @@ enum ListScroll {
     let environment = PluginEnvironment(
       settings: SourceSettings(), transport: HTTPTransport.standard, store: store)
     let heroes = try HeroesPlugin().source(in: environment)
-    let list = PagedList(heroes, cachePolicy: .offline)
+    let list = PagedList(
+      heroes, cachePolicy: .offline, following: HeroesPlugin().recordStore(in: store))
     await list.load()
     // A view holds the records that it shows while the next page is loaded.
     var shown = list.records
@@ -54,10 +57,37 @@ enum ListScroll {
       throw SourceError(.malformed, "\(shown.count) of \(list.total ?? -1) records")
     }
     let bytes = Double(residentBytes() - before) / Double(shown.count - first)
-    guard times.count > 10 else { throw SourceError(.malformed, "too few pages to measure") }
+    var deletions = try await delete(50, from: list)
+    guard times.count > 10, deletions.count > 10 else {
+      throw SourceError(.malformed, "too few pages or deletions to measure")
+    }
     times.sort()
-    let values = [times[times.count / 2], times[times.count * 99 / 100], times[times.count - 1]]
-    print((values + [bytes]).map { String(format: "%.1f", $0) }.joined(separator: "\t"))
+    deletions.sort()
+    let values = [
+      times[times.count / 2], times[times.count * 99 / 100], times[times.count - 1], bytes,
+      deletions[deletions.count / 2], deletions[deletions.count - 1],
+    ]
+    print(values.map { String(format: "%.1f", $0) }.joined(separator: "\t"))
+  }
+
+  /// The microseconds of processor time that deletions of records all over the list take on the main actor, until the row is gone.
+  @MainActor private static func delete(
+    _ count: Int, from list: PagedList<Hero>
+  ) async throws -> [Double] {
+    var times: [Double] = []
+    for number in 0..<count {
+      let shown = list.records
+      let id = shown[number * shown.count / count].id
+      let starts = Mutex(ThreadTime.now())
+      let deletion = Task {
+        starts.withLock { $0 = .now() }
+        try await list.delete(id)
+      }
+      _ = await firstChange { _ = list.records.count }
+      if let time = starts.withLock(\.self).microseconds { times.append(time) }
+      try await deletion.value
+    }
+    return times
   }
 
   /// The moment at which something that `read` has read begins to change; returns when the main actor is free again.
