@@ -13,13 +13,13 @@ struct CoalescedTests {
   /// task of this actor runs.
   @MainActor
   private func callers(
-    _ count: Int, of source: some DataSource<Note>
+    _ count: Int, of source: some DataSource<Note>, requesting request: PageRequest = PageRequest()
   ) async -> [Task<SourceError?, Never>] {
     let entered = Counter()
     let calls = (0..<count).map { _ in
       Task { @MainActor in
         entered.add()
-        return await source.failure()
+        return await source.failure(of: request)
       }
     }
     await entered.reaches(count)
@@ -33,6 +33,17 @@ struct CoalescedTests {
     gate.open()
     for call in calls { #expect(await call.value == nil) }
     #expect(base.callCount == 1)
+  }
+
+  @Test func `makes one call for all callers with the same cache policy`() async {
+    let source = base.coalesced()
+    let calls =
+      await callers(2, of: source)
+      + callers(2, of: source, requesting: PageRequest(cachePolicy: .reload))
+    await gate.holds(2)
+    gate.open()
+    for call in calls { #expect(await call.value == nil) }
+    #expect(base.callCount == 2)
   }
 
   @Test func `shares calls for one record, and none between different requests`() async throws {

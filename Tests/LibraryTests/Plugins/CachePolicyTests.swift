@@ -65,22 +65,6 @@ struct CachePolicyTests {
     #expect(service.callCount == 5)
   }
 
-  @Test func `calls in flight are shared by those with the same policy`() async throws {
-    let gate = Gate()
-    let slow = ScriptedSource(over: notebook(3), held: gate)
-    let shared = slow.coalesced()
-    func page(_ cachePolicy: CachePolicy) async throws(SourceError) -> Int {
-      try await shared.page(PageRequest(cachePolicy: cachePolicy)).records.count
-    }
-    async let first = page(.normal)
-    async let second = page(.normal)
-    async let other = page(.reload)
-    await gate.holds(2)
-    gate.open()
-    #expect(try await [first, second, other] == [3, 3, 3])
-    #expect(slow.callCount == 2)
-  }
-
   @Test func `a record that is named by a UUID is cached and found`() async throws {
     let id = try #require(UUID("0b6f2f0c-6d0c-4a2e-9d64-1f3f8a2f5c11"))
     let rooms = BundledSource(
