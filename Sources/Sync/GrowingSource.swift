@@ -8,7 +8,8 @@ extension DataSource {
   /// Pages come from the store in first-seen order. At its end upstream is fetched until a page is full of
   /// new records, or ten consecutive upstream pages have none. A page is either stored or live as a whole.
   /// Searches read the store, into which the first one fetches a page. While the store is empty, a failure
-  /// of upstream is thrown, so that a `fallback` takes over.
+  /// of upstream is thrown, so that a `fallback` takes over. A first page that refreshes requests new records, too, which come
+  /// after those that are stored.
   ///
   /// ``CachePolicy/growth`` says whether a call may fetch. An upstream request has `size` records, 1 or more; each
   /// `collection` of upstream has its own checkpoint.
@@ -39,7 +40,10 @@ struct GrowingSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
       return try await searchPage(slice, before: last, matching: query, start, seal)
     }
     guard slice.records.isEmpty else {
-      return try await page(slice, growth, seal)
+      guard start == nil, request.cachePolicy.refreshes, growth == .atEnd else {
+        return try await page(slice, growth, seal)
+      }
+      return try await refreshedPage(for: request, seal)
     }
     let mayGrow =
       switch growth {
@@ -124,6 +128,23 @@ struct GrowingSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     let result = await upstreamLoader.with(request.cachePolicy).take(1) { _ in }
     if result.added == 0, let failure = result.failure { throw failure }
     return try await recordStore.slice(request, after: start)
+  }
+
+  /// The first stored records, after a request of new ones, which come after those that are stored.
+  private func refreshedPage(
+    for request: PageRequest, _ seal: CursorSeal
+  ) async throws(SourceError) -> Page<Item> {
+    let result = await upstreamLoader.with(request.cachePolicy).take(1) { _ in }
+    if let failure = result.failure,
+      failure.code == .cancelled || !request.cachePolicy.mayFallBack
+    {
+      throw failure
+    }
+    let slice = try await recordStore.slice(request, after: nil).slice
+    var page = try await page(slice, request.cachePolicy.allowedGrowth, seal)
+    page.provenance.reason = result.failure
+    page.unreadable = page.unreadable + result.unreadable
+    return page
   }
 
   private func loadMorePage(

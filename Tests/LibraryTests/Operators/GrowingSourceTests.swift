@@ -86,6 +86,29 @@ struct AccumulatingTests {
     #expect(service.callCount == 1)
   }
 
+  @Test func `a refresh asks the service for new records, which come last`() async throws {
+    let base = ScriptedSource<Note>(pages: [
+      .success(.notes(1...3, next: .place(1))), .success(.notes(4...6, next: .place(2))),
+      .failure(.because(.unreachable)), .failure(.because(.unreachable)),
+    ])
+    let source = base.growing(
+      in: RecordStore("notes", in: store, text: Note.text), by: 3, now: { .day() })
+    _ = try await source.page(PageRequest(limit: 3))
+    let page = try await source.page(PageRequest(limit: 2, cachePolicy: .reload))
+    #expect(page.records.map(\.id) == [1, 2] && page.provenance.reason == nil)
+    #expect(try await store.status(of: "notes").records == 6)
+    #expect(base.requests.map(\.cursor) == [nil, .place(1)])
+    // A later page of the same refresh asks for nothing.
+    let next = try await source.page(
+      PageRequest(after: page.next, limit: 2, cachePolicy: .reload))
+    #expect(next.records.map(\.id) == [3, 4] && base.callCount == 2)
+    let offline = try await source.page(PageRequest(limit: 2, cachePolicy: .reload))
+    #expect(offline.records.map(\.id) == [1, 2])
+    #expect(offline.provenance.reason?.code == .unreachable)
+    let failure = await source.failure(of: PageRequest(limit: 2, cachePolicy: .liveOnly))
+    #expect(failure?.code == .unreachable)
+  }
+
   @Test func `returns cached records when the service fails midway`() async throws {
     let base = ScriptedSource<Note>(pages: [
       .success(.notes(1...3, next: .place(1))), .failure(.because(.serverError)),
