@@ -105,7 +105,7 @@ def main():
     parser.add_argument("--only", metavar="WORK,…", help=f"some of: {', '.join(WORKS)}")
     parser.add_argument("--repeat", type=int, metavar="N", help="runs of each; 3 by default")
     parser.add_argument("--compare", metavar="COMMIT",
-                        help="measure the program of this commit, too, in the same tables")
+                        help="measure the program of this commit, too, where a table has programs")
     parser.add_argument("--note", metavar="WORDS", help="what is to be known of this run")
     options = parser.parse_args()
     works = options.only.split(",") if options.only else list(WORKS)

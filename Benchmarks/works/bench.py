@@ -34,10 +34,9 @@ class Bench:
 
         Each program is a function that runs, checks and returns what was measured.
         """
-        if self.other:
+        if self.other and "aggregator" in programs:
             program, shown = self.other
-            programs = {name: run for ours, own in programs.items() for name, run in (
-                [(ours, own), (shown, self.by(program, own))] if ours == "aggregator" else [(ours, own)])}
+            programs = programs | {shown: self.by(program, programs["aggregator"])}
         runs = {name: [] for name in programs}
         for turn in range(repeat or self.repeat):
             for name, program in programs.items():
