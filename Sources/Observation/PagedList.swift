@@ -76,9 +76,9 @@ public final class PagedList<Item: SourceRecord> {
   /// the one fetched earlier counts.
   public private(set) var provenance: Provenance?
 
-  /// How long ago the least current page was fetched; `nil` if that is unknown.
+  /// The age of the least current page; `nil` if it is unknown.
   ///
-  /// In whole minutes, from an hour on in hours, and from a day on in days. It grows by itself.
+  /// It is rounded down to minutes, from an hour on to hours, and from a day on to days, and grows by itself.
   public private(set) var age: Duration?
 
   /// The warnings of all pages, each once.
@@ -355,7 +355,8 @@ public final class PagedList<Item: SourceRecord> {
     return true
   }
 
-  /// Loads the list of the present generation, once: a list that changes all the time would be loaded again with each page.
+  /// Loads the list of the present generation, once until it is refreshed: one that changes all the time would be loaded with
+  /// each page.
   private func loadAnew() {
     guard !warnings.contains(where: { $0.code == .reloaded }), records.count == keptLength else {
       isOutdated = true

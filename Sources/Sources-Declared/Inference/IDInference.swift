@@ -27,7 +27,7 @@ struct IDInference {
     return composite(of: columns)
   }
 
-  /// The paths of the values that differ in all rows, in the order of the first row.
+  /// The paths of the values that differ in all rows, in the order of the row that has the most.
   var unique: [JSONPath] { columns.filter(\.isUnique).map(\.path) }
 
   private struct Column {
@@ -42,7 +42,7 @@ struct IDInference {
     var isConstant: Bool { values.count > 1 && Set(values.map(\.idText)).count == 1 }
   }
 
-  /// What is taken from the score of a column that some rows do not have.
+  /// The reduction of the score of a column that some rows lack.
   private static let gapPenalty = 25
 
   /// The scalars that all rows have, or nearly all if they are named like an ID, in the order of the first row.
