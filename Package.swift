@@ -31,6 +31,8 @@ let package = Package(
     .library(name: "AggregatorPostgres", targets: ["AggregatorPostgres"]),
     .library(name: "AggregatorCommand", targets: ["AggregatorCommand"]),
     .library(name: "AggregatorSourceTesting", targets: ["AggregatorSourceTesting"]),
+    .library(name: "AggregatorTestSupport", targets: ["AggregatorTestSupport"]),
+    .library(name: "AggregatorFakeServices", targets: ["AggregatorFakeServices"]),
     .plugin(name: "AggregatorEmbedJSON", targets: ["AggregatorEmbedJSON"]),
   ] + sources.map { .library(name: "\($0)Source", targets: ["\($0)Source"]) },
   targets: [
@@ -103,7 +105,11 @@ let package = Package(
           condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
       ]),
     .library("Laws", dependsOn: ["AggregatorKit"]),
-    .library("SourceTesting", dependsOn: ["AggregatorKit", "AggregatorLaws"]),
+    // Services on this machine, scripted sources and a manual clock, for tests and previews.
+    .library("TestSupport", dependsOn: ["AggregatorKit"]),
+    .library("FakeServices", dependsOn: ["AggregatorKit", "AggregatorTestSupport"]),
+    .library(
+      "SourceTesting", dependsOn: ["AggregatorKit", "AggregatorLaws", "AggregatorTestSupport"]),
     .target(
       name: "DeclaredSource",
       dependencies: ["AggregatorFiles", "AggregatorFormats", "AggregatorKit"],
@@ -198,7 +204,7 @@ let package = Package(
         "AggregatorPostgres", "AggregatorPostgresServer",
         "AggregatorSQLite", "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting",
         "AggregatorStore", "AggregatorSync", "AggregatorURLSession", "CAggregatorSQLite",
-      ] + commandLine.map { .byName(name: $0) }),
+      ]),
     .testTarget(
       name: "FiltersTests",
       dependencies: [
@@ -239,9 +245,6 @@ let package = Package(
       name: "AggregatorPostgresServer", dependencies: ["AggregatorKit", "AggregatorSourceTesting"],
       path: "Tests/PostgresServer"),
     .target(name: "AggregatorNeighbors", path: "Tests/Neighbors"),
-    .target(
-      name: "AggregatorFakeServices",
-      dependencies: ["AggregatorKit", "AggregatorSourceTesting"], path: "Tests/FakeServices"),
 
     .target(
       name: "AggregatorFuzzing",
@@ -258,19 +261,22 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// The module AggregatorKit does not change when one that it only exports does: without these dependencies SwiftPM
-// would leave those who import it as they are, compiled for the old layout of a type.
+// A module does not change when one that it only exports does: without these dependencies SwiftPM would leave
+// those who import it as they are, compiled for the old layout of a type.
 let exported = [
-  "AggregatorAuthorization", "AggregatorCore", "AggregatorFormats", "AggregatorFoundation",
-  "AggregatorHTTP", "AggregatorImages", "AggregatorJSON", "AggregatorSQLite", "AggregatorSettings",
-  "AggregatorStore", "AggregatorSync", "AggregatorText",
+  "AggregatorSourceTesting": ["AggregatorTestSupport"],
+  "AggregatorKit": [
+    "AggregatorAuthorization", "AggregatorCore", "AggregatorFormats", "AggregatorFoundation",
+    "AggregatorHTTP", "AggregatorImages", "AggregatorJSON", "AggregatorSQLite",
+    "AggregatorSettings", "AggregatorStore", "AggregatorSync", "AggregatorText",
+  ],
 ]
 for target in package.targets {
   let names = target.dependencies.compactMap { dependency in
     if case .byNameItem(let name, _) = dependency { name } else { nil }
   }
-  guard names.contains("AggregatorKit") else { continue }
-  target.dependencies += exported.filter { !names.contains($0) }.map { .byName(name: $0) }
+  let missing = names.flatMap { exported[$0] ?? [] }.filter { !names.contains($0) }
+  target.dependencies += missing.map { .byName(name: $0) }
 }
 
 // Apps on Apple systems take it from a bundle. On Linux that would be a directory beside the program.
@@ -326,7 +332,9 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
   let unoptimised = Set(
     package.targets.filter { target in
       target.path?.hasPrefix("Tests/") ?? (target.type == .test)
-        || target.name == "AggregatorSourceTesting"
+        || [
+          "AggregatorFakeServices", "AggregatorSourceTesting", "AggregatorTestSupport",
+        ].contains(target.name)
     }.map(\.name))
   // All but JSON and texts is compiled for size: decision 31. The optimiser makes no copies of generic
   // functions for what does not work on record after record.

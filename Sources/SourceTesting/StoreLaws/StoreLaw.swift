@@ -57,7 +57,7 @@ public struct StoreLaw: Sendable, CustomStringConvertible {
 ///
 /// ```swift
 /// @Test func `keeps the promises of a store`() async {
-///   let contents = URL.temporaryDirectory.appending(path: "\(UUID()).sqlite").path
+///   let contents = URL.temporaryDirectory.appending(path: "\(UUID()).sqlite")
 ///   await expectStoreLaws { SQLiteStore(at: contents) }
 /// }
 /// ```

@@ -5,7 +5,6 @@ import Testing
 @testable import AggregatorCore
 @testable import AggregatorKit
 @testable import AggregatorPostgres
-@testable import AggregatorSQL
 @testable import AggregatorStore
 
 /// Queries of people in PostgreSQL: limits, errors and hostile ones.

@@ -1,6 +1,4 @@
 import AggregatorFiles
-import AggregatorQueries
-import AggregatorSQL
 import Foundation
 import Testing
 
@@ -13,11 +11,13 @@ import Testing
 @Suite struct SQLQueryTests {
   private let directory: StoreDirectory
   private let store: SQLiteStore
-  private let views = SQLView.all(of: NotesPlugin(service: notebook(1)))
+  private let views: [SQLView]
 
   init() async throws {
     directory = try StoreDirectory()
     store = directory.store()
+    let notes = NotesPlugin(service: notebook(1))
+    views = SQLView.all(of: notes.name, notes.fields, notes.tables)
   }
 
   /// Stores notes 1 to `count`.

@@ -1,5 +1,5 @@
-public import AggregatorKit
-public import AggregatorSourceTesting
+package import AggregatorKit
+package import AggregatorTestSupport
 import Foundation
 
 /// Recordings made from a local service.
@@ -8,12 +8,12 @@ import Foundation
 /// settings: `aggregator heroes list --replay Tests/HeroesTests/Recordings/working`.
 extension Fixture {
   /// Fri, 20 Nov 2026, 10:10:00 UTC, the date of all these recordings.
-  public static let date = Date(timeIntervalSince1970: 1_795_169_400)
+  package static let date = Date(timeIntervalSince1970: 1_795_169_400)
 
   /// Records requests to a service, and returns the contents of the files by name.
   ///
   /// Replaces the recording if `AGGREGATOR_RECORD_FIXTURES=1`.
-  public func recordedAnew<Item: SourceRecord>(
+  package func recordedAnew<Item: SourceRecord>(
     from service: some FakeService, for plugin: some Plugin<Item>,
     _ ask: (any DataSource<Item>) async throws -> Void
   ) async throws -> [String: String] {

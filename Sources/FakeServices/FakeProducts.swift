@@ -1,5 +1,5 @@
 public import AggregatorKit
-import AggregatorSourceTesting
+import AggregatorTestSupport
 import Foundation
 import Synchronization
 

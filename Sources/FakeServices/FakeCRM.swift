@@ -1,5 +1,5 @@
 package import AggregatorKit
-package import AggregatorSourceTesting
+package import AggregatorTestSupport
 import Foundation
 
 /// A service with six lists, each paged in another way, and an OpenAPI document that describes them.

@@ -91,15 +91,15 @@ public struct Fixture: Sendable {
 
 /// Sends each request once, and repeats its reply: a service need not say again what it has said, and a recording is
 /// as small as that.
-final class OnceTransport: Transport {
+package final class OnceTransport: Transport {
   private typealias Reply = Task<Result<HTTPResponse, SourceError>, Never>
 
   private let base: any Transport
   private let replies = Mutex<[String: Reply]>([:])
 
-  init(_ base: any Transport) { self.base = base }
+  package init(_ base: any Transport) { self.base = base }
 
-  func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
+  package func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     let body = request.body.map { String(decoding: $0, as: UTF8.self) } ?? ""
     let key = "\(request.method.rawValue) \(request.shownAddress)\n\(body)"
     let reply = replies.withLock { replies in

@@ -1,5 +1,5 @@
 public import AggregatorKit
-public import AggregatorSourceTesting
+public import AggregatorTestSupport
 import Foundation
 import Synchronization
 

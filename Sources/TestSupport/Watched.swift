@@ -2,7 +2,7 @@ public import AggregatorKit
 import Synchronization
 
 /// A state for whose changes tasks can wait.
-final class Watched<State: Sendable>: Sendable {
+package final class Watched<State: Sendable>: Sendable {
   private struct Waiter {
     let condition: @Sendable (State) -> Bool
     let continuation: CheckedContinuation<Void, Never>
@@ -16,13 +16,13 @@ final class Watched<State: Sendable>: Sendable {
 
   private let content: Mutex<Content>
 
-  init(_ state: State) { content = Mutex(Content(state: state)) }
+  package init(_ state: State) { content = Mutex(Content(state: state)) }
 
-  var state: State { content.withLock(\.state) }
+  package var state: State { content.withLock(\.state) }
 
   /// Changes the state, then resumes the tasks whose condition holds.
   @discardableResult
-  func change<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
+  package func change<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
     let (answer, done) = content.withLock { content in
       let answer = body(&content.state)
       let done = content.waiters.filter { $0.value.condition(content.state) }
@@ -34,7 +34,7 @@ final class Watched<State: Sendable>: Sendable {
   }
 
   /// Waits until the condition holds, or the task is cancelled.
-  func wait(until condition: @escaping @Sendable (State) -> Bool) async {
+  package func wait(until condition: @escaping @Sendable (State) -> Bool) async {
     let ticket = content.withLock { content in
       content.lastTicket += 1
       return content.lastTicket

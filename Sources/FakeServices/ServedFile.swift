@@ -1,5 +1,5 @@
 import AggregatorKit
-package import AggregatorSourceTesting
+package import AggregatorTestSupport
 package import Foundation
 
 /// A file of a service that knows ranges (RFC 9110, section 14).

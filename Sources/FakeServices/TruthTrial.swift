@@ -2,20 +2,20 @@ import AggregatorKit
 import Foundation
 
 /// A check of the program's answers about a ``LyingService``: each has all records, or says that it does not.
-public struct TruthTrial: Sendable {
+package struct TruthTrial: Sendable {
   /// The end of a run of the program.
-  public struct Outcome: Sendable {
-    public var status: Int32
-    public var output: String
-    public var errors: String
+  package struct Outcome: Sendable {
+    package var status: Int32
+    package var output: String
+    package var errors: String
 
-    public init(status: Int32, output: String, errors: String) {
+    package init(status: Int32, output: String, errors: String) {
       (self.status, self.output, self.errors) = (status, output, errors)
     }
   }
 
   /// Runs the program with arguments in a home, 0 or 1, where the manifest `lamps` is.
-  public typealias Program = @Sendable (_ arguments: [String], _ home: Int) async throws -> Outcome
+  package typealias Program = @Sendable (_ arguments: [String], _ home: Int) async throws -> Outcome
 
   /// How an answer that lacks records says so.
   private enum Claim {
@@ -30,7 +30,7 @@ public struct TruthTrial: Sendable {
   private var faults: [String] = []
 
   /// The untrue answers about a service, in words.
-  public static func faults(
+  package static func faults(
     of service: LyingService, running program: @escaping Program
   ) async throws -> [String] {
     var trial = TruthTrial(service, program)

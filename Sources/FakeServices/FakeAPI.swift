@@ -1,40 +1,40 @@
-public import AggregatorKit
-import AggregatorSourceTesting
+package import AggregatorKit
+import AggregatorTestSupport
 import Foundation
 import Synchronization
 
 /// A JSON API of 60 lamps on 127.0.0.1, whose pages follow one another in one of many ways.
 ///
 /// Deinitialisation stops it.
-public final class FakeAPI: FakeService {
+package final class FakeAPI: FakeService {
   /// The paging of the service.
-  public enum Paging: String, CaseIterable, Sendable {
+  package enum Paging: String, CaseIterable, Sendable {
     case offset, page, token, tokenOnce, lastID, link, linkHeader
     /// The parameters are members of a JSON body.
     case bodyOffset, bodyPage, bodyToken
     case single
   }
 
-  public static let count = 60
-  public static let pageSize = 10
+  package static let count = 60
+  package static let pageSize = 10
 
-  public let server: InterruptibleServer
-  public let paging: Paging
+  package let server: InterruptibleServer
+  package let paging: Paging
 
-  public init(_ paging: Paging, first: Int = 1000) throws(SourceError) {
+  package init(_ paging: Paging, first: Int = 1000) throws(SourceError) {
     self.paging = paging
     let handler = FakeAPIHandler(paging, first: first)
     server = try InterruptibleServer { handler.reply(to: $0) }
   }
 
-  public var url: URL { server.baseURL.appending(path: "lamps") }
+  package var url: URL { server.baseURL.appending(path: "lamps") }
 
-  public var settings: [String: String] { ["LAMP_KEY": Self.key] }
+  package var settings: [String: String] { ["LAMP_KEY": Self.key] }
 
   /// The key that every request must send.
-  public static let key = "lamp-key-4711-0815"
+  package static let key = "lamp-key-4711-0815"
 
-  public static func row(_ id: Int) -> JSON {
+  package static func row(_ id: Int) -> JSON {
     [
       "id": .integer(id), "name": .string("lamp \(id)"), "price": .number(Double(id % 7) + 0.5),
       "watts": .integer(id % 5 * 20), "lit": .bool(id.isMultiple(of: 2)),
@@ -44,7 +44,7 @@ public final class FakeAPI: FakeService {
   }
 
   /// The manifest as its file has it.
-  public var manifest: String {
+  package var manifest: String {
     let how =
       switch paging {
       case .offset, .bodyOffset:

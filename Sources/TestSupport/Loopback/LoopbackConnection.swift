@@ -94,7 +94,7 @@ struct LoopbackConnection: ~Copyable {
 package final class ShutdownSignal: Sendable {
   /// Readable after ``send()``.
   let descriptor: Int32
-  let writeEnd: Int32
+  package let writeEnd: Int32
   private let isSent = Mutex(false)
 
   package init() throws(SourceError) {

@@ -1,4 +1,4 @@
-import AggregatorSourceTesting
+import AggregatorTestSupport
 public import Foundation
 
 /// An image host on 127.0.0.1 that has every path.

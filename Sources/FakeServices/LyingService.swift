@@ -1,23 +1,23 @@
-public import AggregatorKit
-import AggregatorSourceTesting
+package import AggregatorKit
+import AggregatorTestSupport
 import Foundation
 import Synchronization
 
 /// A JSON API of lamps that says less than it has, or contradicts itself, in one way and in one paging.
 ///
 /// It is honest until ``isHonest`` is false. Deinitialisation stops it.
-public final class LyingService: Sendable {
-  public enum Paging: String, CaseIterable, Sendable {
+package final class LyingService: Sendable {
+  package enum Paging: String, CaseIterable, Sendable {
     case page, offset, token, link, linkHeader, single
   }
 
   /// The service's statements beside the rows.
-  public enum Extra: String, CaseIterable, Sendable {
+  package enum Extra: String, CaseIterable, Sendable {
     case nothing, total, more
   }
 
   /// The fault from some page on.
-  public enum Lie: String, CaseIterable, Sendable {
+  package enum Lie: String, CaseIterable, Sendable {
     case none
     // Rows are missing.
     case emptyPage = "empty page", emptyPageWithoutTotal = "empty page without a total"
@@ -47,14 +47,14 @@ public final class LyingService: Sendable {
     case notJSON = "text"
   }
 
-  public static let count = 57
-  public static let pageSize = 10
+  package static let count = 57
+  package static let pageSize = 10
 
-  public static let ids = (1...count).map(String.init)
+  package static let ids = (1...count).map(String.init)
 
-  public let paging: Paging
-  public let extra: Extra
-  public let lie: Lie
+  package let paging: Paging
+  package let extra: Extra
+  package let lie: Lie
 
   private let server: LoopbackServer
   private let honesty: Honesty
@@ -63,7 +63,7 @@ public final class LyingService: Sendable {
     let isHonest = Mutex(false)
   }
 
-  public init(_ paging: Paging, _ extra: Extra, _ lie: Lie) throws(SourceError) {
+  package init(_ paging: Paging, _ extra: Extra, _ lie: Lie) throws(SourceError) {
     (self.paging, self.extra, self.lie) = (paging, extra, lie)
     let honesty = Honesty()
     self.honesty = honesty
@@ -75,18 +75,18 @@ public final class LyingService: Sendable {
 
   deinit { server.stop() }
 
-  public var isHonest: Bool {
+  package var isHonest: Bool {
     get { honesty.isHonest.withLock(\.self) }
     set { honesty.isHonest.withLock { $0 = newValue } }
   }
 
   /// Its name: `page, total: dropped end`.
-  public var name: String {
+  package var name: String {
     "\(paging.rawValue)\(extra == .nothing ? "" : ", \(extra.rawValue)"): \(lie.rawValue)"
   }
 
   /// The manifest of the source.
-  public var manifest: String {
+  package var manifest: String {
     let step =
       switch paging {
       case .page: #""page": "page=1", "size": "limit=10", "paging": "proved""#
@@ -109,14 +109,14 @@ public final class LyingService: Sendable {
   }
 
   /// All services whose lie shows.
-  public static let table: [(Paging, Extra, Lie)] = Paging.allCases.flatMap { paging in
+  package static let table: [(Paging, Extra, Lie)] = Paging.allCases.flatMap { paging in
     Extra.allCases.flatMap { extra in
       Lie.allCases.filter { applies($0, paging, extra) }.map { (paging, extra, $0) }
     }
   }
 
   /// The lies that no client can notice, by what they consist of.
-  public static let unnoticeable = [
+  package static let unnoticeable = [
     "rows that are missing where the service says neither a total nor that there are more",
     "a total that is too small, if it is the same on every page",
     "records that are inserted and removed between two pages, if no ID repeats and no total changes",

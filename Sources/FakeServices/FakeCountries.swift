@@ -1,5 +1,5 @@
 public import AggregatorKit
-import AggregatorSourceTesting
+import AggregatorTestSupport
 import Foundation
 
 /// The file of countries as GitHub serves it, on 127.0.0.1: 249 rows with all gaps of the real

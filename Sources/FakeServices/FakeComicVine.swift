@@ -1,5 +1,5 @@
 public import AggregatorKit
-public import AggregatorSourceTesting
+public import AggregatorTestSupport
 import Foundation
 
 /// Comic Vine on 127.0.0.1: lists, search, single characters and errors.

@@ -1,34 +1,34 @@
-public import AggregatorKit
-public import AggregatorSourceTesting
+package import AggregatorKit
+package import AggregatorTestSupport
 import Foundation
 import Synchronization
 
 /// A service that issues tokens (RFC 6749) on 127.0.0.1: for one client, with or without a refresh token.
 ///
 /// Deinitialisation stops it.
-public final class FakeLogin: Sendable {
+package final class FakeLogin: Sendable {
   /// The credentials of the client, whose characters are different when they are form-encoded.
-  public static let id = "shop client:1"
-  public static let secret = "s3cret/of+the=client"
+  package static let id = "shop client:1"
+  package static let secret = "s3cret/of+the=client"
   /// The refresh token of the person who signed in.
-  public static let refresh = "refresh-token-number-0"
+  package static let refresh = "refresh-token-number-0"
 
   /// The parts of the login that tests change.
-  public struct Behavior: Sendable {
+  package struct Behavior: Sendable {
     /// The lifetime that replies name; `nil` to name none.
-    public var lifetime: JSON? = 3600
+    package var lifetime: JSON? = 3600
     /// True to replace the refresh token at each use.
-    public var isRotating = false
+    package var isRotating = false
     /// The requests that an access token is good for; `nil` for no limit.
-    public var uses: Int?
+    package var uses: Int?
     /// The place of the client's credentials.
-    public var sending = Authorization.Sending.basic
+    package var sending = Authorization.Sending.basic
     /// A reply instead of a token.
-    public var reply: LoopbackReply?
+    package var reply: LoopbackReply?
     /// Runs before a reply, on the thread of the connection.
-    public var pause: (@Sendable () -> Void)?
+    package var pause: (@Sendable () -> Void)?
     /// The name of the next access token, before its number.
-    public var prefix = "access-token-number-"
+    package var prefix = "access-token-number-"
   }
 
   fileprivate struct State {
@@ -49,37 +49,37 @@ public final class FakeLogin: Sendable {
   }
 
   fileprivate let issuer: Issuer
-  public let server: LoopbackServer
+  package let server: LoopbackServer
 
-  public init(now: @escaping @Sendable () -> Date = { Date() }) throws(SourceError) {
+  package init(now: @escaping @Sendable () -> Date = { Date() }) throws(SourceError) {
     let issuer = Issuer(now: now)
     self.issuer = issuer
     server = try LoopbackServer { issuer.reply(to: $0) }
   }
 
   /// The URL at which tokens are issued.
-  public var url: URL { server.baseURL.appending(path: "/oauth/token") }
+  package var url: URL { server.baseURL.appending(path: "/oauth/token") }
 
-  public var issued: Int { issuer.state.withLock(\.issued) }
+  package var issued: Int { issuer.state.withLock(\.issued) }
 
   /// The refresh token that is good now.
-  public var refresh: String { issuer.state.withLock(\.refresh) }
+  package var refresh: String { issuer.state.withLock(\.refresh) }
 
   /// The number of refresh tokens that have been replaced.
-  public var rotations: Int { issuer.state.withLock(\.rotations) }
+  package var rotations: Int { issuer.state.withLock(\.rotations) }
 
   /// All access tokens that were issued.
-  public var accessTokens: [String] { issuer.state.withLock { Array($0.tokens.keys) } }
+  package var accessTokens: [String] { issuer.state.withLock { Array($0.tokens.keys) } }
 
-  public func change(_ body: (inout Behavior) -> Void) {
+  package func change(_ body: (inout Behavior) -> Void) {
     issuer.state.withLock { body(&$0.behavior) }
   }
 
   /// Ends the grant of the person, or of everybody.
-  public func revoke() { issuer.state.withLock { $0.isRevoked = true } }
+  package func revoke() { issuer.state.withLock { $0.isRevoked = true } }
 
   /// The person signs in again, with another refresh token.
-  public func signIn(with refresh: String) {
+  package func signIn(with refresh: String) {
     issuer.state.withLock { state in
       state.refresh = refresh
       state.isRevoked = false
@@ -87,14 +87,14 @@ public final class FakeLogin: Sendable {
   }
 
   /// Ends all access tokens.
-  public func expire() {
+  package func expire() {
     issuer.state.withLock { state in
       state.tokens = state.tokens.mapValues { (.distantPast, $0.uses) }
     }
   }
 
   /// True if a field `Authorization` has an access token that is good for one more request.
-  public func accepts(_ field: String?) -> Bool {
+  package func accepts(_ field: String?) -> Bool {
     guard let field, field.hasPrefix("Bearer ") else { return false }
     return issuer.accepts(String(field.dropFirst("Bearer ".count)))
   }
@@ -162,7 +162,7 @@ extension FakeLogin.Issuer {
 
 extension LoopbackRequest {
   /// The fields of a form.
-  public var form: [String: String] {
+  package var form: [String: String] {
     let items = String(decoding: body, as: UTF8.self).split(separator: "&").map { item in
       item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
         $0.replacing("+", with: " ").removingPercentEncoding ?? ""
@@ -181,16 +181,16 @@ extension LoopbackReply {
 }
 
 /// A shop whose list of orders, eight pages of five, needs an access token of a ``FakeLogin``, or a password.
-public final class FakeShop: Sendable {
-  public static let user = "mary"
-  public static let password = "open sesame, please"
-  public static let count = 40
-  public static let pageSize = 5
+package final class FakeShop: Sendable {
+  package static let user = "mary"
+  package static let password = "open sesame, please"
+  package static let count = 40
+  package static let pageSize = 5
 
-  public let server: LoopbackServer
+  package let server: LoopbackServer
 
   /// - Parameter pause: Runs before each page, on the thread of the connection.
-  public init(
+  package init(
     _ login: FakeLogin?, pause: @escaping @Sendable (LoopbackRequest) -> Void = { _ in }
   ) throws(SourceError) {
     server = try LoopbackServer { request in
@@ -212,8 +212,8 @@ public final class FakeShop: Sendable {
     }
   }
 
-  public var url: URL { server.baseURL.appending(path: "/orders") }
+  package var url: URL { server.baseURL.appending(path: "/orders") }
 
   /// The pages that were requested and sent, in order.
-  public var pages: [String] { server.requests.map { $0.query["page"] ?? "1" } }
+  package var pages: [String] { server.requests.map { $0.query["page"] ?? "1" } }
 }

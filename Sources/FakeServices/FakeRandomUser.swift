@@ -1,5 +1,5 @@
 public import AggregatorKit
-public import AggregatorSourceTesting
+public import AggregatorTestSupport
 import Foundation
 
 /// randomuser.me v1.4 on 127.0.0.1: it rejects nothing, and silently does something else.

@@ -1,8 +1,8 @@
-public import AggregatorKit
+package import AggregatorKit
 
 extension DataSource {
   /// The pages, the new IDs and the end of a whole pagination.
-  public func wholeWalk(
+  package func wholeWalk(
     matching text: String? = nil, size: Int, upTo bound: PaginationBound = PaginationBound(),
     ahead: Int = 0
   ) async throws -> (pages: [Page<Item>], ids: [Item.ID], end: PaginationEnd?) {

@@ -1,5 +1,5 @@
 import AggregatorKit
-import AggregatorSourceTesting
+import AggregatorTestSupport
 import Foundation
 
 struct ComicVineHandler {

@@ -1,0 +1,2 @@
+/// Tests of a source import one module.
+@_exported public import AggregatorTestSupport
