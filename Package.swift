@@ -36,13 +36,14 @@ let package = Package(
     .plugin(name: "AggregatorEmbedJSON", targets: ["AggregatorEmbedJSON"]),
   ] + sources.map { .library(name: "\($0)Source", targets: ["\($0)Source"]) },
   targets: [
-    // Loads the libraries of the seven below at run time.
+    // Loads the libraries of the eight below at run time.
     .target(
       name: "CAggregatorLibrary",
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(name: "CAggregatorCurl", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorFormats", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorLineEditor", dependencies: ["CAggregatorLibrary"]),
+    .target(name: "CAggregatorPixbuf", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorPostgres", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorServer", dependencies: ["CAggregatorLibrary"]),
     .target(name: "CAggregatorTerminal"),
@@ -75,6 +76,13 @@ let package = Package(
     // The engine of Apple systems. On Linux only tests depend on it.
     .library("URLSession", dependsOn: ["AggregatorCore", "AggregatorHTTP"]),
     .library("Images", dependsOn: ["AggregatorCore", "AggregatorFiles", "AggregatorHTTP"]),
+    // Decoded pictures for views. The program draws none.
+    .library(
+      "Thumbnails",
+      dependsOn: [
+        "AggregatorCore", "AggregatorImages",
+        .target(name: "CAggregatorPixbuf", condition: .when(platforms: [.linux])),
+      ]),
     // The filters and the order of a list, parsed and evaluated.
     .library("Filters", dependsOn: ["AggregatorCore"]),
     .library("Store", dependsOn: ["AggregatorCore"]),
@@ -93,7 +101,10 @@ let package = Package(
     .library("Copy", dependsOn: ["AggregatorCore", "AggregatorStore"]),
     .library("Server", dependsOn: ["AggregatorCore", "CAggregatorServer", "CAggregatorZlib"]),
     .library(
-      "Observation", dependsOn: ["AggregatorCore", "AggregatorFoundation", "AggregatorStore"]),
+      "Observation",
+      dependsOn: [
+        "AggregatorCore", "AggregatorImages", "AggregatorStore", "AggregatorThumbnails",
+      ]),
     .target(
       name: "AggregatorKit",
       dependencies: [
@@ -264,6 +275,7 @@ let package = Package(
 // A module does not change when one that it only exports does: without these dependencies SwiftPM would leave
 // those who import it as they are, compiled for the old layout of a type.
 let exported = [
+  "AggregatorObservation": ["AggregatorThumbnails"],
   "AggregatorSourceTesting": ["AggregatorTestSupport"],
   "AggregatorKit": [
     "AggregatorAuthorization", "AggregatorCore", "AggregatorFormats", "AggregatorFoundation",

@@ -9,20 +9,35 @@ let package = Package(
     .target(
       name: "Screens",
       dependencies: [
-        .product(name: "AggregatorKit", package: "aggregator"),
-        .product(name: "AggregatorObservation", package: "aggregator"),
-        .product(name: "CountriesSource", package: "aggregator"),
-        .product(name: "HeroesSource", package: "aggregator"),
-        .product(name: "ProductsSource", package: "aggregator"),
-        .product(name: "UsersSource", package: "aggregator"),
-      ]),
+        .aggregator("AggregatorKit"), .aggregator("AggregatorObservation"),
+        .aggregator("CountriesSource"), .aggregator("HeroesSource"),
+        .aggregator("ProductsSource"), .aggregator("UsersSource"),
+      ],
+      swiftSettings: [.enableUpcomingFeature("InternalImportsByDefault")]),
+    // The four screens in a window, where there is SwiftUI.
+    .executableTarget(
+      name: "ScreensApp", dependencies: ["Screens", .aggregator("AggregatorKit")]),
     .testTarget(
       name: "ScreensTests",
       dependencies: [
-        "Screens", .product(name: "AggregatorKit", package: "aggregator"),
-        .product(name: "AggregatorObservation", package: "aggregator"),
-        .product(name: "AggregatorSourceTesting", package: "aggregator"),
-        .product(name: "CountriesSource", package: "aggregator"),
+        "Screens", .aggregator("AggregatorFakeServices"), .aggregator("AggregatorKit"),
+        .aggregator("AggregatorObservation"), .aggregator("AggregatorTestSupport"),
+        .aggregator("CountriesSource"),
       ]),
   ]
 )
+
+#if os(Linux)
+  package.targets.append(
+    .target(name: "SwiftUI", dependencies: [.aggregator("AggregatorObservation")]))
+  for target in package.targets where target.name.hasPrefix("Screens") {
+    target.dependencies.append("SwiftUI")
+  }
+#endif
+
+extension Target.Dependency {
+  /// A library of the package above.
+  static func aggregator(_ name: String) -> Target.Dependency {
+    .product(name: name, package: "aggregator")
+  }
+}

@@ -12,12 +12,13 @@ public import AggregatorHTTP
 ///
 /// Views that show records use ``RecordImages``, which has a loader.
 public struct ImageLoader: Sendable {
-  private let memory: ImageMemoryCache
+  package let memory: ImageMemoryCache
+  package let failures: ImageFailures
   private let source: any DataSource<LoadedImage>
 
   /// Create one loader and reuse it: requests in flight and images in memory are shared within it.
   ///
-  /// Without `files` images are cached in memory only, up to `memory` bytes: 64 MiB by default. An
+  /// Without `files` images are cached in memory only, up to `memory` bytes, thumbnails included: 64 MiB by default. An
   /// image has at most `maxBytes` bytes, 16 MiB by default, and `deadline` includes retries.
   public init(
     of name: String, over transport: any Transport, retry: RetryPolicy = .standard,
@@ -29,12 +30,14 @@ public struct ImageLoader: Sendable {
   ) {
     let memory = ImageMemoryCache(of: memory)
     self.memory = memory
+    let failures = ImageFailures(now: now)
+    self.failures = failures
     let remote = RemoteImages(transport: transport, maxBytes: maxBytes, now: now)
       .retry(retry, clock: clock, random: random)
       .timeout(deadline, clock: clock)
       .onlineOnly()
     source = CachedImages(
-      base: remote, memory: memory, failures: ImageFailures(now: now), files: files,
+      base: remote, memory: memory, failures: failures, files: files,
       collection: name, maxBytes: maxBytes, now: now
     )
     .coalesced()
@@ -66,14 +69,21 @@ public struct ImageLoader: Sendable {
     _ addresses: some Sequence<ImageAddress> & Sendable, jobs: Int = 4,
     cachePolicy: CachePolicy = .normal
   ) async {
+    await Self.prefetch(addresses, jobs: jobs) { address in
+      _ = try? await image(at: address, cachePolicy: cachePolicy)
+    }
+  }
+
+  @concurrent package static func prefetch(
+    _ addresses: some Sequence<ImageAddress> & Sendable, jobs: Int,
+    _ load: @escaping @Sendable (ImageAddress) async -> Void
+  ) async {
     await withTaskGroup(of: Void.self) { group in
       var running = 0
       for address in addresses {
         if running >= jobs, await group.next() != nil { running -= 1 }
-        let isAdded = group.addTaskUnlessCancelled(priority: .low) {
-          _ = try? await image(at: address, cachePolicy: cachePolicy)
-        }
-        guard isAdded else { return }
+        guard group.addTaskUnlessCancelled(priority: .low, operation: { await load(address) })
+        else { return }
         running += 1
       }
     }

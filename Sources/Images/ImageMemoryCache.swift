@@ -1,16 +1,26 @@
-import AggregatorCore
+package import AggregatorCore
 import AggregatorFoundation
 import AggregatorHTTP
 import Synchronization
 
-final class ImageMemoryCache: Sendable {
+/// The files of images, and what was decoded from them, with one limit.
+package final class ImageMemoryCache: Sendable {
+  private struct Key: Hashable {
+    let address: ImageAddress
+    /// Names what was decoded; empty for the file itself.
+    var variant = ""
+  }
+
   private struct Entry {
-    let found: LookupResult<LoadedImage>
-    var lastUse: Int
+    /// A `LookupResult<LoadedImage>` for a file.
+    let value: any Sendable
+    /// In bytes.
+    let cost: Int
+    var lastUse = 0
   }
 
   private struct State {
-    var entries: [ImageAddress: Entry] = [:]
+    var entries: [Key: Entry] = [:]
     var bytes = 0
     var lastUse = 0
 
@@ -18,30 +28,30 @@ final class ImageMemoryCache: Sendable {
     ///
     /// Searching all entries for the least recently used one takes milliseconds if there are thousands, and the
     /// main thread may wait for it.
-    var uses: ArraySlice<(number: Int, address: ImageAddress)> = []
+    var uses: ArraySlice<(number: Int, key: Key)> = []
 
-    mutating func use(_ address: ImageAddress) {
+    mutating func use(_ key: Key) {
       lastUse += 1
-      entries[address]?.lastUse = lastUse
-      uses.append((lastUse, address))
+      entries[key]?.lastUse = lastUse
+      uses.append((lastUse, key))
       if uses.count > 2 * entries.count + 100 {
-        uses.removeAll { [entries] use in entries[use.address]?.lastUse != use.number }
+        uses.removeAll { [entries] use in entries[use.key]?.lastUse != use.number }
       }
     }
 
     /// Removes the least recently used image; false if there is none.
     mutating func evictOldest() -> Bool {
-      while let (number, address) = uses.popFirst() {
-        if entries[address]?.lastUse == number {
-          remove(address)
+      while let (number, key) = uses.popFirst() {
+        if entries[key]?.lastUse == number {
+          remove(key)
           return true
         }
       }
       return false
     }
 
-    mutating func remove(_ address: ImageAddress) {
-      bytes -= entries.removeValue(forKey: address)?.found.item.bytes.count ?? 0
+    mutating func remove(_ key: Key) {
+      bytes -= entries.removeValue(forKey: key)?.cost ?? 0
     }
   }
 
@@ -71,23 +81,43 @@ final class ImageMemoryCache: Sendable {
 
   /// The image of an address, which becomes the most recently used one.
   subscript(address: ImageAddress) -> LookupResult<LoadedImage>? {
-    state.withLock { state in
-      guard let entry = state.entries[address] else { return nil }
-      state.use(address)
-      return entry.found
-    }
+    value(of: Key(address: address)) as? LookupResult<LoadedImage>
+  }
+
+  /// What was decoded from an image, which becomes the most recently used one.
+  package subscript(address: ImageAddress, variant: String) -> (any Sendable)? {
+    value(of: Key(address: address, variant: variant))
   }
 
   /// Adds an image and evicts the least recently used ones; an image that is too large is not added.
   func add(_ found: LookupResult<LoadedImage>) {
-    let image = found.item
+    let image = found.item.cached(found.provenance.fetchedAt)
+    add(Entry(value: image, cost: image.item.bytes.count), as: Key(address: image.item.id))
+  }
+
+  /// Adds what was decoded from an image, and takes `cost` bytes.
+  package func add(
+    _ decoded: any Sendable, cost: Int, of address: ImageAddress, as variant: String
+  ) {
+    add(Entry(value: decoded, cost: cost), as: Key(address: address, variant: variant))
+  }
+
+  private func value(of key: Key) -> (any Sendable)? {
     state.withLock { state in
-      state.remove(image.id)
-      guard image.bytes.count <= limit else { return }
-      while state.bytes + image.bytes.count > limit, state.evictOldest() {}
-      state.entries[image.id] = Entry(found: image.cached(found.provenance.fetchedAt), lastUse: 0)
-      state.use(image.id)
-      state.bytes += image.bytes.count
+      guard let entry = state.entries[key] else { return nil }
+      state.use(key)
+      return entry.value
+    }
+  }
+
+  private func add(_ entry: Entry, as key: Key) {
+    state.withLock { state in
+      state.remove(key)
+      guard entry.cost <= limit else { return }
+      while state.bytes + entry.cost > limit, state.evictOldest() {}
+      state.entries[key] = entry
+      state.use(key)
+      state.bytes += entry.cost
     }
   }
 
@@ -111,7 +141,7 @@ extension LoadedImage {
 /// scrolled back and forth must not ask for them every time.
 ///
 /// Failures of the connection are not remembered, so that images appear as soon as it is back.
-final class ImageFailures: Sendable {
+package final class ImageFailures: Sendable {
   private struct Failure {
     let error: SourceError
     let date: Date
@@ -128,12 +158,12 @@ final class ImageFailures: Sendable {
 
   init(now: @escaping @Sendable () -> Date) { self.now = now }
 
-  subscript(address: ImageAddress) -> SourceError? {
+  package subscript(address: ImageAddress) -> SourceError? {
     let date = now()
     return failures.withLock { $0[address].flatMap { $0.isFresh(at: date) ? $0.error : nil } }
   }
 
-  func add(_ error: SourceError, at address: ImageAddress) {
+  package func add(_ error: SourceError, at address: ImageAddress) {
     guard [.malformed, .tooLarge, .rejected].contains(error.code) else { return }
     let date = now()
     failures.withLock { failures in

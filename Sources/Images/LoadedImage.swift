@@ -52,10 +52,14 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
   /// 1 or more.
   public let height: Int
 
-  private init?(_ width: Int?, _ height: Int?) {
-    guard let width, let height, width > 0, height > 0 else { return nil }
+  package init(width: Int, height: Int) {
     self.width = width
     self.height = height
+  }
+
+  private init?(_ width: Int?, _ height: Int?) {
+    guard let width, let height, width > 0, height > 0 else { return nil }
+    self.init(width: width, height: height)
   }
 
   /// Reads the header of an image file.

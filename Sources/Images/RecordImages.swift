@@ -11,22 +11,21 @@ import AggregatorText
 /// struct HeroRow: View {
 ///   let hero: Hero
 ///   let images: RecordImages<Hero>
-///   @State private var loaded: LoadedImage?
+///   @State private var loaded: Thumbnail?
+///   @Environment(\.displayScale) private var displayScale
 ///
 ///   var body: some View {
-///     Portrait(loaded ?? images.cachedImage(of: hero, .small))
-///       .task(id: hero.id) { loaded = try? await images.image(of: hero, .small).item }
+///     let place = ThumbnailSize(width: 44, height: 60, scale: displayScale)
+///     Portrait(loaded ?? images.cachedThumbnail(of: hero, .small, fitting: place))
+///       .task(id: hero.id) {
+///         loaded = try? await images.thumbnail(of: hero, .small, fitting: place)
+///       }
 ///   }
 /// }
 /// ```
 ///
-/// A list loads the images below the visible rows in advance. The task of a view is cancelled when `id` changes or
-/// the view goes away, and the prefetch with it, so there is nothing else to cancel:
-///
-/// ```swift
-/// List(heroes) { … }
-///   .task(id: lastVisible) { await images.prefetch(heroes[below: lastVisible], .small) }
-/// ```
+/// A list loads the images below the visible rows in advance, by `PagedList.prefetch`. The task of a view is cancelled when
+/// `id` changes or the view goes away, and the load with it, so there is nothing else to cancel.
 ///
 /// Outside SwiftUI keep the `Task` and cancel it.
 public struct RecordImages<Item: SourceRecord>: Sendable {
@@ -61,16 +60,21 @@ public struct RecordImages<Item: SourceRecord>: Sendable {
   public func image(
     of record: Item, _ size: ImageSize, cachePolicy: CachePolicy = .normal
   ) async throws(SourceError) -> LookupResult<LoadedImage> {
-    guard let address = try addressOf(record, size) else {
-      let id = record.id.description.oneLine(atMost: 80)
-      throw SourceError(.notFound, "\(name) record \"\(id)\" has no image")
-    }
-    return try await loader.image(at: address, cachePolicy: cachePolicy)
+    try await loader.image(at: knownAddress(of: record, size), cachePolicy: cachePolicy)
   }
 
   /// The image of a record if it is in memory; does not wait, so that a view has it in its first frame.
   public func cachedImage(of record: Item, _ size: ImageSize) -> LoadedImage? {
     (try? addressOf(record, size)).flatMap { loader.cachedImage(at: $0) }
+  }
+
+  /// The address of a record's image, or the error that it has none.
+  package func knownAddress(
+    of record: Item, _ size: ImageSize
+  ) throws(SourceError) -> ImageAddress {
+    if let address = try addressOf(record, size) { return address }
+    let id = record.id.description.oneLine(atMost: 80)
+    throw SourceError(.notFound, "\(name) record \"\(id)\" has no image")
   }
 
   /// Loads the images of records into memory, at most `jobs` at a time, with low priority.

@@ -33,7 +33,7 @@ struct Coalesced<Base: DataSource>: Decorator {
 }
 
 /// Makes one call for all callers with the same key at the same time.
-private final class SingleFlight<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
+package final class SingleFlight<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   private typealias Waiter = CheckedContinuation<Result<Answer, SourceError>, Never>
 
   private struct SharedCall {
@@ -55,8 +55,10 @@ private final class SingleFlight<Key: Hashable & Sendable, Answer: Sendable>: Se
 
   private let state = Mutex(State())
 
+  package init() {}
+
   /// The answer of the one call for `key`, which is made if none is in flight.
-  func answer(
+  package func answer(
     to key: Key, _ call: @escaping @Sendable (Key) async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
     guard !Task.isCancelled else { throw .cancelled }

@@ -1,6 +1,7 @@
+import AggregatorFakeServices
 import AggregatorKit
 import AggregatorObservation
-import AggregatorSourceTesting
+import AggregatorTestSupport
 import CountriesSource
 import Screens
 import Testing
@@ -44,6 +45,23 @@ struct ScreensTests {
     await detail.load()
     #expect(detail.hero.realName == "Peter Parker" && detail.error == nil)
     #expect(detail.provenance?.origin == .bundled)
+  }
+
+  @Test func `lists the heroes of a service, and loads anew with another key`() async throws {
+    let service = try FakeComicVine()
+    var environment = PluginEnvironment(
+      settings: SourceSettings(), transport: service.transport, store: InMemoryStore())
+    let sources = try AppSources(in: environment)
+    let list = PagedList(sources.heroes)
+    await list.load()
+    #expect(list.provenance?.origin == .bundled)
+    environment.settings = SourceSettings(service.settings)
+    try sources.changeKey(in: environment)
+    while list.provenance?.origin == .bundled { await Task.yield() }
+    #expect(list.provenance?.origin == .live && list.badge == nil)
+    #expect(list.records(after: list.records[0]).count == 19)
+    await sources.refresh(within: .seconds(60))
+    #expect(service.requests.count == 2)
   }
 
   @Test func `searches countries by capital, and deals one`() async throws {

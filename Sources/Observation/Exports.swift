@@ -1,0 +1,2 @@
+/// Views draw thumbnails.
+@_exported public import AggregatorThumbnails
