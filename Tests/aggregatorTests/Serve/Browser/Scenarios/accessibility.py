@@ -8,18 +8,18 @@ def run(site):
     site.may_fail = True
     for scheme in ("light", "dark"):
         page = site.open("/sources/heroes", color_scheme=scheme)
-        is_accessible(page)
+        is_accessible(page, scheme)
         page.locator(".record").first.click()
         expect(page.locator("#detail h2")).to_be_focused()
-        is_accessible(page)
+        is_accessible(page, scheme)
         page.locator("form.delete button").click()
         undo = page.get_by_role("button", name="Undo")
         expect(undo).to_be_visible()
-        is_accessible(page)
+        is_accessible(page, scheme)
         undo.click()
         expect(page.locator("#toast > *")).to_have_count(0)
         page.locator("#list .badge summary").first.click()
-        is_accessible(page)
+        is_accessible(page, scheme)
         for path in (
             "/",
             "/changes/countries",
@@ -34,11 +34,11 @@ def run(site):
             "/unknown",
         ):
             page.goto(site.origin + path)
-            is_accessible(page)
+            is_accessible(page, scheme)
         page = site.open("/sources/heroes", color_scheme=scheme, width=360, height=740)
-        is_accessible(page)
+        is_accessible(page, scheme)
         page = site.open("/", signed_in=False, color_scheme=scheme)
-        is_accessible(page)
+        is_accessible(page, scheme)
 
     # Colours that the person's system forces, and a zoom of 200 %, which halves the width.
     page = site.open(forced_colors="active", width=640, height=400)
@@ -54,10 +54,10 @@ def run(site):
     for scheme in ("light", "dark"):
         page = site.open("/sources/heroes?query=opal&cache=live", color_scheme=scheme)
         expect(page.get_by_role("link", name="Use local data")).to_be_visible()
-        is_accessible(page)
+        is_accessible(page, scheme)
         page = site.open("/sources/heroes?query=opal", color_scheme=scheme)
         expect(page.locator("#list .note").first).to_be_visible()
-        is_accessible(page)
+        is_accessible(page, scheme)
         page.goto(site.origin + "/search?query=opal&cache=live")
         expect(page.locator(".note.failed")).to_be_visible()
-        is_accessible(page)
+        is_accessible(page, scheme)
