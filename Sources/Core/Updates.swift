@@ -10,13 +10,18 @@ extension DataSource {
   /// for try await page in heroes.updates(for: PageRequest()) { show(page) }
   /// ```
   ///
-  /// A failure is thrown after the cached page. The second call begins when the second page is awaited.
+  /// While the service is asked, the cached page names no reason. A failure is thrown after it. The second call begins when the second page is awaited.
   public func updates(
     for request: PageRequest
   ) -> some AsyncSequence<Page<Item>, SourceError> & Sendable {
     var cached = request
     cached.cachePolicy = .offline
-    return Updates(cached: { [cached] () throws(SourceError) in try await page(cached) }) {
+    let isAsking = request.cachePolicy.mayAskService
+    return Updates(cached: { [cached] () throws(SourceError) in
+      var page = try await page(cached)
+      if isAsking { page.provenance.withdrawOffline() }
+      return page
+    }) {
       () throws(SourceError) in
       try await page(request)
     } areEqual: {
@@ -30,7 +35,11 @@ extension DataSource {
   public func updates(
     for id: Item.ID, cachePolicy: CachePolicy = .normal
   ) -> some AsyncSequence<LookupResult<Item>, SourceError> & Sendable {
-    Updates(cached: { () throws(SourceError) in try await item(id, cachePolicy: .offline) }) {
+    Updates(cached: { () throws(SourceError) in
+      var found = try await item(id, cachePolicy: .offline)
+      if cachePolicy.mayAskService { found.provenance.withdrawOffline() }
+      return found
+    }) {
       () throws(SourceError) in
       try await item(id, cachePolicy: cachePolicy)
     } areEqual: {
@@ -40,6 +49,9 @@ extension DataSource {
 }
 
 extension Provenance {
+  /// Removes the reason of an answer that was made offline while the service is being asked: nobody is offline.
+  package mutating func withdrawOffline() { if reason?.code == .offline { reason = nil } }
+
   /// True if only the reason for not asking the service differs.
   fileprivate func isAlike(_ other: Provenance) -> Bool {
     origin == other.origin && fetchedAt == other.fetchedAt && endpoint == other.endpoint

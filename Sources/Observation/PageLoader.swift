@@ -58,7 +58,7 @@ actor PageLoader<Item: SourceRecord> {
       (pagination, batch) = saved
       return nil
     }
-    return next
+    return next.whileServiceIsAsked
   }
 
   /// Loads pages until one has new records or is the last, by another policy than that of the list if there is one.
@@ -130,6 +130,13 @@ struct RecordBatch<Item: SourceRecord>: Sendable {
   /// True if the service has sent a page of a list that has changed since its first page.
   var isOfAnotherGeneration: Bool {
     provenance?.origin == .live && warnings.contains { $0.code == .mixedGenerations }
+  }
+
+  /// A batch of local data, which nobody had to be offline for.
+  var whileServiceIsAsked: RecordBatch {
+    var batch = self
+    batch.provenance?.withdrawOffline()
+    return batch
   }
 
   mutating func add(_ step: PaginationStep<Item>) {

@@ -9,22 +9,49 @@ extension PagedList {
     return Array(records.dropFirst(index + 1).prefix(count))
   }
 
-  /// Loads the thumbnails of the next 20 rows in advance, with low priority.
+  /// Loads the thumbnails of the next 20 rows in advance, four at a time, with low priority.
   ///
-  /// It ends when they are loaded, or its task is cancelled, as that of a view is when another row becomes the last one
-  /// in sight:
-  ///
-  /// ```swift
-  /// .task(id: lastVisible?.id) {
-  ///   if let lastVisible {
-  ///     await list.prefetch(images, .small, fitting: place, after: lastVisible)
-  ///   }
-  /// }
-  /// ```
+  /// A view calls it for each row that appears, beside ``loadMoreIfNeeded(after:)``: the latest row counts. What is being loaded
+  /// goes on if it is still among the next rows, and is cancelled if it is not, or if the list is released.
   public func prefetch(
     _ images: RecordImages<Item>, _ size: ImageSize, fitting place: ThumbnailSize,
     after record: Item
-  ) async {
-    await images.prefetch(records(after: record), size, fitting: place)
+  ) {
+    let missing = records(after: record).filter {
+      images.cachedThumbnail(of: $0, size, fitting: place) == nil
+    }
+    prefetching.load(missing) { record in
+      _ = try? await images.thumbnail(of: record, size, fitting: place)
+    }
+  }
+}
+
+/// What a list loads in advance.
+@MainActor final class Prefetching<Item: SourceRecord> {
+  typealias Load = @Sendable (Item) async -> Void
+
+  private static var jobs: Int { 4 }
+
+  private var running: [RecordKey: Task<Void, Never>] = [:]
+  private var waiting: ArraySlice<Item> = []
+
+  deinit { for task in running.values { task.cancel() } }
+
+  /// Loads these records instead of those of the last call, the first ones first.
+  func load(_ records: [Item], by load: @escaping Load) {
+    let wanted = Set(records.map(\.key))
+    for (key, task) in running where !wanted.contains(key) { task.cancel() }
+    waiting = records[...].filter { running[$0.key] == nil }[...]
+    loadWaiting(by: load)
+  }
+
+  private func loadWaiting(by load: @escaping Load) {
+    while running.count < Self.jobs, let record = waiting.popFirst() {
+      running[record.key] = Task(priority: .low) { [weak self] in
+        await load(record)
+        self?.running[record.key] = nil
+        self?.loadWaiting(by: load)
+      }
+    }
   }
 }

@@ -120,6 +120,7 @@ public final class PagedList<Item: SourceRecord> {
   @ObservationIgnored private(set) var cachedLoad: CachedLoad?
   @ObservationIgnored private var aging: Task<Void, Never>?
   @ObservationIgnored private var replacements: Task<Void, Never>?
+  @ObservationIgnored let prefetching = Prefetching<Item>()
   /// The time, which tests replace.
   @ObservationIgnored var clock: any Clock<Duration> = ContinuousClock()
   @ObservationIgnored var now: @Sendable () -> Date = { Date() }
@@ -203,8 +204,8 @@ public final class PagedList<Item: SourceRecord> {
 
   /// Loads the first page from the service even if cached data is fresh, and replaces the list by it when it arrives.
   ///
-  /// A list that was scrolled keeps its length, up to 25 pages, and further pages are then loaded alike, so that they fit. A
-  /// running load is cancelled.
+  /// A list that was scrolled keeps its length, up to 25 pages, and further pages are then loaded alike, so that they fit: from
+  /// the service, also while its circuit breaker is open. A running load is cancelled.
   public func refresh() async {
     let policy = cachePolicy.refreshing
     repeat {
@@ -218,17 +219,18 @@ public final class PagedList<Item: SourceRecord> {
     } while !Task.isCancelled
   }
 
-  /// Repeats the load that failed; does nothing if none did.
+  /// Repeats the load that failed; the service is asked even if its circuit breaker is open: a person wants to know.
   ///
-  /// If no later page can follow, after `noProgress` and `invalidCursor`, it refreshes the list. If the
-  /// circuit breaker is open, the service is asked once nevertheless: a person wants to know.
+  /// If no later page can follow, after `noProgress` and `invalidCursor`, it refreshes the list, and so it does if none
+  /// failed, but local data stands in for a service that did: ``provenance`` has a reason then. Otherwise it does nothing.
   public func retry() async {
-    guard let failure else { return }
-    switch (failure.load, failure.error.code) {
-    case (_, .noProgress), (_, .invalidCursor): await refresh()
-    case (let load, .circuitOpen): _ = await finishes(load, by: failure.policy, insisting: true)
-    case (.first, _): _ = await finishes(.first, by: failure.policy)
-    case (.more, _): await loadMore()
+    guard let failure else {
+      if provenance?.reason != nil { await refresh() }
+      return
+    }
+    switch failure.error.code {
+    case .noProgress, .invalidCursor: await refresh()
+    default: _ = await finishes(failure.load, by: failure.policy, insisting: true)
     }
   }
 
@@ -246,7 +248,8 @@ public final class PagedList<Item: SourceRecord> {
     running?.task.cancel()
     // Its cursors are those of the other source.
     (loader, cachedLoad, isLoaded) = (nil, nil, false)
-    _ = start(.first, by: cachePolicy)
+    // Fresh data of the old one would tell nobody if the new key is right.
+    _ = start(.first, by: cachePolicy.refreshing)
   }
 
   /// Waits for the running load, or for one that it starts; false if that was cancelled.

@@ -107,6 +107,11 @@ public struct SourceSettings: Sendable {
     self.init(Dictionary(values.map { ($0.key, String($1)) }, uniquingKeysWith: { $1 }))
   }
 
+  /// These settings with another value of one of them, such as a key that a person has typed.
+  public func setting(_ setting: Setting, to value: some StringProtocol) -> SourceSettings {
+    replaced([setting.key: String(value)])
+  }
+
   package func replaced(_ values: [String: String]) -> SourceSettings {
     var settings = self
     settings.entries.merge(SourceSettings(values).entries) { $1 }

@@ -214,9 +214,38 @@ struct ThumbnailTests {
       await list.load()
       #expect(list.records(after: Note(38)).map(\.id) == [39, 40])
       #expect(list.records(after: Note(40)).isEmpty && list.records(after: Note(41)).isEmpty)
-      await list.prefetch(images, .small, fitting: Self.place, after: Note(10))
+      list.prefetch(images, .small, fitting: Self.place, after: Note(10))
+      while images.cachedThumbnail(of: Note(30), .small, fitting: Self.place) == nil {
+        await Task.yield()
+      }
+      while server.requests.count < 20 { await Task.yield() }
       #expect(Set(server.requests.map(\.path)) == Set((11...30).map { "/small/\($0).png" }))
-      #expect(images.cachedThumbnail(of: Note(30), .small, fitting: Self.place) != nil)
+    }
+  }
+
+  @MainActor @Test
+  func `scrolling on asks for no thumbnail twice, and for none that is out of sight`()
+    async throws
+  {
+    try await withServer { _ in
+      .ok(Picture.png)
+    } do: { server in
+      let held = Held()
+      let images = images(server, over: held)
+      var list: PagedList<Note>? = PagedList(
+        ScriptedSource(pages: [.success(Page((1...40).map { Note($0) }, provenance: .init(.live)))])
+      )
+      await list?.load()
+      list?.prefetch(images, .small, fitting: Self.place, after: Note(1))
+      await held.begun.reaches(4)
+      list?.prefetch(images, .small, fitting: Self.place, after: Note(2))
+      // Row 2 has passed: only its request has ended, and that of row 6 has begun.
+      await held.ended.reaches(1)
+      await held.begun.reaches(5)
+      #expect(held.ended.value == 1)
+      list = nil
+      await held.ended.reaches(5)
+      #expect(held.begun.value == 5 && server.requests.isEmpty)
     }
   }
 }

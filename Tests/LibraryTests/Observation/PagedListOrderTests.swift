@@ -35,7 +35,9 @@ struct PagedListOrderTests {
     await list.retry()
     #expect(list.ids == Array(1...40) && list.stateText == "idle")
     let requests = notes.source.requests
-    #expect(requests.count == 3 && requests[1] == requests[2])
+    var repeated = requests[1]
+    repeated.cachePolicy.refreshes = true
+    #expect(requests.count == 3 && requests[2] == repeated)
   }
 
   @Test func `starts over after an outdated cursor`() async {
@@ -282,6 +284,7 @@ struct PagedListOrderTests {
       guard request.cursor?.place ?? 1 <= count else { throw .because(.nothingCached) }
       var page = paged(request, count: 50)
       page.provenance = Provenance(.cached, fetchedAt: .day(1))
+        .because(SourceError(.offline, "offline mode"))
       return page
     }
   }
@@ -425,6 +428,58 @@ struct PagedListOrderTests {
     await list.loadMore()
     await until { !list.isLoading }
     #expect(source.callCount < count + 8)
+  }
+
+  // MARK: - Why the service was not asked
+
+  @Test func `cached records name no reason while the service is asked`() async {
+    let (gate, fault) = (Gate(), Fault())
+    let list = PagedList(
+      source(held: gate, cached: 15, fault), pageSize: 5, showsCachedFirst: true)
+    let loading = Task { await list.load() }
+    await until { !list.records.isEmpty }
+    await list.loadMore()
+    #expect(list.provenance?.origin == .cached && list.provenance?.reason == nil)
+    loading.cancel()
+    await loading.value
+    #expect(list.provenance?.reason == nil)
+  }
+
+  @Test func `a retry asks the service again for which local data stands in`() async {
+    let isWell = Mutex(false)
+    let source = ScriptedSource<Note> { request throws(SourceError) in
+      var page = paged(request, count: 5)
+      if !isWell.withLock(\.self) {
+        page.provenance = Provenance(.bundled).because(SourceError(.unreachable, "no network"))
+      }
+      return page
+    }
+    let list = PagedList(source, pageSize: 5)
+    await list.load()
+    #expect(list.stateText == "ended" && list.provenance?.reason?.code == .unreachable)
+    isWell.withLock { $0 = true }
+    await list.retry()
+    #expect(list.provenance?.reason == nil && source.requests.last?.cachePolicy == .reload)
+    await list.retry()
+    #expect(source.callCount == 2)
+  }
+
+  @Test func `each retry asks a service whose circuit breaker is open`() async {
+    let (gate, fault) = (Gate(), Fault())
+    gate.open()
+    fault.set(.unreachable)
+    let service = source(held: gate, cached: 0, fault)
+    let list = PagedList(
+      service.circuitBreaker(BreakerPolicy(failures: 1, pause: .seconds(1000))), pageSize: 5,
+      cachePolicy: .noFallback)
+    await list.load()
+    for _ in 0..<2 {
+      await list.retry()
+      #expect(list.stateText == "failed first unreachable")
+    }
+    fault.set(nil)
+    await list.retry()
+    #expect(list.ids == Array(1...5))
   }
 
   // MARK: - Another source

@@ -73,13 +73,13 @@ extension ThumbnailSize {
 }
 
 extension PagedList {
-  /// The text of a badge; `nil` for live data, which needs none.
+  /// The text of a badge for data that stands in for that of the service; `nil` if the service was asked, or need not be.
   public var badge: String? {
-    guard let provenance, provenance.origin != .live else { return nil }
+    guard let provenance, let reason = provenance.reason else { return nil }
     var text = provenance.origin == .bundled ? "Sample data" : "Saved data"
     if provenance.origin == .cached, let age, age > .zero {
       text += ", \(age.formatted(.units(allowed: [.days, .hours, .minutes], width: .wide))) old"
     }
-    return provenance.reason.map { "\(text). \($0.localizedDescription)" } ?? text
+    return "\(text). \(reason.localizedDescription)"
   }
 }

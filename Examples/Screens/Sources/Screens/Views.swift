@@ -25,7 +25,6 @@ public struct ScreensView: View {
 
 struct HeroesView: View {
   @State private var session: SearchSession<Hero>
-  @State private var lastShown: Hero?
   @Environment(\.displayScale) private var displayScale
   private let heroes: any DataSource<Hero>
   private let images: RecordImages<Hero>
@@ -46,7 +45,8 @@ struct HeroesView: View {
         }
         .onAppear {
           session.list.loadMoreIfNeeded(after: hero)
-          lastShown = hero
+          let place = ThumbnailSize.portrait(at: displayScale)
+          session.list.prefetch(images, .small, fitting: place, after: hero)
         }
       }
       ListFooter(list: session.list)
@@ -54,11 +54,6 @@ struct HeroesView: View {
     .overlay { if session.list.isEmpty { ContentUnavailableView.search } }
     .searchable(text: $session.text)
     .task { await session.list.load() }
-    .task(id: lastShown?.id) {
-      guard let lastShown else { return }
-      let place = ThumbnailSize.portrait(at: displayScale)
-      await session.list.prefetch(images, .small, fitting: place, after: lastShown)
-    }
     .refreshable { await session.list.refresh() }
   }
 }
@@ -134,12 +129,16 @@ struct ListFooter<Item: SourceRecord>: View {
   var body: some View {
     switch list.state {
     case .loading: ProgressView()
-    case .failed(_, let error):
-      Button("\(error.localizedDescription) Try again") { Task { await list.retry() } }
+    case .failed(_, let error): Text(error.localizedDescription)
     case .idle, .ended: EmptyView()
     }
     if let badge = list.badge { Label(badge, systemImage: "wifi.slash") }
-    ForEach(list.warnings, id: \.self) { Text($0.message).font(.footnote) }
+    if list.error != nil || list.badge != nil {
+      Button("Try again") { Task { await list.retry() } }
+    }
+    if list.unreadable.count > 0 {
+      Text("\(list.unreadable.count) records cannot be read").font(.footnote)
+    }
   }
 }
 
