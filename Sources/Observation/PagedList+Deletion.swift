@@ -3,7 +3,7 @@ public import AggregatorFoundation
 public import AggregatorStore
 
 extension PagedList {
-  /// Removes a record at once, and then deletes it.
+  /// Removes a record at once, and then deletes it; it is ``lastDeleted`` then.
   ///
   /// If that fails, the record returns to its place, and the error is thrown. The deletion is carried out
   /// even if the task is cancelled or the list is released: the record has already left the screen.
@@ -11,8 +11,19 @@ extension PagedList {
   /// - Throws: `SourceError`; its code is `unsupported` if the list was made without a `deletion`.
   public func delete(_ id: Item.ID) async throws(SourceError) {
     let deletion = try requiredDeletion()
+    lastDeleted = records.index(of: id).map { records[$0] }
     remove(id)
-    try await change(id, deletion.delete) { putBack(id) }
+    try await change(id, deletion.delete) {
+      putBack(id)
+      if lastDeleted?.key == RecordKey(id) { lastDeleted = nil }
+    }
+  }
+
+  /// Restores the record that was deleted last; does nothing if there is none, or if it was restored.
+  ///
+  /// - Throws: `SourceError`, see ``undoDelete(_:)``.
+  public func undoDelete() async throws(SourceError) {
+    if let lastDeleted { try await undoDelete(lastDeleted.id) }
   }
 
   /// Puts a deleted record back in its place at once, and then restores it.
@@ -23,8 +34,13 @@ extension PagedList {
   /// - Throws: `SourceError`; its code is `unsupported` if the list was made without a `deletion`.
   public func undoDelete(_ id: Item.ID) async throws(SourceError) {
     let deletion = try requiredDeletion()
+    let undone = lastDeleted.flatMap { $0.key == RecordKey(id) ? $0 : nil }
+    if undone != nil { lastDeleted = nil }
     putBack(id)
-    try await change(id, deletion.restore) { remove(id) }
+    try await change(id, deletion.restore) {
+      remove(id)
+      lastDeleted = undone ?? lastDeleted
+    }
   }
 
   private func requiredDeletion() throws(SourceError) -> RecordDeletion<Item> {

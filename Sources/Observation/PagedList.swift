@@ -90,6 +90,9 @@ public final class PagedList<Item: SourceRecord> {
   /// True if the store has changes that are not in the list, which ``refresh()`` shows.
   public internal(set) var isOutdated = false
 
+  /// The record that was deleted last in this list, for "Undo"; `nil` after that.
+  public internal(set) var lastDeleted: Item?
+
   /// True if the source has more records, or nothing was loaded yet.
   public private(set) var hasMore = true
 

@@ -70,6 +70,23 @@ struct PagedListDeletionTests {
     #expect(calls.log.withLock(\.self) == expected)
   }
 
+  @Test func `undoes the last deletion, once`() async throws {
+    let calls = Calls()
+    let list = await list(calls)
+    try await list.undoDelete()
+    #expect(calls.log.withLock(\.isEmpty) && list.lastDeleted == nil)
+    try await list.delete(2)
+    try await list.delete(4)
+    #expect(list.lastDeleted?.id == 4)
+    try await list.undoDelete(2)
+    #expect(list.lastDeleted?.id == 4)
+    try await list.undoDelete()
+    try await list.undoDelete()
+    #expect(list.ids == Array(1...5) && list.lastDeleted == nil)
+    #expect(
+      calls.log.withLock(\.self) == ["delete 2", "delete 4", "restore 2", "restore 4"])
+  }
+
   @Test func `puts a record back if it cannot be deleted`() async {
     let calls = Calls()
     let list = await list(calls)
@@ -77,7 +94,7 @@ struct PagedListDeletionTests {
     let told = changes { _ = list.records.count }
     #expect(await failure { () throws(SourceError) in try await list.delete(3) } == .storage)
     #expect(told.value == 1)
-    #expect(list.ids == Array(1...5) && list.total == 50)
+    #expect(list.ids == Array(1...5) && list.total == 50 && list.lastDeleted == nil)
   }
 
   @Test func `removes a record again if it cannot be restored`() async throws {
@@ -86,9 +103,9 @@ struct PagedListDeletionTests {
     try await list.delete(3)
     calls.fault.set(.busy)
     #expect(await failure { () throws(SourceError) in try await list.undoDelete(3) } == .busy)
-    #expect(list.ids == [1, 2, 4, 5] && list.total == 49)
+    #expect(list.ids == [1, 2, 4, 5] && list.total == 49 && list.lastDeleted?.id == 3)
     calls.fault.set(nil)
-    try await list.undoDelete(3)
+    try await list.undoDelete()
     #expect(list.ids == Array(1...5) && list.total == 50)
   }
 

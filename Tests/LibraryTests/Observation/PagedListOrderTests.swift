@@ -498,6 +498,8 @@ struct PagedListOrderTests {
     gate.open()
     await until { list.records.count == 5 }
     #expect(old.source.callCount == 1 && new.source.callCount == 1)
+    // Also if what it has is fresh: the new key may be wrong.
+    #expect(new.source.requests.last?.cachePolicy == .reload)
   }
 
   @Test func `is released while it waits for another source`() async {

@@ -3,11 +3,10 @@ public import AggregatorObservation
 public import Observation
 public import UsersSource
 
-/// The users, of which there are always more, and the last deleted one to undo.
+/// The users, of which there are always more.
 @Observable @MainActor
 public final class UsersScreen {
   public let list: PagedList<User>
-  public private(set) var deleted: User?
   public private(set) var error: SourceError?
 
   public init(_ sources: AppSources) {
@@ -17,7 +16,6 @@ public final class UsersScreen {
   public func delete(_ user: User) async {
     do throws(SourceError) {
       try await list.delete(user.id)
-      deleted = user
       error = nil
     } catch {
       // The user is back in the list.
@@ -26,10 +24,8 @@ public final class UsersScreen {
   }
 
   public func undo() async {
-    guard let user = deleted else { return }
     do throws(SourceError) {
-      try await list.undoDelete(user.id)
-      deleted = nil
+      try await list.undoDelete()
       error = nil
     } catch {
       self.error = error

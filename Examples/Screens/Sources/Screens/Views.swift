@@ -149,6 +149,10 @@ struct UsersView: View {
 
   var body: some View {
     List {
+      if screen.list.isOutdated {
+        Button("New records") { Task { await screen.list.refresh() } }
+      }
+      if let error = screen.error { Text(error.localizedDescription) }
       ForEach(screen.list.records) { user in
         Text(user.email.description)
           .onAppear { screen.list.loadMoreIfNeeded(after: user) }
@@ -158,25 +162,28 @@ struct UsersView: View {
       }
       ListFooter(list: screen.list)
     }
-    .toolbar { if screen.deleted != nil { Button("Undo") { Task { await screen.undo() } } } }
+    .toolbar {
+      if screen.list.lastDeleted != nil { Button("Undo") { Task { await screen.undo() } } }
+    }
     .task { await screen.list.load() }
     .refreshable { await screen.list.refresh() }
   }
 }
 
 struct HeroView: View {
-  @State private var detail: HeroDetail
+  @State private var detail: RecordDetail<Hero>
 
   init(_ hero: Hero, of heroes: any DataSource<Hero>) {
-    _detail = State(initialValue: HeroDetail(hero, of: heroes))
+    _detail = State(initialValue: RecordDetail(hero, of: heroes))
   }
 
   var body: some View {
     List {
-      Text(detail.hero.biography ?? "")
+      if detail.isLoading { ProgressView() }
+      Text(detail.record.biography ?? "")
       if let error = detail.error { Text(error.localizedDescription) }
     }
-    .navigationTitle(detail.hero.name)
+    .navigationTitle(detail.record.name)
     .task { await detail.load() }
   }
 }

@@ -41,9 +41,9 @@ struct ScreensTests {
     await search("spider", in: session)
     let hero = try #require(session.list.records.first)
     #expect(hero.name == "Spider-Man")
-    let detail = HeroDetail(hero, of: sources.heroes)
+    let detail = RecordDetail(hero, of: sources.heroes)
     await detail.load()
-    #expect(detail.hero.realName == "Peter Parker" && detail.error == nil)
+    #expect(detail.record.realName == "Peter Parker" && detail.error == nil)
     #expect(detail.provenance?.origin == .bundled)
   }
 
@@ -94,10 +94,10 @@ struct ScreensTests {
     #expect(before.count == 40)
     let user = before[3]
     await screen.delete(user)
-    #expect(screen.list.records.count == 39 && screen.deleted == user)
+    #expect(screen.list.records.count == 39 && screen.list.lastDeleted == user)
     await screen.list.refresh()
     #expect(!screen.list.records.contains(user))
     await screen.undo()
-    #expect(screen.list.records[3] == user && screen.deleted == nil && screen.error == nil)
+    #expect(screen.list.records[3] == user && screen.list.lastDeleted == nil && screen.error == nil)
   }
 }

@@ -1,0 +1,76 @@
+import AggregatorKit
+import AggregatorObservation
+import AggregatorSourceTesting
+import Testing
+
+@MainActor @Suite(.timeLimit(.minutes(10)))
+struct RecordDetailTests {
+  /// Notes whose cached title is "old", and "new" behind the gate of the service.
+  private struct Shelf: DataSource {
+    let gate = Gate()
+    let fault = Fault()
+
+    func page(_ request: PageRequest) async throws(SourceError) -> Page<Note> {
+      throw SourceError(.unsupported, "no list")
+    }
+
+    func item(
+      _ id: Int, cachePolicy: CachePolicy
+    ) async throws(SourceError) -> LookupResult<Note> {
+      guard cachePolicy.mayAskService else {
+        let cached = Provenance(.cached).because(SourceError(.offline, "offline mode"))
+        return LookupResult(Note(id, "old"), provenance: cached)
+      }
+      try await gate.pass()
+      try fault.strike()
+      return LookupResult(Note(id, "new"), provenance: Provenance(.live))
+    }
+  }
+
+  private let shelf = Shelf()
+  private let detail: RecordDetail<Note>
+
+  init() { detail = RecordDetail(Note(1, "short"), of: shelf) }
+
+  @Test func `shows what it has, then the cached details, then those of the service`() async {
+    #expect(detail.record.title == "short" && detail.provenance == nil)
+    async let loading: Void = detail.load()
+    await shelf.gate.holds(1)
+    #expect(detail.record.title == "old" && detail.isLoading)
+    #expect(detail.provenance?.origin == .cached && detail.provenance?.reason == nil)
+    shelf.gate.open()
+    await loading
+    #expect(detail.record.title == "new" && !detail.isLoading && detail.error == nil)
+    #expect(detail.provenance?.origin == .live)
+  }
+
+  @Test func `a failure loses nothing, and a further load forgets it`() async {
+    shelf.gate.open()
+    shelf.fault.set(.unreachable)
+    await detail.load()
+    #expect(detail.record.title == "old" && detail.error?.code == .unreachable)
+    shelf.fault.set(nil)
+    await detail.load(cachePolicy: .liveOnly)
+    #expect(detail.record.title == "new" && detail.error == nil)
+  }
+
+  @Test func `a view that goes away is no failure`() async {
+    let view = Task { await detail.load() }
+    await shelf.gate.holds(1)
+    view.cancel()
+    await view.value
+    #expect(detail.error == nil && !detail.isLoading && detail.record.title == "old")
+  }
+
+  @Test func `a load that was overtaken changes nothing`() async {
+    let first = Task { await detail.load() }
+    await shelf.gate.holds(1)
+    shelf.fault.set(.unreachable)
+    let second = Task { await detail.load(cachePolicy: .offline) }
+    await second.value
+    #expect(!detail.isLoading)
+    shelf.gate.open()
+    await first.value
+    #expect(detail.error == nil && detail.record.title == "old")
+  }
+}
