@@ -81,12 +81,21 @@ public struct ErrorTranslation: Sendable {
     return english[code] ?? Text(code.text)
   }
 
+  private static let chosen = Mutex<[String]?>(nil)
+
   /// The person's languages, as the system has them: those of the device, or of `LANGUAGE`, `LC_ALL`, `LC_MESSAGES`
   /// and `LANG` (https://www.gnu.org/software/gettext/manual/html_node/Locale-Environment-Variables.html).
+  ///
+  /// An app that is in fewer languages sets its own when it starts, so that it does not mix them:
+  /// `ErrorTranslation.preferredLanguages = Bundle.main.preferredLocalizations`.
   public static var preferredLanguages: [String] {
-    // An app of an Apple system has no such variables.
-    let own = languages(in: ProcessInfo.processInfo.environment)
-    return own.isEmpty ? Locale.preferredLanguages : own
+    get {
+      if let chosen = chosen.withLock(\.self) { return chosen }
+      // An app of an Apple system has no such variables.
+      let own = languages(in: ProcessInfo.processInfo.environment)
+      return own.isEmpty ? Locale.preferredLanguages : own
+    }
+    set { chosen.withLock { $0 = newValue } }
   }
 
   package static func languages(in variables: [String: String]) -> [String] {
