@@ -10,6 +10,9 @@ import Testing
     #expect(Self.files.count > 100)
     for file in Self.files {
       let text = try Repository.text(of: file)
+      // An expression over all code takes seconds.
+      let words = ["TODO", "FIXME", "XXX", "HACK"]
+      guard words.contains(where: { text.contains($0) }) else { continue }
       #expect(!text.contains(/\b(TODO|FIXME|XXX|HACK)\b/), "\(file)")
     }
   }
@@ -38,8 +41,9 @@ import Testing
 
   @Test func `what a store can do is asked, not cast`() throws {
     for file in Self.files {
-      let cast = try Repository.text(of: file).firstMatch(
-        of: /\b(as|is)[?!]? (any )?\w+SourceStore\b/)
+      let text = try Repository.text(of: file)
+      guard text.contains("SourceStore") else { continue }
+      let cast = text.firstMatch(of: /\b(as|is)[?!]? (any )?\w+SourceStore\b/)
       #expect(cast == nil, "\(file)")
     }
   }
@@ -47,8 +51,9 @@ import Testing
   /// All other texts of a library are for logs and developers.
   @Test func `the translation of errors alone has words for people`() throws {
     let files = try Self.files.filter { file in
-      try Repository.text(of: file).contains(
-        /\b(LocalizedError|LocalizedStringResource|NSLocalizedString|String\(localized)/)
+      let text = try Repository.text(of: file)
+      return ["LocalizedError", "LocalizedStringResource", "NSLocalizedString", "String(localized"]
+        .contains { text.contains($0) }
     }
     #expect(files == ["Sources/Core/ErrorTranslation/ErrorTranslation.swift"])
   }
@@ -58,11 +63,12 @@ import Testing
     let folders: Set<Substring> = [
       "AggregatorKit", "Authorization", "Core", "Files", "Formats", "Foundation", "HTTP", "Images",
       "JSON", "Observation", "SQLite", "Settings", "Store", "Sync", "Text", "URLSession",
-      "Sources-Countries", "Sources-Heroes", "Sources-Products", "Sources-Users",
+      "Sources-Countries", "Sources-Heroes", "Sources-Products", "Sources-Users", "Thumbnails",
     ]
     var count = 0
     for file in Self.files where folders.contains(file.split(separator: "/")[1]) {
-      for line in try Repository.text(of: file).split(separator: "\n") {
+      for line in try Repository.text(of: file).split(separator: "\n")
+      where line.contains("<<") || line.contains("Int(") {
         let isLarge = line.contains(/\b\d+ << (3[1-9]|[4-6]\d)/)
         let isConverted = line.contains(/\bInt\((?!clamping|exactly)[^)]*(1970|nanoseconds)/)
         guard isLarge || isConverted else { continue }
