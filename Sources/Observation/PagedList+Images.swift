@@ -34,6 +34,8 @@ extension PagedList {
 
   private var running: [RecordKey: Task<Void, Never>] = [:]
   private var waiting: ArraySlice<Item> = []
+  /// That of the last call, whose place may have another size.
+  private var latest: Load = { _ in }
 
   deinit { for task in running.values { task.cancel() } }
 
@@ -41,16 +43,17 @@ extension PagedList {
   func load(_ records: [Item], by load: @escaping Load) {
     let wanted = Set(records.map(\.key))
     for (key, task) in running where !wanted.contains(key) { task.cancel() }
-    waiting = records[...].filter { running[$0.key] == nil }[...]
-    loadWaiting(by: load)
+    waiting = records.filter { running[$0.key] == nil }[...]
+    latest = load
+    loadWaiting()
   }
 
-  private func loadWaiting(by load: @escaping Load) {
+  private func loadWaiting() {
     while running.count < Self.jobs, let record = waiting.popFirst() {
-      running[record.key] = Task(priority: .low) { [weak self] in
-        await load(record)
+      running[record.key] = Task(priority: .low) { [weak self, latest] in
+        await latest(record)
         self?.running[record.key] = nil
-        self?.loadWaiting(by: load)
+        self?.loadWaiting()
       }
     }
   }
