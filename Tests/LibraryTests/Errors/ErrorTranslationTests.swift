@@ -72,13 +72,4 @@ import Testing
   func `languages are those of the environment`(variables: [String: String], languages: [String]) {
     #expect(ErrorTranslation.languages(in: variables) == languages)
   }
-
-  /// In a process of its own, because all errors of a process have the same languages.
-  @Test func `an app says in which languages it is`() async {
-    await #expect(processExitsWith: .success) {
-      ErrorTranslation.preferredLanguages = ["de"]
-      let text = SourceError(.timedOut, "words").localizedDescription
-      precondition(text == ErrorTranslation.text(of: .timedOut, in: ["de"]).title)
-    }
-  }
 }

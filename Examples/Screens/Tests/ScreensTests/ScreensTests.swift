@@ -100,4 +100,12 @@ struct ScreensTests {
     await screen.undo()
     #expect(screen.list.records[3] == user && screen.list.lastDeleted == nil && screen.error == nil)
   }
+
+  @Test func `an app says in which languages it is`() {
+    let error = SourceError(.timedOut, "words")
+    ErrorTranslation.preferredLanguages = ["de"]
+    defer { ErrorTranslation.preferredLanguages = ["en"] }
+    #expect(error.localizedDescription == ErrorTranslation.text(of: .timedOut, in: ["de"]).title)
+    #expect(error.localizedDescription != ErrorTranslation.text(of: .timedOut, in: ["en"]).title)
+  }
 }
