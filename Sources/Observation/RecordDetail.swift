@@ -47,7 +47,7 @@ public final class RecordDetail<Item: SourceRecord> {
         provenance = answer.provenance
         warnings = answer.warnings
       }
-      error = nil
+      if number == lastLoad { error = nil }
     } catch .cancelled {
       // The view has gone.
     } catch {
