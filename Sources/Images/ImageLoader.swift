@@ -69,21 +69,14 @@ public struct ImageLoader: Sendable {
     _ addresses: some Sequence<ImageAddress> & Sendable, jobs: Int = 4,
     cachePolicy: CachePolicy = .normal
   ) async {
-    await Self.prefetch(addresses, jobs: jobs) { address in
-      _ = try? await image(at: address, cachePolicy: cachePolicy)
-    }
-  }
-
-  @concurrent package static func prefetch(
-    _ addresses: some Sequence<ImageAddress> & Sendable, jobs: Int,
-    _ load: @escaping @Sendable (ImageAddress) async -> Void
-  ) async {
     await withTaskGroup(of: Void.self) { group in
       var running = 0
       for address in addresses {
         if running >= jobs, await group.next() != nil { running -= 1 }
-        guard group.addTaskUnlessCancelled(priority: .low, operation: { await load(address) })
-        else { return }
+        let isAdded = group.addTaskUnlessCancelled(priority: .low) {
+          _ = try? await image(at: address, cachePolicy: cachePolicy)
+        }
+        guard isAdded else { return }
         running += 1
       }
     }

@@ -46,14 +46,4 @@ extension ImageLoader {
   public func cachedThumbnail(at address: ImageAddress, fitting size: ThumbnailSize) -> Thumbnail? {
     memory[address, size.variant] as? Thumbnail
   }
-
-  /// Loads thumbnails into memory, at most `jobs` at a time, with low priority, as ``prefetch(_:jobs:cachePolicy:)`` loads files.
-  @concurrent public func prefetch(
-    _ addresses: some Sequence<ImageAddress> & Sendable, fitting size: ThumbnailSize,
-    jobs: Int = 4, cachePolicy: CachePolicy = .normal
-  ) async {
-    await Self.prefetch(addresses, jobs: jobs) { address in
-      _ = try? await thumbnail(at: address, fitting: size, cachePolicy: cachePolicy)
-    }
-  }
 }

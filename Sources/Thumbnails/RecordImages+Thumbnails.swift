@@ -20,15 +20,4 @@ extension RecordImages {
   ) -> Thumbnail? {
     (try? address(of: record, size)).flatMap { loader.cachedThumbnail(at: $0, fitting: place) }
   }
-
-  /// Loads the thumbnails of records into memory, at most `jobs` at a time, with low priority.
-  ///
-  /// It never fails, and ends early if its task is cancelled.
-  @concurrent public func prefetch(
-    _ records: some Sequence<Item> & Sendable, _ size: ImageSize, fitting place: ThumbnailSize,
-    jobs: Int = 4, cachePolicy: CachePolicy = .normal
-  ) async {
-    let addresses = records.compactMap { try? address(of: $0, size) }
-    await loader.prefetch(addresses, fitting: place, jobs: jobs, cachePolicy: cachePolicy)
-  }
 }
