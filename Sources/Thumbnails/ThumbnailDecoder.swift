@@ -59,7 +59,10 @@ enum ThumbnailDecoder {
       return Thumbnail(decoded, scale: size.scale)
     }
   #else
-    /// What GdkPixbuf calls back, and what it hands over.
+    /// True if GdkPixbuf is installed.
+    static var isInstalled: Bool { cpixbuf_load("libgdk_pixbuf-2.0.so.0") }
+
+    /// The callbacks of GdkPixbuf, and the thumbnail that they make.
     private final class Decoding {
       let size: ThumbnailSize
       var isTooLarge = false
@@ -102,7 +105,7 @@ enum ThumbnailDecoder {
     private static func decode(
       _ image: LoadedImage, _ size: ThumbnailSize
     ) throws(SourceError) -> Thumbnail {
-      guard cpixbuf_load("libgdk_pixbuf-2.0.so.0") else {
+      guard isInstalled else {
         throw SourceError(
           .unsupported, "GdkPixbuf, which decodes images, is not installed",
           remedy: "run \"apt-get install libgdk-pixbuf-2.0-0\"")

@@ -7,7 +7,11 @@ import Testing
 @testable import AggregatorImages
 @testable import AggregatorThumbnails
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(
+  .timeLimit(.minutes(10)),
+  .enabled(
+    if: ThumbnailDecoder.isInstalled,
+    "GdkPixbuf is not installed (Debian's package: libgdk-pixbuf-2.0-0)"))
 struct ThumbnailTests {
   /// Pictures whose left half is red, and whose right half is blue.
   private enum Picture {
