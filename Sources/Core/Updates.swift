@@ -10,7 +10,8 @@ extension DataSource {
   /// for try await page in heroes.updates(for: PageRequest()) { show(page) }
   /// ```
   ///
-  /// While the service is asked, the cached page names no reason. A failure is thrown after it. The second call begins when the second page is awaited.
+  /// While the service is asked, the cached page names no reason. A failure is thrown after it. The second call begins
+  /// when the second page is awaited.
   public func updates(
     for request: PageRequest
   ) -> some AsyncSequence<Page<Item>, SourceError> & Sendable {

@@ -3,11 +3,11 @@ import AggregatorFoundation
 import AggregatorHTTP
 import Synchronization
 
-/// The files of images, and what was decoded from them, with one limit.
+/// The files of images and their decoded forms, with one limit.
 package final class ImageMemoryCache: Sendable {
   private struct Key: Hashable {
     let address: ImageAddress
-    /// Names what was decoded; empty for the file itself.
+    /// The name of the decoded form; empty for the file itself.
     var variant = ""
   }
 
@@ -84,7 +84,7 @@ package final class ImageMemoryCache: Sendable {
     value(of: Key(address: address)) as? LookupResult<LoadedImage>
   }
 
-  /// What was decoded from an image, which becomes the most recently used one.
+  /// A decoded form of an image, which becomes the most recently used one.
   package subscript(address: ImageAddress, variant: String) -> (any Sendable)? {
     value(of: Key(address: address, variant: variant))
   }
@@ -95,7 +95,7 @@ package final class ImageMemoryCache: Sendable {
     add(Entry(value: image, cost: image.item.bytes.count), as: Key(address: image.item.id))
   }
 
-  /// Adds what was decoded from an image, and takes `cost` bytes.
+  /// Adds a decoded form of an image, which takes `cost` bytes.
   package func add(
     _ decoded: any Sendable, cost: Int, of address: ImageAddress, as variant: String
   ) {

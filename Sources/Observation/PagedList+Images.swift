@@ -26,7 +26,7 @@ extension PagedList {
   }
 }
 
-/// What a list loads in advance.
+/// Loads images of a list in advance.
 @MainActor final class Prefetching<Item: SourceRecord> {
   typealias Load = @Sendable (Item) async -> Void
 

@@ -4,11 +4,11 @@ import AggregatorImages
 ///
 /// A photo of 12 megapixels takes 48 MB as pixels; a row of a list needs a hundredth of that.
 public struct ThumbnailSize: Hashable, Sendable {
-  /// How a picture of another shape uses its place.
+  /// The part of a picture that is seen if its aspect ratio is not that of its place.
   public enum ContentMode: Sendable {
     /// All of it is seen.
     case fit
-    /// The place is full; what sticks out is for the view to clip.
+    /// The place is full; the view clips the picture.
     case fill
   }
 

@@ -6,7 +6,7 @@ import Testing
 @MainActor @Suite(.timeLimit(.minutes(10)))
 struct RecordDetailTests {
   /// Notes whose cached title is "old", and "new" behind the gate of the service.
-  private struct Shelf: DataSource {
+  private struct SlowService: DataSource {
     let gate = Gate()
     let fault = Fault()
 
@@ -27,36 +27,36 @@ struct RecordDetailTests {
     }
   }
 
-  private let shelf = Shelf()
+  private let service = SlowService()
   private let detail: RecordDetail<Note>
 
-  init() { detail = RecordDetail(Note(1, "short"), of: shelf) }
+  init() { detail = RecordDetail(Note(1, "short"), of: service) }
 
   @Test func `shows what it has, then the cached details, then those of the service`() async {
     #expect(detail.record.title == "short" && detail.provenance == nil)
     async let loading: Void = detail.load()
-    await shelf.gate.holds(1)
+    await service.gate.holds(1)
     #expect(detail.record.title == "old" && detail.isLoading)
     #expect(detail.provenance?.origin == .cached && detail.provenance?.reason == nil)
-    shelf.gate.open()
+    service.gate.open()
     await loading
     #expect(detail.record.title == "new" && !detail.isLoading && detail.error == nil)
     #expect(detail.provenance?.origin == .live)
   }
 
   @Test func `a failure loses nothing, and a further load forgets it`() async {
-    shelf.gate.open()
-    shelf.fault.set(.unreachable)
+    service.gate.open()
+    service.fault.set(.unreachable)
     await detail.load()
     #expect(detail.record.title == "old" && detail.error?.code == .unreachable)
-    shelf.fault.set(nil)
+    service.fault.set(nil)
     await detail.load(cachePolicy: .liveOnly)
     #expect(detail.record.title == "new" && detail.error == nil)
   }
 
   @Test func `a view that goes away is no failure`() async {
     let view = Task { await detail.load() }
-    await shelf.gate.holds(1)
+    await service.gate.holds(1)
     view.cancel()
     await view.value
     #expect(detail.error == nil && !detail.isLoading && detail.record.title == "old")
@@ -64,12 +64,12 @@ struct RecordDetailTests {
 
   @Test func `a load that was overtaken changes nothing`() async {
     let first = Task { await detail.load() }
-    await shelf.gate.holds(1)
-    shelf.fault.set(.unreachable)
+    await service.gate.holds(1)
+    service.fault.set(.unreachable)
     let second = Task { await detail.load(cachePolicy: .offline) }
     await second.value
     #expect(!detail.isLoading)
-    shelf.gate.open()
+    service.gate.open()
     await first.value
     #expect(detail.error == nil && detail.record.title == "old")
   }
