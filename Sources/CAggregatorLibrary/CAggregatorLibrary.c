@@ -23,7 +23,4 @@ bool clibrary_load(clibrary *library, const char *name) {
   return result;
 }
 
-ptrdiff_t clibrary_no_name(uint32_t scalar, uint8_t *buffer, ptrdiff_t capacity) {
-  (void)scalar, (void)buffer, (void)capacity;
-  return 0;
-}
+uintptr_t clibrary_none(void) { return 0; }

@@ -26,8 +26,8 @@ typedef struct {
 // if it is not installed, lacks a symbol, or cannot be used. Threads may call it at once.
 bool clibrary_load(clibrary *library, const char *name);
 
-// Finds no name of a Unicode scalar. Scripts/build links it in the place of the function of Swift's library, whose table
-// of all names is a fortieth of the program.
-ptrdiff_t clibrary_no_name(uint32_t scalar, uint8_t *buffer, ptrdiff_t capacity);
+// Returns 0, whatever its arguments: no length of a name, no bitmap of a plane, no member of a set. Scripts/build links it in
+// the place of functions of Swift's libraries that the program does not use, and whose tables are a twentieth of it.
+uintptr_t clibrary_none(void);
 
 #endif
