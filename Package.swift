@@ -17,7 +17,7 @@ let commandLine = [
   "AggregatorFilters", "AggregatorTerminal", "AggregatorSavedQueries", "AggregatorQueries",
   "AggregatorArguments",
   "AggregatorSQL",
-  "AggregatorAPI", "AggregatorWeb", "AggregatorBrowse",
+  "AggregatorAPI", "AggregatorAgents", "AggregatorWeb", "AggregatorBrowse",
   "AggregatorSourceCommands", "AggregatorCommand",
 ]
 
@@ -165,10 +165,18 @@ let package = Package(
         "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorQueries",
         "AggregatorServer", "AggregatorTerminal",
       ]),
+    // Sources as tools of language models.
+    .library(
+      "Agents",
+      dependsOn: [
+        "AggregatorAPI", "AggregatorKit", "AggregatorQueries", "AggregatorServer",
+        "AggregatorTerminal",
+      ]),
     .library(
       "Web",
       dependsOn: [
-        "AggregatorAPI", "AggregatorFiles", "AggregatorFilters", "AggregatorKit",
+        "AggregatorAPI", "AggregatorAgents", "AggregatorFiles", "AggregatorFilters",
+        "AggregatorKit",
         "AggregatorQueries", "AggregatorServer", "AggregatorTerminal",
       ], plugins: ["AggregatorEmbedJSON"]),
     .library(
@@ -189,7 +197,8 @@ let package = Package(
     .target(
       name: "AggregatorCommand",
       dependencies: [
-        "AggregatorAPI", "AggregatorArguments", "AggregatorBrowse", "AggregatorCopy",
+        "AggregatorAPI", "AggregatorAgents", "AggregatorArguments", "AggregatorBrowse",
+        "AggregatorCopy",
         "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorQueries",
         "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServer",
         "AggregatorSourceCommands", "AggregatorTerminal", "AggregatorWeb", "DeclaredSource",
@@ -238,7 +247,7 @@ let package = Package(
         "AggregatorPlugins", "AggregatorPostgres", "AggregatorPostgresServer", "AggregatorServer",
         "AggregatorSourceTesting", "DeclaredSource",
       ] + sourceModules + commandLine.map { .byName(name: $0) },
-      exclude: ["Rendering/Golden", "Serve/Browser"]),
+      exclude: ["Agents/Client", "Rendering/Golden", "Serve/Browser"]),
 
     .executableTarget(
       name: "aggregator-dialects",
@@ -355,7 +364,8 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
     "AggregatorHTTP", "AggregatorSQLite", "AggregatorStore", "DeclaredSource",
   ]
   let rare = [
-    "AggregatorAPI", "AggregatorArguments", "AggregatorAuthorization", "AggregatorBrowse",
+    "AggregatorAPI", "AggregatorAgents", "AggregatorArguments", "AggregatorAuthorization",
+    "AggregatorBrowse",
     "AggregatorCommand", "AggregatorCopy", "AggregatorExport", "AggregatorImages", "AggregatorKit",
     "AggregatorLaws",
     "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL",

@@ -24,11 +24,15 @@ package enum APIPath: String, CaseIterable {
   }
 }
 
-/// The paths that describe the server.
+/// The paths that describe the server, and the one for agents, which describes itself.
 package enum CommonPath: String, CaseIterable {
   case health = "/healthz"
   case document = "/openapi.json"
   case metrics = "/metrics"
+  /// The Model Context Protocol.
+  case agents = "/mcp"
+
+  package var methods: [String] { self == .agents ? ["POST"] : ["GET"] }
 }
 
 package struct RoutePath<Pattern>: Hashable, Sendable

@@ -82,7 +82,7 @@ extension ServedQuery {
   /// The most characters of a search.
   static let maxLength = 500
   /// The most characters of an ID in the API.
-  static let maxIDLength = 1000
+  package static let maxIDLength = 1000
   /// The most conditions.
   static let maxConditions = 20
 
@@ -92,9 +92,7 @@ extension ServedQuery {
   ) throws(Problem) {
     self.isForPeople = isForPeople
     try request.requireParameters(among: known)
-    query = try request.parameter(
-      "query", or: "q", hint: "at most \(Self.maxLength) characters"
-    ) { $0.unicodeScalars.count <= Self.maxLength ? $0 : nil }
+    query = request.parameter("query") ?? request.parameter("q")
     // A form sends its empty field.
     if isForPeople, query?.allSatisfy(\.isWhitespace) == true { query = nil }
     cursor = request.parameter("cursor")
@@ -116,11 +114,21 @@ extension ServedQuery {
     fields = request.parameter("fields")?.split(separator: ",", omittingEmptySubsequences: false)
       .map(String.init)
     conditions = request.query.filter { $0.name == "where" }.map(\.value)
+    order = request.parameter("sort")
+    try check()
+  }
+
+  /// Throws for more words and conditions than a query may have.
+  package func check() throws(Problem) {
+    guard (query ?? "").unicodeScalars.count <= Self.maxLength else {
+      throw Problem(
+        400, "invalidRequest", "invalid value for query",
+        hint: "at most \(Self.maxLength) characters")
+    }
     guard conditions.count <= Self.maxConditions else {
       throw Problem(
         400, "invalidRequest", "too many conditions", hint: "at most \(Self.maxConditions)")
     }
-    order = request.parameter("sort")
   }
 }
 
@@ -167,9 +175,9 @@ extension ServerRequest {
 
   /// The value of a parameter; `nil` if it is missing, a problem if `parse` returns `nil`.
   package func parameter<Value>(
-    _ name: String, or alias: String? = nil, hint: String, _ parse: (String) -> Value?
+    _ name: String, hint: String, _ parse: (String) -> Value?
   ) throws(Problem) -> Value? {
-    guard let text = parameter(name) ?? alias.flatMap(parameter) else { return nil }
+    guard let text = parameter(name) else { return nil }
     guard let value = parse(text) else {
       throw Problem(400, "invalidRequest", "invalid value for \(name)", hint: hint)
     }

@@ -55,6 +55,7 @@ extension CommandTree {
           Node("api", "Send a request to the service of a source", .api(plugins)),
           Node("browse", "Browse all sources on the full screen of a terminal", .browse(plugins)),
           Node("serve", "Serve a web page and an HTTP API", .serve(plugins)),
+          Node("mcp", "Serve the sources to language models as tools", .mcp),
         ]
       ),
       (

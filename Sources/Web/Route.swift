@@ -34,16 +34,17 @@ enum Route: Hashable {
   /// The methods of the path, without `HEAD` and `OPTIONS`; none for a path that leads nowhere.
   var methods: [String] {
     switch self {
-    case .common: ["GET"]
+    case .common(let path): path.methods
     case .api(let path): path.pattern.methods
     case .page(let path): path.pattern.methods
     case .unknown: []
     }
   }
 
-  /// True for a path whose `POST` changes nothing.
+  /// True for a path whose `POST` changes nothing, or itself refuses what would.
   var onlyReads: Bool {
     switch self {
+    case .common(let path): path == .agents
     case .api(let path): path.pattern == .sql
     case .page(let path): path.pattern == .sql
     default: false

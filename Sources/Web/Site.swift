@@ -1,4 +1,5 @@
 package import AggregatorAPI
+import AggregatorAgents
 package import AggregatorKit
 package import AggregatorServer
 import Synchronization
@@ -133,6 +134,11 @@ package final class Site: Sendable {
       let sources = api.sources
       for source in sources { kinds[source.name] = await source.observedKinds() }
       return .json(OpenAPI.document(for: sources, of: server, kinds).text)
+    case .common(.agents):
+      let agents = AgentServer(of: program, mayChange: access.mayChange, mayAdd: false) {
+        [self] in api
+      }
+      return await agents.response(to: request)
     case .common(.metrics):
       return ServerResponse(
         200, Metrics.contentType, Array(metrics.text.utf8),

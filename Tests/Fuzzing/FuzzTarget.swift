@@ -83,7 +83,8 @@ func expect(_ isKept: @autoclosure () throws -> Bool, _ promise: @autoclosure ()
 
 extension FuzzTarget {
   package static let all =
-    replies + json + http + images + text + searching + positions + settings + commands + output
+    replies + json + http + images + text + searching + positions + settings + commands + agents
+    + output
     + recordings + store + manifests + signingIn + formats
 }
 

@@ -116,6 +116,41 @@ package final class SyncJobs: Sendable {
     return events
   }
 
+  /// Syncs a source, or joins the sync of it that runs, and returns the counts at its end, as
+  /// ``SyncResult/json(of:)`` writes them.
+  ///
+  /// Cancelling the task stops a sync that it has started.
+  package func follow(
+    _ source: any ServedSource, pages: Int?,
+    progress: (_ records: Int, _ total: Int?) -> Void
+  ) async throws(Problem) -> JSON {
+    let (jobs, time) = await all()
+    let isOthers = jobs[source.name]?.state(at: time) == .running
+    await start(source, pages: pages)
+    var last = ServerSentEvent("error", data: "")
+    var answer: JSON = [:]
+    for await event in events(of: source.name) {
+      last = event
+      answer = JSONText(Data(event.data.utf8)).map { JSON($0) } ?? [:]
+      if case .integer(let records)? = answer["records"] {
+        var total: Int?
+        if case .integer(let count)? = answer["total"] { total = count }
+        progress(records, total)
+      }
+    }
+    guard !Task.isCancelled else {
+      // In a task that is not cancelled itself.
+      if !isOthers { _ = await Task { await cancel(source.name) }.value }
+      throw Problem(503, "cancelled", "the sync was stopped")
+    }
+    guard last.name == "done" else {
+      throw Problem(
+        502, answer["code"]?.string ?? "failed", answer["message"]?.string ?? "the sync ended",
+        hint: "what was downloaded stays; call sync again to go on")
+    }
+    return answer
+  }
+
   /// Stops all syncs of this server, which ends, and waits until that is saved.
   package func stop() async {
     let tasks = running.withLock { running in

@@ -10,9 +10,12 @@ import DeclaredSource
 extension CommandContext {
   /// Adds sources to a server, as `sources add` does without any option.
   ///
-  /// - Parameter serve: Makes a source of the server of a plugin and its environment.
+  /// - Parameters:
+  ///   - limited: Limits the hosts that are requested.
+  ///   - serve: Makes a source of the server of a plugin and its environment.
   func sourceAdding(
     in environment: PluginEnvironment,
+    by limited: @escaping @Sendable (any Transport) -> any Transport = { $0 },
     serving serve:
       @escaping @Sendable (DeclaredPlugin, PluginEnvironment) throws -> any ServedSource
   ) throws(CommandError) -> SourceAdding {
@@ -25,18 +28,20 @@ extension CommandContext {
         of: name, avoiding: Set(catalog.settings(except: name).map(\.key)))
       let hints: JSON = ["url": .string(request.url)]
       var secrets = NewSecrets(literals)
-      let requests = try secrets.environment(of: name, in: hints, folder, self, mayAsk: false)
+      var requests = try secrets.environment(of: name, in: hints, folder, self, mayAsk: false)
+      requests.transport = limited(requests.transport)
       let deadline = Deadline(after: SourceAdding.time, on: requests.clock)
       let proposal = try await Deadline.$current.withValue(deadline) {
         try await Proposal(for: name, from: hints, in: requests)
       }
       var proposed = ProposedSource(name, proposal.document, isProved: proposal.isProved) {
-        [secrets] in
+        [secrets, requests] in
         try checkName(name, in: folder, mayReplace: false)
         try proposal.save(as: name, in: folder, rebinding: secrets.replaced)
         try secrets.save(self, requests.settings, areArguments: false)
         let plugin = DeclaredPlugin(name, in: folder)
         var environment = environment
+        environment.transport = limited(environment.transport)
         environment.settings = try settings(knowing: plugin.settings)
         let others = environment.sources
         environment.sources = { others() + [plugin] }

@@ -95,7 +95,7 @@ extension Command {
     environment.warnIfNoStore(context.diagnostics)
     let metrics = Metrics()
     let images = ImagePool(for: limits)
-    let serving = try Serving(invocation, environment, metrics, images, context)
+    let serving = try ServedSources(invocation, environment, metrics, images, context)
     let plugins = try invocation.sources(in: context)
     let sql = ServedSQL(of: plugins, in: environment)
     let adding =
@@ -131,41 +131,6 @@ extension Command {
       }
     }
     return await run(server, ending: site.stop)
-  }
-
-  /// Makes the sources of a server.
-  private struct Serving: Sendable {
-    private let context: CommandContext
-    private let metrics: Metrics
-    private let resources: ServedResources
-
-    init(
-      _ invocation: Invocation, _ environment: PluginEnvironment, _ metrics: Metrics,
-      _ images: ImagePool, _ context: CommandContext
-    ) throws(CommandError) {
-      let isRecorded = try RecordingOptions(
-        invocation, environment.settings, of: context.catalog.name
-      ).isOn
-      resources = ServedResources(
-        imageFiles: isRecorded ? nil : try context.imageFiles(environment.settings),
-        imagePool: images, duckDB: try? DuckDB(context.variables))
-      self.context = context
-      self.metrics = metrics
-    }
-
-    func source(
-      _ plugin: some Plugin, _ environment: PluginEnvironment
-    ) throws(CommandError) -> any ServedSource {
-      let lock = try SyncLock(
-        of: plugin.name, environment.settings, context,
-        isNeeded: environment.store?.isShared == false)
-      var environment = environment
-      environment.observer = environment.observer.also(
-        metrics.observer(of: plugin.name).callAsFunction)
-      return ServedPlugin(plugin, in: environment, sharing: resources) { body in
-        try await lock.holding(body)
-      }
-    }
   }
 
   /// `nil` if everyone may access the server.
