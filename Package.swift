@@ -14,7 +14,7 @@ let sourceModules: [Target.Dependency] = sources.map { .byName(name: "\($0)Sourc
 
 // The command line: its rooms, and the commands above them.
 let commandLine = [
-  "AggregatorFilters", "AggregatorTerminal", "AggregatorSavedQueries", "AggregatorQueries",
+  "AggregatorFilters", "AggregatorTelemetry", "AggregatorTerminal", "AggregatorSavedQueries", "AggregatorQueries",
   "AggregatorArguments",
   "AggregatorSQL",
   "AggregatorAPI", "AggregatorAgents", "AggregatorWeb", "AggregatorBrowse",
@@ -134,6 +134,8 @@ let package = Package(
       ]),
     // A manifest's module in Swift.
     .library("Export", dependsOn: ["AggregatorKit", "DeclaredSource"]),
+    // Traces for OpenTelemetry.
+    .library("Telemetry", dependsOn: ["AggregatorCore", "AggregatorHTTP"]),
     // The command line: what it writes, what a run is asked and answers, how its words are read, its SQL, its pages,
     // and the commands.
     .library("Terminal", dependsOn: ["AggregatorFiles", "AggregatorKit"]),
@@ -144,7 +146,7 @@ let package = Package(
       "Queries",
       dependsOn: [
         "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorPostgres",
-        "AggregatorSavedQueries", "AggregatorTerminal", "DeclaredSource",
+        "AggregatorSavedQueries", "AggregatorTelemetry", "AggregatorTerminal", "DeclaredSource",
       ]),
     .library(
       "Arguments",
@@ -170,7 +172,7 @@ let package = Package(
       "Agents",
       dependsOn: [
         "AggregatorAPI", "AggregatorKit", "AggregatorQueries", "AggregatorServer",
-        "AggregatorTerminal",
+        "AggregatorTelemetry", "AggregatorTerminal",
       ]),
     .library(
       "Web",
@@ -201,7 +203,8 @@ let package = Package(
         "AggregatorCopy",
         "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorQueries",
         "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServer",
-        "AggregatorSourceCommands", "AggregatorTerminal", "AggregatorWeb", "DeclaredSource",
+        "AggregatorSourceCommands", "AggregatorTelemetry", "AggregatorTerminal",
+        "AggregatorWeb", "DeclaredSource",
       ]),
     // The list of the sources, which tests read without the program.
     .target(
@@ -370,7 +373,7 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
     "AggregatorLaws",
     "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL",
     "AggregatorSavedQueries", "AggregatorServer", "AggregatorSettings", "AggregatorSourceCommands",
-    "AggregatorSync",
+    "AggregatorSync", "AggregatorTelemetry",
     "AggregatorTerminal", "AggregatorWeb", "CountriesSource", "HeroesSource", "ProductsSource",
     "UsersSource",
   ]

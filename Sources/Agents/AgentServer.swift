@@ -1,6 +1,7 @@
 package import AggregatorAPI
 package import AggregatorKit
 import AggregatorQueries
+import AggregatorTelemetry
 import AggregatorTerminal
 import Synchronization
 
@@ -180,7 +181,12 @@ package struct AgentServer: Sendable {
               + (total.map { [.init("total", .integer(max($0, count)))] } ?? [])
               + [.init("message", .string(words))])))
     }
-    return await tools.call(tool, arguments)
+    guard let tracer = Tracer.current else { return await tools.call(tool, arguments) }
+    return await tracer.span(
+      "tools/call \(tool.rawValue)", .server,
+      under: message.params["_meta"]?["traceparent"]?.string,
+      failing: { $0["isError"] == true ? "the tool has failed" : nil }
+    ) { await tools.call(tool, arguments) }
   }
 
   // MARK: - Resources

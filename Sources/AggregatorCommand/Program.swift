@@ -3,6 +3,7 @@ import AggregatorFiles
 public import AggregatorKit
 import AggregatorQueries
 import AggregatorSavedQueries
+import AggregatorTelemetry
 import AggregatorTerminal
 import DeclaredSource
 
@@ -104,8 +105,15 @@ public struct Program: Sendable {
     _ line: ArgumentParser.CommandLine, of tree: CommandTree, variables: [String: String]
   ) async -> ExitCode {
     let context = CommandContext(line.invocation, of: tree.catalog, variables: variables)
-    let code = await run(line, in: context, of: tree)
+    let tracer = context.tracer(version)
+    let code = await Tracer.$current.withValue(tracer) { await run(line, in: context, of: tree) }
     await context.signIns.finish()
+    if let tracer {
+      let error = code == .success ? nil : "exit code \(code.rawValue)"
+      let loss = await tracer.finish(
+        "\(tree.catalog.name.text) \(line.path)".trimmed, failing: error)
+      if let loss { context.diagnostics.warning(loss) }
+    }
     return code
   }
 
@@ -179,6 +187,19 @@ extension CommandLine {
 }
 
 extension CommandContext {
+  /// The tracer that the variables of OpenTelemetry ask for; `nil` if they do not.
+  fileprivate func tracer(_ version: String) -> Tracer? {
+    do {
+      return try Collector(variables, program: catalog.name.text).map {
+        Tracer($0, version: version, sendingBy: HTTPTransport.standard)
+      }
+    } catch {
+      // What watches a command does not keep it from running.
+      diagnostics.warning("no traces: \(error.message)", hint: error.remedy.map(Hint.init))
+      return nil
+    }
+  }
+
   /// Prints what a saved query stands for, with the options that say what a command does.
   fileprivate func explain(_ expansion: SavedQueries.Expansion?) {
     guard let expansion, [Option.verbose, .explain, .dryRun].contains(where: invocation.has) else {

@@ -25,7 +25,11 @@ public struct RecordStore<Item: SourceRecord>: Sendable {
   }
 
   package func save(_ batch: StoreBatch, at date: Date) async throws(SourceError) -> StoreChanges {
-    try await store.save(batch, of: source, at: date)
+    let begin = ContinuousClock.now
+    let changes = try await store.save(batch, of: source, at: date)
+    Observer.current(
+      .stored(source: source, records: batch.entries.count, after: .now - begin))
+    return changes
   }
 
   package func encoded(_ records: [Item]) throws(SourceError) -> [EncodedRecord<Item>] {

@@ -82,6 +82,15 @@ public struct Sync<Item: SourceRecord>: Sendable {
     upTo pages: Int? = nil, jobs: Int = 1, waits: Bool = false,
     progress: @escaping @Sendable (SyncResult) -> Void = { _ in }
   ) async -> SyncResult {
+    await Observer.$current.withValue(observer) {
+      await runObserved(upTo: pages, jobs: jobs, waits: waits, progress)
+    }
+  }
+
+  private func runObserved(
+    upTo pages: Int?, jobs: Int, waits: Bool,
+    _ progress: @escaping @Sendable (SyncResult) -> Void
+  ) async -> SyncResult {
     if let partitions {
       return await run(partitions, upTo: pages, jobs: jobs, waits: waits, progress)
     }

@@ -1,6 +1,6 @@
 package import AggregatorCore
 import AggregatorFoundation
-package import AggregatorHTTP
+import AggregatorHTTP
 import AggregatorText
 
 /// Where spans are sent: a collector of OpenTelemetry, by OTLP over HTTP with JSON
@@ -36,7 +36,8 @@ package struct Collector: Sendable {
     for name in ["EXPORTER_OTLP_TRACES_PROTOCOL", "EXPORTER_OTLP_PROTOCOL"] {
       guard let protocolName = value(name), protocolName != spoken else { continue }
       throw SourceError(
-        .invalidSettings, "OTEL_\(name) is \(protocolName.oneLine(atMost: 40)), which is not spoken",
+        .invalidSettings,
+        "OTEL_\(name) is \(protocolName.oneLine(atMost: 40)), which is not spoken",
         remedy: "set it to \(spoken)")
     }
     self.url = traces == nil ? url.appending(path: "v1/traces") : url

@@ -15,7 +15,9 @@ package struct SpanContext: Hashable, Sendable {
   /// Parses `00-TRACE-SPAN-FLAGS`; `nil` for any other text, as the recommendation demands.
   package init?(traceparent text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count >= 4, parts[0] != "ff", parts[0] != "00" || parts.count == 4 else { return nil }
+    guard parts.count >= 4, parts[0] != "ff", parts[0] != "00" || parts.count == 4 else {
+      return nil
+    }
     for (part, count) in zip(parts, [2, 32, 16, 2]) {
       guard part.utf8.count == count,
         part.utf8.allSatisfy({

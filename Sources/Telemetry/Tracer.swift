@@ -20,6 +20,14 @@ package final class Tracer: Sendable {
   /// The longest time for which a process that goes on keeps spans.
   private static let interval = Duration.seconds(5)
 
+  /// The tracer of the running task; `nil` if nobody traces.
+  @TaskLocal package static var current: Tracer?
+
+  /// An observer, after that of the current tracer, if there is one.
+  package static func observing(_ observer: Observer) -> Observer {
+    current.map { observer.also($0.observer) } ?? observer
+  }
+
   private let collector: Collector
   private let transport: any Transport
   private let version: String
@@ -54,7 +62,9 @@ package final class Tracer: Sendable {
     let context = parent.child
     let start = Date()
     let value = await SpanContext.$current.withValue(context) { await body() }
-    enter(Span(name, kind, context, under: parent.spanID, from: start, error: failing(value)))
+    var span = Span(name, kind, context, under: parent.spanID, from: start)
+    span.error = failing(value)
+    enter(span)
     return value
   }
 
@@ -64,7 +74,9 @@ package final class Tracer: Sendable {
   }
 
   private func observer(_ parent: @escaping @Sendable () -> SpanContext) -> Observer {
-    Observer { [self] in note($0, under: parent()) } opening: { [self] source, call in
+    Observer { [self] in
+      note($0, under: parent())
+    } opening: { [self] source, call in
       let outer = parent()
       let (context, start) = (outer.child, Date())
       let name = "\(source) \(call.prefix { $0 != " " })"
@@ -140,8 +152,9 @@ package final class Tracer: Sendable {
   /// Returns the reason that some are lost; `nil` if none are.
   package func finish(_ name: String, failing error: String?) async -> String? {
     state.withLock(\.sending)?.cancel()
-    enter(
-      Span(name, .internal, root, under: collector.parent?.spanID, from: start, error: error))
+    var span = Span(name, .internal, root, under: collector.parent?.spanID, from: start)
+    span.error = error
+    enter(span)
     await send()
     return state.withLock { state in
       state.sending?.cancel()
@@ -206,7 +219,7 @@ private struct Span {
 
   init(
     _ name: String, _ kind: Tracer.Kind, _ context: SpanContext, under parentID: String?,
-    from start: Date, error: String? = nil
+    from start: Date
   ) {
     self.name = name
     self.kind = kind
@@ -214,10 +227,11 @@ private struct Span {
     self.parentID = parentID
     self.start = start
     end = Date()
-    self.error = error
   }
 
-  mutating func begin(before time: Duration) { start = end.addingTimeInterval(-(time / .seconds(1))) }
+  mutating func begin(before time: Duration) {
+    start = end.addingTimeInterval(-(time / .seconds(1)))
+  }
 
   mutating func isRequest(to address: String, after time: Duration) {
     name = "request"

@@ -4,6 +4,7 @@ import AggregatorFiles
 import AggregatorKit
 import AggregatorQueries
 import AggregatorServer
+import AggregatorTelemetry
 import AggregatorTerminal
 import AggregatorWeb
 import Dispatch
@@ -111,8 +112,14 @@ extension Command {
       sql, adding: adding, metrics, environment)
     let server = try start(
       on: address, port,
-      HTTPServer.Responder {
-        await site.response(to: $0)
+      HTTPServer.Responder { [tracer = Tracer.current] request in
+        guard let tracer else { return await site.response(to: request) }
+        return await Tracer.$current.withValue(tracer) {
+          await tracer.span(
+            request.method, .server, under: request.header("traceparent"),
+            failing: { $0.status >= 500 ? "status \($0.status)" : nil }
+          ) { await site.response(to: request) }
+        }
       } refuse: { refusal, request in
         site.response(to: refusal, of: request)
       })
@@ -130,7 +137,10 @@ extension Command {
         context.diagnostics.warning(error.message, hint: error.hint)
       }
     }
-    return await run(server, ending: site.stop)
+    return await run(server) { [tracer = Tracer.current] in
+      await site.stop()
+      _ = await tracer?.finish("\(context.catalog.name.text) serve", failing: nil)
+    }
   }
 
   /// `nil` if everyone may access the server.

@@ -40,6 +40,7 @@ struct Observed<Base: DataSource>: Decorator {
     _ call: String, _ summary: (Answer) -> (Provenance, Int),
     _ body: () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
+    let observer = observer.opened(for: name, call)
     observer(.asked(source: name, call: call))
     let result = await Observer.$current.withValue(observer) { await Result(catching: body) }
     switch result {
@@ -64,18 +65,44 @@ public struct Observer: Sendable {
   @TaskLocal public static var current = Observer.silent
 
   private let report: @Sendable (Event) -> Void
+  /// Makes the observer of a call; `nil` if this one observes it, too.
+  private var opening: (@Sendable (_ source: String, _ call: String) -> Observer)?
 
   /// `report` is called from many tasks at once and must not block.
   public init(_ report: @escaping @Sendable (Event) -> Void) { self.report = report }
+
+  /// - Parameter opening: Makes the observer of a call and of all that happens in it.
+  package init(
+    _ report: @escaping @Sendable (Event) -> Void,
+    opening: @escaping @Sendable (_ source: String, _ call: String) -> Observer
+  ) {
+    self.report = report
+    self.opening = opening
+  }
+
+  package func opened(for source: String, _ call: String) -> Observer {
+    opening?(source, call) ?? self
+  }
 
   public func callAsFunction(_ event: Event) { report(event) }
 
   /// This observer, after `report` has received each event.
   package func also(_ report: @escaping @Sendable (Event) -> Void) -> Observer {
-    Observer { event in
-      report(event)
+    also(Observer(report))
+  }
+
+  /// This observer, after another one has received each event.
+  package func also(_ other: Observer) -> Observer {
+    var both = Observer { event in
+      other(event)
       self(event)
     }
+    if opening != nil || other.opening != nil {
+      both.opening = { source, call in
+        self.opened(for: source, call).also(other.opened(for: source, call))
+      }
+    }
+    return both
   }
 }
 
@@ -95,6 +122,8 @@ public enum Event: Sendable {
   /// An HTTP request was sent; secrets are redacted from the address.
   case sent(method: String, address: String)
   case received(status: Int, bytes: Int, after: Duration, address: String)
+  /// Records were written to the store, in one transaction.
+  case stored(source: String, records: Int, after: Duration)
   /// An HTTP request failed.
   case lost(SourceError, after: Duration, address: String)
 }

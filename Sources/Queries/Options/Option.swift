@@ -219,6 +219,9 @@ extension Option {
     "quiet", letter: "q", in: .general, about: "hide notes and warnings")
   package static let verbose = Option(
     "verbose", letter: "v", in: .general, about: "print a line for every request")
+  package static let logFormat = Option(
+    "log-format", .choice(["text", "json"]), "FORMAT", in: .general,
+    about: "messages on standard error: text or json (default text)")
   package static let noInput = Option("no-input", in: .general, about: "never prompt")
   package static let help = Option("help", letter: "h", in: .general, about: "show help")
   package static let version = Option(
@@ -284,7 +287,7 @@ extension Option {
   // MARK: - Sets
 
   package static let common: [Option] = [
-    config, manifests, store, color, quiet, verbose, noInput, help,
+    config, manifests, store, color, quiet, verbose, logFormat, noInput, help,
   ]
 
   package static let formatting: [Option] = [

@@ -1,4 +1,5 @@
 package import AggregatorKit
+import AggregatorTelemetry
 package import AggregatorTerminal
 import Synchronization
 
@@ -40,6 +41,7 @@ package struct CommandContext: Sendable {
       of: catalog.name, isQuiet: invocation.has(.quiet),
       hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isError),
       width: terminal.isError ? terminal.width : nil, after: listingOutput)
+    diagnostics.isJSON = invocation.text(.logFormat) == "json"
   }
 
   /// This run with a new pager, and the size that the terminal has now.
@@ -133,7 +135,7 @@ package struct CommandContext: Sendable {
     var environment = PluginEnvironment(
       settings: settings, transport: HTTPTransport.standard,
       store: try store(settings),
-      observer: tracingObserver.reporting(to: progress))
+      observer: Tracer.observing(tracingObserver.reporting(to: progress)))
     environment.tokenDirectory = try directories(settings).state.map {
       URL(filePath: "\($0)/tokens")
     }

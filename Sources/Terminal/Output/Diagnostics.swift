@@ -10,6 +10,9 @@ package struct Diagnostics: Sendable {
   private let width: Int?
   private let paged: ListingOutput?
 
+  /// True to print each message as a JSON object on a line of its own.
+  package var isJSON = false
+
   /// The maximum width of a message: some four lines of a terminal.
   private static let maxCells = 320
 
@@ -34,6 +37,10 @@ package struct Diagnostics: Sendable {
 
   /// Prints an error, even if quiet.
   package func error(_ failure: CommandError) {
+    guard !isJSON else {
+      let suggestion = failure.suggestion.map { ["did you mean \"\($0)\"?"] } ?? []
+      return put("error", failure.message, suggestion + (failure.hint.map(texts) ?? []))
+    }
     line(.error, "error", failure.message)
     if let suggestion = failure.suggestion {
       put("\nDid you mean \"\(suggestion.safeLine.fitted(to: Self.maxCells))\"?")
@@ -47,6 +54,7 @@ package struct Diagnostics: Sendable {
 
   /// Prints a warning, even if quiet: something of the user's has been moved or lost.
   package func alarm(_ message: String, hint: Hint? = nil) {
+    guard !isJSON else { return put("warning", message, hint.map(texts) ?? []) }
     line(.warning, "warning", message)
     if let hint { self.hint(hint) }
   }
@@ -59,6 +67,7 @@ package struct Diagnostics: Sendable {
 
   /// Prints a message of `--verbose`, even if quiet.
   package func trace(_ message: String) {
+    guard !isJSON else { return put("info", message) }
     for line in lines(of: message.safeLine.fitted(to: Self.maxCellsOfNote)) {
       put(style(.label, line))
     }
@@ -90,6 +99,16 @@ package struct Diagnostics: Sendable {
     width.map { Wrap($0).lines(of: text) } ?? [text]
   }
 
+  private func put(_ level: String, _ message: String, _ hints: [String] = []) {
+    let record: JSON = [
+      "time": .string(Date().iso8601), "level": .string(level),
+      "message": .string(message.safeLine),
+    ]
+    let all =
+      record.members + (hints.isEmpty ? [] : [.init("hints", .array(hints.map(JSON.string)))])
+    put(JSON.object(all).text)
+  }
+
   private func put(_ text: String) {
     // If standard error is closed, there is nowhere to report it.
     let print = { @Sendable [output] in _ = try? output.write(text + "\n") }
@@ -108,7 +127,7 @@ extension Observer {
         diagnostics.trace("\(error.message) after \(time.text): \(address)")
       case .waiting(let time, let reason): diagnostics.trace("\(reason): waiting \(time.text)")
       // The origin is reported with the answer.
-      case .asked, .answered, .failed, .fellBack, .retrying, .sent: break
+      case .asked, .answered, .failed, .fellBack, .retrying, .sent, .stored: break
       }
     }
   }

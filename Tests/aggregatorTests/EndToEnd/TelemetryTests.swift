@@ -149,6 +149,27 @@ import Testing
     }
   }
 
+  @Test func `messages can be JSON, a line each`() async throws {
+    let home = try TestHome()
+    let runs = [
+      "countries list --limit 1": ["info", "warning"], "countries lst": ["error"],
+      "heroes list --fields nam": ["error"], "config get X --quiet": ["error"],
+    ]
+    for (line, levels) in runs {
+      let outcome = try await home.run("\(line) --log-format json")
+      let messages = try outcome.errors.split(separator: "\n").map { line in
+        JSON(try #require(JSONText(Data(line.utf8)), "\(line)"))
+      }
+      #expect(messages.compactMap { $0["level"]?.string }.sorted() == levels, "\(outcome)")
+      for message in messages {
+        #expect(message["time"]?.string?.hasSuffix("Z") == true)
+        #expect(message["message"]?.string?.isEmpty == false)
+      }
+    }
+    let failure = try await home.run("heroes list --fields nam --log-format json")
+    #expect(failure.errors.contains(#""hints":["#), "\(failure)")
+  }
+
   @Test func `a traceparent is read as the recommendation demands`() {
     let valid = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     #expect(SpanContext(traceparent: valid)?.isSampled == true)
