@@ -18,7 +18,7 @@ let commandLine = [
   "AggregatorArguments",
   "AggregatorSQL",
   "AggregatorAPI", "AggregatorWeb", "AggregatorBrowse",
-  "AggregatorSourceCommands", "AggregatorCommand",
+  "AggregatorSinger", "AggregatorSourceCommands", "AggregatorCommand",
 ]
 
 let package = Package(
@@ -137,6 +137,13 @@ let package = Package(
     // The command line: what it writes, what a run is asked and answers, how its words are read, its SQL, its pages,
     // and the commands.
     .library("Terminal", dependsOn: ["AggregatorFiles", "AggregatorKit"]),
+    // Taps and targets of Singer.
+    .library(
+      "Singer",
+      dependsOn: [
+        "AggregatorFiles", "AggregatorFormats", "AggregatorHTTP", "AggregatorKit",
+        "AggregatorTerminal", "DeclaredSource",
+      ]),
     // Command lines under names of their own.
     .library(
       "SavedQueries", dependsOn: ["AggregatorFiles", "AggregatorKit", "AggregatorTerminal"]),
@@ -183,8 +190,8 @@ let package = Package(
       "SourceCommands",
       dependsOn: [
         "AggregatorArguments", "AggregatorExport", "AggregatorFiles", "AggregatorKit",
-        "AggregatorLaws", "AggregatorOpenAPI", "AggregatorQueries", "AggregatorTerminal",
-        "DeclaredSource",
+        "AggregatorLaws", "AggregatorOpenAPI", "AggregatorQueries", "AggregatorSinger",
+        "AggregatorTerminal", "DeclaredSource",
       ]),
     .target(
       name: "AggregatorCommand",
@@ -192,7 +199,8 @@ let package = Package(
         "AggregatorAPI", "AggregatorArguments", "AggregatorBrowse", "AggregatorCopy",
         "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorQueries",
         "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServer",
-        "AggregatorSourceCommands", "AggregatorTerminal", "AggregatorWeb", "DeclaredSource",
+        "AggregatorSinger", "AggregatorSourceCommands", "AggregatorTerminal", "AggregatorWeb",
+        "DeclaredSource",
       ]),
     // The list of the sources, which tests read without the program.
     .target(
@@ -227,6 +235,9 @@ let package = Package(
         "AggregatorExport", "AggregatorFakeServices", "AggregatorKit", "AggregatorLaws",
         "AggregatorOpenAPI", "AggregatorSourceTesting", "DeclaredSource",
       ]),
+    .testTarget(
+      name: "SingerTests",
+      dependencies: ["AggregatorKit", "AggregatorSourceTesting", "AggregatorSQLite"]),
     .sourceTests("Countries"),
     .sourceTests("Heroes"),
     .sourceTests("Products"),
@@ -359,8 +370,8 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
     "AggregatorCommand", "AggregatorCopy", "AggregatorExport", "AggregatorImages", "AggregatorKit",
     "AggregatorLaws",
     "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL",
-    "AggregatorSavedQueries", "AggregatorServer", "AggregatorSettings", "AggregatorSourceCommands",
-    "AggregatorSync",
+    "AggregatorSavedQueries", "AggregatorServer", "AggregatorSettings", "AggregatorSinger",
+    "AggregatorSourceCommands", "AggregatorSync",
     "AggregatorTerminal", "AggregatorWeb", "CountriesSource", "HeroesSource", "ProductsSource",
     "UsersSource",
   ]
