@@ -53,7 +53,8 @@ private struct StoredOnly<Base: DataSource>: Decorator {
   private func check(_ policy: CachePolicy) throws(SourceError) {
     guard policy.refreshes else { return }
     throw SourceError(
-      .unsupported, "\(recordStore.source) has no pages that could be requested: a sync refreshes it",
+      .unsupported,
+      "\(recordStore.source) has no pages that could be requested: a sync refreshes it",
       remedy: sync)
   }
 
@@ -67,5 +68,32 @@ private struct StoredOnly<Base: DataSource>: Decorator {
       error.code == .notFound
         ? "\(error.message), and no sync was complete yet"
         : "no \(recordStore.source) are cached yet", remedy: sync)
+  }
+}
+
+extension Plugin {
+  /// The first records that the feed of this source sends; `nil` if it has none.
+  package func firstFedRecords(
+    in environment: PluginEnvironment, maxSilence: Duration?
+  ) async throws(SourceError) -> [Item]? {
+    guard
+      let feed = try (self as? any FedPlugin<Item>)?.feed(in: environment, maxSilence: maxSilence)
+    else { return nil }
+    return try await feed.firstRecords()
+  }
+}
+
+extension RecordFeed {
+  /// The records of the first batch that has some; none is stored.
+  fileprivate func firstRecords() async throws(SourceError) -> [Item] {
+    var records: [Item] = []
+    do throws(SourceError) {
+      _ = try await run(from: nil) { batch throws(SourceError) in
+        records += batch.records
+        // It has shown what it can.
+        if !records.isEmpty { throw SourceError.cancelled }
+      }
+    } catch { if records.isEmpty { throw error } }
+    return records
   }
 }

@@ -77,12 +77,13 @@ extension Command {
 
   static let addSource = Command(
     "NAME URL | NAME --curl | NAME --openapi FILE | NAME --tap COMMAND",
-    options: [curl, openAPI, only, tap, tapConfig, stream, header, body] + signInOptions + manifestOptions + [
-      since, each, table, single, probe, allowHost, replace,
-      .dryRun.with(about: "print what was found without saving it"),
-      .yes.with(about: "save it even if the paging could not be verified"), .json,
-      .timeout.with(about: "time limit of all requests, and later of a page: 10 (seconds), 2m"),
-    ],
+    options: [curl, openAPI, only, tap, tapConfig, stream, header, body] + signInOptions
+      + manifestOptions + [
+        since, each, table, single, probe, allowHost, replace,
+        .dryRun.with(about: "print what was found without saving it"),
+        .yes.with(about: "save it even if the paging could not be verified"), .json,
+        .timeout.with(about: "time limit of all requests, and later of a page: 10 (seconds), 2m"),
+      ],
     notes: [
       "Infers the list of records, their IDs and the paging from the response, and verifies the paging by "
         + "fetching a second page. Options override what is inferred. ${NAME} in a header field or in the "

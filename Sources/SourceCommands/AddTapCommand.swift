@@ -54,7 +54,7 @@ extension Command {
         of: name, in: hints, boundIn: folder, replacing: secrets.replaced)
       let catalog = try await TapProgram(
         described, in: environment, secrets: settings, variables: context.variables,
-        maxSilence: invocation.duration(.timeout) ?? .seconds(300)
+        maxSilence: invocation.duration(.timeout) ?? Manifest.Tap.timeout
       ).discover()
       let streams = try chosen(catalog, invocation)
       let sources = try sourceNames(of: streams, name, invocation)
@@ -107,7 +107,8 @@ extension Command {
       throw CommandError(.usage, "invalid value for --tap: must be a program and its arguments")
     }
     if program.contains("/"), !program.hasPrefix("/") {
-      words[0] = "\(FileManager.default.currentDirectoryPath)/\(program)"
+      let path = program.hasPrefix("./") ? program.dropFirst(2) : program[...]
+      words[0] = "\(FileManager.default.currentDirectoryPath)/\(path)"
     }
     return words
   }
@@ -211,7 +212,8 @@ extension Command {
       let cells = row.enumerated().map { column, cell in
         column < 3 ? cell.padding(to: widths[column]) : cell
       }
-      text += (index == 0 ? "streams  " : "         ") + cells.joined(separator: "  ").trimmed + "\n"
+      text +=
+        (index == 0 ? "streams  " : "         ") + cells.joined(separator: "  ").trimmed + "\n"
     }
     if streams.count > shown.count { text += "         … \(streams.count - shown.count) more\n" }
     return text

@@ -67,7 +67,7 @@ struct ManifestReader {
       throw failure(at: start, "\"url\" is missing")
     }
     // A program may have much to do before its first message.
-    if manifest.tap != nil { manifest.timeout = .seconds(300) }
+    if manifest.tap != nil { manifest.timeout = Manifest.Tap.timeout }
     manifest.summary = try string("summary")
     manifest.headers = try headers()
     manifest.body = values["body"]
@@ -459,7 +459,9 @@ extension Manifest {
     if rate != Self.defaultRate { add("rate", text: rate?.description ?? "off") }
     let (standard, units) = (Manifest(url: url), Duration.manifestUnits)
     if fresh != standard.fresh { add("fresh", text: fresh.text(in: units)) }
-    if timeout != standard.timeout { add("timeout", text: timeout.text(in: units)) }
+    if timeout != (tap == nil ? standard.timeout : Tap.timeout) {
+      add("timeout", text: timeout.text(in: units))
+    }
     return .object(members)
   }
 }

@@ -5,6 +5,9 @@ extension Manifest {
   package struct Tap: Hashable, Sendable {
     package static let keys = ["command", "config", "catalog", "variables"]
 
+    /// The longest time without a message.
+    package static let timeout = Duration.seconds(300)
+
     /// The program, a path or a name to be looked up in `PATH`, and its arguments; no shell reads them.
     package let command: [String]
 
@@ -102,7 +105,8 @@ package struct ManifestFeeds: Sendable {
     >
 
   package init(
-    _ make: @escaping @Sendable (DeclaredPlugin, PluginEnvironment, Duration?) throws(SourceError)
+    _ make:
+      @escaping @Sendable (DeclaredPlugin, PluginEnvironment, Duration?) throws(SourceError)
       -> any RecordFeed<DeclaredRecord>
   ) { self.make = make }
 

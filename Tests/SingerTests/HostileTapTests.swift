@@ -23,7 +23,8 @@ struct HostileTapTests {
     return user
   }
 
-  private static let schema = #"{"type":"SCHEMA","stream":"orders","schema":{},"key_properties":["id"]}"#
+  private static let schema =
+    #"{"type":"SCHEMA","stream":"orders","schema":{},"key_properties":["id"]}"#
 
   @Test(arguments: [
     #"{"type":"RECORD","stream":"orders","record":{"id":NaN}}"#,
@@ -56,11 +57,12 @@ struct HostileTapTests {
   }
 
   @Test func `records before their schema are dropped and counted`() async throws {
-    let user = try await user(running: """
-      echo '{"type":"RECORD","stream":"orders","record":{"id":1,"name":"early"}}'
-      echo '\(Self.schema)'
-      echo '{"type":"RECORD","stream":"orders","record":{"id":2,"name":"row 2"}}'
-      """)
+    let user = try await user(
+      running: """
+        echo '{"type":"RECORD","stream":"orders","record":{"id":1,"name":"early"}}'
+        echo '\(Self.schema)'
+        echo '{"type":"RECORD","stream":"orders","record":{"id":2,"name":"row 2"}}'
+        """)
     let synced = try await user.run("shop sync")
     #expect(synced.status == 3, "\(synced)")
     #expect(synced.errors.contains("1 record came before their schema"), "\(synced)")
@@ -68,12 +70,13 @@ struct HostileTapTests {
   }
 
   @Test func `a line over the limit of a record is skipped and counted`() async throws {
-    let user = try await user(running: """
-      echo '\(Self.schema)'
-      head -c 5000000 /dev/zero | tr '\\0' a
-      echo
-      echo '{"type":"RECORD","stream":"orders","record":{"id":2,"name":"row 2"}}'
-      """)
+    let user = try await user(
+      running: """
+        echo '\(Self.schema)'
+        head -c 5000000 /dev/zero | tr '\\0' a
+        echo
+        echo '{"type":"RECORD","stream":"orders","record":{"id":2,"name":"row 2"}}'
+        """)
     let synced = try await user.run("shop sync")
     #expect(synced.status == 3, "\(synced)")
     #expect(synced.errors.contains("larger than 4 MB"), "\(synced)")
@@ -91,12 +94,13 @@ struct HostileTapTests {
   }
 
   @Test func `a tap that prints nothing is ended after the time limit`() async throws {
-    let user = try await user(running: """
-      trap '' TERM
-      sleep 600 &
-      echo 'waiting for the service' >&2
-      wait
-      """)
+    let user = try await user(
+      running: """
+        trap '' TERM
+        sleep 600 &
+        echo 'waiting for the service' >&2
+        wait
+        """)
     let synced = try await user.run("shop sync --timeout 200ms")
     #expect(synced.status == 75, "\(synced)")
     #expect(synced.errors.contains("sent no message for 200 ms"), "\(synced)")
@@ -112,26 +116,27 @@ struct HostileTapTests {
   }
 
   @Test func `a child that keeps the output open ends with the tap`() async throws {
-    let user = try await user(running: """
-      echo '\(Self.schema)'
-      echo '{"type":"RECORD","stream":"orders","record":{"id":2,"name":"row 2"}}'
-      sleep 600 &
-      echo $! > \(FileManager.default.temporaryDirectory.path)/never 2>/dev/null || true
-      exit 0
-      """)
+    let user = try await user(
+      running: """
+        echo '\(Self.schema)'
+        echo '{"type":"RECORD","stream":"orders","record":{"id":2,"name":"row 2"}}'
+        sleep 600 &
+        exit 0
+        """)
     let synced = try await user.run("shop sync")
     #expect(synced.status == 0, "\(synced)")
     #expect(try await user.records() == rows(2...2))
   }
 
   @Test func `files of a batch are read only below the directory of the run`() async throws {
-    let user = try await user(running: """
-      echo '\(Self.schema)'
-      echo '{"id":5,"name":"row 5"}' > "$TMPDIR/batch.jsonl"
-      echo "{\\"type\\":\\"BATCH\\",\\"stream\\":\\"orders\\",\\"manifest\\":[\\"file://$TMPDIR/batch.jsonl\\"]}"
-      echo '{"id":6,"name":"row 6"}' | gzip > "$TMPDIR/batch.gz"
-      echo "{\\"type\\":\\"BATCH\\",\\"stream\\":\\"orders\\",\\"manifest\\":[\\"file://$TMPDIR/batch.gz\\"]}"
-      """)
+    let user = try await user(
+      running: """
+        echo '\(Self.schema)'
+        echo '{"id":5,"name":"row 5"}' > "$TMPDIR/batch.jsonl"
+        echo "{\\"type\\":\\"BATCH\\",\\"stream\\":\\"orders\\",\\"manifest\\":[\\"file://$TMPDIR/batch.jsonl\\"]}"
+        echo '{"id":6,"name":"row 6"}' | gzip > "$TMPDIR/batch.gz"
+        echo "{\\"type\\":\\"BATCH\\",\\"stream\\":\\"orders\\",\\"manifest\\":[\\"file://$TMPDIR/batch.gz\\"]}"
+        """)
     let synced = try await user.run("shop sync")
     #expect(synced.status == 0, "\(synced)")
     #expect(try await user.records() == rows(5...6))
@@ -182,7 +187,7 @@ struct HostileTapTests {
     try user.setRows(1...2)
     let added = try await user.add("\"api_token\": \"\(secret)\"")
     #expect(added.status == 0, "\(added)")
-    #expect(!try user.text("home/.config/aggregator/sources/shop.json").contains(secret))
+    #expect(try !user.text("home/.config/aggregator/sources/shop.json").contains(secret))
     try user.write(
       """
       #!/bin/sh
@@ -201,7 +206,7 @@ struct HostileTapTests {
     #expect(synced.errors.contains("the token REDACTED is wrong"), "\(synced)")
     #expect(try user.text("found") == "found\n")
     #expect(try user.text("mode").hasPrefix("-rw-------"))
-    #expect(!try user.text("environment").contains(secret))
+    #expect(try !user.text("environment").contains(secret))
     let listed = try await user.run("shop list --format ndjson")
     #expect(listed.output.contains("REDACTED"), "\(listed)")
     for outcome in [synced, listed] {

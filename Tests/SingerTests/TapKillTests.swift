@@ -20,7 +20,8 @@ struct TapKillTests {
       let killed = try await user.run("shop sync")
       if who == "parent" {
         // An incremental stream has sent all that it has by then, with fewer lines.
-        #expect(killed.status == -SIGKILL || mode == "incremental" && killed.status == 0, "\(killed)")
+        #expect(
+          killed.status == -SIGKILL || mode == "incremental" && killed.status == 0, "\(killed)")
       } else if killed.status != 0 {
         #expect(killed.errors.contains("signal 9"), "\(killed)")
       }
@@ -72,7 +73,8 @@ struct TapKillTests {
     let ended = try await user.run("shop sync")
     #expect(ended.status == (name == "SIGINT" ? -SIGINT : -SIGTERM), "\(ended)")
     for file in ["child", "leader"] {
-      let id = try #require(pid_t(try user.text(file).trimmingCharacters(in: .whitespacesAndNewlines)))
+      let id = try #require(
+        pid_t(try user.text(file).trimmingCharacters(in: .whitespacesAndNewlines)))
       // A zombie of another parent is no longer running either.
       let status = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)
       #expect(status == nil || status?.contains(") Z ") == true, "\(file) is running")

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// A new user with a tap, whose program runs in a clean environment.
@@ -19,8 +20,11 @@ final class TapUser: Sendable {
   func path(_ name: String) -> String { root.appending(path: name).path }
 
   func write(_ text: String, to name: String) throws {
-    try Data(text.utf8).write(to: root.appending(path: name))
+    try Self.spawning.withLock { _ in try Data(text.utf8).write(to: root.appending(path: name)) }
   }
+
+  /// A child that is made while a program is written would hold it open, and nobody could start it.
+  private static let spawning = Mutex(())
 
   func text(_ name: String) throws -> String {
     String(decoding: try Data(contentsOf: root.appending(path: name)), as: UTF8.self)
@@ -55,8 +59,11 @@ final class TapUser: Sendable {
     variables["AGGREGATOR_PROGRAM"] = nil
     // By a shell, which has no part of this process but what it is given.
     let words =
-      ["/bin/sh", "-c", #"cd "$0"; out=$1; err=$2; shift 2; exec "$@" >"$out" 2>"$err" </dev/null"#,
-        root.path, "\(files).out", "\(files).err", program]
+      [
+        "/bin/sh", "-c",
+        #"cd "$0"; out=$1; err=$2; shift 2; exec "$@" >"$out" 2>"$err" </dev/null"#,
+        root.path, "\(files).out", "\(files).err", program,
+      ]
       + line.split(separator: " ").map(String.init)
     let status = try await Self.wait(for: Self.spawn(words, variables))
     return Outcome(
@@ -80,7 +87,9 @@ final class TapUser: Sendable {
       variables.map { strdup("\($0)=\($1)") } + [nil]
     defer { for word in arguments + environment { free(word) } }
     var child: pid_t = 0
-    let code = posix_spawn(&child, words[0], nil, &attributes, &arguments, &environment)
+    let code = spawning.withLock { _ in
+      posix_spawn(&child, words[0], nil, &attributes, &arguments, &environment)
+    }
     guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .ENOEXEC) }
     return child
   }

@@ -53,7 +53,7 @@ final class TapProcess: Sendable {
           STDIN_FILENO: none.descriptor, STDOUT_FILENO: outputs.writing.descriptor,
           STDERR_FILENO: messages.writing.descriptor,
         ], leadsGroup: true)
-      guard let child else { throw SystemFailure(code: ENOEXEC) }
+      guard let child else { throw SystemFailure(code: errno) }
       self.child = child
       output = outputs.reading
       errors = messages.reading

@@ -106,7 +106,9 @@ struct TapReader {
   private static func lineEnd(in bytes: [UInt8], from start: Int) -> Int? {
     bytes.withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress, start < bytes.count else { return nil }
-      return memchr(base + start, 0x0A, bytes.count - start).map { $0 - UnsafeMutableRawPointer(mutating: base) }
+      return memchr(base + start, 0x0A, bytes.count - start).map {
+        $0 - UnsafeMutableRawPointer(mutating: base)
+      }
     }
   }
 

@@ -50,7 +50,9 @@ extension Sync {
     _ feed: some RecordFeed<Item>, waits: Bool, _ progress: @Sendable (SyncResult) -> Void
   ) async -> SyncResult {
     guard recordStore.store.isShared else { return await run(feed, progress) }
-    return await holdingLease(waits: waits) { () async throws(SourceError) in false } _: {
+    return await holdingLease(waits: waits) { () async throws(SourceError) in
+      false
+    } _: {
       await run(feed, progress)
     }
   }
