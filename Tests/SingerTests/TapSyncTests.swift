@@ -62,15 +62,55 @@ struct TapSyncTests {
   @Test func `a version that is activated removes older records at once`() async throws {
     let user = try TapUser()
     try user.setRows(1...40)
-    #expect(try await user.add(#""mode": "versioned", "version": 1"#).status == 0)
+    #expect(try await user.add(#""mode": "versioned""#).status == 0)
     #expect(try await user.run("shop sync").status == 0)
     try user.setRows(38...40)
-    #expect(
-      try await user.add(#""mode": "versioned", "version": 1"#, options: "--replace").status == 0)
     let same = try await user.run("shop sync")
     #expect(same.status == 0, "\(same)")
     #expect(same.output.hasPrefix("shop\t0\t0\t3\t37\t"), "\(same)")
     #expect(try await user.records() == rows(38...40))
+  }
+
+  @Test func `a version that is activated before its first record removes nothing`() async throws {
+    let user = try TapUser()
+    try user.setRows(1...40)
+    #expect(try await user.add(#""mode": "versioned", "early": true"#).status == 0)
+    #expect(try await user.run("shop sync").status == 0)
+    try user.setRows(1...20)
+    try user.write("2", to: "version")
+    try user.write(#"{"line": 2, "who": "tap"}"#, to: "plan")
+    #expect(try await user.run("shop sync").status != 0)
+    #expect(try await user.records() == rows(1...40))
+    try FileManager.default.removeItem(atPath: user.path("plan"))
+    let synced = try await user.run("shop sync")
+    #expect(synced.output.hasPrefix("shop\t0\t0\t20\t20\t"), "\(synced)")
+    #expect(try await user.records() == rows(1...20))
+  }
+
+  @Test func `sources check starts the tap, and judges its records`() async throws {
+    let user = try TapUser()
+    try user.setRows(1...9)
+    #expect(try await user.add().status == 0)
+    let checked = try await user.run("sources check shop")
+    #expect(checked.status == 0, "\(checked)")
+    let judged = try await user.run("sources check shop --laws")
+    #expect(judged.status == 0, "\(judged)")
+    #expect(judged.output.contains("shop\trecord-round-trip\tpass"), "\(judged)")
+    // Nothing is stored.
+    #expect(try await user.run("shop list").status == 69)
+    try user.configure(#""exit": 1, "rows": "/nowhere""#)
+    #expect(try await user.add(#""rows": "/nowhere""#, options: "--replace").status == 0)
+    let failed = try await user.run("sources check shop")
+    #expect(failed.status == 69, "\(failed)")
+    #expect(failed.errors.contains("No such file"), "\(failed)")
+  }
+
+  @Test func `pages cannot be counted`() async throws {
+    let user = try TapUser()
+    try user.setRows(1...2)
+    #expect(try await user.add().status == 0)
+    #expect(try await user.run("shop sync --max-pages 1").status == 64)
+    #expect(try await user.run("sources export shop --swift").status == 64)
   }
 
   @Test func `a stream without keys has digests as IDs, which is said`() async throws {

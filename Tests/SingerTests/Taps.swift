@@ -10,6 +10,7 @@ final class TapUser: Sendable {
     root = FileManager.default.temporaryDirectory.appending(path: "taps-\(UUID().uuidString)")
     try FileManager.default.createDirectory(
       at: root.appending(path: "home"), withIntermediateDirectories: true)
+    try write("1", to: "version")
     try write(Self.tap, to: "tap")
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o700], ofItemAtPath: path("tap"))
@@ -176,9 +177,11 @@ final class TapUser: Sendable {
     for name in selected:
         if mode == "incremental":
             rows = sorted((row for row in rows if row["at"] > state.get("at", -1)), key=lambda row: row["at"])
-        version = int(config.get("version", 1)) if mode == "versioned" else None
+        version = int(open(config["version"]).read()) if mode == "versioned" else None
         tail = {} if version is None else {"version": version}
         say({"type": "SCHEMA", "stream": name, "schema": stream(name)["schema"], "key_properties": keys})
+        if config.get("early"):
+            say({"type": "ACTIVATE_VERSION", "stream": name, **tail})
         for number, row in enumerate(rows):
             say({"type": "RECORD", "stream": name, "record": row, **tail})
             if (number + 1) % every == 0:
@@ -207,7 +210,7 @@ final class TapUser: Sendable {
     let store = path("home/.local/share/aggregator/store.sqlite")
     try write(
       """
-      {"rows": "\(path("rows"))", "log": "\(path("log"))", "plan": "\(path("plan"))",
+      {"rows": "\(path("rows"))", "version": "\(path("version"))", "log": "\(path("log"))", "plan": "\(path("plan"))",
        "store": "\(store)"\(members.isEmpty ? "" : ", ")\(members)}
       """, to: "config.json")
   }

@@ -89,6 +89,8 @@ private struct FeedRun<Item: SourceRecord> {
   private(set) var progress: FeedProgress
   /// True from the first step of a pass over everything on.
   private var hasBegun: Bool
+  /// True if records have a version, so that the tap says when it is whole.
+  private var hasVersion = false
   /// True once a version is known to be whole, until another one begins.
   private var isConcluded = false
 
@@ -111,12 +113,19 @@ private struct FeedRun<Item: SourceRecord> {
     result.schema = result.schema.merged(with: batch.schema)
     if batch.unreadable.count > 0 { progress.isIncomplete = true }
     var step: Reconciliation?
-    if let version = batch.version, version != progress.version {
-      (progress.version, hasBegun, isConcluded) = (version, false, false)
-      progress.isIncomplete = batch.unreadable.count > 0
+    // Some taps begin with a version of which no record has come.
+    let isKnownVersion =
+      !batch.records.isEmpty || batch.version == progress.version && hasBegun
+    if let version = batch.version, !batch.records.isEmpty {
+      hasVersion = true
+      if version != progress.version {
+        (progress.version, hasBegun, isConcluded) = (version, false, false)
+        progress.isIncomplete = batch.unreadable.count > 0
+      }
     }
     if !isIncremental, !isConcluded {
-      step = try await self.step(isEnd: batch.isWholeVersion, isProved: true)
+      step = try await self.step(
+        isEnd: batch.isWholeVersion && isKnownVersion, isProved: true)
     }
     if let state = batch.state {
       progress.state = state
@@ -140,7 +149,7 @@ private struct FeedRun<Item: SourceRecord> {
         : progress.isIncomplete ? "rows of an earlier part could not be read" : nil)
     let isWhole = result.inconclusiveReason == nil
     var step: Reconciliation?
-    if !isIncremental, !isConcluded, progress.version == nil, isWhole {
+    if !isIncremental, !isConcluded, !hasVersion, isWhole {
       step = try await self.step(isEnd: true, isProved: false)
     }
     (progress.start, progress.isIncomplete) = (nil, false)
