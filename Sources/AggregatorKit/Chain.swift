@@ -106,6 +106,7 @@ extension Plugin {
       now: environment.now, observer: environment.observer)
     sync.partitions = list
     sync.feed = try (self as? any FedPlugin<Item>)?.feed(in: environment, maxSilence: deadline)
+    if sync.feed != nil, !cachePolicy.mayAskService { throw .offlineMode }
     sync.changes = tracking.map { tracking in
       ChangeSource(tracking) { since throws(SourceError) in try remote(.marked(since: since)) }
     }

@@ -92,6 +92,9 @@ extension DeclaredPlugin: FedPlugin {
         "the manifest of \(name) starts a program, which only one in your own folder may",
         remedy: Remedy("sources add \(name) --tap COMMAND", .command))
     }
+    guard !environment.isReplaying else {
+      throw SourceError(.notRecorded, "a program is not recorded, so it cannot be replayed")
+    }
     try requireBoundSecrets(in: environment)
     return try feeds.feed(of: self, in: environment, maxSilence)
   }

@@ -128,6 +128,20 @@ struct HostileTapTests {
     #expect(try await user.records() == rows(2...2))
   }
 
+  @Test func `a child that leaves the group and prints for ever holds nothing up`() async throws {
+    let user = try await user(
+      running: """
+        echo '\(Self.schema)'
+        echo '{"type":"RECORD","stream":"orders","record":{"id":2,"name":"row 2"}}'
+        setsid yes '{}' &
+        exit 0
+        """)
+    let synced = try await user.run("shop sync")
+    // What it prints may come before the end of the tap.
+    #expect([0, 3].contains(synced.status), "\(synced)")
+    #expect(try await user.records() == rows(2...2))
+  }
+
   @Test func `files of a batch are read only below the directory of the run`() async throws {
     let user = try await user(
       running: """

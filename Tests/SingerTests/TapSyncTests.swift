@@ -110,6 +110,8 @@ struct TapSyncTests {
     try user.setRows(1...2)
     #expect(try await user.add().status == 0)
     #expect(try await user.run("shop sync --max-pages 1").status == 64)
+    #expect(try await user.run("shop sync --offline").status != 0)
+    #expect(!FileManager.default.fileExists(atPath: user.path("log")))
     #expect(try await user.run("sources export shop --swift").status == 64)
   }
 

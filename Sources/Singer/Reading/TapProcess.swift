@@ -9,6 +9,9 @@ final class TapProcess: Sendable {
   /// The last bytes of standard error that are kept.
   private static let maxErrorBytes = 16 << 10
 
+  /// More than a pipe holds.
+  private static let maxBytesAfterEnd = 2 << 20
+
   /// The time that a tap has to end after SIGTERM.
   private static let grace = Duration.seconds(2)
 
@@ -19,6 +22,7 @@ final class TapProcess: Sendable {
     var errors: [UInt8] = []
     var hasLostErrors = false
     var hasClosedErrors = false
+    var bytesAfterEnd = 0
     var cleanUp: Interruption.CleanUp?
   }
 
@@ -115,7 +119,17 @@ final class TapProcess: Sendable {
     if polls[1].revents != 0 { readErrors() }
     guard polls[0].revents != 0 else { return hasExited ? .end : .nothing }
     let bytes = Self.bytes(of: output)
-    return bytes.isEmpty ? .end : .bytes(bytes)
+    return bytes.isEmpty || isBeyondEnd(bytes.count) ? .end : .bytes(bytes)
+  }
+
+  /// True if so much came after the end of the program that something else writes it.
+  private func isBeyondEnd(_ count: Int) -> Bool {
+    guard hasExited else { return false }
+    kill(SIGKILL)
+    return state.withLock { state in
+      state.bytesAfterEnd += count
+      return state.bytesAfterEnd > Self.maxBytesAfterEnd
+    }
   }
 
   private static func bytes(of file: borrowing OpenFile) -> [UInt8] {
@@ -169,16 +183,13 @@ final class TapProcess: Sendable {
         if process.state.withLock({ $0.hasClosedErrors }) { usleep(20_000) }
         process.readErrors()
       }
-      while !process.state.withLock({ $0.hasClosedErrors }),
-        process.errors.waitForInput(within: .zero)
-      {
-        process.readErrors()
-      }
       guard process.hasExited else {
         process.stop()
         return nil
       }
       process.kill(SIGKILL)
+      // What has left the group may go on for ever.
+      for _ in 0..<16 where process.errors.waitForInput(within: .zero) { process.readErrors() }
       return process.reap()
     }
     await afterEnd()
