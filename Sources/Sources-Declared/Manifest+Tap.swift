@@ -2,7 +2,7 @@ package import AggregatorKit
 
 extension Manifest {
   /// A program that speaks the protocol of Singer, and one of the streams that it sends.
-  package struct Tap: Hashable, Sendable {
+  package final class Tap: Hashable, Sendable {
     package static let keys = ["command", "config", "catalog", "variables"]
 
     /// The longest time without a message.
@@ -24,6 +24,12 @@ extension Manifest {
     package let stream: String
 
     package let json: JSON
+
+    package static func == (one: Tap, other: Tap) -> Bool {
+      one.json == other.json && one.stream == other.stream
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(json) }
 
     /// The tap of the object `tap` of a manifest; `nil` if it is invalid.
     package init?(_ json: JSON, stream: String) {
@@ -101,7 +107,7 @@ extension DeclaredPlugin: FedPlugin {
 }
 
 /// The way to start the programs that manifests name.
-package struct ManifestFeeds: Sendable {
+package final class ManifestFeeds: Sendable {
   private let make:
     @Sendable (DeclaredPlugin, PluginEnvironment, Duration?) throws(SourceError) -> any RecordFeed<
       DeclaredRecord

@@ -5,7 +5,7 @@ import AggregatorTerminal
 package import DeclaredSource
 
 /// A tap, with all that it needs to run.
-package struct TapProgram: Sendable {
+package final class TapProgram: Sendable {
   /// The longest output of `--discover`, in bytes.
   private static let maxCatalogBytes = 64 << 20
 
@@ -128,7 +128,7 @@ package struct TapProgram: Sendable {
 
   /// The feed of a stream.
   fileprivate func feed(of stream: TapStream, ids: [JSONPath], _ catalog: TapCatalog) -> TapFeed {
-    TapFeed(program: self, stream: stream, ids: ids, catalog: catalog.selecting(stream.id).text)
+    TapFeed(self, stream, ids: ids, catalog: catalog.selecting(stream.id).text)
   }
 
   fileprivate func reader(
@@ -139,11 +139,15 @@ package struct TapProgram: Sendable {
   }
 }
 
-private struct TapFeed: RecordFeed {
-  let program: TapProgram
-  let stream: TapStream
-  let ids: [JSONPath]
-  let catalog: String
+private final class TapFeed: RecordFeed {
+  private let program: TapProgram
+  private let stream: TapStream
+  private let ids: [JSONPath]
+  private let catalog: String
+
+  init(_ program: TapProgram, _ stream: TapStream, ids: [JSONPath], catalog: String) {
+    (self.program, self.stream, self.ids, self.catalog) = (program, stream, ids, catalog)
+  }
 
   var isIncremental: Bool { !stream.isFullTable }
 
@@ -156,7 +160,7 @@ private struct TapFeed: RecordFeed {
       return words
     }
     defer { run.files.remove() }
-    var reader = program.reader(of: stream, ids: ids, run.files)
+    let reader = program.reader(of: stream, ids: ids, run.files)
     do throws(SourceError) {
       var last = ContinuousClock.now
       while let bytes = try await program.output(of: run.process, since: last) {
@@ -171,12 +175,12 @@ private struct TapFeed: RecordFeed {
         }
       }
       try reader.finish()
-      try await saveRest(of: &reader, save)
+      try await saveRest(of: reader, save)
       try await program.finish(run.process)
     } catch {
       await run.process.end()
       if error.code == .timedOut || error.code == .rejected {
-        try await saveRest(of: &reader, save)
+        try await saveRest(of: reader, save)
       }
       throw error
     }
@@ -184,7 +188,7 @@ private struct TapFeed: RecordFeed {
   }
 
   private func saveRest(
-    of reader: inout TapReader,
+    of reader: TapReader,
     _ save: (FeedBatch<DeclaredRecord>) async throws(SourceError) -> Void
   ) async throws(SourceError) {
     reader.flush(isEnd: true)

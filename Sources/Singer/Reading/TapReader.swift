@@ -5,7 +5,7 @@ import AggregatorKit
 import DeclaredSource
 
 /// Reads the messages of a tap, and makes batches of the records of one stream.
-struct TapReader {
+final class TapReader {
   typealias Batch = FeedBatch<DeclaredRecord>
 
   /// A batch with so many records, or bytes, takes no more.
@@ -49,17 +49,19 @@ struct TapReader {
   // MARK: - Batches
 
   /// The next batch that is complete; `nil` if there is none.
-  mutating func next() -> Batch? { ready.isEmpty ? nil : ready.removeFirst() }
+  func next() -> Batch? { ready.isEmpty ? nil : ready.removeFirst() }
 
   /// Completes the batch if records or a state wait in it; before the tap sends more, only if there is a state.
-  mutating func flush(isEnd: Bool) {
-    guard batch.state != nil || isEnd && (bytes > 0 || batch.unreadable.count > 0) else { return }
+  func flush(isEnd: Bool) {
+    guard batch.step.state != nil || isEnd && (bytes > 0 || batch.step.unreadable.count > 0) else {
+      return
+    }
     complete()
   }
 
-  private mutating func complete() {
-    batch.schema = schema.schema
-    batch.version = version
+  private func complete() {
+    batch.step.schema = schema.schema
+    batch.step.version = version
     ready.append(batch)
     (batch, bytes, schema) = (Batch(), 0, RowSchema.Reader())
   }
@@ -80,7 +82,7 @@ struct TapReader {
   // MARK: - Lines
 
   /// Reads the output that follows.
-  mutating func add(_ new: [UInt8]) throws(SourceError) {
+  func add(_ new: [UInt8]) throws(SourceError) {
     var start = 0
     while let end = Self.lineEnd(in: new, from: start) {
       lines += 1
@@ -113,32 +115,34 @@ struct TapReader {
   }
 
   /// Reads a last line without an end.
-  mutating func finish() throws(SourceError) {
+  func finish() throws(SourceError) {
     let line = rest
     rest = []
     if !line.isEmpty { try read(line) }
   }
 
-  private mutating func noteTooLong() {
+  private func noteTooLong() {
     note("line \(max(lines, 1)): larger than \(RowReader.maxRecordSize >> 20) MB")
   }
 
-  private mutating func note(_ reason: String) {
-    batch.unreadable =
-      batch.unreadable + UnreadableRows(count: 1, firstReason: scanner.redacted(reason))
+  private func note(_ reason: String) {
+    batch.step.unreadable =
+      batch.step.unreadable + UnreadableRows(count: 1, firstReason: scanner.redacted(reason))
   }
 
-  private mutating func read(_ line: [UInt8]) throws(SourceError) {
+  private func read(_ line: [UInt8]) throws(SourceError) {
     guard line.contains(where: { $0 > 0x20 }) else { return }
     let clean = scanner.isEmpty ? line : scanner.redacted(line)
     guard let text = JSONText(Data(clean)) else {
-      return note("line \(lines) is not JSON: \(String(decoding: clean.prefix(80), as: UTF8.self))")
+      return note(
+        "line \(lines) is not JSON: \(String(decoding: clean.prefix(80), as: UTF8.self).oneLine(atMost: 80))"
+      )
     }
     let message = JSON(canonical: text)
     switch message["type"]?.string {
     case "SCHEMA"?: if isOwn(message) { hasSchema = true }
     case "RECORD"?: if isOwn(message) { take(message, clean.count) }
-    case "STATE"?: batch.state = text.rawText(of: "value") ?? batch.state
+    case "STATE"?: batch.step.state = text.rawText(of: "value") ?? batch.step.state
     case "ACTIVATE_VERSION"?: if isOwn(message) { activate(message["version"]) }
     case "BATCH"?: if isOwn(message) { try readFiles(of: message) }
     case let type?:
@@ -154,16 +158,16 @@ struct TapReader {
     message["stream"]?.string.map(names.contains) ?? false
   }
 
-  private mutating func take(_ message: JSON, _ size: Int) {
+  private func take(_ message: JSON, _ size: Int) {
     if case .integer(let new)? = message["version"], new != version {
-      if bytes > 0 || batch.state != nil { complete() }
+      if bytes > 0 || batch.step.state != nil { complete() }
       version = new
     }
     take(row: message["record"] ?? .null, size)
   }
 
   /// - Parameter row: In canonical form.
-  private mutating func take(row: JSON, _ size: Int) {
+  private func take(row: JSON, _ size: Int) {
     guard hasSchema else {
       dropped += 1
       return
@@ -179,15 +183,15 @@ struct TapReader {
     } catch { note("line \(lines): \(error.message)") }
   }
 
-  private mutating func activate(_ version: JSON?) {
+  private func activate(_ version: JSON?) {
     guard case .integer(let new)? = version else { return }
-    if new != self.version, bytes > 0 || batch.state != nil { complete() }
+    if new != self.version, bytes > 0 || batch.step.state != nil { complete() }
     self.version = new
-    batch.isWholeVersion = true
+    batch.step.isWholeVersion = true
     complete()
   }
 
-  private mutating func readFiles(of message: JSON) throws(SourceError) {
+  private func readFiles(of message: JSON) throws(SourceError) {
     for file in message["manifest"]?.array ?? [] {
       for line in try files.lines(of: file.string ?? "") {
         guard let text = JSONText(Data(scanner.redacted(line))) else {

@@ -63,11 +63,13 @@ extension Sync {
     var result = SyncResult()
     result.kind = feed.isIncremental ? .incremental : .full
     do throws(SourceError) {
-      let name = "feed \(collection)"
-      let stored = try await recordStore.store.checkpoint(name, of: recordStore.source)
-      var run = FeedRun(sync: self, name: name, stored: stored, isIncremental: feed.isIncremental)
-      let end = try await feed.run(from: run.progress.state) { batch throws(SourceError) in
-        try await run.save(batch, &result)
+      let run = try await FeedRun(
+        of: recordStore.source, in: recordStore.store, as: "feed \(collection)",
+        isIncremental: feed.isIncremental, now: now)
+      if readsEverything { run.startOver() }
+      let end = try await feed.run(from: run.state) { batch throws(SourceError) in
+        let entries = recordStore.entries(try recordStore.encoded(batch.records))
+        try await run.save(entries, batch.step, &result)
         progress(result)
       }
       result.warnings = end.warnings
@@ -79,14 +81,18 @@ extension Sync {
   }
 }
 
-/// One run of a feed.
-private struct FeedRun<Item: SourceRecord> {
-  let sync: Sync<Item>
-  let name: String
+/// One run of a feed, which does not depend on the type of its records.
+private final class FeedRun {
+  private let source: String
+  private let store: any SourceStore
+  private let name: String
+  private let isIncremental: Bool
+  private let now: @Sendable () -> Date
   /// The checkpoint as this run has last read or written it.
   private var stored: String?
-  private let isIncremental: Bool
-  private(set) var progress: FeedProgress
+  private var progress: FeedProgress
+  /// The last position of the store when the pass began.
+  private var start: Int64?
   /// True from the first step of a pass over everything on.
   private var hasBegun: Bool
   /// True if records have a version, so that the tap says when it is whole.
@@ -94,29 +100,33 @@ private struct FeedRun<Item: SourceRecord> {
   /// True once a version is known to be whole, until another one begins.
   private var isConcluded = false
 
-  init(sync: Sync<Item>, name: String, stored: String?, isIncremental: Bool) {
-    self.sync = sync
-    self.name = name
-    self.stored = stored
-    self.isIncremental = isIncremental
-    progress = sync.readsEverything ? FeedProgress() : FeedProgress(stored)
-    hasBegun = progress.start != nil
+  var state: String? { progress.state }
+
+  init(
+    of source: String, in store: any SourceStore, as name: String, isIncremental: Bool,
+    now: @escaping @Sendable () -> Date
+  ) async throws(SourceError) {
+    (self.source, self.store, self.name) = (source, store, name)
+    (self.isIncremental, self.now) = (isIncremental, now)
+    stored = try await store.checkpoint(name, of: source)
+    progress = FeedProgress(stored)
+    start = progress.start
+    hasBegun = start != nil
   }
 
-  /// The last position of the store when the pass began.
-  private var start: Int64?
+  /// Forgets the state of earlier runs.
+  func startOver() { (progress, start, hasBegun) = (FeedProgress(), nil, false) }
 
-  mutating func save(
-    _ batch: FeedBatch<Item>, _ result: inout SyncResult
+  func save(
+    _ entries: [StoreEntry], _ batch: FeedStep, _ result: inout SyncResult
   ) async throws(SourceError) {
     result.unreadable = result.unreadable + batch.unreadable
     result.schema = result.schema.merged(with: batch.schema)
     if batch.unreadable.count > 0 { progress.isIncomplete = true }
     var step: Reconciliation?
     // Some taps begin with a version of which no record has come.
-    let isKnownVersion =
-      !batch.records.isEmpty || batch.version == progress.version && hasBegun
-    if let version = batch.version, !batch.records.isEmpty {
+    let isKnownVersion = !entries.isEmpty || batch.version == progress.version && hasBegun
+    if let version = batch.version, !entries.isEmpty {
       hasVersion = true
       if version != progress.version {
         (progress.version, hasBegun, isConcluded) = (version, false, false)
@@ -135,13 +145,13 @@ private struct FeedRun<Item: SourceRecord> {
     if isEnd { (progress.start, hasBegun, isConcluded) = (nil, false, true) }
     // A batch without a state leaves the earlier one, from which all of it would be sent again.
     let text = batch.state == nil && !isEnd ? stored ?? FeedProgress().text : progress.text
-    try await save(batch.records, to: text, step, completes: false, &result)
+    try await save(entries, to: text, step, completes: false, &result)
     result.pages += 1
-    result.passed += batch.records.count
+    result.passed += entries.count
   }
 
   /// Takes note that the feed has ended well.
-  mutating func finish(_ end: FeedEnd, _ result: inout SyncResult) async throws(SourceError) {
+  func finish(_ end: FeedEnd, _ result: inout SyncResult) async throws(SourceError) {
     result.inconclusiveReason =
       end.incompleteReason
       ?? (result.unreadable.count > 0
@@ -157,13 +167,10 @@ private struct FeedRun<Item: SourceRecord> {
   }
 
   /// A step of the pass, which may be its first and its last one.
-  private mutating func step(isEnd: Bool, isProved: Bool) async throws(SourceError)
+  private func step(isEnd: Bool, isProved: Bool) async throws(SourceError)
     -> Reconciliation
   {
-    if start == nil || !hasBegun {
-      let status = try await sync.recordStore.store.status(of: sync.recordStore.source)
-      start = hasBegun ? progress.start : status.lastPosition
-    }
+    if !hasBegun { start = try await store.status(of: source).lastPosition }
     var step = Reconciliation(begins: !hasBegun)
     hasBegun = true
     guard isEnd, !progress.isIncomplete, let start else { return step }
@@ -173,31 +180,29 @@ private struct FeedRun<Item: SourceRecord> {
     return step
   }
 
-  private mutating func save(
-    _ records: [Item], to text: String?, _ step: Reconciliation?, completes: Bool,
+  private func save(
+    _ entries: [StoreEntry], to text: String?, _ step: Reconciliation?, completes: Bool,
     _ result: inout SyncResult
   ) async throws(SourceError) {
-    let update = CheckpointUpdate(
-      name, from: stored, to: text, reconciliation: step, replacesPages: false)
-    var batch = StoreBatch(sync.recordStore.entries(try sync.recordStore.encoded(records)))
-    if sync.recordStore.store.isShared {
+    let update = CheckpointUpdate(name, from: stored, to: text, reconciliation: step)
+    var batch = StoreBatch(entries)
+    if store.isShared {
       batch.decision = CheckpointDecision(name: name) { text, _ in
         text == update.from ? (update, completes) : nil
       }
     } else {
       (batch.update, batch.completesSync) = (update, completes)
     }
-    let changes = try await sync.recordStore.save(batch, at: sync.now())
+    let changes = try await store.save(batch, of: source, at: now())
     guard changes.didMoveCheckpoint else {
       throw SourceError(
-        .busy, "another sync of \(sync.recordStore.source) has stored records meanwhile",
-        remedy: "try again")
+        .busy, "another sync of \(source) has stored records meanwhile", remedy: "try again")
     }
     stored = text
     result.add(changes)
     if let removals = changes.unconfirmedRemovals {
       result.needsConfirmation = true
-      result.inconclusiveReason = SyncCheckpoint(after: 0, at: sync.now())
+      result.inconclusiveReason = SyncCheckpoint(after: 0, at: now())
         .inconclusiveReason(removals)
     }
   }

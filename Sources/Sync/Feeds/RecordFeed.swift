@@ -17,9 +17,16 @@ package protocol RecordFeed<Item>: Sendable {
   ) async throws(SourceError) -> FeedEnd
 }
 
-/// Records of a feed that are stored in one transaction, together with the state after them.
+/// Records of a feed that are stored in one transaction.
 package struct FeedBatch<Item: SourceRecord>: Sendable {
   package var records: [Item] = []
+  package var step = FeedStep()
+
+  package init() {}
+}
+
+/// The state after the records of a batch, and what is known of them.
+package struct FeedStep: Sendable {
   package var unreadable = UnreadableRows.none
   /// The members of the records.
   package var schema: RowSchema?
