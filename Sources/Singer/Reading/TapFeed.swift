@@ -58,7 +58,12 @@ package final class TapProgram: Sendable {
     let files: TapFiles
   }
 
-  func start(_ arguments: (TapFiles) throws(SourceError) -> [String]) throws(SourceError) -> Run {
+  /// - Parameters:
+  ///   - arguments: Arguments besides the configuration.
+  ///   - contents: The files of further options, by the name of the option.
+  func start(
+    _ arguments: [String], _ contents: [String: String] = [:]
+  ) throws(SourceError) -> Run {
     guard let path = ExternalProgram.path(of: tap.command[0], variables) else {
       throw SourceError(
         .unreachable, "\(name) is not installed",
@@ -66,12 +71,16 @@ package final class TapProgram: Sendable {
     }
     let files = try TapFiles(in: directory)
     do throws(SourceError) {
-      let config = try files.write(config, as: "config.json")
-      let words = [path] + tap.command.dropFirst() + ["--config", config]
+      var words = [path] + tap.command.dropFirst() + ["--config"]
+      words.append(try files.write(config, as: "config.json"))
+      words += arguments
+      for (option, text) in contents {
+        words += ["--\(option)", try files.write(text, as: "\(option).json")]
+      }
       // What it leaves behind there goes with the run.
       let variables = variables.merging(["TMPDIR": files.path]) { $1 }
       return Run(
-        process: try TapProcess(words + arguments(files), variables, in: files), files: files)
+        process: try TapProcess(words, variables, in: files), files: files)
     } catch {
       files.remove()
       throw error
@@ -108,7 +117,7 @@ package final class TapProgram: Sendable {
 
   /// Asks the tap for its streams.
   package func discover() async throws(SourceError) -> TapCatalog {
-    let run = try start { _ throws(SourceError) in ["--discover"] }
+    let run = try start(["--discover"])
     defer { run.files.remove() }
     var bytes: [UInt8] = []
     while let new = try await output(of: run.process, since: .now) {
@@ -154,11 +163,9 @@ private final class TapFeed: RecordFeed {
   func run(
     from state: String?, _ save: (FeedBatch<DeclaredRecord>) async throws(SourceError) -> Void
   ) async throws(SourceError) -> FeedEnd {
-    let run = try program.start { files throws(SourceError) in
-      var words = ["--catalog", try files.write(catalog, as: "catalog.json")]
-      if let state { words += ["--state", try files.write(state, as: "state.json")] }
-      return words
-    }
+    var files = ["catalog": catalog]
+    files["state"] = state
+    let run = try program.start([], files)
     defer { run.files.remove() }
     let reader = program.reader(of: stream, ids: ids, run.files)
     do throws(SourceError) {

@@ -30,44 +30,46 @@ extension FuzzTarget {
     ], tokens: ["\n", "NaN", "\"type\"", "\"stream\"", "orders", "\"value\"", "RECORD", "STATE"]
   ) { text in
     let bytes = Array(text.utf8)
-    func read(_ size: Int) throws -> [String] {
-      guard let json = JSON(reading: Data(entry.utf8)) else { return [] }
-      let stream = try TapCatalog(json).streams[0]
-      let reader = TapReader(
-        stream, ids: [JSONPath("id") ?? .root], redacting: SecretScanner([]),
-        files: TapBatchFiles(directory: "/nowhere"))
-      var found: [String] = []
-      do throws(SourceError) {
-        var start = 0
-        while start < bytes.count {
-          try reader.add(Array(bytes[start...].prefix(size)))
-          start += size
-        }
-        try reader.finish()
-      } catch {
-        try expectHarmless(error)
-        found.append(error.message)
-      }
-      reader.flush(isEnd: true)
-      while let batch = reader.next() {
-        let reason = batch.step.unreadable.firstReason ?? ""
-        try expectHarmless(SourceError(.malformed, reason))
-        found +=
-          batch.records.map(\.id) + [
-            reason, batch.step.state ?? "-", "\(batch.step.version ?? -1)",
-          ]
-        // What the tap reads again must be what it wrote.
-        guard let state = batch.step.state else { continue }
-        try expect(JSONText(Data(state.utf8)) != nil, "a state that is not JSON: \(state)")
-      }
-      let end = reader.end
-      for warning in end.warnings { try expectHarmless(SourceError(.malformed, warning.message)) }
-      return found + [end.incompleteReason ?? ""]
-    }
-    let whole = try read(.max)
+    let whole = try read(bytes, inPiecesOf: .max)
     for size in [1, 7] {
-      try expect(try read(size) == whole, "other records in pieces of \(size)")
+      try expect(try read(bytes, inPiecesOf: size) == whole, "other records in pieces of \(size)")
     }
+  }
+
+  /// The records and states, and what is said of the rest.
+  private static func read(_ bytes: [UInt8], inPiecesOf size: Int) throws -> [String] {
+    guard let json = JSON(reading: Data(entry.utf8)) else { return [] }
+    let stream = try TapCatalog(json).streams[0]
+    let reader = TapReader(
+      stream, ids: [JSONPath("id") ?? .root], redacting: SecretScanner([]),
+      files: TapBatchFiles(directory: "/nowhere"))
+    var found: [String] = []
+    do throws(SourceError) {
+      var start = 0
+      while start < bytes.count {
+        try reader.add(Array(bytes[start...].prefix(size)))
+        start += size
+      }
+      try reader.finish()
+    } catch {
+      try expectHarmless(error)
+      found.append(error.message)
+    }
+    reader.flush(isEnd: true)
+    while let batch = reader.next() {
+      let reason = batch.step.unreadable.firstReason ?? ""
+      try expectHarmless(SourceError(.malformed, reason))
+      found +=
+        batch.records.map(\.id) + [
+          reason, batch.step.state ?? "-", "\(batch.step.version ?? -1)",
+        ]
+      // What the tap reads again must be what it wrote.
+      guard let state = batch.step.state else { continue }
+      try expect(JSONText(Data(state.utf8)) != nil, "a state that is not JSON: \(state)")
+    }
+    let end = reader.end
+    for warning in end.warnings { try expectHarmless(SourceError(.malformed, warning.message)) }
+    return found + [end.incompleteReason ?? ""]
   }
 
   private static let catalog = FuzzTarget(
