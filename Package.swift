@@ -14,11 +14,12 @@ let sourceModules: [Target.Dependency] = sources.map { .byName(name: "\($0)Sourc
 
 // The command line: its rooms, and the commands above them.
 let commandLine = [
-  "AggregatorFilters", "AggregatorTelemetry", "AggregatorTerminal", "AggregatorSavedQueries", "AggregatorQueries",
+  "AggregatorFilters", "AggregatorTelemetry", "AggregatorTerminal", "AggregatorSavedQueries",
+  "AggregatorQueries",
   "AggregatorArguments",
   "AggregatorSQL",
   "AggregatorAPI", "AggregatorAgents", "AggregatorWeb", "AggregatorBrowse",
-  "AggregatorSourceCommands", "AggregatorCommand",
+  "AggregatorSinger", "AggregatorSourceCommands", "AggregatorCommand",
 ]
 
 let package = Package(
@@ -139,6 +140,13 @@ let package = Package(
     // The command line: what it writes, what a run is asked and answers, how its words are read, its SQL, its pages,
     // and the commands.
     .library("Terminal", dependsOn: ["AggregatorFiles", "AggregatorKit"]),
+    // Taps and targets of Singer.
+    .library(
+      "Singer",
+      dependsOn: [
+        "AggregatorFiles", "AggregatorFormats", "AggregatorHTTP", "AggregatorKit",
+        "AggregatorTerminal", "DeclaredSource",
+      ]),
     // Command lines under names of their own.
     .library(
       "SavedQueries", dependsOn: ["AggregatorFiles", "AggregatorKit", "AggregatorTerminal"]),
@@ -193,8 +201,8 @@ let package = Package(
       "SourceCommands",
       dependsOn: [
         "AggregatorArguments", "AggregatorExport", "AggregatorFiles", "AggregatorKit",
-        "AggregatorLaws", "AggregatorOpenAPI", "AggregatorQueries", "AggregatorTerminal",
-        "DeclaredSource",
+        "AggregatorLaws", "AggregatorOpenAPI", "AggregatorQueries", "AggregatorSinger",
+        "AggregatorTerminal", "DeclaredSource",
       ]),
     .target(
       name: "AggregatorCommand",
@@ -203,8 +211,8 @@ let package = Package(
         "AggregatorCopy",
         "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorQueries",
         "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServer",
-        "AggregatorSourceCommands", "AggregatorTelemetry", "AggregatorTerminal",
-        "AggregatorWeb", "DeclaredSource",
+        "AggregatorSinger", "AggregatorSourceCommands", "AggregatorTelemetry",
+        "AggregatorTerminal", "AggregatorWeb", "DeclaredSource",
       ]),
     // The list of the sources, which tests read without the program.
     .target(
@@ -239,6 +247,8 @@ let package = Package(
         "AggregatorExport", "AggregatorFakeServices", "AggregatorKit", "AggregatorLaws",
         "AggregatorOpenAPI", "AggregatorSourceTesting", "DeclaredSource",
       ]),
+    // They run the program alone.
+    .testTarget(name: "SingerTests"),
     .sourceTests("Countries"),
     .sourceTests("Heroes"),
     .sourceTests("Products"),
@@ -372,8 +382,8 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
     "AggregatorCommand", "AggregatorCopy", "AggregatorExport", "AggregatorImages", "AggregatorKit",
     "AggregatorLaws",
     "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL",
-    "AggregatorSavedQueries", "AggregatorServer", "AggregatorSettings", "AggregatorSourceCommands",
-    "AggregatorSync", "AggregatorTelemetry",
+    "AggregatorSavedQueries", "AggregatorServer", "AggregatorSettings", "AggregatorSinger",
+    "AggregatorSourceCommands", "AggregatorSync", "AggregatorTelemetry",
     "AggregatorTerminal", "AggregatorWeb", "CountriesSource", "HeroesSource", "ProductsSource",
     "UsersSource",
   ]

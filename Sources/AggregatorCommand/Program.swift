@@ -3,6 +3,7 @@ import AggregatorFiles
 public import AggregatorKit
 import AggregatorQueries
 import AggregatorSavedQueries
+import AggregatorSinger
 import AggregatorTelemetry
 import AggregatorTerminal
 import DeclaredSource
@@ -64,7 +65,11 @@ public struct Program: Sendable {
       name, plugins: plugins(),
       manifests: ManifestFolder(
         of: ProgramName(name), variables: variables,
-        arguments: isCompletion ? CompletionAnswer.words(of: arguments) : arguments),
+        arguments: isCompletion ? CompletionAnswer.words(of: arguments) : arguments
+      )?.startingTaps(
+        ifSameAs: SettingsLoader.userDirectory(of: ProgramName(name), variables: variables).map {
+          "\($0)/sources"
+        }, variables: variables),
       savedQueries: SavedQueries(of: ProgramName(name), variables: variables))
     var line = isCompletion ? nil : ArgumentParser(tree).parse(arguments)
     if let expansion = line?.expansion, let command = expansion.command,

@@ -34,6 +34,9 @@ extension Plugin {
       chain = try shaped(chain.lookingUpSynced(in: recordStore), in: environment)
       chain = chain.synced(in: recordStore, searching: policy.localSearchBound != nil)
       chain = chain.fallback(to: recordStore.records)
+    case (.storedOnly, let recordStore?):
+      return recordStore.onlyRecords(of: name).hidingDeleted(in: recordStore)
+        .warningOfUnknownSecret(in: recordStore).observed(by: environment.observer, as: name)
     case (_, nil): chain = try shaped(remote, in: environment)
     }
     let bundled = bundled
@@ -102,6 +105,8 @@ extension Plugin {
       mode: mode, depth: policy.isEndless ? nil : policy.depthLimit, clock: environment.clock,
       now: environment.now, observer: environment.observer)
     sync.partitions = list
+    sync.feed = try (self as? any FedPlugin<Item>)?.feed(in: environment, maxSilence: deadline)
+    if sync.feed != nil, !cachePolicy.mayAskService { throw .offlineMode }
     sync.changes = tracking.map { tracking in
       ChangeSource(tracking) { since throws(SourceError) in try remote(.marked(since: since)) }
     }
@@ -203,6 +208,13 @@ extension Plugin {
     return chain
   }
 
+  /// Finds the secrets of the settings, and those that a source that signs in has later.
+  package func secretScanner(in environment: PluginEnvironment) -> LiveScanner {
+    let secrets = LiveSecrets(with: environment.authorizer.liveSecrets)
+    secrets.add(self.secrets(in: environment.settings))
+    return LiveScanner(secrets)
+  }
+
   /// The remote, whose records repeat no secret of the settings, and have the fields that bundled ones have.
   private func redactedRemote(
     in environment: PluginEnvironment, _ listing: Listing
@@ -214,12 +226,9 @@ extension Plugin {
       case .marked(let since): try remote(in: environment, changedSince: since)
       }
     let remote = listed.noticingEmptyFields(fields, comparing: bundled)
-    // A source that signs in has secrets of its own later.
-    let signIns = environment.authorizer.liveSecrets
-    let secrets = LiveSecrets(with: signIns)
-    secrets.add(self.secrets(in: environment.settings))
-    let scanner = LiveScanner(secrets)
-    return scanner.current.isEmpty && signIns.isEmpty ? remote : remote.redacted(by: scanner)
+    let scanner = secretScanner(in: environment)
+    return scanner.current.isEmpty && environment.authorizer.liveSecrets.isEmpty
+      ? remote : remote.redacted(by: scanner)
   }
 
   // MARK: - Derived from policy and settings

@@ -86,6 +86,13 @@ public enum ReadOrder: Hashable, Sendable {
   case liveFirst(freshFor: Duration)
   /// The store, which loads more records at its end.
   case localFirst
+  /// Nothing but the store, which a sync fills.
+  case storedOnly
+}
+
+extension Policy {
+  /// True if cached records are listed without a request.
+  package var readsStoreFirst: Bool { readOrder == .localFirst || readOrder == .storedOnly }
 }
 
 /// The page size of requests.

@@ -76,13 +76,14 @@ extension Command {
   static let replace = Option("replace", about: "replace a source of this name")
 
   static let addSource = Command(
-    "NAME URL | NAME --curl | NAME --openapi FILE",
-    options: [curl, openAPI, only, header, body] + signInOptions + manifestOptions + [
-      since, each, table, single, probe, allowHost, replace,
-      .dryRun.with(about: "print what was found without saving it"),
-      .yes.with(about: "save it even if the paging could not be verified"), .json,
-      .timeout.with(about: "time limit of all requests, and later of a page: 10 (seconds), 2m"),
-    ],
+    "NAME URL | NAME --curl | NAME --openapi FILE | NAME --tap COMMAND",
+    options: [curl, openAPI, only, tap, tapConfig, stream, header, body] + signInOptions
+      + manifestOptions + [
+        since, each, table, single, probe, allowHost, replace,
+        .dryRun.with(about: "print what was found without saving it"),
+        .yes.with(about: "save it even if the paging could not be verified"), .json,
+        .timeout.with(about: "time limit of all requests, and later of a page: 10 (seconds), 2m"),
+      ],
     notes: [
       "Infers the list of records, their IDs and the paging from the response, and verifies the paging by "
         + "fetching a second page. Options override what is inferred. ${NAME} in a header field or in the "
@@ -101,6 +102,8 @@ extension Command {
       "With --openapi, adds the lists of an OpenAPI 3 document as sources NAME-LIST of one service: with the "
         + "parameters, the paging and the URLs of single records that the document names, each verified by requests. "
         + "A URL after NAME replaces that of the document.",
+      "With --tap, runs a Singer tap with --discover, and adds each of its streams as a source NAME-STREAM, or NAME if there is "
+        + "one. A sync runs the tap, and lists read what it has stored. Passwords and tokens in --tap-config become settings.",
     ],
     examples: [
       ("sources add issues https://api.github.com/repos/swiftlang/swift/issues", "add a source"),
@@ -114,6 +117,7 @@ extension Command {
         "add a list for each day"
       ),
       ("sources add crm --openapi openapi.yaml", "add the lists that a document describes"),
+      ("sources add shop --tap tap-shop --tap-config shop.json", "add the streams of a Singer tap"),
     ],
     run: addSource)
 
@@ -124,6 +128,12 @@ extension Command {
     let folder = try context.manifestFolder()
     if let place = invocation.text(openAPI) {
       return try await addService(name, at: place, in: folder, invocation, context)
+    }
+    if let command = invocation.text(tap) {
+      return try await addTap(name, command, in: folder, invocation, context)
+    }
+    for option in [tapConfig, stream] where invocation.has(option) {
+      throw CommandError(.usage, "\(option.spelling) needs \(tap.spelling)")
     }
     if invocation.has(only) {
       throw CommandError(.usage, "\(only.spelling) needs \(openAPI.spelling)")

@@ -49,6 +49,9 @@ extension Command {
         hint: "remove \"auth\" from a copy of the manifest, and see the guide \"Adding an API\"")
     }
     let plugin = try context.catalog.plugin(named: name)
+    guard plugin.policy.readOrder != .storedOnly else {
+      throw CommandError(.usage, "\(name) is a program already, which cannot be exported")
+    }
     let environment = try context.environment()
     context.progress.say { "Requesting \(name)…" }
     let module: SwiftModule

@@ -158,12 +158,13 @@ extension Plugin {
   ) async -> SourceCheck {
     let start = ContinuousClock.now
     let page = await Result { () async throws(SourceError) in
-      try await live(in: environment, deadline: time).page(PageRequest(limit: 5))
+      if let fed = try await firstFedRecords(in: environment, maxSilence: time) { return fed }
+      return try await live(in: environment, deadline: time).page(PageRequest(limit: 5)).records
     }
     let taken = ContinuousClock.now - start
     let stored = try? await environment.store?.status(of: name)
     let report = await Result { () async throws(SourceError) in
-      await judge(try page.get().records)
+      await judge(try page.get())
     }
     return SourceCheck(
       id: name, key: keyState(environment.settings), settings: shownSettings(environment.settings),
@@ -193,6 +194,13 @@ extension Plugin {
   ) async throws(CommandError) -> (LawReport, requests: Int) {
     let counter = RequestCounter(atMost: Command.maxLawRequests)
     var environment = counter.observed(environment)
+    // A tap has no pages, no searches and no lookups.
+    let fed = await Result { () async throws(SourceError) in
+      try await firstFedRecords(in: environment, maxSilence: deadline)
+    }
+    if let records = try CommandError.wrapping(of: self, try fed.get()) {
+      return (await judge(records), 0)
+    }
     func live() throws(CommandError) -> any DataSource<Item> {
       try CommandError.wrapping(of: self, try self.live(in: environment, deadline: deadline))
     }

@@ -4,8 +4,8 @@ public import AggregatorKit
 /// A source that is declared by a manifest instead of code.
 public struct DeclaredPlugin: Plugin {
   public let name: String
-  private let lazy: Lazy<Result<Manifest, SourceError>, Never>
-  private let folder: ManifestFolder?
+  let lazy: Lazy<Result<Manifest, SourceError>, Never>
+  let folder: ManifestFolder?
   /// The service of which it is a list; `nil` if it has a manifest of its own.
   private let service: String?
 
@@ -26,7 +26,7 @@ public struct DeclaredPlugin: Plugin {
   }
 
   /// The manifest; one without anything if it cannot be read, which ``remote(in:)`` reports.
-  var manifest: Manifest { (try? lazy.value().get()) ?? Manifest(url: "") }
+  package var manifest: Manifest { (try? lazy.value().get()) ?? Manifest(url: "") }
 
   /// Why the manifest cannot be used; `nil` if it can.
   package var failure: SourceError? {
@@ -45,7 +45,8 @@ public struct DeclaredPlugin: Plugin {
 
   /// The method and the URL without its query: `GET https://api.example/things`.
   package var endpoint: String {
-    "\(manifest.body == nil ? "GET" : "POST") \(manifest.url.prefix { $0 != "?" })"
+    if let tap = manifest.tap { return tap.command.map(\.shellQuoted).joined(separator: " ") }
+    return "\(manifest.body == nil ? "GET" : "POST") \(manifest.url.prefix { $0 != "?" })"
   }
 
   public var account: String { manifest.auth?.account ?? keyNames }
@@ -145,6 +146,7 @@ public struct DeclaredPlugin: Plugin {
       localSearchBound: manifest.search == nil ? bound : nil,
       readOrder: .liveFirst(freshFor: manifest.fresh))
     policy.listIsFile = manifest.isFile
+    if manifest.tap != nil { (policy.readOrder, policy.rate) = (.storedOnly, nil) }
     return policy
   }
 
@@ -164,6 +166,21 @@ public struct DeclaredPlugin: Plugin {
     try remote(in: environment, changedSince: nil)
   }
 
+  /// Refuses secrets that are not bound to the host, or the program, that would get them.
+  func requireBoundSecrets(in environment: PluginEnvironment) throws(SourceError) {
+    guard let folder else { return }
+    let manifest = manifest
+    // A replay sends nothing.
+    let own = environment.isReplaying ? manifest.auth?.settings.map(\.key) ?? [] : []
+    for secret in manifest.secretNames where !own.contains(secret) {
+      let host = manifest.authority(of: secret) ?? manifest.authority ?? name
+      if folder.isBound(secret, to: host) { continue }
+      throw SourceError(
+        .missingKey, "\(secret) may not be sent to \(host) yet",
+        remedy: "setting it allows that, also if an environment variable has its value")
+    }
+  }
+
   public func remote(
     in environment: PluginEnvironment, changedSince mark: String?
   ) throws(SourceError) -> any DataSource<DeclaredRecord> {
@@ -172,22 +189,22 @@ public struct DeclaredPlugin: Plugin {
     let (manifest, known) = (try lazy.value().get().filled(with: value), settings)
     let settings = environment.settings
     let service = manifest.authority ?? name
+    if let tap = manifest.tap {
+      // What it needs is said before a sync.
+      for setting in known where settings.secret(setting) == nil {
+        throw SourceError(.missingKey, "\(setting.key) is not set")
+      }
+      return UnavailableSource(
+        SourceError(
+          .unsupported, "\(tap.name) sends its records to a sync alone",
+          remedy: Remedy("\(name) sync", .command)))
+    }
     if let key = manifest.missingKey {
       throw SourceError(
         .invalidSettings, "the manifest of \(name) is incomplete: it has no \"\(key)\"",
         remedy: Remedy(manifest.addCommand(as: name, isList: self.service != nil), .command))
     }
-    if let folder {
-      // A replay sends nothing.
-      let own = environment.isReplaying ? manifest.auth?.settings.map(\.key) ?? [] : []
-      for secret in manifest.secretNames where !own.contains(secret) {
-        let host = manifest.authority(of: secret) ?? service
-        if folder.isBound(secret, to: host) { continue }
-        throw SourceError(
-          .missingKey, "\(secret) may not be sent to \(host) yet",
-          remedy: "setting it allows that, also if an environment variable has its value")
-      }
-    }
+    try requireBoundSecrets(in: environment)
     let all = try manifest.request(manifest.url, in: settings, knowing: known)
     let changed = mark.flatMap { mark in
       manifest.changes?.parameter.map { all.setting(manifest.parameter($0), to: mark) }
@@ -242,6 +259,7 @@ extension Manifest {
       .string(url), body ?? .null, .string(rows?.description ?? ""),
       .array(id.map { .string($0.description) }),
     ]
+    if let tap { return JSON.array([tap.scope, parts[3]]).text }
     return JSON.array(parts + (each.map { [$0.scope] } ?? [])).text
   }
 

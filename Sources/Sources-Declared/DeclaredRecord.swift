@@ -79,6 +79,9 @@ extension DeclaredRecord {
     return record
   }
 
+  /// A row in canonical form, and its ID.
+  package init(canonical row: JSON, id: String) { (self.row, self.id) = (row, id) }
+
   /// Reads a row; throws a text that says why it has no ID.
   package init(_ row: JSON, id paths: [JSONPath], isCanonical: Bool = false) throws(SourceError) {
     var parts: [String] = []

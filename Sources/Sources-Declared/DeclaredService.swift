@@ -32,14 +32,15 @@ extension Manifest {
   /// The names of the secret settings in the URLs, the header fields and `auth`, each once.
   package var secretNames: [String] {
     var seen: Set<Substring> = []
-    let names = (urls.map(\.text) + headers.map(\.value)).flatMap { Self.placeholders(in: $0[...]) }
-      .map(\.name)
+    let texts = urls.map(\.text) + headers.map(\.value) + [tap?.config.text].compactMap(\.self)
+    let names = texts.flatMap { Self.placeholders(in: $0[...]) }.map(\.name)
     return (names + (auth?.settings ?? []).map { $0.key[...] })
       .filter { seen.insert($0).inserted }.map(String.init)
   }
 
   /// The host and port that a secret is sent to: that of the URL, or that at which tokens are issued.
   func authority(of secret: String) -> String? {
+    if let tap { return tap.authority }
     guard let auth, let client = auth.client, auth.settings.contains(where: { $0.key == secret })
     else { return authority }
     return Address(client.token)?.authority

@@ -38,7 +38,7 @@ struct ManifestReader {
     pagingKeys + [
       "url", "each", "summary", "headers", "auth", "body", "rows", "format", "kinds", "id",
       "fields", "tables", "total", "item", "search", "image", "errors", "since", "link", "title",
-      "rate", "fresh", "timeout",
+      "rate", "fresh", "timeout", "tap", "stream",
     ]
 
   init(_ bytes: Data) throws(SourceError) {
@@ -62,7 +62,12 @@ struct ManifestReader {
   /// The manifest that the members declare, which begins at an offset.
   func declaredManifest(at start: Int) throws(SourceError) -> Manifest {
     var manifest = Manifest(url: try url("url") ?? "")
-    guard !manifest.url.isEmpty else { throw failure(at: start, "\"url\" is missing") }
+    manifest.tap = try tap()
+    guard !manifest.url.isEmpty || manifest.tap != nil else {
+      throw failure(at: start, "\"url\" is missing")
+    }
+    // A program may have much to do before its first message.
+    if manifest.tap != nil { manifest.timeout = Manifest.Tap.timeout }
     manifest.summary = try string("summary")
     manifest.headers = try headers()
     manifest.body = values["body"]
@@ -408,7 +413,12 @@ extension Manifest {
     func add(_ name: String, text value: (any CustomStringConvertible)?) {
       add(name, value.map { .string($0.description) })
     }
-    add("url", text: url)
+    if let tap {
+      add("tap", tap.json)
+      add("stream", text: tap.stream)
+    } else {
+      add("url", text: url)
+    }
     add("each", each?.json)
     add("summary", text: summary)
     if !headers.isEmpty {
@@ -449,7 +459,9 @@ extension Manifest {
     if rate != Self.defaultRate { add("rate", text: rate?.description ?? "off") }
     let (standard, units) = (Manifest(url: url), Duration.manifestUnits)
     if fresh != standard.fresh { add("fresh", text: fresh.text(in: units)) }
-    if timeout != standard.timeout { add("timeout", text: timeout.text(in: units)) }
+    if timeout != (tap == nil ? standard.timeout : Tap.timeout) {
+      add("timeout", text: timeout.text(in: units))
+    }
     return .object(members)
   }
 }

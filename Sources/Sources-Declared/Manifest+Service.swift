@@ -9,7 +9,7 @@ import AggregatorKit
 /// ```
 /// A list has the keys of a manifest. What `service` says is the default of all lists.
 struct ManifestFile {
-  private static let maxLists = 64
+  static let maxLists = 64
 
   private let name: String
   private let reader: ManifestReader
@@ -106,7 +106,7 @@ extension ManifestReader {
   private static let stepKeys = ["page", "offset", "next", "token", "tokenOnce"]
 
   fileprivate static let serviceKeys =
-    ["base"] + keys.filter { !["url", "each", "item", "summary"].contains($0) }
+    ["base"] + keys.filter { !["url", "each", "item", "summary", "stream"].contains($0) }
 
   /// Adds what a service says, and makes URLs absolute.
   fileprivate mutating func inherit(from service: [Member]) throws(SourceError) {
@@ -125,6 +125,7 @@ extension ManifestReader {
     // Null is for a list that does not have what its service says.
     values = values.filter { $0.value != .null }
     let base = service.first { $0.name == "base" }
+    if base == nil, values["tap"] != nil { return }
     guard let base, let url = base.value.string, Manifest.authority(of: url) != nil,
       !url.contains("?"), !url.contains("#")
     else {

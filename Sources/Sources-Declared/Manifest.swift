@@ -12,6 +12,9 @@ package struct Manifest: Hashable, Sendable {
   /// It may hold `${NAME}`, the value of a secret setting, and has the placeholder of ``each``.
   package var url: String
 
+  /// The program that sends the records, so that there is no URL; `nil` for a service.
+  package var tap: Tap?
+
   /// The URL of the service of which the source is a list; `nil` if it has a manifest of its own.
   var base: String?
 

@@ -8,6 +8,9 @@ public import AggregatorKit
 public struct ManifestFolder: Sendable {
   public let path: String
 
+  /// The way to start the programs that its manifests name; `nil`, the default, to start none.
+  package var feeds: ManifestFeeds?
+
   public init(_ path: String) { self.path = path }
 
   /// The file of a source, without `.json`.
@@ -207,6 +210,9 @@ public struct ManifestFolder: Sendable {
   }
 
   // MARK: - Secrets
+
+  /// The most lists of a service.
+  package static let maxLists = ManifestFile.maxLists
 
   private var bindings: PrivateFile { PrivateFile(path: "\(path)/bound-secrets") }
 

@@ -157,6 +157,10 @@ public struct Reconciliation: Hashable, Sendable {
     /// True if it is known by other means that there are no records, so that to see none is an answer; false by default.
     public var allowsNone = false
 
+    /// True if the service says that it has no other records than those seen, so that even many missing ones need no second
+    /// pass; false by default.
+    public var isProved = false
+
     public init(lastPosition: Int64, minRecordCount: Int) {
       self.lastPosition = lastPosition
       self.minRecordCount = minRecordCount

@@ -191,9 +191,12 @@ extension StoreTransaction where Self: ~Copyable {
       return []
     }
     try forgetSeen(by: notes, of: source)
-    changes.unconfirmedRemovals = StoreChanges.Unconfirmed(
-      missing: found.missing, noted: Set(found.noted), known: found.known,
-      seen: completion.allowsNone ? nil : found.seen)
+    changes.unconfirmedRemovals =
+      completion.isProved
+      ? nil
+      : StoreChanges.Unconfirmed(
+        missing: found.missing, noted: Set(found.noted), known: found.known,
+        seen: completion.allowsNone ? nil : found.seen)
     guard changes.unconfirmedRemovals == nil else {
       try noteSeen(found.missing, by: notes, of: source)
       return []

@@ -24,6 +24,9 @@ public struct Sync<Item: SourceRecord>: Sendable {
   /// The partitions of the list, to which the cursors of the source lead; `nil` if it is one list.
   package var partitions: (any PartitionList)?
 
+  /// The program that sends the records; `nil` if they are pages of a list.
+  package var feed: (any RecordFeed<Item>)?
+
   /// The partition that is read; `nil` for a list without any, and for all of them.
   var partition: SyncedPartition?
 
@@ -91,6 +94,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
     upTo pages: Int?, jobs: Int, waits: Bool,
     _ progress: @escaping @Sendable (SyncResult) -> Void
   ) async -> SyncResult {
+    if let feed { return await run(feed, waits: waits, progress) }
     if let partitions {
       return await run(partitions, upTo: pages, jobs: jobs, waits: waits, progress)
     }
@@ -550,6 +554,9 @@ public struct SyncResult: Equatable, Sendable {
 
   /// The members of the rows that appeared, vanished or changed their kind since the last complete sync.
   public internal(set) var schemaChanges: [SchemaChange] = []
+
+  /// What the service's program did besides sending records.
+  package internal(set) var warnings: [Warning] = []
 
   /// The marks of the records of a pass over everything.
   var marks: SeenMarks?

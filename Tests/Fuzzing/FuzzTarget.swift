@@ -84,8 +84,7 @@ func expect(_ isKept: @autoclosure () throws -> Bool, _ promise: @autoclosure ()
 extension FuzzTarget {
   package static let all =
     replies + json + http + images + text + searching + positions + settings + commands + agents
-    + output
-    + recordings + store + manifests + signingIn + formats
+    + output + recordings + store + manifests + signingIn + formats + taps
 }
 
 /// Throws if an error message is long, or contains control or invisible characters.

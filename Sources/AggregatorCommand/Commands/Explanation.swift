@@ -44,6 +44,7 @@ final class Explanation: Sendable {
         "\(plugin.name): live data first; cached pages stay fresh for \(freshness.text)")
     case .localFirst:
       say("\(plugin.name): cached data first, then the service")
+    case .storedOnly: return say("\(plugin.name): cached data only, which a sync refreshes")
     }
     let cached =
       cachePolicy.refreshes ? nil : await plugin.cachedAnswer(to: request, in: environment)

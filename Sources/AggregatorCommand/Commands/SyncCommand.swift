@@ -82,6 +82,9 @@ extension Plugin {
   /// The maximum number of pages; `nil` for all.
   func maxPages(_ invocation: Invocation, for command: String) throws(CommandError) -> Int? {
     let pages = invocation.count(.maxPages).flatMap { $0 == 0 ? nil : $0 }
+    guard pages == nil || policy.readOrder != .storedOnly else {
+      throw CommandError(.usage, "\(name) has no pages: --max-pages does not apply")
+    }
     guard pages != nil || !policy.isEndless else {
       throw CommandError(
         .usage, "\(name) is unbounded: specify --max-pages",

@@ -51,7 +51,7 @@ extension ListingBounds {
     }
     let largestPage = policy.largestPage
     let isCached =
-      isLocal || invocation.has(.offline) || policy.readOrder == .localFirst && hasStore
+      isLocal || invocation.has(.offline) || policy.readsStoreFirst && hasStore
     let isScan = isSearch && policy.localSearchBound != nil && !isCached
     let maxPages = invocation.count(.maxPages)
     isCapped = invocation.has(.all) || maxPages != nil

@@ -222,7 +222,7 @@ extension SyncResult {
     if let fullReason {
       remarks.append(Warning(.notIncremental, "changes alone cannot be synced: \(fullReason)"))
     }
-    return remarks
+    return remarks + warnings
   }
 
   /// The parts that were not read, and why.

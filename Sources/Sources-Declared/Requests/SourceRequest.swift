@@ -75,6 +75,8 @@ extension SourceRequest {
   package struct LiteralSecret: Hashable, Sendable {
     package let setting: String
     package let value: String
+
+    package init(setting: String, value: String) { (self.setting, self.value) = (setting, value) }
   }
 
   /// Replaces the literal secrets in the header fields and in the query by settings, `${NAME}`.

@@ -59,7 +59,7 @@ package enum ExternalProgram {
   /// - Parameters:
   ///   - descriptors: Its standard descriptors, instead of those of this program; it has no others.
   ///   - leadsGroup: True to make it the leader of a process group.
-  /// - Returns: Its process ID; `nil` if it cannot be started.
+  /// - Returns: Its process ID; `nil` if it cannot be started, and `errno` says why.
   package static func start(
     _ arguments: [String], _ variables: [String: String], descriptors: [Int32: Int32] = [:],
     leadsGroup: Bool = false
@@ -113,8 +113,11 @@ package enum ExternalProgram {
       variables.map { strdup("\($0)=\($1)") } + [nil]
     defer { for word in words + environment { free(word) } }
     var child: pid_t = 0
-    guard posix_spawn(&child, arguments[0], &actions, &attributes, &words, &environment) == 0
-    else { return nil }
+    let code = posix_spawn(&child, arguments[0], &actions, &attributes, &words, &environment)
+    guard code == 0 else {
+      errno = code
+      return nil
+    }
     return child
   }
 

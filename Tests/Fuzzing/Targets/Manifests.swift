@@ -18,6 +18,7 @@ extension FuzzTarget {
       #"{"url": "https://a.example/{value}/x?y={value}", "each": {"values": ["a", "b/c"]}, "item": "https://a.example/{value}/{id}"}"#,
       #"{"url": "https://a.example/{date}", "each": {"dates": "2024-01-01", "step": "7d", "lookback": "12h"}, "errors": [{"status": 403, "then": "skip"}]}"#,
       #"{"url": "https://a.example/{repos.full_name}", "each": "repos"}"#,
+      #"{"tap": {"command": ["tap-x", "-v"], "config": {"k": "${K}"}, "catalog": {"streams": []}, "variables": ["TZ"]}, "stream": "a", "id": "b"}"#,
     ].map { Array($0.utf8) },
     tokens: [
       "\"each\":", "{date}", "{a.b}", "\"url\":", "\"next\":", "\"id\":", "${A}", "{}", "\"*\"",
