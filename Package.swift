@@ -18,7 +18,7 @@ let commandLine = [
   "AggregatorArguments",
   "AggregatorSQL",
   "AggregatorAPI", "AggregatorWeb", "AggregatorBrowse",
-  "AggregatorSourceCommands", "AggregatorCommand",
+  "AggregatorSinger", "AggregatorSourceCommands", "AggregatorCommand",
 ]
 
 let package = Package(
@@ -178,6 +178,8 @@ let package = Package(
         "AggregatorTerminal",
         "CAggregatorTerminal",
       ]),
+    // The Singer protocol.
+    .library("Singer", dependsOn: ["AggregatorFiles", "AggregatorKit"]),
     // The commands that add, change, check and export sources.
     .library(
       "SourceCommands",
@@ -191,7 +193,7 @@ let package = Package(
       dependencies: [
         "AggregatorAPI", "AggregatorArguments", "AggregatorBrowse", "AggregatorCopy",
         "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorQueries",
-        "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServer",
+        "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServer", "AggregatorSinger",
         "AggregatorSourceCommands", "AggregatorTerminal", "AggregatorWeb", "DeclaredSource",
       ]),
     // The list of the sources, which tests read without the program.
@@ -226,6 +228,12 @@ let package = Package(
       dependencies: [
         "AggregatorExport", "AggregatorFakeServices", "AggregatorKit", "AggregatorLaws",
         "AggregatorOpenAPI", "AggregatorSourceTesting", "DeclaredSource",
+      ]),
+    .testTarget(
+      name: "SingerTests",
+      dependencies: [
+        "AggregatorFakeServices", "AggregatorKit", "AggregatorPostgresServer", "AggregatorSinger",
+        "AggregatorTestSupport",
       ]),
     .sourceTests("Countries"),
     .sourceTests("Heroes"),
@@ -359,8 +367,8 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
     "AggregatorCommand", "AggregatorCopy", "AggregatorExport", "AggregatorImages", "AggregatorKit",
     "AggregatorLaws",
     "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL",
-    "AggregatorSavedQueries", "AggregatorServer", "AggregatorSettings", "AggregatorSourceCommands",
-    "AggregatorSync",
+    "AggregatorSavedQueries", "AggregatorServer", "AggregatorSettings", "AggregatorSinger",
+    "AggregatorSourceCommands", "AggregatorSync",
     "AggregatorTerminal", "AggregatorWeb", "CountriesSource", "HeroesSource", "ProductsSource",
     "UsersSource",
   ]

@@ -1,0 +1,215 @@
+package import AggregatorKit
+
+/// The messages of one stream, as lines of text: its schema before the first record, and again if a record has a
+/// value of a kind that the schema does not name.
+package struct StreamWriter<Item: SourceRecord> {
+  private struct Property {
+    let field: Field<Item>
+    let isKey: Bool
+    var kinds: ValueKinds
+  }
+
+  /// The time at which a record was deleted, null for one that is there: a property of every stream.
+  package static var deletion: String { "_sdc_deleted_at" }
+
+  package let stream: String
+  /// The name of the property that is the ID.
+  package let key: String
+
+  private var properties: [Property]
+  private var hasSchema = false
+  private var writer = JSONWriter(escaping: .invisible)
+
+  /// A stream of the fields of a source.
+  ///
+  /// The ID is the field whose values are the IDs of the records of a sample, or else a property of its own.
+  ///
+  /// - Parameters:
+  ///   - sample: Some records: by them the kinds of values that are not declared are known.
+  ///   - history: The kinds that syncs have found; `nil` if none are known.
+  ///   - isSelected: False for a field that is left out, unless it is the ID.
+  package init(
+    _ stream: String, of fields: [Field<Item>], sample: [Item], _ history: SchemaHistory?,
+    selecting isSelected: (_ field: String) -> Bool = { _ in true }
+  ) {
+    let fields = fields.filter { $0.name != Self.deletion }
+    let keys = fields.filter { field in sample.allSatisfy { field[$0].cell == $0.id.description } }
+    let named = keys.first { $0.name == "id" }
+    let own = Field<Item>(
+      fields.contains { $0.name == "id" } ? "_id" : "id", "ID", .text, about: "The record's ID."
+    ) { .string($0.id.description) }
+    let id = named ?? (sample.isEmpty ? nil : keys.first) ?? own
+    self.stream = stream
+    key = id.name
+    let all = fields.contains { $0.name == id.name } ? fields : [id] + fields
+    properties = all.filter { $0.name == id.name || isSelected($0.name) }.map { field in
+      var kinds = ValueKinds(field.kind)
+      // Rows as the service sends them, which only added sources store as they are.
+      if field.kind == .any, let path = field.path, path.hasPrefix("row.") {
+        for kind in history?.kinds(of: String(path.dropFirst(4))) ?? [] {
+          kinds.formUnion(ValueKinds(kind))
+        }
+      }
+      for item in sample { kinds.formUnion(ValueKinds(of: field[item])) }
+      return Property(field: field, isKey: field.name == id.name, kinds: kinds)
+    }
+  }
+
+  /// The names of the properties that are fields of the source.
+  package var fields: [String] { properties.map(\.field.name) }
+
+  /// The JSON Schema of a record.
+  package var schema: JSON {
+    let members = properties.map { property in
+      JSON.Member(
+        property.field.name, property.kinds.schema(property.field, isKey: property.isKey))
+    }
+    let deletion: JSON = ["type": ["string", "null"], "format": "date-time"]
+    return ["type": "object", "properties": .object(members + [.init(Self.deletion, deletion)])]
+  }
+
+  /// Writes the schema, unless it was written and is still true.
+  package mutating func begin() {
+    guard !hasSchema else { return }
+    hasSchema = true
+    write([
+      "type": "SCHEMA", "stream": .string(stream), "schema": schema,
+      "key_properties": [.string(key)],
+    ])
+  }
+
+  /// Writes a record.
+  ///
+  /// - Parameters:
+  ///   - date: The time at which the service had it.
+  ///   - deletion: The time at which it was deleted; `nil` if it is there.
+  package mutating func write(
+    _ item: Item, version: Int, extractedAt date: Date, deletedAt deletion: Date? = nil
+  ) {
+    let values = properties.map { $0.field[item] }
+    for (index, value) in values.enumerated() {
+      let kinds = properties[index].kinds
+      properties[index].kinds.formUnion(ValueKinds(of: value))
+      if properties[index].kinds != kinds { hasSchema = false }
+    }
+    begin()
+    writer.beginObject()
+    member("type", "RECORD")
+    member("stream", stream)
+    writer.beginMember("record")
+    writer.beginObject()
+    for (index, value) in values.enumerated() {
+      writer.beginMember(properties[index].field.name)
+      value.write(to: &writer)
+    }
+    writer.beginMember(Self.deletion)
+    JSON(deletion).write(to: &writer)
+    writer.endObject()
+    writer.beginMember("version")
+    writer.write(literal: String(version))
+    member("time_extracted", date.iso8601)
+    writer.endObject()
+    writer.write(literal: "\n")
+  }
+
+  /// Tells the target that records of earlier versions are gone.
+  package mutating func activate(_ version: Int) {
+    begin()
+    write([
+      "type": "ACTIVATE_VERSION", "stream": .string(stream), "version": .integer(version),
+    ])
+  }
+
+  /// Tells the target that everything before is delivered.
+  package mutating func write(state: JSON) { write(["type": "STATE", "value": state]) }
+
+  /// The lines written since the last call.
+  package mutating func take() -> String {
+    defer { writer = JSONWriter(escaping: .invisible) }
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  private mutating func write(_ message: JSON) {
+    message.write(to: &writer)
+    writer.write(literal: "\n")
+  }
+
+  private mutating func member(_ name: String, _ text: String) {
+    writer.beginMember(name)
+    writer.write(string: text)
+  }
+}
+
+extension JSON {
+  fileprivate init(_ date: Date?) { self = date.map { .string($0.iso8601) } ?? .null }
+}
+
+/// The kinds of values that a property may have besides null.
+private struct ValueKinds: OptionSet {
+  var rawValue: UInt8
+
+  static let text = ValueKinds(rawValue: 1)
+  static let integer = ValueKinds(rawValue: 2)
+  /// An integer is also a number.
+  static let number = ValueKinds(rawValue: 6)
+  static let boolean = ValueKinds(rawValue: 8)
+  static let list = ValueKinds(rawValue: 16)
+  static let object = ValueKinds(rawValue: 32)
+
+  init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  init(_ kind: FieldKind) {
+    self =
+      switch kind {
+      case .text: .text
+      case .integer: .integer
+      case .number: .number
+      case .bool: .boolean
+      case .list: .list
+      case .any: []
+      }
+  }
+
+  init(_ kind: RowSchema.Kind) {
+    self =
+      switch kind {
+      case .text: .text
+      case .number: .number
+      case .boolean: .boolean
+      case .list: .list
+      case .object: .object
+      }
+  }
+
+  init(of value: JSON) {
+    self =
+      switch value {
+      case .null: []
+      case .string: .text
+      case .integer: .integer
+      case .number: .number
+      case .bool: .boolean
+      case .array: .list
+      case .object: .object
+      }
+  }
+
+  /// The schema of a property; that of one without any value is the one of a text.
+  func schema(_ field: Field<some Any>, isKey: Bool) -> JSON {
+    let names: [(ValueKinds, JSON)] = [
+      (.text, "string"),
+      (contains(.number) ? .number : .integer, contains(.number) ? "number" : "integer"),
+      (.boolean, "boolean"), (.list, "array"), (.object, "object"),
+    ]
+    var types = names.filter { contains($0.0) }.map(\.1)
+    if types.isEmpty { types = ["string"] }
+    if !isKey { types.append("null") }
+    var members: [JSON.Member] = [
+      .init("type", .array(types)), .init("description", .string(field.about)),
+    ]
+    if contains(.list) {
+      members.append(.init("items", field.kind == .list ? ["type": "string"] : [:]))
+    }
+    return .object(members)
+  }
+}
