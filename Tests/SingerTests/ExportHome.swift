@@ -17,25 +17,19 @@ final class ExportHome: Sendable {
 
   let root: URL
   private let server: LoopbackServer
-  private let rows: Mutex<[String]>
-  private let isDown: Mutex<Bool>
   private let variables: [String: String]
 
   private final class Service: Sendable {
     let rows: Mutex<[String]> = Mutex([])
     let isDown = Mutex(false)
-    let onRequest = Mutex<@Sendable () -> Void>({})
   }
   private let service = Service()
 
   /// - Parameter rows: The rows of the service, as JSON objects; by default `t1` to `t5`.
   init(
-    _ rows: [String] = ExportHome.things(1...5), adding options: String = "",
-    _ variables: [String: String] = [:]
+    _ rows: [String] = ExportHome.things(1...5), _ variables: [String: String] = [:]
   ) throws {
     self.variables = variables
-    self.rows = Mutex([])
-    isDown = Mutex(false)
     root = FileManager.default.temporaryDirectory.appending(path: "aggregator-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
     let service = service
@@ -45,7 +39,7 @@ final class ExportHome: Sendable {
       return .json(#"{"total": \#(rows.count), "things": [\#(rows.joined(separator: ","))]}"#)
     }
     serve(rows)
-    let added = try run("sources add things \(server.baseURL)/things --rate off --yes \(options)")
+    let added = try run("sources add things \(server.baseURL)/things --rate off --yes")
     try #require(added.status == 0, "\(added)")
   }
 

@@ -28,6 +28,9 @@ package struct ExportPosition: Hashable, Sendable {
   /// The IDs of deleted records, which the target has as deleted or does not have.
   var deleted: Set<RecordKey> = []
 
+  /// See ``StreamWriter/types``.
+  var types: JSON = [:]
+
   var pass: Pass?
 
   init(version: Int) { self.version = version }
@@ -43,7 +46,7 @@ extension ExportPosition {
       let activated = json["activated"]?.bool
     else { return nil }
     self.init(version: version)
-    isActivated = activated
+    (isActivated, types) = (activated, json["types"] ?? [:])
     guard json["export"] != nil else { return }
     guard let export = json["export"]?.string, let mark = HistoryMark(json),
       let details = json["details"]?.integer, let deleted = json["deleted"]?.array
@@ -62,6 +65,7 @@ extension ExportPosition {
   package var json: JSON {
     var members: [JSON.Member] = [
       .init("version", .integer(version)), .init("activated", .bool(isActivated)),
+      .init("types", types),
     ]
     guard let export, let mark else { return .object(members) }
     members.append(.init("export", .string(export)))

@@ -59,6 +59,7 @@ package struct StreamExport<P: Plugin> {
   package mutating func run(isComplete: Bool) async throws -> ExportPosition? {
     var earlier = try state.position(of: name)
     let original = earlier
+    if let types = earlier?.types { writer.types = types }
     while true {
       let unrecorded = UnrecordedChanges(
         try await store.checkpoint(UnrecordedChanges.name, of: name))
@@ -85,6 +86,8 @@ package struct StreamExport<P: Plugin> {
       position.isActivated = true
     }
     try flush()
+    // Without records they are those of a sample alone.
+    if count > 0 || original == nil { position.types = writer.types }
     return unreadable.count == 0 ? position : original
   }
 
@@ -208,6 +211,7 @@ package struct StreamExport<P: Plugin> {
       if next != nil, sinceState >= Self.recordsPerState, position.mark != nil,
         unreadable.count == 0
       {
+        position.types = writer.types
         writer.write(state: state.setting(name, to: position).json)
         sinceState = 0
       }

@@ -55,6 +55,24 @@ package struct StreamWriter<Item: SourceRecord> {
     }
   }
 
+  /// The types of the properties whose kinds are not declared, by their names: a property that has no values any more
+  /// keeps its type.
+  package var types: JSON {
+    get {
+      .object(
+        properties.filter { $0.field.kind == .any && !$0.kinds.isEmpty }.map { property in
+          JSON.Member(property.field.name, .array(property.kinds.types))
+        })
+    }
+    set {
+      for index in properties.indices {
+        for type in newValue[properties[index].field.name]?.array ?? [] {
+          properties[index].kinds.formUnion(ValueKinds(type: type))
+        }
+      }
+    }
+  }
+
   /// The names of the properties that are fields of the source.
   package var fields: [String] { properties.map(\.field.name) }
 
@@ -194,18 +212,26 @@ private struct ValueKinds: OptionSet {
       }
   }
 
+  /// The kinds of a type of JSON Schema; none for an unknown one.
+  init(type: JSON) { self = Self.all.first { $0.type == type }?.kinds ?? [] }
+
+  private static let all: [(kinds: ValueKinds, type: JSON)] = [
+    (.text, "string"), (.number, "number"), (.integer, "integer"), (.boolean, "boolean"),
+    (.list, "array"), (.object, "object"),
+  ]
+
+  /// The types of JSON Schema.
+  var types: [JSON] {
+    Self.all.filter { kinds, _ in contains(kinds) && (kinds != .integer || !contains(.number)) }
+      .map(\.type)
+  }
+
   /// The schema of a property; that of one without any value is the one of a text.
   func schema(_ field: Field<some Any>, isKey: Bool) -> JSON {
-    let names: [(ValueKinds, JSON)] = [
-      (.text, "string"),
-      (contains(.number) ? .number : .integer, contains(.number) ? "number" : "integer"),
-      (.boolean, "boolean"), (.list, "array"), (.object, "object"),
-    ]
-    var types = names.filter { contains($0.0) }.map(\.1)
-    if types.isEmpty { types = ["string"] }
-    if !isKey { types.append("null") }
+    let types = isEmpty ? ["string"] : types
     var members: [JSON.Member] = [
-      .init("type", .array(types)), .init("description", .string(field.about)),
+      .init("type", .array(isKey ? types : types + ["null"])),
+      .init("description", .string(field.about)),
     ]
     if contains(.list) {
       members.append(.init("items", field.kind == .list ? ["type": "string"] : [:]))
