@@ -12,7 +12,13 @@ final class ExportHome: Sendable {
     let errors: String
 
     var description: String { "exit \(status)\n\(output.prefix(3000))\n--\n\(errors.prefix(3000))" }
-    var lines: [String] { output.split(separator: "\n").map(String.init) }
+    /// Those of standard output.
+    let lines: [String]
+
+    init(status: Int32, output: String, errors: String) {
+      (self.status, self.output, self.errors) = (status, output, errors)
+      lines = output.utf8.split(separator: UInt8(ascii: "\n")).compactMap { String($0) }
+    }
   }
 
   let root: URL

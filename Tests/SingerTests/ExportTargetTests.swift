@@ -74,7 +74,8 @@ enum PythonProgram {
         set -e; "$AGGREGATOR" export things --format singer --state state.json >messages
         \(target) -c target.json <messages >state.new; mv state.new state.json
         \(python) -c 'import duckdb
-        for row in duckdb.connect("things.duckdb").sql("select id, name, price, tags, ok from things order by id").fetchall(): print(row)'
+        database = duckdb.connect("things.duckdb")
+        for row in database.sql("select id, name, price, tags, ok from things order by id").fetchall(): print(row)'
         """)
       #expect(outcome.status == 0, "\(outcome)")
       return outcome.output
@@ -149,8 +150,8 @@ enum PythonProgram {
       "#!/bin/sh\nexec \(PythonProgram.path(of: "target-jsonl")) \"$@\"\n", to: names[1])
     try home.write(
       """
-      version: 1
-      default_environment: null
+      default_environment: dev
+      environments: [{name: dev}]
       send_anonymous_usage_stats: false
       plugins:
         extractors:

@@ -37,7 +37,7 @@ import Testing
     try home.sync()
     var target = TableTarget()
     try home.export(to: &target)
-    #expect(try home.run("things delete t1 t2 unknown --yes").status == 0)
+    #expect(try home.run("things delete t1 t2 --yes").status == 0)
     let deleted = try home.export(to: &target)
     #expect(target.deletions == 2 && target.counts["RECORD"] == 2)
     #expect(deleted.errors.contains("sent 2 things, 2 of them deleted"), "\(deleted)")
