@@ -54,34 +54,53 @@ extension Command {
     let context = CommandContext(
       Invocation(arguments: [], values: Dictionary(values) { first, _ in first }),
       of: outer.catalog, variables: outer.variables)
-    var plugins = try config.sources?.map(context.catalog.plugin(named:)) ?? context.catalog.plugins
-    if invocation.has(.discover) {
-      let store = try context.localEnvironment().requiredStore()
-      var streams: [JSON] = []
-      for plugin in plugins { streams.append(try await plugin.catalogEntry(in: store)) }
-      let catalog: JSON = ["streams": .array(streams)]
-      try context.output.write("\(catalog.text)\n")
-      return .success
-    }
+    let plugins =
+      try config.sources?.map(context.catalog.plugin(named:)) ?? context.catalog.plugins
+    guard !invocation.has(.discover) else { return try await discover(plugins, context) }
     let catalog = try CommandError.wrapping(try path.map(TapCatalog.init(reading:)))
-    var state = try CommandError.wrapping(
+    let state = try CommandError.wrapping(
       try invocation.text(.state).map(SingerState.init(reading:)) ?? SingerState())
+    let code = try await send(plugins, catalog, state, syncing: config.syncs, context)
+    await context.signIns.finish()
+    return code
+  }
+
+  /// Prints the catalog.
+  private static func discover(
+    _ plugins: [any Plugin], _ context: CommandContext
+  ) async throws -> ExitCode {
+    let store = try context.localEnvironment().requiredStore()
+    var streams: [JSON] = []
+    for plugin in plugins { streams.append(try await plugin.catalogEntry(in: store)) }
+    let catalog: JSON = ["streams": .array(streams)]
+    try context.output.write("\(catalog.text)\n")
+    return .success
+  }
+
+  /// Sends the selected streams, one after the other.
+  private static func send(
+    _ plugins: [any Plugin], _ catalog: TapCatalog?, _ state: SingerState, syncing: Bool,
+    _ context: CommandContext
+  ) async throws -> ExitCode {
+    var (plugins, state) = (plugins, state)
     var isComplete = true
     if let catalog {
-      let names = plugins.map(\.name)
-      for name in catalog.selected where !names.contains(name) {
+      let names = Set(plugins.map(\.name))
+      let unknown = catalog.selected.filter { !names.contains($0) }
+      if let first = unknown.first {
         isComplete = false
+        let others = unknown.count > 1 ? " and \((unknown.count - 1).of("other stream"))" : ""
         context.diagnostics.warning(
-          "the catalog selects \"\(name)\", which is not among the sources",
-          hint: .words("add it to the sources of --config, or take it off the catalog"))
+          "the catalog selects \"\(first)\"\(others), not among the sources",
+          hint: .words("add the source to the file of --config, or deselect it"))
       }
-      plugins.removeAll { !catalog.selected.contains($0.name) }
+      plugins.removeAll { !catalog.isSelected($0.name) }
     }
     // An invalid one is reported before anything is sent.
     for plugin in plugins { _ = try CommandError.wrapping(try state.position(of: plugin.name)) }
-    let environment = try config.syncs ? context.environment() : context.localEnvironment()
+    let environment = try syncing ? context.environment() : context.localEnvironment()
     for (index, plugin) in plugins.enumerated() {
-      if config.syncs, await !plugin.syncForTap(in: environment, context) { isComplete = false }
+      if syncing, await !plugin.syncForTap(in: environment, context) { isComplete = false }
       do {
         let isSent = try await plugin.sendStream(in: environment, context, &state) { field in
           catalog?.isSelected(field, of: plugin.name) ?? true
@@ -95,7 +114,6 @@ extension Command {
       }
     }
     try context.write(state)
-    await context.signIns.finish()
     return isComplete ? .success : .partial
   }
 }

@@ -105,8 +105,8 @@ extension HistoryMark {
 }
 
 extension JSON {
-  var integer: Int? { if case .integer(let integer) = self { integer } else { nil } }
-  var bool: Bool? { if case .bool(let bool) = self { bool } else { nil } }
+  fileprivate var integer: Int? { if case .integer(let integer) = self { integer } else { nil } }
+  package var bool: Bool? { if case .bool(let bool) = self { bool } else { nil } }
 }
 
 /// The names of the last exports of a source: a checkpoint.

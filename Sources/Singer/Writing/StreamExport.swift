@@ -64,8 +64,12 @@ package struct StreamExport<P: Plugin> {
       let unrecorded = UnrecordedChanges(
         try await store.checkpoint(UnrecordedChanges.name, of: name))
       let mark = try await store.status(of: name).history?.mark
-      let isNew = try await !resumes(earlier, at: mark, unrecorded)
-      if isNew { try await restart(after: earlier ?? original, at: mark) }
+      if let earlier {
+        position = earlier
+        restartReason = try await reason(notToContinue: earlier, at: mark, unrecorded)
+      }
+      let isNew = earlier == nil || restartReason != nil
+      if isNew { try await restart(after: earlier, at: mark) }
       try await sendDeletions(isNew: isNew)
       if !isNew { try await sendDetails(unrecorded) }
       position.details = unrecorded.count
@@ -91,33 +95,21 @@ package struct StreamExport<P: Plugin> {
     return unreadable.count == 0 ? position : original
   }
 
-  /// True if an earlier export can be continued, which is then the position.
-  private mutating func resumes(
-    _ earlier: ExportPosition?, at mark: HistoryMark?, _ unrecorded: UnrecordedChanges
-  ) async throws(SourceError) -> Bool {
-    guard let earlier else { return false }
-    restartReason = try await reason(notToContinue: earlier, at: mark, unrecorded)
-    if restartReason == nil { position = earlier }
-    return restartReason == nil
-  }
-
+  /// Why an earlier export cannot be continued; `nil` if it can.
   private func reason(
     notToContinue earlier: ExportPosition, at mark: HistoryMark?, _ unrecorded: UnrecordedChanges
   ) async throws(SourceError) -> String? {
     guard let mark else { return "no history of changes is kept" }
-    guard let start = earlier.mark, let export = earlier.export else {
-      return "the history did not reach back to the last export"
-    }
+    let trimmed = "the history does not reach back to the last export"
+    guard let start = earlier.mark, let export = earlier.export else { return trimmed }
     let known = KnownExports(try await store.checkpoint(KnownExports.checkpoint, of: name))
     guard known.contains(export), start.position <= mark.position, start.change <= mark.change
     else { return "the state is of another store, or of records that were removed from it" }
-    let details = unrecorded.count &- earlier.details
     let first = try await store.changes(
       of: name, since: .mark(earlier.pass?.start ?? start), after: 0, limit: 1)
-    guard first?.knownSince == nil, first != nil,
-      0...Int64(unrecorded.positions.count) ~= details
-    else { return "the history no longer reaches back to the last export" }
-    return nil
+    let details = unrecorded.count &- earlier.details
+    let isWhole = first.map { $0.knownSince == nil } ?? false
+    return isWhole && 0...Int64(unrecorded.positions.count) ~= details ? nil : trimmed
   }
 
   /// Begins to send everything, as a new version.

@@ -43,11 +43,11 @@ package struct StreamWriter<Item: SourceRecord> {
     key = id.name
     let all = fields.contains { $0.name == id.name } ? fields : [id] + fields
     properties = all.filter { $0.name == id.name || isSelected($0.name) }.map { field in
-      var kinds = ValueKinds(field.kind)
+      var kinds = ValueKinds(named: field.kind.rawValue)
       // Rows as the service sends them, which only added sources store as they are.
       if field.kind == .any, let path = field.path, path.hasPrefix("row.") {
         for kind in history?.kinds(of: String(path.dropFirst(4))) ?? [] {
-          kinds.formUnion(ValueKinds(kind))
+          kinds.formUnion(ValueKinds(named: kind.rawValue))
         }
       }
       for item in sample { kinds.formUnion(ValueKinds(of: field[item])) }
@@ -67,7 +67,7 @@ package struct StreamWriter<Item: SourceRecord> {
     set {
       for index in properties.indices {
         for type in newValue[properties[index].field.name]?.array ?? [] {
-          properties[index].kinds.formUnion(ValueKinds(type: type))
+          properties[index].kinds.formUnion(ValueKinds(named: type.string ?? ""))
         }
       }
     }
@@ -164,66 +164,41 @@ extension JSON {
 
 /// The kinds of values that a property may have besides null.
 private struct ValueKinds: OptionSet {
-  var rawValue: UInt8
+  let rawValue: UInt8
 
-  static let text = ValueKinds(rawValue: 1)
-  static let integer = ValueKinds(rawValue: 2)
-  /// An integer is also a number.
-  static let number = ValueKinds(rawValue: 6)
-  static let boolean = ValueKinds(rawValue: 8)
+  /// The types of JSON Schema; an integer is also a number.
+  private static let all: [(type: String, kinds: ValueKinds)] = [
+    ("string", ValueKinds(rawValue: 1)), ("number", ValueKinds(rawValue: 6)),
+    ("integer", ValueKinds(rawValue: 2)), ("boolean", ValueKinds(rawValue: 8)),
+    ("array", list), ("object", ValueKinds(rawValue: 32)),
+  ]
+
   static let list = ValueKinds(rawValue: 16)
-  static let object = ValueKinds(rawValue: 32)
 
   init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  init(_ kind: FieldKind) {
-    self =
-      switch kind {
-      case .text: .text
-      case .integer: .integer
-      case .number: .number
-      case .bool: .boolean
-      case .list: .list
-      case .any: []
-      }
-  }
-
-  init(_ kind: RowSchema.Kind) {
-    self =
-      switch kind {
-      case .text: .text
-      case .number: .number
-      case .boolean: .boolean
-      case .list: .list
-      case .object: .object
-      }
+  /// - Parameter name: A type of JSON Schema, or the name of a kind of fields or rows; any other has no values.
+  init(named name: String) {
+    let type = ["text": "string", "bool": "boolean", "list": "array"][name] ?? name
+    self = Self.all.first { $0.type == type }?.kinds ?? []
   }
 
   init(of value: JSON) {
-    self =
+    rawValue =
       switch value {
-      case .null: []
-      case .string: .text
-      case .integer: .integer
-      case .number: .number
-      case .bool: .boolean
-      case .array: .list
-      case .object: .object
+      case .null: 0
+      case .string: 1
+      case .integer: 2
+      case .number: 6
+      case .bool: 8
+      case .array: 16
+      case .object: 32
       }
   }
 
-  /// The kinds of a type of JSON Schema; none for an unknown one.
-  init(type: JSON) { self = Self.all.first { $0.type == type }?.kinds ?? [] }
-
-  private static let all: [(kinds: ValueKinds, type: JSON)] = [
-    (.text, "string"), (.number, "number"), (.integer, "integer"), (.boolean, "boolean"),
-    (.list, "array"), (.object, "object"),
-  ]
-
-  /// The types of JSON Schema.
   var types: [JSON] {
-    Self.all.filter { kinds, _ in contains(kinds) && (kinds != .integer || !contains(.number)) }
-      .map(\.type)
+    let integers = contains(ValueKinds(rawValue: 6)) ? "integer" : ""
+    return Self.all.filter { contains($0.kinds) && $0.type != integers }.map { .string($0.type) }
   }
 
   /// The schema of a property; that of one without any value is the one of a text.
