@@ -1,5 +1,6 @@
 import AggregatorFakeServices
 import AggregatorKit
+import AggregatorPostgresServer
 import Foundation
 import Testing
 
@@ -139,6 +140,20 @@ import Testing
     #expect(target.counts["ACTIVATE_VERSION"] == 1)
   }
 
+  @Test func `a field that is sent for the first time is sent of all records`() throws {
+    let home = try ExportHome()
+    try home.sync()
+    var target = TableTarget()
+    for (fields, count) in [("id,name", 5), ("name", 0), ("id,name,price", 5), ("id", 0)] {
+      let option = target.state == nil ? "" : "--state state.json"
+      let outcome = try home.run("export things --format singer --fields \(fields) \(option)")
+      try target.read(outcome.lines)
+      #expect(target.counts["RECORD"] ?? 0 == count, "\(fields) \(outcome)")
+      try home.write(Message.text(target.state), to: "state.json")
+    }
+    #expect(try target.rows() == home.cached())
+  }
+
   @Test func `details that only a single record has are sent, too`() throws {
     let service = try FakeComicVine()
     let home = try ExportHome(ExportHome.things(1...1), service.settings)
@@ -220,13 +235,27 @@ import Testing
 
   @Test func `the target always has what the cache has, whatever happened`() throws {
     let home = try ExportHome(ExportHome.things(1...8), ["AGGREGATOR_HISTORY": "90d 12"])
+    try Self.change(home, steps: 40)
+  }
+
+  @Test(.enabled(if: PostgresServer.isAvailable, "PostgreSQL is not installed"))
+  func `so it has if the store is in PostgreSQL`() async throws {
+    try await withDatabase { database in
+      let variables = ["AGGREGATOR_HISTORY": "90d 12", "AGGREGATOR_STORE": database.uri]
+      try Self.change(try ExportHome(ExportHome.things(1...8), variables), steps: 20)
+    }
+  }
+
+  /// Changes, removes, deletes and restores records at random, and exports them to a target that sometimes loses what it
+  /// was sent.
+  private static func change(_ home: ExportHome, steps: Int) throws {
     try home.sync()
     var generator = SeededGenerator(7)
     var rows = Set(1...8)
     var names: [Int: String] = [:]
     var target = TableTarget()
     var older = target
-    for step in 1...40 {
+    for step in 1...steps {
       let number = Int.random(in: 1...10, using: &generator)
       switch Int.random(in: 0..<8, using: &generator) {
       case 0, 1: rows.insert(number)
@@ -234,9 +263,7 @@ import Testing
       case 3, 4: names[number] = "name \(step)"
       case 5: _ = try home.run("things delete t\(number) --yes")
       case 6: _ = try home.run("things restore --all")
-      default:
-        // A target whose last loads were lost.
-        target = older
+      default: target = older
       }
       home.serve(rows.sorted().map { ExportHome.thing("t\($0)", names[$0] ?? "thing") })
       if step % 3 > 0 { try home.sync() }

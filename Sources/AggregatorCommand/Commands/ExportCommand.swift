@@ -10,11 +10,9 @@ extension Command {
       "file to write: .csv, .tsv, .json, .ndjson, .yaml, .md, .db or .parquet; - is standard output"
   )
 
-  /// Beside the formats of all commands, messages of the Singer protocol.
-  private static let format = Option(
-    "format", .choice(Format.allCases.map(\.rawValue) + [singer]), "F", in: .output,
-    about:
-      "format of standard output, or of a file whose name does not tell; singer prints messages")
+  private static let format = Option.format.with(
+    about: "format of standard output, or of a file whose name does not tell; singer is messages",
+    choices: Format.allCases.map(\.rawValue) + [singer])
 
   private static let singer = "singer"
 
@@ -51,7 +49,7 @@ extension Command {
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     let plugin = try context.catalog.plugin(named: invocation.argument("SOURCE"))
-    if invocation.text(format) == singer {
+    if invocation.text(.format) == singer {
       for option in [file, .csvRaw, .headers, .noHeaders]
       where invocation.has(option) && invocation.text(option) != "-" {
         throw CommandError(
@@ -68,7 +66,7 @@ extension Command {
         .usage, "missing option \(file.spelling)",
         hint: .command("export \(plugin.name) -o \(plugin.name).csv"))
     }
-    let format = try ExportFormat(ofFileNamed: path, or: invocation.text(format))
+    let format = try ExportFormat(ofFileNamed: path, or: invocation.text(.format))
     guard !invocation.has(.csvRaw) || format.text == .csv else {
       throw CommandError(.usage, "--csv-raw requires a .csv file")
     }

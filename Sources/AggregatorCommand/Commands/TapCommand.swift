@@ -34,7 +34,7 @@ extension Command {
         + "history of changes does not reach back to the state, or if it is that of another store.",
     ],
     examples: [
-      ("tap --config tap.json --discover > catalog.json", "the streams"),
+      ("tap --config tap.json --discover", "the catalog of the sources in tap.json"),
       ("tap --config tap.json --state state.json", "what has changed since the state"),
     ], run: runTap)
 

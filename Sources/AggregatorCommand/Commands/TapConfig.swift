@@ -21,7 +21,7 @@ struct TapConfig: Sendable {
         guard let names, names.count == member.value.array?.count else {
           throw file.failure("\"sources\" must be a list of names, such as [\"heroes\"]")
         }
-        sources = names
+        sources = names.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
       case "sync":
         guard let bool = member.value.bool else {
           throw file.failure("\"sync\" must be true or false")

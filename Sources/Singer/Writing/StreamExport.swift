@@ -90,7 +90,7 @@ package struct StreamExport<P: Plugin> {
       position.isActivated = true
     }
     try flush()
-    // Without records they are those of a sample alone.
+    // Without records the kinds are those of a sample alone.
     if count > 0 || original == nil { position.types = writer.types }
     return unreadable.count == 0 ? position : original
   }
@@ -105,6 +105,8 @@ package struct StreamExport<P: Plugin> {
     let known = KnownExports(try await store.checkpoint(KnownExports.checkpoint, of: name))
     guard known.contains(export), start.position <= mark.position, start.change <= mark.change
     else { return "the state is of another store, or of records that were removed from it" }
+    let fields = Set(earlier.types.members.map(\.name))
+    guard fields.isSuperset(of: writer.fields) else { return "it has fields that were not sent" }
     let first = try await store.changes(
       of: name, since: .mark(earlier.pass?.start ?? start), after: 0, limit: 1)
     let details = unrecorded.count &- earlier.details

@@ -55,14 +55,10 @@ package struct StreamWriter<Item: SourceRecord> {
     }
   }
 
-  /// The types of the properties whose kinds are not declared, by their names: a property that has no values any more
-  /// keeps its type.
+  /// The types of all properties, by their names: one that has no values any more keeps its type.
   package var types: JSON {
     get {
-      .object(
-        properties.filter { $0.field.kind == .any && !$0.kinds.isEmpty }.map { property in
-          JSON.Member(property.field.name, .array(property.kinds.types))
-        })
+      .object(properties.map { JSON.Member($0.field.name, .array($0.kinds.types)) })
     }
     set {
       for index in properties.indices {
