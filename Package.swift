@@ -210,9 +210,9 @@ let package = Package(
         "AggregatorAPI", "AggregatorAgents", "AggregatorArguments", "AggregatorBrowse",
         "AggregatorCopy",
         "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorQueries",
-        "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServer",
-        "AggregatorSinger", "AggregatorSourceCommands", "AggregatorTelemetry",
-        "AggregatorTerminal", "AggregatorWeb", "DeclaredSource",
+        "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServer", "AggregatorSinger",
+        "AggregatorSourceCommands", "AggregatorTelemetry", "AggregatorTerminal", "AggregatorWeb",
+        "DeclaredSource",
       ]),
     // The list of the sources, which tests read without the program.
     .target(
@@ -247,8 +247,12 @@ let package = Package(
         "AggregatorExport", "AggregatorFakeServices", "AggregatorKit", "AggregatorLaws",
         "AggregatorOpenAPI", "AggregatorSourceTesting", "DeclaredSource",
       ]),
-    // They run the program alone.
-    .testTarget(name: "SingerTests"),
+    .testTarget(
+      name: "SingerTests",
+      dependencies: [
+        "AggregatorFakeServices", "AggregatorKit", "AggregatorPostgresServer", "AggregatorSinger",
+        "AggregatorTestSupport",
+      ]),
     .sourceTests("Countries"),
     .sourceTests("Heroes"),
     .sourceTests("Products"),

@@ -51,6 +51,7 @@ extension CommandTree {
           Node("sync", "Sync all sources, the stale ones first", .sync(plugins)),
           Node("sql", "Query cached data with SQL (read-only)", .sql(plugins, program)),
           Node("export", "Save all cached records of a source to a file", .export(plugins)),
+          Node("tap", "Send cached records to a Singer target", .tap),
           Node("watch", "Sync a source regularly and print changes", .watch(plugins)),
           Node("api", "Send a request to the service of a source", .api(plugins)),
           Node("browse", "Browse all sources on the full screen of a terminal", .browse(plugins)),

@@ -186,7 +186,11 @@ package struct Command: Sendable {
   package let words: CompletionSource.Following
   package let needs: Needs
 
-  package var options: [Option] { makeOptions() + Option.common }
+  /// Its own come first, which may describe one of every command in other words.
+  package var options: [Option] {
+    let own = makeOptions()
+    return own + Option.common.filter { !own.contains($0) }
+  }
 
   /// The fields for `--fields`; empty if the command outputs no records.
   package var fields: [FieldEntry] { makeFields() }

@@ -10,13 +10,18 @@ extension Command {
       "file to write: .csv, .tsv, .json, .ndjson, .yaml, .md, .db or .parquet; - is standard output"
   )
 
+  private static let format = Option.format.with(
+    about: "format of standard output, or of a file whose name does not tell; singer is messages",
+    choices: Format.allCases.map(\.rawValue) + [singer])
+
+  private static let singer = "singer"
+
   static func export(_ plugins: [any Plugin]) -> Command {
     let first = plugins.first?.name ?? "SOURCE"
     return Command(
       "SOURCE", words: CompletionSource.source(plugins),
       options: [
-        file,
-        .format.with(about: "format of standard output, or of a file whose name does not tell"),
+        file, format, .state,
         .sync.with(about: "first sync the source, if incomplete"), .fields, .csvRaw, .headers,
         .noHeaders,
       ],
@@ -27,12 +32,16 @@ extension Command {
           + "\(first).csv.gz, is a compressed file of text.",
         "Tables of lists in the records, which a manifest declares, are tables of the .db file, or files beside the "
           + "other one: orders_lines.csv beside orders.csv.",
+        "--format singer prints the messages of a tap of the Singer protocol, for a target that loads them into a database: "
+          + "schema, records and a last state. With --state only what has changed since is sent, with the property "
+          + "_sdc_deleted_at of deleted records. \"help tap\" tells more.",
         "No service is contacted unless --sync is given; a note says if records are missing.",
       ],
       examples: [
         ("export \(first) -o \(first).csv", "all cached \(first) as CSV"),
         ("export \(first) --sync -o \(first).db", "download missing \(first) first"),
         ("export \(first) -o - --format ndjson", "to standard output, as JSON lines"),
+        ("export \(first) --format singer --state state.json", "changes, for a Singer target"),
       ], run: export)
   }
 
@@ -40,6 +49,18 @@ extension Command {
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     let plugin = try context.catalog.plugin(named: invocation.argument("SOURCE"))
+    if invocation.text(.format) == singer {
+      for option in [file, .csvRaw, .headers, .noHeaders]
+      where invocation.has(option) && invocation.text(option) != "-" {
+        throw CommandError(
+          .usage, "--format singer and \(option.spelling) cannot be used together",
+          hint: "it prints to standard output")
+      }
+      return try await plugin.exportStream(invocation, context)
+    }
+    guard !invocation.has(.state) else {
+      throw CommandError(.usage, "--state requires --format singer")
+    }
     guard let path = invocation.text(file) else {
       throw CommandError(
         .usage, "missing option \(file.spelling)",

@@ -110,6 +110,8 @@ struct Completer {
   ) -> Offer {
     let candidates: [Candidate]
     var isPart = false
+    // A command may have choices of its own.
+    let option = position.commands.lazy.flatMap(\.options).first { $0 == option } ?? option
     switch option.value {
     case .choice(let words): candidates = words.map { Candidate($0) }
     case .session: candidates = context.sessions().map { Candidate($0) }

@@ -1,7 +1,7 @@
 import AggregatorKit
 import AggregatorTerminal
 
-/// Equality ignores the description, because a command may override it (``with(about:in:)``).
+/// Equality ignores the description and the choices, which a command may override (``with(about:in:choices:)``).
 package struct Option: Sendable {
   package enum Value: Hashable, Sendable {
     case count(ClosedRange<Int>)
@@ -40,7 +40,7 @@ package struct Option: Sendable {
   package let letter: Character?
 
   /// The kind of value; `nil` for a flag.
-  package let value: Value?
+  package private(set) var value: Value?
   package let placeholder: String
 
   /// The description, without a full stop.
@@ -60,9 +60,12 @@ package struct Option: Sendable {
     self.group = group
   }
 
-  package func with(about: String, in group: Group? = nil) -> Option {
+  package func with(
+    about: String, in group: Group? = nil, choices: [String]? = nil
+  ) -> Option {
     var option = self
     option.about = about
+    option.value = choices.map { .choice($0) } ?? value
     option.group = group ?? self.group
     return option
   }
@@ -78,7 +81,9 @@ package struct Option: Sendable {
 
 extension Option: Hashable {
   package static func == (first: Option, second: Option) -> Bool {
-    first.name == second.name && first.letter == second.letter && first.value == second.value
+    func isChoice(_ value: Value?) -> Bool { if case .choice = value { true } else { false } }
+    return first.name == second.name && first.letter == second.letter
+      && (first.value == second.value || isChoice(first.value) && isChoice(second.value))
       && first.placeholder == second.placeholder
   }
 
