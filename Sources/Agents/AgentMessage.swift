@@ -75,7 +75,9 @@ struct AgentMessage: Sendable {
   }
 }
 
-/// A mistake in the use of the protocol. Mistakes in the use of a tool are its results, so that a model can mend them.
+/// A mistake in the use of the protocol.
+///
+/// Mistakes in the use of a tool are its results, so that a model can mend them.
 struct AgentError: Error, Equatable {
   /// The codes of JSON-RPC and of the protocol's revision 2026-07-28.
   enum Code: Int {

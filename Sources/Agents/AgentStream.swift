@@ -32,9 +32,9 @@ package final class AgentStream: Sendable {
 
   /// Answers the messages of standard input up to its end, and those in flight then.
   package func run() async {
-    let (lines, continuation) = AsyncStream<Line>.makeStream()
+    let (lines, continuation) = AsyncStream<InputLine>.makeStream()
     SystemThread.start { [slots] in
-      var reader = LineReader(of: STDIN_FILENO, atMost: Self.maxLine)
+      var reader = InputLines(of: STDIN_FILENO, atMost: Self.maxLine)
       while let line = reader.next() {
         slots.wait()
         continuation.yield(line)
@@ -58,10 +58,10 @@ package final class AgentStream: Sendable {
     }
   }
 
-  private func take(_ line: Line) {
+  private func take(_ line: InputLine) {
     let message: AgentMessage?
     do throws(AgentError) {
-      guard case .message(let bytes) = line else {
+      guard case .bytes(let bytes) = line else {
         throw AgentError(.invalidRequest, "the message is longer than \(Self.maxLine) bytes")
       }
       message = try AgentMessage(bytes)
@@ -131,69 +131,5 @@ package final class AgentStream: Sendable {
       }
       for task in tasks { task.cancel() }
     }
-  }
-}
-
-private enum Line: Sendable {
-  case message([UInt8])
-  case tooLong
-}
-
-/// Reads lines of a descriptor; blank ones are left out.
-private struct LineReader {
-  private let descriptor: Int32
-  private let limit: Int
-  private var buffer: [UInt8] = []
-  private var start = 0
-  private var isTooLong = false
-  private var isAtEnd = false
-
-  init(of descriptor: Int32, atMost limit: Int) {
-    self.descriptor = descriptor
-    self.limit = limit
-  }
-
-  mutating func next() -> Line? {
-    while true {
-      if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
-        let line = Array(buffer[start..<end])
-        start = end + 1
-        if isTooLong {
-          isTooLong = false
-          return .tooLong
-        }
-        if line.contains(where: { $0 > 0x20 }) { return .message(line) }
-        continue
-      }
-      buffer.removeFirst(start)
-      start = 0
-      if buffer.count > limit {
-        isTooLong = true
-        buffer = []
-      }
-      if isAtEnd {
-        defer { buffer = [] }
-        if isTooLong {
-          isTooLong = false
-          return .tooLong
-        }
-        return buffer.contains { $0 > 0x20 } ? .message(buffer) : nil
-      }
-      fill()
-    }
-  }
-
-  private mutating func fill() {
-    let size = 64 << 10
-    let old = buffer.count
-    buffer += [UInt8](repeating: 0, count: size)
-    var count = 0
-    repeat {
-      count = buffer.withUnsafeMutableBytes { bytes in
-        read(descriptor, bytes.baseAddress.map { $0 + old }, size)
-      }
-    } while count < 0 && errno == EINTR
-    buffer.removeLast(size - max(0, count))
-    if count <= 0 { isAtEnd = true }
   }
 }

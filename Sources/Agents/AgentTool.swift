@@ -94,7 +94,7 @@ enum AgentTool: String, CaseIterable, Sendable {
     }
   }
 
-  /// For the model that chooses among tools: what it answers, and which one to use instead. At most 600 characters.
+  /// The help for a model: the answer of the tool, and when to use another one; at most 600 characters.
   private var about: String {
     switch self {
     case .sources:

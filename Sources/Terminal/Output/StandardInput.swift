@@ -22,6 +22,73 @@ package enum StandardInput {
   }
 }
 
+package enum InputLine: Sendable {
+  /// The bytes of a line, without its end.
+  case bytes([UInt8])
+  /// A line that is longer than allowed, and left out.
+  case tooLong
+}
+
+/// Reads the lines of a descriptor one after the other, as they arrive; blank ones are left out.
+package struct InputLines: IteratorProtocol {
+  private let descriptor: Int32
+  private let limit: Int
+  private var buffer: [UInt8] = []
+  private var start = 0
+  private var isTooLong = false
+  private var isAtEnd = false
+
+  /// - Parameter limit: The most bytes of a line.
+  package init(of descriptor: Int32, atMost limit: Int) {
+    self.descriptor = descriptor
+    self.limit = limit
+  }
+
+  package mutating func next() -> InputLine? {
+    while true {
+      if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
+        let line = Array(buffer[start..<end])
+        start = end + 1
+        if isTooLong {
+          isTooLong = false
+          return .tooLong
+        }
+        if line.contains(where: { $0 > 0x20 }) { return .bytes(line) }
+        continue
+      }
+      buffer.removeFirst(start)
+      start = 0
+      if buffer.count > limit {
+        isTooLong = true
+        buffer = []
+      }
+      if isAtEnd {
+        defer { buffer = [] }
+        if isTooLong {
+          isTooLong = false
+          return .tooLong
+        }
+        return buffer.contains { $0 > 0x20 } ? .bytes(buffer) : nil
+      }
+      fill()
+    }
+  }
+
+  private mutating func fill() {
+    let size = 64 << 10
+    let old = buffer.count
+    buffer += [UInt8](repeating: 0, count: size)
+    var count = 0
+    repeat {
+      count = buffer.withUnsafeMutableBytes { bytes in
+        read(descriptor, bytes.baseAddress.map { $0 + old }, size)
+      }
+    } while count < 0 && errno == EINTR
+    buffer.removeLast(size - max(0, count))
+    if count <= 0 { isAtEnd = true }
+  }
+}
+
 package enum Confirmation {
   /// The answers `y` and `yes` are `true`; throws `usage` if it cannot ask.
   package static func ask(_ question: String, mayAsk: Bool) throws(CommandError) -> Bool {

@@ -1,4 +1,7 @@
-package import AggregatorKit
+package import AggregatorCore
+import AggregatorFoundation
+package import AggregatorHTTP
+import AggregatorImages
 
 /// A transport that refuses requests to this machine and to private networks, for URLs that a model has chosen.
 ///
