@@ -1,18 +1,17 @@
 import AggregatorFiles
-import AggregatorKit
-import AggregatorTerminal
+package import AggregatorKit
 import Dispatch
 import Synchronization
 
-/// A running tap: a process group of its own, whose output is read.
-final class TapProcess: Sendable {
+/// A running program: a process group of its own, whose output is read.
+package final class PipedProgram: Sendable {
   /// The last bytes of standard error that are kept.
   private static let maxErrorBytes = 16 << 10
 
   /// More than a pipe holds.
   private static let maxBytesAfterEnd = 2 << 20
 
-  /// The time that a tap has to end after SIGTERM.
+  /// The time that a program has to end after SIGTERM.
   private static let grace = Duration.seconds(2)
 
   private struct State {
@@ -36,16 +35,18 @@ final class TapProcess: Sendable {
   private let errors: OpenFile
   private let state = Mutex(State())
   /// Its calls block.
-  private let queue = DispatchQueue(label: "tap")
+  private let queue = DispatchQueue(label: "program")
 
-  /// Starts a tap, which a signal that ends this process ends, too.
+  /// Starts a program, which a signal that ends this process ends, too.
   ///
   /// - Parameters:
   ///   - words: The path of the program, and its arguments.
   ///   - variables: All of its environment.
+  ///   - cleanUp: What follows its end if a signal ends this process.
   /// - Throws: ``SourceError``: it cannot be started.
-  init(
-    _ words: [String], _ variables: [String: String], in files: TapFiles
+  package init(
+    _ words: [String], _ variables: [String: String],
+    cleaningUp cleanUp: @escaping @Sendable () -> Void
   ) throws(SourceError) {
     do throws(SystemFailure) {
       let outputs = try Pipe()
@@ -64,12 +65,12 @@ final class TapProcess: Sendable {
     } catch {
       throw SourceError(.unreachable, "cannot start \(words[0]): \(error.words)")
     }
-    let cleanUp = Interruption.atEnd { [self] in
+    let registered = Interruption.atEnd { [self] in
       state.withLock { $0.isInterrupted = true }
       stop()
-      files.remove()
+      cleanUp()
     }
-    state.withLock { $0.cleanUp = cleanUp }
+    state.withLock { $0.cleanUp = registered }
   }
 
   private struct Pipe: ~Copyable {
@@ -88,12 +89,12 @@ final class TapProcess: Sendable {
   // MARK: - Reading
 
   /// True if there is output that can be read without waiting.
-  var hasInput: Bool { output.waitForInput(within: .zero) }
+  package var hasInput: Bool { output.waitForInput(within: .zero) }
 
   /// The next bytes of standard output; `nil` at its end.
   ///
   /// - Throws: ``SourceError``: `timedOut` if none came until then, or `cancelled`.
-  func next(until end: ContinuousClock.Instant) async throws(SourceError) -> [UInt8]? {
+  package func next(until end: ContinuousClock.Instant) async throws(SourceError) -> [UInt8]? {
     while true {
       if Task.isCancelled { throw .cancelled }
       switch await blocking({ $0.read() }) {
@@ -156,7 +157,7 @@ final class TapProcess: Sendable {
   }
 
   /// The last lines of standard error; a line of which the beginning is lost is none.
-  var lastErrors: [String] {
+  package var lastErrors: [String] {
     let (bytes, isCut) = state.withLock { ($0.errors, $0.hasLostErrors) }
     let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     return lines.dropFirst(isCut ? 1 : 0).map { String(decoding: $0, as: UTF8.self) }
@@ -175,7 +176,7 @@ final class TapProcess: Sendable {
   }
 
   /// Waits for the end after that of the output; returns the status of `waitpid(2)`, `nil` if it had to be ended.
-  func status(within limit: Duration) async -> Int32? {
+  package func status(within limit: Duration) async -> Int32? {
     let status = await blocking { process -> Int32? in
       let end = ContinuousClock.now + limit
       while !process.hasExited, ContinuousClock.now < end {
@@ -197,7 +198,7 @@ final class TapProcess: Sendable {
   }
 
   /// Ends the whole group.
-  func end() async {
+  package func end() async {
     await blocking { $0.stop() }
     await afterEnd()
   }
@@ -236,7 +237,7 @@ final class TapProcess: Sendable {
   }
 
   private func blocking<Value: Sendable>(
-    _ call: @escaping @Sendable (TapProcess) -> Value
+    _ call: @escaping @Sendable (PipedProgram) -> Value
   ) async -> Value {
     await withCheckedContinuation { continuation in
       queue.async { continuation.resume(returning: call(self)) }
