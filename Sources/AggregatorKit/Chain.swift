@@ -35,7 +35,7 @@ extension Plugin {
       chain = chain.synced(in: recordStore, searching: policy.localSearchBound != nil)
       chain = chain.fallback(to: recordStore.records)
     case (.storedOnly, let recordStore?):
-      return recordStore.onlyRecords(of: name).hidingDeleted(in: recordStore)
+      return recordStore.onlyRecords.hidingDeleted(in: recordStore)
         .warningOfUnknownSecret(in: recordStore).observed(by: environment.observer, as: name)
     case (_, nil): chain = try shaped(remote, in: environment)
     }

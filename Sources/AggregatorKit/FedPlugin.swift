@@ -1,6 +1,5 @@
 package import AggregatorCore
 import AggregatorFoundation
-import AggregatorStore
 package import AggregatorSync
 
 /// A source whose records a program may send in its own order, instead of a service that has pages.
@@ -12,63 +11,6 @@ package protocol FedPlugin<Item>: Plugin {
   func feed(
     in environment: PluginEnvironment, maxSilence: Duration?
   ) throws(SourceError) -> (any RecordFeed<Item>)?
-}
-
-extension RecordStore {
-  /// The stored records of a source of which there is nothing else: what a sync has to bring first, or may not have
-  /// brought, is said.
-  func onlyRecords(of name: String) -> some DataSource<Item> {
-    StoredOnly(base: records, recordStore: self)
-  }
-}
-
-private struct StoredOnly<Base: DataSource>: Decorator {
-  let base: Base
-  let recordStore: RecordStore<Base.Item>
-  var label: String { "storedOnly()" }
-
-  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
-    try check(request.cachePolicy)
-    do throws(SourceError) {
-      var page = try await base.page(request)
-      if request.cursor == nil, try await recordStore.completeSync() == nil {
-        page.warnings.append(
-          Warning(.incomplete, "the last sync was not complete: records may be missing"))
-      }
-      return page
-    } catch { throw await explained(error) }
-  }
-
-  func item(
-    _ id: Base.Item.ID, cachePolicy: CachePolicy
-  ) async throws(SourceError) -> LookupResult<Base.Item> {
-    try check(cachePolicy)
-    do throws(SourceError) { return try await base.item(id, cachePolicy: cachePolicy) } catch {
-      throw await explained(error)
-    }
-  }
-
-  private var sync: Remedy { Remedy("\(recordStore.source) sync", .command) }
-
-  private func check(_ policy: CachePolicy) throws(SourceError) {
-    guard policy.refreshes else { return }
-    throw SourceError(
-      .unsupported,
-      "\(recordStore.source) has no pages that could be requested: a sync refreshes it",
-      remedy: sync)
-  }
-
-  /// A failure before the first sync, which says so.
-  private func explained(_ error: SourceError) async -> SourceError {
-    guard error.code == .nothingCached || error.code == .notFound,
-      (try? await recordStore.completeSync()) == nil
-    else { return error }
-    return SourceError(
-      .nothingCached,
-      error.code == .notFound
-        ? "\(error.message), and no sync was complete yet"
-        : "no \(recordStore.source) are cached yet", remedy: sync)
-  }
 }
 
 extension Plugin {

@@ -85,9 +85,11 @@ extension Command {
       } else {
         try context.output.write(table(streams))
         if isSaved {
-          let list = sources.joined(separator: ", ")
+          let list =
+            sources.count > 1
+            ? "  (sources \(sources.joined(separator: ", ")); --stream NAME takes one)" : ""
           try context.output.write(
-            "saved    \(folder.file(of: sources[0]))  (\(list))\n"
+            "saved    \(folder.file(of: sources[0]))\(list)\n"
               + "next     \(context.diagnostics.command("\(sources[0]) sync"))\n")
         }
       }

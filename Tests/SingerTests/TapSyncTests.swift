@@ -9,7 +9,9 @@ struct TapSyncTests {
     let added = try await user.add(#""streams": ["orders", "customers"]"#)
     #expect(added.status == 0, "\(added)")
     #expect(added.output.contains("streams  orders     id  full table  3 columns"), "\(added)")
-    #expect(added.output.contains("(shop-orders, shop-customers)"), "\(added)")
+    #expect(
+      added.output.contains("(sources shop-orders, shop-customers; --stream NAME takes one)"),
+      "\(added)")
     #expect(added.output.contains("next     aggregator shop-orders sync"), "\(added)")
     let early = try await user.run("shop-orders list")
     #expect(early.status == 69, "\(early)")

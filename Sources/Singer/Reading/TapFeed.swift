@@ -54,7 +54,7 @@ package final class TapProgram: Sendable {
 
   /// A tap that is running, and its files.
   struct Run {
-    let process: PipedProcess
+    let process: PipedProgram
     let files: TapFiles
   }
 
@@ -80,7 +80,7 @@ package final class TapProgram: Sendable {
       // What it leaves behind there goes with the run.
       let variables = variables.merging(["TMPDIR": files.path]) { $1 }
       return Run(
-        process: try PipedProcess(words, variables, cleaningUp: files.remove), files: files)
+        process: try PipedProgram(words, variables) { files.remove() }, files: files)
     } catch {
       files.remove()
       throw error
@@ -88,7 +88,7 @@ package final class TapProgram: Sendable {
   }
 
   /// Waits for the end of a run, and throws if it is no success.
-  func finish(_ process: PipedProcess) async throws(SourceError) {
+  func finish(_ process: PipedProgram) async throws(SourceError) {
     let status = await process.status(within: maxSilence)
     guard status != 0 else { return }
     let ending = status.map(ExternalProgram.ending)
@@ -96,7 +96,7 @@ package final class TapProgram: Sendable {
   }
 
   /// The failure with the last lines of standard error, without secrets.
-  private func failed(_ process: PipedProcess, _ what: String) -> SourceError {
+  private func failed(_ process: PipedProgram, _ what: String) -> SourceError {
     let lines = process.lastErrors.map { scanner.redacted($0).oneLine(atMost: 160) }
     let log = lines.isEmpty ? "" : ": \(lines.joined(separator: " / "))"
     return SourceError(.serverError, "\(name) \(what)\(log)")
@@ -104,7 +104,7 @@ package final class TapProgram: Sendable {
 
   /// The output that follows, within the time that the tap may be silent.
   func output(
-    of process: PipedProcess, since last: ContinuousClock.Instant
+    of process: PipedProgram, since last: ContinuousClock.Instant
   ) async throws(SourceError) -> [UInt8]? {
     do throws(SourceError) { return try await process.next(until: last + maxSilence) } catch {
       await process.end()

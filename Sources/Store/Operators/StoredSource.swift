@@ -8,10 +8,24 @@ extension RecordStore {
   /// If nothing matches, the first page fails with `nothingCached`, so that a `fallback` continues
   /// with the next source.
   public var records: some DataSource<Item> { StoredSource(recordStore: self) }
+
+  /// The stored records of a source of which there is nothing else: what a sync has to bring first, or may not have
+  /// brought, is said.
+  package var onlyRecords: some DataSource<Item> { StoredSource(recordStore: self, isOnly: true) }
 }
 
 struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   let recordStore: RecordStore<Item>
+  /// True if the source has no other records, so that a sync alone brings more.
+  var isOnly = false
+
+  private var sync: Remedy? { isOnly ? Remedy("\(recordStore.source) sync", .command) : nil }
+
+  private func check(_ policy: CachePolicy) throws(SourceError) {
+    guard isOnly, policy.refreshes else { return }
+    throw SourceError(
+      .unsupported, "\(recordStore.source) has no pages that could be requested", remedy: sync)
+  }
 
   /// True if this source made the cursor of a request.
   func continues(_ request: PageRequest) -> Bool {
@@ -20,24 +34,36 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   }
 
   @concurrent func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
+    try check(request.cachePolicy)
     let seal = CursorSeal(description, for: request.query)
     let start = try seal.open(request.cursor, as: RecordPosition.self)
     let (slice, last) = try await recordStore.slice(request, after: start)
     let sync = try await recordStore.completeSync()
     // After a complete sync, no match is an answer.
     guard sync != nil || start != nil || !slice.records.isEmpty else {
-      throw .nothingCached(of: recordStore.source, matching: request.query)
+      var error = SourceError.nothingCached(of: recordStore.source, matching: request.query)
+      error.remedy = self.sync
+      throw error
     }
     var page = try recordStore.page(slice, next: slice.hasMore ? last : nil, seal)
     // A record is as old as its last change, but it was there at the last sync.
     page.provenance.fetchedAt = sync?.date ?? page.provenance.fetchedAt
+    if isOnly, sync == nil, start == nil {
+      page.warnings.append(
+        Warning(.incomplete, "the last sync was not complete: records may be missing"))
+    }
     return page
   }
 
   func item(
     _ id: Item.ID, cachePolicy: CachePolicy
   ) async throws(SourceError) -> LookupResult<Item> {
+    try check(cachePolicy)
     guard let found = try await recordStore.item(id) else {
+      if isOnly, try await recordStore.completeSync() == nil {
+        throw SourceError(
+          .nothingCached, "\(recordStore.source) was not synced completely yet", remedy: sync)
+      }
       throw .notFound(id, in: recordStore.source)
     }
     return LookupResult(

@@ -3,15 +3,15 @@ package import AggregatorKit
 import Dispatch
 import Synchronization
 
-/// Another program that runs, the leader of a process group of its own, whose output is read.
-package final class PipedProcess: Sendable {
+/// A running program: a process group of its own, whose output is read.
+package final class PipedProgram: Sendable {
   /// The last bytes of standard error that are kept.
   private static let maxErrorBytes = 16 << 10
 
   /// More than a pipe holds.
   private static let maxBytesAfterEnd = 2 << 20
 
-  /// The time that it has to end after SIGTERM.
+  /// The time that a program has to end after SIGTERM.
   private static let grace = Duration.seconds(2)
 
   private struct State {
@@ -35,14 +35,14 @@ package final class PipedProcess: Sendable {
   private let errors: OpenFile
   private let state = Mutex(State())
   /// Its calls block.
-  private let queue = DispatchQueue(label: "piped process")
+  private let queue = DispatchQueue(label: "program")
 
   /// Starts a program, which a signal that ends this process ends, too.
   ///
   /// - Parameters:
   ///   - words: The path of the program, and its arguments.
   ///   - variables: All of its environment.
-  ///   - cleanUp: What is done after a signal has ended it.
+  ///   - cleanUp: What follows its end if a signal ends this process.
   /// - Throws: ``SourceError``: it cannot be started.
   package init(
     _ words: [String], _ variables: [String: String],
@@ -237,7 +237,7 @@ package final class PipedProcess: Sendable {
   }
 
   private func blocking<Value: Sendable>(
-    _ call: @escaping @Sendable (PipedProcess) -> Value
+    _ call: @escaping @Sendable (PipedProgram) -> Value
   ) async -> Value {
     await withCheckedContinuation { continuation in
       queue.async { continuation.resume(returning: call(self)) }
