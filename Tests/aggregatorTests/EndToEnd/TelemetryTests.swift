@@ -30,7 +30,8 @@ import Testing
   private func spans() throws -> [JSON] {
     try collector.requests.flatMap { request in
       #expect(request.path == "/v1/traces")
-      #expect(request.headers["api-key"] == "c0llector key")
+      let key = request.headers.first { $0.name.lowercased() == "api-key" }
+      #expect(key?.value == "c0llector key")
       let body = JSON(try #require(JSONText(request.body)))
       let resource = body["resourceSpans"]?.array?.first
       let attributes = resource?["resource"]?["attributes"]?.array ?? []
