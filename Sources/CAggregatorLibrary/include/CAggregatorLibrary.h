@@ -26,8 +26,9 @@ typedef struct {
 // if it is not installed, lacks a symbol, or cannot be used. Threads may call it at once.
 bool clibrary_load(clibrary *library, const char *name);
 
-// Returns 0, whatever its arguments: no length of a name, no bitmap of a plane, no member of a set. Scripts/build links it in
-// the place of functions of Swift's libraries that the program does not use, and whose tables are a twentieth of it.
+// Returns 0, whatever its arguments: no length of a name, no bitmap of a plane, no member of a set, and of an SQLite module
+// that is registered no failure. Scripts/build links it in the place of functions of static libraries that the program does
+// not use, and that hold a thirtieth of it.
 uintptr_t clibrary_none(void);
 
 #endif
