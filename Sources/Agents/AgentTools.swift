@@ -94,7 +94,11 @@ struct AgentTools: Sendable {
       case .addSource: try await addSource(arguments)
       }
     } catch {
-      return AgentAnswer.failure(Problem(error))
+      var problem = Problem(error)
+      if let near = (error as? CommandError)?.suggestion {
+        problem.hint = "did you mean \"\(near)\"? \(problem.hint?.capitalizedFirst ?? "")"
+      }
+      return AgentAnswer.failure(problem)
     }
   }
 
