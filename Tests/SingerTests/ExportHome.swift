@@ -34,7 +34,7 @@ final class ExportHome: Sendable {
   /// - Parameter rows: The rows of the service, as JSON objects; by default `t1` to `t5`.
   init(
     _ rows: [String] = ExportHome.things(1...5), _ variables: [String: String] = [:]
-  ) throws {
+  ) async throws {
     self.variables = variables
     root = FileManager.default.temporaryDirectory.appending(path: "aggregator-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
@@ -45,7 +45,7 @@ final class ExportHome: Sendable {
       return .json(#"{"total": \#(rows.count), "things": [\#(rows.joined(separator: ","))]}"#)
     }
     serve(rows)
-    let added = try run("sources add things \(server.baseURL)/things --rate off --yes")
+    let added = try await run("sources add things \(server.baseURL)/things --rate off --yes")
     try #require(added.status == 0, "\(added)")
   }
 
@@ -64,9 +64,9 @@ final class ExportHome: Sendable {
   func fail(_ fails: Bool = true) { service.isDown.withLock { $0 = fails } }
 
   /// Syncs the source until it is complete: what is missing has to be confirmed.
-  func sync() throws {
+  func sync() async throws {
     for _ in 1...2 {
-      let synced = try run("things sync")
+      let synced = try await run("things sync")
       try #require(synced.status == 0, "\(synced)")
     }
   }
@@ -86,58 +86,45 @@ final class ExportHome: Sendable {
   }
 
   /// Runs the program, or a command line of the shell in which `$AGGREGATOR` is the program.
-  func run(_ line: String, _ more: [String: String] = [:]) throws -> Outcome {
-    try shell("exec \"$AGGREGATOR\" \(line)", more)
+  func run(_ line: String, _ more: [String: String] = [:]) async throws -> Outcome {
+    try await shell("exec \"$AGGREGATOR\" \(line)", more)
   }
 
-  func shell(_ line: String, _ more: [String: String] = [:]) throws -> Outcome {
-    let started = try start(line, more)
-    started.process.waitUntilExit()
-    return try started.outcome()
+  func shell(_ line: String, _ more: [String: String] = [:]) async throws -> Outcome {
+    try await start(line, more).outcome()
   }
 
   struct Running {
-    let process: Process
-    let output: URL
-    let errors: URL
+    let process: ChildProcess
+    fileprivate let files: String
 
-    func outcome() throws -> Outcome {
-      defer {
-        try? FileManager.default.removeItem(at: output)
-        try? FileManager.default.removeItem(at: errors)
+    /// Waits for the end.
+    func outcome() async throws -> Outcome {
+      let status = await process.ending()
+      let texts = try ["out", "err"].map { ending in
+        let file = "\(files).\(ending)"
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        return String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
       }
-      let status =
-        process.terminationReason == .exit
-        ? process.terminationStatus : 128 + process.terminationStatus
-      return Outcome(
-        status: status, output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
-        errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+      return Outcome(status: status, output: texts[0], errors: texts[1])
     }
   }
 
   func start(_ line: String, _ more: [String: String] = [:]) throws -> Running {
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", line]
-    process.currentDirectoryURL = root
-    process.environment = [
+    let files = path(UUID().uuidString)
+    let variables = [
       "HOME": root.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C", "AGGREGATOR": try Self.program(),
     ].merging(variables) { $1 }.merging(more) { $1 }
-    process.standardInput = FileHandle.nullDevice
-    let name = UUID().uuidString
-    let (output, errors) = (
-      root.appending(path: "\(name).out"), root.appending(path: "\(name).err")
-    )
-    for file in [output, errors] { try Data().write(to: file) }
-    process.standardOutput = try FileHandle(forWritingTo: output)
-    process.standardError = try FileHandle(forWritingTo: errors)
-    try process.run()
-    return Running(process: process, output: output, errors: errors)
+    let words = [
+      "/bin/sh", "-c", #"cd "$0"; exec /bin/sh -c "$1" >"$2.out" 2>"$2.err" </dev/null"#,
+      root.path, line, files,
+    ]
+    return Running(process: try ChildProcess(words, variables), files: files)
   }
 
   /// The listed records, each as JSON with sorted members, by their IDs.
-  func cached(_ source: String = "things", id: String = "id") throws -> [String: String] {
-    let listed = try run("\(source) list --all --offline --max-pages 0 --ndjson")
+  func cached(_ source: String = "things", id: String = "id") async throws -> [String: String] {
+    let listed = try await run("\(source) list --all --offline --max-pages 0 --ndjson")
     var records: [String: String] = [:]
     for line in listed.lines {
       let record = try Message.object(line)

@@ -19,15 +19,15 @@ import Testing
   private static let count = 25_000
 
   private static func filledHome() async throws -> ExportHome {
-    let home = try ExportHome()
-    try home.sync()
+    let home = try await ExportHome()
+    try await home.sync()
     try await fill(home, 0..<count, "old")
     return home
   }
 
   @Test func `a run that ends early continues after its last state`() async throws {
     let home = try await Self.filledHome()
-    let all = try home.run("export things --format singer")
+    let all = try await home.run("export things --format singer")
     let states = all.lines.indices.filter { all.lines[$0].hasPrefix(#"{"type":"STATE""#) }
     #expect(states.count == 3, "\(all.errors)")
     for end in states.dropLast() {
@@ -37,26 +37,26 @@ import Testing
       // Records change before the run continues, also some that were sent.
       try await Self.fill(home, 0..<2, "new \(end)")
       try home.write(Message.text(target.state), to: "state.json")
-      let rest = try home.run("export things --format singer --state state.json")
+      let rest = try await home.run("export things --format singer --state state.json")
       try target.read(rest.lines)
       #expect(target.counts["RECORD"] ?? 0 < all.lines.count - reached + 10)
       #expect(target.counts["ACTIVATE_VERSION"] == 1)
-      #expect(try target.rows() == home.cached())
+      #expect(try await target.rows() == home.cached())
     }
   }
 
   @Test func `changes of many records have states between, too`() async throws {
     let home = try await Self.filledHome()
     var target = TableTarget()
-    try home.export(to: &target)
+    try await home.export(to: &target)
     try await Self.fill(home, 0..<Self.count, "new")
     try home.write(Message.text(target.state), to: "state.json")
-    let all = try home.run("export things --format singer --state state.json")
+    let all = try await home.run("export things --format singer --state state.json")
     let end = try #require(all.lines.firstIndex { $0.hasPrefix(#"{"type":"STATE""#) })
     #expect(end < all.lines.count - 1)
     try target.read(Array(all.lines[...end]))
     try await Self.fill(home, 0..<2, "newer")
-    try home.export(to: &target)
+    try await home.export(to: &target)
     #expect(target.counts["RECORD"] ?? 0 < Self.count)
   }
 
@@ -80,21 +80,20 @@ import Testing
       }
       try await Self.fill(home, (round * 100)..<(round * 100 + 50), "round \(round)")
       try await Self.fill(home, (Self.count + round)..<(Self.count + round + 1), "added")
-      _ = try home.run("things delete x\(round) x\(Self.count - round) --yes")
-      _ = try home.run("things restore x\(round - 1)")
+      _ = try await home.run("things delete x\(round) x\(Self.count - round) --yes")
+      _ = try await home.run("things restore x\(round - 1)")
       try home.write("", to: "go")
-      running.process.waitUntilExit()
-      try target.read(try running.outcome().lines)
+      try target.read(try await running.outcome().lines)
     }
-    try home.export(to: &target)
+    try await home.export(to: &target)
   }
 
   @Test func `a closed pipe is no error, and a full disk is one`() async throws {
     let home = try await Self.filledHome()
-    let closed = try home.shell(
+    let closed = try await home.shell(
       "{ $AGGREGATOR export things --format singer; echo $? >status; } | head -n 2; cat status")
     #expect(closed.lines.last == "0", "\(closed)")
-    let full = try home.shell("$AGGREGATOR export things --format singer >/dev/full")
+    let full = try await home.shell("$AGGREGATOR export things --format singer >/dev/full")
     #expect(full.status == 74, "\(full)")
     #expect(full.errors.contains("No space left on device"), "\(full)")
   }
@@ -107,25 +106,24 @@ import Testing
       // More follows than fits into a pipe.
       let pipe = try FileHandle(forReadingFrom: home.root.appending(path: "pipe"))
       _ = try pipe.read(upToCount: 100)
-      kill(running.process.processIdentifier, number)
-      running.process.waitUntilExit()
+      kill(running.process.id, number)
       try pipe.close()
-      let outcome = try running.outcome()
+      let outcome = try await running.outcome()
       #expect(outcome.status == 128 + number, "\(outcome)")
     }
   }
 
   @Test func `rows that cannot be read are said, and the state does not pass them`() async throws {
-    let home = try ExportHome()
-    try home.sync()
+    let home = try await ExportHome()
+    try await home.sync()
     var target = TableTarget()
-    try home.export(to: &target)
+    try await home.export(to: &target)
     let before = Message.text(target.state)
     let store = SQLiteStore(at: home.path(".local/share/aggregator/store.sqlite"))
     let entry = StoreEntry(id: "t1", json: Data("[]".utf8)) { FoldedText("") }
     _ = try await store.save(StoreBatch([entry]), of: "things", at: Date())
     try home.write(before, to: "state.json")
-    let outcome = try home.run("export things --format singer --state state.json")
+    let outcome = try await home.run("export things --format singer --state state.json")
     #expect(outcome.status == 3, "\(outcome)")
     #expect(outcome.errors.contains("1 row could not be read"), "\(outcome)")
     try target.read(outcome.lines)

@@ -156,16 +156,16 @@ extension ExportHome {
   @discardableResult
   func export(
     to target: inout TableTarget, _ variables: [String: String] = [:], status: Int32 = 0
-  ) throws -> Outcome {
+  ) async throws -> Outcome {
     var option = ""
     if let state = target.state {
       try write(Message.text(state), to: "state.json")
       option = "--state state.json"
     }
-    let outcome = try run("export things --format singer \(option)", variables)
+    let outcome = try await run("export things --format singer \(option)", variables)
     #expect(outcome.status == status, "\(outcome)")
     try target.read(outcome.lines)
-    #expect(try target.rows() == cached(), "\(outcome)")
+    #expect(try await target.rows() == cached(), "\(outcome)")
     return outcome
   }
 }

@@ -29,19 +29,19 @@ enum PythonProgram {
   ]
 
   @Test(.enabled(if: PythonProgram.has("target-jsonl"), "target-jsonl is not installed"))
-  func `target-jsonl writes the records and the state`() throws {
-    let home = try ExportHome(Self.awkward)
-    try home.sync()
+  func `target-jsonl writes the records and the state`() async throws {
+    let home = try await ExportHome(Self.awkward)
+    try await home.sync()
     try home.write(#"{"do_timestamp_file": false}"#, to: "target.json")
     let target = PythonProgram.path(of: "target-jsonl")
-    func load(_ option: String) throws -> ExportHome.Outcome {
-      let outcome = try home.shell(
+    func load(_ option: String) async throws -> ExportHome.Outcome {
+      let outcome = try await home.shell(
         "set -e; \"$AGGREGATOR\" export things --format singer \(option) >messages; "
           + "\(target) -c target.json <messages")
       #expect(outcome.status == 0, "\(outcome)")
       return outcome
     }
-    let first = try load("")
+    let first = try await load("")
     let lines = try String(contentsOf: home.root.appending(path: "things.jsonl"), encoding: .utf8)
       .split(separator: "\n")
     var found: [String: String] = [:]
@@ -49,17 +49,17 @@ enum PythonProgram {
       let record = try Message.object(String(line)).filter { $0.key != "_sdc_deleted_at" }
       found[Message.text(record["id"])] = Message.text(record)
     }
-    #expect(try found == home.cached())
+    #expect(try await found == home.cached())
     // Its output is the next state.
     try home.write(first.output, to: "state.json")
-    let second = try home.run("export things --format singer --state state.json")
+    let second = try await home.run("export things --format singer --state state.json")
     #expect(second.lines.count == 1, "\(second)")
   }
 
   @Test(.enabled(if: PythonProgram.has("target-duckdb"), "target-duckdb is not installed"))
-  func `target-duckdb has what the cache has`() throws {
-    let home = try ExportHome(Self.awkward)
-    try home.sync()
+  func `target-duckdb has what the cache has`() async throws {
+    let home = try await ExportHome(Self.awkward)
+    try await home.sync()
     try home.write(
       """
       {"filepath": "\(home.path("things.duckdb"))", "default_target_schema": "main",
@@ -68,8 +68,8 @@ enum PythonProgram {
     let target = PythonProgram.path(of: "target-duckdb")
     let python = PythonProgram.path(of: "python", in: "target-duckdb")
     try home.write("", to: "state.json")
-    func load() throws -> String {
-      let outcome = try home.shell(
+    func load() async throws -> String {
+      let outcome = try await home.shell(
         """
         set -e; "$AGGREGATOR" export things --format singer --state state.json >messages
         \(target) -c target.json <messages >state.new; mv state.new state.json
@@ -80,19 +80,19 @@ enum PythonProgram {
       #expect(outcome.status == 0, "\(outcome)")
       return outcome.output
     }
-    let first = try load()
+    let first = try await load()
     #expect(first.contains("größe 日本"), "\(first)")
     #expect(first.split(separator: "\n").count == 3)
-    #expect(try home.run("things delete a --yes").status == 0)
+    #expect(try await home.run("things delete a --yes").status == 0)
     home.serve([Self.awkward[0], Self.awkward[1].replacing("null", with: #""named""#)])
-    try home.sync()
-    #expect(try load() == "('b/ü', 'named', -0.5, '[]', False)\n")
-    #expect(try home.run("things restore a").status == 0)
-    #expect(try load().split(separator: "\n").count == 2)
+    try await home.sync()
+    #expect(try await load() == "('b/ü', 'named', -0.5, '[]', False)\n")
+    #expect(try await home.run("things restore a").status == 0)
+    #expect(try await load().split(separator: "\n").count == 2)
     // Everything again: what is gone meanwhile goes, too.
-    #expect(try home.run("store clear things --yes").status == 0)
-    try home.sync()
-    #expect(try load().split(separator: "\n").count == 2)
+    #expect(try await home.run("store clear things --yes").status == 0)
+    try await home.sync()
+    #expect(try await load().split(separator: "\n").count == 2)
   }
 
   private static let hasPostgres =
@@ -100,8 +100,8 @@ enum PythonProgram {
 
   @Test(.enabled(if: hasPostgres, "target-postgres or PostgreSQL is not installed"))
   func `target-postgres has what the cache has, also after a new version`() async throws {
-    let home = try ExportHome(Self.awkward + ExportHome.things(1...3))
-    try home.sync()
+    let home = try await ExportHome(Self.awkward + ExportHome.things(1...3))
+    try await home.sync()
     try await withDatabase { database in
       try home.write(
         """
@@ -112,7 +112,7 @@ enum PythonProgram {
       let target = PythonProgram.path(of: "target-postgres")
       try home.write("", to: "state.json")
       func load() async throws -> Set<String> {
-        let outcome = try home.shell(
+        let outcome = try await home.shell(
           """
           set -e; "$AGGREGATOR" export things --format singer --state state.json >messages
           \(target) --config target.json <messages >state.new; mv state.new state.json
@@ -122,27 +122,27 @@ enum PythonProgram {
           try await database.texts(
             "SELECT id || ' ' || coalesce(name, '-') FROM things WHERE _sdc_deleted_at IS NULL"))
       }
-      func expected() throws -> Set<String> {
+      func expected() async throws -> Set<String> {
         Set(
-          try home.cached().map { id, record in
+          try await home.cached().map { id, record in
             "\(id) \(try Message.object(record)["name"] as? String ?? "-")"
           })
       }
       #expect(try await load() == expected())
-      #expect(try home.run("things delete t1 --yes").status == 0)
+      #expect(try await home.run("things delete t1 --yes").status == 0)
       home.serve(Self.awkward + [ExportHome.thing("t2", "changed"), ExportHome.thing("t4", "new")])
-      try home.sync()
+      try await home.sync()
       #expect(try await load() == expected())
-      #expect(try home.run("store clear things --yes").status == 0)
+      #expect(try await home.run("store clear things --yes").status == 0)
       home.serve([ExportHome.thing("t4", "alone")])
-      try home.sync()
+      try await home.sync()
       #expect(try await load() == ["t4 alone"])
     }
   }
 
   @Test(.enabled(if: PythonProgram.has("meltano"), "meltano is not installed"))
-  func `Meltano runs the tap, and keeps its state`() throws {
-    let home = try ExportHome()
+  func `Meltano runs the tap, and keeps its state`() async throws {
+    let home = try await ExportHome()
     let names = ["tap-aggregator", "target-jsonl"]
     try home.write(
       "#!/bin/sh\nexec \"$AGGREGATOR\" tap \"$@\"\n", to: names[0])
@@ -176,8 +176,8 @@ enum PythonProgram {
           config: {do_timestamp_file: false}
       """, to: "meltano.yml")
     let meltano = PythonProgram.path(of: "meltano")
-    func load() throws -> [String] {
-      let outcome = try home.shell(
+    func load() async throws -> [String] {
+      let outcome = try await home.shell(
         "chmod +x \(names.joined(separator: " ")); \(meltano) run tap-aggregator target-jsonl")
       #expect(outcome.status == 0, "\(outcome)")
       let file = home.root.appending(path: "things.jsonl")
@@ -185,10 +185,10 @@ enum PythonProgram {
       try? FileManager.default.removeItem(at: file)
       return text.split(separator: "\n").map(String.init)
     }
-    #expect(try load().count == 5)
+    #expect(try await load().count == 5)
     home.serve(ExportHome.things(1...4) + [ExportHome.thing("t5", "changed")])
     #expect(
-      try load() == [#"{"id": "t5", "name": "changed", "_sdc_deleted_at": null}"#])
-    #expect(try load() == [])
+      try await load() == [#"{"id": "t5", "name": "changed", "_sdc_deleted_at": null}"#])
+    #expect(try await load() == [])
   }
 }

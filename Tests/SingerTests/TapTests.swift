@@ -13,9 +13,9 @@ import Testing
     return found
   }
 
-  @Test func `the catalog has a stream for each source`() throws {
-    let home = try ExportHome()
-    let all = try home.run("tap --discover")
+  @Test func `the catalog has a stream for each source`() async throws {
+    let home = try await ExportHome()
+    let all = try await home.run("tap --discover")
     #expect(all.status == 0, "\(all)")
     let streams = try Self.streams(all)
     #expect(streams.keys.sorted() == ["countries", "heroes", "products", "things", "users"])
@@ -24,41 +24,44 @@ import Testing
 
     try home.write(#"{"sources": ["things"]}"#, to: "tap.json")
     #expect(
-      try Self.streams(home.run("tap --config tap.json --discover")).keys.sorted() == ["things"])
+      try await Self.streams(home.run("tap --config tap.json --discover")).keys.sorted() == [
+        "things"
+      ])
     // It selects all of it.
-    try home.sync()
-    #expect(try home.shell("$AGGREGATOR tap --discover >catalog.json").status == 0)
-    let sent = try home.run("tap --catalog catalog.json --config tap.json")
+    try await home.sync()
+    #expect(try await home.shell("$AGGREGATOR tap --discover >catalog.json").status == 0)
+    let sent = try await home.run("tap --catalog catalog.json --config tap.json")
     var target = TableTarget()
     try target.read(sent.lines)
-    #expect(try target.rows() == home.cached())
+    #expect(try await target.rows() == home.cached())
   }
 
-  @Test func `each source is a stream, and a bookmark of the state`() throws {
+  @Test func `each source is a stream, and a bookmark of the state`() async throws {
     let service = try FakeProducts()
-    let home = try ExportHome(ExportHome.things(1...5), service.settings)
+    let home = try await ExportHome(ExportHome.things(1...5), service.settings)
     try home.write(#"{"sources": ["things", "products"], "sync": true}"#, to: "tap.json")
-    let first = try home.run("tap --config tap.json")
+    let first = try await home.run("tap --config tap.json")
     #expect(first.status == 0, "\(first)")
     var target = TableTarget()
     try target.read(first.lines)
     #expect(target.counts["STATE"] == 2)
-    #expect(try target.rows() == home.cached())
-    #expect(try target.rows("products") == home.cached("products"))
+    #expect(try await target.rows() == home.cached())
+    #expect(try await target.rows("products") == home.cached("products"))
     let bookmarks = target.state?["bookmarks"] as? [String: Any]
     #expect(bookmarks?.keys.sorted() == ["products", "things"])
 
     try home.write(Message.text(target.state), to: "state.json")
     home.serve(ExportHome.things(2...5))
-    let second = try home.run("tap --config tap.json --state state.json")
+    let second = try await home.run("tap --config tap.json --state state.json")
     try target.read(second.lines)
     #expect(target.counts["RECORD"] == 1 && target.deletions == 1, "\(second)")
-    #expect(try target.rows() == home.cached())
+    #expect(try await target.rows() == home.cached())
   }
 
-  @Test func `a catalog selects streams and fields, and others keep their bookmarks`() throws {
-    let home = try ExportHome()
-    try home.sync()
+  @Test func `a catalog selects streams and fields, and others keep their bookmarks`() async throws
+  {
+    let home = try await ExportHome()
+    try await home.sync()
     let mine = #"{"bookmarks": {"other": {"x": [1]}, "heroes": null}, "mine": true}"#
     try home.write(mine, to: "state.json")
     func catalog(_ metadata: String, _ rest: String = "") throws {
@@ -76,7 +79,7 @@ import Testing
       {"breadcrumb": ["properties", "price"], "metadata": {"inclusion": "available", "selected-by-default": true}}
       """)
     for option in ["--catalog", "--properties"] {
-      let outcome = try home.run("tap \(option) catalog.json --state state.json")
+      let outcome = try await home.run("tap \(option) catalog.json --state state.json")
       #expect(outcome.status == 0, "\(outcome)")
       var target = TableTarget()
       try target.read(outcome.lines)
@@ -94,24 +97,24 @@ import Testing
       ("", #", "selected": false"#, 0), ("", #", "schema": {"selected": true}"#, 5), ("", "", 5),
     ] {
       try catalog(metadata, rest)
-      let outcome = try home.run("tap --catalog catalog.json")
+      let outcome = try await home.run("tap --catalog catalog.json")
       #expect(outcome.status == 0, "\(outcome)")
       #expect(outcome.lines.count { $0.contains("RECORD") } == count, "\(metadata) \(rest)")
     }
   }
 
-  @Test func `a service that is down leaves the cached records, which are sent`() throws {
-    let home = try ExportHome()
-    try home.sync()
+  @Test func `a service that is down leaves the cached records, which are sent`() async throws {
+    let home = try await ExportHome()
+    try await home.sync()
     home.fail()
     try home.write(#"{"sources": ["countries", "things"], "sync": true}"#, to: "tap.json")
-    let outcome = try home.run("tap --config tap.json")
+    let outcome = try await home.run("tap --config tap.json")
     #expect(outcome.status == 3, "\(outcome)")
     #expect(outcome.errors.contains("error: "), "\(outcome)")
     #expect(outcome.errors.contains("countries: no records are cached"), "\(outcome)")
     var target = TableTarget()
     try target.read(outcome.lines)
-    #expect(try target.rows() == home.cached())
+    #expect(try await target.rows() == home.cached())
   }
 
   static let mistakes = [
@@ -158,59 +161,59 @@ import Testing
   ]
 
   @Test(arguments: mistakes.indices)
-  func `an invalid file is an error, and nothing is sent`(index: Int) throws {
+  func `an invalid file is an error, and nothing is sent`(index: Int) async throws {
     let (option, text, status, words) = Self.mistakes[index]
-    let home = try ExportHome()
-    try home.sync()
+    let home = try await ExportHome()
+    try await home.sync()
     try home.write(text, to: "file.json")
-    let outcome = try home.run("tap --\(option) file.json")
+    let outcome = try await home.run("tap --\(option) file.json")
     #expect(outcome.status == Int32(status), "\(outcome)")
     #expect(outcome.output.isEmpty, "\(outcome)")
     #expect(outcome.errors.contains(words), "\(outcome)")
   }
 
-  @Test func `files that cannot be read are errors`() throws {
-    let home = try ExportHome()
+  @Test func `files that cannot be read are errors`() async throws {
+    let home = try await ExportHome()
     for line in ["tap --state missing", "tap --catalog .", "tap --config missing"] {
-      let outcome = try home.run(line)
+      let outcome = try await home.run(line)
       #expect([64, 74].contains(outcome.status), "\(outcome)")
       #expect(outcome.output.isEmpty && outcome.errors.hasPrefix("error: "), "\(outcome)")
     }
-    #expect(try home.run("tap --catalog x --properties x").status == 64)
-    #expect(try home.run("export things --format singer -o x.csv").status == 64)
-    #expect(try home.run("export things -o x.csv --state x").status == 64)
-    #expect(try home.run("things list --format singer").status == 64)
+    #expect(try await home.run("tap --catalog x --properties x").status == 64)
+    #expect(try await home.run("export things --format singer -o x.csv").status == 64)
+    #expect(try await home.run("export things -o x.csv --state x").status == 64)
+    #expect(try await home.run("things list --format singer").status == 64)
   }
 
-  @Test func `a million streams are read`() throws {
-    let home = try ExportHome()
-    try home.sync()
+  @Test func `a million streams are read`() async throws {
+    let home = try await ExportHome()
+    try await home.sync()
     let names = (1...1_000_000).map { "s\($0)" }
     try home.write(
       #"{"bookmarks": {"# + names.map { "\"\($0)\":{}" }.joined(separator: ",") + "}}",
       to: "state.json")
-    let outcome = try home.run("export things --format singer --state state.json")
+    let outcome = try await home.run("export things --format singer --state state.json")
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.lines.last?.contains("\"s1000000\":{}") == true)
     try home.write(
       #"{"streams": ["# + names.map { "{\"stream\":\"\($0)\"}" }.joined(separator: ",") + "]}",
       to: "catalog.json")
-    let tap = try home.run("tap --catalog catalog.json --quiet")
+    let tap = try await home.run("tap --catalog catalog.json --quiet")
     #expect(tap.status == 3, "\(tap.errors.prefix(500))")
     let large = String(repeating: " ", count: 65 << 20)
     try home.write(large, to: "state.json")
-    let refused = try home.run("tap --state state.json")
+    let refused = try await home.run("tap --state state.json")
     #expect(refused.status == 64 && refused.errors.contains("larger than 64 MB"), "\(refused)")
   }
 
-  @Test func `the state of a target is its last line`() throws {
-    let home = try ExportHome()
-    try home.sync()
-    let first = try home.run("export things --format singer")
+  @Test func `the state of a target is its last line`() async throws {
+    let home = try await ExportHome()
+    try await home.sync()
+    let first = try await home.run("export things --format singer")
     let state = Message.text(try Message.object(first.lines.last ?? "")["value"])
     try home.write("{}\n\(state)\n\n", to: "state.json")
-    #expect(try home.run("export things --format singer --state state.json").lines.count == 1)
+    #expect(try await home.run("export things --format singer --state state.json").lines.count == 1)
     try home.write(" \n", to: "state.json")
-    #expect(try home.run("export things --format singer --state state.json").lines.count == 8)
+    #expect(try await home.run("export things --format singer --state state.json").lines.count == 8)
   }
 }

@@ -21,11 +21,10 @@ final class TapUser: Sendable {
   func path(_ name: String) -> String { root.appending(path: name).path }
 
   func write(_ text: String, to name: String) throws {
-    try Self.spawning.withLock { _ in try Data(text.utf8).write(to: root.appending(path: name)) }
+    try ChildProcess.spawning.withLock { _ in
+      try Data(text.utf8).write(to: root.appending(path: name))
+    }
   }
-
-  /// A child that is made while a program is written would hold it open, and nobody could start it.
-  private static let spawning = Mutex(())
 
   func text(_ name: String) throws -> String {
     String(decoding: try Data(contentsOf: root.appending(path: name)), as: UTF8.self)
@@ -37,7 +36,7 @@ final class TapUser: Sendable {
       ?? []
   }
 
-  /// The result of a run: its exit status, or the negative number of the signal that ended it.
+  /// The result of a run: its exit status, or 128 and the number of the signal that ended it.
   struct Outcome: CustomStringConvertible {
     let status: Int32
     let output: String
@@ -66,44 +65,10 @@ final class TapUser: Sendable {
         root.path, "\(files).out", "\(files).err", program,
       ]
       + line.split(separator: " ").map(String.init)
-    let status = try await Self.wait(for: Self.spawn(words, variables))
+    let status = try await ChildProcess(words, variables).ending()
     return Outcome(
       status: status, output: try String(contentsOfFile: "\(files).out", encoding: .utf8),
       errors: try String(contentsOfFile: "\(files).err", encoding: .utf8))
-  }
-
-  private static func spawn(_ words: [String], _ variables: [String: String]) throws -> pid_t {
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    posix_spawnattr_setsigmask(&attributes, &signals)
-    for number in [SIGINT, SIGTERM, SIGPIPE] { sigaddset(&signals, number) }
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
-    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-    var environment: [UnsafeMutablePointer<CChar>?] =
-      variables.map { strdup("\($0)=\($1)") } + [nil]
-    defer { for word in arguments + environment { free(word) } }
-    var child: pid_t = 0
-    let code = spawning.withLock { _ in
-      posix_spawn(&child, words[0], nil, &attributes, &arguments, &environment)
-    }
-    guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .ENOEXEC) }
-    return child
-  }
-
-  private static func wait(for child: pid_t) async -> Int32 {
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread {
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        let signal = status & 0x7F
-        continuation.resume(returning: signal == 0 ? status >> 8 & 0xFF : -signal)
-      }
-    }
   }
 
   // MARK: - Taps

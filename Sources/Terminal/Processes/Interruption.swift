@@ -87,7 +87,7 @@ package enum Interruption {
     #endif
   }
 
-  /// Cleans up, for at most three seconds: its messages may block.
+  /// Cleans up, for at most six seconds: its messages may block, and another program has two of them to end.
   private static func end() {
     let actions = cleanUps.withLock(\.self)
     // Without clean-up nothing may block: a pager may hold up the output.
@@ -98,7 +98,7 @@ package enum Interruption {
       for action in actions { action.run() }
       isDone.signal()
     }
-    _ = isDone.wait(timeout: .now() + 3)
+    _ = isDone.wait(timeout: .now() + 6)
   }
 
   private static func die(of number: Int32) {
