@@ -138,10 +138,11 @@ struct AgentTools: Sendable {
     query.limit = min(query.limit ?? ListingBounds.standardLimit, source.largestPage)
     var page = try await source.page(query)
     var answer = answer(with: page, of: source)
-    let count = answer.count(within: size)
-    if count > 0, count < page.records.count {
-      // Its cursor leads to the first record that does not fit.
-      query.limit = count
+    // Read again, so that the cursor leads to the first record that does not fit.
+    while case let count = answer.count(within: size), count < page.records.count,
+      page.records.count > 1
+    {
+      query.limit = max(1, count)
       page = try await source.page(query)
       answer = self.answer(with: page, of: source)
     }
@@ -241,18 +242,21 @@ struct AgentTools: Sendable {
     answer.reasons = found.notes
     answer.about.append(.init("columns", .array(found.columns.map { .string($0.safeLine) })))
     answer.items = rows.prefix(limit).map { .array($0.map(\.json)) }
-    let count = max(1, answer.count(within: try arguments.size))
-    let end = (skipped ?? 0) + min(count, answer.items.count)
-    if end < found.rows.count {
-      answer.items = Array(answer.items.prefix(count))
-      answer.cursor = String(end)
-      answer.heading = "rows \((skipped ?? 0) + 1) to \(end)"
+    let size = try arguments.size
+    if answer.count(within: size) < rows.count {
+      let begin = skipped ?? 0
       answer.reasons.append("rows keep their place only with ORDER BY")
+      // As long as they will be, so that what fits now fits then.
+      answer.cursor = String(ServedSQL.maxRows)
+      answer.heading = "rows \(ServedSQL.maxRows) to \(ServedSQL.maxRows)"
+      answer.items = Array(answer.items.prefix(max(1, answer.count(within: size))))
+      let end = begin + answer.items.count
+      answer.cursor = String(end)
+      answer.heading = "rows \(begin + 1) to \(end)"
     } else if found.hasMore {
       answer.reasons.append("the query has more than \(found.rows.count) rows: narrow it, or group")
     }
-    return answer.result(
-      within: try arguments.size, rest: "select fewer columns, or more \"bytes\"")
+    return answer.result(within: size, rest: "select fewer columns, or more \"bytes\"")
   }
 
   // MARK: - Changes and syncs

@@ -176,7 +176,7 @@ import Testing
     for path in Self.paths {
       let groups = Dictionary(
         grouping: node(path).command?.options ?? [], by: \.group)
-      #expect(groups[.general]?.count == (path.isEmpty ? 9 : 8), "\(path)")
+      #expect(groups[.general]?.count == (path.isEmpty ? 10 : 9), "\(path)")
     }
   }
 

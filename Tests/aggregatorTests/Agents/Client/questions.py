@@ -62,7 +62,7 @@ async def answers(ask):
     for change in changed:
         hero = (await ask.call("show", source="heroes", id=str(change["id"])))["items"][0]
         publishers.append(hero["publisher"])
-    yield [len(changed), all(isinstance(p, str) for p in publishers)]
+    yield [len(changed), any(publishers)]
 
     # 4. Who has the most heroes, and how many of its names begin with S?
     most = (await ask.rows("SELECT publisher, count(*) FROM heroes GROUP BY 1 ORDER BY 2 DESC LIMIT 1"))[0]
@@ -97,8 +97,9 @@ async def answers(ask):
 
     # 10. Every hero, in answers of 4 000 bytes.
     heroes = await ask.records("list", source="heroes", sort="name", bytes=4000, limit=100)
-    rows = await ask.rows("SELECT count(*) FROM heroes")
-    yield [len({hero["id"] for hero in heroes}) == len(heroes) == rows[0][0]]
+    rows = await ask.records("sql", sql="SELECT id, name FROM heroes ORDER BY id", bytes=3000)
+    ids = {hero["id"] for hero in heroes}
+    yield [len(heroes), len(rows), ids == {row[0] for row in rows}]
 
 
 async def main():
