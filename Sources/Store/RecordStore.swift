@@ -25,11 +25,7 @@ public struct RecordStore<Item: SourceRecord>: Sendable {
   }
 
   package func save(_ batch: StoreBatch, at date: Date) async throws(SourceError) -> StoreChanges {
-    let begin = ContinuousClock.now
-    let changes = try await store.save(batch, of: source, at: date)
-    Observer.current(
-      .stored(source: source, records: batch.entries.count, after: .now - begin))
-    return changes
+    try await store.saveObserved(batch, of: source, at: date)
   }
 
   package func encoded(_ records: [Item]) throws(SourceError) -> [EncodedRecord<Item>] {
@@ -171,4 +167,17 @@ extension Array where Element: RecordID {
 
 extension [String] {
   package var recordKeys: Set<RecordKey> { Set(map { RecordKey($0) }) }
+}
+
+extension SourceStore {
+  /// Saves a batch, and reports it to the current observer.
+  package func saveObserved(
+    _ batch: StoreBatch, of source: String, at date: Date
+  ) async throws(SourceError) -> StoreChanges {
+    let begin = ContinuousClock.now
+    let changes = try await save(batch, of: source, at: date)
+    Observer.current(
+      .stored(source: source, records: batch.entries.count, after: .now - begin))
+    return changes
+  }
 }

@@ -193,7 +193,7 @@ private final class FeedRun {
     } else {
       (batch.update, batch.completesSync) = (update, completes)
     }
-    let changes = try await store.save(batch, of: source, at: now())
+    let changes = try await store.saveObserved(batch, of: source, at: now())
     guard changes.didMoveCheckpoint else {
       throw SourceError(
         .busy, "another sync of \(source) has stored records meanwhile", remedy: "try again")
