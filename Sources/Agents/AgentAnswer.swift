@@ -36,16 +36,17 @@ struct AgentAnswer: Sendable {
           "bundled sample data, not the service's"
             + (provenance.reason.map { ": \($0.message)" } ?? ""))
       } else if let reason = provenance.reason {
-        warnings.append("the service was not asked: \(reason.message)")
+        warnings.append("not from the service: \(reason.message)")
       }
     }
     for warning in summary.warnings {
       let prefix = warning.source == source ? "" : warning.source.map { "\($0): " } ?? ""
       let words = prefix + warning.warning.message
-      let codes: Set<Warning.Code> = [.scanned, .unreadable, .estimated, .leftOut, .cachedOnly]
-      if warning.warning.meansIncomplete || codes.contains(warning.warning.code) {
+      let code = warning.warning.code
+      let isPart = [.cachedOnly, .leftOut, .skippedPartition, .unfetched].contains(code)
+      if warning.warning.tellsOfMissingRecords || isPart {
         reasons.append(words)
-      } else if warning.warning.code != .bundled {
+      } else if code != .bundled {
         warnings.append(words)
       }
     }

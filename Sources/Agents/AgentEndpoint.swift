@@ -18,11 +18,15 @@ extension AgentServer {
           202, "application/json", [], headers: [.init("Cache-Control", "no-store")])
       }
       let life = try life(of: message, in: request)
+      let isListening = message.method == "subscriptions/listen"
       if request.readsEvents,
-        message.method == "subscriptions/listen"
-          || message.method == "tools/call" && message.progressToken != nil
+        isListening || message.method == "tools/call" && message.progressToken != nil
       {
         return stream(message, id, life)
+      }
+      // Its answer is the end of a stream.
+      guard !isListening else {
+        throw AgentError(.invalidRequest, "subscriptions/listen needs Accept: text/event-stream")
       }
       let result = try await result(of: message, in: life) { _ in }
       return Self.response(200, ["jsonrpc": "2.0", "id": id.json, "result": result])
@@ -62,7 +66,7 @@ extension AgentServer {
     return response
   }
 
-  /// Tells how a request speaks the protocol, and checks that its header fields say the same as its body.
+  /// The form of the protocol that a request uses, whose header fields must say the same as its body.
   private func life(
     of message: AgentMessage, in request: ServerRequest
   ) throws(AgentError) -> Life {

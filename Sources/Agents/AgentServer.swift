@@ -34,10 +34,10 @@ package struct AgentServer: Sendable {
   /// The time for which a client may keep a list, in milliseconds.
   private static let lifetime = 300_000
 
-  /// How the protocol is spoken in a request.
+  /// The two forms of the protocol.
   enum Life { case stateless, initialized }
 
-  /// Tells how a request speaks the protocol.
+  /// The form of the protocol that a request uses.
   ///
   /// - Parameter isInitialized: True if the connection may have begun with `initialize`.
   func life(of message: AgentMessage, isInitialized: Bool) throws(AgentError) -> Life {
@@ -171,7 +171,7 @@ package struct AgentServer: Sendable {
     }
     let progress = ProgressCount()
     let token = message.progressToken
-    let tools = AgentTools(api: api(), tools: tools) { count, total, words in
+    let tools = AgentTools(api: api()) { count, total, words in
       guard let token, progress.rises(to: count) else { return }
       notify(
         Self.notification(
@@ -230,7 +230,7 @@ package struct AgentServer: Sendable {
     guard uri.hasPrefix(Self.scheme), parts.count == 2, let id = String(parts[1]).percentDecoded
     else { throw unknown("the URI is not one of a resource here") }
     let isSchema = id == "schema"
-    let tools = AgentTools(api: api(), tools: tools) { _, _, _ in }
+    let tools = AgentTools(api: api()) { _, _, _ in }
     let result = await tools.call(
       isSchema ? .sources : .show,
       .object(

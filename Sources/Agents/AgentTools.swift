@@ -72,8 +72,6 @@ struct AgentArguments {
 /// Calls tools on the sources of a program.
 struct AgentTools: Sendable {
   let api: API
-  /// The tools that may be called.
-  let tools: [AgentTool]
   let report: @Sendable (_ progress: Int, _ total: Int?, _ message: String) -> Void
 
   private static let largestSearch = 100
@@ -185,6 +183,9 @@ struct AgentTools: Sendable {
         continue
       }
       let part = self.answer(with: page, of: result.source)
+      if page.summary.provenance == nil, part.reasons.isEmpty {
+        answer.reasons.append("\(result.source.name): nothing of it is cached")
+      }
       answer.items += page.records.map { $0.object.named(result.source.name) }
       answer.reasons += part.reasons.map { "\(result.source.name): \($0)" }
       answer.warnings += part.warnings.map { "\(result.source.name): \($0)" }
@@ -286,7 +287,6 @@ struct AgentTools: Sendable {
 
   private func sync(_ arguments: AgentArguments) async throws -> JSON {
     let source = try source(arguments)
-    // Endless sources have no end to reach.
     let pages = source.isEndless ? 5 : nil
     let last = try await api.syncs.follow(source, pages: pages) { records, total in
       report(records, total, "\(source.name): \(source.noun.count(records))")
@@ -309,7 +309,6 @@ struct AgentTools: Sendable {
     let chosen = arguments.has(.source) ? [try source(arguments)] : api.sources
     let tables = await (try? api.availableSQL())?.tables() ?? []
     var answer = AgentAnswer(chosen.count == 1 ? "1 source" : "\(chosen.count) sources")
-    // The words of manifests that others wrote.
     for source in chosen {
       let kinds = await source.kinds()
       let state = try await source.state()

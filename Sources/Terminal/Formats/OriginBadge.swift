@@ -53,11 +53,7 @@ package struct OriginBadge: Sendable {
       case .bundled: message.map { "Showing bundled sample data (\($0))" }
       case .live, .cached, .mixed: message?.capitalizedFirst
       }
-    // Records are missing, or may be.
-    let codes: Set<Warning.Code> = [.scanned, .unreadable, .estimated]
-    let shortcomings = summary.warnings.map(\.warning).filter {
-      $0.meansIncomplete || codes.contains($0.code)
-    }
+    let shortcomings = summary.warnings.map(\.warning).filter(\.tellsOfMissingRecords)
     notes =
       [reason].compactMap(\.self) + shortcomings.map(\.message.safeLine.capitalizedFirst)
     let usual =
@@ -69,5 +65,14 @@ package struct OriginBadge: Sendable {
       case .mixed: "Some records are live, others cached"
       }
     explanation = reason ?? usual
+  }
+}
+
+extension Warning {
+  private static let doubtfulCodes: Set<Code> = [.scanned, .unreadable, .estimated]
+
+  /// True if records are missing, or may be.
+  package var tellsOfMissingRecords: Bool {
+    meansIncomplete || Self.doubtfulCodes.contains(code)
   }
 }

@@ -55,6 +55,9 @@ import Testing
         #"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#, ["MCP-Protocol-Version": "1900-01-01"])
         == [400, -32022, 7])
     #expect(try await status("nonsense", [:]) == [400, -32700, nil])
+    let listen = Self.body("subscriptions/listen", #""notifications":{},"#)
+    #expect(
+      try await status(listen, Self.fields("subscriptions/listen")) == [400, -32600, 7])
     // Before 2026-07-28 only the version is a header field, if at all.
     let legacy = #"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#
     #expect(try await status(legacy, old) == [200, nil, 7])
