@@ -139,7 +139,8 @@ extension Command {
     }
     return await run(server) { [tracer = Tracer.current] in
       await site.stop()
-      _ = await tracer?.finish("\(context.catalog.name.text) serve", failing: nil)
+      let loss = await tracer?.finish("\(context.catalog.name.text) serve", failing: nil)
+      if let loss { context.diagnostics.warning(loss) }
     }
   }
 
