@@ -555,7 +555,7 @@ public struct SyncResult: Equatable, Sendable {
   /// The members of the rows that appeared, vanished or changed their kind since the last complete sync.
   public internal(set) var schemaChanges: [SchemaChange] = []
 
-  /// What the service's program did besides sending records.
+  /// Messages of the program that sends the records, besides these.
   package internal(set) var warnings: [Warning] = []
 
   /// The marks of the records of a pass over everything.

@@ -9,7 +9,7 @@ package struct Collector: Sendable {
   let url: URL
   let headers: [HTTPRequest.Item]
   let timeout: Duration
-  /// Who sends the spans, as attributes.
+  /// The attributes of the process that sends the spans: the name of the service, and others.
   let resource: [JSON.Member]
   /// The span under which those of this process are; `nil` for a new trace.
   let parent: SpanContext?

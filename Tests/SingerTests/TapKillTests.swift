@@ -35,7 +35,7 @@ struct TapKillTests {
     #expect(user.files(under: "home/.local/state/aggregator/taps").isEmpty)
   }
 
-  @Test func `what is stored with its state is not sent again`() async throws {
+  @Test func `records that were stored with their state are not sent again`() async throws {
     let user = try TapUser()
     try user.setRows(1...Self.count)
     #expect(try await user.add(#""mode": "incremental""#).status == 0)

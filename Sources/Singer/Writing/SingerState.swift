@@ -47,7 +47,7 @@ package struct TapFile {
 
 /// The state of a target, with a bookmark for each stream.
 ///
-/// What it has besides stays as it is.
+/// Other members stay as they are.
 package struct SingerState: Sendable {
   package private(set) var json: JSON
   private let path: String?
