@@ -1,3 +1,4 @@
+import AggregatorPostgresServer
 import Foundation
 import Testing
 
@@ -9,7 +10,7 @@ struct TapKillTests {
   /// The lines of a run: a schema, records, and a state after every third of them and at the end.
   private static let lines = 1...(1 + count + count / 3 + 1)
 
-  @Test(arguments: ["tap", "parent"], ["full", "incremental", "versioned"])
+  @Test(arguments: ["tap", "parent", "both"], ["full", "incremental", "versioned"])
   func `a kill after any line loses and repeats nothing`(_ who: String, _ mode: String) async throws
   {
     let user = try TapUser()
@@ -18,7 +19,7 @@ struct TapKillTests {
     for line in Self.lines {
       try user.write(#"{"line": \#(line), "who": "\#(who)"}"#, to: "plan")
       let killed = try await user.run("shop sync")
-      if who == "parent" {
+      if who != "tap" {
         // An incremental stream has sent all that it has by then, with fewer lines.
         #expect(
           killed.status == 128 + SIGKILL || mode == "incremental" && killed.status == 0, "\(killed)"
@@ -53,6 +54,39 @@ struct TapKillTests {
         #"start {"at": 9, "n": 3}"#,
       ])
     #expect(try await user.records() == rows(1...Self.count))
+  }
+
+  @Test(.enabled(if: PostgresServer.isAvailable, "PostgreSQL is not installed"))
+  func `machines with one store go on from each other's state`() async throws {
+    try await withDatabase { database in
+      let variables = ["AGGREGATOR_STORE": "\(database.uri)"]
+      let machines = [try TapUser(), try TapUser()]
+      try machines[0].setRows(1...Self.count)
+      #expect(try await machines[0].add(#""mode": "incremental""#).status == 0)
+      // The same source: its configuration has the same rows.
+      let manifest = "home/.config/aggregator/sources/shop.json"
+      try FileManager.default.createDirectory(
+        atPath: machines[1].path("home/.config/aggregator/sources"),
+        withIntermediateDirectories: true)
+      try machines[1].write(machines[0].text(manifest), to: manifest)
+      for line in Self.lines {
+        try machines[0].write(#"{"line": \#(line), "who": "both"}"#, to: "plan")
+        _ = try await machines[line % 2].run("shop sync", variables: variables)
+        // As if its time had passed.
+        _ = try await database.run(
+          "DELETE FROM aggregator_store.checkpoints WHERE name LIKE 'lease %'")
+      }
+      try FileManager.default.removeItem(atPath: machines[0].path("plan"))
+      let last = try await machines[1].run("shop sync", variables: variables)
+      #expect(last.status == 0, "\(last)")
+      let starts = try machines[0].text("log").split(separator: "\n")
+        .filter { $0.hasPrefix("start") }
+      // A later line of the output is after a later state.
+      #expect(Set(starts).count > 3, "\(starts)")
+      for machine in machines {
+        #expect(try await machine.records(variables: variables) == rows(1...Self.count))
+      }
+    }
   }
 
   @Test(arguments: ["SIGINT", "SIGTERM"])

@@ -43,6 +43,52 @@ struct TapSyncTests {
     #expect(try await user.records() == rows(29...30))
   }
 
+  @Test(arguments: [(mode: "full", status: 3), ("incremental", 0)])
+  func `silence proves no removal, and is said of a full table`(
+    mode: String, status: Int32
+  ) async throws {
+    let user = try TapUser()
+    try user.setRows(1...3)
+    #expect(try await user.add("\"mode\": \"\(mode)\"").status == 0)
+    #expect(try await user.run("shop sync").status == 0)
+    try user.write(#"{"silent": true}"#, to: "plan")
+    for _ in 1...2 {
+      let synced = try await user.run("shop sync")
+      #expect(synced.status == status, "\(synced)")
+      #expect(synced.errors.contains("sent no SCHEMA of orders") == (status == 3), "\(synced)")
+      #expect(try await user.records() == rows(1...3))
+    }
+  }
+
+  @Test func `an old tap has the catalog as its properties`() async throws {
+    let user = try TapUser()
+    try user.write(
+      #"""
+      #!/usr/bin/env python3
+      import argparse, json
+      parser = argparse.ArgumentParser()
+      for name in ["config", "catalog", "properties", "state"]:
+          parser.add_argument("--" + name)
+      parser.add_argument("--discover", action="store_true")
+      options = parser.parse_args()
+      schema = {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}
+      if options.discover:
+          print(json.dumps({"streams": [
+              {"tap_stream_id": name, "stream": name, "schema": schema, "key_properties": ["id"]}
+              for name in ["orders", "customers"]]}))
+      elif options.properties:
+          for stream in json.load(open(options.properties))["streams"]:
+              if stream["schema"].get("selected"):
+                  print(json.dumps({"type": "SCHEMA", **stream}))
+                  print(json.dumps({
+                      "type": "RECORD", "stream": stream["stream"], "record": {"id": 1, "name": "row 1"}}))
+      """#, to: "tap")
+    #expect(try await user.add().status == 0)
+    let synced = try await user.run("shop-customers sync")
+    #expect(synced.status == 0, "\(synced)")
+    #expect(try await user.records(of: "shop-customers") == rows([1]))
+  }
+
   @Test func `an incremental stream goes on from its state, and removes nothing`() async throws {
     let user = try TapUser()
     try user.setRows(1...5)

@@ -36,6 +36,9 @@ package struct TapCatalog: Sendable {
     return ["streams": .array(streams.map { $0.entry(isSelected: selected.contains($0.id)) })]
   }
 
+  /// True for the catalog of an old tap, which has no metadata: its schemas say what is selected.
+  var isOld: Bool { streams.allSatisfy { $0.json["metadata"] == nil } }
+
   /// The catalog without the streams that others do not need.
   package func keeping(_ ids: [String]) -> JSON {
     let kept = ids.reduce(into: Set<String>()) { $0.formUnion(lineage(of: $1)) }
@@ -103,7 +106,9 @@ package struct TapStream: Sendable {
       let selected: JSON = isRoot ? .bool(isSelected) : old["selected"] ?? true
       return entry.setting("metadata", to: old.setting("selected", to: selected))
     }
+    let schema = (json["schema"] ?? [:]).setting("selected", to: .bool(isSelected))
     return json.setting("metadata", to: .array(entries)).setting("selected", to: .bool(isSelected))
+      .setting("schema", to: schema)
   }
 }
 

@@ -135,9 +135,21 @@ package final class TapProgram: Sendable {
     return try TapCatalog(JSON(text))
   }
 
+  /// True if the tap has an option: its help names it.
+  fileprivate func has(_ option: String) async throws(SourceError) -> Bool {
+    let run = try start(["--help"])
+    defer { run.files.remove() }
+    var bytes: [UInt8] = []
+    while bytes.count < 1 << 20, let new = try await output(of: run.process, since: .now) {
+      bytes += new
+    }
+    await run.process.end()
+    return String(decoding: bytes, as: UTF8.self).contains(option)
+  }
+
   /// The feed of a stream.
   fileprivate func feed(of stream: TapStream, ids: [JSONPath], _ catalog: TapCatalog) -> TapFeed {
-    TapFeed(self, stream, ids: ids, catalog: catalog.selecting(stream.id).text)
+    TapFeed(self, stream, ids: ids, catalog)
   }
 
   fileprivate func reader(
@@ -152,9 +164,9 @@ private final class TapFeed: RecordFeed {
   private let program: TapProgram
   private let stream: TapStream
   private let ids: [JSONPath]
-  private let catalog: String
+  private let catalog: TapCatalog
 
-  init(_ program: TapProgram, _ stream: TapStream, ids: [JSONPath], catalog: String) {
+  init(_ program: TapProgram, _ stream: TapStream, ids: [JSONPath], _ catalog: TapCatalog) {
     (self.program, self.stream, self.ids, self.catalog) = (program, stream, ids, catalog)
   }
 
@@ -163,7 +175,11 @@ private final class TapFeed: RecordFeed {
   func run(
     from state: String?, _ save: (FeedBatch<DeclaredRecord>) async throws(SourceError) -> Void
   ) async throws(SourceError) -> FeedEnd {
-    var files = ["catalog": catalog]
+    var files = ["catalog": catalog.selecting(stream.id).text]
+    // Old taps ignore a catalog, and send nothing without these.
+    if catalog.isOld, try await program.has("--properties") {
+      files["properties"] = files["catalog"]
+    }
     files["state"] = state
     let run = try program.start([], files)
     defer { run.files.remove() }
@@ -191,7 +207,12 @@ private final class TapFeed: RecordFeed {
       }
       throw error
     }
-    return reader.end
+    var end = reader.end
+    // A tap that ignores what is selected ends as well as one of an empty table.
+    if !isIncremental, !reader.hasSchema {
+      end.incompleteReason = "\(program.name) sent no SCHEMA of \(stream.name)"
+    }
+    return end
   }
 
   private func saveRest(

@@ -26,7 +26,8 @@ final class TapReader {
   /// True within a line that is too long, of which nothing is kept.
   private var isSkipping = false
 
-  private var hasSchema = false
+  /// True if the stream was announced.
+  private(set) var hasSchema = false
   private var dropped = 0
   private var unknown: (count: Int, types: [String]) = (0, [])
 

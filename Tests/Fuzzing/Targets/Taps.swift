@@ -5,9 +5,9 @@ import Foundation
 
 @testable import AggregatorSinger
 
-/// Messages of taps, and their catalogs.
+/// Messages of taps, their catalogs, and what targets give back.
 extension FuzzTarget {
-  static let taps = [messages, catalog]
+  static let taps = [messages, catalog, bookmark]
 
   private static let entry = """
     {"streams": [{"tap_stream_id": "orders", "stream": "orders", "key_properties": ["id"],
@@ -91,5 +91,23 @@ extension FuzzTarget {
       try expect(error.code != .noProgress, error.message)
       try expectHarmless(error)
     }
+  }
+
+  private static let bookmark = FuzzTarget(
+    "tap-bookmark",
+    texts: [
+      #"{"version":1700000000000,"activated":true,"types":{"id":"string"},"export":"a","position":7,"#
+        + #""change":9,"details":2,"deleted":["x"],"pass":{"after":3,"position":1,"change":2}}"#
+    ], tokens: ["null", "1e999", "-1", "9007199254740993", "\"pass\"", "\"export\"", "[]"]
+  ) { text in
+    guard let text = JSONText(Data(text.utf8)), let position = ExportPosition(JSON(text)) else {
+      return
+    }
+    try expect(
+      ExportPosition(position.json) == position, "another position is written: \(position)")
+    let next = ExportPosition.version(at: .distantPast, after: position)
+    try expect(
+      next > position.version || position.version == 1 << 53, "no version after \(position.version)"
+    )
   }
 }
