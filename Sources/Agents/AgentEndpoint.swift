@@ -74,9 +74,9 @@ extension AgentServer {
     let isStateless = message.meta("protocolVersion") != nil
     if !isStateless, let version, !AgentRevision.initialized.contains(version) {
       guard version == AgentRevision.stateless else { throw AgentRevision.unsupported(version) }
-      throw AgentError(
-        .headerMismatch, "MCP-Protocol-Version is \(version), and the body names no version")
+      throw .missingMeta("protocolVersion")
     }
+    try request.require("MCP-Protocol-Version", message.meta("protocolVersion")?.string)
     let life = try life(of: message, isInitialized: true)
     guard life == .stateless else { return life }
     let named =
@@ -85,7 +85,6 @@ extension AgentServer {
       case "resources/read": message.params["uri"]?.string
       default: nil as String?
       }
-    try request.require("MCP-Protocol-Version", message.meta("protocolVersion")?.string)
     try request.require("Mcp-Method", message.method)
     try request.require("Mcp-Name", named)
     return life

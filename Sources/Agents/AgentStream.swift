@@ -84,7 +84,9 @@ package final class AgentStream: Sendable {
       if message.method == "initialize" { state.isInitialized = true }
       if message.method == "subscriptions/listen" { state.listeners.insert(id) }
       // While the lock is held, so that it cannot end before it is known.
-      state.tasks[id] = Task { await self.answer(message, id) }
+      state.tasks[id] = Task { [isInitialized = state.isInitialized] in
+        await self.answer(message, id, isInitialized)
+      }
       return true
     }
     guard isNew else {
@@ -94,11 +96,10 @@ package final class AgentStream: Sendable {
     }
   }
 
-  private func answer(_ message: AgentMessage, _ id: AgentMessage.ID) async {
+  private func answer(_ message: AgentMessage, _ id: AgentMessage.ID, _ isInitialized: Bool) async {
     let answer: JSON
     do throws(AgentError) {
-      let life = try server.life(
-        of: message, isInitialized: state.withLock(\.isInitialized))
+      let life = try server.life(of: message, isInitialized: isInitialized)
       let result = try await server.result(of: message, in: life) { [self] in send($0) }
       answer = ["jsonrpc": "2.0", "id": id.json, "result": result]
     } catch {

@@ -155,7 +155,8 @@ extension cserver_callbacks {
         guard let name = String(name, nameCount), let value = String(value, valueCount) else {
           return
         }
-        ServerConnection.at(context)?.receive(field: .init(name, value))
+        // White space around a value is no part of it (RFC 9110, section 5.5).
+        ServerConnection.at(context)?.receive(field: .init(name, value.trimmed))
       },
       head: { context, method, count in
         guard let method else { return false }
