@@ -160,7 +160,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let chosen = try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields
     let found = try await find(id, query.cache)
     var outcome = ListingOutcome(of: plugin, at: environment.now())
-    outcome.add(found)
+    outcome.add(found, of: plugin, chosen: query.fields)
     return try await served([found.item], chosen, outcome.summary, query)
   }
 

@@ -124,6 +124,19 @@ package struct ListingOutcome: Sendable {
     add(found.warnings)
   }
 
+  /// Adds a record, and notes what a copy of it lacks of the `chosen` fields, all without any.
+  package mutating func add<P: Plugin>(
+    _ found: LookupResult<P.Item>, of plugin: P, chosen: [String]?
+  ) {
+    add(found)
+    guard found.provenance.origin != .live else { return }
+    // Other reasons have hints of their own.
+    let id = found.provenance.reason?.code == .offline ? found.item.id.description.argument : nil
+    check(
+      [found.item], of: plugin, chosen: chosen ?? plugin.detailFields.map(\.name),
+      hint: id.map { .command("\(plugin.name) show \($0)") })
+  }
+
   /// Adds a page of a walk, of which some records were there before.
   package mutating func add<Item>(_ step: PaginationStep<Item>) {
     add(step.page, showing: step.items.count)
