@@ -187,10 +187,7 @@ package struct Command: Sendable {
   package let needs: Needs
 
   /// Its own come first, which may describe one of every command in other words.
-  package var options: [Option] {
-    let own = makeOptions()
-    return own + Option.common.filter { !own.contains($0) }
-  }
+  package var options: [Option] { allOptions.value() }
 
   /// The fields for `--fields`; empty if the command outputs no records.
   package var fields: [FieldEntry] { makeFields() }
@@ -199,7 +196,7 @@ package struct Command: Sendable {
 
   package var examples: [Example] { makeExamples().map { Example(arguments: $0, about: $1) } }
 
-  private let makeOptions: @Sendable () -> [Option]
+  private let allOptions: Lazy<[Option], Never>
   private let makeFields: @Sendable () -> [FieldEntry]
   private let makeNotes: @Sendable () -> [String]
   private let makeExamples: @Sendable () -> [(String, String)]
@@ -219,7 +216,10 @@ package struct Command: Sendable {
     self.arguments = arguments
     self.words = words ?? { _, _ in arguments.isEmpty ? .none : .anything }
     self.needs = needs
-    makeOptions = options
+    allOptions = Lazy {
+      let own = options()
+      return own + Option.common.filter { !own.contains($0) }
+    }
     makeFields = { fields().map { FieldEntry($0) } }
     makeNotes = notes
     makeExamples = examples

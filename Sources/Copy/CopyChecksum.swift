@@ -5,9 +5,9 @@ import AggregatorStore
 /// A checksum of rows: 128-bit FNV-1a (draft-eastlake-fnv) of all of their values.
 package struct CopyChecksum: Equatable {
   private(set) var count = 0
-  private(set) var value: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
-
-  private static let prime: UInt128 = 0x0000_0000_0100_0000_0000_0000_0000_013b
+  /// The halves of the value: arithmetic with UInt128 calls functions that nobody specialized for each byte.
+  private var high: UInt64 = 0x6c62_272e_07bb_0142
+  private var low: UInt64 = 0x62b8_2175_6295_c58d
 
   mutating func add(_ rows: [CopyRow]) {
     count += rows.count
@@ -27,9 +27,15 @@ package struct CopyChecksum: Equatable {
   }
 
   mutating func add(_ bytes: UnsafeRawBufferPointer) {
-    var value = value
-    for byte in bytes { value = (value ^ UInt128(byte)) &* Self.prime }
-    self.value = value
+    var (high, low) = (high, low)
+    for byte in bytes {
+      // The prime is 2^88 + 0x13b.
+      low ^= UInt64(byte)
+      let product = low.multipliedFullWidth(by: 0x13b)
+      high = high &* 0x13b &+ low &<< 24 &+ product.high
+      low = product.low
+    }
+    (self.high, self.low) = (high, low)
   }
 
   private mutating func add(_ integer: some FixedWidthInteger) {
@@ -37,5 +43,5 @@ package struct CopyChecksum: Equatable {
   }
 
   /// The value in 32 hexadecimal digits.
-  var text: String { value.text(radix: 16, digits: 32) }
+  var text: String { high.text(radix: 16, digits: 16) + low.text(radix: 16, digits: 16) }
 }

@@ -45,7 +45,7 @@ struct ComicVineHandler {
     let asked = query["limit"].flatMap { Int($0) } ?? 100
     let limit = 1...100 ~= asked ? asked : 100
     let offset = max(0, query["offset"].flatMap { Int($0) } ?? 0)
-    let rows = listed(query).map { $0.json(FakeCharacter.listFields, query["field_list"]) }
+    let rows = listed(query).lazy.map { $0.json(FakeCharacter.listFields, query["field_list"]) }
     return window(rows, limit, offset)
   }
 
@@ -73,7 +73,7 @@ struct ComicVineHandler {
     let terms = (query["query"] ?? "").lowercased().split(separator: " ")
     let ranked = characters.map { ($0, $0.relevance(of: terms)) }.filter { $0.1 > 0 }
       .sorted { ($1.1, $0.0.id) < ($0.1, $1.0.id) }
-    let rows = ranked.map { character, _ in
+    let rows = ranked.lazy.map { character, _ in
       character.json(FakeCharacter.listFields, query["field_list"], isFound: true)
     }
     return window(rows, limit, max(page - 1, 0) * limit)
@@ -86,8 +86,9 @@ struct ComicVineHandler {
       limit: 1, count: 1, total: 1, results: quirks.contains(.wrongShape) ? [json] : json)
   }
 
-  /// A page of the rows, with the quirks applied.
-  private func window(_ all: [JSON], _ limit: Int, _ offset: Int) -> ComicVineAnswer {
+  /// A page of the rows, with the quirks applied; others are not made.
+  private func window(_ all: some Collection<JSON>, _ limit: Int, _ offset: Int) -> ComicVineAnswer
+  {
     let limit =
       quirks.contains(.ownLimit) ? 7 : quirks.contains(.silentLimit) ? min(limit, 7) : limit
     var start = offset

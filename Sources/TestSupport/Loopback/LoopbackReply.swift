@@ -177,9 +177,12 @@ package enum Gzip {
 
   /// The CRC-32 (RFC 1952, section 8).
   private static func checksum(of bytes: Data) -> UInt32 {
-    ~bytes.reduce(~0) { sum, byte in
-      (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum >> 1 ^ (sum & 1 == 1 ? 0xEDB8_8320 : 0) }
+    var sum = ~UInt32(0)
+    for byte in bytes {
+      sum ^= UInt32(byte)
+      for _ in 0..<8 { sum = sum &>> 1 ^ (sum & 1 == 1 ? 0xEDB8_8320 : 0) }
     }
+    return ~sum
   }
 
   /// Zeros, compressed as tightly as deflate allows: two bits for each 258 of them.
