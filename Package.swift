@@ -229,12 +229,18 @@ let package = Package(
     .testTarget(
       name: "LibraryTests",
       dependencies: [
-        "AggregatorAuthorization", "AggregatorCopy", "AggregatorCore", "AggregatorFakeServices",
-        "AggregatorFiles", "AggregatorFormats", "AggregatorHTTP", "AggregatorImages",
+        "AggregatorCopy", "AggregatorCore", "AggregatorFiles", "AggregatorImages",
         "AggregatorKit", "AggregatorLaws", "AggregatorNeighbors", "AggregatorObservation",
-        "AggregatorPostgres", "AggregatorPostgresServer",
-        "AggregatorSQLite", "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting",
-        "AggregatorStore", "AggregatorSync", "AggregatorURLSession", "CAggregatorSQLite",
+        "AggregatorPostgres", "AggregatorPostgresServer", "AggregatorSQLite",
+        "AggregatorSourceTesting", "AggregatorStore", "AggregatorSync", "CAggregatorSQLite",
+      ]),
+    .testTarget(
+      name: "TransportTests",
+      dependencies: [
+        "AggregatorAuthorization", "AggregatorCore", "AggregatorFakeServices", "AggregatorFiles",
+        "AggregatorFormats", "AggregatorHTTP", "AggregatorKit", "AggregatorLaws",
+        "AggregatorServer", "AggregatorSettings", "AggregatorSourceTesting", "AggregatorText",
+        "AggregatorURLSession",
       ]),
     .testTarget(
       name: "FiltersTests",
@@ -257,14 +263,16 @@ let package = Package(
     .sourceTests("Heroes"),
     .sourceTests("Products"),
     .sourceTests("Users"),
-    .testTarget(
-      name: "aggregatorTests",
+    .programTests(
+      "aggregatorTests", exclude: ["Agents/Client", "Rendering/Golden", "Serve/Browser"]),
+    .programTests("EndToEndTests"),
+    // Homes, terminals and services for the two.
+    .target(
+      name: "AggregatorProgramTesting",
       dependencies: [
-        "AggregatorFakeServices", "AggregatorFiles", "AggregatorKit", "AggregatorLaws",
-        "AggregatorPlugins", "AggregatorPostgres", "AggregatorPostgresServer", "AggregatorServer",
-        "AggregatorSourceTesting", "DeclaredSource",
-      ] + sourceModules + commandLine.map { .byName(name: $0) },
-      exclude: ["Agents/Client", "Rendering/Golden", "Serve/Browser"]),
+        "AggregatorArguments", "AggregatorCommand", "AggregatorFakeServices", "AggregatorKit",
+        "AggregatorPlugins", "AggregatorSourceTesting", "AggregatorTerminal",
+      ], path: "Tests/ProgramTesting"),
 
     .executableTarget(
       name: "aggregator-dialects",
@@ -418,6 +426,18 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
 }
 
 extension Target {
+  /// Tests of the command line: two, which are compiled side by side.
+  static func programTests(_ name: String, exclude: [String] = []) -> Target {
+    .testTarget(
+      name: name,
+      dependencies: [
+        "AggregatorFakeServices", "AggregatorFiles", "AggregatorKit", "AggregatorLaws",
+        "AggregatorPlugins", "AggregatorPostgres", "AggregatorPostgresServer",
+        "AggregatorProgramTesting", "AggregatorServer", "AggregatorSourceTesting",
+        "DeclaredSource",
+      ] + sourceModules + commandLine.map { .byName(name: $0) }, exclude: exclude)
+  }
+
   /// A part of the library: module `AggregatorStore` lives in `Sources/Store`.
   static func library(
     _ folder: String, dependsOn dependencies: [Dependency] = [], plugins: [PluginUsage] = []

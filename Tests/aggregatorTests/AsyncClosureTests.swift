@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// Asynchronous closures that return tuples, of which the optimiser of Swift 6.3 loses members (decision 30).
 @Suite struct AsyncClosureTests {
   #if os(Linux)

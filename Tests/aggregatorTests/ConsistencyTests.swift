@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AggregatorArguments
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 @testable import AggregatorTerminal
 

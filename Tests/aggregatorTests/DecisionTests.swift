@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// Each decision says whether it holds, and one that holds names no type and no file that is gone.
 @Suite struct DecisionTests {
   private static let folder = "Docs/Decisions"

@@ -1,6 +1,7 @@
 import AggregatorKit
 import Testing
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 @testable import AggregatorTerminal
 

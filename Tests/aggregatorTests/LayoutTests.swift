@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// Layout rules beyond those of the compiler: `Package.swift` declares the imports between targets,
 /// and SwiftPM rejects cycles.
 @Suite struct LayoutTests {

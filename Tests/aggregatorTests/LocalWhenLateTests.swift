@@ -2,6 +2,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Testing
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 
 /// What a search across sources reads of a source that takes too long.

@@ -3,6 +3,7 @@ import AggregatorPlugins
 import Testing
 
 @testable import AggregatorArguments
+@testable import AggregatorProgramTesting
 
 /// `Scripts/new-source` makes no source that the command line could not tell from something else.
 @Suite struct NewSourceTests {

@@ -6,6 +6,8 @@ import Foundation
 import HeroesSource
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// The whole chains of the program's sources, with a transport that must not be used.
 @Suite struct OfflineChainTests {
   /// Fails the test on any request.

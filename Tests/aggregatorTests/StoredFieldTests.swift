@@ -3,6 +3,7 @@ import AggregatorPlugins
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 
 /// A query reads the same fields of a record that every other command shows, computed ones too.

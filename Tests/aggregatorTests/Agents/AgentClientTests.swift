@@ -4,6 +4,8 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// Questions that take several tools, asked by the client of the package `mcp`, which `Scripts/install tests` installs.
 @Suite(
   .timeLimit(.minutes(10)),

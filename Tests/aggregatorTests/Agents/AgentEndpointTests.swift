@@ -3,6 +3,8 @@ import AggregatorServer
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// The Model Context Protocol over HTTP, at `/mcp` of `serve`.
 @Suite(
   .timeLimit(.minutes(10)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed")
@@ -45,11 +47,11 @@ import Testing
       try await status(Self.body("nothing"), Self.fields("nothing")) == [404, -32601, 7])
     #expect(
       try await status(Self.body("tools/list", version: "1900-01-01"), Self.fields("tools/list"))
-        == [400, -32022, 7])
+        == [400, -32020, 7])
     #expect(
       try await status(
         #"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#, Self.fields("tools/list"))
-        == [400, -32020, 7])
+        == [400, -32602, 7])
     #expect(
       try await status(
         #"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#, ["MCP-Protocol-Version": "1900-01-01"])

@@ -3,6 +3,8 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// Messages of the Model Context Protocol on standard input and output.
 @Suite(.timeLimit(.minutes(10))) struct AgentTests {
   private let home: TestHome

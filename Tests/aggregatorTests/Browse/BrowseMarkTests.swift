@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import AggregatorBrowse
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 @testable import AggregatorTerminal
 

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import AggregatorBrowse
+@testable import AggregatorProgramTesting
 @testable import AggregatorTerminal
 
 /// Pictures of pixels in the browser.

@@ -2,6 +2,7 @@ import AggregatorKit
 import Testing
 
 @testable import AggregatorBrowse
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 @testable import AggregatorTerminal
 

@@ -2,6 +2,8 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// `browse` on a terminal.
 @Suite(.timeLimit(.minutes(10)))
 struct BrowseTerminalTests {

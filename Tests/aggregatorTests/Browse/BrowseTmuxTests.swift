@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// The screens of `browse` as a real terminal shows them: tmux.
 @Suite(.timeLimit(.minutes(10)))
 struct BrowseTmuxTests {

@@ -2,6 +2,8 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// The picker of records for verbs without an ID, on a terminal.
 @Suite(
   .timeLimit(.minutes(10)),

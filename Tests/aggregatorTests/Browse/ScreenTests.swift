@@ -2,6 +2,7 @@ import AggregatorKit
 import Testing
 
 @testable import AggregatorBrowse
+@testable import AggregatorProgramTesting
 @testable import AggregatorTerminal
 
 @Suite struct ScreenTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import AggregatorArguments
+@testable import AggregatorProgramTesting
 
 /// Quoting of words for bash.
 @Suite struct BashWordTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import AggregatorArguments
+@testable import AggregatorProgramTesting
 
 /// Completions at each position of a command line.
 @Suite struct CompleterTests {

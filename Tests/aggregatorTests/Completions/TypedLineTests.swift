@@ -1,6 +1,7 @@
 import Testing
 
 @testable import AggregatorArguments
+@testable import AggregatorProgramTesting
 
 /// Parsing of unfinished command lines.
 @Suite struct TypedLineTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import AggregatorArguments
 @testable import AggregatorCommand
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 @testable import AggregatorTerminal
 

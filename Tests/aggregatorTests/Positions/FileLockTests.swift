@@ -4,6 +4,8 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// A lock between processes, tested with two descriptors.
 @Suite struct FileLockTests {
   private let sandbox: Sandbox

@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 
 /// The position at which `next` continues, and its file.

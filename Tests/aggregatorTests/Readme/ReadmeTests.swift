@@ -7,6 +7,7 @@ import Testing
 
 @testable import AggregatorArguments
 @testable import AggregatorFilters
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 @testable import AggregatorTerminal
 

@@ -2,6 +2,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Testing
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorTerminal
 
 @Suite struct ColumnsTests {

@@ -3,6 +3,8 @@ import AggregatorTerminal
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 @Suite struct DisplayWidthTests {
   @Test(arguments: [
     ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("한국", 4), ("ｱ", 1), ("Ａ", 2),

@@ -2,6 +2,7 @@ import AggregatorKit
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorTerminal
 
 @Suite struct EnvelopeTests {

@@ -3,6 +3,8 @@ import AggregatorSourceTesting
 import AggregatorTerminal
 import Testing
 
+@testable import AggregatorProgramTesting
+
 @Suite struct FittingTests {
   @Test(arguments: [
     ("abc", 3, "abc"), ("abcd", 3, "ab…"), ("ab cd", 4, "ab…"), ("abc", 1, "…"), ("abc", 0, ""),

@@ -2,6 +2,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorTerminal
 
 /// A record that is listed in blocks.

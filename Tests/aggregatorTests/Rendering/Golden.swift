@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// Compares `text` with the file of this name in `Golden/`.
 ///
 /// `AGGREGATOR_RECORD_GOLDEN=1` rewrites the file instead and fails, so that no recording

@@ -1,6 +1,7 @@
 import AggregatorKit
 import Testing
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorTerminal
 
 /// Hostile text in every format, at every width.

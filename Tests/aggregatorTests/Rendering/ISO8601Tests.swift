@@ -2,6 +2,8 @@ import AggregatorKit
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 @Suite struct ISO8601Tests {
   @Test(
     arguments: [

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorTerminal
 
 @Suite struct IllustratedCardTests {

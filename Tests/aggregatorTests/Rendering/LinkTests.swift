@@ -1,6 +1,7 @@
 import AggregatorKit
 import Testing
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorTerminal
 
 /// Hyperlinks in cards, which do not change the visible text.

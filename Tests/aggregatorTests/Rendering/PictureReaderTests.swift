@@ -1,5 +1,6 @@
 import Testing
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorTerminal
 
 /// The output of the program that draws pictures, of which nothing else may reach the terminal.

@@ -3,6 +3,8 @@ import AggregatorSourceTesting
 import AggregatorTerminal
 import Testing
 
+@testable import AggregatorProgramTesting
+
 @Suite struct SafeTextTests {
   @Test(arguments: [
     ("plain", "plain"), ("", ""), ("日本 é 👩🏽‍🚀", "日本 é 👩🏽‍🚀"),

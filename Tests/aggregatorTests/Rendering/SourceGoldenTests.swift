@@ -6,6 +6,7 @@ import ProductsSource
 import Testing
 import UsersSource
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorTerminal
 
 /// The output of every source in every format, on a terminal and in a pipe.

@@ -1,6 +1,8 @@
 import AggregatorKit
 import AggregatorTerminal
 
+@testable import AggregatorProgramTesting
+
 /// The screen of a terminal that understands printable text, line feeds, `CSI n G` and SGR, nothing
 /// else.
 struct TerminalGrid {

@@ -2,6 +2,7 @@ import AggregatorKit
 import AggregatorTerminal
 import Testing
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorSavedQueries
 
 /// Saved queries: their words, their arguments, and their file.

@@ -7,6 +7,7 @@ import AggregatorStore
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 
 /// An index that is told what has changed is the same as one that has read everything.

@@ -7,6 +7,7 @@ import AggregatorStore
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 
 /// A filter selects the same records of either store, with and without an index.

@@ -3,6 +3,8 @@ import AggregatorServer
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// Access to the server: the token, the cookie, `Host` and `Origin`.
 @Suite(
   .timeLimit(.minutes(10)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed")

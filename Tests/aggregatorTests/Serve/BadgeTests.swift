@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AggregatorAPI
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 @testable import AggregatorTerminal
 @testable import AggregatorWeb

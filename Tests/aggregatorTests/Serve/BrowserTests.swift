@@ -4,6 +4,8 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// The pages of `serve` in a browser, driven by the scripts in `Browser/Scenarios`.
 @Suite struct BrowserTests {
   /// A browser is several processes.
@@ -38,7 +40,7 @@ import Testing
     let server = try await ServingProgram(
       "--source countries,heroes,products --allow-add", environment: home.environment,
       in: home.sandbox)
-    let (commands, replies) = (try Pipe(), try Pipe())
+    let (commands, replies) = (try ProgramPipe(), try ProgramPipe())
     let log = try home.sandbox.write("", to: "browser.log")
     let errors = open(log.path, O_WRONLY | O_APPEND | O_CLOEXEC)
     defer { close(errors) }

@@ -3,6 +3,7 @@ import AggregatorKit
 import Testing
 
 @testable import AggregatorAPI
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 @testable import AggregatorServer
 @testable import AggregatorWeb

@@ -5,6 +5,7 @@ import CountriesSource
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorWeb
 
 @Suite struct MetricsTests {

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import AggregatorAPI
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 @testable import AggregatorServer
 @testable import AggregatorWeb

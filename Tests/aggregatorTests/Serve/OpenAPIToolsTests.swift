@@ -4,6 +4,8 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// Programs of others that read the document of `serve`, and one that tests the server by it.
 ///
 /// `Scripts/install tests` installs them.

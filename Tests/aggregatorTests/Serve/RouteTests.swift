@@ -1,6 +1,7 @@
 import Testing
 
 @testable import AggregatorAPI
+@testable import AggregatorProgramTesting
 @testable import AggregatorWeb
 
 /// What the server is asked for by a path.

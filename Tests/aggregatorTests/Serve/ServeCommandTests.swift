@@ -5,6 +5,8 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// The API of `serve`, over a socket.
 @Suite(
   .timeLimit(.minutes(10)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed")

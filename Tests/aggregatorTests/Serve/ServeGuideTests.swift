@@ -5,6 +5,7 @@ import Testing
 
 @testable import AggregatorAPI
 @testable import AggregatorArguments
+@testable import AggregatorProgramTesting
 @testable import AggregatorServer
 @testable import AggregatorWeb
 

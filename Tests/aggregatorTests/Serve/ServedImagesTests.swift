@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import AggregatorAPI
+@testable import AggregatorProgramTesting
 
 /// Images of `serve` whose host does not answer.
 @Suite(

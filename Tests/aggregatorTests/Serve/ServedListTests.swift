@@ -8,6 +8,7 @@ import HeroesSource
 import Testing
 
 @testable import AggregatorAPI
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 @testable import AggregatorServer
 @testable import AggregatorWeb

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import AggregatorAPI
+@testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 @testable import AggregatorTerminal
 

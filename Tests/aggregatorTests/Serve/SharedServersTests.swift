@@ -6,6 +6,8 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorProgramTesting
+
 /// Two running servers with one store in PostgreSQL.
 @Suite(
   .requiresPostgres, .timeLimit(.minutes(10)),

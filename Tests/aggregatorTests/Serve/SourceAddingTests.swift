@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import AggregatorAPI
+@testable import AggregatorProgramTesting
 
 /// Adding sources to a server that runs.
 @Suite(

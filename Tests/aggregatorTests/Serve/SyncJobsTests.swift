@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import AggregatorAPI
+@testable import AggregatorProgramTesting
 @testable import AggregatorSync
 
 /// The syncs of servers, two of which share a store.

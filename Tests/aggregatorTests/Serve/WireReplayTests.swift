@@ -8,6 +8,7 @@ import ProductsSource
 import Testing
 import UsersSource
 
+@testable import AggregatorProgramTesting
 @testable import AggregatorServer
 @testable import AggregatorTerminal
 @testable import AggregatorWeb

@@ -1,0 +1,207 @@
+import AggregatorFakeServices
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@testable import AggregatorProgramTesting
+
+/// `api SOURCE PATH`: one request with the credentials of a source.
+@Suite(.timeLimit(.minutes(10))) struct APICommandTests {
+  private static let key = "hunter2hunter2"
+
+  private let server: LoopbackServer
+  private let other: LoopbackServer
+  private let home: TestHome
+
+  /// An added source `things` that signs in with a header field.
+  init() async throws {
+    let other = try LoopbackServer { _ in .json(#"{"other": true}"#) }
+    self.other = other
+    server = try LoopbackServer { request in
+      let query = request.query
+      switch request.path {
+      case "/things": return .json(#"[{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]"#)
+      case "/echo":
+        return .json(
+          #"{"method": "\#(request.method)", "q": "\#(query["q"] ?? "")", "body": "#
+            + (request.body.isEmpty ? "null" : String(decoding: request.body, as: UTF8.self)) + "}")
+      case "/pages":
+        let page = query["page"].flatMap { Int($0) } ?? 1
+        let link = "</pages?page=\(page + 1)>; rel=\"next\""
+        return .status(200, "[\(page)]", headers: page < 3 ? [("Link", link)] : [])
+      case "/abroad": return .redirect(to: "\(other.baseURL)/x")
+      case "/text": return .status(200, "a\tb\u{1B}[31m\n")
+      case let path where path.hasPrefix("/status/"):
+        let status = Int(path.dropFirst(8)) ?? 500
+        return .json(#"{"message": "no \#(status)"}"#, status: status)
+      default: return .status(404)
+      }
+    }
+    home = try TestHome(["THINGS_AUTHORIZATION": Self.key])
+    let added = try await Binary.run(
+      [
+        "sources", "add", "things", "\(server.baseURL)/things", "--rate", "off", "--header",
+        "Authorization: Bearer ${THINGS_AUTHORIZATION}",
+      ], environment: home.environment, in: home.sandbox)
+    try #require(added.status == 0, "\(added)")
+    try #require(
+      try await home.run(
+        "config set THINGS_AUTHORIZATION --no-verify", input: Self.key
+      ).status == 0)
+  }
+
+  private func requests(of path: String) -> [LoopbackRequest] {
+    server.requests.filter { $0.path == path }
+  }
+
+  @Test func `a request has the credentials of its source, and its response is printed`()
+    async throws
+  {
+    for line in ["api things echo?q=1", "things api /echo?q=1", "api things echo -f q=1"] {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
+      #expect(outcome.output == #"{"method": "GET", "q": "1", "body": null}"#)
+    }
+    let request = try #require(requests(of: "/echo").last)
+    #expect(request.header("Authorization") == "Bearer \(Self.key)")
+    let terminal = try await home.run("api things echo", ["AGGREGATOR_FORCE_TTY": "80"]).output
+    #expect(
+      terminal.hasPrefix("{\n  \u{1B}[1;34m\"method\"\u{1B}[0m: \u{1B}[32m\"GET\""), "\(terminal)")
+    let text = try await home.run("api things text", ["AGGREGATOR_FORCE_TTY": "80"]).output
+    #expect(text == "a\tb␛[31m\n")
+    #expect(try await home.run("api things text").output == "a\tb\u{1B}[31m\n")
+  }
+
+  @Test(
+    arguments: [
+      ("things", "/v1.0/things"), ("/echo?q=1", "/v1.0/echo"), ("?q=1", "/v1.0/"),
+      ("a/b/", "/v1.0/a/b/"),
+    ])
+  func `a path is below the base of a service with several lists`(
+    path: String, sent: String
+  ) async throws {
+    for base in ["v1.0", "v1.0/"] {
+      try home.sandbox.write(
+        """
+        {"service": {"base": "\(server.baseURL)/\(base)", "rows": "data", "id": "id"},
+         "resources": {"a": {"url": "/deep/a"}}}
+        """, to: home.manifestPath("crm.json"))
+      let outcome = try await home.run("api crm-a \(path)")
+      #expect(outcome.status == 69, "\(outcome)")
+      #expect(server.requests.last?.path == sent)
+    }
+    _ = try await home.run("api crm-a \(server.baseURL)/echo")
+    #expect(server.requests.last?.path == "/echo")
+  }
+
+  @Test func `a key in the query is sent, too, and that of the path comes first`() async throws {
+    let service = try FakeComicVine()
+    let outcome = try await Binary.run(
+      "api heroes characters/?limit=1&format=json",
+      environment: service.settings.mapValues(Optional.some), in: home.sandbox)
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(outcome.output.contains("\"results\""))
+    let request = try #require(service.requests.last)
+    #expect(request.path == "/api/characters/" && request.query["limit"] == "1")
+    #expect(request.query["api_key"] == FakeComicVine.key && request.query["offset"] == nil)
+    #expect(!outcome.errors.contains(FakeComicVine.key))
+  }
+
+  @Test func `other methods are typed, and have a body of fields or of a file`() async throws {
+    for (line, body) in [
+      ("-X POST -f q=1 -f name=x=y", #"{"q":"1","name":"x=y"}"#),
+      ("-X PATCH --input - -f q=1", "[1]"), ("-X PUT --input body.json", "[2]"),
+      ("-X DELETE", "null"),
+    ] {
+      try home.sandbox.write("[2]", to: "work/body.json")
+      let outcome = try await home.run("api things echo \(line)", input: "[1]")
+      let method = line.split(separator: " ")[1]
+      let query = line.contains("--input -") ? "1" : ""
+      #expect(
+        outcome.output == #"{"method": "\#(method)", "q": "\#(query)", "body": \#(body)}"#,
+        "\(outcome)")
+    }
+    #expect(
+      requests(of: "/echo").allSatisfy { $0.header("Authorization") == "Bearer \(Self.key)" })
+  }
+
+  @Test(
+    arguments: [
+      ("404", 69, 1), ("401", 77, 1), ("429", 75, nil), ("500", 69, 3), ("500 -X POST", 69, 1),
+    ] as [(String, Int32, Int?)])
+  func `an error status has its exit code, after the body`(
+    line: String, status: Int32, count: Int?
+  ) async throws {
+    let outcome = try await home.run("api things status/\(line) --timeout 60")
+    #expect(outcome.status == status, "\(outcome)")
+    #expect(outcome.output == #"{"message": "no \#(line.prefix(3))"}"#)
+    #expect(outcome.errors.hasPrefix("error: things: ") && !outcome.errors.contains(Self.key))
+    if let count { #expect(requests(of: "/status/\(line.prefix(3))").count == count) }
+  }
+
+  @Test func `no other host gets credentials`() async throws {
+    let outcome = try await home.run("api things \(other.baseURL)/x")
+    #expect(outcome.status == 0 && outcome.output == #"{"other": true}"#, "\(outcome)")
+    #expect(other.requests.count == 1 && other.requests[0].header("Authorization") == nil)
+    let redirected = try await home.run("api things abroad")
+    #expect(redirected.status == 69 && redirected.errors.contains("redirects"), "\(redirected)")
+    #expect(other.requests.count == 1)
+  }
+
+  @Test func `pages are followed by the links of the responses, up to a limit`() async throws {
+    let all = try await home.run("api things pages --paginate")
+    #expect(all.status == 0 && all.output == "[1]\n[2]\n[3]", "\(all)")
+    #expect(requests(of: "/pages").count == 3)
+    let some = try await home.run("api things pages --paginate --max-pages 2")
+    #expect(some.status == 3 && some.output == "[1]\n[2]", "\(some)")
+    #expect(some.errors.contains("stopped after 2 pages"))
+    let one = try await home.run("api things things --paginate")
+    #expect(one.status == 0 && one.errors.contains("names no next one"), "\(one)")
+  }
+
+  @Test func `a curl command has a variable for each secret, and nothing is sent`() async throws {
+    let outcome = try await home.run("api things echo?q=it's -X POST -f a=1 --curl")
+    #expect(outcome.status == 0 && requests(of: "/echo").isEmpty, "\(outcome)")
+    #expect(outcome.output.hasPrefix("curl -X POST -H "), "\(outcome)")
+    #expect(outcome.output.contains(#"-H 'Authorization: Bearer '"$THINGS_AUTHORIZATION""#))
+    #expect(!outcome.output.contains(Self.key))
+    let script = try home.sandbox.write(outcome.output, to: "work/run.sh")
+    let run = try await Binary.run(
+      [String](), environment: ["THINGS_AUTHORIZATION": Self.key], in: home.sandbox,
+      by: ["/bin/sh", script.path])
+    if run.status != 127 {
+      #expect(run.output.contains(#""method": "POST""#) && run.output.contains(#"{"a":"1"}"#))
+      #expect(requests(of: "/echo").last?.header("Authorization") == "Bearer \(Self.key)")
+    }
+  }
+
+  @Test func `a request is recorded and replayed`() async throws {
+    let live = try await home.run("api things echo -X POST -f a=1 --record tape")
+    let count = server.requests.count
+    let replay = try await home.run("api things echo -X POST -f a=1 --replay tape")
+    #expect(
+      live.status == 0
+        && replay.output.filter { !$0.isWhitespace } == live.output.filter { !$0.isWhitespace },
+      "\(replay)")
+    #expect(server.requests.count == count)
+    #expect(try await home.run("api things echo -X PUT --replay tape").status == 69)
+  }
+
+  @Test(arguments: [
+    ("api", "missing argument: SOURCE"), ("api things", "missing argument: PATH"),
+    ("api things a b", "unexpected argument \"b\""),
+    ("api nothing x", "unknown source \"nothing\""),
+    ("api things ../x", "invalid path \"../x\""), ("api things a/%2e%2e/x", "invalid path"),
+    ("api things //evil.example/x", "invalid path"),
+    ("api things file:///etc/passwd", "invalid path"),
+    ("api things echo --input x", "--input requires a method with a body"),
+    ("api things echo -f x", "invalid value \"x\" for --raw-field"),
+    ("api things echo --paginate -X POST", "--paginate requires the method GET"),
+  ])
+  func `a mistake sends nothing`(line: String, words: String) async throws {
+    let count = server.requests.count
+    let outcome = try await home.run(line)
+    #expect(outcome.status == 64 && outcome.errors.hasPrefix("error: \(words)"), "\(outcome)")
+    #expect(server.requests.count == count)
+  }
+}

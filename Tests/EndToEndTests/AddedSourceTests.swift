@@ -1,0 +1,308 @@
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import AggregatorProgramTesting
+
+/// `aggregator sources add`: a source for a JSON API, without compiling.
+@Suite struct AddedSourceTests {
+  private let home: TestHome
+  private let service: LoopbackServer
+
+  init() throws {
+    home = try TestHome()
+    service = try LoopbackServer { request in
+      guard request.header("X-Api-Key") ?? "hunter2hunter2" == "hunter2hunter2" else {
+        return .json(#"{"error": "who are you?"}"#, status: 401)
+      }
+      let page = request.query["page"].flatMap { Int($0) } ?? 1
+      let rows = (1...25).dropFirst((page - 1) * 10).prefix(10).map {
+        #"{"id": \#($0), "name": "lamp \#($0)", "maker": {"name": "Lumen"}}"#
+      }
+      return .json(#"{"page": \#(page), "total": 25, "lamps": [\#(rows.joined(separator: ","))]}"#)
+    }
+  }
+
+  private var url: String { "\(service.baseURL)/lamps" }
+
+  private func folder() -> URL {
+    home.sandbox.root.appending(path: "home/.config/aggregator/sources")
+  }
+
+  @Test func `an added source has what every source has`() async throws {
+    let added = try await home.run("sources add lamps \(url) --rate off")
+    #expect(added.status == 0, "\(added)")
+    #expect(
+      added.lines == [
+        "rows    lamps      10 objects, 3 keys in common",
+        "paging  page is 1  page 2 fetched: 10 new rows, none repeated",
+        "id      id         unique in all 20 rows",
+        "total   total      25 records",
+        "fields  name, maker.name",
+        "saved   \(folder().appending(path: "lamps.json").path)",
+        "next    aggregator lamps list",
+      ])
+    #expect(
+      try await home.run("lamps list -L 2").lines == ["1\tlamp 1\tLumen", "2\tlamp 2\tLumen"])
+    #expect(try await home.column("id", "lamps list --all") == (1...25).map(String.init))
+    #expect(try await home.run("lamps sync").status == 0)
+    let count = service.requests.count
+    #expect(try await home.column("id", "lamps list --all --offline").count == 25)
+    #expect(try await home.column("name", "lamps search 17 --offline") == ["lamp 17"])
+    #expect(try await home.column("name", "lamps show 17 --offline") == ["lamp 17"])
+    let query = "sql SELECT \"maker.name\", count(*) FROM lamps"
+    #expect(try await home.run(query).lines == ["Lumen\t25"])
+    #expect(service.requests.count == count)
+    #expect(try await home.column("name", "sources").contains("lamps"))
+
+    #expect(try await home.run("sources remove lamps").status == 64)
+    #expect(try await home.run("sources remove lamps --yes").status == 0)
+    #expect(try await home.run("lamps list").status == 64)
+  }
+
+  @Test func `what is not proved is not saved without --yes, and said in every list`() async throws
+  {
+    let bare = try LoopbackServer { _ in
+      .json(#"{"total": 99, "lamps": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]}"#)
+    }
+    let refused = try await home.run("sources add lamps \(bare.baseURL)/x --rate off")
+    #expect(refused.status == 3)
+    #expect(refused.errors.contains("error: nothing was saved, because the paging is not proved\n"))
+    #expect(!FileManager.default.fileExists(atPath: folder().path))
+    let saved = try await home.run("sources add lamps \(bare.baseURL)/x --rate off --yes")
+    #expect(saved.status == 3)
+    let listed = try await home.run("lamps list")
+    #expect(listed.lines.count == 2)
+    #expect(listed.errors.contains("it is not proved that further pages are read"), "\(listed)")
+  }
+
+  @Test func `what is not proved to be all is said by every answer from the store`() async throws {
+    let bare = try LoopbackServer { _ in
+      .json(#"{"lamps": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]}"#)
+    }
+    let added = try await home.run("sources add lamps \(bare.baseURL)/x?n=2 --rate off --yes")
+    #expect(added.status == 3, "\(added)")
+    #expect(try await home.run("lamps sync").status == 3)
+    let words = "2 lamps are cached, possibly not all"
+    for line in [
+      "lamps list --all --offline", "lamps list --where id=1", "sql SELECT \"id\" FROM lamps",
+      "export lamps -o lamps.csv",
+    ] {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 0, "\(line): \(outcome)")
+      #expect(outcome.errors.contains(words), "\(line): \(outcome)")
+    }
+    // A sync that was asked for, and does not complete the source, is not a success.
+    for line in ["sql SELECT \"id\" FROM lamps --sync", "export lamps -o lamps.csv --sync"] {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 3, "\(line): \(outcome)")
+      #expect(outcome.errors.contains("it is not proved that further pages are read"), "\(outcome)")
+      #expect(outcome.errors.contains(words), "\(line): \(outcome)")
+    }
+  }
+
+  @Test func `a list of one page is added, and read further when it has grown`() async throws {
+    let count = Mutex(5)
+    let service = try LoopbackServer { request in
+      let page = request.query["page"].flatMap { Int($0) } ?? 1
+      let rows = (1...count.withLock(\.self)).dropFirst((page - 1) * 30).prefix(30).map {
+        #"{"id": \#($0), "title": "issue \#($0)"}"#
+      }
+      return .json("[\(rows.joined(separator: ","))]")
+    }
+    let added = try await home.run("sources add issues \(service.baseURL)/issues --rate off")
+    #expect(added.status == 0, "\(added)")
+    #expect(
+      added.lines.contains("paging  tried page  page 2 is empty, and page=1 brings page 1"),
+      "\(added)")
+    count.withLock { $0 = 70 }
+    let sync = try await home.run("issues sync")
+    #expect(sync.status == 0, "\(sync)")
+    #expect(try home.file.ids(of: "issues").count == 70)
+  }
+
+  @Test func `an empty list is not added without an ID`() async throws {
+    let empty = try LoopbackServer { _ in .json(#"{"items": [], "total": 0}"#) }
+    let line = "sources add lamps \(empty.baseURL)/x --rate off"
+    let refused = try await home.run(line)
+    #expect(refused.status == 3)
+    #expect(
+      refused.errors == """
+        error: nothing was saved, because the list is empty, and shows no ID
+        hint: try again when it has records, or name the members that identify a record by --id
+
+        """)
+    #expect(!FileManager.default.fileExists(atPath: folder().path))
+    let told = try await home.run("\(line) --id id --single")
+    #expect(told.status == 0, "\(told)")
+    #expect(try await home.run("lamps list").status == 0)
+  }
+
+  @Test func `a next page that is not there is said, with or without --yes`() async throws {
+    let service = try LoopbackServer { _ in
+      .json(#"{"lamps": [{"id": 1}, {"id": 2}], "links": {"next": "?page=2"}}"#)
+    }
+    let line = "sources add lamps \(service.baseURL)/x --rate off --next links.nex"
+    let words =
+      "warning: lamps: paging is not proved: \"links.nex\" has no value in this response; "
+      + "this looks like it: links.next\n"
+    let refused = try await home.run(line)
+    #expect(refused.status == 3)
+    #expect(refused.errors.hasPrefix(words), "\(refused)")
+    #expect(refused.errors.contains("error: nothing was saved"), "\(refused)")
+    let saved = try await home.run("\(line) --yes")
+    #expect(saved.status == 3)
+    #expect(
+      saved.errors == words + "Saved nevertheless: lists warn that records may be missing\n")
+    let wild = try await home.run("\(line).*.* --yes --replace")
+    #expect(wild.status == 64)
+    #expect(wild.errors.contains("--next must be a path to one link or token"), "\(wild)")
+  }
+
+  @Test func `a dry run saves nothing, and JSON has the evidence`() async throws {
+    let outcome = try await home.run("sources add lamps \(url) --rate off --dry-run --json")
+    #expect(outcome.status == 0)
+    let document = try #require(
+      try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+    #expect(document["schema"] as? String == "aggregator/1")
+    #expect(document["proved"] as? Bool == true)
+    #expect(document["requests"] as? Int == 2)
+    #expect((document["manifest"] as? [String: Any])?["page"] as? String == "page=1")
+    #expect(!FileManager.default.fileExists(atPath: folder().path))
+  }
+
+  @Test func `a secret is sent to its own host only, and never shown`() async throws {
+    let secret: [String: String?] = ["LAMP_KEY": "hunter2hunter2"]
+    let words = [
+      "sources", "add", "lamps", url, "--rate", "off", "--header", "X-Api-Key: ${LAMP_KEY}",
+    ]
+    let missing = try await Binary.run(words, environment: home.environment, in: home.sandbox)
+    #expect(missing.status == 78)
+    #expect(missing.errors.contains("LAMP_KEY is not set"))
+    let added = try await Binary.run(words, environment: secret, in: home.sandbox)
+    #expect(added.status == 0, "\(added)")
+    #expect(service.requests.last?.header("X-Api-Key") == "hunter2hunter2")
+    let shown = try await home.run("lamps list -L 1 -v", secret)
+    #expect(shown.status == 0)
+    let manifest = try String(contentsOf: folder().appending(path: "lamps.json"), encoding: .utf8)
+    for text in [added.output, added.errors, shown.output, shown.errors, manifest] {
+      #expect(!text.contains("hunter2"))
+    }
+
+    // A manifest that somebody copied cannot send it elsewhere.
+    let thief = try LoopbackServer { _ in .json("[]") }
+    let copied = manifest.replacing("\(service.port)", with: "\(thief.port)")
+    try copied.write(
+      to: folder().appending(path: "copy.json"), atomically: true, encoding: .utf8)
+    let stolen = try await home.run("copy list", secret)
+    #expect(stolen.status != 0)
+    #expect(stolen.errors.contains("LAMP_KEY may not be sent to 127.0.0.1:\(thief.port) yet"))
+    #expect(thief.requests.isEmpty)
+  }
+
+  @Test func `mistakes name their remedy`() async throws {
+    for (line, message) in [
+      ("sources add Lamps \(url)", "invalid name \"Lamps\""),
+      (
+        "sources add heroes \(url)",
+        "\"heroes\" is the name of a source, command or verb of aggregator"
+      ),
+      ("sources add sql \(url)", "\"sql\" is the name of a source, command or verb of aggregator"),
+      (
+        "sources add next \(url)", "\"next\" is the name of a source, command or verb of aggregator"
+      ),
+      ("sources add lamps ftp://x.example/", "invalid URL \"ftp://x.example/\""),
+      ("sources add lamps \(url) --rows a..b", "--rows must be a path"),
+      ("sources add lamps", "missing argument: URL"),
+      (
+        "sources add lamps \(url) --header Authorization=abc",
+        "invalid header field \"Authorization\""
+      ),
+    ] {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 64, "\(line): \(outcome)")
+      #expect(outcome.errors.contains(message), "\(line): \(outcome)")
+    }
+    #expect(try await home.run("sources remove nothing --yes").status == 1)
+    #expect(service.requests.isEmpty)
+  }
+
+  private func write(_ manifest: String) throws {
+    try FileManager.default.createDirectory(at: folder(), withIntermediateDirectories: true)
+    try manifest.write(
+      to: folder().appending(path: "lamps.json"), atomically: true, encoding: .utf8)
+  }
+
+  @Test func `values keep their kinds in every format`() async throws {
+    let service = try LoopbackServer { _ in
+      .json(
+        #"""
+        [{"id": 1, "price": 4.0, "watts": 20, "lit": false, "tags": ["old", "a, b"], "size": {"w": 1}},
+        {"id": 2, "price": 12.5, "watts": 5, "lit": true, "tags": [], "size": null}]
+        """#)
+    }
+    try write(
+      """
+      {"url": "\(service.baseURL)/", "rows": "$", "id": "id", "paging": "single",
+        "fields": ["price", "watts", "lit", "tags", "size", "tags.0"]}
+      """)
+    let json = try await home.run("lamps list --json --fields price,watts,lit,tags,size,tags.0")
+    #expect(
+      json.output.contains(
+        #"{"price":4,"watts":20,"lit":false,"tags":["old","a, b"],"size":{"w":1},"tags.0":"old"}"#),
+      "\(json)")
+    #expect(
+      try await home.run("lamps list --fields price,watts,lit,tags,size,tags.0").lines == [
+        "4\t20\tfalse\told, a, b\t{\"w\":1}\told", "12.5\t5\ttrue\t\t\t",
+      ])
+    let kinds = ["price", "watts", "lit", "tags", "size", "tags.0"].map { "typeof(\"\($0)\")" }
+    let typed = try await home.run("sql SELECT \(kinds.joined(separator: ", ")) FROM lamps")
+    #expect(
+      typed.lines == [
+        "integer\tinteger\tinteger\ttext\ttext\ttext", "real\tinteger\tinteger\ttext\tnull\tnull",
+      ])
+    #expect(try await home.run("sql SELECT sum(price), sum(lit) FROM lamps").lines == ["16.5\t1"])
+  }
+
+  @Test func `a manifest with another ID begins with an empty store`() async throws {
+    func manifest(_ id: String) -> String {
+      #"{"url": "\#(url)", "rows": "lamps", "id": "\#(id)", "page": "page=1", "rate": "off"}"#
+    }
+    try write(manifest("id"))
+    #expect(try await home.run("lamps sync").status == 0)
+    #expect(try await home.run("lamps delete 3 --yes").status == 0)
+    #expect(try await home.run("sql SELECT count(*) FROM lamps").lines == ["24"])
+
+    try write(manifest("name"))
+    #expect(try await home.run("sql SELECT count(*) FROM lamps").lines == ["0"])
+    #expect(try await home.run("lamps list --deleted").lines == [])
+    #expect(try await home.run("lamps show 17 --offline").status != 0)
+    #expect(try await home.run("lamps search lamp --offline").lines == [])
+    #expect(try await home.column("id", "lamps list --all").first == "lamp 1")
+    #expect(try await home.column("id", "lamps list --all").count == 25)
+  }
+
+  @Test func `an incomplete manifest names the command that completes it`() async throws {
+    try write(#"{"url": "\#(url)?key=${LAMP_KEY}"}"#)
+    let outcome = try await home.run("lamps list", ["LAMP_KEY": "hunter2hunter2"])
+    #expect(outcome.status == 78)
+    #expect(
+      outcome.errors == """
+        error: lamps: the manifest of lamps is incomplete: it has no "rows"
+        hint: aggregator sources add lamps '\(url)?key=${LAMP_KEY}' --replace
+
+        """)
+  }
+
+  @Test func `a broken manifest is reported where it is used`() async throws {
+    try FileManager.default.createDirectory(at: folder(), withIntermediateDirectories: true)
+    try "{\n\"url\": 7}".write(
+      to: folder().appending(path: "broken.json"), atomically: true, encoding: .utf8)
+    let outcome = try await home.run("broken list")
+    #expect(outcome.status == 78, "\(outcome)")
+    #expect(outcome.errors.contains("broken.json: line 2: \"url\" must be a text"))
+    #expect(try await home.run("countries list -L 1 --offline").status == 0)
+  }
+}

@@ -1,0 +1,234 @@
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@testable import AggregatorProgramTesting
+
+/// Every verb of an added source.
+@Suite struct AddedVerbTests {
+  private let home: TestHome
+  private let lamps: FakeLamps
+
+  init() throws {
+    home = try TestHome()
+    lamps = try FakeLamps()
+  }
+
+  private func complete(_ line: String) async throws -> [String] {
+    try await Binary.run(
+      ["__complete", "fish", "--line", "aggregator \(line)"], in: home.sandbox
+    ).lines
+  }
+
+  @Test func `search uses the parameter of the service, or searches locally`() async throws {
+    #expect(try await home.add(lamps, "--search q").status == 0)
+    let count = lamps.server.requests.count
+    #expect(
+      try await home.column("id", "lamps search 2 --all") == [
+        "2", "12", "20", "21", "22", "23", "24", "25",
+      ])
+    #expect(lamps.server.requests.dropFirst(count).allSatisfy { $0.query["q"] == "2" })
+
+    #expect(try await home.add(lamps, "--replace").status == 0)
+    let local = lamps.server.requests.count
+    #expect(try await home.column("id", "lamps search 24") == ["24"])
+    #expect(lamps.server.requests.dropFirst(local).allSatisfy { $0.query["q"] == nil })
+  }
+
+  @Test func `--probe finds the search, and says what else it tried`() async throws {
+    let added = try await home.add(lamps, "--probe")
+    #expect(added.status == 0, "\(added)")
+    let lines = added.output.split(separator: "\n")
+    #expect(lines.contains { $0.hasPrefix("search  q ") }, "\(added)")
+    // Every path has the list.
+    #expect(
+      lines.contains { $0.hasPrefix("item    – ") && $0.hasSuffix("tried \(lamps.url)/{id}") })
+    let manifest = try home.sandbox.text(of: home.manifestPath("lamps.json"))
+    #expect(manifest.contains(#""search": "q""#) && !manifest.contains("item"), "\(manifest)")
+    let count = lamps.server.requests.count
+    #expect(try await home.column("id", "lamps search 25") == ["25"])
+    #expect(lamps.server.requests.dropFirst(count).allSatisfy { $0.query["q"] == "25" })
+  }
+
+  @Test func `show, open, delete and restore`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    #expect(try await home.run("lamps list --all").status == 0)
+    #expect(try await home.column("name", "lamps show 17") == ["lamp 17"])
+    #expect(try await home.run("lamps show 99").status == 1)
+    #expect(
+      try await home.run("lamps open 3 --print-url").output == "https://lamps.example/3\n")
+    let deleted = try await home.run("lamps delete 3 --yes")
+    #expect(deleted.errors == "Deleted 1 lamp. Undo: aggregator lamps restore 3\n")
+    #expect(try await home.column("id", "lamps list --all").count == 24)
+    #expect(try await home.column("id", "lamps list --deleted") == ["3"])
+    #expect(try await home.run("lamps restore 3").status == 0)
+    #expect(try await home.column("id", "lamps list --all").count == 25)
+  }
+
+  @Test func `hints quote an ID that a shell would split`() async throws {
+    lamps.behave { _ in
+      .json(#"{"lamps": [{"id": "a/b 3", "name": "one"}, {"id": "it's", "name": "two"}]}"#)
+    }
+    #expect(try await home.add(lamps, "--single").status == 0)
+    #expect(try await home.run("lamps list").status == 0)
+    for (id, word) in [("a/b 3", "'a/b 3'"), ("it's", #"'it'\''s'"#)] {
+      func run(_ verb: String, _ options: String...) async throws -> String {
+        try await Binary.run(["lamps", verb, id] + options, in: home.sandbox).errors
+      }
+      #expect(try await run("open").hasSuffix("hint: aggregator lamps show \(word)\n"))
+      #expect(try await run("image").hasSuffix("hint: aggregator lamps show \(word)\n"))
+      #expect(
+        try await run("delete", "--yes")
+          == "Deleted 1 lamp. Undo: aggregator lamps restore \(word)\n")
+      #expect(try await run("show").hasSuffix("hint: aggregator lamps restore \(word)\n"))
+    }
+    #expect(try await home.run("lamps restore --all").status == 0)
+    let named = try await home.run("lamps delete one --yes")
+    #expect(named.errors.hasSuffix("hint: the ID of one is 'a/b 3'\n"), "\(named)")
+    // A word that would be an option, and one that is not printed as it is, are left out.
+    for id in ["-x y", "a\u{1B}b"] {
+      let outcome = try await Binary.run(["lamps", "open", "--", id], in: home.sandbox)
+      #expect(outcome.errors.hasSuffix("hint: aggregator lamps show ID\n"), "\(outcome)")
+    }
+  }
+
+  @Test func `a sync that ends at the depth of the service says so, and offers no other`()
+    async throws
+  {
+    #expect(try await home.add(lamps).status == 0)
+    let filter = "lamps list --where name~lamp --limit 1"
+    lamps.behave { $0 > 2 ? .json(#"{"error": "too deep"}"#, status: 400) : nil }
+    let refused = try await home.run("lamps sync")
+    #expect(refused.status == 3, "\(refused)")
+    #expect(
+      refused.errors == """
+        warning: lamps: records may be missing, and none counts as removed: the service refused the page after 20 \
+        of 25 records (400): if it never sends more, set "deepest" to 20
+        hint: aggregator sources edit lamps
+
+        """)
+    let gap = "20 lamps are cached: the service lists no more than 20"
+    let listed = try await home.run(filter)
+    #expect(listed.errors.contains(gap) && !listed.errors.contains("lamps sync"), "\(listed)")
+    let asked = try await Binary.run(["sql", "SELECT count(*) FROM lamps"], in: home.sandbox)
+    #expect(asked.errors == "note: \(gap)\n", "\(asked)")
+
+    let editor = try home.sandbox.write(
+      "#!/bin/sh\nsed -i 's/{/{\"deepest\": 20, /' \"$1\"\n", to: "bin/editor")
+    try home.sandbox.makeExecutable(editor)
+    #expect(try await home.run("sources edit lamps", ["EDITOR": editor.path]).status == 0)
+    let pages = lamps.pages.count
+    let cut = try await home.run("lamps sync")
+    #expect(
+      cut.errors.contains("the service sends at most 20 records of a list, as \"deepest\" says"),
+      "\(cut)")
+    #expect(cut.status == 3 && lamps.pages.count == pages + 2, "\(lamps.pages)")
+
+    // Once the service sends all, so does a sync.
+    lamps.behave { _ in nil }
+    #expect(try await home.add(lamps, "--replace").status == 0)
+    #expect(try await home.run("lamps sync").status == 0)
+    #expect(try await !home.run(filter).errors.contains("limited"))
+  }
+
+  @Test func `next continues, also offline`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    #expect(try await home.column("id", "lamps next -L 7") == (1...7).map(String.init))
+    #expect(try await home.column("id", "lamps next -L 7") == (8...14).map(String.init))
+    #expect(try await home.run("lamps sync").status == 0)
+    lamps.server.stop()
+    #expect(try await home.column("id", "lamps next -L 7 --offline") == (15...21).map(String.init))
+    #expect(try await home.column("id", "lamps next -L 7") == (22...25).map(String.init))
+    #expect(try await home.run("lamps next").status == 1)
+  }
+
+  @Test func `a killed sync resumes at the next page`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    lamps.behave { $0 == 3 ? .stalled : nil }
+    let count = lamps.server.requests.count
+    let run = try home.start("lamps sync --timeout 10m")
+    _ = await lamps.server.requests(atLeast: count + 3)
+    run.child.send(SIGKILL)
+    #expect(try await run.outcome().ending == .signal(SIGKILL))
+    lamps.behave { _ in nil }
+    let killed = lamps.pages.count
+    let rest = try await home.run("lamps sync")
+    #expect(rest.status == 0, "\(rest)")
+    #expect(try home.file.ids(of: "lamps").count == 25)
+    #expect(try home.file.faults() == [])
+    let pages = Array(lamps.pages.dropFirst(killed))
+    #expect(!pages.contains("1") && pages.contains("3"), "\(pages)")
+  }
+
+  @Test func `SQL and completions know the fields`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    #expect(try await home.run("lamps list --all").status == 0)
+    let words = ["sql", #"SELECT id, "maker.name" FROM lamps WHERE name = 'lamp 7'"#]
+    #expect(try await Binary.run(words, in: home.sandbox).lines == ["7\tLumen"])
+    #expect(try await complete("lam").map { $0.prefix(5) } == ["lamps"])
+    let verbs = try await complete("lamps ").map { $0.split(separator: "\t")[0] }
+    #expect(Set(verbs).isSuperset(of: ["list", "next", "search", "show", "sync", "open"]))
+    let fields = try await complete("lamps list --fields ").map { $0.split(separator: "\t")[0] }
+    #expect(Set(fields).isSuperset(of: ["id", "name", "maker.name"]), "\(fields)")
+    #expect(try await complete("lamps show 2").contains("25\tlamp 25"))
+    for verb in ["show", "edit", "remove", "check"] {
+      #expect(
+        try await complete("sources \(verb) lam").map { $0.prefix(5) } == ["lamps"], "\(verb)")
+    }
+    #expect(
+      try await complete("sources add x http://x --al").first?.hasPrefix("--allow-host") == true)
+    let help = try await home.run("help lamps list")
+    #expect(help.status == 0)
+    #expect(help.output.contains("List lamps."))
+  }
+
+  @Test func `--laws checks the laws with few requests`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    let count = lamps.server.requests.count
+    let held = try await home.run("sources check lamps --laws --fields law,verdict,found --tsv")
+    #expect(held.status == 0, "\(held)")
+    for law in ["ids-unique", "pagination-stable", "pagination-ends", "record-round-trip"] {
+      #expect(held.lines.contains("\(law)\tpass\t"), "\(law): \(held)")
+    }
+    #expect(held.lines.contains("search-uses-words\tnot applicable\tthere is no search"), "\(held)")
+    let requests = lamps.server.requests.count - count
+    #expect(held.errors == "lamps: \(requests) of at most 60 requests\n")
+    #expect(1...60 ~= requests)
+
+    lamps.behave { number in
+      number == 2 ? .json(FakeLamps.page(2).replacing("\"id\": 11,", with: "\"id\": 10,")) : nil
+    }
+    let violated = try await home.run("sources check lamps --laws --json")
+    #expect(violated.status == 3, "\(violated)")
+    #expect(violated.output.contains(#""law":"ids-unique","verdict":"fail""#), "\(violated)")
+    #expect(violated.output.contains(#"page 3 repeats \"10\" of page 2"#), "\(violated)")
+
+    lamps.behave { _ in .status(500, "no") }
+    #expect(try await home.run("sources check lamps --laws").status == 3)
+  }
+
+  @Test func `a recording replays without the service`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    let recorded = try await home.run("lamps list --all --record tape")
+    #expect(recorded.status == 0, "\(recorded)")
+    lamps.server.stop()
+    let replayed = try await home.run("lamps list --all --replay tape")
+    #expect(replayed.status == 0, "\(replayed)")
+    #expect(replayed.lines == recorded.lines)
+    #expect(replayed.lines.count == 25)
+  }
+
+  @Test func `--explain and a search across sources`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    let explained = try await home.run("lamps list --explain")
+    #expect(explained.errors.contains("explain: plan: GET \(lamps.url)"), "\(explained)")
+    let again = try await home.run("lamps list --explain --offline")
+    #expect(again.errors.contains("no request"), "\(again)")
+    #expect(try await home.run("lamps list --all").status == 0)
+    let found = try await home.run(
+      "search 17 --source lamps,countries --offline --fields source,id --tsv")
+    #expect(found.lines.contains("lamps\t17"), "\(found)")
+    lamps.server.stop()
+    #expect(try await home.column("id", "lamps list -L 10").count == 10)
+  }
+}

@@ -1,0 +1,194 @@
+import AggregatorSourceTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import AggregatorProgramTesting
+
+/// Listings of added sources, and adding them, while the service misbehaves.
+@Suite struct AddedWalkTests {
+  private let home: TestHome
+  private let lamps: FakeLamps
+
+  init() throws {
+    home = try TestHome()
+    lamps = try FakeLamps()
+  }
+
+  /// Lists all records in two formats; the exit codes, IDs and messages agree.
+  private func list() async throws -> (ids: [String], outcome: Outcome) {
+    let outcome = try await home.run("lamps list --all --json --no-fallback --refresh")
+    guard !outcome.output.isEmpty else { return ([], outcome) }
+    struct Document: Decodable {
+      struct Item: Decodable { let id: String }
+      struct Message: Decodable {
+        let code: String
+        let message: String
+      }
+      let schema: String
+      let items: [Item]
+      let warnings: [Message]
+    }
+    let document = try JSONDecoder().decode(Document.self, from: Data(outcome.output.utf8))
+    #expect(document.schema == "aggregator/1")
+    #expect(outcome.status != 3 || !document.warnings.isEmpty, "\(outcome)")
+    return (document.items.map(\.id), outcome)
+  }
+
+  private static let first = (1...10).map(String.init)
+
+  struct Failure: Sendable, CustomTestStringConvertible {
+    let reply: LoopbackReply
+    /// The exit code without any record.
+    let code: Int32
+    /// A part of the message.
+    let word: String
+    var testDescription: String { word }
+  }
+
+  static let failures = [
+    Failure(reply: .html(title: "Oops"), code: 76, word: "HTML"),
+    Failure(
+      reply: .status(429, "slow down", headers: [("Retry-After", "3600")]), code: 75,
+      word: "rate limited"),
+    Failure(reply: .status(403, "no"), code: 69, word: "403"),
+    Failure(reply: .json(#"{"lamps": 7}"#), code: 76, word: "list"),
+  ]
+
+  @Test(arguments: failures)
+  func `a failure after the first page is a partial result`(failure: Failure) async throws {
+    #expect(try await home.add(lamps).status == 0)
+    lamps.behave { $0 == 2 ? failure.reply : nil }
+    let partial = try await list()
+    #expect(partial.outcome.status == 3, "\(partial.outcome)")
+    #expect(partial.ids == Self.first)
+    #expect(partial.outcome.errors.contains(failure.word), "\(partial.outcome)")
+  }
+
+  @Test func `--count believes a total only if nothing contradicts it`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    func count() async throws -> Outcome {
+      try await home.run("lamps list --count --all --no-fallback --refresh")
+    }
+    let before = lamps.pages.count
+    #expect(try await count().output == "25\n")
+    // Nothing says that the service sends ten rows a page, so the second one tells that there are more.
+    #expect(lamps.pages.count == before + 2)
+    // Seven rows where ten were asked for, and none after them.
+    @Sendable func page(_ number: Int) -> LoopbackReply {
+      .json(
+        FakeLamps.page(number, of: Array(1...7)).replacing("\"total\": 7", with: "\"total\": 250"))
+    }
+    lamps.behave { page($0) }
+    let short = try await count()
+    #expect(short.status == 3 && short.output == "7\n", "\(short)")
+    #expect(
+      short.errors == "warning: lamps: the service reports 250 records but sent 7\n", "\(short)")
+    // The total of a list is known to be wrong once its end was seen.
+    lamps.behave { number in
+      .json(FakeLamps.page(number).replacing("\"total\": 25", with: "\"total\": 250"))
+    }
+    let known = try await count()
+    #expect(known.status == 3 && known.output == "25\n", "\(known)")
+  }
+
+  @Test(arguments: failures)
+  func `a failure of the first page has its own code`(failure: Failure) async throws {
+    lamps.behave { _ in failure.reply }
+    let added = try await home.add(lamps)
+    #expect(added.status == failure.code, "\(added)")
+    #expect(added.errors.contains(failure.word), "\(added)")
+    #expect(try home.sandbox.files(under: "home").isEmpty)
+
+    lamps.behave { _ in nil }
+    #expect(try await home.add(lamps).status == 0)
+    lamps.behave { _ in failure.reply }
+    let listed = try await list()
+    #expect(listed.outcome.status == failure.code, "\(listed.outcome)")
+    #expect(listed.outcome.errors.contains(failure.word), "\(listed.outcome)")
+    #expect(listed.ids.isEmpty)
+  }
+
+  @Test func `pages that repeat end the listing`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    // The parameter of the page is ignored from now on.
+    lamps.behave { _ in .json(FakeLamps.page(1)) }
+    let ignored = try await list()
+    #expect(ignored.outcome.status == 3, "\(ignored.outcome)")
+    #expect(ignored.ids == Self.first)
+    #expect(lamps.pages.count <= 10)
+  }
+
+  @Test func `a cycle of pages ends the listing`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    lamps.behave { .json(FakeLamps.page(2 - $0 % 2)) }
+    let cycle = try await list()
+    #expect(cycle.outcome.status == 3, "\(cycle.outcome)")
+    #expect(cycle.ids == (1...20).map(String.init), "\(cycle.ids)")
+    #expect(lamps.pages.count <= 15)
+  }
+
+  @Test func `a total that is not reached is a partial result`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    lamps.behave { number in
+      .json(FakeLamps.page(number).replacing("\"total\": 25", with: "\"total\": 99"))
+    }
+    let short = try await list()
+    #expect(short.outcome.status == 3, "\(short.outcome)")
+    #expect(short.ids.count == 25)
+    #expect(short.outcome.errors.contains("reports 99 records but sent 25"), "\(short.outcome)")
+  }
+
+  @Test func `an ID on two pages is listed once and said`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    lamps.behave { number in
+      number == 2 ? .json(FakeLamps.page(2).replacing("\"id\": 11,", with: "\"id\": 10,")) : nil
+    }
+    let repeated = try await list()
+    #expect(repeated.outcome.status == 3, "\(repeated.outcome)")
+    #expect(repeated.ids.count == 24)
+    #expect(Set(repeated.ids).count == 24)
+    #expect(repeated.outcome.errors.contains("1 record came again on another page"))
+  }
+
+  @Test func `a next link to another host ends the listing`() async throws {
+    let strange = Switch()
+    let service = try LoopbackServer { request in
+      let page = request.query["page"].flatMap { Int($0) } ?? 1
+      let next =
+        page == 2 && strange.isOn ? "http://localhost:1/x" : "/x?page=\(page + 1)"
+      return .json(
+        page > 3
+          ? #"{"next": null, "things": []}"#
+          : #"{"next": "\#(next)", "things": [{"id": \#(page * 2)}, {"id": \#(page * 2 + 1)}]}"#)
+    }
+    let line = "sources add lamps \(service.baseURL)/x --rate off"
+    let added = try await home.run(line)
+    #expect(added.status == 0, "\(added)")
+    strange.isOn = true
+    let partial = try await list()
+    #expect(partial.outcome.status == 3, "\(partial.outcome)")
+    #expect(partial.ids.starts(with: ["2", "3"]))
+    #expect(partial.outcome.errors.contains("another host"), "\(partial.outcome)")
+  }
+
+  @Test func `a rate limit while the paging is proved adds nothing`() async throws {
+    lamps.behave { $0 == 2 ? .status(429, "slow down") : nil }
+    let added = try await home.add(lamps, "--yes")
+    #expect(added.status == 75, "\(added)")
+    #expect(try home.sandbox.files(under: "home").isEmpty)
+    lamps.behave { $0 == 2 ? .html(title: "Oops") : nil }
+    let html = try await home.add(lamps)
+    #expect(html.status == 3, "\(html)")
+    #expect(try home.sandbox.files(under: "home").isEmpty)
+  }
+}
+
+/// Shared by the test and its service.
+private final class Switch: Sendable {
+  private let state = Mutex(false)
+  var isOn: Bool {
+    get { state.withLock(\.self) }
+    set { state.withLock { $0 = newValue } }
+  }
+}

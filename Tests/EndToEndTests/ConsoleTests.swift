@@ -1,0 +1,276 @@
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@testable import AggregatorProgramTesting
+
+/// `sql` without a query: the console.
+@Suite(.timeLimit(.minutes(10))) struct ConsoleTests {
+  private let terminal: PseudoTerminal
+  private let sandbox: Sandbox
+
+  init() throws {
+    terminal = try PseudoTerminal()
+    terminal.widen(to: 80, rows: 24)
+    sandbox = try Sandbox()
+  }
+
+  /// With a line editor if there is one, and without.
+  static let terminals = ["xterm", "dumb"]
+
+  static let hasEditor = ["libedit.so.2", "libreadline.so.8"].contains { name in
+    ["/usr/lib", "/lib"].contains { directory in
+      FileManager.default.enumerator(atPath: directory)?.contains {
+        ($0 as? String)?.hasSuffix("/\(name)") == true
+      } ?? false
+    }
+  }
+
+  private func start(_ line: String = "sql", on term: String) throws -> Binary.Run {
+    try Binary.start(
+      line, environment: ["TERM": term, "LC_ALL": "C.UTF-8"], terminal: terminal.descriptor,
+      in: sandbox, output: .descriptor(terminal.descriptor), isMerged: true)
+  }
+
+  private func ending(afterControlDIn run: Binary.Run) async throws -> Child.Ending {
+    // libedit shows the prompt before it takes over the terminal; a key in between is not lost.
+    terminal.type("\u{4}")
+    return try await run.outcome().ending
+  }
+
+  private static let prompt = "sql> "
+
+  @Test(arguments: terminals)
+  func `runs statements of several lines, and goes on after an error`(term: String) async throws {
+    let run = try start(on: term)
+    try await terminal.read(until: Self.prompt)
+    terminal.type("SELECT 6 *\n")
+    try await terminal.read(until: "...> ")
+    terminal.type("7 AS answer; SELECT 'é' || 1 AS b;\n")
+    let answer = try await terminal.read(until: "é1")
+    #expect(answer.contains("answer") && answer.contains("42"), "\(answer)")
+    try await terminal.read(until: Self.prompt)
+    terminal.type("SELECT nam FROM heroes;\n")
+    try await terminal.read(until: "no such column: nam")
+    try await terminal.read(until: Self.prompt)
+    terminal.type(".tables\n")
+    #expect(try await terminal.read(until: "users").contains("countries"))
+    try await terminal.read(until: Self.prompt)
+    terminal.type(".schema countries\n")
+    try await terminal.read(until: "countries: code, name, region, capital")
+    try await terminal.read(until: Self.prompt)
+    terminal.type(".quit\n")
+    #expect(try await run.outcome().status == 0)
+    #expect(terminal.showsTyping)
+    let history = "home/.local/state/aggregator/sql_history"
+    #expect(
+      try sandbox.text(of: history)
+        == "SELECT 6 * 7 AS answer; SELECT 'é' || 1 AS b;\nSELECT nam FROM heroes;\n.tables\n"
+        + ".schema countries\n.quit\n")
+    #expect(try sandbox.permissions(of: history) == 0o600)
+  }
+
+  @Test(arguments: terminals)
+  func `Ctrl-C drops the statement, and Ctrl-D leaves`(term: String) async throws {
+    let run = try start(on: term)
+    try await terminal.read(until: Self.prompt)
+    terminal.type("SELECT 'lost'\n")
+    try await terminal.read(until: "...> ")
+    terminal.type("AS x")
+    terminal.type("\u{3}")
+    // The terminal drops the line, and with it output that was not read, such as a prompt that came too early;
+    // it controls no process that it could signal.
+    if term == "dumb" {
+      try await terminal.read(until: "^C")
+      run.child.send(SIGINT)
+    }
+    try await terminal.read(until: Self.prompt)
+    terminal.type("SELECT 'kept';\n")
+    let screen = try await terminal.read(until: "kept\r\n")
+    #expect(!screen.contains("error"), "\(screen)")
+    try await terminal.read(until: Self.prompt)
+    #expect(try await ending(afterControlDIn: run) == .exit(0))
+    #expect(terminal.showsTyping)
+  }
+
+  @Test(arguments: terminals)
+  func `Ctrl-C ends a query, not the console`(term: String) async throws {
+    let run = try start(on: term)
+    try await terminal.read(until: Self.prompt)
+    terminal.type(
+      "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c;\n")
+    // It is echoed before it runs, and the interruption of a query that has not begun is one of the prompt.
+    var screen = try await terminal.read(until: "FROM c;")
+    for _ in 0..<1000 where !screen.contains("cancelled") {
+      run.child.send(SIGINT)
+      screen += String(decoding: await terminal.shown(within: 200), as: UTF8.self)
+    }
+    terminal.type("SELECT 'still ' || 'here' AS x;\n")
+    try await terminal.read(until: "still here")
+    run.child.send(SIGTERM)
+    #expect(try await run.outcome().ending == .signal(SIGTERM))
+    #expect(terminal.showsTyping)
+  }
+
+  @Test(arguments: terminals)
+  func `parameters are set, listed and bound`(term: String) async throws {
+    let run = try start("sql --param b=1", on: term)
+    try await terminal.read(until: Self.prompt)
+    for (line, answer) in [
+      ("SELECT :missing AS x;", "the parameter :missing has no value"),
+      (".parameter set :a 'it''s  a'", ""), (".param set c 2.5", ""),
+      ("SELECT '<' || :a || (@b + $c) || '>' AS x;", "<it's  a3.5>"),
+      ("SELECT typeof(:b) || typeof(:c) || '.' AS x;", "integerreal."),
+      (".parameter list", ":a 'it''s  a'\r\n:b 1\r\n:c 2.5"), (".parameter unset b", ""),
+      ("SELECT :b AS x;", "the parameter :b has no value"), (".parameter clear", ""),
+      ("SELECT :a AS x;", "the parameter :a has no value"),
+      (".parameter set 2x 1", "invalid name \"2x\" of a parameter"),
+      (".parameter sat", "invalid arguments of .parameter"),
+    ] {
+      terminal.type("\(line)\n")
+      if !answer.isEmpty { try await terminal.read(until: answer) }
+      try await terminal.read(until: Self.prompt)
+    }
+    terminal.type(".quit\n")
+    #expect(try await run.outcome().status == 0)
+  }
+
+  @Test func `a statement is saved, and runs as a command`() async throws {
+    let run = try start(on: "dumb")
+    try await terminal.read(until: Self.prompt)
+    for (line, answer) in [
+      (".save none", "no statement to save"),
+      ("SELECT 'it''s $1 ' || :x", "...> "), ("  AS \"a b\";", "the parameter :x has no value"),
+      (".save heroes", "is the name of a source"), (".save mine", "aggregator mine"),
+      (".saved", "mine = sql "), ("SELECT 2 AS two;", "2\r\n"), (".save two", "aggregator two"),
+      (".save mine", ", instead of: sql "), (".load two", "2\r\n"),
+      (".load none", "no query named \"none\" was saved"), (".parameter set x !", ""),
+    ] {
+      terminal.type("\(line)\n")
+      if !answer.isEmpty { try await terminal.read(until: answer) }
+      if answer != "...> " { try await terminal.read(until: Self.prompt) }
+    }
+    terminal.type("SELECT 'it''s $1 ' || :x;\n")
+    try await terminal.read(until: "it's $1 !\r\n")
+    try await terminal.read(until: Self.prompt)
+    terminal.type(".save mine\n")
+    try await terminal.read(until: Self.prompt)
+    terminal.type(".quit\n")
+    #expect(try await run.outcome().status == 0)
+    let outcome = try await Binary.run("mine --param x=? --tsv", in: sandbox)
+    #expect(outcome.output == "it's $1 ?\n", "\(outcome)")
+    #expect(try await Binary.run("two --json", in: sandbox).output.contains(#""two":2"#))
+  }
+
+  @Test(.enabled(if: hasEditor, "no line editor is installed"))
+  func `Tab completes tables and columns, and arrows bring back earlier lines`() async throws {
+    try sandbox.write(
+      "SELECT 'from ' || 'before' AS x;\n", to: "home/.local/state/aggregator/sql_history")
+    let run = try start(on: "xterm")
+    try await terminal.read(until: Self.prompt)
+    terminal.type("SELECT count(capi\t) AS n FROM countri\t;\n")
+    let screen = try await terminal.read(until: "no countries are cached")
+    #expect(screen.contains("tal) AS n") && !screen.contains("error"), "\(screen)")
+    try await terminal.read(until: Self.prompt)
+    terminal.type("\u{1B}[A\u{1B}[A\n")
+    try await terminal.read(until: "from before\r\n")
+    try await terminal.read(until: Self.prompt)
+    #expect(try await ending(afterControlDIn: run) == .exit(0))
+  }
+
+  @Test func `results longer than the screen are paged, each anew`() async throws {
+    let pager = try sandbox.write("#!/bin/sh\nexec sed -u 's/^/> /'\n", to: "bin/pager")
+    try sandbox.makeExecutable(pager)
+    let run = try Binary.start(
+      "sql", environment: ["TERM": "xterm", "PAGER": pager.path], terminal: terminal.descriptor,
+      in: sandbox, output: .descriptor(terminal.descriptor), isMerged: true)
+    let rows =
+      "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 50) SELECT n FROM c;\n"
+    for _ in 0..<2 {
+      try await terminal.read(until: Self.prompt)
+      terminal.type(rows)
+      try await terminal.read(until: "> 50\r\n")
+    }
+    try await terminal.read(until: Self.prompt)
+    #expect(try await ending(afterControlDIn: run) == .exit(0))
+  }
+
+  @Test func `attached files have columns`() async throws {
+    try sandbox.write("price\n7\n", to: "work/sales.csv")
+    let run = try start("sql --attach sales.csv", on: "dumb")
+    try await terminal.read(until: Self.prompt)
+    terminal.type(".schema sales\n")
+    try await terminal.read(until: "sales: price")
+    terminal.type("SELECT price * 6 AS x FROM sales;\n")
+    try await terminal.read(until: "42")
+    #expect(try await ending(afterControlDIn: run) == .exit(0))
+  }
+
+  @Test(arguments: terminals)
+  func `results have the format that was chosen, or go to a file`(term: String) async throws {
+    try sandbox.write(
+      "SELECT 'a' || 1 AS x;\n.mode tsv\nSELECT 'b' || 2 AS y\n", to: "work/two.sql")
+    let run = try start(on: term)
+    func enter(_ line: String, until shown: String) async throws {
+      try await terminal.read(until: Self.prompt)
+      terminal.type("\(line)\n")
+      try await terminal.read(until: shown)
+    }
+    try await enter(".mode csv", until: "\n")
+    try await enter("SELECT 1 AS a, 'b' || 'c' AS d;", until: "1,bc")
+    try await enter(".mode tabel", until: "Did you mean \"table\"?")
+    try await enter(".timer on", until: "\n")
+    try await enter(".once out.json", until: "\n")
+    try await enter("SELECT 6 * 7 AS answer;", until: "Wrote out.json")
+    try await terminal.read(until: "Time: ")
+    #expect(try sandbox.text(of: "work/out.json").contains("{\"answer\":42}"))
+    try await enter(".read two.sql", until: "a1")
+    try await terminal.read(until: "b2")
+    try await enter(".read none.sql", until: "no such file: none.sql")
+    try await enter(".once", until: "missing argument: FILE")
+    try await enter(".once out.xlsx", until: "no format is known for files that end in .xlsx")
+    // As in psql.
+    try await enter("\\d countries", until: "countries: code, name")
+    try await enter("\\?", until: "leave, like Ctrl-D")
+    try await terminal.read(until: Self.prompt)
+    #expect(try await ending(afterControlDIn: run) == .exit(0))
+  }
+
+  @Test func `the last statement can be edited`() async throws {
+    let editor = try sandbox.write(
+      "#!/bin/sh\nsed -i 's/before/after/' \"$1\"\n", to: "bin/editor")
+    try sandbox.makeExecutable(editor)
+    let run = try Binary.start(
+      "sql", environment: ["TERM": "xterm", "EDITOR": editor.path, "LC_ALL": "C.UTF-8"],
+      terminal: terminal.descriptor, in: sandbox, output: .descriptor(terminal.descriptor),
+      isMerged: true)
+    try await terminal.read(until: Self.prompt)
+    terminal.type("SELECT upper('before') AS x;\n")
+    try await terminal.read(until: "BEFORE")
+    try await terminal.read(until: Self.prompt)
+    terminal.type("\\e\n")
+    try await terminal.read(until: "AFTER")
+    try await terminal.read(until: Self.prompt)
+    // Left without a change, it does not run again.
+    terminal.type("\\e\nSELECT 'no' || 'w' AS y;\n")
+    #expect(try await !terminal.read(until: "now").contains("AFTER"))
+    try await terminal.read(until: Self.prompt)
+    #expect(try await ending(afterControlDIn: run) == .exit(0))
+  }
+
+  @Test func `standard input is a query, and one is required`() async throws {
+    for arguments in ["sql", "sql -"] {
+      let outcome = try await Binary.run(
+        arguments, input: "SELECT 6 * 7 AS answer", in: sandbox)
+      #expect(outcome.output == "42\n", "\(outcome)")
+    }
+    let typed = try Binary.start("sql --no-input", terminal: terminal.descriptor, in: sandbox)
+    for outcome in [try await Binary.run("sql", in: sandbox), try await typed.outcome()] {
+      #expect(outcome.status == 64)
+      #expect(
+        outcome.errors
+          == "error: missing argument: QUERY\n"
+          + "hint: pass it on standard input, or as an argument\n")
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@testable import AggregatorProgramTesting
+
+/// `doctor`: what is there, what is missing, and what does not work.
+@Suite(.timeLimit(.minutes(10))) struct DoctorTests {
+  private func findings(_ outcome: Outcome) throws -> [String: JSON] {
+    let document = try JSONDecoder().decode(JSON.self, from: Data(outcome.output.utf8))
+    let items = document["items"]?.array ?? []
+    return Dictionary(
+      items.compactMap { item in item["name"]?.string.map { ($0, item) } },
+      uniquingKeysWith: { first, _ in first })
+  }
+
+  @Test func `a new user lacks a key and nothing else`() async throws {
+    let service = try FakeCountries()
+    let home = try TestHome(service.settings)
+    let outcome = try await home.run("doctor --offline --json")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let findings = try findings(outcome)
+    #expect(findings["COMIC_VINE_API_KEY"]?["state"] == "missing")
+    #expect(
+      findings["COMIC_VINE_API_KEY"]?["remedy"] == "aggregator config set COMIC_VINE_API_KEY")
+    #expect(findings["COUNTRIES_URL"]?["found"]?.string?.hasSuffix("environment") == true)
+    #expect(findings["data"]?["found"]?.string?.hasSuffix("not there yet") == true)
+    #expect(findings["store"]?["found"]?.string?.contains("does not exist yet") == true)
+    #expect(service.requests.isEmpty, "--offline sends no request")
+  }
+
+  @Test func `services are asked once, and failures are named with exit code 3`() async throws {
+    let (countries, products) = (try FakeCountries(), try FakeProducts([FakeProduct(1, "Kettle")]))
+    products.fail(with: .status(500))
+    let home = try TestHome(
+      countries.settings.merging(products.settings) { $1 }.merging([
+        "USERS_URL": "http://127.0.0.1:1"
+      ]) {
+        $1
+      })
+    let outcome = try await home.run("doctor --json")
+    #expect(outcome.status == 3)
+    let document = try JSONDecoder().decode(JSON.self, from: Data(outcome.output.utf8))
+    let services = (document["items"]?.array ?? []).filter { $0["area"] == "services" }
+    let states = services.compactMap { $0["state"]?.string }
+    #expect(states == ["ok", "missing", "failed", "failed"], "\(services)")
+    #expect(countries.requests.count == 1)
+  }
+
+  @Test func `an invalid setting is exit code 78, and all else is still examined`() async throws {
+    let home = try TestHome(["COUNTRIES_URL": "nonsense", "AGGREGATOR_STORE": "ftp://x"])
+    let outcome = try await home.run("doctor --offline --json")
+    #expect(outcome.status == 78, "\(outcome)")
+    let findings = try findings(outcome)
+    #expect(findings["COUNTRIES_URL"]?["state"] == "failed")
+    #expect(findings["libmicrohttpd"] != nil)
+  }
+
+  @Test func `programs that are not there are named with the way to install them`() async throws {
+    let home = try TestHome(["PATH": "/nowhere"])
+    let outcome = try await home.run(
+      "doctor --offline", ["AGGREGATOR_FORCE_TTY": "100", "NO_COLOR": "1"])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.contains("apt install chafa"))
+    #expect(outcome.output.contains("pip install duckdb-cli"))
+    // No line is wider than the terminal.
+    for line in outcome.output.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
+  }
+
+  @Test func `a key is never shown`() async throws {
+    let home = try TestHome(["COMIC_VINE_API_KEY": "s3cretKeyOfComicVine"])
+    for options in ["--offline", "--offline --json"] {
+      let outcome = try await home.run("doctor \(options)")
+      #expect(!(outcome.output + outcome.errors).contains("s3cret"))
+      #expect(outcome.output.contains("COMIC_VINE_API_KEY"))
+    }
+  }
+
+  @Test func `a directory that cannot be made is a failure`() async throws {
+    let home = try TestHome()
+    try home.sandbox.write("no directory", to: "home/.local/share")
+    let outcome = try await home.run("doctor --offline --json")
+    #expect(outcome.status == 3, "\(outcome)")
+    let data = try findings(outcome)["data"]
+    #expect(data?["state"] == "failed")
+    #expect(data?["found"]?.string?.contains("Not a directory") == true, "\(outcome.output)")
+  }
+}

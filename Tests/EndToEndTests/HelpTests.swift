@@ -1,0 +1,129 @@
+import AggregatorKit
+import Testing
+
+@testable import AggregatorArguments
+@testable import AggregatorProgramTesting
+@testable import AggregatorTerminal
+
+@Suite struct HelpTests {
+  static let nodes: [String] = {
+    var paths: [String] = []
+    CommandTree.standard.root.visit { paths.append($0.path) }
+    return paths
+  }()
+
+  @Test(arguments: nodes)
+  func `every command has a help text in lines that fit`(path: String) async throws {
+    for width in [80, 40] {
+      let outcome = try await Binary.run("\(path) --help", environment: ["COLUMNS": "\(width)"])
+      #expect(outcome.status == 0)
+      #expect(outcome.errors == "")
+      #expect(outcome.output.hasSuffix("\n") && !outcome.output.hasSuffix("\n\n"))
+      #expect(outcome.output.contains("Usage:\n  aggregator \(path)"))
+      for line in outcome.output.split(separator: "\n") where line.displayWidth > width {
+        Issue.record("\(line.displayWidth) cells of \(width): \(line)")
+      }
+    }
+  }
+
+  @Test(arguments: HelpTopic.allCases.filter { $0 != .man })
+  func `every topic has a help text in lines that fit`(topic: HelpTopic) async throws {
+    for width in [80, 40] {
+      let outcome = try await Binary.run(
+        "help \(topic.rawValue)", environment: ["COLUMNS": "\(width)"])
+      #expect(outcome.status == 0)
+      #expect(outcome.output.hasSuffix("\n") && !outcome.output.hasSuffix("\n\n"))
+      for line in outcome.output.split(separator: "\n") where line.displayWidth > width {
+        Issue.record("\(line.displayWidth) cells of \(width): \(line)")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "-h heroes list --nonsense", "heroes list --limit 0 -h", "heroes list foo bar --help",
+    "heroes list --limit --help", "heroes list --limit -h", "heroes list -qh --nonsense",
+  ])
+  func `help takes precedence over errors`(line: String) async throws {
+    let outcome = try await Binary.run(line)
+    #expect(outcome.status == 0)
+    #expect(outcome.errors == "")
+    #expect(outcome.output.contains("aggregator heroes list [OPTION…]"))
+  }
+
+  @Test func `after two dashes nothing is an option`() async throws {
+    let outcome = try await Binary.run("heroes search --offline -- --help")
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.contains("No heroes match \"--help\""))
+  }
+
+  @Test func `help and --help print the same`() async throws {
+    let help = try await Binary.run("help heroes search")
+    let option = try await Binary.run("heroes search --help")
+    #expect(help.output == option.output)
+  }
+
+  @Test func `without arguments, prints an overview of sources, verbs and commands`() async throws {
+    let outcome = try await Binary.run("")
+    #expect(outcome.status == 0)
+    for word in ["countries", "heroes", "list", "search QUERY…", "config", "sources"] {
+      #expect(outcome.output.contains("\n  \(word) "), "\(word)")
+    }
+  }
+
+  @Test(arguments: [
+    ("completions", "aggregator completions SHELL …"), ("completions", "\nShells:\n  bash "),
+    ("heroes restore", "aggregator heroes restore ID… | - | --all [OPTION…]"),
+    ("config set", "\n  aggregator config set COUNTRIES_URL https://example.com/countries.json"),
+    ("users load", "--refresh "), ("heroes list", "list all records (up to --max-pages)"),
+  ])
+  func `the help names what the command takes`(path: String, words: String) async throws {
+    #expect(try await Binary.run("help \(path)").output.contains(words))
+  }
+
+  @Test(arguments: [
+    ("help list", "aggregator SOURCE list [OPTION…]"),
+    ("list -h", "aggregator SOURCE list [OPTION…]"),
+    ("help deal", "aggregator countries deal [OPTION…]"),
+    ("heroes help", "aggregator heroes VERB …"),
+    ("heroes help list", "aggregator heroes list [OPTION…]"),
+    ("sources help add", "aggregator sources add"),
+    ("help diff countries", "aggregator countries diff [OPTION…]"),
+    ("help countries watch", "aggregator watch SOURCE [OPTION…]"),
+  ])
+  func `help is found by the words that people try`(line: String, usage: String) async throws {
+    let outcome = try await Binary.run(line)
+    #expect(outcome.status == 0 && outcome.errors == "")
+    #expect(outcome.output.contains("Usage:\n  \(usage)"), "\(outcome)")
+  }
+
+  @Test func `on a terminal headings are bold, and names and examples in color`() async throws {
+    let terminal: [String: String?] = ["AGGREGATOR_FORCE_TTY": "80"]
+    let help = try await Binary.run("help countries list", environment: terminal).output
+    #expect(help.contains("\u{1B}[1mUsage:\u{1B}[0m\n  \u{1B}[36maggregator countries list"))
+    #expect(help.contains("\u{1B}[1mExamples:\u{1B}[0m\n  \u{1B}[36maggregator countries"))
+    #expect(help.contains("\u{1B}[36m    --all"))
+    let plain = try await Binary.run("help countries list").output
+    #expect(help.replacing(/\u{1B}\[[0-9]+m/, with: "") == plain && !plain.contains("\u{1B}"))
+    for variables in [["NO_COLOR": "1"], ["TERM": "dumb"]] {
+      let environment = terminal.merging(variables.mapValues(Optional.some)) { $1 }
+      #expect(try await Binary.run("help countries list", environment: environment).output == plain)
+    }
+  }
+
+  @Test func `load has no options that would keep it from the service`() async throws {
+    for option in ["--offline", "--no-fallback"] {
+      let outcome = try await Binary.run("users load \(option)")
+      #expect(outcome.status == 64)
+      #expect(outcome.errors.hasPrefix("error: \"users load\" does not accept \(option)"))
+    }
+  }
+
+  @Test func `the version is a name and a number`() async throws {
+    for line in ["--version", "-V", "heroes list --version"] {
+      let outcome = try await Binary.run(line)
+      #expect(outcome.status == 0)
+      #expect(outcome.output == "aggregator \(Version.current)\n")
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import AggregatorProgramTesting
+
+/// The prompt for a secret at a terminal.
+@Suite struct PromptTests {
+  private let terminal: PseudoTerminal
+  private let pipe: ProgramPipe
+
+  init() throws {
+    terminal = try PseudoTerminal()
+    pipe = try ProgramPipe()
+  }
+
+  /// Starts the program, and waits for its prompt.
+  private func atPrompt() async throws -> Binary.Run {
+    let run = try Binary.start(
+      "config set COMIC_VINE_API_KEY", terminal: terminal.descriptor,
+      output: .descriptor(pipe.writeEnd), isMerged: true)
+    let prompt = await pipe.firstBytes(atMost: 100)
+    #expect(String(decoding: prompt, as: UTF8.self) == "COMIC_VINE_API_KEY: ")
+    return run
+  }
+
+  @Test func `reads the secret without echo, and saves it`() async throws {
+    #expect(terminal.showsTyping)
+    let run = try await atPrompt()
+    #expect(!terminal.showsTyping)
+    terminal.type("abc def-123\n")
+    #expect(try await run.outcome().status == 0)
+    #expect(terminal.showsTyping)
+    let path = "home/.config/aggregator/config.xcconfig"
+    #expect(try run.sandbox.text(of: path) == "COMIC_VINE_API_KEY = abc def-123\n")
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+  func `a signal at the prompt restores the terminal`(signal: Int32) async throws {
+    let run = try await atPrompt()
+    #expect(!terminal.showsTyping)
+    run.child.send(signal)
+    #expect(try await run.outcome().ending == .signal(signal))
+    #expect(terminal.showsTyping)
+    #expect(try run.sandbox.files(under: "home").isEmpty)
+  }
+
+  @Test func `--no-input never prompts`() async throws {
+    let run = try Binary.start(
+      "config set COMIC_VINE_API_KEY --no-input", terminal: terminal.descriptor)
+    let outcome = try await run.outcome()
+    #expect(outcome.status == 64)
+    #expect(
+      outcome.errors == "error: missing value\nhint: pass it on standard input\n")
+  }
+}

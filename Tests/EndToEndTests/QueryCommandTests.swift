@@ -1,0 +1,256 @@
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@testable import AggregatorProgramTesting
+
+/// Saved queries on the command line.
+@Suite(.timeLimit(.minutes(10))) struct QueryCommandTests {
+  private let home: TestHome
+
+  init() throws { home = try TestHome([String: String?]()) }
+
+  private static let file = "home/.config/aggregator/queries"
+
+  private func run(_ words: String..., variables: [String: String?] = [:]) async throws -> Outcome {
+    try await Binary.run(words, environment: variables, in: home.sandbox)
+  }
+
+  private func save(_ name: String, _ words: String...) async throws {
+    let outcome = try await Binary.run(["query", "save", name, "--"] + words, in: home.sandbox)
+    try #require(outcome.status == 0, "\(outcome)")
+  }
+
+  private func write(_ text: String) throws { try home.sandbox.write(text, to: Self.file) }
+
+  @Test func `a saved query runs, with further arguments`() async throws {
+    let saved = try await run(
+      "query", "save", "euro", "--", "countries", "list", "--where", "region=EU", "--offline")
+    #expect(saved.status == 0 && saved.output == "", "\(saved)")
+    #expect(saved.errors == "Saved. Run it with: aggregator euro\n")
+    #expect(
+      try home.sandbox.text(of: Self.file).hasSuffix(
+        "euro = countries list --where region=EU --offline\n"))
+    #expect(try home.sandbox.permissions(of: Self.file) == 0o600)
+    let outcome = try await run("euro", "--json", "--limit", "2", "--fields", "region")
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(outcome.output.contains(#"{"region":"EU"}"#) && outcome.output.contains(#""count":2"#))
+    let same = try await run("--limit", "2", "euro", "--fields", "code", "--tsv")
+    #expect(same.lines.count == 2, "\(same)")
+    // Options of two kinds are still an error of the command that runs.
+    let wrong = try await run("euro", "--json", "--csv")
+    #expect(wrong.status == 64 && wrong.errors.contains("cannot be used together"), "\(wrong)")
+  }
+
+  @Test func `parameters are filled in, and missing ones are named`() async throws {
+    try await save("by", "countries", "search", "$1", "--where", "region=$2", "--offline", "--tsv")
+    let found = try await run("by", "new", "OC", "--fields", "code")
+    #expect(found.status == 0 && found.lines.contains("NZ"), "\(found)")
+    let missing = try await run("by", "new")
+    #expect(missing.status == 64 && missing.output == "")
+    #expect(
+      missing.errors == """
+        error: missing argument $2 of the saved query "by"
+        hint: aggregator query show by
+
+        """)
+    try await save("nz", "by zealand OC")
+    #expect(try await run("nz", "--fields", "code").output == "NZ\n")
+  }
+
+  @Test(
+    arguments: [
+      (["nonsense"], "unknown source or command \"nonsense\""),
+      (["countries", "lost"], "unknown verb \"lost\" for countries"),
+      (["countries", "list", "--lmit", "3"], "unknown option \"--lmit\""),
+      (["countries", "list", "--limit", "x"], "invalid value \"x\" for --limit"),
+      (["countries", "list", "--yes"], "does not accept --yes"),
+      (["countries list 'x"], "a quote is not closed"),
+      (["q"], "the saved query \"q\" calls itself: q → q"), (["!"], "the script is missing"),
+      (["!a", "b"], "the script must be one argument"),
+      (["countries", "list", "--manifests", "x"], "--manifests cannot be saved"),
+    ] as [([String], String)])
+  func `words are checked when they are saved`(words: [String], error: String) async throws {
+    let outcome = try await Binary.run(["query", "save", "q", "--"] + words, in: home.sandbox)
+    #expect(outcome.status == 64 && outcome.errors.contains(error), "\(outcome)")
+    #expect(try await run("query", "--tsv").output == "")
+  }
+
+  @Test(arguments: ["countries", "sql", "list", "deal", "2x", "a b", "-x"])
+  func `names of sources, commands and verbs are refused`(name: String) async throws {
+    let outcome = try await run("query", "save", "--", name, "heroes", "list")
+    #expect(outcome.status == 64, "\(outcome)")
+  }
+
+  @Test func `a query is not replaced unless asked`() async throws {
+    try await save("a", "heroes", "list")
+    let refused = try await run("query", "save", "a", "--", "users", "list")
+    #expect(refused.status == 64)
+    #expect(refused.errors.contains("there is a saved query \"a\" already"))
+    #expect(refused.errors.contains("--replace"))
+    let replaced = try await run("query", "save", "--replace", "a", "--", "users", "list")
+    #expect(replaced.status == 0)
+    #expect(try await run("query", "list", "--tsv").output == "a\tusers list\t\n")
+  }
+
+  @Test func `queries are listed, shown, renamed and removed`() async throws {
+    try await save("a", "heroes", "list")
+    try await save("b", "a", "--limit", "2")
+    try await save("c", "!echo hi")
+    let list = try await run("query", "list", "--ndjson", "--fields", "name,query")
+    #expect(
+      list.output == """
+        {"name":"a","query":"heroes list"}
+        {"name":"b","query":"a --limit 2"}
+        {"name":"c","query":"!echo hi"}
+
+        """)
+    let shown = try await run("query", "show", "b", "--json", "--fields", "runs,problem")
+    #expect(
+      shown.output.contains(#"{"runs":"aggregator heroes list --limit 2","problem":null}"#),
+      "\(shown)")
+    #expect(try await run("query", "rename", "a", "d").status == 0)
+    let broken = try await run("query", "show", "b", "--fields", "problem", "--tsv")
+    #expect(broken.output.contains("unknown source or command \"a\""), "\(broken)")
+    #expect(try await run("query", "rename", "d", "b").status == 64)
+    #expect(try await run("query", "remove", "b").status == 64)
+    #expect(try await run("query", "remove", "b", "--yes").status == 0)
+    #expect(
+      try await run("query", "list", "--fields", "name", "--tsv").lines == ["c", "d"].sorted())
+    let gone = try await run("query", "show", "bb")
+    #expect(gone.status == 1 && gone.errors.contains("no query named \"bb\" was saved"), "\(gone)")
+  }
+
+  @Test func `edit replaces a query only with a valid one`() async throws {
+    try await save("a", "heroes", "list")
+    func editor(_ script: String) throws -> String {
+      try home.sandbox.write("#!/bin/sh\n\(script)\n", to: "bin/editor").path
+    }
+    let wrong = "sh \(try editor(#"printf 'heroes lost\n' > "$1""#))"
+    let refused = try await run("query", "edit", "a", variables: ["EDITOR": wrong])
+    #expect(refused.status == 64, "\(refused)")
+    #expect(refused.errors.contains("unknown verb \"lost\" for heroes; nothing was changed"))
+    #expect(try await run("query", "list", "--tsv").output == "a\theroes list\t\n")
+    let right = "sh \(try editor(#"printf 'heroes list\n  --offline\n' > "$1""#))"
+    let changed = try await run("query", "edit", "a", variables: ["VISUAL": right])
+    #expect(changed.status == 0 && changed.errors == "Changed the query \"a\"\n", "\(changed)")
+    #expect(try await run("a", "--count").output == "107\n")
+  }
+
+  @Test func `help names saved queries, and explains them`() async throws {
+    try await save("euro", "countries", "list", "--where", "region=EU")
+    try await save("hi", "!echo hi")
+    let help = try await run("--help")
+    #expect(help.output.contains("Saved queries:\n  euro"), "\(help)")
+    #expect(help.output.contains("countries list --where region=EU"))
+    for words in [["help", "euro"], ["euro", "--help"], ["euro", "-h"]] {
+      let outcome = try await Binary.run(words, in: home.sandbox)
+      #expect(outcome.status == 0)
+      #expect(
+        outcome.output.hasPrefix(
+          "Saved query: countries list --where region=EU\n\nList countries.\n"), "\(outcome)")
+    }
+    #expect(try await run("hi", "--help").output == "Saved query: !echo hi\n")
+    let typo = try await run("eruo")
+    #expect(typo.status == 64 && typo.errors.contains("Did you mean \"euro\"?"), "\(typo)")
+    #expect(
+      try await run("query", "euro").errors.contains("Did you mean \"query show euro\"?"))
+  }
+
+  @Test func `verbose and explain show what runs`() async throws {
+    try await save("euro", "countries", "list", "--where", "region=EU", "--offline")
+    let outcome = try await run("euro", "--verbose")
+    #expect(
+      outcome.errors.hasPrefix(
+        "euro: aggregator countries list --where region=EU --offline --verbose\n"), "\(outcome)")
+    #expect(try await run("euro", "--explain").errors.hasPrefix("euro: aggregator countries"))
+  }
+
+  @Test func `a script runs in sh, with arguments and exit code`() async throws {
+    try await save("args", #"!printf '%s|' "$@"; exit 7"#)
+    let outcome = try await run("args", "a b", "", "--json")
+    #expect(outcome.status == 7 && outcome.output == "a b||--json|", "\(outcome)")
+    try await save("sum", "!echo $(($1 + $2))")
+    #expect(try await run("sum", "2", "3").output == "5\n")
+    try await save("say", "!echo")
+    #expect(try await run("say", "x  y", "z").output == "x  y z\n")
+    // Nothing of other queries reaches a shell.
+    try await save("plain", "countries", "search", "$(touch pwned)", "--offline")
+    _ = try await run("plain", ";touch pwned")
+    #expect(try !home.sandbox.files(under: "work").contains("pwned"))
+  }
+
+  @Test func `a script that calls its own query ends`() async throws {
+    let program = try Binary.path
+    try await save("again", "!'\(program)' again")
+    let outcome = try await run("again")
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.contains("the saved query \"again\" calls itself: again → again"))
+  }
+
+  @Test func `Ctrl-C ends a script`() async throws {
+    try await save("wait", "!echo ready; read x")
+    let terminal = try PseudoTerminal()
+    let run = try Binary.start(
+      "wait", terminal: terminal.descriptor, in: home.sandbox,
+      output: .descriptor(terminal.descriptor), isMerged: true)
+    try await terminal.read(until: "ready")
+    run.child.send(SIGINT)
+    #expect(try await run.outcome().ending == .signal(SIGINT))
+  }
+
+  @Test func `a source that comes later wins, which is reported`() async throws {
+    try write("crm = heroes list\ncountries = heroes list\n")
+    let url = try Binary.nowhere.get().baseURL
+    try home.sandbox.write(
+      #"{"url": "\#(url)/x", "rows": "data", "id": "id"}"#, to: home.manifestPath("crm.json"))
+    let warning = """
+      warning: the saved query "crm" is hidden by the source or command of the same name
+      hint: aggregator query rename crm crm-2
+
+      """
+    let outcome = try await run("crm", "list", "--offline")
+    #expect(outcome.errors.hasPrefix(warning), "\(outcome)")
+    let list = try await run("query")
+    #expect(list.errors.contains(warning) && list.errors.contains("rename countries countries-2"))
+    #expect(
+      try await run("countries", "show", "FR", "--offline", "--tsv").output.contains("France"))
+    #expect(
+      try await run("heroes", "list", "--offline", "--count").errors.contains("hidden") == false)
+  }
+
+  @Test func `a broken file hinders nothing, and is named`() async throws {
+    try write("euro = countries list --offline\nbad line\n")
+    let outcome = try await run("countries", "show", "FR", "--offline", "--tsv")
+    #expect(outcome.status == 0)
+    let path = home.sandbox.root.appending(path: Self.file).path
+    #expect(
+      outcome.errors.contains("warning: \(path):2: not a line of the form NAME = TEXT\nhint: "))
+    #expect(try await run("euro", "--count").output == "250\n")
+    let doctor = try await run("doctor", "--offline", "--ndjson")
+    #expect(doctor.status == 78 && doctor.output.contains("queries:2: not a line"), "\(doctor)")
+    // The broken line stays.
+    try await save("b", "heroes", "list")
+    #expect(try home.sandbox.text(of: Self.file).contains("bad line\nb = heroes list\n"))
+    try Data([0xFF, 0xFE]).write(to: home.sandbox.root.appending(path: Self.file))
+    let notText = try await run("countries", "show", "FR", "--offline", "--tsv")
+    #expect(notText.status == 0 && notText.errors.contains("is not UTF-8 text"), "\(notText)")
+    #expect(try await run("query", "save", "x", "--", "heroes", "list").status == 78)
+  }
+
+  @Test func `processes that save at once lose nothing`() async throws {
+    let outcomes = try await withThrowingTaskGroup(of: Outcome.self) { group in
+      for index in 0..<8 {
+        group.addTask { [home] in
+          try await Binary.run(
+            ["query", "save", "q\(index)", "--", "heroes", "list"], in: home.sandbox)
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(outcomes.allSatisfy { $0.status == 0 }, "\(outcomes)")
+    #expect(
+      Set(try await run("query", "--fields", "name", "--tsv").lines)
+        == Set((0..<8).map { "q\($0)" }))
+  }
+}

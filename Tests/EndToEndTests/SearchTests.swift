@@ -1,0 +1,303 @@
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@testable import AggregatorProgramTesting
+
+/// `aggregator search`: all sources at once.
+@Suite struct SearchTests {
+
+  /// The envelope as a program reads it.
+  private struct Document: Decodable {
+    struct Item: Decodable {
+      let source: String
+      let name: String?
+      let title: String?
+    }
+
+    struct Source: Decodable {
+      struct Failure: Decodable {
+        let code: String
+        let message: String
+      }
+      let page: Envelope.Page
+      let provenance: Envelope.Provenance?
+      let error: Failure?
+    }
+
+    let source: String?
+    let query: String?
+    let items: [Item]
+    let page: Envelope.Page
+    let sources: [String: Source]
+    let provenance: Envelope.Provenance?
+    let warnings: [Envelope.Warning]
+  }
+
+  private func document(_ outcome: Outcome) throws -> Document {
+    try JSONDecoder().decode(Document.self, from: Data(outcome.output.utf8))
+  }
+
+  @Test(arguments: [
+    ("heroes search spidr", "No heroes match \"spidr\". Did you mean \"spider\"?\n"),
+    (
+      "heroes search Jesica Drew",
+      "No heroes match \"Jesica Drew\". Did you mean \"jessica drew\"?\n"
+    ),
+    ("countries search frnace", "No countries match \"frnace\". Did you mean \"france\"?\n"),
+    ("heroes search zzyzxq", "No heroes match \"zzyzxq\"\n"),
+    ("heroes search spider paris", "No heroes match \"spider paris\"\n"),
+  ])
+  func `a search without results suggests near words of local records`(
+    line: String, note: String
+  ) async throws {
+    let outcome = try await Binary.run("\(line) --offline")
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.hasPrefix(note), "\(outcome.errors)")
+  }
+
+  @Test func `a search of all sources suggests a word if none has a match`() async throws {
+    let outcome = try await Binary.run("search spidr --source heroes,countries --offline")
+    #expect(
+      outcome.errors.hasPrefix(
+        "No countries or heroes match \"spidr\". Did you mean \"spider\"?\n"),
+      "\(outcome.errors)")
+  }
+
+  @Test func `a filter names the sources that lack its field`() async throws {
+    let line = "search man --where name~spider --sort -name --offline"
+    let names = ["--source", "countries,heroes,users"]
+    let outcome = try await Binary.run(
+      line.split(separator: " ").map(String.init) + names + [
+        "--where", "publisher=Marvel", "--json",
+      ])
+    #expect(outcome.status == 0, "\(outcome)")
+    let found = try document(outcome)
+    #expect(!found.items.isEmpty && found.items.allSatisfy { $0.source == "heroes" })
+    #expect(found.items.compactMap(\.name) == found.items.compactMap(\.name).sorted().reversed())
+    let leftOut = found.warnings.filter { $0.code == "leftOut" }
+    #expect(leftOut.map(\.source) == ["countries", "users"])
+    #expect(leftOut.allSatisfy { $0.message == "left out: unknown field \"publisher\"" })
+    for (filter, message) in [
+      ("publsher=Marvel", "error: unknown field \"publsher\"\n\nDid you mean \"publisher\"?"),
+      (
+        "publisher=x and region=y",
+        "error: no source has all of the fields \"publisher\", \"region\""
+      ),
+    ] {
+      let outcome = try await Binary.run(["search", "man", "--where", filter, "--offline"])
+      #expect(outcome.status == 64 && outcome.errors.hasPrefix(message), "\(outcome)")
+    }
+  }
+
+  @Test func `searches all sources and labels each hit with its source`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    let local = try document(try await home.run("search man --offline --json"))
+    #expect(Set(local.sources.keys) == Set(sourceNames))
+    let outcome = try await home.run("search man --source \(FourServices.names) --json")
+    #expect(outcome.status == 0, "\(outcome)")
+    let found = try document(outcome)
+    #expect(found.source == nil && found.query == "man")
+    #expect(found.items.map(\.source) == found.items.map(\.source).sorted())
+    #expect(Set(found.items.map(\.source)).isSuperset(of: ["countries", "heroes"]))
+    #expect(found.sources["heroes"]?.provenance?.origin == "live")
+    #expect(found.sources["heroes"]?.page.count == 5)
+    #expect(found.sources["users"]?.provenance?.origin == "cached")
+    // The cached users have no hit, so they do not count.
+    #expect(found.provenance?.origin == "live")
+    #expect(found.page.count == found.items.count)
+    // One request each: the first few of each are a page.
+    #expect(services.requestCount(of: "heroes") == 1)
+    #expect(services.requestCount(of: "users") == 1)
+  }
+
+  @Test func `comes in every format, with the sources in order`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    let tsv = try await home.run("search man -L 2 --tsv")
+    #expect(tsv.lines.count >= 4)
+    #expect(tsv.lines.allSatisfy { $0.split(separator: "\t").count == 4 }, "\(tsv)")
+    let lines = try await home.run("search man -L 2 --ndjson").lines
+    #expect(lines.count == tsv.lines.count)
+    #expect(lines.allSatisfy { $0.hasPrefix(#"{"source":""#) })
+    let csv = try await home.run("search man -L 2 --csv --fields source,id,capital,realName")
+    #expect(csv.output.hasPrefix("source,id,capital,realName\r\ncountries,"), "\(csv)")
+    let table = try await home.run(
+      "search man -L 2 --format table --source \(FourServices.names)")
+    let headings = table.lines.filter { line in
+      FourServices.sources.contains { line.hasPrefix($0.name) }
+    }
+    #expect(headings.prefix(2) == ["countries · cached", "heroes · cached"], "\(table)")
+    let fields = try await home.run("search x --fields help --tsv")
+    #expect(fields.lines.count > 30)
+  }
+
+  @Test func `searches only the given sources`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    let found = try document(try await home.run("search man --source heroes,users --json"))
+    #expect(Set(found.sources.keys) == ["heroes", "users"])
+    #expect(services.requestCount(of: "countries") == 0)
+    let wrong = try await home.run("search man --source hero")
+    #expect(wrong.status == 64)
+    #expect(wrong.errors.contains("Did you mean \"heroes\"?"))
+    for line in ["search", "search --limit 3", "search man --limit 0", "search man --limit 101"] {
+      #expect(try await home.run(line).status == 64, "\(line)")
+    }
+  }
+
+  @Test func `finds cached records in offline mode without a request`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    for source in ["countries", "heroes", "products"] {
+      #expect(try await home.run("\(source) sync").status == 0)
+    }
+    let count = services.requestCount()
+    let found = try document(try await home.run("search man --offline --json"))
+    #expect(services.requestCount() == count)
+    #expect(found.sources["heroes"]?.provenance?.origin == "cached")
+    #expect(found.sources["countries"]?.provenance?.origin == "cached")
+  }
+
+  @Test func `says what the cache lacks if it is all that is searched`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    #expect(try await home.run("heroes list").status == 0)
+    let offline = try document(
+      try await home.run("search man --source heroes --offline --limit 100 --json"))
+    #expect(offline.warnings.map(\.code).contains("incomplete"), "\(offline)")
+    #expect(try await home.run("heroes sync").status == 0)
+    let whole = try document(try await home.run("search man --source heroes --offline --json"))
+    #expect(!whole.warnings.map(\.code).contains("incomplete"), "\(whole)")
+  }
+
+  /// A home where heroes stall, countries refuse, products fail and users are fine.
+  private func badDay() async throws -> (services: FourServices, home: TestHome) {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    #expect(try await home.run("users load 50").status == 0)
+    services.countries.stop()
+    services.products.fail(with: .json("{}", status: 500))
+    services.heroes.fail(with: .stalled)
+    return (services, home)
+  }
+
+  @Test func `shows complete results while other sources stall`() async throws {
+    let (services, home) = try await badDay()
+    let someone = try #require(try home.file.ids(of: "users").first)
+    let name = String(someone.prefix { $0 != "." && $0 != "@" })
+    let pipe = try ProgramPipe()
+    let run = try Binary.start(
+      "search \(name) --timeout 10m",
+      environment: home.environment.merging([
+        "AGGREGATOR_FORCE_TTY": "100", "TERM": "dumb",
+      ]) { $1 }, in: home.sandbox, output: .descriptor(pipe.writeEnd))
+    pipe.close(pipe.writeEnd)
+    var shown = ""
+    while !shown.contains(someone) {
+      let bytes = await pipe.firstBytes(atMost: 4096)
+      try #require(!bytes.isEmpty, "\(shown)")
+      shown += String(decoding: bytes, as: UTF8.self)
+    }
+    // Meanwhile the stalled one keeps the rest waiting.
+    _ = await services.heroes.requests(atLeast: 1)
+    #expect(shown.contains("users · cached\n"), "\(shown)")
+    run.child.send(SIGINT)
+    #expect(try await run.outcome().ending == .signal(SIGINT))
+  }
+
+  @Test func `reports failed sources and ends at the deadline`() async throws {
+    let (services, home) = try await badDay()
+    defer { withExtendedLifetime(services) {} }
+    let outcome = try await home.run("search an --timeout 15s --json")
+    // Every source answered, if only with local data.
+    #expect(outcome.status == 0, "\(outcome)")
+    let found = try document(outcome)
+    #expect(found.sources["heroes"]?.provenance?.origin == "bundled")
+    #expect(found.sources["heroes"]?.provenance?.reason == "timedOut")
+    #expect(found.sources["countries"]?.provenance?.reason == "unreachable")
+    #expect(found.sources["products"]?.provenance?.reason == "serverError")
+    #expect(found.sources["users"]?.provenance?.origin == "cached")
+    for source in ["heroes", "countries", "products"] {
+      #expect(
+        outcome.errors.contains("warning: \(source): showing bundled sample data ("), "\(outcome)")
+    }
+  }
+
+  @Test func `without a fallback, failed sources have no hits and are reported`() async throws {
+    let (services, home) = try await badDay()
+    defer { withExtendedLifetime(services) {} }
+    let outcome = try await home.run("search an --timeout 15s --no-fallback --json")
+    #expect(outcome.status == 3, "\(outcome)")
+    let found = try document(outcome)
+    #expect(Set(found.items.map(\.source)) == ["users"])
+    #expect(found.sources["heroes"]?.error?.code == "timedOut")
+    #expect(found.sources["countries"]?.error?.code == "unreachable")
+    #expect(found.sources["products"]?.error?.code == "serverError")
+    #expect(outcome.errors.contains("warning: heroes: no answer within 15 s"), "\(outcome)")
+  }
+
+  @Test func `if all sources fail, it fails with the first failure`() async throws {
+    let home = try TestHome()
+    let outcome = try await home.run("search an --no-fallback --source countries,products --json")
+    #expect(outcome.status == 69, "\(outcome)")
+    #expect(outcome.output == "")
+    #expect(outcome.errors.contains("error: countries: cannot connect"), "\(outcome)")
+    #expect(outcome.errors.contains("error: products: cannot connect"))
+  }
+
+  @Test func `sources without hits affect neither the origin nor the warnings`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    let outcome = try await home.run("search spider --source \(FourServices.names) --json")
+    #expect(outcome.status == 0, "\(outcome)")
+    let found = try document(outcome)
+    #expect(Set(found.items.map(\.source)) == ["heroes"])
+    #expect(found.provenance?.origin == "live")
+    #expect(found.provenance?.reason == nil)
+    #expect(found.warnings.map(\.code) == ["cachedOnly"])
+    #expect(!outcome.errors.contains("warning"), "\(outcome)")
+    // Each source still reports its own.
+    #expect(found.sources["users"]?.provenance?.origin == "cached")
+    let alone = try await home.run("users search xyzzy12345")
+    #expect(
+      alone.errors.hasPrefix(
+        "No users match \"xyzzy12345\"\nmore: aggregator users load\n"), "\(alone)")
+  }
+
+  @Test func `without a network, bundled hits are a success with warnings`() async throws {
+    let home = try TestHome(["COMIC_VINE_API_KEY": "x1y2z3w4"])
+    for line in ["search spider", "search spider --offline", "heroes search spider"] {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 0, "\(outcome)")
+      #expect(!outcome.lines.isEmpty)
+      #expect(outcome.errors.contains("heroes: showing bundled sample data ("), "\(outcome)")
+    }
+    let outcome = try await home.run("search spider")
+    // A source without a hit shows nothing, but its service could not be searched.
+    #expect(
+      outcome.errors.contains(/products, .*users.*: only bundled sample data was available \(/),
+      "\(outcome)")
+  }
+
+  @Test func `no hits are not a failure`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    let outcome = try await home.run("search xyzzy12345")
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "")
+    let names = sourceNames.dropLast().joined(separator: ", ") + " or \(sourceNames.last ?? "")"
+    #expect(outcome.errors.contains("No \(names) match \"xyzzy12345\"\n"), "\(outcome)")
+  }
+
+  @Test func `a source's name as the first word gets a hint`() async throws {
+    let outcome = try await TestHome().run("search heroes spider --offline")
+    #expect(
+      outcome.errors.hasPrefix("To search only heroes: aggregator heroes search spider\n"),
+      "\(outcome)")
+  }
+}

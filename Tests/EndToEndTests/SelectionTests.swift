@@ -1,0 +1,288 @@
+import AggregatorFakeServices
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@testable import AggregatorProgramTesting
+
+/// `--where`, `--sort` and `--count`.
+@Suite struct SelectionTests {
+  private let services: FourServices
+  private let home: TestHome
+
+  init() throws {
+    services = try FourServices()
+    home = try TestHome(services.settings)
+  }
+
+  /// Runs a command line whose words are separated by `|`.
+  private func run(_ line: String, _ variables: [String: String?] = [:]) async throws -> Outcome {
+    try await Binary.run(
+      line.split(separator: "|").map(String.init),
+      environment: home.environment.merging(variables) { $1 }, in: home.sandbox)
+  }
+
+  private static let spiders = FakeCharacter.cast.filter { $0.name.hasPrefix("Spider") }
+
+  @Test func `selects cached records, and says how many of all they are`() async throws {
+    #expect(try await home.run("heroes list -L 40").status == 0)
+    let requests = services.requestCount()
+    let outcome = try await run("heroes|list|--where|id>0|-L3")
+    #expect(outcome.status == 0)
+    #expect(outcome.ids == FakeCharacter.cast.prefix(3).map(\.id))
+    let lines = outcome.errorLines
+    #expect(lines.first?.hasPrefix("3 of 40 matching heroes · more: --cursor ") == true, "\(lines)")
+    #expect(lines.contains { $0.hasPrefix("note: cached, fetched ") })
+    #expect(
+      lines.suffix(2) == [
+        "warning: heroes: limited to cached records: 40 of 257 heroes are cached",
+        "hint: aggregator heroes sync",
+      ])
+    let json = try await run("heroes|list|--where|id>0|--json").envelope()
+    #expect(json.warnings.map(\.code) == ["incomplete"])
+    #expect(json.page.total == 40)
+    #expect(services.requestCount() == requests)
+
+    #expect(try await home.run("heroes sync").status == 0)
+    let complete = try await run("heroes|list|--where|name~spider|--count")
+    #expect(complete.output == "\(Self.spiders.count)\n")
+    #expect(!complete.errors.contains("warning"), "\(complete)")
+    // A search that matches nothing in the cache does not fall back to sample data.
+    let none = try await run("heroes|search|spider|--where|name=Hulk")
+    #expect(none.status == 0)
+    #expect(none.output == "")
+    #expect(none.errorLines.first == "No heroes match \"spider\"")
+    #expect(!none.errors.contains("bundled"))
+  }
+
+  @Test func `selects from the whole result with --all`() async throws {
+    let outcome = try await run("heroes|list|--all|--where|name~SPIDER|--sort|-id")
+    #expect(outcome.status == 0)
+    #expect(outcome.ids == Self.spiders.map(\.id).sorted(by: >))
+    #expect(outcome.errors == "")
+    let json = try await run("heroes|list|--all|--where|name~spider|--json").envelope()
+    #expect(json.page.total == Self.spiders.count)
+    #expect(json.page.count == Self.spiders.count)
+    #expect(json.page.next == nil)
+    let search = try await run("heroes|search|spider|--all|--where|name~woman")
+    #expect(search.ids == Self.spiders.filter { $0.name.contains("Woman") }.map(\.id))
+
+    // The end of the pages is not the end of the list.
+    let capped = try await run("heroes|list|--all|--max-pages|1|--where|name~spider")
+    #expect(capped.status == 3)
+    #expect(
+      capped.errorLines.suffix(2) == [
+        "warning: heroes: stopped after 1 page", "hint: set a higher --max-pages",
+      ])
+    let cursor = try await run("heroes|list|--all|--cursor|c1.a|--sort|id")
+    #expect(cursor.status == 64)
+    #expect(cursor.errors.hasPrefix("error: --cursor cannot be used with --all and --sort\n"))
+  }
+
+  @Test func `counts cached records, or all with one request`() async throws {
+    let empty = try await run("heroes|list|--count")
+    #expect(empty.status == 3)
+    #expect(
+      empty.errors == """
+        warning: heroes: showing bundled sample data (no cached heroes)
+        hint: aggregator heroes sync
+
+        """)
+    let all = try await run("heroes|list|--count|--all")
+    #expect(all.output == "257\n")
+    #expect(services.requestCount() == 1)
+    #expect(try await run("products|list|--count|--all").output == "\(FakeProduct.catalog.count)\n")
+    #expect(try await run("heroes|search|spider|--count|--all").output == "16\n")
+    let json = try await run("heroes|list|--count|--where|name~spider|--all|--json")
+    #expect(json.output.contains(#"    {"count":\#(Self.spiders.count)}"#))
+    #expect(try await run("heroes|list|--count|--all|--csv").output == "count\r\n257\r\n")
+    #expect(try await run("heroes|list|--count|--all|--ndjson").output == "{\"count\":257}\n")
+    let terminal = try await run("heroes|list|--count|--all", NextTests.terminal)
+    #expect(terminal.output == "257\n")
+    #expect(try await run("heroes|list|--count|--limit|3").status == 64)
+  }
+
+  @Test func `pages continue with the same conditions and order`() async throws {
+    #expect(try await home.run("heroes sync").status == 0)
+    let sorted = Self.spiders.map(\.id).sorted(by: >)
+    let first = try await run("heroes|list|--where|name~spider|--sort|-id|-L3|--json").envelope()
+    let cursor = try #require(first.page.next)
+    let line = "heroes|list|--where|name~spider|--sort|-id|-L3|--cursor|\(cursor)"
+    #expect(try await run(line).ids == sorted[3..<6].map(\.self))
+    // The last record shown is deleted: the page starts where it was.
+    #expect(try await run("heroes|delete|\(sorted[0])|--yes").status == 0)
+    #expect(try await run(line).ids == sorted[3..<6].map(\.self))
+    for other in ["name~spider|--sort|id", "name~man|--sort|-id", "name~spider"] {
+      let foreign = try await run("heroes|list|--where|\(other)|--cursor|\(cursor)")
+      #expect(foreign.status == 64, "\(other)")
+      #expect(foreign.errors.contains("belongs to a different source or query"))
+    }
+    #expect(try await run("heroes|list|--cursor|\(cursor)").status == 64)
+    #expect(
+      try await run("heroes|search|spider|--where|name~spider|--sort|-id|--cursor|\(cursor)").status
+        == 64)
+
+    #expect(try await run("heroes|restore|\(sorted[0])").status == 0)
+    let session = "--session|mine"
+    #expect(
+      try await run("heroes|list|--where|name~spider|--sort|-id|-L5|\(session)").ids
+        == sorted[..<5].map(\.self))
+    #expect(try await run("heroes|next|-L5|\(session)").ids == sorted[5..<10].map(\.self))
+    #expect(try await run("heroes|next|--back|\(session)").ids == sorted[..<5].map(\.self))
+    #expect(try await run("heroes|next|-L50|\(session)").ids == sorted[5...].map(\.self))
+    let end = try await run("heroes|next|\(session)")
+    #expect(end.status == 1)
+    #expect(
+      end.errors
+        == "End of list. Start over: aggregator heroes next --reset \(session.replacing("|", with: " "))\n"
+    )
+    #expect(try await run("heroes|next|--reset|-L2|\(session)").ids == sorted[..<2].map(\.self))
+
+    // Everything was shown.
+    #expect(try await run("heroes|list|--all|--where|name~spider|\(session)").status == 0)
+    #expect(try await run("heroes|next|\(session)").status == 1)
+  }
+
+  @Test func `sorts in every format, missing values last`() async throws {
+    #expect(try await home.run("countries sync").status == 0)
+    let capitals = try await run("countries|list|--all|--sort|-capital|--fields|capital|--tsv")
+      .output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    let missing = capitals.drop { !$0.isEmpty }
+    #expect(!missing.isEmpty && missing.allSatisfy(\.isEmpty))
+    #expect(capitals.first?.hasPrefix("Z") == true)
+    let names = try await home.column("name", "countries list --all --sort region,-name")
+    let regions = try await home.column("region", "countries list --all --sort region,-name")
+    #expect(regions == regions.sorted { $0.lowercased() < $1.lowercased() })
+    #expect(zip(names, names.dropFirst()).filter { $0 < $1 }.count < 20)
+    for format in ["--json", "--ndjson", "--csv", "--tsv", "--format|table"] {
+      let outcome = try await run("countries|list|--where|region=EU|--sort|-name|-L1|\(format)")
+      #expect(outcome.output.contains("United Kingdom"), "\(format): \(outcome)")
+    }
+  }
+
+  @Test func `selects deleted records`() async throws {
+    #expect(try await run("countries|list|--all").status == 0)
+    #expect(try await run("countries|delete|FR|DE|CN|--yes").status == 0)
+    let outcome = try await run(
+      "countries|list|--deleted|--where|region=EU|--sort|-code|--fields|code")
+    #expect(outcome.output == "FR\nDE\n")
+    #expect(try await run("countries|list|--deleted|--count").output == "3\n")
+    #expect(try await run("countries|list|--where|code=FR|--count").output == "0\n")
+  }
+
+  @Test func `says that a field is not in lists`() async throws {
+    #expect(try await home.run("heroes list -L 3").status == 0)
+    let outcome = try await run("heroes|list|--where|powers~flight")
+    #expect(
+      outcome.errors.contains(
+        "warning: heroes: lists do not include \"powers\": unknown for 3 records\n"), "\(outcome)")
+    let all = try await run("heroes|list|--all|--where|powers!=")
+    #expect(all.errors.contains("lists do not include \"powers\": unknown for 257 of 257 heroes"))
+  }
+
+  @Test func `tells of a field of all cached records`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    let bundled = try await home.run("countries list --group-by region --tsv --offline")
+    #expect(bundled.status == 3 && bundled.errors.contains("bundled"), "\(bundled)")
+    #expect(try await home.run("countries sync").status == 0)
+    let counted = try await home.run("countries list --count")
+    let groups = try await home.run("countries list --group-by region --tsv")
+    #expect(groups.status == 0 && !groups.errors.contains("warning"), "\(groups)")
+    let counts = groups.output.split(separator: "\n").compactMap {
+      Int($0.split(separator: "\t").last ?? "")
+    }
+    #expect("\(counts.reduce(0, +))\n" == counted.output && counts.count > 4)
+    #expect(counts == counts.sorted(by: >))
+    let names = try await home.run("countries search france --distinct name --csv")
+    #expect(names.output.hasPrefix("value\r\n") && names.output.contains("France\r\n"), "\(names)")
+    let stats = try await home.run(
+      "countries list --where region=EU --stats name --json --offline")
+    #expect(
+      stats.output.contains(#""empty":0"#) && stats.output.contains(#""first":""#), "\(stats)")
+    for line in ["--stats regionn", "--stats name --count", "--group-by name --limit 3"] {
+      #expect(try await home.run("countries list \(line)").status == 64)
+    }
+  }
+
+  static let mistakes: [(arguments: String, errors: String)] = [
+    (
+      "--where|publsher=Marvel",
+      """
+      unknown field "publsher"
+
+      Did you mean "publisher"?
+      hint: available fields: id,name,realName,publisher,powers,teams,aliases,firstAppearance,\
+      summary,biography,image,link
+      """
+    ),
+    (
+      "--where|publisher",
+      """
+      invalid condition "publisher": no operator (character 10)
+      hint: write FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B)
+      """
+    ),
+    (
+      "--where|id<ten",
+      """
+      invalid value "ten" for field "id": must be a number
+      hint: such as id>10
+      """
+    ),
+    (
+      "--where|powers<ten",
+      """
+      < cannot be used with the list field "powers"
+      hint: use =, != or ~
+      """
+    ),
+    (
+      "--where|name==Hulk",
+      """
+      invalid condition "name==Hulk": unknown operator (character 6)
+      hint: the operators are = != ~ < <= > >=; quote a value like "=5"
+      """
+    ),
+    (
+      "--where|name='Hulk",
+      """
+      invalid condition "name='Hulk": a quote is missing (character 6)
+      hint: aggregator help filters
+      """
+    ),
+    (
+      "--where|name<",
+      """
+      missing value after "name<"
+      hint: name= matches records without a value, name!= all others
+      """
+    ),
+    (
+      "--sort|-nam",
+      """
+      unknown field "nam"
+
+      Did you mean "name"?
+      hint: available fields: id,name,realName,publisher,powers,teams,aliases,firstAppearance,\
+      summary,biography,image,link
+      """
+    ),
+    (
+      "--sort|id|--refresh",
+      """
+      --refresh cannot be used: --where, --sort and --count read cached records
+      hint: --all reads all records of the service
+      """
+    ),
+  ]
+
+  @Test(arguments: mistakes.indices)
+  func `names the mistake`(index: Int) async throws {
+    let (arguments, errors) = Self.mistakes[index]
+    let outcome = try await run("heroes|list|\(arguments)")
+    #expect(outcome.status == 64)
+    #expect(outcome.output == "")
+    #expect(outcome.errors == "error: \(errors)\n")
+  }
+}

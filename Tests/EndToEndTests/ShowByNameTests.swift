@@ -1,0 +1,161 @@
+import AggregatorFakeServices
+import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
+import Testing
+
+@testable import AggregatorProgramTesting
+
+/// `show` with names and beginnings, and the verbs that accept no names.
+@Suite struct ShowByNameTests {
+  @Test(arguments: [
+    ("countries show france", "FR", "country FR (France)"),
+    ("countries show CURACAO", "CW", "country CW (Curaçao)"),
+    ("countries show afgh", "AF", "country AF (Afghanistan)"),
+    ("heroes show spider-man", "1443", "hero 1443 (Spider-Man)"),
+    ("heroes show SPIDERMAN", "1443", "hero 1443 (Spider-Man)"),
+    (
+      "users show aino.torm", "aino.tormanen@example.com",
+      "user aino.tormanen@example.com (Miss Aino Törmänen)"
+    ),
+  ])
+  func `a name or a unique beginning is found in bundled data, and a note says which record`(
+    line: String, id: String, record: String
+  ) async throws {
+    let field = ["countries": "code", "users": "email"][line.prefix { $0 != " " }] ?? "id"
+    let outcome = try await Binary.run("\(line) --offline --fields \(field) --tsv")
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "\(id)\n")
+    let typed = line.split(separator: " ").last ?? ""
+    #expect(
+      outcome.errors.hasPrefix("note: showing \(record) for \"\(typed)\"\n"), "\(outcome.errors)")
+    let exact = try await Binary.run(
+      "\(line.split(separator: " ")[0]) show \(id) --offline --fields \(field) --tsv")
+    #expect(exact.output == outcome.output)
+    #expect(!exact.errors.contains("note: showing"), "\(exact.errors)")
+  }
+
+  @Test func `quiet guesses nothing, and hides no failure`() async throws {
+    let guess = try await Binary.run("countries show afgh -q --offline")
+    #expect(guess.status == 64)
+    #expect(guess.output == "")
+    #expect(
+      guess.errors.hasPrefix(
+        "error: countries: country \"afgh\" is neither an ID nor the whole name\n"
+          + "hint: candidates: AF (Afghanistan)"), "\(guess.errors)")
+    let name = try await Binary.run("countries show CURACAO -q --offline --fields code --tsv")
+    #expect(name.status == 0)
+    #expect(name.output == "CW\n" && name.errors == "")
+    let part = try await Binary.run("countries show FR XX DE -q --offline --fields code --tsv")
+    #expect(part.status == 3)
+    #expect(part.output == "FR\nDE\n")
+    #expect(part.errors.contains("XX"), "\(part)")
+  }
+
+  @Test func `an ambiguous name lists candidates, and others are shown`() async throws {
+    let outcome = try await Binary.run("heroes show spider --offline")
+    #expect(outcome.status == 64)
+    #expect(outcome.output == "")
+    #expect(
+      outcome.errors.hasPrefix(
+        """
+        error: heroes: ambiguous hero "spider"
+        hint: candidates: 1443 (Spider-Man), 1453 (Spider-Woman), 3365 (Spider-Girl (Parker))
+        """), "\(outcome.errors)")
+    let part = try await Binary.run("heroes show spider 1443 --offline --fields name")
+    #expect(part.status == 3)
+    #expect(part.output == "Spider-Man\n")
+    #expect(part.errors.contains("ambiguous hero \"spider\""))
+  }
+
+  @Test func `an unknown name suggests a search`() async throws {
+    let outcome = try await Binary.run("heroes show zzyzx --offline")
+    #expect(outcome.status == 69)
+    #expect(
+      outcome.errors == """
+        error: heroes: hero "zzyzx" is neither cached nor bundled (offline mode)
+        hint: aggregator heroes search zzyzx
+
+        """)
+    // Words that occur elsewhere in a few records make them candidates.
+    let near = try await Binary.run("heroes show drew --offline")
+    #expect(near.errors.contains("candidates: 1453 (Spider-Woman)"), "\(near.errors)")
+  }
+
+  @Test func `an exact ID takes no request beside its own, and wins over names`() async throws {
+    let service = try FakeComicVine()
+    let home = try TestHome(service.settings)
+    #expect(try await home.run("heroes show 1253").status == 0)
+    #expect(service.requests.count == 1)
+    // A number is an ID, even if it begins others.
+    let number = try await home.run("heroes show 125")
+    #expect(number.status == 1)
+    #expect(number.errors.contains("hero 125 not found"))
+    #expect(service.requests.count == 2)
+  }
+
+  @Test func `a cached name takes the request of its ID, an unknown one a search before`()
+    async throws
+  {
+    let service = try FakeComicVine()
+    let home = try TestHome(service.settings)
+    let name = try await home.column("name", "heroes show 1253").first ?? ""
+    #expect(service.requests.count == 1)
+    // Fetched just now.
+    let cached = try await Binary.run(
+      ["heroes", "show", name, "--fields", "id", "--tsv"], environment: home.environment,
+      in: home.sandbox)
+    #expect(cached.output == "1253\n")
+    #expect(service.requests.count == 1)
+
+    let fresh = try TestHome(service.settings)
+    let found = try await Binary.run(
+      ["heroes", "show", name, "--fields", "id", "--tsv"], environment: fresh.environment,
+      in: fresh.sandbox)
+    #expect(found.output == "1253\n", "\(found)")
+    #expect(found.errors.contains("showing hero 1253"))
+    #expect(service.requests.count == 3)
+    #expect(service.requests.dropFirst().first?.path.contains("search") == true)
+
+    let unknown = try await fresh.run("heroes show zzyzx")
+    #expect(unknown.status == 1)
+    #expect(
+      unknown.errors == """
+        error: heroes: hero "zzyzx" not found
+        hint: aggregator heroes search zzyzx
+
+        """)
+    #expect(service.requests.count == 4)
+  }
+
+  @Test func `a deleted record has no name`() async throws {
+    let home = try TestHome()
+    #expect(try await home.run("heroes delete 1443 --yes").status == 0)
+    let outcome = try await home.run("heroes show spider-man --offline")
+    #expect(outcome.status == 69, "\(outcome)")
+    let restored = try await home.run("heroes restore 1443")
+    #expect(restored.status == 0)
+    #expect(try await home.run("heroes show spider-man --offline").status == 0)
+  }
+
+  @Test(arguments: ["open", "delete"])
+  func `other verbs name the ID and do nothing`(verb: String) async throws {
+    let home = try TestHome()
+    let outcome = try await home.run("heroes \(verb) spider-man", ["BROWSER": nil])
+    #expect(outcome.status == 64)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.hasSuffix("\nhint: the ID of Spider-Man is 1443\n"), "\(outcome.errors)")
+  }
+
+  @Test func `a name may be typed with a space for a hyphen`() async throws {
+    let outcome = try await Binary.run(
+      ["heroes", "show", "spider man", "--offline", "--fields", "id", "--tsv"])
+    #expect(outcome.output == "1443\n", "\(outcome)")
+  }
+
+  @Test func `JSON is that of the ID`() async throws {
+    let named = try await Binary.run("heroes show spider-man --offline --json")
+    let exact = try await Binary.run("heroes show 1443 --offline --json")
+    #expect(named.output == exact.output)
+  }
+}

@@ -1,0 +1,414 @@
+import Foundation
+import Testing
+
+@testable import AggregatorProgramTesting
+
+/// Invalid command lines and their errors.
+@Suite struct UsageTests {
+  static let mistakes: [(line: String, errors: String)] = [
+    (
+      "heros list",
+      "unknown source or command \"heros\"\n\nDid you mean \"heroes\"?\nhint: aggregator help"
+    ),
+    (
+      "heroes serach spider",
+      "unknown verb \"serach\" for heroes\n\nDid you mean \"heroes search\"?\nhint: aggregator help heroes"
+    ),
+    (
+      "heroes check",
+      "unknown verb \"check\" for heroes\n\nDid you mean \"sources check heroes\"?\nhint: aggregator help heroes"
+    ),
+    (
+      "list heroes $(x)",
+      "unexpected argument \"$(x)\"\n\nDid you mean \"heroes search '$(x)'\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "ls heroes $(x)",
+      "unknown source or command \"ls\"\n\nDid you mean \"heroes list '$(x)'\"?\nhint: aggregator help"
+    ),
+    (
+      "heroes list --no-color",
+      "unknown option \"--no-color\"\n\nDid you mean \"--color never\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "sources rm papers",
+      "unknown command \"rm\" for sources\n\nDid you mean \"sources remove\"?\nhint: aggregator help sources"
+    ),
+    (
+      "sources heroes",
+      "unknown command \"heroes\" for sources\n\nDid you mean \"sources show heroes\"?\nhint: aggregator help sources"
+    ),
+    (
+      "list spider",
+      "\"list\" requires a source: aggregator SOURCE list\nhint: available sources: \(sourceNames.joined(separator: ", "))"
+    ),
+    (
+      "--versoin",
+      "unknown option \"--versoin\"\n\nDid you mean \"--version\"?\nhint: aggregator help options"
+    ),
+    (
+      "heroes fly",
+      "unknown verb \"fly\" for heroes\nhint: available verbs: list, next, search, show, pick, sync, diff, delete, restore, open, image"
+    ),
+    (
+      "heroes list spider",
+      "unexpected argument \"spider\"\n\nDid you mean \"heroes search spider\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --limt 5",
+      "unknown option \"--limt\"\n\nDid you mean \"--limit\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --li 5",
+      "unknown option \"--li\"\n\nDid you mean \"--limit\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list -n 5",
+      "unknown option \"-n\"\n\nDid you mean \"--limit\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes search spider -n5",
+      "unknown option \"-n5\"\n\nDid you mean \"--limit 5\"?\nhint: aggregator help heroes search"
+    ),
+    (
+      "heroes list -o json",
+      "\"heroes list\" does not accept -o\n\nDid you mean \"--format json\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --json name,id",
+      "unexpected argument \"name,id\" after --json\n\nDid you mean \"--json --fields name,id\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes search spider --json name,id",
+      "unexpected argument \"name,id\" after --json\n\nDid you mean \"--json --fields name,id\"?\nhint: aggregator help heroes search"
+    ),
+    (
+      "heroes list --json=name,id",
+      "unexpected value \"name,id\" for --json\n\nDid you mean \"--json --fields name,id\"?"
+    ),
+    (
+      "heroes list --page 2",
+      "unknown option \"--page\"\n\nDid you mean \"heroes next\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --filter publisher=Marvel",
+      "unknown option \"--filter\"\n\nDid you mean \"--where\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --order-by name",
+      "unknown option \"--order-by\"\n\nDid you mean \"--sort\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --reload",
+      "unknown option \"--reload\"\n\nDid you mean \"--refresh\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes delete 1443 --no-cache",
+      "unknown option \"--no-cache\"\nhint: aggregator help heroes delete"
+    ),
+    (
+      "countries list -o file",
+      "\"countries list\" does not accept -o; image does\nhint: redirect standard output: aggregator countries list > FILE"
+    ),
+    (
+      "man --help",
+      "unknown source or command \"man\"\n\nDid you mean \"help man\"?\nhint: aggregator help"
+    ),
+    (
+      "config show --help",
+      "unknown command \"show\" for config\n\nDid you mean \"config list\"?\nhint: aggregator help config"
+    ),
+    (
+      "countries list --where region = EU",
+      "unexpected argument \"=\"\n\nDid you mean \"--where 'region = EU'\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries list --where region=EU spider",
+      "unexpected argument \"spider\"\n\nDid you mean \"countries search spider\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries list region=EU",
+      "unexpected argument \"region=EU\"\n\nDid you mean \"--where 'region=EU'\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "sync heroes --max-pages 2",
+      "\"sync\" does not accept --max-pages\n\nDid you mean \"heroes sync --max-pages 2\"?\nhint: aggregator help heroes sync"
+    ),
+    (
+      "help lst",
+      "unknown source or command \"lst\"\n\nDid you mean \"SOURCE list\"?\nhint: aggregator help"
+    ),
+    (
+      "countries list --manifests /nowhere",
+      "--manifests: there is no directory /nowhere\nhint: create it, or name another"
+    ),
+    (
+      "sources add a http://127.0.0.1/ --rate often",
+      "--rate must be a rate such as \"5/s\", or \"off\"\nhint: aggregator help sources add"
+    ),
+    (
+      "sources add a http://127.0.0.1/ --single --page-param page=1",
+      "--single and --page-param cannot be used together\nhint: aggregator help sources add"
+    ),
+    ("heroes list --re", "unknown option \"--re\"\nhint: aggregator help heroes list"),
+    (
+      "heroes show -1",
+      "unknown option \"-1\"\nhint: put -- before arguments that begin with a dash"
+    ),
+    ("heroes list -x", "unknown option \"-x\"\nhint: aggregator help heroes list"),
+    (
+      "heroes list --seed 4",
+      "\"heroes list\" does not accept --seed; \"countries deal\" does\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes show 1 --limit 5",
+      "\"heroes show\" does not accept --limit; list, next, search and diff do\nhint: aggregator help heroes show"
+    ),
+    ("--limit 5", "--limit requires a source or command\nhint: aggregator help"),
+    ("heroes list --limit", "missing value for --limit"),
+    ("heroes list --quiet=yes", "unexpected value \"yes\" for --quiet"),
+    ("heroes list -q=yes", "unexpected value \"=yes\" for --quiet"),
+    ("heroes list --limit 0", "invalid value \"0\" for --limit: must be a positive integer"),
+    ("heroes list --limit -1", "invalid value \"-1\" for --limit: must be a positive integer"),
+    ("heroes list -L-1", "invalid value \"-1\" for --limit: must be a positive integer"),
+    ("heroes list -Lhuge", "invalid value \"huge\" for --limit: must be a positive integer"),
+    ("heroes list -qLh", "invalid value \"h\" for --limit: must be a positive integer"),
+    ("heroes list --limit=", "invalid value \"\" for --limit: must be a positive integer"),
+    ("heroes list --limit abc", "invalid value \"abc\" for --limit: must be a positive integer"),
+    (
+      "heroes list --limit 9999999999999999999999",
+      "invalid value \"9999999999999999999999\" for --limit: must be at most 1000000000"
+    ),
+    (
+      "heroes list --timeout 5d",
+      "invalid value \"5d\" for --timeout: must be a duration such as 10, 500ms or 2m"
+    ),
+    (
+      "heroes list --timeout 0s",
+      "invalid value \"0s\" for --timeout: must be a duration such as 10, 500ms or 2m"
+    ),
+    (
+      "heroes list --format toml",
+      "invalid value \"toml\" for --format: must be table, cards, markdown, tsv, csv, json, ndjson or yaml"
+    ),
+    (
+      "heroes list --format jsn",
+      "invalid value \"jsn\" for --format: must be table, cards, markdown, tsv, csv, json, ndjson or yaml\n\nDid you mean \"--format json\"?"
+    ),
+    (
+      "heroes list --json --csv",
+      "--json and --csv cannot be used together\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --json --format csv",
+      "--json and --format csv cannot be used together\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --csv-raw --json",
+      "--csv-raw requires --csv\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --all --limit 5",
+      "--limit and --all cannot be used together\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --offline --refresh",
+      "--offline and --refresh cannot be used together\nhint: aggregator help heroes list"
+    ),
+    ("heroes search", "missing argument: QUERY\nhint: aggregator heroes search spider"),
+    (
+      "heroes next spider",
+      "unexpected argument \"spider\": next continues the last listing\nhint: aggregator heroes search spider"
+    ),
+    (
+      "heroes next --back --peek",
+      "--back and --peek cannot be used together\nhint: aggregator help heroes next"
+    ),
+    (
+      "heroes next --cursor x",
+      "\"heroes next\" does not accept --cursor; list and search do\nhint: aggregator help heroes next"
+    ),
+    (
+      "heroes list --session ../x",
+      "invalid session name \"../x\"\n"
+        + "hint: use up to 64 characters of A-Z a-z 0-9 . _ -, not starting with . or -"
+    ),
+    (
+      "heroes show",
+      "missing argument: ID\nhint: aggregator heroes show 1443"
+        + "\nhint: or pass IDs on standard input, one per line: aggregator heroes show -"
+    ),
+    (
+      "heroes open",
+      "missing argument: ID\nhint: aggregator heroes open 1443"
+        + "\nhint: or pass IDs on standard input, one per line: aggregator heroes open -"
+    ),
+    (
+      "heroes open 1443 1453",
+      "unexpected argument \"1453\"\nhint: aggregator help heroes open"
+    ),
+    ("countries open FR", "countries have no web pages\nhint: aggregator countries show FR"),
+    (
+      "countries deal --seed -1",
+      "invalid value \"-1\" for --seed: must be a non-negative integer"
+    ),
+    (
+      "sources show heros",
+      "unknown source \"heros\"\n\nDid you mean \"heroes\"?\n"
+        + "hint: available sources: \(sourceNames.joined(separator: ", "))"
+    ),
+    (
+      "help serach",
+      "unknown source or command \"serach\"\n\nDid you mean \"search\"?\nhint: aggregator help"
+    ),
+    (
+      "help exit-code",
+      "unknown source or command \"exit-code\"\n\nDid you mean \"help exit-codes\"?\nhint: aggregator help"
+    ),
+    (
+      "heroes restore 1443 --yes",
+      "\"heroes restore\" does not accept --yes; delete does\nhint: aggregator help heroes restore"
+    ),
+    (
+      "config get COMIC_VINE_RATE --json",
+      "\"config get\" does not accept --json; list does\nhint: aggregator help config get"
+    ),
+    (
+      "heroes ls",
+      "unknown verb \"ls\" for heroes\n\nDid you mean \"heroes list\"?\n"
+        + "hint: aggregator help heroes"
+    ),
+    (
+      "get heroes 1443",
+      "unknown source or command \"get\"\n\nDid you mean \"heroes show 1443\"?\nhint: aggregator help"
+    ),
+    (
+      "serach heroes spider",
+      "unknown source or command \"serach\"\n\nDid you mean \"heroes search spider\"?\nhint: aggregator help"
+    ),
+    (
+      "find spider",
+      "unknown source or command \"find\"\n\nDid you mean \"search\"?\nhint: aggregator help"
+    ),
+    (
+      "ls",
+      "unknown source or command \"ls\"\n\nDid you mean \"SOURCE list\"?\n"
+        + "hint: available sources: \(sourceNames.joined(separator: ", "))"
+    ),
+    (
+      "users pull",
+      "unknown verb \"pull\" for users\n\nDid you mean \"users sync\"?\n"
+        + "hint: aggregator help users"
+    ),
+    (
+      "config remove COMIC_VINE_RATE",
+      "unknown command \"remove\" for config\n\nDid you mean \"config unset\"?\nhint: aggregator help config"
+    ),
+    (
+      "store list",
+      "unknown command \"list\" for store\n\nDid you mean \"store\"?\nhint: aggregator help store"
+    ),
+    (
+      "completions tcsh",
+      "unsupported shell \"tcsh\"\nhint: supported shells: bash, fish, zsh"
+    ),
+    (
+      "completions bsh",
+      "unsupported shell \"bsh\"\n\nDid you mean \"completions bash\"?\nhint: aggregator help completions"
+    ),
+    (
+      "version",
+      "unknown source or command \"version\"\n\nDid you mean \"--version\"?\nhint: aggregator help"
+    ),
+    (
+      "exit-codes",
+      "unknown source or command \"exit-codes\"\n\nDid you mean \"help exit-codes\"?\nhint: aggregator help"
+    ),
+    (
+      "config get COMIC_VINE_APIKEY",
+      "unknown setting \"COMIC_VINE_APIKEY\"\n\nDid you mean \"COMIC_VINE_API_KEY\"?\nhint: aggregator config list"
+    ),
+  ]
+
+  @Test(arguments: mistakes.indices)
+  func `an invalid command line exits with 64 and an explanation`(index: Int) async throws {
+    let mistake = Self.mistakes[index]
+    let outcome = try await Binary.run(mistake.line)
+    #expect(outcome.status == 64)
+    #expect(outcome.output == "")
+    #expect(outcome.errors == "error: \(mistake.errors)\n", "\(mistake.line)")
+    #expect(outcome.errorLines.count <= 6)
+  }
+
+  @Test(arguments: [
+    ("list heroes --offline -L 2", "heroes list --offline -L 2"),
+    ("--offline show countries FR", "countries show FR --offline"),
+    ("countries export -o x.csv", "export countries -o x.csv"),
+    ("deal --seed 1 countries", "countries deal --seed 1"),
+    ("heroes watch --every 1", "watch heroes --every 1"),
+  ])
+  func `a verb may come before its source, and a command after it`(line: String, usual: String)
+    async throws
+  {
+    let (outcome, other) = try await (Binary.run(line), Binary.run(usual))
+    #expect(outcome.status == other.status && outcome.output == other.output)
+    #expect(outcome.errors == other.errors && !outcome.errors.contains("unknown"), "\(outcome)")
+  }
+
+  @Test(arguments: [" ", "\t", "\n"])
+  func `a blank query exits with 64`(query: String) async throws {
+    let outcome = try await Binary.run(["heroes", "search", query])
+    #expect(outcome.status == 64)
+    #expect(
+      outcome.errors == "error: empty query\nhint: specify at least one word\n")
+  }
+
+  @Test(arguments: ["--limit 2", "--limit=2", "-L2", "-L 2", "-L=2", "--limit 7 -L 2"])
+  func `an option's value can be written in several ways`(option: String) async throws {
+    for line in ["countries list --offline \(option)", "\(option) countries --offline list"] {
+      let outcome = try await Binary.run(line)
+      #expect(outcome.status == 0, "\(line): \(outcome)")
+      #expect(outcome.lines.count == 2)
+    }
+  }
+
+  @Test func `short options can be combined`() async throws {
+    let outcome = try await Binary.run("countries list --offline -qL2")
+    #expect(outcome.lines.count == 2)
+    #expect(outcome.errors == "")
+    #expect(try await Binary.run("countries list -qh").output.hasPrefix("List countries"))
+  }
+
+  @Test func `words of a query are joined by spaces`() async throws {
+    let outcome = try await Binary.run("countries search --offline new --json zealand")
+    let envelope = try outcome.envelope()
+    #expect(envelope.query == "new zealand")
+    #expect(envelope.items.map(\.code) == ["NZ"])
+  }
+
+  @Test(arguments: [
+    "garbage", "unreachable.cMg.oyatise5b", "nonsense.cMg.oyatise5a", "Ω", "-1", ".", "a.b.c.d",
+    String(repeating: "a", count: 513),
+  ])
+  func `a damaged or foreign cursor exits with 64 and never restarts silently`(cursor: String)
+    async throws
+  {
+    for source in ["countries list", "heroes list", "countries search new"] {
+      let outcome = try await Binary.run("\(source) --offline --cursor \(cursor)")
+      #expect(outcome.status == 64, "\(source): \(outcome)")
+      #expect(outcome.output == "")
+      #expect(outcome.errors.contains("cursor"))
+    }
+  }
+
+  @Test func `a cursor is valid only for its own listing`() async throws {
+    let page = try await Binary.run("countries search new --offline -L1 --json").envelope()
+    let cursor = try #require(page.page.next)
+    #expect(try await Binary.run("countries search new --cursor \(cursor)").status == 0)
+    for line in ["countries list", "countries search island", "heroes search new"] {
+      let outcome = try await Binary.run("\(line) --cursor \(cursor)")
+      #expect(outcome.status == 64)
+      #expect(outcome.errors.contains("belongs to a different source or query"))
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import AggregatorKit
+import Testing
+
+@testable import AggregatorProgramTesting
+@testable import AggregatorTerminal
+
+/// `--template`, and the formats `markdown` and `yaml`.
+@Suite struct TemplateTests {
+  @Test func `a line is written for each record`() async throws {
+    let line = ["countries", "show", "FR", "CW", "--offline", "--template"]
+    let outcome = try await Binary.run(line + [#"\{{name}\}\t{ capital }\\{name}"#])
+    #expect(
+      outcome.output == "{France}\tParis\\France\n{Curaçao}\tWillemstad\\Curaçao\n", "\(outcome)")
+    let search = try await Binary.run([
+      "search", "paris", "--offline", "--template", "{source}:{id}",
+    ])
+    #expect(search.lines.contains("countries:FR"), "\(search)")
+    let sql = try await Binary.run([
+      "sql", "SELECT code AS c, 1 AS n FROM countries ORDER BY 1 LIMIT 1", "--template", "{n}{c}",
+    ])
+    #expect(sql.output == "1AD\n", "\(sql)")
+    let sources = try await Binary.run(["sources", "--template", "{name}"])
+    #expect(sources.lines.contains("heroes"))
+  }
+
+  @Test(arguments: [
+    ("{nmae}", "unknown field \"nmae\""),
+    ("{name", "invalid value for --template: a \"{\" is not closed"),
+    (#"{name}\x"#, #"invalid value for --template: "\x" is no escape"#),
+    ("name", "invalid value for --template: it names no field"),
+  ])
+  func `a mistake is explained`(template: String, words: String) async throws {
+    let outcome = try await Binary.run(["countries", "list", "--offline", "--template", template])
+    #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
+    #expect(outcome.errors.hasPrefix("error: \(words)"), "\(outcome)")
+    if template == "{nmae}" { #expect(outcome.errors.contains("capital"), "\(outcome)") }
+  }
+
+  private func text(_ format: Format, _ template: String? = nil, onTerminal: Bool = false) throws
+    -> String
+  {
+    var listing = Listing.heroes
+    listing.template = try template.map { try RecordTemplate($0) }
+    let hero = Hero(
+      id: 7, name: "a|b\u{1B}[31m *<b>*", realName: "Yes", publisher: "1: #x", issues: 3)
+    let layout =
+      onTerminal
+      ? TerminalLayout(width: 80, isTerminal: true, hasColor: true, isRead: true) : .plain(80)
+    return rendered([[hero]], as: format, listing, on: layout)
+  }
+
+  @Test func `values do not reach a terminal as commands`() throws {
+    #expect(try text(.tsv, "{name}") == "a|b\u{1B}[31m *<b>*\n")
+    #expect(try text(.tsv, "{name}", onTerminal: true) == "a|b␛[31m *<b>*\n")
+  }
+
+  @Test func `a table of Markdown has no markup of its values`() throws {
+    let lines = try text(.markdown).split(separator: "\n")
+    #expect(lines[0] == "| ID | Name | Real name | Publisher | Issues |")
+    #expect(lines[1] == "| ---: | --- | --- | --- | ---: |")
+    #expect(lines[2] == #"| 7 | a\|b␛\[31m \*&lt;b&gt;\* | Yes | 1: #x | 3 |"#)
+  }
+
+  @Test func `YAML has quotes where words would be something else`() throws {
+    let yaml = try text(.yaml)
+    #expect(
+      yaml.hasPrefix("- id: 7\n  name: \"a|b\\u001b[31m *<b>*\"\n  realName: \"Yes\"\n"), "\(yaml)")
+    #expect(yaml.contains("\n  publisher: \"1: #x\"\n"))
+    let listing = Listing.heroes
+    #expect(rendered([[]], as: .yaml, listing, on: .plain(80)) == "[]\n")
+  }
+}
