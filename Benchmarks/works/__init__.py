@@ -9,10 +9,11 @@ from .page import page
 from .postgres import postgres
 from .searching import memory
 from .serve import serve
+from .singer import singer
 from .small import chain, fallback, scroll, start
 
 WORKS = {
     "start": start, "fallback": fallback, "chain": chain, "scroll": scroll, "latency": latency, "fetch": fetch,
     "again": again, "declared": declared, "memory": memory,
-    "postgres": postgres, "serve": serve, "page": page, "load": load,
+    "postgres": postgres, "singer": singer, "serve": serve, "page": page, "load": load,
 }

@@ -140,14 +140,3 @@ class Bench:
             return run
         run.most_runs = 1
         return run
-
-    def singer(self, server, size, pages):
-        def run():
-            path = self.place.fresh("peer.sqlite")
-            run = self.place.run(
-                PEERS / "singer", sys.executable, self.installed["target-sqlite"], server.url,
-                size, pages, path)
-            self.truth("people", pages, size).expect(path, PEOPLE, "people")
-            return run
-        run.most_runs = 1
-        return run

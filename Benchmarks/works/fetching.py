@@ -45,8 +45,6 @@ def fetch(bench):
                     "plain", server, size, pages, is_indexed=False)
                 if "sqlite-utils" in bench.installed and shutil.which("curl") and shutil.which("jq"):
                     programs["curl, jq, sqlite-utils"] = bench.pipe(server, size, pages)
-                if "target-sqlite" in bench.installed:
-                    programs["Singer tap, target-sqlite"] = bench.singer(server, size, pages)
                 if bench.script("with_dlt"):
                     programs["dlt append"] = bench.dlt(server, size, pages)
             medians = bench.alternate(programs)
