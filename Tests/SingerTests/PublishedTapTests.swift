@@ -13,7 +13,8 @@ struct PublishedTapTests {
       let rows = (1...25).dropFirst((page - 1) * 10).prefix(10).map { number in
         #"{"id": \#(number), "name": "row \#(number)"}"#
       }
-      return .json("[\(rows.joined(separator: ","))]")
+      return .json(
+        #"{"things": [\#(rows.joined(separator: ","))], "hasMore": \#(page < 3)}"#)
     }
     let user = try TapUser()
     try user.write(
@@ -21,7 +22,7 @@ struct PublishedTapTests {
       {"api_url": "\(server.baseURL)", "pagination_request_style": "page_number_paginator",
        "pagination_response_style": "page", "pagination_next_page_param": "page",
        "pagination_page_size": 10,
-       "streams": [{"name": "things", "path": "/things", "primary_keys": ["id"], "records_path": "$[*]"}]}
+       "streams": [{"name": "things", "path": "/things", "primary_keys": ["id"], "records_path": "$.things[*]"}]}
       """, to: "config.json")
     let tap = PythonProgram.path(of: "tap-rest-api-msdk")
     let added = try await user.run("sources add things --tap \(tap) --tap-config config.json")
@@ -36,9 +37,12 @@ struct PublishedTapTests {
   {
     let user = try TapUser()
     let python = PythonProgram.path(of: "python", in: "tap-rest-api-msdk")
+    // The library asks for the package of the class.
+    try FileManager.default.createDirectory(
+      atPath: user.path("shop"), withIntermediateDirectories: true)
+    try user.write("#!\(python)\nfrom shop import Shop\nShop.cli()\n", to: "tap")
     try user.write(
       """
-      #!\(python)
       import json
       from singer_sdk import Stream, Tap
       from singer_sdk import typing as th
@@ -82,9 +86,7 @@ struct PublishedTapTests {
 
           def discover_streams(self):
               return [Orders(self), Customers(self), Lines(self)]
-
-      Shop.cli()
-      """, to: "tap")
+      """, to: "shop/__init__.py")
     try user.setRows(1...5)
     let added = try await user.add()
     #expect(added.output.contains("orders     id  incremental  at"), "\(added)")
