@@ -142,6 +142,21 @@ import Testing
     #expect(found.compactMap { $0["id"] } == [8], "\(found)")
   }
 
+  @Test func `fifty calls at once are answered, each by its own answer`() async throws {
+    let names = ["FR", "DE", "JP", "BR", "NO"]
+    let found = try await messages(
+      to: (0..<50).map { number in
+        let arguments = #""source":"countries","id":"\#(names[number % 5])""#
+        return Self.request(
+          "tools/call", #""name":"show","arguments":{\#(arguments)},"#, id: number)
+      })
+    #expect(found.count == 50)
+    for number in 0..<50 {
+      let structure = found.answer(to: number)?["result"]?["structuredContent"]
+      #expect(structure?["items"]?.array?.first?["code"]?.string == names[number % 5], "\(number)")
+    }
+  }
+
   @Test(.enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
   func `header fields and bodies are refused by the codes of the specification`() async throws {
     let server = try await ServingProgram()
