@@ -555,7 +555,7 @@ public struct SyncResult: Equatable, Sendable {
   /// The members of the rows that appeared, vanished or changed their kind since the last complete sync.
   public internal(set) var schemaChanges: [SchemaChange] = []
 
-  /// Messages of the program that sends the records, besides these.
+  /// Messages of the program that sends the records, besides these, and what was guessed.
   package internal(set) var warnings: [Warning] = []
 
   /// The marks of the records of a pass over everything.
@@ -577,7 +577,10 @@ public struct SyncResult: Equatable, Sendable {
     self.pages += pages.count
     total = pass.progress.total ?? total
     passed = pass.progress.records
-    for page in pages { unreadable = unreadable + page.unreadable }
+    for page in pages {
+      unreadable = unreadable + page.unreadable
+      warnings.addGuesses(page.warnings)
+    }
     guard pass.isComplete else { return }
     if pass.progress.isCut {
       reachedDepth = pass.progress.rows
@@ -610,5 +613,6 @@ public struct SyncResult: Equatable, Sendable {
     pages += batch.pages
     total = batch.checkpoint.total ?? total
     unreadable = unreadable + batch.unreadable
+    warnings.addGuesses(batch.guesses)
   }
 }

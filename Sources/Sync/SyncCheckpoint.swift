@@ -191,6 +191,8 @@ struct SyncBatch<Item: SourceRecord> {
 
   private(set) var unreadable = UnreadableRows.none
 
+  private(set) var guesses: [Warning] = []
+
   /// The provenance of its last page.
   private(set) var provenance: Provenance?
 
@@ -211,8 +213,18 @@ struct SyncBatch<Item: SourceRecord> {
     counts.append(page.records.count)
     provenance = page.provenance
     unreadable = unreadable + page.unreadable
+    guesses.addGuesses(page.warnings)
     checkpoint = checkpoint.after(page, at: date)
     checkpoint.note(page.changeMarks, by: tracking)
     checkpoint.cut(at: depth)
+  }
+}
+
+extension [Warning] {
+  /// Adds the warnings that rows were read by a guess, each once.
+  mutating func addGuesses(_ warnings: [Warning]) {
+    for warning in warnings where warning.code == .guessed && !contains(warning) {
+      append(warning)
+    }
   }
 }

@@ -305,4 +305,19 @@ import Testing
     #expect(outcome.errors.contains("broken.json: line 2: \"url\" must be a text"))
     #expect(try await home.run("countries list -L 1 --offline").status == 0)
   }
+
+  @Test func `a sync says, once, that it has guessed the encoding`() async throws {
+    let rows = (1...3).map { Data("\($0),Zo".utf8) + [0xEB, 0x0A] }.reduce(
+      Data("id,name\n".utf8), +)
+    let service = try LoopbackServer { _ in .ok(rows, headers: [("Content-Type", "text/csv")]) }
+    let added = try await home.run("sources add names \(service.baseURL)/names --rate off --yes")
+    #expect(added.status == 0, "\(added)")
+    for line in ["names list --all --refresh", "names sync"] {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 0, "\(outcome)")
+      #expect(
+        outcome.errors.components(separatedBy: "read as Windows-1252").count == 2, "\(outcome)")
+    }
+    #expect(try await home.column("name", "names list --all --offline") == ["Zoë", "Zoë", "Zoë"])
+  }
 }

@@ -188,6 +188,7 @@ extension SyncResult {
     pages += 1
     passed += page.records.count
     unreadable = unreadable + page.unreadable
+    warnings.addGuesses(page.warnings)
   }
 }
 
