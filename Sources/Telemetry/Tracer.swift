@@ -37,7 +37,7 @@ package final class Tracer: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    var spans: [JSON] = []
+    var spans: [Span] = []
     var lost = 0
     var failure: SourceError?
     var sending: Task<Void, Never>?
@@ -131,10 +131,9 @@ package final class Tracer: Sendable {
 
   private func enter(_ span: Span) {
     guard span.context.isSampled else { return }
-    let json = span.json
     state.withLock { state in
       guard state.spans.count < Self.capacity else { return state.lost += 1 }
-      state.spans.append(json)
+      state.spans.append(span)
       guard state.sending == nil else { return }
       // A process that goes on sends what it has from time to time.
       state.sending = Task { [weak self] in
@@ -155,7 +154,7 @@ package final class Tracer: Sendable {
     var span = Span(name, .internal, root, under: collector.parent?.spanID, from: start)
     span.error = error
     enter(span)
-    await send()
+    await send(endingAt: span.end)
     return state.withLock { state in
       state.sending?.cancel()
       return state.failure.map { "traces are not sent: \($0.message)" }
@@ -163,12 +162,27 @@ package final class Tracer: Sendable {
     }
   }
 
-  private func send() async {
+  /// - Parameter end: The end of the process, which ends all spans.
+  private func send(endingAt end: Date? = nil) async {
+    let now = end ?? Date()
+    if end != nil {
+      // A wait may have been planned for longer.
+      state.withLock { state in
+        for index in state.spans.indices { state.spans[index].end(by: now) }
+      }
+    }
     while true {
       let spans = state.withLock { state in
-        let spans = Array(state.spans.prefix(Self.batch))
-        state.spans.removeFirst(spans.count)
-        return spans
+        var (ended, others): ([Span], [Span]) = ([], [])
+        for span in state.spans {
+          if span.end <= now, ended.count < Self.batch {
+            ended.append(span)
+          } else {
+            others.append(span)
+          }
+        }
+        state.spans = others
+        return ended
       }
       guard !spans.isEmpty else { return }
       let body: JSON = [
@@ -178,7 +192,7 @@ package final class Tracer: Sendable {
             "scopeSpans": [
               [
                 "scope": ["name": "aggregator", "version": .string(version)],
-                "spans": .array(spans),
+                "spans": .array(spans.map(\.json)),
               ]
             ],
           ]
@@ -228,6 +242,8 @@ private struct Span {
     self.start = start
     end = Date()
   }
+
+  mutating func end(by date: Date) { end = min(end, date) }
 
   mutating func begin(before time: Duration) {
     start = end.addingTimeInterval(-(time / .seconds(1)))

@@ -1,3 +1,4 @@
+import AggregatorFakeServices
 import AggregatorKit
 import AggregatorServer
 import AggregatorSourceTesting
@@ -83,6 +84,16 @@ import Testing
     let text = collector.requests.map { String(decoding: $0.body, as: UTF8.self) }.joined()
     let key = try #require(services.settings["COMIC_VINE_API_KEY"])
     #expect(!text.contains(key))
+  }
+
+  @Test func `a wait ends with the command that gave it up`() async throws {
+    services.products.fail(with: .status(503))
+    _ = try await home.run("products list --refresh --timeout 300ms", variables)
+    let spans = try spans()
+    let ends = spans.map { Int($0["endTimeUnixNano"]?.string ?? "") ?? .max }
+    let command = try #require(spans.firstIndex { $0["parentSpanId"] == "" })
+    #expect(names(of: spans).contains("wait"), "\(spans)")
+    #expect(ends.allSatisfy { $0 <= ends[command] }, "\(spans)")
   }
 
   @Test func `without the variables nothing is sent`() async throws {

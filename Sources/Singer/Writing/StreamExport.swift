@@ -136,7 +136,7 @@ package struct StreamExport<P: Plugin> {
       )
     }
     do throws(SourceError) {
-      _ = try await store.save(batch, of: self.name, at: now)
+      _ = try await store.saveObserved(batch, of: self.name, at: now)
       position.export = name
     } catch {
       guard error.code != .busy, error.code != .cancelled else { throw error }
