@@ -103,7 +103,13 @@ package struct ArgumentParser {
     if let error = fieldsAfterFormat(at: node, rest, scan) { throw error }
     if let error = conditionInWords(at: node, rest, scan) { throw error }
     guard let command = node.command, rest.isEmpty || command.takesArguments else {
-      guard let word = rest.first else { return .help(node) }
+      guard let word = rest.first else {
+        // A text for people is no answer to `heroes --json`.
+        guard let option = scan.order.first(where: { !Option.common.contains($0) }) else {
+          return .help(node)
+        }
+        throw tree.refused(option, as: scan.typed[option], scan.options[option]?.last, by: node)
+      }
       throw tree.unknown(word, under: node, rest: rest)
     }
     for option in scan.order where !command.options.contains(option) {

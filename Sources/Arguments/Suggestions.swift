@@ -226,7 +226,9 @@ extension CommandTree {
   /// The commands that accept an option: siblings of a node, or else others; none if too many.
   private func takers(of option: Option, beside node: Node) -> [String] {
     let limit = 6
-    let parent = find(node.path.split(separator: " ").dropLast().map(String.init)).node
+    let parent =
+      node.children.isEmpty
+      ? find(node.path.split(separator: " ").dropLast().map(String.init)).node : node
     let siblings = parent.children.filter { $0.command?.options.contains(option) == true }
     if !siblings.isEmpty { return siblings.count > limit ? [] : siblings.map(\.word) }
     var takers: [String] = []

@@ -164,6 +164,15 @@ import Testing
       "heroes show 1 --limit 5",
       "\"heroes show\" does not accept --limit; list, next, search and diff do\nhint: aggregator help heroes show"
     ),
+    (
+      "heroes --json",
+      "\"heroes\" does not accept --json; list, next, search, show, sync and diff do\n"
+        + "hint: aggregator help heroes"
+    ),
+    (
+      "heroes --cursor x",
+      "\"heroes\" does not accept --cursor; list and search do\nhint: aggregator help heroes"
+    ),
     ("--limit 5", "--limit requires a source or command\nhint: aggregator help"),
     ("heroes list --limit", "missing value for --limit"),
     ("heroes list --quiet=yes", "unexpected value \"yes\" for --quiet"),
