@@ -62,6 +62,14 @@ package struct SavedQuery: Hashable, Sendable {
     try SavedQuery(name, text: text)
   }
 
+  /// The name of another query, or a source or command, with which it begins; `nil` for a script.
+  package var beginning: String? { words.first }
+
+  /// The same query, which begins with another word.
+  package func beginning(with word: String) throws(CommandError) -> SavedQuery {
+    try SavedQuery(name, text: ShellWords.line(of: [word] + words.dropFirst()))
+  }
+
   /// True for a name of 1 to 32 ASCII letters, digits, `-` and `_`, which begins with a letter.
   package static func isName(_ text: String) -> Bool {
     text.wholeMatch(of: /[A-Za-z][A-Za-z0-9_\-]{0,31}/) != nil

@@ -109,10 +109,13 @@ import Testing
     #expect(
       shown.output.contains(#"{"runs":"aggregator heroes list --limit 2","problem":null}"#),
       "\(shown)")
-    #expect(try await run("query", "rename", "a", "d").status == 0)
-    let broken = try await run("query", "show", "b", "--fields", "problem", "--tsv")
-    #expect(broken.output.contains("unknown source or command \"a\""), "\(broken)")
+    let renamed = try await run("query", "rename", "a", "d")
+    #expect(renamed.errors == "Renamed \"a\" to \"d\", also in \"b\"\n", "\(renamed)")
+    let followed = try await run("query", "show", "b", "--fields", "query,problem", "--tsv")
+    #expect(followed.output.contains("d --limit 2\t"), "\(followed)")
     #expect(try await run("query", "rename", "d", "b").status == 64)
+    let removed = try await run("query", "remove", "d", "--dry-run")
+    #expect(removed.errors.contains("the query \"b\" begins with \"d\""), "\(removed)")
     #expect(try await run("query", "remove", "b").status == 64)
     #expect(try await run("query", "remove", "b", "--yes").status == 0)
     #expect(

@@ -133,11 +133,17 @@ extension Command {
     try invocation.refuseArguments(after: 2)
     let query = try context.catalog.savedQuery(name).renamed(new)
     try context.catalog.checkQueryName(new)
+    let followers = try context.catalog.queries(beginningWith: name)
+      .map { query throws(CommandError) in try query.beginning(with: new) }
     try context.catalog.queryFile().edit { text throws(SourceError) in
       try text.add(query, mayReplace: invocation.has(replaceQuery) || new == name)
-      if new != name { _ = text.remove(name) }
+      guard new != name else { return }
+      _ = text.remove(name)
+      for follower in followers where follower.name != new { text.set(follower) }
     }
-    context.diagnostics.note("Renamed \"\(name)\" to \"\(new)\"")
+    let names = followers.map { "\"\($0.name)\"" }.joined(separator: ", ")
+    context.diagnostics.note(
+      "Renamed \"\(name)\" to \"\(new)\"\(names.isEmpty ? "" : ", also in \(names)")")
     return .success
   }
 
@@ -151,10 +157,21 @@ extension Command {
   ) async throws -> ExitCode {
     let query = try context.catalog.savedQuery(invocation.argument("NAME"))
     let file = try context.catalog.queryFile()
+    for follower in context.catalog.queries(beginningWith: query.name) {
+      context.diagnostics.warning("the query \"\(follower.name)\" begins with \"\(query.name)\"")
+    }
     try await context.remove("the query \"\(query.name)\": \(query.text)") {
       try file.edit { text in _ = text.remove(query.name) }
     }
     return .success
+  }
+}
+
+extension SourceCatalog {
+  /// The queries that begin with the name of another one; none if it means a source or command.
+  fileprivate func queries(beginningWith name: String) -> [SavedQuery] {
+    guard !hiddenQueries.contains(name) else { return [] }
+    return savedQueries.queries.filter { $0.beginning == name }
   }
 }
 
