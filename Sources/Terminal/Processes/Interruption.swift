@@ -34,6 +34,14 @@ package enum Interruption {
     return CleanUp(number: number)
   }
 
+  private static let starting = DispatchSemaphore(value: 1)
+
+  /// Delays the clean-ups until ``allow()``, so that what is being started is registered by then.
+  package static func delay() { starting.wait() }
+
+  /// Ends ``delay()``.
+  package static func allow() { starting.signal() }
+
   private static let firstAction = Mutex<(@Sendable (Int32) -> Void)?>(nil)
 
   /// Registers an action that runs before the clean-ups and may take as long as it needs, such as waiting
@@ -89,6 +97,8 @@ package enum Interruption {
 
   /// Cleans up, for at most six seconds: its messages may block, and another program has two of them to end.
   private static func end() {
+    // Nothing starts any more.
+    delay()
     let actions = cleanUps.withLock(\.self)
     // Without clean-up nothing may block: a pager may hold up the output.
     guard !actions.isEmpty else { return ProgressLine.closeWithoutBlocking() }

@@ -48,6 +48,9 @@ package final class PipedProgram: Sendable {
     _ words: [String], _ variables: [String: String],
     cleaningUp cleanUp: @escaping @Sendable () -> Void
   ) throws(SourceError) {
+    // A signal may come before the program is registered.
+    Interruption.delay()
+    defer { Interruption.allow() }
     do throws(SystemFailure) {
       let outputs = try Pipe()
       let messages = try Pipe()
