@@ -232,4 +232,16 @@ struct HostileTapTests {
       #expect(bytes?.range(of: Data(secret.utf8)) == nil, "\(file)")
     }
   }
+
+  @Test func `a tap that cannot be started is named with what helps`() async throws {
+    let user = try TapUser()
+    try user.write("text", to: "file")
+    for name in ["none", "file"] {
+      let added = try await user.run("sources add shop --tap ./\(name)")
+      #expect(added.status == 69, "\(added)")
+      #expect(added.errors.contains("\(user.path(name)) is no program"), "\(added)")
+    }
+    let added = try await user.run("sources add shop --tap tap-none")
+    #expect(added.errors.contains("pipx install tap-none"), "\(added)")
+  }
 }

@@ -65,6 +65,11 @@ package final class TapProgram: Sendable {
     _ arguments: [String], _ contents: [String: String] = [:]
   ) throws(SourceError) -> Run {
     guard let path = ExternalProgram.path(of: tap.command[0], variables) else {
+      guard !tap.command[0].contains("/") else {
+        throw SourceError(
+          .unreachable, "\(tap.command[0].oneLine(atMost: 200)) is no program",
+          remedy: "correct its path, or make it executable with chmod +x")
+      }
       throw SourceError(
         .unreachable, "\(name) is not installed",
         remedy: Remedy("install it, such as with pipx install \(name), or give its path"))
