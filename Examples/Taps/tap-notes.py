@@ -4,18 +4,10 @@ import argparse
 import json
 import pathlib
 
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "path": {"type": "string"},
-        "text": {"type": "string"},
-        "modified": {"type": "number"},
-    },
-}
+SCHEMA = {"type": "object", "properties": {
+    "path": {"type": "string"}, "text": {"type": "string"}, "modified": {"type": "number"}}}
 STREAM = {
-    "tap_stream_id": "notes",
-    "stream": "notes",
-    "schema": SCHEMA,
+    "tap_stream_id": "notes", "stream": "notes", "schema": SCHEMA,
     "key_properties": ["path"],
     "metadata": [{"breadcrumb": [], "metadata": {
         "replication-method": "INCREMENTAL", "replication-key": "modified"}}],
