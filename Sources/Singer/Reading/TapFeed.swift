@@ -120,36 +120,42 @@ package final class TapProgram: Sendable {
     }
   }
 
-  /// Asks the tap for its streams.
-  package func discover() async throws(SourceError) -> TapCatalog {
-    let run = try start(["--discover"])
+  /// Runs the tap with an option that prints something, and returns that.
+  private func printed(
+    by option: String, atMost count: Int
+  ) async throws(SourceError) -> Data {
+    let run = try start([option])
     defer { run.files.remove() }
     var bytes: [UInt8] = []
     while let new = try await output(of: run.process, since: .now) {
       bytes += new
-      guard bytes.count <= Self.maxCatalogBytes else {
+      guard bytes.count <= count else {
         await run.process.end()
-        throw SourceError(
-          .tooLarge, "the catalog of \(name) has more than \(Self.maxCatalogBytes >> 20) MB")
+        throw SourceError(.tooLarge, "\(name) \(option) prints more than \(count >> 20) MB")
       }
     }
     try await finish(run.process)
-    guard let text = JSONText(Data(scanner.redacted(bytes))) else {
+    return Data(scanner.redacted(bytes))
+  }
+
+  /// Asks the tap for its streams.
+  package func discover() async throws(SourceError) -> TapCatalog {
+    guard let text = JSONText(try await printed(by: "--discover", atMost: Self.maxCatalogBytes))
+    else {
       throw SourceError(.malformed, "\(name) --discover printed no JSON")
     }
     return try TapCatalog(JSON(text))
   }
 
-  /// True if the tap has an option: its help names it.
+  /// True if the help of the tap names an option; one without help has none.
   fileprivate func has(_ option: String) async throws(SourceError) -> Bool {
-    let run = try start(["--help"])
-    defer { run.files.remove() }
-    var bytes: [UInt8] = []
-    while bytes.count < 1 << 20, let new = try await output(of: run.process, since: .now) {
-      bytes += new
+    do throws(SourceError) {
+      let help = try await printed(by: "--help", atMost: 1 << 20)
+      return String(decoding: help, as: UTF8.self).contains(option)
+    } catch {
+      guard error.code != .cancelled else { throw error }
+      return false
     }
-    await run.process.end()
-    return String(decoding: bytes, as: UTF8.self).contains(option)
   }
 
   /// The feed of a stream.
