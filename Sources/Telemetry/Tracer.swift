@@ -173,15 +173,9 @@ package final class Tracer: Sendable {
     }
     while true {
       let spans = state.withLock { state in
-        var (ended, others): ([Span], [Span]) = ([], [])
-        for span in state.spans {
-          if span.end <= now, ended.count < Self.batch {
-            ended.append(span)
-          } else {
-            others.append(span)
-          }
-        }
-        state.spans = others
+        let first = state.spans.partition { $0.end <= now }
+        let ended = Array(state.spans[first...].prefix(Self.batch))
+        state.spans.removeSubrange(first..<first + ended.count)
         return ended
       }
       guard !spans.isEmpty else { return }
