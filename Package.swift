@@ -263,15 +263,16 @@ let package = Package(
     .sourceTests("Heroes"),
     .sourceTests("Products"),
     .sourceTests("Users"),
-    .programTests(
-      "aggregatorTests", exclude: ["Agents/Client", "Rendering/Golden", "Serve/Browser"]),
     .programTests("EndToEndTests"),
+    .programTests(
+      "aggregatorTests", beyond: commandLine,
+      exclude: ["Agents/Client", "Rendering/Golden", "Serve/Browser"]),
     // Homes, terminals and services for the two.
     .target(
       name: "AggregatorProgramTesting",
       dependencies: [
-        "AggregatorArguments", "AggregatorCommand", "AggregatorFakeServices", "AggregatorKit",
-        "AggregatorPlugins", "AggregatorSourceTesting", "AggregatorTerminal",
+        "AggregatorArguments", "AggregatorFakeServices", "AggregatorKit", "AggregatorPlugins",
+        "AggregatorSourceTesting", "AggregatorTerminal",
       ], path: "Tests/ProgramTesting"),
 
     .executableTarget(
@@ -324,6 +325,10 @@ for target in package.targets {
   let missing = names.flatMap { exported[$0] ?? [] }.filter { !names.contains($0) }
   target.dependencies += missing.map { .byName(name: $0) }
 }
+
+// Of all that can be compiled, the package manager takes the last target first: here those on which most others wait, so
+// that no processor is idle at the end.
+package.targets.reverse()
 
 // Apps on Apple systems take it from a bundle. On Linux that would be a directory beside the program.
 for target in package.targets where target.name == "AggregatorFiles" {
@@ -426,16 +431,21 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
 }
 
 extension Target {
-  /// Tests of the command line: two, which are compiled side by side.
-  static func programTests(_ name: String, exclude: [String] = []) -> Target {
+  /// Tests of the command line: those with the built binary need no more of its modules than these, so that they are
+  /// compiled beside the others.
+  static func programTests(
+    _ name: String, beyond modules: [String] = [], exclude: [String] = []
+  ) -> Target {
     .testTarget(
       name: name,
-      dependencies: [
-        "AggregatorFakeServices", "AggregatorFiles", "AggregatorKit", "AggregatorLaws",
-        "AggregatorPlugins", "AggregatorPostgres", "AggregatorPostgresServer",
-        "AggregatorProgramTesting", "AggregatorServer", "AggregatorSourceTesting",
-        "DeclaredSource",
-      ] + sourceModules + commandLine.map { .byName(name: $0) }, exclude: exclude)
+      dependencies: Set(
+        [
+          "AggregatorArguments", "AggregatorFakeServices", "AggregatorFiles", "AggregatorKit",
+          "AggregatorLaws", "AggregatorPlugins", "AggregatorPostgres", "AggregatorPostgresServer",
+          "AggregatorProgramTesting", "AggregatorQueries", "AggregatorSQL", "AggregatorServer",
+          "AggregatorSourceTesting", "AggregatorTelemetry", "AggregatorTerminal", "DeclaredSource",
+        ] + modules
+      ).sorted().map { .byName(name: $0) } + sourceModules, exclude: exclude)
   }
 
   /// A part of the library: module `AggregatorStore` lives in `Sources/Store`.
