@@ -51,8 +51,10 @@ extension Command {
         activities.append(activity)
       }
     }
-    try RecordPrinter.print(
-      entries, as: output.plainListing("store", StoreEntry.self), output, in: context)
+    var listing = try output.plainListing("store", StoreEntry.self)
+    // No number is left out for want of room.
+    listing.prefersCards = true
+    try RecordPrinter.print(entries, as: listing, output, in: context)
     for activity in activities { context.diagnostics.note(activity) }
     let syncs = entries.compactMap { $0.lastSyncText(at: environment.now()) }
     if !syncs.isEmpty { context.diagnostics.note("Last syncs: \(syncs.joined(separator: "; "))") }
