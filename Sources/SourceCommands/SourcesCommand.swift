@@ -31,11 +31,7 @@ extension Command {
   ) { invocation, context in
     let output = try OutputOptions(invocation, in: context)
     let settings = try context.settings()
-    let folder = context.catalog.manifests
-    let entries = context.catalog.plugins.map { plugin in
-      let problem = plugin is DeclaredPlugin ? folder?.problem(with: plugin.name) : nil
-      return SourceEntry(plugin: plugin, settings: settings, problem: problem)
-    }
+    let entries = context.catalog.plugins.map { SourceEntry(plugin: $0, settings: settings) }
     try RecordPrinter.print(
       entries, as: output.plainListing("sources", SourceEntry.self), output, in: context)
     return .success
@@ -104,10 +100,9 @@ extension Plugin {
 private struct SourceEntry: Entry {
   let plugin: any Plugin
   let settings: SourceSettings
-  let problem: SourceError?
 
   var id: String { plugin.name }
-  var summary: String { problem.map { "error: \($0.message)" } ?? plugin.summary }
+  var summary: String { plugin.summary }
   var key: String { plugin.keyState(settings) }
 
   static let fields: [Field<SourceEntry>] = [

@@ -35,6 +35,7 @@ public struct DeclaredPlugin: Plugin {
   }
 
   public var summary: String {
+    if let failure { return "error: \(failure.message)".oneLine(atMost: 200) }
     // A manifest may come from others, and is shown in help before anything of it is used.
     if let summary = manifest.summary { return summary.oneLine(atMost: 200) }
     let address = URL(string: manifest.url.prefix { $0 != "?" } + "").map {

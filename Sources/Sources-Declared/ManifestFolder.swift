@@ -178,11 +178,6 @@ public struct ManifestFolder: Sendable {
   /// A manifest as JSON, without comments.
   package func json(of name: String) throws(SourceError) -> JSON { try manifest(name).json }
 
-  /// Why a manifest cannot be used; `nil` if it is valid.
-  package func problem(with name: String) -> SourceError? {
-    Result { () throws(SourceError) in try manifest(name) }.failure
-  }
-
   /// Replaces the text of the manifest of a source, or of a service.
   ///
   /// Its secrets are not bound: the text may be somebody else's, but for a line.

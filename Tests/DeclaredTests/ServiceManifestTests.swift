@@ -88,7 +88,7 @@ final class ServiceManifestTests {
   ) throws {
     try write("{\(members)}")
     #expect(folder.names == ["crm"])
-    let problem = try #require(folder.problem(with: "crm"))
+    let problem = try #require(DeclaredPlugin("crm", in: folder).failure)
     #expect(problem.code == .invalidSettings)
     #expect(problem.message.hasPrefix("\(folder.path)/crm.json: \(message)"), "\(problem.message)")
   }
@@ -126,7 +126,7 @@ final class ServiceManifestTests {
       "{\"service\": {\n\(service)},\n\"resources\": {\"a\": {\(list)}}}".replacing(
         "{\"a\": {", with: "{\n\"a\": {"))
     #expect(folder.names == ["crm-a"])
-    let problem = try #require(folder.problem(with: "crm-a"))
+    let problem = try #require(DeclaredPlugin("crm-a", in: folder).failure)
     #expect(problem.message.hasPrefix("\(folder.path)/crm.json: \(message)"), "\(problem.message)")
   }
 
@@ -135,7 +135,7 @@ final class ServiceManifestTests {
     try write(Self.plain, to: "crm-a")
     #expect(folder.names == ["crm", "crm-a"])
     #expect(
-      folder.problem(with: "crm")?.message.hasSuffix(
+      DeclaredPlugin("crm", in: folder).failure?.message.hasSuffix(
         "line 1: \"a\" would be \"crm-a\", which is another source") == true)
     #expect(try folder.manifest("crm-a").url == "https://other.example/")
   }

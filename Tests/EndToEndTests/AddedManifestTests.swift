@@ -158,8 +158,13 @@ import Testing
     #expect(listed.status == 0)
     let line = try #require(listed.lines.first { $0.hasPrefix("broken\t") })
     #expect(line.contains("broken.json: line 2: \"url\" must be a text"), "\(line)")
-    #expect(try await home.run("broken list").status == 78)
-    #expect(try await home.run("sources show broken").status == 78)
+    let explained = try await home.run("help broken")
+    #expect(explained.lines.first?.hasPrefix("error: ") == true, "\(explained)")
+    for line in ["broken", "broken list", "sources show broken"] {
+      let refused = try await home.run(line)
+      #expect(refused.status == 78, "\(line): \(refused)")
+      #expect(refused.output == "" && refused.errors.contains("line 2: \"url\""), "\(line)")
+    }
     for line in ["lamps list -L 1", "sql SELECT/**/count(*)/**/FROM/**/lamps", "config", "store"] {
       let outcome = try await home.run(line)
       #expect(outcome.status == 0, "\(line): \(outcome)")
