@@ -126,15 +126,18 @@ let package = Package(
       name: "DeclaredSource",
       dependencies: ["AggregatorFiles", "AggregatorFormats", "AggregatorKit"],
       path: "Sources/Sources-Declared"),
+    // Manifests from what a service answers.
+    .library(
+      "Inference", dependsOn: ["AggregatorFormats", "AggregatorKit", "DeclaredSource"]),
     // Manifests from an OpenAPI document.
     .library(
       "OpenAPI",
       dependsOn: [
-        "AggregatorFiles", "AggregatorFormats", "AggregatorKit", "CAggregatorYAML",
-        "DeclaredSource",
+        "AggregatorFiles", "AggregatorFormats", "AggregatorInference", "AggregatorKit",
+        "CAggregatorYAML", "DeclaredSource",
       ]),
     // A manifest's module in Swift.
-    .library("Export", dependsOn: ["AggregatorKit", "DeclaredSource"]),
+    .library("Export", dependsOn: ["AggregatorInference", "AggregatorKit", "DeclaredSource"]),
     // Traces for OpenTelemetry.
     .library("Telemetry", dependsOn: ["AggregatorCore", "AggregatorHTTP"]),
     // The command line: what it writes, what a run is asked and answers, how its words are read, its SQL, its pages,
@@ -200,8 +203,9 @@ let package = Package(
     .library(
       "SourceCommands",
       dependsOn: [
-        "AggregatorArguments", "AggregatorExport", "AggregatorFiles", "AggregatorKit",
-        "AggregatorLaws", "AggregatorOpenAPI", "AggregatorQueries", "AggregatorSinger",
+        "AggregatorArguments", "AggregatorExport", "AggregatorFiles", "AggregatorInference",
+        "AggregatorKit", "AggregatorLaws", "AggregatorOpenAPI", "AggregatorQueries",
+        "AggregatorSinger",
         "AggregatorTerminal", "DeclaredSource",
       ]),
     .target(
@@ -209,8 +213,9 @@ let package = Package(
       dependencies: [
         "AggregatorAPI", "AggregatorAgents", "AggregatorArguments", "AggregatorBrowse",
         "AggregatorCopy",
-        "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorQueries",
-        "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServer", "AggregatorSinger",
+        "AggregatorFiles", "AggregatorFilters", "AggregatorInference", "AggregatorKit",
+        "AggregatorQueries", "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServer",
+        "AggregatorSinger",
         "AggregatorSourceCommands", "AggregatorTelemetry", "AggregatorTerminal", "AggregatorWeb",
         "DeclaredSource",
       ]),
@@ -250,8 +255,8 @@ let package = Package(
     .testTarget(
       name: "DeclaredTests",
       dependencies: [
-        "AggregatorExport", "AggregatorFakeServices", "AggregatorKit", "AggregatorLaws",
-        "AggregatorOpenAPI", "AggregatorSourceTesting", "DeclaredSource",
+        "AggregatorExport", "AggregatorFakeServices", "AggregatorInference", "AggregatorKit",
+        "AggregatorLaws", "AggregatorOpenAPI", "AggregatorSourceTesting", "DeclaredSource",
       ]),
     .testTarget(
       name: "SingerTests",
@@ -277,8 +282,9 @@ let package = Package(
 
     .executableTarget(
       name: "aggregator-dialects",
-      dependencies: ["AggregatorKit", "AggregatorSourceTesting", "DeclaredSource"],
-      path: "Tests/DialectReport"),
+      dependencies: [
+        "AggregatorInference", "AggregatorKit", "AggregatorSourceTesting", "DeclaredSource",
+      ], path: "Tests/DialectReport"),
     .executableTarget(
       name: "aggregator-faults",
       dependencies: ["AggregatorFakeServices", "AggregatorKit", "AggregatorSourceTesting"]
@@ -295,9 +301,9 @@ let package = Package(
     .target(
       name: "AggregatorFuzzing",
       dependencies: [
-        "AggregatorFiles", "AggregatorFormats", "AggregatorKit", "AggregatorLaws",
-        "AggregatorOpenAPI", "AggregatorServer", "AggregatorSourceTesting", "CAggregatorSQLite",
-        "DeclaredSource",
+        "AggregatorFiles", "AggregatorFormats", "AggregatorInference", "AggregatorKit",
+        "AggregatorLaws", "AggregatorOpenAPI", "AggregatorServer", "AggregatorSourceTesting",
+        "CAggregatorSQLite", "DeclaredSource",
       ] + sourceModules + commandLine.map { .byName(name: $0) },
       path: "Tests/Fuzzing"),
     .executableTarget(
@@ -397,7 +403,7 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
     "AggregatorAPI", "AggregatorAgents", "AggregatorArguments", "AggregatorAuthorization",
     "AggregatorBrowse",
     "AggregatorCommand", "AggregatorCopy", "AggregatorExport", "AggregatorImages", "AggregatorKit",
-    "AggregatorLaws",
+    "AggregatorInference", "AggregatorLaws",
     "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL",
     "AggregatorSavedQueries", "AggregatorServer", "AggregatorSettings", "AggregatorSinger",
     "AggregatorSourceCommands", "AggregatorSync", "AggregatorTelemetry",

@@ -1,3 +1,4 @@
+import AggregatorInference
 package import AggregatorKit
 package import DeclaredSource
 

@@ -1,5 +1,6 @@
+package import AggregatorInference
 package import AggregatorKit
-package import DeclaredSource
+import DeclaredSource
 
 /// A list of a service, as a document describes it.
 package struct DocumentedList: Sendable {

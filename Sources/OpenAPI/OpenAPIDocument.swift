@@ -1,5 +1,6 @@
 import AggregatorFiles
 import AggregatorFormats
+import AggregatorInference
 package import AggregatorKit
 import DeclaredSource
 

@@ -1,5 +1,6 @@
+package import AggregatorInference
 package import AggregatorKit
-package import DeclaredSource
+import DeclaredSource
 
 /// The lists of a service as a document describes them, each proved by requests, and what is known of the others.
 package struct ServiceProposal: Sendable {

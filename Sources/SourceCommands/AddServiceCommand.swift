@@ -1,4 +1,5 @@
 package import AggregatorArguments
+import AggregatorInference
 import AggregatorKit
 import AggregatorOpenAPI
 import AggregatorQueries

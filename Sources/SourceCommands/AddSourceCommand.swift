@@ -1,5 +1,6 @@
 package import AggregatorArguments
 import AggregatorFiles
+import AggregatorInference
 package import AggregatorKit
 import AggregatorOpenAPI
 package import AggregatorQueries

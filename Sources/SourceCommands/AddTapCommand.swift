@@ -1,5 +1,6 @@
 import AggregatorArguments
 import AggregatorFiles
+import AggregatorInference
 import AggregatorKit
 import AggregatorQueries
 import AggregatorSinger

@@ -47,12 +47,13 @@ extension Manifest {
   }
 
   /// The host and port of each secret.
-  var secretHosts: [String: String] {
+  package var secretHosts: [String: String] {
     Dictionary(secretNames.map { ($0, authority(of: $0) ?? "") }) { first, _ in first }
   }
 
   /// The environment that signs the requests.
-  func authorized(_ environment: PluginEnvironment) throws(SourceError) -> PluginEnvironment {
+  package func authorized(_ environment: PluginEnvironment) throws(SourceError) -> PluginEnvironment
+  {
     guard let auth else { return environment }
     guard let authority, let url = URL(string: "\(url.prefix { $0 != ":" })://\(authority)") else {
       throw SourceError(.invalidSettings, "invalid URL \"\(url.oneLine(atMost: 80))\"")
@@ -85,7 +86,7 @@ extension Manifest {
   }
 
   /// The request of the first page, or of a search.
-  func request(
+  package func request(
     _ address: String, in settings: SourceSettings, knowing known: [Setting]
   ) throws(SourceError) -> HTTPRequest {
     var request = try plainRequest(address, in: settings, knowing: known)
@@ -165,7 +166,7 @@ extension Manifest {
   }
 
   /// True if the URL of the list has a parameter of this name.
-  func hasParameter(_ name: String) -> Bool {
+  package func hasParameter(_ name: String) -> Bool {
     url.contains("?\(name)=") || url.contains("&\(name)=")
   }
 
@@ -179,7 +180,7 @@ extension Manifest {
   }
 
   /// Reads the rows and the paging of a response.
-  func decode(
+  package func decode(
     _ response: HTTPResponse, by service: String
   ) throws(SourceError) -> RESTResponse<DeclaredRecord> {
     // The order of entries is that of the records.
@@ -225,13 +226,13 @@ extension Manifest {
   }
 
   /// The rows of a response, whose texts have their kinds; `nil` if there is no list.
-  func records(in document: JSON) -> [JSON]? {
+  package func records(in document: JSON) -> [JSON]? {
     guard let rows = rows?.rows(in: document) else { return nil }
     return kinds.isEmpty ? rows : rows.map(kinds.applied)
   }
 
   /// The names that lead to the rows; `nil` if they are not known, or in several places.
-  var rowNames: [String]? {
+  package var rowNames: [String]? {
     guard let path = rows?.path, !path.isMultiple else { return nil }
     return path.components.compactMap { if case .member(let name) = $0 { name } else { nil } }
   }
@@ -242,7 +243,7 @@ extension Manifest {
   }
 
   /// Reads a response with one record, which may be wrapped: `{"data": {…}}`; `nil` if it is empty.
-  func decodeItem(
+  package func decodeItem(
     _ response: HTTPResponse, id: String, by service: String
   ) throws(SourceError) -> DeclaredRecord? {
     let document = try response.document(by: service)
@@ -269,7 +270,7 @@ extension Manifest {
 
   package static let maxWrappers = 4
 
-  func value(
+  package func value(
     at path: ResponsePath, _ document: JSON, _ response: HTTPResponse, _ rows: [JSON]
   ) -> JSON? {
     switch path {
@@ -282,7 +283,7 @@ extension Manifest {
 
 extension JSON {
   /// True for what services send instead of a next page: null, false, nothing, or a number such as -1.
-  var meansNone: Bool {
+  package var meansNone: Bool {
     switch self {
     case .null, .bool(false), .string(""), .integer(..<0): true
     default: false
@@ -290,7 +291,7 @@ extension JSON {
   }
 
   /// A truth value, also as text or as 1 or 0; `nil` for anything else.
-  var truth: Bool? {
+  package var truth: Bool? {
     switch self {
     case .bool(let bool): bool
     case .integer(1): true
@@ -315,7 +316,7 @@ extension JSON {
   }
 
   /// A whole number, also if it is sent as text.
-  var integerValue: Int? {
+  package var integerValue: Int? {
     switch self {
     case .integer(let integer): integer
     case .string(let text): text.utf8.count <= 18 ? Int(text) : nil
@@ -324,7 +325,7 @@ extension JSON {
   }
 
   /// A number of records, also if it is sent as text.
-  var wholeNumber: Int? { integerValue.flatMap { $0 >= 0 ? $0 : nil } }
+  package var wholeNumber: Int? { integerValue.flatMap { $0 >= 0 ? $0 : nil } }
 }
 
 extension HTTPResponse {

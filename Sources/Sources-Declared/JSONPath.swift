@@ -66,6 +66,18 @@ package struct JSONPath: Hashable, Sendable, LosslessStringConvertible {
   }
 }
 
+extension JSONPath {
+  package var lastName: String {
+    if case .member(let name)? = components.last { name } else { "" }
+  }
+
+  /// The name of a field at this path: its members joined by dots.
+  package var fieldName: String {
+    components.compactMap { if case .member(let name) = $0 { name } else { nil } }
+      .joined(separator: ".")
+  }
+}
+
 extension JSONPathComponent {
   /// Takes a component from the start of a text.
   fileprivate init?(from rest: inout Substring) {

@@ -60,7 +60,7 @@ extension Manifest {
 
     /// A URL that was found for the list of ``value``, with the placeholder where the URL of the list has it; `nil` if
     /// that is nowhere.
-    func template(of found: String, as list: String) -> String? {
+    package func template(of found: String, as list: String) -> String? {
       guard let value, let filled = try? filled(list, with: value) else { return nil }
       let own = list.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
       let text = value.split(separator: "/").map { String($0).percentEncoded }.joined(

@@ -1,5 +1,5 @@
 import AggregatorFormats
-import AggregatorKit
+package import AggregatorKit
 
 extension Manifest {
   /// The largest manifest file, in bytes.
@@ -8,7 +8,7 @@ extension Manifest {
   /// Reads a manifest: JSON in which comments and trailing commas are allowed, as in JSON5.
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings` and the line of the first mistake.
-  init(reading bytes: Data) throws(SourceError) {
+  package init(reading bytes: Data) throws(SourceError) {
     var reader = try ManifestReader(bytes)
     self = try reader.manifest()
   }
@@ -405,7 +405,7 @@ extension Data {
 
 extension Manifest {
   /// The manifest as JSON, without what is the default, in the order in which one reads it.
-  var json: JSON {
+  package var json: JSON {
     var members: [JSON.Member] = []
     func add(_ name: String, _ value: JSON?) {
       if let value { members.append(JSON.Member(name, value)) }

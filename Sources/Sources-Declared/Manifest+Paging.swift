@@ -31,6 +31,10 @@ extension Manifest {
     package struct More: Hashable, Sendable {
       package var path: JSONPath
       package var isNegated = false
+
+      package init(path: JSONPath, isNegated: Bool = false) {
+        (self.path, self.isNegated) = (path, isNegated)
+      }
     }
 
     package enum Step: Hashable, Sendable {

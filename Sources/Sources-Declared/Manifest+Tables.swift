@@ -1,4 +1,4 @@
-import AggregatorKit
+package import AggregatorKit
 
 extension Manifest {
   /// A list in a record as a table of its own in SQL.
@@ -28,7 +28,7 @@ extension Manifest {
     /// The elements of the list in a row.
     ///
     /// In XML a list of one is its element, so that counts in all formats.
-    private func elements(of row: JSON) -> [JSON] {
+    package func elements(of row: JSON) -> [JSON] {
       switch path.value(in: row) ?? .null {
       case .null: []
       case .array(let elements): elements
@@ -36,22 +36,8 @@ extension Manifest {
       }
     }
 
-    /// Finds the fields of the elements in rows that a service has sent; returns the elements.
-    mutating func inferFields(from rows: [JSON]) -> [JSON] {
-      let elements = rows.flatMap(elements)
-      let objects = elements.filter(\.isObject)
-      // With values that are no objects in between, nothing but the whole element has them all.
-      guard fields.isEmpty, objects.count == elements.count else { return elements }
-      fields = FieldInference(rows: objects, id: []).fields.map { field in
-        var field = field
-        if Self.isTaken(field.name) { field.name = "\(name).\(field.name)" }
-        return field
-      }
-      return elements
-    }
-
     /// True for the name of the column that each table has.
-    static func isTaken(_ field: String) -> Bool { field.lowercased() == "position" }
+    package static func isTaken(_ field: String) -> Bool { field.lowercased() == "position" }
   }
 }
 

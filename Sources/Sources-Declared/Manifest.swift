@@ -90,6 +90,10 @@ package struct Manifest: Hashable, Sendable {
     package var path: JSONPath
     /// False to leave a text out of local search.
     package var isSearchable = true
+
+    package init(name: String, path: JSONPath, isSearchable: Bool = true) {
+      (self.name, self.path, self.isSearchable) = (name, path, isSearchable)
+    }
   }
 
   /// A search of the service.

@@ -135,7 +135,7 @@ public struct ManifestFolder: Sendable {
   }
 
   /// Writes a manifest, and binds its secrets to its host.
-  func write(
+  package func write(
     _ manifest: Manifest, as name: String, rebinding secrets: Set<String> = []
   ) throws(SourceError) {
     try bind(manifest.secretHosts, replacing: secrets)
@@ -232,7 +232,7 @@ public struct ManifestFolder: Sendable {
   func isBound(_ secret: String, to authority: String) -> Bool { hosts[secret] == authority }
 
   /// Checks that secrets are not bound to other hosts than these.
-  func check(
+  package func check(
     _ secrets: [String: String], in hosts: [String: String]? = nil
   ) throws(SourceError) {
     let hosts = hosts ?? self.hosts

@@ -18,10 +18,10 @@ package struct ValueKinds: Hashable, Sendable {
 
   package static let none = ValueKinds()
 
-  var isEmpty: Bool { kind == nil && members.isEmpty }
+  package var isEmpty: Bool { kind == nil && members.isEmpty }
 
   /// The paths that have a kind, in order.
-  var paths: [(path: JSONPath, kind: Kind)] {
+  package var paths: [(path: JSONPath, kind: Kind)] {
     members.flatMap { entry in
       let own = entry.kinds.kind.map { [(JSONPath.root.appending(entry.name), $0)] } ?? []
       return own
@@ -66,7 +66,7 @@ package struct ValueKinds: Hashable, Sendable {
   }
 
   /// The kinds of the numbers and truth values that a described row has, and that rows have as text.
-  init(describedBy row: JSON?, sentIn rows: [JSON]) {
+  package init(describedBy row: JSON?, sentIn rows: [JSON]) {
     for scalar in row?.scalars(depth: 2) ?? [] {
       let kind: Kind
       switch scalar.value {

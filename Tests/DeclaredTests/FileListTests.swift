@@ -6,6 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import AggregatorInference
 @testable import DeclaredSource
 
 /// A compiled source whose list is a file of CSV.

@@ -3,6 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorInference
 @testable import DeclaredSource
 
 /// Services that send CSV, TSV, NDJSON and XML: inferred, paged and synced as those that send JSON.

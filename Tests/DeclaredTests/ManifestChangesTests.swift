@@ -3,6 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorInference
 @testable import AggregatorSync
 @testable import DeclaredSource
 

@@ -3,6 +3,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorInference
 @testable import DeclaredSource
 
 /// One list for each of another: from the requests of the lists to what a source says of all of them.

@@ -4,6 +4,7 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorInference
 @testable import AggregatorOpenAPI
 @testable import DeclaredSource
 

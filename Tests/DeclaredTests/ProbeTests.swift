@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import AggregatorInference
 @testable import DeclaredSource
 
 /// `sources add --probe`: what a list does not show is found by the usual requests, or left out.

@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import AggregatorInference
 @testable import DeclaredSource
 
 /// The inference about made-up services, and the reading of all of their records by its result.

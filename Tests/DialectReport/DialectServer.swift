@@ -1,3 +1,4 @@
+import AggregatorInference
 import AggregatorKit
 import AggregatorSourceTesting
 import Foundation

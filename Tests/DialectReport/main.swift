@@ -2,6 +2,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 
+@testable import AggregatorInference
 @testable import DeclaredSource
 
 // Prints what is found out about each recorded API in a directory, and whether all of its records are read.

@@ -1,5 +1,6 @@
 import AggregatorAPI
 import AggregatorArguments
+import AggregatorInference
 import AggregatorKit
 import AggregatorQueries
 import AggregatorSourceCommands

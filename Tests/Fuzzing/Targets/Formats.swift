@@ -1,4 +1,5 @@
 import AggregatorFormats
+import AggregatorInference
 import AggregatorKit
 import AggregatorOpenAPI
 import AggregatorSourceTesting

@@ -1,6 +1,7 @@
 import AggregatorKit
 import Foundation
 
+@testable import AggregatorInference
 @testable import DeclaredSource
 
 /// Manifests, and what is inferred from the responses of unknown services.

@@ -1,4 +1,5 @@
 package import AggregatorKit
+import DeclaredSource
 
 /// What the documentation of a service says of a list, for what its responses do not show; each part is proved by
 /// requests before it counts.

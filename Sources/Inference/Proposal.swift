@@ -1,4 +1,5 @@
 package import AggregatorKit
+package import DeclaredSource
 
 /// A manifest that was inferred from the responses of an API, and the evidence for each part of it.
 package struct Proposal: Sendable {

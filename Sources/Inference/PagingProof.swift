@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 extension Prober {
   /// Tries the ways in which the list may continue, until one is proved by its second page.

@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 /// A place where the records of a response may be.
 struct RowsCandidate: Sendable {

@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 /// A way in which the pages of a service may follow one another, and the evidence for it.
 struct PagingCandidate: Sendable {

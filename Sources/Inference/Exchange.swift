@@ -1,4 +1,5 @@
 package import AggregatorKit
+import DeclaredSource
 
 /// A request and its response, as inference sees them.
 struct Exchange: Sendable {
@@ -36,36 +37,7 @@ struct Exchange: Sendable {
   }
 }
 
-/// A value of the document that is neither array nor object, and the path to it.
-struct Scalar: Sendable {
-  let path: JSONPath
-  let value: JSON
-
-  /// The last name of the path.
-  var name: String {
-    guard case .member(let name)? = path.components.last else { return "*" }
-    return name
-  }
-
-  var integer: Int? { value.integerValue }
-
-  var text: String? { value.string }
-}
-
 extension JSON {
-  /// The scalars of an object, down to `depth` objects inside, in the order of the text; not those in arrays.
-  func scalars(below path: JSONPath = .root, depth: Int) -> [Scalar] {
-    guard isObject || array != nil else { return [Scalar(path: path, value: self)] }
-    guard depth >= 0 else { return [] }
-    return members.flatMap { $0.value.scalars(below: path.appending($0.name), depth: depth - 1) }
-  }
-
-  /// The URL of a link to the next page: `{"rel": "next", "href": …}`, `{"relation": "next", "url": …}`.
-  var nextHref: String? {
-    guard self["rel"] == "next" || self["relation"] == "next" else { return nil }
-    return (self["href"] ?? self["url"])?.string
-  }
-
   /// Reads a JSON text, with members in the order of the text; `nil` if it is invalid.
   ///
   /// Of members with one name only the first is kept, which is the one that a path finds.

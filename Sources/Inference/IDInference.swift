@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 /// Finds the ID of rows: a scalar that is present and different in all of them, or a combination.
 struct IDInference {
@@ -165,26 +166,6 @@ struct IDInference {
 }
 
 extension JSON {
-  /// The text of a scalar that can be part of an ID.
-  var idText: String {
-    switch self {
-    case .string(let text): text
-    case .integer(let integer): String(integer)
-    case .number(let number): String(number)
-    case .bool(let bool): bool ? "true" : "false"
-    default: ""
-    }
-  }
-
-  /// True for a text or a whole number that can be part of an ID.
-  var isIdentifying: Bool {
-    switch self {
-    case .integer: true
-    case .string(let text): !text.isEmpty && text.utf8.count <= 512
-    default: false
-    }
-  }
-
   /// True for a text of lower-case letters, digits and `-_./@`, as names in a registry are.
   fileprivate var isSlug: Bool {
     guard let text = string else { return false }
@@ -212,10 +193,6 @@ extension JSON {
 }
 
 extension JSONPath {
-  var lastName: String {
-    if case .member(let name)? = components.last { name } else { "" }
-  }
-
   fileprivate var firstName: String? {
     if case .member(let name)? = components.first, components.count > 1 { name } else { nil }
   }

@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 extension Prober {
   /// The most requests that ``probe(_:_:)`` sends.

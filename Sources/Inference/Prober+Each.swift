@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 extension Prober {
   /// The most lists in which rows are looked for.

@@ -1,5 +1,6 @@
 import AggregatorFormats
 package import AggregatorKit
+package import DeclaredSource
 
 /// Finds out what a manifest does not say, and proves the paging by reading a second page.
 package struct Prober: Sendable {

@@ -1,4 +1,5 @@
 import AggregatorKit
+import DeclaredSource
 
 /// Finds the fields of rows, most useful first.
 struct FieldInference {
@@ -141,10 +142,18 @@ extension JSON {
   var isURL: Bool { string.map { $0.hasPrefix("https://") || $0.hasPrefix("http://") } ?? false }
 }
 
-extension JSONPath {
-  /// The name of a field at this path: its members joined by dots.
-  var fieldName: String {
-    components.compactMap { if case .member(let name) = $0 { name } else { nil } }
-      .joined(separator: ".")
+extension Manifest.Table {
+  /// Finds the fields of the elements in rows that a service has sent; returns the elements.
+  mutating func inferFields(from rows: [JSON]) -> [JSON] {
+    let elements = rows.flatMap(elements)
+    let objects = elements.filter(\.isObject)
+    // With values that are no objects in between, nothing but the whole element has them all.
+    guard fields.isEmpty, objects.count == elements.count else { return elements }
+    fields = FieldInference(rows: objects, id: []).fields.map { field in
+      var field = field
+      if Self.isTaken(field.name) { field.name = "\(name).\(field.name)" }
+      return field
+    }
+    return elements
   }
 }
