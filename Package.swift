@@ -332,10 +332,6 @@ for target in package.targets {
   target.dependencies += missing.map { .byName(name: $0) }
 }
 
-// Of all that can be compiled, the package manager takes the last target first: here those on which most others wait, so
-// that no processor is idle at the end.
-package.targets.reverse()
-
 // Apps on Apple systems take it from a bundle. On Linux that would be a directory beside the program.
 for target in package.targets where target.name == "AggregatorFiles" {
   #if os(macOS)
