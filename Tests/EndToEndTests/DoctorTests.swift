@@ -87,4 +87,14 @@ import Testing
     #expect(data?["state"] == "failed")
     #expect(data?["found"]?.string?.contains("Not a directory") == true, "\(outcome.output)")
   }
+
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self")))
+  func `a directory in which nobody can create anything is a failure`() async throws {
+    let home = try TestHome(["AGGREGATOR_HOME": "/proc/x"])
+    let outcome = try await home.run("doctor --offline --json")
+    #expect(outcome.status == 3, "\(outcome)")
+    for name in ["settings file", "added sources", "saved queries", "data", "state", "cache"] {
+      #expect(try findings(outcome)[name]?["state"] == "failed", "\(name): \(outcome.output)")
+    }
+  }
 }

@@ -163,7 +163,8 @@ extension CommandContext {
       let isThere = access(path, F_OK) == 0
       if let failure = Self.failure(of: path) {
         return Finding(
-          "paths", name, .failed, "\(path): \(failure)", "make it yours, and writable")
+          "paths", name, .failed, "\(path): \(failure)",
+          "make it yours, and writable, or choose another")
       }
       guard isThere else { return Finding("paths", name, .ok, "\(path), not there yet") }
       return Finding("paths", name, .ok, path)
@@ -179,8 +180,17 @@ extension CommandContext {
       parent = PrivateFile.directory(of: parent)
     } while access(parent, F_OK) != 0
       && errno == ENOENT && parent != "/"
-    return access(parent, W_OK | X_OK) == 0
-      ? nil : "\(parent): \(String(cString: strerror(errno)))"
+    guard access(parent, W_OK | X_OK) == 0 else {
+      return "\(parent): \(String(cString: strerror(errno)))"
+    }
+    // Some directories that may be written take no new ones, such as /proc: they refuse one whose name is too long
+    // for any other reason than its name.
+    let tooLong = "\(parent)/\(String(repeating: "x", count: 1100))"
+    guard mkdir(tooLong, 0o700) != 0 else {
+      rmdir(tooLong)
+      return nil
+    }
+    return errno == ENAMETOOLONG ? nil : "nothing can be created in \(parent)"
   }
 
   /// The settings that are not the defaults, the keys, and what is wrong with any of them.
