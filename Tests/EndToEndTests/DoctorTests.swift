@@ -97,4 +97,23 @@ import Testing
       #expect(try findings(outcome)[name]?["state"] == "failed", "\(name): \(outcome.output)")
     }
   }
+
+  @Test func `a broken manifest is one finding, and an incomplete cache names its sync`()
+    async throws
+  {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    try home.sandbox.write("{\n\"url\": 7}", to: home.manifestPath("broken.json"))
+    #expect(try await home.run("countries sync").status == 0)
+    #expect(try await home.run("heroes list -L 2").status == 0)
+    let outcome = try await home.run("doctor --json")
+    #expect(outcome.status == 78, "\(outcome)")
+    let document = try JSONDecoder().decode(JSON.self, from: Data(outcome.output.utf8))
+    let items = document["items"]?.array ?? []
+    #expect(items.count { $0["name"] == "broken" } == 1, "\(items)")
+    let store = items.filter { $0["area"] == "store" && $0["name"] != "store" }
+    #expect(store.compactMap { $0["state"]?.string } == ["ok", "missing"], "\(store)")
+    #expect(
+      store.map { $0["remedy"] ?? .null } == [.null, "aggregator heroes sync"], "\(store)")
+  }
 }

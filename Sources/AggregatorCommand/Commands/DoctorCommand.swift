@@ -299,13 +299,17 @@ extension CommandContext {
         // Another clock has written it, or this one is wrong.
         let isAhead = status.fetchedAt.map { $0 > Date().addingTimeInterval(300) } ?? false
         let age = status.fetchedAt.map { ", fetched \($0.age(at: Date()))" } ?? ""
+        let gap = try await plugin.gap(in: store)
+        let cached =
+          gap?.warning.warning.message ?? "\(plugin.noun.count(status.records)) cached"
         findings.append(
           isAhead
             ? Finding(
               "store", plugin.name, .failed, "records are of the future",
               "set the clock of this machine")
             : Finding(
-              "store", plugin.name, .ok, "\(plugin.noun.count(status.records)) cached\(age)"))
+              "store", plugin.name, gap == nil ? .ok : .missing, cached + age,
+              gap?.command.map { diagnostics.command($0) }))
       }
       return findings
     } catch {
@@ -313,11 +317,12 @@ extension CommandContext {
     }
   }
 
-  /// One request to each service.
+  /// One request to each service; what is wrong with a manifest is found among the settings.
   fileprivate func services(
     in environment: PluginEnvironment, within time: Duration
   ) async -> [Finding] {
-    await catalog.plugins.concurrentMap { plugin in
+    let plugins = catalog.plugins.filter { ($0 as? DeclaredPlugin)?.failure == nil }
+    return await plugins.concurrentMap { plugin in
       let check = await plugin.check(in: environment, within: time)
       guard let failure = check.failure else {
         return Finding(

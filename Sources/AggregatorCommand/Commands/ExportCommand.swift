@@ -48,7 +48,7 @@ extension Command {
   private static func export(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let plugin = try context.catalog.plugin(named: invocation.argument("SOURCE"))
+    let plugin = try context.catalog.usablePlugin(named: invocation.argument("SOURCE"))
     if invocation.text(.format) == singer {
       for option in [file, .csvRaw, .headers, .noHeaders]
       where invocation.has(option) && invocation.text(option) != "-" {
