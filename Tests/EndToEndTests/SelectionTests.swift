@@ -102,6 +102,24 @@ import Testing
     #expect(try await run("heroes|list|--count|--limit|3").status == 64)
   }
 
+  @Test func `without a key, the hint is the way to set it instead of a sync that needs it`()
+    async throws
+  {
+    #expect(try await home.run("heroes list -L 2").status == 0)
+    let cached = try await run("heroes|list|--sort|name", ["COMIC_VINE_API_KEY": nil])
+    #expect(cached.errors.contains("limited to cached records"), "\(cached)")
+    #expect(cached.errors.contains("hint: aggregator config set COMIC_VINE_API_KEY\n"))
+    #expect(!cached.errors.contains("heroes sync"), "\(cached)")
+    let other = try TestHome(services.settings)
+    for line in ["heroes list --count", "heroes list --sort name", "heroes search a --sort name"] {
+      let outcome = try await other.run(line, ["COMIC_VINE_API_KEY": nil])
+      #expect(outcome.errors.contains("(no cached heroes"), "\(line): \(outcome)")
+      #expect(
+        outcome.errors.hasSuffix("hint: aggregator config set COMIC_VINE_API_KEY\n"),
+        "\(line): \(outcome)")
+    }
+  }
+
   @Test func `pages continue with the same conditions and order`() async throws {
     #expect(try await home.run("heroes sync").status == 0)
     let sorted = Self.spiders.map(\.id).sorted(by: >)

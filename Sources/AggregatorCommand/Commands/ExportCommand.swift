@@ -152,7 +152,7 @@ extension Plugin {
       if let failure { context.diagnostics.warning(failure.message, hint: failure.hint) }
     }
     var outcome = ListingOutcome(of: self, at: environment.now())
-    outcome.syncHint = .command(syncArguments)
+    outcome.syncHint = syncHint(in: environment)
     var saved: [(path: String, rows: String)] = []
     do {
       let local = try await localRecords(in: environment)

@@ -22,7 +22,7 @@ package struct ListingOutcome: Sendable {
   /// A query that has results, if this one has none.
   package var suggestion: String?
 
-  /// The command that completes the cache, if only cached records are listed.
+  /// What completes the cache, if only cached records are listed.
   package var syncHint: Hint?
 
   /// The records that the cache lacks, if only it is listed.
@@ -194,7 +194,7 @@ package struct ListingOutcome: Sendable {
   package mutating func add(_ gap: CacheGap) {
     var warning = gap.warning.warning
     warning.message = "limited to cached records: \(warning.message)"
-    remarks.append(Remark(warning: warning, hint: gap.command.map(Hint.command)))
+    remarks.append(Remark(warning: warning, hint: gap.command.map { syncHint ?? .command($0) }))
   }
 
   /// Says why the source is not searched with others.
