@@ -72,8 +72,12 @@ import Testing
     #expect(capped.status == 3)
     #expect(
       capped.errorLines.suffix(2) == [
-        "warning: heroes: stopped after 1 page", "hint: set a higher --max-pages",
+        "warning: heroes: stopped after 1 page",
+        "hint: set a higher --max-pages, or read the complete copy with --offline --all",
       ])
+    let first = try await TestHome(services.settings).run(
+      "heroes list --all --max-pages 1 --where name~spider")
+    #expect(first.errorLines.last == "hint: set a higher --max-pages", "\(first)")
     let cursor = try await run("heroes|list|--all|--cursor|c1.a|--sort|id")
     #expect(cursor.status == 64)
     #expect(cursor.errors.hasPrefix("error: --cursor cannot be used with --all and --sort\n"))
