@@ -206,6 +206,12 @@ private struct RecordListing<P: Plugin> {
     _ summary: FieldSummary, of source: any DataSource<P.Item>, _ outcome: ListingOutcome,
     in environment: PluginEnvironment
   ) async throws -> ExitCode {
+    guard !summary.field.contains(",") else {
+      let option = [Option.groupBy, .stats, .distinct].first(where: invocation.has)
+      throw CommandError(
+        .usage,
+        "invalid value \"\(summary.field)\" for \(option?.spelling ?? ""): must be one field")
+    }
     guard let field = try plugin.fields.fields(named: [summary.field]).first else { return .bug }
     var run = ListingRun(source, of: plugin, matching: query, .all(pageSize: 1000), outcome)
     let rows = try await summary.rows(of: &run, in: field)
