@@ -95,6 +95,9 @@ extension Plugin {
     UnavailableSource(SourceError(.nothingCached, "no cached records"))
   }
 
+  /// False if ``bundled`` is the default, without data.
+  package var hasBundled: Bool { !(bundled is UnavailableSource<Item>) }
+
   public var verbs: [Verb<Item>] { [] }
 
   public var partitions: Partitions? { nil }

@@ -2,7 +2,6 @@ import AggregatorKit
 package import AggregatorQueries
 package import AggregatorSavedQueries
 package import AggregatorTerminal
-import DeclaredSource
 
 /// Parses a command line: options anywhere before `--`, the words of a command, its arguments.
 package struct ArgumentParser {
@@ -107,8 +106,7 @@ package struct ArgumentParser {
       guard let word = rest.first else {
         // A text for people is no answer to `heroes --json`.
         guard let option = scan.order.first(where: { !Option.common.contains($0) }) else {
-          let plugin = tree.catalog.plugins.first { $0.name == node.path } as? DeclaredPlugin
-          if let plugin, let failure = plugin.failure { throw CommandError(failure, of: plugin) }
+          try tree.catalog.plugins.first { $0.name == node.path }?.checkManifest()
           return .help(node)
         }
         throw tree.refused(option, as: scan.typed[option], scan.options[option]?.last, by: node)

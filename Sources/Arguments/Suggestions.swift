@@ -85,7 +85,8 @@ extension CommandTree {
     if words.isEmpty {
       var error = CommandError(.usage, "unexpected argument \"\(word)\"", hint: hint)
       // `heroes list spider` for `heroes search spider`.
-      if node.word == "list", let source = node.path.split(separator: " ").first {
+      if node.word == "list", word.first != "-", let source = node.path.split(separator: " ").first
+      {
         error.suggestion = "\(source) search \(word.typed)"
       }
       return error
@@ -189,13 +190,19 @@ extension CommandTree {
       return CommandError(
         .usage, "\(typed) requires a source or command", hint: .command("help"))
     }
+    let end = [typed] + [value.flatMap { $0.isEmpty ? nil : $0.typed }].compactMap(\.self)
+    if rest.count > 1, node.command?.arguments.contains(" -- ") == true {
+      // `query save two heroes list -L 2` for `query save two -- heroes list -L 2`.
+      let words = [node.path, rest[0], "--"] + rest.dropFirst().map(\.typed) + end
+      return CommandError(
+        .usage, "\"\(node.path)\" does not accept \(typed)",
+        suggestion: words.joined(separator: " "), hint: .command("help \(node.path)"))
+    }
     if let source = rest.first, catalog.sources.contains(source),
       find([source, node.path]).node.command?.options.contains(option) == true
     {
       // `sync heroes --max-pages 2` for `heroes sync --max-pages 2`.
-      let value = value.flatMap { $0.isEmpty ? nil : $0.typed }
-      let words =
-        [source, node.path] + rest.dropFirst().map(\.typed) + [typed] + [value].compactMap(\.self)
+      let words = [source, node.path] + rest.dropFirst().map(\.typed) + end
       return CommandError(
         .usage, "\"\(node.path)\" does not accept \(typed)",
         suggestion: words.joined(separator: " "), hint: .command("help \(source) \(node.path)"))

@@ -89,7 +89,7 @@ struct FilterParser {
     skipSpace()
     guard current == ")" else {
       guard index == scalars.count else { throw unexpected }
-      throw invalid("no ) for this (", at: start)
+      throw invalid("unclosed (", at: start)
     }
     index += 1
     groups -= 1
@@ -255,7 +255,7 @@ struct FilterParser {
         }
         values.append(value)
       }
-      guard let end = current else { throw invalid("no ) for this (", at: start) }
+      guard let end = current else { throw invalid("unclosed (", at: start) }
       guard end == "," || end == ")" else {
         throw invalid("a comma or ) must follow the quoted value")
       }

@@ -112,7 +112,7 @@ struct PatternParser {
     let node = try choice()
     guard skip(")") else {
       index = start
-      throw invalid("no ) for this (", hint: #"write \( for a parenthesis"#)
+      throw invalid("unclosed (", hint: #"write \( for a parenthesis"#)
     }
     depth -= 1
     return node
@@ -230,7 +230,7 @@ struct PatternParser {
     func unclosed(_ parser: Self) -> FilterError {
       var parser = parser
       parser.index = start
-      return parser.invalid("no ] for this [", hint: #"write \[ for a bracket"#)
+      return parser.invalid("unclosed [", hint: #"write \[ for a bracket"#)
     }
     index += 1
     let isNegated = skip("^")
@@ -267,7 +267,7 @@ struct PatternParser {
 
   /// A scalar, or what a backslash precedes, in a class.
   private mutating func member() throws(FilterError) -> Escape {
-    guard let scalar = current else { throw invalid("no ] for this [") }
+    guard let scalar = current else { throw invalid("unclosed [") }
     if scalar == "\\" { return try escape() }
     index += 1
     return .literal(scalar)

@@ -212,9 +212,9 @@ extension Duration {
     return Int32(Swift.max(1, seconds * 1000 + rest))
   }
 
-  /// `10 s` or `250 ms`.
+  /// `10 s` or `250 ms`, of which a deadline has perhaps lost a part of a millisecond.
   fileprivate var brief: String {
-    components.attoseconds == 0 ? "\(components.seconds) s" : "\(milliseconds) ms"
+    milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
   }
 }
 

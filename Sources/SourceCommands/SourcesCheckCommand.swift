@@ -112,7 +112,8 @@ package struct SourceCheck: Entry {
   let page: Result<LawReport, SourceError>
   let time: Duration
   let stored: StoreStatus?
-  let origin: Provenance.Origin
+  /// `nil` if a list fails.
+  let origin: Provenance.Origin?
 
   package var failure: SourceError? { page.failure }
 
@@ -143,8 +144,8 @@ package struct SourceCheck: Entry {
       "fetchedAt", "Last fetched", \.stored?.fetchedAt?.iso8601,
       about: "Time of the newest fetched page."),
     Field(
-      "origin", "Origin", \.origin.rawValue,
-      about: "The origin of a list now: live, cached or bundled."),
+      "origin", "Origin", \.origin?.rawValue,
+      about: "The origin of a list now: live, cached or bundled; none if it fails."),
     Field("exitCode", "Exit code", .integer, about: "The exit code for this source alone.") {
       .integer(Int($0.code.rawValue))
     },
@@ -157,11 +158,18 @@ extension Plugin {
     in environment: PluginEnvironment, within time: Duration
   ) async -> SourceCheck {
     let start = ContinuousClock.now
+    let requests = Mutex<Duration?>(nil)
+    var environment = environment
+    environment.observer = environment.observer.also { event in
+      guard case .received(_, _, let time, _) = event else { return }
+      requests.withLock { $0 = ($0 ?? .zero) + time }
+    }
     let page = await Result { () async throws(SourceError) in
       if let fed = try await firstFedRecords(in: environment, maxSilence: time) { return fed }
       return try await live(in: environment, deadline: time).page(PageRequest(limit: 5)).records
     }
-    let taken = ContinuousClock.now - start
+    // Not the wait for a rate limit, or for the other checks; a tap sends no request of ours.
+    let taken = requests.withLock(\.self) ?? (ContinuousClock.now - start)
     let stored = try? await environment.store?.status(of: name)
     let report = await Result { () async throws(SourceError) in
       await judge(try page.get())
@@ -181,11 +189,11 @@ extension Plugin {
 
   private func answer(
     isLive: Bool, hasStored: Bool, in environment: PluginEnvironment
-  ) async -> Provenance.Origin {
+  ) async -> Provenance.Origin? {
     let first = PageRequest(limit: min(ListingBounds.standardLimit, policy.largestPage))
     let isFresh = await cachedAnswer(to: first, in: environment) != nil
     let isStored = isFresh || hasStored && !isLive
-    return isStored ? .cached : isLive ? .live : .bundled
+    return isStored ? .cached : isLive ? .live : hasBundled ? .bundled : nil
   }
 
   /// Checks the laws that few requests are enough for, without the store.
@@ -246,7 +254,7 @@ extension [SourceCheck] {
     let widest = (
       source: sources.map(\.displayWidth).max() ?? 0,
       result: results.map(\.displayWidth).max() ?? 0,
-      origin: map { $0.origin.rawValue.displayWidth }.max() ?? 0
+      origin: compactMap { $0.origin?.rawValue.displayWidth }.max() ?? 0
     )
     var text = ""
     for (index, check) in enumerated() {
@@ -262,8 +270,10 @@ extension [SourceCheck] {
       line.add(results[index], as: isSound ? nil : .error)
       column += 2
       if column + widest.origin <= layout.width {
-        line.move(to: column)
-        line.add(check.origin.rawValue, as: .label)
+        if let origin = check.origin {
+          line.move(to: column)
+          line.add(origin.rawValue, as: .label)
+        }
         column += widest.origin + 2
         let cached = check.stored.map(\.records).map { $0 > 0 ? "\($0) cached" : "" } ?? ""
         if !cached.isEmpty, column + cached.displayWidth <= layout.width {

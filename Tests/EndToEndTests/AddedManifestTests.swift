@@ -160,7 +160,10 @@ import Testing
     #expect(line.contains("broken.json: line 2: \"url\" must be a text"), "\(line)")
     let explained = try await home.run("help broken")
     #expect(explained.lines.first?.hasPrefix("error: ") == true, "\(explained)")
-    for line in ["broken", "broken list", "sources show broken"] {
+    for line in [
+      "broken", "broken list", "sources show broken", "api broken /", "export broken -o x.csv",
+      "export broken --format singer", "sql SELECT/**/count(*)/**/FROM/**/broken",
+    ] {
       let refused = try await home.run(line)
       #expect(refused.status == 78, "\(line): \(refused)")
       #expect(refused.output == "" && refused.errors.contains("line 2: \"url\""), "\(line)")

@@ -87,4 +87,33 @@ import Testing
     #expect(data?["state"] == "failed")
     #expect(data?["found"]?.string?.contains("Not a directory") == true, "\(outcome.output)")
   }
+
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self")))
+  func `a directory in which nobody can create anything is a failure`() async throws {
+    let home = try TestHome(["AGGREGATOR_HOME": "/proc/x"])
+    let outcome = try await home.run("doctor --offline --json")
+    #expect(outcome.status == 3, "\(outcome)")
+    for name in ["settings file", "added sources", "saved queries", "data", "state", "cache"] {
+      #expect(try findings(outcome)[name]?["state"] == "failed", "\(name): \(outcome.output)")
+    }
+  }
+
+  @Test func `a broken manifest is one finding, and an incomplete cache names its sync`()
+    async throws
+  {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    try home.sandbox.write("{\n\"url\": 7}", to: home.manifestPath("broken.json"))
+    #expect(try await home.run("countries sync").status == 0)
+    #expect(try await home.run("heroes list -L 2").status == 0)
+    let outcome = try await home.run("doctor --json")
+    #expect(outcome.status == 78, "\(outcome)")
+    let document = try JSONDecoder().decode(JSON.self, from: Data(outcome.output.utf8))
+    let items = document["items"]?.array ?? []
+    #expect(items.count { $0["name"] == "broken" } == 1, "\(items)")
+    let store = items.filter { $0["area"] == "store" && $0["name"] != "store" }
+    #expect(store.compactMap { $0["state"]?.string } == ["ok", "missing"], "\(store)")
+    #expect(
+      store.map { $0["remedy"] ?? .null } == [.null, "aggregator heroes sync"], "\(store)")
+  }
 }

@@ -90,6 +90,16 @@ import Testing
     #expect(!explained.errors.contains(FakeComicVine.key))
   }
 
+  @Test func `names bundled data only if there is some`() async throws {
+    let home = try TestHome()
+    let lamps = try FakeLamps()
+    #expect(try await home.add(lamps).status == 0)
+    let words = explained(try await home.run("lamps list -L 2 --explain"))
+    let fallback = try #require(words.first { $0.hasPrefix("fallback: ") })
+    #expect(fallback.wholeMatch(of: /fallback: cached \(\d+ records?\)/) != nil, "\(words)")
+    #expect(!lamps.pages.isEmpty)
+  }
+
   @Test func `reports a paused service`() async throws {
     let service = try FakeComicVine()
     let home = try TestHome(service.settings)

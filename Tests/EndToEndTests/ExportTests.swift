@@ -103,6 +103,12 @@ import Testing
     #expect(try sandbox.files(under: "work") == ["directory.csv"])
   }
 
+  @Test func `a device is refused for what it is`() async throws {
+    let outcome = try await run("export countries -o /dev/null --format csv")
+    #expect(outcome.status == 74)
+    #expect(outcome.errors == "error: cannot write to /dev/null: not a regular file\n")
+  }
+
   @Test func `a failure leaves the file that was there`() async throws {
     try sandbox.write("mine", to: "work/x.parquet")
     let script = try sandbox.write("#!/bin/sh\necho no >&2\nexit 1\n", to: "bin/duckdb")

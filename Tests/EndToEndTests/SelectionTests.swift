@@ -72,8 +72,12 @@ import Testing
     #expect(capped.status == 3)
     #expect(
       capped.errorLines.suffix(2) == [
-        "warning: heroes: stopped after 1 page", "hint: set a higher --max-pages",
+        "warning: heroes: stopped after 1 page",
+        "hint: set a higher --max-pages, or read the complete copy with --offline --all",
       ])
+    let first = try await TestHome(services.settings).run(
+      "heroes list --all --max-pages 1 --where name~spider")
+    #expect(first.errorLines.last == "hint: set a higher --max-pages", "\(first)")
     let cursor = try await run("heroes|list|--all|--cursor|c1.a|--sort|id")
     #expect(cursor.status == 64)
     #expect(cursor.errors.hasPrefix("error: --cursor cannot be used with --all and --sort\n"))
@@ -100,6 +104,24 @@ import Testing
     let terminal = try await run("heroes|list|--count|--all", NextTests.terminal)
     #expect(terminal.output == "257\n")
     #expect(try await run("heroes|list|--count|--limit|3").status == 64)
+  }
+
+  @Test func `without a key, the hint is the way to set it instead of a sync that needs it`()
+    async throws
+  {
+    #expect(try await home.run("heroes list -L 2").status == 0)
+    let cached = try await run("heroes|list|--sort|name", ["COMIC_VINE_API_KEY": nil])
+    #expect(cached.errors.contains("limited to cached records"), "\(cached)")
+    #expect(cached.errors.contains("hint: aggregator config set COMIC_VINE_API_KEY\n"))
+    #expect(!cached.errors.contains("heroes sync"), "\(cached)")
+    let other = try TestHome(services.settings)
+    for line in ["heroes list --count", "heroes list --sort name", "heroes search a --sort name"] {
+      let outcome = try await other.run(line, ["COMIC_VINE_API_KEY": nil])
+      #expect(outcome.errors.contains("(no cached heroes"), "\(line): \(outcome)")
+      #expect(
+        outcome.errors.hasSuffix("hint: aggregator config set COMIC_VINE_API_KEY\n"),
+        "\(line): \(outcome)")
+    }
   }
 
   @Test func `pages continue with the same conditions and order`() async throws {

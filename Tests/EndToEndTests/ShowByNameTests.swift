@@ -158,4 +158,12 @@ import Testing
     let exact = try await Binary.run("heroes show 1443 --offline --json")
     #expect(named.output == exact.output)
   }
+
+  @Test func `a record of a source whose name is no plural is called a record`() async throws {
+    let lamps = try FakeLamps()
+    let home = try TestHome()
+    #expect(try await home.run("sources add t9 \(lamps.url) --rate off").status == 0)
+    let outcome = try await home.run("t9 show 99 --offline")
+    #expect(outcome.errors.hasPrefix("error: t9: record 99 "), "\(outcome)")
+  }
 }

@@ -60,6 +60,8 @@ import Testing
     #expect(none.output == "")
     #expect(none.status == 69)
     #expect(none.errors.contains("XX") && none.errors.contains("XY"), "\(none)")
+    let line = try await Binary.run("heroes show - --offline", input: "1 2 3\n")
+    #expect(line.errors.hasSuffix(", or one per line on standard input\n"), "\(line)")
   }
 
   @Test(arguments: ["show", "open", "image", "delete", "restore"], ["", "\n \r\n\t\n"])

@@ -105,4 +105,14 @@ import Testing
     #expect(wrong.status == 64)
     #expect(wrong.errors.contains("Did you mean \"heroes\"?"))
   }
+
+  @Test func `a failing source without bundled data has no origin`() async throws {
+    let home = try TestHome()
+    try home.sandbox.write("{\"url\": 7}", to: home.manifestPath("broken.json"))
+    let outcome = try await home.run("sources check broken --fields source,status,origin --tsv")
+    #expect(outcome.status == 78, "\(outcome)")
+    #expect(outcome.lines == ["broken\tfailed\t"])
+    let table = try await home.run("sources check broken --format table")
+    #expect(table.lines == ["x broken  failed"], "\(table)")
+  }
 }

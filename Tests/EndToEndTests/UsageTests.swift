@@ -337,6 +337,22 @@ import Testing
       "config get COMIC_VINE_APIKEY",
       "unknown setting \"COMIC_VINE_APIKEY\"\n\nDid you mean \"COMIC_VINE_API_KEY\"?\nhint: aggregator config list"
     ),
+    (
+      "config get COMIC_VINE_API",
+      "unknown setting \"COMIC_VINE_API\"\n\nDid you mean \"COMIC_VINE_API_KEY\"?\nhint: aggregator config list"
+    ),
+    (
+      "query save few heroes list --limit 2",
+      "\"query save\" does not accept --limit\n\nDid you mean \"query save few -- heroes list --limit 2\"?\nhint: aggregator help query save"
+    ),
+    (
+      "heroes list -- --limit",
+      "unexpected argument \"--limit\"\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --group-by name,id",
+      "invalid value \"name,id\" for --group-by: must be one field"
+    ),
   ]
 
   @Test(arguments: mistakes.indices)

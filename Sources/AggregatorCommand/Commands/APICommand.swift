@@ -57,7 +57,7 @@ extension Command {
     guard let name = invocation.arguments.first else {
       throw CommandError.missingArgument("SOURCE")
     }
-    let plugin = try context.catalog.plugin(named: name)
+    let plugin = try context.catalog.usablePlugin(named: name)
     guard invocation.arguments.count > 1 else {
       throw CommandError.missingArgument("PATH", hint: .words("\"\" is the base itself"))
     }

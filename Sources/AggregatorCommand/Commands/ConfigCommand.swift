@@ -292,7 +292,9 @@ extension SourceCatalog {
       let name = key.prefix { $0 != "=" }
       throw CommandError(
         .usage, "unknown setting \"\(name)\(name.endIndex == key.endIndex ? "" : "=…")\"",
-        suggestion: nearest(to: String(name), in: settings.map(\.key)),
+        suggestion: settings.map(\.key).first {
+          !name.isEmpty && $0.hasPrefix(name.uppercased())
+        } ?? nearest(to: String(name), in: settings.map(\.key)),
         hint: .command("config list"))
     }
     return setting

@@ -163,7 +163,8 @@ extension CommandContext {
       let isThere = access(path, F_OK) == 0
       if let failure = Self.failure(of: path) {
         return Finding(
-          "paths", name, .failed, "\(path): \(failure)", "make it yours, and writable")
+          "paths", name, .failed, "\(path): \(failure)",
+          "make it yours, and writable, or choose another")
       }
       guard isThere else { return Finding("paths", name, .ok, "\(path), not there yet") }
       return Finding("paths", name, .ok, path)
@@ -179,8 +180,17 @@ extension CommandContext {
       parent = PrivateFile.directory(of: parent)
     } while access(parent, F_OK) != 0
       && errno == ENOENT && parent != "/"
-    return access(parent, W_OK | X_OK) == 0
-      ? nil : "\(parent): \(String(cString: strerror(errno)))"
+    guard access(parent, W_OK | X_OK) == 0 else {
+      return "\(parent): \(String(cString: strerror(errno)))"
+    }
+    // Some directories that may be written take no new ones, such as /proc: they refuse one whose name is too long
+    // for any other reason than its name.
+    let tooLong = "\(parent)/\(String(repeating: "x", count: 1100))"
+    guard mkdir(tooLong, 0o700) != 0 else {
+      rmdir(tooLong)
+      return nil
+    }
+    return errno == ENAMETOOLONG ? nil : "nothing can be created in \(parent)"
   }
 
   /// The settings that are not the defaults, the keys, and what is wrong with any of them.
@@ -289,13 +299,17 @@ extension CommandContext {
         // Another clock has written it, or this one is wrong.
         let isAhead = status.fetchedAt.map { $0 > Date().addingTimeInterval(300) } ?? false
         let age = status.fetchedAt.map { ", fetched \($0.age(at: Date()))" } ?? ""
+        let gap = try await plugin.gap(in: store)
+        let cached =
+          gap?.warning.warning.message ?? "\(plugin.noun.count(status.records)) cached"
         findings.append(
           isAhead
             ? Finding(
               "store", plugin.name, .failed, "records are of the future",
               "set the clock of this machine")
             : Finding(
-              "store", plugin.name, .ok, "\(plugin.noun.count(status.records)) cached\(age)"))
+              "store", plugin.name, gap == nil ? .ok : .missing, cached + age,
+              gap?.command.map { diagnostics.command($0) }))
       }
       return findings
     } catch {
@@ -303,11 +317,12 @@ extension CommandContext {
     }
   }
 
-  /// One request to each service.
+  /// One request to each service; what is wrong with a manifest is found among the settings.
   fileprivate func services(
     in environment: PluginEnvironment, within time: Duration
   ) async -> [Finding] {
-    await catalog.plugins.concurrentMap { plugin in
+    let plugins = catalog.plugins.filter { ($0 as? DeclaredPlugin)?.failure == nil }
+    return await plugins.concurrentMap { plugin in
       let check = await plugin.check(in: environment, within: time)
       guard let failure = check.failure else {
         return Finding(

@@ -58,8 +58,10 @@ final class Explanation: Sendable {
     }
     guard cachePolicy.mayFallBack else { return say("fallback: none") }
     let stored = try? await environment.store?.status(of: plugin.name)
-    let origins = [stored.map { "cached (\($0.records.of("record")))" }, "bundled"]
-    say("fallback: \(origins.compactMap(\.self).joined(separator: ", then "))")
+    let origins = [
+      stored.map { "cached (\($0.records.of("record")))" }, plugin.hasBundled ? "bundled" : nil,
+    ].compactMap(\.self)
+    say("fallback: \(origins.isEmpty ? "none" : origins.joined(separator: ", then "))")
   }
 
   /// Fails with code `invalidSettings`.

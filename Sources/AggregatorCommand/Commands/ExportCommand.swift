@@ -48,7 +48,7 @@ extension Command {
   private static func export(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let plugin = try context.catalog.plugin(named: invocation.argument("SOURCE"))
+    let plugin = try context.catalog.usablePlugin(named: invocation.argument("SOURCE"))
     if invocation.text(.format) == singer {
       for option in [file, .csvRaw, .headers, .noHeaders]
       where invocation.has(option) && invocation.text(option) != "-" {
@@ -152,7 +152,7 @@ extension Plugin {
       if let failure { context.diagnostics.warning(failure.message, hint: failure.hint) }
     }
     var outcome = ListingOutcome(of: self, at: environment.now())
-    outcome.syncHint = .command(syncArguments)
+    outcome.syncHint = syncHint(in: environment)
     var saved: [(path: String, rows: String)] = []
     do {
       let local = try await localRecords(in: environment)

@@ -131,6 +131,7 @@ private struct RecordListing<P: Plugin> {
           await (selected as? SelectedSource<P.Item>)?.nearMiss()
         }
     }
+    await noteCopy(&run.outcome, in: environment)
     run.outcome.report(to: context.diagnostics, query: query)
     return run.outcome.isPartial ? .partial : .success
   }
@@ -205,6 +206,12 @@ private struct RecordListing<P: Plugin> {
     _ summary: FieldSummary, of source: any DataSource<P.Item>, _ outcome: ListingOutcome,
     in environment: PluginEnvironment
   ) async throws -> ExitCode {
+    guard !summary.field.contains(",") else {
+      let option = [Option.groupBy, .stats, .distinct].first(where: invocation.has)
+      throw CommandError(
+        .usage,
+        "invalid value \"\(summary.field)\" for \(option?.spelling ?? ""): must be one field")
+    }
     guard let field = try plugin.fields.fields(named: [summary.field]).first else { return .bug }
     var run = ListingRun(source, of: plugin, matching: query, .all(pageSize: 1000), outcome)
     let rows = try await summary.rows(of: &run, in: field)
@@ -238,8 +245,19 @@ private struct RecordListing<P: Plugin> {
       try RecordPrinter.print(
         [RecordCount(count: count)], as: listing, output, in: context, summary)
     }
+    await noteCopy(&run.outcome, in: environment)
     run.outcome.reportCount(to: context.diagnostics)
     return try await isPart(run.outcome, in: environment) ? .partial : .success
+  }
+
+  /// Notes that the cache has all records, if the pages of the service were too many.
+  private func noteCopy(
+    _ outcome: inout ListingOutcome, in environment: PluginEnvironment?
+  ) async {
+    guard outcome.isCapped, !invocation.has(.offline), let store = environment?.store else {
+      return
+    }
+    outcome.hasCompleteCopy = (try? await store.coverage(of: plugin.name).isComplete) == true
   }
 
   /// True if numbers of an outcome are those of a part of the records: records that are shown may be some, a number

@@ -121,7 +121,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
       }
       return try await walked(request, start: start, count: count, words)
     }
-    outcome.syncHint = .command(plugin.syncArguments)
+    outcome.syncHint = plugin.syncHint(in: environment)
     var run = ListingRun(local.source, of: plugin, matching: words, .page(of: count), outcome)
     guard let records = try await Self.records(of: &run) else {
       return BrowsedWindow(columns: columns.map { BrowsedColumn($0) }, rows: [], total: 0)

@@ -120,8 +120,9 @@ extension AdmissionState {
     _ probes: Probes, after outcome: CallOutcome, _ breaker: BreakerPolicy, of caller: Caller,
     at now: Duration
   ) {
-    let hasAnswered = outcome == .failed && caller.source != nil
-    circuit.leave(probes.host, after: hasAnswered ? .alive : outcome, breaker, at: now)
+    let hostOutcome: CallOutcome =
+      if case .failed = outcome, caller.source != nil { .alive } else { outcome }
+    circuit.leave(probes.host, after: hostOutcome, breaker, at: now)
     guard let source = caller.source else { return }
     self[circuitOf: source].leave(probes.source, after: outcome, breaker, at: now)
   }

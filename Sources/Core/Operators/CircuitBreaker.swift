@@ -51,6 +51,8 @@ package struct CircuitState: Codable, Hashable, Sendable {
 
   /// The number of consecutive failures.
   private var failures: UInt32 = 0
+  /// The message of the last failure; `nil` also if a version wrote this state that kept none.
+  private var cause: String?
   /// The time when a probe may be let through; `nil` if the circuit is closed and all calls are.
   private var closesAt: Timestamp?
   /// The probe in flight.
@@ -69,7 +71,7 @@ package struct CircuitState: Codable, Hashable, Sendable {
     guard closesAt != nil else { return nil }
     let pause = pause(policy, at: now)
     let probing = probe?.wait(atMost: policy.probeTimeout, from: now) ?? .zero
-    guard pause == .zero, probing == .zero else { throw .circuitOpen(for: pause) }
+    guard pause == .zero, probing == .zero else { throw .circuitOpen(for: pause, after: cause) }
     probe = Timestamp(now) + policy.probeTimeout
     return probe
   }
@@ -82,7 +84,8 @@ package struct CircuitState: Codable, Hashable, Sendable {
     if probe != nil, self.probe == probe { self.probe = nil }
     switch outcome {
     case .alive: self = CircuitState()
-    case .failed, .disconnected:
+    case .failed(let message), .disconnected(let message):
+      cause = message
       failures += failures < .max ? 1 : 0
       if failures >= policy.failures { closesAt = Timestamp(now) + policy.pause }
     case .unknown: break
@@ -94,10 +97,10 @@ package struct CircuitState: Codable, Hashable, Sendable {
 enum CallOutcome {
   /// The service answered.
   case alive
-  /// The service failed to answer a request that it had received.
-  case failed
-  /// The service could not be reached, or the connection was lost.
-  case disconnected
+  /// The service failed to answer a request that it had received, with a message in one line.
+  case failed(String)
+  /// The service could not be reached, or the connection was lost, with a message in one line.
+  case disconnected(String)
   /// The service was not called, or the call was cancelled before its outcome was known.
   case unknown
 
@@ -107,12 +110,15 @@ enum CallOutcome {
       self = .alive
       return
     }
+    let message = error.message.oneLine(atMost: 200)
     switch error.code {
-    case .serverError: self = .failed
-    case .unreachable, .connectionLost: self = .disconnected
-    case .timedOut: self = hasLeft ? .failed : .disconnected
+    case .serverError: self = .failed(message)
+    case .unreachable, .connectionLost: self = .disconnected(message)
+    case .timedOut: self = hasLeft ? .failed(message) : .disconnected(message)
     // A deadline that passes cancels the call from outside: a service that stalls has failed.
-    case .cancelled where Deadline.hasPassed: self = hasLeft ? .failed : .disconnected
+    case .cancelled where Deadline.hasPassed:
+      let message = SourceError.Code.timedOut.text
+      self = hasLeft ? .failed(message) : .disconnected(message)
     case .rateLimited where error.cause is LocalRateLimitError: self = .unknown
     case .notFound, .rejected, .invalidKey, .rateLimited, .malformed, .tooLarge: self = .alive
     default: self = .unknown
@@ -121,14 +127,17 @@ enum CallOutcome {
 }
 
 extension SourceError {
-  fileprivate static func circuitOpen(for pause: Duration) -> SourceError {
+  fileprivate static func circuitOpen(
+    for pause: Duration, after cause: String?
+  ) -> SourceError {
+    let cause = cause ?? "failing repeatedly"
     guard pause > .zero else {
       return SourceError(
-        .circuitOpen, "failing repeatedly; a trial request is already in progress",
+        .circuitOpen, "\(cause); a trial request is already in progress",
         remedy: "retry shortly")
     }
     return SourceError(
-      .circuitOpen, "failing repeatedly; paused for \(pause.text)",
+      .circuitOpen, "\(cause); paused for \(pause.text)",
       remedy: "retry in \(pause.text)", retryAfter: pause)
   }
 }

@@ -42,6 +42,14 @@ extension Plugin {
   /// The arguments that fetch missing records.
   package var syncArguments: String { "\(name) sync\(policy.isEndless ? " --max-pages 10" : "")" }
 
+  /// The command that fetches missing records, or the way to set the key without which it would fail.
+  package func syncHint(in environment: PluginEnvironment) -> Hint {
+    do throws(SourceError) { _ = try wholeRemote(in: environment) } catch {
+      if error.code == .missingKey, let hint = error.hint(settings: settings) { return hint }
+    }
+    return .command(syncArguments)
+  }
+
   /// Downloads missing records, and what has changed if the service can list that; one page of an endless source.
   ///
   /// Returns the reason that records may still be missing.

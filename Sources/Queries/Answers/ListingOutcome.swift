@@ -22,11 +22,17 @@ package struct ListingOutcome: Sendable {
   /// A query that has results, if this one has none.
   package var suggestion: String?
 
-  /// The command that completes the cache, if only cached records are listed.
+  /// What completes the cache, if only cached records are listed.
   package var syncHint: Hint?
 
   /// The records that the cache lacks, if only it is listed.
   package var gap: CacheGap?
+
+  /// True if the list went on after the most pages that were to be read.
+  package private(set) var isCapped = false
+
+  /// True if all records are cached.
+  package var hasCompleteCopy = false
 
   /// True if the total of the service is known to be too large.
   package var isTotalWrong = false
@@ -49,7 +55,6 @@ package struct ListingOutcome: Sendable {
   /// The number of records that further pages repeated.
   private var repeated = 0
   private var remarks: [Remark] = []
-  private var isCapped = false
   private var unfetched: (fields: [String], count: Int, hint: Hint?)?
   /// The number of records that were checked for fields that lists do not include.
   private var checked = 0
@@ -194,7 +199,7 @@ package struct ListingOutcome: Sendable {
   package mutating func add(_ gap: CacheGap) {
     var warning = gap.warning.warning
     warning.message = "limited to cached records: \(warning.message)"
-    remarks.append(Remark(warning: warning, hint: gap.command.map(Hint.command)))
+    remarks.append(Remark(warning: warning, hint: gap.command.map { syncHint ?? .command($0) }))
   }
 
   /// Says why the source is not searched with others.
@@ -311,9 +316,9 @@ package struct ListingOutcome: Sendable {
         Remark(
           warning: Warning(.stopped, "stopped after \(provenances.count.of("page"))"),
           hint: .words(
-            next == nil
-              ? "set a higher --max-pages"
-              : "continue with \(continuation.action), or set a higher --max-pages")))
+            (next == nil ? "" : "continue with \(continuation.action), or ")
+              + "set a higher --max-pages"
+              + (hasCompleteCopy ? ", or read the complete copy with --offline --all" : ""))))
     }
     if repeated > 0 {
       let words = "\(repeated.of("record")) came again on another page: others may be missing"

@@ -273,7 +273,14 @@ package struct RecordFinder<P: Plugin> {
 
 extension Plugin {
   func searchHint(_ text: String) -> Hint {
-    .command("\(name) search \(text.argument ?? "QUERY")")
+    let words = text.split(separator: " ")
+    let areIDs = words.allSatisfy { word in
+      Item.ID(String(word)) != nil && (word.allSatisfy(\.isNumber) || Item.ID(text) == nil)
+    }
+    guard words.count < 2 || !areIDs else {
+      return .words("pass each ID as an argument of its own, or one per line on standard input")
+    }
+    return .command("\(name) search \(text.argument ?? "QUERY")")
   }
 
   /// Looks up a record; `invalidRequest` if the text is not a valid ID.
@@ -284,7 +291,8 @@ extension Plugin {
     do throws(SourceError) { return try await source.item(id) } catch {
       var error = error
       // Sources name themselves in the plural.
-      let record = "\(noun.singular) \(id.description.oneLine(atMost: 80))"
+      let word = noun.singular == name ? "record" : noun.singular
+      let record = "\(word) \(id.description.oneLine(atMost: 80))"
       switch error.code {
       case .notFound where error.cause == nil: error.message = "\(record) not found"
       case .nothingCached where error.cause == nil:

@@ -23,7 +23,8 @@ package final class NewFile {
     // Even if its directory allows replacing it.
     guard !isThere || access(path, W_OK) == 0 else { throw Self.failure(path, errno) }
     guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
-      throw Self.failure(path, status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL)
+      guard status.st_mode & S_IFMT != S_IFDIR else { throw Self.failure(path, EISDIR) }
+      throw CommandError(.io, "cannot write to \(path): not a regular file")
     }
     if isThere { try context.refuseOwnFile(path) }
     let target = isThere ? URL(filePath: path).resolvingSymlinksInPath().path : path

@@ -74,6 +74,23 @@ package struct SourceCatalog: Sendable {
     }
     return plugin
   }
+
+  /// A source with a valid manifest, or without any.
+  ///
+  /// - Throws: ``CommandError`` with code `usage` for an unknown name, and `settings` for an invalid manifest.
+  package func usablePlugin(named name: String) throws(CommandError) -> any Plugin {
+    let plugin = try plugin(named: name)
+    try plugin.checkManifest()
+    return plugin
+  }
+}
+
+extension Plugin {
+  /// Fails with code `settings` if the source has a manifest that cannot be used.
+  package func checkManifest() throws(CommandError) {
+    guard let failure = (self as? DeclaredPlugin)?.failure else { return }
+    throw CommandError(failure, of: self)
+  }
 }
 
 extension ManifestFolder {

@@ -27,7 +27,8 @@ package struct SQLRun: Sendable {
 
   /// Compiles a query over the tables of plugins, with bundled records where none are cached.
   ///
-  /// - Throws: ``SourceError`` of the query or the store, or ``CommandError`` without a store for queries.
+  /// - Throws: ``SourceError`` of the query or the store, or ``CommandError`` without a store for queries, or
+  ///   for a source whose manifest cannot be used.
   package init(
     _ statement: SQLStatement, of plugins: [any Plugin], and attached: [SQLAttachment] = [],
     in environment: PluginEnvironment, within time: QueryTime
@@ -46,6 +47,7 @@ package struct SQLRun: Sendable {
     let query = try await store.query(
       statement, over: views, and: attached, within: time.left)
     let sources = await query.sources
+    for plugin in plugins where sources.contains(plugin.name) { try plugin.checkManifest() }
     let bundled = views.filter { $0.bundled != nil }.map(\.source.source)
     gaps = try await records.gaps(of: sources, among: plugins).map {
       bundled.contains($0.warning.source ?? "") ? $0.filledByBundledRecords : $0

@@ -164,8 +164,8 @@ extension Plugin {
   ) async throws(SourceError) -> any DataSource<Item> {
     outcome.select(isFilter: selection.isFilter)
     let local = try await localRecords(in: environment, mayBeBundled: mayBeBundled)
+    if environment.store != nil { outcome.syncHint = syncHint(in: environment) }
     if let gap = local.gap { outcome.add(gap) }
-    if environment.store != nil { outcome.syncHint = .command(syncArguments) }
     let selected = SelectedSource(
       name, of: local.source, selection, mayBeEmpty: local.isCached, lacksDetails: lacksDetails)
     guard let index, local.isCached else { return selected }

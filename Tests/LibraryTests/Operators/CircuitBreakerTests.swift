@@ -46,7 +46,7 @@ struct CircuitBreakerTests {
     service.set(nil)
     let failure = await source.failure()
     #expect(failure?.code == .circuitOpen)
-    #expect(failure?.message == "failing repeatedly; paused for 30 s")
+    #expect(failure?.message == "a test says \(code); paused for 30 s")
     #expect(failure?.retryAfter == .seconds(30))
     #expect(failure?.isTransient == false)
     #expect(base.callCount == 5)
@@ -124,6 +124,8 @@ struct CircuitBreakerTests {
     for _ in 0..<3 {
       let failure = await source.failure()
       #expect(failure?.code == .circuitOpen)
+      #expect(
+        failure?.message == "a test says serverError; a trial request is already in progress")
       #expect(failure?.remedy == "retry shortly")
     }
     service.gate.open()
@@ -168,7 +170,9 @@ struct CircuitBreakerTests {
       clock.advance(by: .seconds(15))
       #expect(await failure?.code == .timedOut)
     }
-    #expect(await source.failure()?.code == .circuitOpen)
+    let failure = await source.failure()
+    #expect(failure?.code == .circuitOpen)
+    #expect(failure?.message.hasPrefix("the service timed out; paused for ") == true)
   }
 
   @Test func `does not count callers cancelled before the deadline`() async {

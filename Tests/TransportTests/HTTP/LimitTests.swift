@@ -12,6 +12,13 @@ struct LimitTests {
     HTTPLimits(bodyBytes: bodyBytes, connect: connect, idle: idle, overall: overall)
   }
 
+  @Test func `a limit that a deadline has shortened a little is named as it was typed`() {
+    let limit = Duration.seconds(1) - .microseconds(30)
+    #expect(
+      SourceError.unfinished("h:1", within: limit).message
+        == "no complete response from h:1 within 1 s")
+  }
+
   @Test(arguments: Engine.allCases)
   func `accepts a body of exactly the limit`(engine: Engine) async throws {
     let body = Data(repeating: 0x61, count: 100_000)
