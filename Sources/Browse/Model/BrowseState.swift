@@ -625,8 +625,8 @@ package struct BrowseState: Sendable {
       }
     } else if let area = layout.list, area.contains(column, row) {
       pane = .list
-      let index = list.top + row - area.row - 2
-      guard row >= area.row + 2, index < list.count else { return [] }
+      let index = list.top + row - area.row - layout.head
+      guard row >= area.row + layout.head, index < list.count else { return [] }
       // A second click opens.
       if index == list.selection { return picking == nil ? openCard() : pick() }
       return move(by: index - list.selection)

@@ -14,7 +14,8 @@ package struct BrowseLayout: Hashable, Sendable {
   private(set) var keys: Area
   /// The columns and rows with a line between two areas.
   private(set) var dividers: [Area] = []
-  private(set) var hasLabels: Bool
+  /// The rows of the list above its records: the title, and the labels of the columns.
+  private(set) var head = 0
 
   /// The number of rows for records.
   private(set) var rows: Int
@@ -22,12 +23,13 @@ package struct BrowseLayout: Hashable, Sendable {
   private static let sourcesWidth = 20
   private static let maxCardWidth = 100
   private static let maxPictureColumns = 40
+  /// Narrower records of a list are names only.
+  static let minColumnsWidth = 36
 
   init(_ state: BrowseState) {
     let (width, height) = (state.width, state.height)
     keys = Area(0, height - 1, width, 1)
     notice = height >= 8 ? Area(0, height - 2, width, 1) : nil
-    hasLabels = height >= 8
     var rest = Area(0, 0, width, height - (notice == nil ? 1 : 2))
     if width >= 60, state.picking == nil {
       let part = width >= 120 ? Self.sourcesWidth + 8 : Self.sourcesWidth
@@ -53,7 +55,12 @@ package struct BrowseLayout: Hashable, Sendable {
     } else {
       list = rest
     }
-    if let list { rows = max(1, list.height - (hasLabels ? 2 : 1)) }
+    if let list {
+      let hasLabels = height >= 8 && list.width - 2 >= Self.minColumnsWidth
+      // The only row is for a record.
+      head = hasLabels ? 2 : min(1, list.height / 2)
+      rows = max(0, list.height - head)
+    }
     guard state.hasPictures, state.list.selected?.hasImage == true, let area = card,
       area.width >= 30, area.height >= 8
     else { return }

@@ -64,9 +64,9 @@ package struct BrowseView {
 
   package mutating func draw() -> Screen {
     for divider in layout.dividers { draw(divider: divider) }
-    if let area = layout.sources { drawSources(area) }
+    if let area = layout.sources, area.height > 0 { drawSources(area) }
     if let area = layout.list { drawList(area) }
-    if let area = layout.card { drawCard(area) }
+    if let area = layout.card, area.height > 0 { drawCard(area) }
     drawNotice()
     drawKeys()
     switch state.overlay {
@@ -130,9 +130,9 @@ package struct BrowseView {
   // MARK: - The list
 
   private mutating func drawList(_ area: Area) {
-    drawTitle(area)
+    if layout.head > 0 { drawTitle(area) }
     let list = state.list
-    let first = area.row + (layout.hasLabels ? 2 : 1)
+    let first = area.row + layout.head
     guard list.count > 0 else {
       let words = emptyWords
       for (index, line) in Wrap(area.width - 2).lines(of: words).prefix(layout.rows).enumerated() {
@@ -142,9 +142,7 @@ package struct BrowseView {
     }
     let room = area.width - 2
     let columns = shownColumns(list, room)
-    if layout.hasLabels {
-      drawLabels(columns, list, area)
-    }
+    if layout.head > 1 { drawLabels(columns, list, area) }
     for offset in 0..<min(layout.rows, list.count - list.top) {
       let index = list.top + offset
       let row = first + offset
@@ -165,7 +163,7 @@ package struct BrowseView {
   }
 
   private mutating func drawScrollBar(_ area: Area, _ first: Int, _ list: ListState) {
-    guard list.count > layout.rows else { return }
+    guard layout.rows > 0, list.count > layout.rows else { return }
     let size = max(1, layout.rows * layout.rows / list.count)
     let range = max(1, list.count - layout.rows)
     let start = list.top * (layout.rows - size) / range
@@ -256,7 +254,7 @@ package struct BrowseView {
   private func shownColumns(
     _ list: ListState, _ room: Int
   ) -> [(index: Int, start: Int, width: Int)] {
-    guard room >= 36, list.columns.count > 1 else { return [] }
+    guard room >= BrowseLayout.minColumnsWidth else { return [] }
     let requirements = list.columns.indices.map { index in
       Columns.Requirement(
         natural: list.extents[index].cell, word: list.extents[index].word,

@@ -60,6 +60,23 @@ import Testing
     try expectGolden("browse-panes-\(width)x\(height)", text)
   }
 
+  @Test(arguments: [1, 2, 3])
+  func `on a low screen nothing is drawn over the keys`(height: Int) throws {
+    for width in [40, 80] {
+      let lines = try browsing(width, height).screen().lines
+      #expect(lines.last?.hasPrefix(" ? keys  q quit  / filter  Enter open") == true, "\(lines)")
+      // The selected record comes before the title.
+      if height > 1 { #expect(lines[height - 2].contains("▌1441  Spider-Man"), "\(lines)") }
+    }
+  }
+
+  @Test func `without columns there is no row for their labels`() throws {
+    let lines = try browsing(30, 12).screen().lines
+    #expect(lines[0].contains("2/1432"))
+    #expect(lines[1].contains("Wolverine"))
+    #expect(lines[2] == "▌Spider-Man")
+  }
+
   @Test(arguments: sizes)
   func `without UTF-8 signs are ASCII`(width: Int, height: Int) throws {
     let browsing = try browsing(width, height)
