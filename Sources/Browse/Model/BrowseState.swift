@@ -532,10 +532,11 @@ package struct BrowseState: Sendable {
     switch (overlay, key) {
     case (_, .character("q")), (_, .escape), (.help, .enter), (.help, .character("?")):
       overlay = nil
-    case (.help(let top), .down), (.help(let top), .character("j")), (.help(let top), .pageDown):
-      overlay = .help(top: min(top + 1, max(0, BrowseKeys.all.count - 1)))
-    case (.help(let top), .up), (.help(let top), .character("k")), (.help(let top), .pageUp):
-      overlay = .help(top: max(0, top - 1))
+    case (.help(let top), .down), (.help(let top), .character("j")): scrollHelp(to: top + 1)
+    case (.help(let top), .up), (.help(let top), .character("k")): scrollHelp(to: top - 1)
+    case (.help(let top), .pageDown), (.help(let top), .character(" ")):
+      scrollHelp(to: top + layout.box.height)
+    case (.help(let top), .pageUp): scrollHelp(to: top - layout.box.height)
     case (.order(let index), .down), (.order(let index), .character("j")):
       overlay = .order(selection: min(index + 1, source.fields.count))
     case (.order(let index), .up), (.order(let index), .character("k")):
@@ -546,6 +547,11 @@ package struct BrowseState: Sendable {
     default: break
     }
     return []
+  }
+
+  private mutating func scrollHelp(to top: Int) {
+    let last = layout.helpLines.count - layout.box.height
+    overlay = .help(top: max(0, min(top, last)))
   }
 
   /// By a field, or in the order of the source for 0; the same one again turns it round.

@@ -12,6 +12,10 @@ package struct BrowseLayout: Hashable, Sendable {
   private(set) var picture: Area?
   private(set) var notice: Area?
   private(set) var keys: Area
+  /// The room for the content of a box over the list.
+  private(set) var box: Area
+  /// True if a box has a frame.
+  private(set) var hasFrame: Bool
   /// The columns and rows with a line between two areas.
   private(set) var dividers: [Area] = []
   /// The rows of the list above its records: the title, and the labels of the columns.
@@ -29,6 +33,8 @@ package struct BrowseLayout: Hashable, Sendable {
   init(_ state: BrowseState) {
     let (width, height) = (state.width, state.height)
     keys = Area(0, height - 1, width, 1)
+    hasFrame = width >= 20 && height >= 6
+    box = hasFrame ? Area(2, 1, width - 4, height - 2) : Area(0, 0, width - 1, height)
     notice = height >= 8 ? Area(0, height - 2, width, 1) : nil
     var rest = Area(0, 0, width, height - (notice == nil ? 1 : 2))
     if width >= 60, state.picking == nil {
@@ -84,10 +90,18 @@ package struct BrowseLayout: Hashable, Sendable {
   func cardLines(_ state: BrowseState) -> [CardLine] {
     guard let area = card, let row = state.list.selected else { return [] }
     let room = area.width - (picture.map { $0.width + 2 } ?? 0) - 1
-    let longest = row.card.reduce(0) { max($0, $1.label.displayWidth) }
+    return Self.lines(of: row.card, in: room)
+  }
+
+  /// The lines of the help.
+  var helpLines: [CardLine] { Self.lines(of: BrowseKeys.all, in: box.width) }
+
+  /// Labels beside their texts, or above them where these would be narrow.
+  private static func lines(of rows: [BrowsedRow.Line], in room: Int) -> [CardLine] {
+    let longest = rows.reduce(0) { max($0, $1.label.displayWidth) }
     let isBeside = room >= 28 && longest <= room / 3
     let margin = isBeside ? longest + 2 : 2
-    return row.card.flatMap { line in
+    return rows.flatMap { line in
       let texts = Wrap(room - margin).lines(of: line.text)
       guard !texts.isEmpty else { return [CardLine]() }
       let first = isBeside ? [] : [CardLine(label: line.label, text: "", margin: margin)]

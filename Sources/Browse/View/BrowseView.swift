@@ -497,8 +497,12 @@ package struct BrowseView {
 
   // MARK: - Over the list
 
-  /// A box in the middle, as large as its content and the screen allow; returns its inner area.
+  /// A box in the middle, or all of a small screen, as large as its content and the screen allow; returns its inner area.
   private mutating func box(_ title: String, width: Int, height: Int) -> Area {
+    guard layout.hasFrame else {
+      screen.clear(screen.area)
+      return layout.box
+    }
     let width = min(width + 4, screen.width)
     let height = min(height + 2, screen.height)
     let area = Area(
@@ -518,16 +522,29 @@ package struct BrowseView {
     return Area(area.column + 2, area.row + 1, width - 4, height - 2)
   }
 
-  private mutating func drawHelp(_ top: Int) {
-    let keys = BrowseKeys.all.dropFirst(top)
-    let label = BrowseKeys.all.reduce(0) { max($0, $1.keys.displayWidth) } + 2
-    let width = BrowseKeys.all.reduce(0) { max($0, $1.about.displayWidth) } + label
-    let area = box("Keys", width: width, height: BrowseKeys.all.count)
-    for (offset, key) in keys.prefix(area.height).enumerated() {
-      screen.put(key.keys, at: area.column, area.row + offset, width: area.width, theme.heading)
-      screen.put(
-        key.about, at: area.column + label, area.row + offset, width: area.width - label)
+  /// Says that a box has more than `area` shows.
+  private mutating func drawMore(below area: Area) {
+    let sign = theme.hasUTF8 ? "↓" : "v"
+    if layout.hasFrame {
+      screen.put(" \(sign) more ", at: area.column, area.endRow, width: area.width, theme.label)
+    } else {
+      screen.put(sign, at: area.endColumn, area.endRow - 1, width: 1, theme.label)
     }
+  }
+
+  private mutating func drawHelp(_ top: Int) {
+    let lines = layout.helpLines
+    let width = lines.reduce(0) {
+      max($0, $1.label.displayWidth, $1.text.isEmpty ? 0 : $1.margin + $1.text.displayWidth)
+    }
+    let area = box("Keys", width: width, height: lines.count)
+    let top = max(0, min(top, lines.count - area.height))
+    for (offset, line) in lines.dropFirst(top).prefix(area.height).enumerated() {
+      let row = area.row + offset
+      screen.put(line.label, at: area.column, row, width: area.width, theme.heading)
+      screen.put(line.text, at: area.column + line.margin, row, width: area.width - line.margin)
+    }
+    if lines.count - top > area.height { drawMore(below: area) }
   }
 
   private mutating func drawOrders(_ selection: Int) {
@@ -551,6 +568,7 @@ package struct BrowseView {
         screen.add(theme.selected, to: Area(area.column, row, area.width, 1))
       }
     }
+    if names.count - first > area.height { drawMore(below: area) }
   }
 }
 
