@@ -14,7 +14,7 @@ package enum BrowseKeys {
     .init("o", "open the web page"),
     .init("y Y", "copy the ID, or the record as JSON"),
     .init("d u", "delete on this machine, and undo"),
-    .init("r", "refresh: ask the service now"),
+    .init("r", "ask the service now, or run the query again"),
     .init("n", "load the next page of the service"),
     .init("S", "sync everything; S or n again stops it"),
     .init(":", "query the cached records in SQL"),

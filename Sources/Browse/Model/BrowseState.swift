@@ -259,7 +259,11 @@ package struct BrowseState: Sendable {
     isAnswering = false
     switch result {
     case .success(let window):
-      answer = ListState(window, of: ListRequest(""))
+      var request = ListRequest("")
+      request.query = query
+      let selection = answer?.request == request ? answer?.selection ?? 0 : 0
+      answer = ListState(window, of: request)
+      answer?.select(selection)
       (pane, isCardOpen, cardTop) = (.list, false, 0)
       notice = window.warnings.first.map { Notice(.warning, $0) }
     case .failure(let failure):
@@ -287,17 +291,22 @@ package struct BrowseState: Sendable {
     }
   }
 
+  /// The keys that are about the records of a source.
+  private static let recordKeys = Set("/fsdunS".map { Key.character($0) } + [.delete])
+
   private mutating func take(_ key: Key) -> [BrowseEffect] {
     if let effects = takeMovement(key) { return effects }
     notice = nil
+    if answer != nil, Self.recordKeys.contains(key) {
+      notice = Notice(.note, "Not available for query results; Esc returns to \(source.name)")
+      return []
+    }
     switch key {
     case .character("q"): return [.quit]
     case .character("?"): overlay = .help(top: 0)
-    case .character("/") where answer == nil:
-      prompt = (.filter, LineInput(source.list.request.query))
-    case .character("f") where answer == nil:
-      prompt = (.condition, LineInput(source.list.request.condition))
-    case .character("s") where answer == nil: openOrders()
+    case .character("/"): prompt = (.filter, LineInput(source.list.request.query))
+    case .character("f"): prompt = (.condition, LineInput(source.list.request.condition))
+    case .character("s"): openOrders()
     case .character(":"): prompt = (.query, LineInput(lastQuery))
     case .character("r"): return refresh()
     case .character("n"): return sync(pages: 1)
@@ -305,8 +314,8 @@ package struct BrowseState: Sendable {
     case .character("d"), .delete: return delete()
     case .character("u"): return undo()
     case .character("o"): return openPage()
-    case .character("y"): return copy(\.id, "the ID")
-    case .character("Y"): return copy(\.object.text, "the record as JSON")
+    case .character("y"): return copy(asJSON: false)
+    case .character("Y"): return copy(asJSON: true)
     case .control("l"): return [.redraw]
     case .enter: return openCard()
     case .escape, .backspace: return goBack()
@@ -431,8 +440,7 @@ package struct BrowseState: Sendable {
       return []
     case .query:
       guard text.nonBlank != nil else { return [] }
-      (lastQuery, isAnswering) = (text, true)
-      return [.query(text)]
+      return run(text)
     case .pick: return []
     }
   }
@@ -565,7 +573,14 @@ package struct BrowseState: Sendable {
 
   // MARK: - Actions
 
+  private mutating func run(_ statement: String) -> [BrowseEffect] {
+    (lastQuery, isAnswering) = (statement, true)
+    notice = Notice(.note, "Running the query…")
+    return [.query(statement)]
+  }
+
   private mutating func refresh() -> [BrowseEffect] {
+    if let answer { return run(answer.request.query) }
     guard !isOffline else {
       notice = Notice(.warning, "Offline (--offline): no service is asked")
       return []
@@ -586,7 +601,7 @@ package struct BrowseState: Sendable {
   }
 
   private mutating func delete() -> [BrowseEffect] {
-    guard answer == nil, pane != .sources, let row = list.selected else { return [] }
+    guard pane != .sources, let row = list.selected else { return [] }
     if isCardOpen { (isCardOpen, pane) = (false, .list) }
     return [.delete(Deletion(source: source.name, id: row.id, name: row.name))]
   }
@@ -608,10 +623,18 @@ package struct BrowseState: Sendable {
     return [.open(link)]
   }
 
-  private mutating func copy(_ text: (BrowsedRow) -> String, _ what: String) -> [BrowseEffect] {
+  /// Copies the record, or the row of a query, which has no ID.
+  private mutating func copy(asJSON: Bool) -> [BrowseEffect] {
     guard let row = list.selected else { return [] }
-    notice = Notice(.note, "Copied \(what) of \"\(row.name)\"")
-    return [.copy(text(row))]
+    let text = asJSON ? row.object.text : answer == nil ? row.id : row.tabSeparated
+    let what =
+      if answer != nil {
+        "row \(list.selection + 1) as \(asJSON ? "JSON" : "TSV")"
+      } else {
+        "\(asJSON ? "the record as JSON" : "the ID") of \"\(row.name)\""
+      }
+    notice = Notice(.note, "Copied \(what)")
+    return [.copy(text)]
   }
 
   // MARK: - The mouse

@@ -438,6 +438,10 @@ package struct BrowseView {
 
   /// The most important first; what does not fit is in the help.
   private var shownKeys: [(String, String)] {
+    if state.answer != nil {
+      let open = state.isCardOpen ? [] : [("?", "keys"), ("Enter", "open"), (":", "SQL")]
+      return [("Esc", "back"), ("q", "quit"), ("y", "copy"), ("r", "run again")] + open
+    }
     if state.isCardOpen {
       return [("Esc", "back"), ("o", "web"), ("y", "copy"), ("d", "delete"), ("q", "quit")]
     }

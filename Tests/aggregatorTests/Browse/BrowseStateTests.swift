@@ -204,8 +204,7 @@ import Testing
       .answered(
         "SELECT 1", .success(BrowsedWindow(columns: columns, rows: [row], total: 1))))
     #expect(browsing.state.list.count == 1)
-    // Rows of a query cannot be deleted.
-    #expect(browsing.press(.character("d")).isEmpty)
+    #expect(browsing.state.notice == nil)
     browsing.press(.escape)
     #expect(browsing.state.list.count == 300)
     // A mistake can be mended.
@@ -213,6 +212,48 @@ import Testing
     browsing.handle(.answered("SELECT 1", .failure(BrowseFailure("no such column: 1"))))
     #expect(browsing.state.prompt?.line.text == "SELECT 1")
     #expect(browsing.state.notice?.text == "no such column: 1")
+  }
+
+  @Test func `keys are about the rows of a query, or say that they are not`() {
+    var browsing = opened(isOffline: false)
+    browsing.press(.character(":"))
+    browsing.type("SELECT name, price")
+    browsing.press(.enter)
+    func answer(_ count: Int) -> BrowseEvent {
+      let rows = (0..<count).map { index in
+        var row = BrowsedRow(
+          id: "\(index)", name: "a\tb", cells: ["a b", "\(index)"], card: [.init("name", "a\tb")])
+        row.object = ["name": "a\tb", "price": .integer(index)]
+        return row
+      }
+      let columns = [
+        BrowsedColumn("name", "name"), BrowsedColumn("price", "price", isNumeric: true),
+      ]
+      return .answered(
+        "SELECT name, price",
+        .success(BrowsedWindow(columns: columns, rows: rows, total: rows.count)))
+    }
+    browsing.handle(answer(3))
+    for key in "/fsdunS" {
+      #expect(browsing.press(.character(key)).isEmpty, "\(key)")
+      #expect(browsing.state.notice?.text.hasPrefix("Not available for query results") == true)
+      #expect(browsing.state.prompt == nil)
+      #expect(browsing.state.overlay == nil)
+    }
+    let keys = browsing.screen().lines.last ?? ""
+    #expect(!keys.contains("filter") && !keys.contains("sync") && keys.contains("r run again"))
+    browsing.press(.down)
+    #expect(browsing.press(.character("y")) == [.copy(#"a\tb"# + "\t1")])
+    #expect(browsing.state.notice?.text == "Copied row 2 as TSV")
+    #expect(browsing.press(.character("Y")) == [.copy(#"{"name":"a\tb","price":1}"#)])
+    #expect(browsing.state.notice?.text == "Copied row 2 as JSON")
+    #expect(browsing.press(.character("r")) == [.query("SELECT name, price")])
+    browsing.handle(answer(4))
+    #expect(browsing.state.list.count == 4)
+    #expect(browsing.state.list.selection == 1)
+    browsing.press(.escape)
+    #expect(browsing.press(.character("y")) == [.copy("0")])
+    #expect(browsing.state.notice?.text == "Copied the ID of \"Hero 0\"")
   }
 
   @Test func `the mouse selects, opens and scrolls`() {
