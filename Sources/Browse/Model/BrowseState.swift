@@ -85,7 +85,10 @@ package struct BrowseState: Sendable {
   package let hasPictures: Bool
 
   private var deletions: [Deletion] = []
-  private var lastQuery = ""
+  /// Those in SQL up to now, each once.
+  private var statements: [String] = []
+  /// The one that the line at the bottom recalls; their number for none.
+  private var recalled = 0
   private var pictureOrder: [PictureRequest] = []
 
   private static let maxPictures = 30
@@ -123,6 +126,8 @@ package struct BrowseState: Sendable {
   package var layout: BrowseLayout { BrowseLayout(self) }
 
   package var canUndo: Bool { !deletions.isEmpty }
+
+  package var canRecall: Bool { !statements.isEmpty }
 
   /// The pause of the source that has not ended.
   package var pause: Pause? { source.pause.flatMap { $0.end > now ? $0 : nil } }
@@ -255,7 +260,7 @@ package struct BrowseState: Sendable {
   }
 
   private mutating func answered(_ query: String, _ result: Result<BrowsedWindow, BrowseFailure>) {
-    guard isAnswering, query == lastQuery else { return }
+    guard isAnswering, query == statements.last else { return }
     isAnswering = false
     switch result {
     case .success(let window):
@@ -269,7 +274,7 @@ package struct BrowseState: Sendable {
     case .failure(let failure):
       notice = Notice(.error, failure.message)
       // To be mended.
-      prompt = (.query, LineInput(query))
+      recall(statements.count - 1)
     }
   }
 
@@ -307,7 +312,7 @@ package struct BrowseState: Sendable {
     case .character("/"): prompt = (.filter, LineInput(source.list.request.query))
     case .character("f"): prompt = (.condition, LineInput(source.list.request.condition))
     case .character("s"): openOrders()
-    case .character(":"): prompt = (.query, LineInput(lastQuery))
+    case .character(":"): recall(statements.count)
     case .character("r"): return refresh()
     case .character("n"): return sync(pages: 1)
     case .character("S"): return sync(pages: source.syncPages)
@@ -404,6 +409,8 @@ package struct BrowseState: Sendable {
       prompt = nil
       if kind == .filter { sources[opened].list.ask { $0.query = "" } }
       return []
+    case .up where kind == .query: recall(max(0, recalled - 1))
+    case .down where kind == .query: recall(min(recalled + 1, statements.count))
     // The list moves beside the filter.
     case .up, .down, .pageUp, .pageDown:
       pane = .list
@@ -417,6 +424,13 @@ package struct BrowseState: Sendable {
       guard prompt?.line.take(key) == true else { return [] }
       return typed()
     }
+    return []
+  }
+
+  /// Asks for a statement, beginning with an earlier one, or with nothing after the last.
+  private mutating func recall(_ index: Int) {
+    recalled = index
+    prompt = (.query, LineInput(index < statements.count ? statements[index] : ""))
   }
 
   private mutating func typed() -> [BrowseEffect] {
@@ -574,7 +588,9 @@ package struct BrowseState: Sendable {
   // MARK: - Actions
 
   private mutating func run(_ statement: String) -> [BrowseEffect] {
-    (lastQuery, isAnswering) = (statement, true)
+    statements.removeAll { $0 == statement }
+    statements.append(statement)
+    isAnswering = true
     notice = Notice(.note, "Running the query…")
     return [.query(statement)]
   }

@@ -491,7 +491,8 @@ package struct BrowseView {
       state.isOffline ? "Esc clears" : "Enter also asks the service\(theme.separator)Esc clears"
     case .condition:
       state.source.fields.first.map { "such as \($0.name)~text\(theme.separator)= != ~ < <= > >=" }
-    case .query: "such as SELECT * FROM \(state.source.name)"
+    case .query:
+      state.canRecall ? "Up for earlier statements" : "such as SELECT * FROM \(state.source.name)"
     case .pick:
       (["Enter picks"] + (state.picking?.takesSeveral == true ? ["Tab marks"] : [])
         + (state.isOffline ? [] : ["Ctrl-R asks the service"]) + ["Esc leaves"])

@@ -208,10 +208,40 @@ import Testing
     browsing.press(.escape)
     #expect(browsing.state.list.count == 300)
     // A mistake can be mended.
-    browsing.press(.character(":"), .enter)
+    browsing.press(.character(":"), .up, .enter)
     browsing.handle(.answered("SELECT 1", .failure(BrowseFailure("no such column: 1"))))
     #expect(browsing.state.prompt?.line.text == "SELECT 1")
     #expect(browsing.state.notice?.text == "no such column: 1")
+  }
+
+  @Test func `a query begins empty, and Up recalls those before`() {
+    var browsing = opened()
+    var line: String? { browsing.state.prompt?.line.text }
+    for statement in ["SELECT 1", "SELECT 2", "SELECT 1", "SELECT 3"] {
+      browsing.press(.character(":"))
+      #expect(line == "")
+      browsing.type(statement)
+      #expect(browsing.press(.enter) == [.query(statement)])
+      let window = BrowsedWindow(columns: [], rows: [], total: 0)
+      browsing.handle(.answered(statement, .success(window)))
+    }
+    browsing.press(.character(":"))
+    var recalled: [String?] = []
+    for key in [Key.up, .up, .up, .up, .down, .down, .down, .down] {
+      browsing.press(key)
+      recalled.append(line)
+    }
+    #expect(
+      recalled == [
+        "SELECT 3", "SELECT 1", "SELECT 2", "SELECT 2", "SELECT 1", "SELECT 3", "", "",
+      ])
+    // One that fails stays; before it is another one.
+    browsing.type("SELECT")
+    browsing.press(.enter)
+    browsing.handle(.answered("SELECT", .failure(BrowseFailure("incomplete input"))))
+    #expect(line == "SELECT")
+    browsing.press(.up)
+    #expect(line == "SELECT 3")
   }
 
   @Test func `keys are about the rows of a query, or say that they are not`() {
