@@ -23,6 +23,8 @@ package struct BrowseState: Sendable {
     package var pause: Pause?
     /// True while the records that a picker's query is matched with are being read.
     package var isIndexing = false
+    /// The reason for which the condition of a request is refused, if it is.
+    fileprivate let refusal: @Sendable (ListRequest) -> String?
 
     /// The origin of the list, and why it is not live.
     package var badge: OriginBadge? {
@@ -32,10 +34,14 @@ package struct BrowseState: Sendable {
       return tellsMore ? refreshed.badge : list.badge ?? refreshed.badge
     }
 
-    package init(_ name: String, fields: [BrowsedColumn], syncPages: Int? = nil) {
+    package init(
+      _ name: String, fields: [BrowsedColumn], syncPages: Int? = nil,
+      refusal: @escaping @Sendable (ListRequest) -> String? = { _ in nil }
+    ) {
       self.name = name
       self.fields = fields
       self.syncPages = syncPages
+      self.refusal = refusal
       list = ListState(ListRequest(name))
     }
   }
@@ -403,10 +409,10 @@ package struct BrowseState: Sendable {
     guard let (kind, line) = prompt else { return [] }
     switch key {
     case .enter:
-      prompt = nil
+      (prompt, notice) = (nil, nil)
       return entered(kind, line.text)
     case .escape:
-      prompt = nil
+      (prompt, notice) = (nil, nil)
       if kind == .filter { sources[opened].list.ask { $0.query = "" } }
       return []
     case .up where kind == .query: recall(max(0, recalled - 1))
@@ -449,8 +455,17 @@ package struct BrowseState: Sendable {
       sources[opened].isRefreshing = true
       return [.refresh(source.name, query: text, isForced: false)]
     case .condition:
+      let condition = text.nonBlank == nil ? "" : text
+      var request = source.list.request
+      request.condition = condition
+      if let reason = source.refusal(request) {
+        notice = Notice(.error, reason)
+        // To be mended.
+        prompt = (.condition, LineInput(text))
+        return []
+      }
       pane = .list
-      sources[opened].list.ask { $0.condition = text.nonBlank == nil ? "" : text }
+      sources[opened].list.ask { $0.condition = condition }
       return []
     case .query:
       guard text.nonBlank != nil else { return [] }

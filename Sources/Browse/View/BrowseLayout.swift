@@ -27,6 +27,7 @@ package struct BrowseLayout: Hashable, Sendable {
   private static let sourcesWidth = 20
   private static let maxCardWidth = 100
   private static let maxPictureColumns = 40
+  private static let maxNotice = 3
   /// Narrower records of a list are names only.
   static let minColumnsWidth = 36
 
@@ -35,8 +36,12 @@ package struct BrowseLayout: Hashable, Sendable {
     keys = Area(0, height - 1, width, 1)
     hasFrame = width >= 20 && height >= 6
     box = hasFrame ? Area(2, 1, width - 4, height - 2) : Area(0, 0, width - 1, height)
-    notice = height >= 8 ? Area(0, height - 2, width, 1) : nil
-    var rest = Area(0, 0, width, height - (notice == nil ? 1 : 2))
+    // A message about a line that is being typed is shown as a whole.
+    let message = state.prompt == nil ? nil : state.notice?.text.safeLine
+    let wanted = message.map { Wrap(width - 2).lines(of: $0).count } ?? (height >= 8 ? 1 : 0)
+    let below = max(0, min(wanted, Self.maxNotice, height - 1))
+    notice = below > 0 ? Area(0, height - 1 - below, width, below) : nil
+    var rest = Area(0, 0, width, height - 1 - below)
     if width >= 60, state.picking == nil {
       let part = width >= 120 ? Self.sourcesWidth + 8 : Self.sourcesWidth
       sources = Area(0, 0, part, rest.height)

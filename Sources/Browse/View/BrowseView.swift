@@ -414,8 +414,12 @@ package struct BrowseView {
 
   private mutating func drawNotice() {
     guard let area = layout.notice, let message else { return }
-    screen.put(
-      message.text, at: area.column + 1, area.row, width: area.width - 2, style(of: message))
+    let text = message.text.safeLine
+    let lines = area.height == 1 ? [text] : Wrap(area.width - 2).lines(of: text)
+    for (offset, line) in lines.prefix(area.height).enumerated() {
+      screen.put(
+        line, at: area.column + 1, area.row + offset, width: area.width - 2, style(of: message))
+    }
   }
 
   private mutating func drawKeys() {

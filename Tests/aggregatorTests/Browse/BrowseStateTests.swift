@@ -131,6 +131,33 @@ import Testing
     #expect(browsing.state.source.list.request.order == nil)
   }
 
+  @Test func `a condition that is refused stays to be mended, beside the reason`() {
+    let refusal = #"unknown field "prize". Did you mean "price"?"#
+    var browsing = BrowsingState { $0.condition.hasPrefix("prize") ? refusal : nil }
+    browsing.open("heroes")
+    browsing.answer(total: 300)
+    browsing.press(.character("f"))
+    browsing.type("prize>3")
+    #expect(browsing.press(.enter).isEmpty)
+    #expect(browsing.state.prompt?.line.text == "prize>3")
+    #expect(browsing.text.contains(refusal))
+    #expect(browsing.text.contains("Hero 1"))
+    // Also where a line is too narrow for it, or has no place of its own.
+    for (width, height) in [(40, 12), (40, 6), (20, 6)] {
+      browsing.handle(.resized(width: width, height: height))
+      let lines = browsing.screen().lines
+      #expect(lines.last?.hasPrefix("where prize>3") == true)
+      #expect(lines.joined().contains(#""price"?"#), "\(lines)")
+    }
+    // Keys are text.
+    browsing.press(.control("u"))
+    #expect(browsing.state.notice == nil)
+    browsing.type("price>3")
+    browsing.press(.enter)
+    #expect(browsing.effects.compactMap(\.window?.request.condition) == ["price>3"])
+    #expect(browsing.state.prompt == nil)
+  }
+
   @Test func `an invalid condition is said in the place of the list, and cleared by Escape`() {
     var browsing = opened()
     browsing.press(.character("f"))

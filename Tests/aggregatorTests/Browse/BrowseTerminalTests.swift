@@ -161,6 +161,20 @@ struct BrowseTerminalTests {
     #expect(try await run.outcome().ending == .exit(0))
   }
 
+  @Test func `a mistake in a condition names the field that was meant`() async throws {
+    let run = try start()
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Afghanistan", on: &screen)
+    terminal.type("fregoin=EU\r")
+    await terminal.wait(for: #"unknown field "regoin". Did you mean "region"?"#, on: &screen)
+    #expect(screen.text.contains("where regoin=EU"))
+    #expect(screen.text.contains("Afghanistan"))
+    terminal.type("\u{15}region=EU\r")
+    await terminal.wait(for: "countries 1/53", on: &screen)
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
   @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setsid")))
   func `Ctrl-Z gives the terminal back to the shell, and fg takes it again`() async throws {
     let modes = terminal.modes
