@@ -256,10 +256,13 @@ package struct BrowseView {
   ) -> [(index: Int, start: Int, width: Int)] {
     guard room >= BrowseLayout.minColumnsWidth else { return [] }
     let requirements = list.columns.indices.map { index in
-      Columns.Requirement(
-        natural: list.extents[index].cell, word: list.extents[index].word,
-        isRigid: list.columns[index].isNumeric && list.extents[index].cell <= room / 3,
-        isRequired: index == 0)
+      let (cell, word) = list.extents[index]
+      // Beside an ID, which is what is picked or copied, another column is narrowed first.
+      let isID = index == list.idColumn && !list.hasUUIDs
+      return Columns.Requirement(
+        natural: isID ? min(cell, room - Columns.gap - Columns.minWidth) : cell, word: word,
+        isRigid: isID || list.columns[index].isNumeric && cell <= room / 3,
+        isRequired: index == 0 || isID)
     }
     let columns = Columns(requirements, in: room)
     var start = 0

@@ -253,7 +253,7 @@ package struct Columns: Hashable {
   package static let gap = 2
 
   /// Columns that would be narrower are left out.
-  fileprivate static let minWidth = 8
+  package static let minWidth = 8
 
   /// Longer words are cut rather than that their columns are left out.
   fileprivate static let maxWord = 12
