@@ -484,26 +484,29 @@ package struct BrowseView {
     cursor = (
       min(area.column + label.count + String(before).displayWidth, area.endColumn - 1), area.row
     )
-    guard let hint = promptHint(kind), text.displayWidth + hint.displayWidth + 4 < room else {
-      return
+    var hints = promptHints(kind)
+    let separator = theme.separator
+    var hint: String { hints.joined(separator: separator) }
+    // The last one stays longest.
+    while !hints.isEmpty, text.displayWidth + hint.displayWidth + 4 >= room {
+      hints.remove(at: max(0, hints.count - 2))
     }
     screen.put(
       hint, at: area.endColumn - hint.displayWidth - 1, area.row, width: hint.displayWidth,
       theme.label)
   }
 
-  private func promptHint(_ kind: BrowseState.Prompt) -> String? {
+  private func promptHints(_ kind: BrowseState.Prompt) -> [String] {
     switch kind {
-    case .filter:
-      state.isOffline ? "Esc clears" : "Enter also asks the service\(theme.separator)Esc clears"
+    case .filter: (state.isOffline ? [] : ["Enter also asks the service"]) + ["Esc clears"]
     case .condition:
-      state.source.fields.first.map { "such as \($0.name)~text\(theme.separator)= != ~ < <= > >=" }
+      ["= != ~ < <= > >="] + state.source.fields.prefix(1).map { "such as \($0.name)~text" }
     case .query:
-      state.canRecall ? "Up for earlier statements" : "such as SELECT * FROM \(state.source.name)"
+      state.canRecall
+        ? ["Up for earlier statements"] : ["such as SELECT * FROM \(state.source.name)"]
     case .pick:
-      (["Enter picks"] + (state.picking?.takesSeveral == true ? ["Tab marks"] : [])
-        + (state.isOffline ? [] : ["Ctrl-R asks the service"]) + ["Esc leaves"])
-        .joined(separator: theme.separator)
+      ["Enter picks"] + (state.picking?.takesSeveral == true ? ["Tab marks"] : [])
+        + (state.isOffline ? [] : ["Ctrl-R asks the service"]) + ["Esc leaves"]
     }
   }
 
