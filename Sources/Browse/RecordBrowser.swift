@@ -118,7 +118,14 @@ package struct RecordBrowser {
 
   private var state: BrowseState {
     BrowseState(
-      sources.map { .init($0.name, fields: $0.fields, syncPages: $0.isEndless ? 10 : nil) },
+      sources.map { source in
+        BrowseState.Source(
+          source.name, fields: source.fields, syncPages: source.isEndless ? 10 : nil
+        ) { request in
+          do { try source.check(request) } catch { return EffectRunner.words(of: error) }
+          return nil
+        }
+      },
       isOffline: isOffline, hasPictures: hasPictures, now: environment.now())
   }
 

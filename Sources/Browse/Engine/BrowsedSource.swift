@@ -41,6 +41,12 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   private let lock: SyncLock
   private let walk = Walk()
   private let fuzzy = FuzzyRecords()
+  private let numeric = NumericColumns()
+
+  /// The columns of numbers of the list that was read last.
+  private final class NumericColumns: Sendable {
+    let columns = Mutex<Set<Int>?>(nil)
+  }
 
   /// The positions of records of a list by their number, so that a part is read without those before it.
   private final class Walk: Sendable {
@@ -88,7 +94,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
 
   package var name: String { plugin.name }
   package var isEndless: Bool { plugin.policy.isEndless }
-  package var fields: [BrowsedColumn] { plugin.fields.map { BrowsedColumn($0) } }
+  package var fields: [BrowsedColumn] { plugin.fields.map { BrowsedColumn($0.name, $0.label) } }
 
   private var columns: [Field<P.Item>] { plugin.fields.filter(\.isShown) }
 
@@ -124,13 +130,13 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     outcome.syncHint = plugin.syncHint(in: environment)
     var run = ListingRun(local.source, of: plugin, matching: words, .page(of: count), outcome)
     guard let records = try await Self.records(of: &run) else {
-      return BrowsedWindow(columns: columns.map { BrowsedColumn($0) }, rows: [], total: 0)
+      return BrowsedWindow(columns: columns(of: [], at: start), rows: [], total: 0)
     }
     var total = run.outcome.next == nil ? records.count : run.outcome.total
     if words == nil, local.isCached, let store = environment.store {
       total = try await store.status(of: name).records
     }
-    return window(records, total: total, run.outcome)
+    return window(records, at: start, total: total, run.outcome)
   }
 
   /// A part of the cached records: those before it are passed over without being decoded, and not at all the next time.
@@ -142,9 +148,9 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     let (slice, last) = try await records.slice(
       PageRequest(matching: words, limit: count), after: position)
     if let last { walk.mark(request, start + slice.records.count, last) }
+    let decoded = records.decoded(slice.records).records
     return BrowsedWindow(
-      columns: columns.map { BrowsedColumn($0) },
-      rows: records.decoded(slice.records).records.map(row),
+      columns: columns(of: decoded, at: start), rows: decoded.map(row),
       total: slice.hasMore ? nil : start + slice.records.count)
   }
 
@@ -196,22 +202,36 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
       source, of: plugin, matching: words, .page(of: count + skipped, after: cursor), outcome)
     let records = try await run.records()
     return window(
-      Array(records.dropFirst(skipped)), total: run.outcome.total, run.outcome)
+      Array(records.dropFirst(skipped)), at: start, total: run.outcome.total, run.outcome)
   }
 
   private func window(
-    _ records: [P.Item], total: Int?, _ outcome: ListingOutcome
+    _ records: [P.Item], at start: Int, total: Int?, _ outcome: ListingOutcome
   ) -> BrowsedWindow {
     let summary = outcome.summary
     // The badge says these, and a list of cached records is expected to lack some.
     let implied: Set<Warning.Code> = [.bundled, .cached, .cachedOnly, .incomplete]
     var window = BrowsedWindow(
-      columns: columns.map { BrowsedColumn($0) }, rows: records.map(row), total: total,
+      columns: columns(of: records, at: start), rows: records.map(row), total: total,
       warnings: summary.warnings.map(\.warning).filter { !implied.contains($0.code) }
         .map(\.message))
     window.badge = OriginBadge(
       summary, choosesLocal: !options.cachePolicy.mayAskService, at: environment.now())
     return window
+  }
+
+  /// The columns; as in a table, the first records of a list decide which of any kind are of numbers.
+  private func columns(of records: [P.Item], at start: Int) -> [BrowsedColumn] {
+    let fields: [Field<P.Item>] = columns
+    let judged = numeric.columns.withLock { judged in
+      let known = start == 0 ? nil : judged
+      let numeric = known ?? Set(fields.indices.filter { fields[$0].hasNumbers(in: records) })
+      judged = numeric
+      return numeric
+    }
+    return fields.enumerated().map { index, field in
+      BrowsedColumn(field.name, field.label, isNumeric: judged.contains(index))
+    }
   }
 
   private func cells(of record: P.Item) -> [String] {
@@ -276,17 +296,18 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     // That a record is not found in a store is no reason to look elsewhere.
     let source: any DataSource<P.Item> = local.isCached ? local.source : plugin.bundled
     var rows: [BrowsedRow] = []
+    var records: [P.Item] = []
     for id in ids {
       try Task.checkCancellation()
       if let key = P.Item.ID(id), let record = try? await source.item(key).item {
         rows.append(row(record))
+        records.append(record)
       } else {
         // Another process has deleted it.
         rows.append(BrowsedRow(id: id, name: id, cells: columns.map { _ in "" }, card: []))
       }
     }
-    return BrowsedWindow(
-      columns: columns.map { BrowsedColumn($0) }, rows: rows, total: total)
+    return BrowsedWindow(columns: columns(of: records, at: start), rows: rows, total: total)
   }
 
   package func status() async throws -> SourceStatus {
@@ -354,11 +375,5 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
       await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)
     }
     return SyncReport(result, of: plugin, isWaiting: true)
-  }
-}
-
-extension BrowsedColumn {
-  fileprivate init<Item>(_ field: Field<Item>) {
-    self.init(field.name, field.label, isNumeric: field.kind.isNumeric)
   }
 }

@@ -163,10 +163,11 @@ package final class EffectRunner: Sendable {
     changes.withLock { $0.append(task) }
   }
 
-  private static func words(of error: any Error) -> String {
+  static func words(of error: any Error) -> String {
     switch error {
-    case let error as CommandError: error.message
-    case let error as SourceError: error.message
+    case let error as CommandError: error.message + error.suggestion.didYouMean
+    case let error as SourceError:
+      error.message + ((error.cause as? SQLTypo)?.nearest).didYouMean
     default: "\(error)"
     }
   }

@@ -23,6 +23,8 @@ package struct BrowseState: Sendable {
     package var pause: Pause?
     /// True while the records that a picker's query is matched with are being read.
     package var isIndexing = false
+    /// The reason for which the condition of a request is refused, if it is.
+    fileprivate let refusal: @Sendable (ListRequest) -> String?
 
     /// The origin of the list, and why it is not live.
     package var badge: OriginBadge? {
@@ -32,10 +34,14 @@ package struct BrowseState: Sendable {
       return tellsMore ? refreshed.badge : list.badge ?? refreshed.badge
     }
 
-    package init(_ name: String, fields: [BrowsedColumn], syncPages: Int? = nil) {
+    package init(
+      _ name: String, fields: [BrowsedColumn], syncPages: Int? = nil,
+      refusal: @escaping @Sendable (ListRequest) -> String? = { _ in nil }
+    ) {
       self.name = name
       self.fields = fields
       self.syncPages = syncPages
+      self.refusal = refusal
       list = ListState(ListRequest(name))
     }
   }
@@ -85,7 +91,10 @@ package struct BrowseState: Sendable {
   package let hasPictures: Bool
 
   private var deletions: [Deletion] = []
-  private var lastQuery = ""
+  /// Those in SQL up to now, each once.
+  private var statements: [String] = []
+  /// The one that the line at the bottom recalls; their number for none.
+  private var recalled = 0
   private var pictureOrder: [PictureRequest] = []
 
   private static let maxPictures = 30
@@ -123,6 +132,8 @@ package struct BrowseState: Sendable {
   package var layout: BrowseLayout { BrowseLayout(self) }
 
   package var canUndo: Bool { !deletions.isEmpty }
+
+  package var canRecall: Bool { !statements.isEmpty }
 
   /// The pause of the source that has not ended.
   package var pause: Pause? { source.pause.flatMap { $0.end > now ? $0 : nil } }
@@ -255,17 +266,21 @@ package struct BrowseState: Sendable {
   }
 
   private mutating func answered(_ query: String, _ result: Result<BrowsedWindow, BrowseFailure>) {
-    guard isAnswering, query == lastQuery else { return }
+    guard isAnswering, query == statements.last else { return }
     isAnswering = false
     switch result {
     case .success(let window):
-      answer = ListState(window, of: ListRequest(""))
+      var request = ListRequest("")
+      request.query = query
+      let selection = answer?.request == request ? answer?.selection ?? 0 : 0
+      answer = ListState(window, of: request)
+      answer?.select(selection)
       (pane, isCardOpen, cardTop) = (.list, false, 0)
       notice = window.warnings.first.map { Notice(.warning, $0) }
     case .failure(let failure):
       notice = Notice(.error, failure.message)
       // To be mended.
-      prompt = (.query, LineInput(query))
+      recall(statements.count - 1)
     }
   }
 
@@ -287,26 +302,31 @@ package struct BrowseState: Sendable {
     }
   }
 
+  /// The keys that are about the records of a source.
+  private static let recordKeys = Set("/fsdunS".map { Key.character($0) } + [.delete])
+
   private mutating func take(_ key: Key) -> [BrowseEffect] {
     if let effects = takeMovement(key) { return effects }
     notice = nil
+    if answer != nil, Self.recordKeys.contains(key) {
+      notice = Notice(.note, "Not available for query results; Esc returns to \(source.name)")
+      return []
+    }
     switch key {
     case .character("q"): return [.quit]
     case .character("?"): overlay = .help(top: 0)
-    case .character("/") where answer == nil:
-      prompt = (.filter, LineInput(source.list.request.query))
-    case .character("f") where answer == nil:
-      prompt = (.condition, LineInput(source.list.request.condition))
-    case .character("s") where answer == nil: openOrders()
-    case .character(":"): prompt = (.query, LineInput(lastQuery))
+    case .character("/"): prompt = (.filter, LineInput(source.list.request.query))
+    case .character("f"): prompt = (.condition, LineInput(source.list.request.condition))
+    case .character("s"): openOrders()
+    case .character(":"): recall(statements.count)
     case .character("r"): return refresh()
     case .character("n"): return sync(pages: 1)
     case .character("S"): return sync(pages: source.syncPages)
     case .character("d"), .delete: return delete()
     case .character("u"): return undo()
     case .character("o"): return openPage()
-    case .character("y"): return copy(\.id, "the ID")
-    case .character("Y"): return copy(\.object.text, "the record as JSON")
+    case .character("y"): return copy(asJSON: false)
+    case .character("Y"): return copy(asJSON: true)
     case .control("l"): return [.redraw]
     case .enter: return openCard()
     case .escape, .backspace: return goBack()
@@ -389,12 +409,14 @@ package struct BrowseState: Sendable {
     guard let (kind, line) = prompt else { return [] }
     switch key {
     case .enter:
-      prompt = nil
+      (prompt, notice) = (nil, nil)
       return entered(kind, line.text)
     case .escape:
-      prompt = nil
+      (prompt, notice) = (nil, nil)
       if kind == .filter { sources[opened].list.ask { $0.query = "" } }
       return []
+    case .up where kind == .query: recall(max(0, recalled - 1))
+    case .down where kind == .query: recall(min(recalled + 1, statements.count))
     // The list moves beside the filter.
     case .up, .down, .pageUp, .pageDown:
       pane = .list
@@ -408,6 +430,13 @@ package struct BrowseState: Sendable {
       guard prompt?.line.take(key) == true else { return [] }
       return typed()
     }
+    return []
+  }
+
+  /// Asks for a statement, beginning with an earlier one, or with nothing after the last.
+  private mutating func recall(_ index: Int) {
+    recalled = index
+    prompt = (.query, LineInput(index < statements.count ? statements[index] : ""))
   }
 
   private mutating func typed() -> [BrowseEffect] {
@@ -426,13 +455,21 @@ package struct BrowseState: Sendable {
       sources[opened].isRefreshing = true
       return [.refresh(source.name, query: text, isForced: false)]
     case .condition:
+      let condition = text.nonBlank == nil ? "" : text
+      var request = source.list.request
+      request.condition = condition
+      if let reason = source.refusal(request) {
+        notice = Notice(.error, reason)
+        // To be mended.
+        prompt = (.condition, LineInput(text))
+        return []
+      }
       pane = .list
-      sources[opened].list.ask { $0.condition = text.nonBlank == nil ? "" : text }
+      sources[opened].list.ask { $0.condition = condition }
       return []
     case .query:
       guard text.nonBlank != nil else { return [] }
-      (lastQuery, isAnswering) = (text, true)
-      return [.query(text)]
+      return run(text)
     case .pick: return []
     }
   }
@@ -532,10 +569,11 @@ package struct BrowseState: Sendable {
     switch (overlay, key) {
     case (_, .character("q")), (_, .escape), (.help, .enter), (.help, .character("?")):
       overlay = nil
-    case (.help(let top), .down), (.help(let top), .character("j")), (.help(let top), .pageDown):
-      overlay = .help(top: min(top + 1, max(0, BrowseKeys.all.count - 1)))
-    case (.help(let top), .up), (.help(let top), .character("k")), (.help(let top), .pageUp):
-      overlay = .help(top: max(0, top - 1))
+    case (.help(let top), .down), (.help(let top), .character("j")): scrollHelp(to: top + 1)
+    case (.help(let top), .up), (.help(let top), .character("k")): scrollHelp(to: top - 1)
+    case (.help(let top), .pageDown), (.help(let top), .character(" ")):
+      scrollHelp(to: top + layout.box.height)
+    case (.help(let top), .pageUp): scrollHelp(to: top - layout.box.height)
     case (.order(let index), .down), (.order(let index), .character("j")):
       overlay = .order(selection: min(index + 1, source.fields.count))
     case (.order(let index), .up), (.order(let index), .character("k")):
@@ -546,6 +584,11 @@ package struct BrowseState: Sendable {
     default: break
     }
     return []
+  }
+
+  private mutating func scrollHelp(to top: Int) {
+    let last = layout.helpLines.count - layout.box.height
+    overlay = .help(top: max(0, min(top, last)))
   }
 
   /// By a field, or in the order of the source for 0; the same one again turns it round.
@@ -559,7 +602,16 @@ package struct BrowseState: Sendable {
 
   // MARK: - Actions
 
+  private mutating func run(_ statement: String) -> [BrowseEffect] {
+    statements.removeAll { $0 == statement }
+    statements.append(statement)
+    isAnswering = true
+    notice = Notice(.note, "Running the query…")
+    return [.query(statement)]
+  }
+
   private mutating func refresh() -> [BrowseEffect] {
+    if let answer { return run(answer.request.query) }
     guard !isOffline else {
       notice = Notice(.warning, "Offline (--offline): no service is asked")
       return []
@@ -580,7 +632,7 @@ package struct BrowseState: Sendable {
   }
 
   private mutating func delete() -> [BrowseEffect] {
-    guard answer == nil, pane != .sources, let row = list.selected else { return [] }
+    guard pane != .sources, let row = list.selected else { return [] }
     if isCardOpen { (isCardOpen, pane) = (false, .list) }
     return [.delete(Deletion(source: source.name, id: row.id, name: row.name))]
   }
@@ -602,10 +654,18 @@ package struct BrowseState: Sendable {
     return [.open(link)]
   }
 
-  private mutating func copy(_ text: (BrowsedRow) -> String, _ what: String) -> [BrowseEffect] {
+  /// Copies the record, or the row of a query, which has no ID.
+  private mutating func copy(asJSON: Bool) -> [BrowseEffect] {
     guard let row = list.selected else { return [] }
-    notice = Notice(.note, "Copied \(what) of \"\(row.name)\"")
-    return [.copy(text(row))]
+    let text = asJSON ? row.object.text : answer == nil ? row.id : row.tabSeparated
+    let what =
+      if answer != nil {
+        "row \(list.selection + 1) as \(asJSON ? "JSON" : "TSV")"
+      } else {
+        "\(asJSON ? "the record as JSON" : "the ID") of \"\(row.name)\""
+      }
+    notice = Notice(.note, "Copied \(what)")
+    return [.copy(text)]
   }
 
   // MARK: - The mouse
@@ -625,8 +685,8 @@ package struct BrowseState: Sendable {
       }
     } else if let area = layout.list, area.contains(column, row) {
       pane = .list
-      let index = list.top + row - area.row - 2
-      guard row >= area.row + 2, index < list.count else { return [] }
+      let index = list.top + row - area.row - layout.head
+      guard row >= area.row + layout.head, index < list.count else { return [] }
       // A second click opens.
       if index == list.selection { return picking == nil ? openCard() : pick() }
       return move(by: index - list.selection)

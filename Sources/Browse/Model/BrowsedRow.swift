@@ -28,6 +28,12 @@ package struct BrowsedRow: Hashable, Sendable {
   /// The text in which the query of a picker is searched.
   package var fuzzyText: String { Self.fuzzyText(id, cells) }
 
+  /// The values as a line of TSV.
+  var tabSeparated: String {
+    guard case .object(let members) = object else { return "" }
+    return members.map(\.value.cell.tsvEscaped).joined(separator: "\t")
+  }
+
   /// The cells, separated by tabs, and the ID unless it is one of them.
   static func fuzzyText(_ id: String, _ cells: [String]) -> String {
     (cells.contains(id) ? cells : cells + [id]).joined(separator: "\t")

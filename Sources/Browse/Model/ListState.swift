@@ -1,3 +1,4 @@
+import AggregatorKit
 import AggregatorQueries
 package import AggregatorTerminal
 
@@ -21,6 +22,8 @@ package struct ListState: Sendable {
   /// The widest cell of each column up to now, and its longest word.
   private(set) var extents: [(cell: Int, word: Int)] = []
   private(set) var idColumn: Int?
+  /// True if the IDs are UUIDs, which nobody reads.
+  private(set) var hasUUIDs = false
 
   private var rows: [Int: BrowsedRow] = [:]
   /// The version of the request that the rows answer.
@@ -150,6 +153,7 @@ package struct ListState: Sendable {
       idColumn = columns.indices.first { index in
         !window.rows.isEmpty && window.rows.allSatisfy { $0.cells[index] == $0.id }
       }
+      hasUUIDs = window.rows.allSatisfy { UUID(uuidString: $0.id) != nil }
     }
     for (offset, row) in window.rows.enumerated() {
       rows[start + offset] = row

@@ -12,9 +12,14 @@ package struct BrowseLayout: Hashable, Sendable {
   private(set) var picture: Area?
   private(set) var notice: Area?
   private(set) var keys: Area
+  /// The room for the content of a box over the list.
+  private(set) var box: Area
+  /// True if a box has a frame.
+  private(set) var hasFrame: Bool
   /// The columns and rows with a line between two areas.
   private(set) var dividers: [Area] = []
-  private(set) var hasLabels: Bool
+  /// The rows of the list above its records: the title, and the labels of the columns.
+  private(set) var head = 0
 
   /// The number of rows for records.
   private(set) var rows: Int
@@ -22,13 +27,21 @@ package struct BrowseLayout: Hashable, Sendable {
   private static let sourcesWidth = 20
   private static let maxCardWidth = 100
   private static let maxPictureColumns = 40
+  private static let maxNotice = 3
+  /// Narrower records of a list are names only.
+  static let minColumnsWidth = 36
 
   init(_ state: BrowseState) {
     let (width, height) = (state.width, state.height)
     keys = Area(0, height - 1, width, 1)
-    notice = height >= 8 ? Area(0, height - 2, width, 1) : nil
-    hasLabels = height >= 8
-    var rest = Area(0, 0, width, height - (notice == nil ? 1 : 2))
+    hasFrame = width >= 20 && height >= 6
+    box = hasFrame ? Area(2, 1, width - 4, height - 2) : Area(0, 0, width - 1, height)
+    // A message about a line that is being typed is shown as a whole.
+    let message = state.prompt == nil ? nil : state.notice?.text.safeLine
+    let wanted = message.map { Wrap(width - 2).lines(of: $0).count } ?? (height >= 8 ? 1 : 0)
+    let below = max(0, min(wanted, Self.maxNotice, height - 1))
+    notice = below > 0 ? Area(0, height - 1 - below, width, below) : nil
+    var rest = Area(0, 0, width, height - 1 - below)
     if width >= 60, state.picking == nil {
       let part = width >= 120 ? Self.sourcesWidth + 8 : Self.sourcesWidth
       sources = Area(0, 0, part, rest.height)
@@ -53,7 +66,12 @@ package struct BrowseLayout: Hashable, Sendable {
     } else {
       list = rest
     }
-    if let list { rows = max(1, list.height - (hasLabels ? 2 : 1)) }
+    if let list {
+      let hasLabels = height >= 8 && list.width - 2 >= Self.minColumnsWidth
+      // The only row is for a record.
+      head = hasLabels ? 2 : min(1, list.height / 2)
+      rows = max(0, list.height - head)
+    }
     guard state.hasPictures, state.list.selected?.hasImage == true, let area = card,
       area.width >= 30, area.height >= 8
     else { return }
@@ -77,10 +95,18 @@ package struct BrowseLayout: Hashable, Sendable {
   func cardLines(_ state: BrowseState) -> [CardLine] {
     guard let area = card, let row = state.list.selected else { return [] }
     let room = area.width - (picture.map { $0.width + 2 } ?? 0) - 1
-    let longest = row.card.reduce(0) { max($0, $1.label.displayWidth) }
+    return Self.lines(of: row.card, in: room)
+  }
+
+  /// The lines of the help.
+  var helpLines: [CardLine] { Self.lines(of: BrowseKeys.all, in: box.width) }
+
+  /// Labels beside their texts, or above them where these would be narrow.
+  private static func lines(of rows: [BrowsedRow.Line], in room: Int) -> [CardLine] {
+    let longest = rows.reduce(0) { max($0, $1.label.displayWidth) }
     let isBeside = room >= 28 && longest <= room / 3
     let margin = isBeside ? longest + 2 : 2
-    return row.card.flatMap { line in
+    return rows.flatMap { line in
       let texts = Wrap(room - margin).lines(of: line.text)
       guard !texts.isEmpty else { return [CardLine]() }
       let first = isBeside ? [] : [CardLine(label: line.label, text: "", margin: margin)]

@@ -64,9 +64,9 @@ package struct BrowseView {
 
   package mutating func draw() -> Screen {
     for divider in layout.dividers { draw(divider: divider) }
-    if let area = layout.sources { drawSources(area) }
+    if let area = layout.sources, area.height > 0 { drawSources(area) }
     if let area = layout.list { drawList(area) }
-    if let area = layout.card { drawCard(area) }
+    if let area = layout.card, area.height > 0 { drawCard(area) }
     drawNotice()
     drawKeys()
     switch state.overlay {
@@ -130,9 +130,9 @@ package struct BrowseView {
   // MARK: - The list
 
   private mutating func drawList(_ area: Area) {
-    drawTitle(area)
+    if layout.head > 0 { drawTitle(area) }
     let list = state.list
-    let first = area.row + (layout.hasLabels ? 2 : 1)
+    let first = area.row + layout.head
     guard list.count > 0 else {
       let words = emptyWords
       for (index, line) in Wrap(area.width - 2).lines(of: words).prefix(layout.rows).enumerated() {
@@ -142,9 +142,7 @@ package struct BrowseView {
     }
     let room = area.width - 2
     let columns = shownColumns(list, room)
-    if layout.hasLabels {
-      drawLabels(columns, list, area)
-    }
+    if layout.head > 1 { drawLabels(columns, list, area) }
     for offset in 0..<min(layout.rows, list.count - list.top) {
       let index = list.top + offset
       let row = first + offset
@@ -165,7 +163,7 @@ package struct BrowseView {
   }
 
   private mutating func drawScrollBar(_ area: Area, _ first: Int, _ list: ListState) {
-    guard list.count > layout.rows else { return }
+    guard layout.rows > 0, list.count > layout.rows else { return }
     let size = max(1, layout.rows * layout.rows / list.count)
     let range = max(1, list.count - layout.rows)
     let start = list.top * (layout.rows - size) / range
@@ -256,12 +254,15 @@ package struct BrowseView {
   private func shownColumns(
     _ list: ListState, _ room: Int
   ) -> [(index: Int, start: Int, width: Int)] {
-    guard room >= 36, list.columns.count > 1 else { return [] }
+    guard room >= BrowseLayout.minColumnsWidth else { return [] }
     let requirements = list.columns.indices.map { index in
-      Columns.Requirement(
-        natural: list.extents[index].cell, word: list.extents[index].word,
-        isRigid: list.columns[index].isNumeric && list.extents[index].cell <= room / 3,
-        isRequired: index == 0)
+      let (cell, word) = list.extents[index]
+      // Beside an ID, which is what is picked or copied, another column is narrowed first.
+      let isID = index == list.idColumn && !list.hasUUIDs
+      return Columns.Requirement(
+        natural: isID ? min(cell, room - Columns.gap - Columns.minWidth) : cell, word: word,
+        isRigid: isID || list.columns[index].isNumeric && cell <= room / 3,
+        isRequired: index == 0 || isID)
     }
     let columns = Columns(requirements, in: room)
     var start = 0
@@ -416,8 +417,12 @@ package struct BrowseView {
 
   private mutating func drawNotice() {
     guard let area = layout.notice, let message else { return }
-    screen.put(
-      message.text, at: area.column + 1, area.row, width: area.width - 2, style(of: message))
+    let text = message.text.safeLine
+    let lines = area.height == 1 ? [text] : Wrap(area.width - 2).lines(of: text)
+    for (offset, line) in lines.prefix(area.height).enumerated() {
+      screen.put(
+        line, at: area.column + 1, area.row + offset, width: area.width - 2, style(of: message))
+    }
   }
 
   private mutating func drawKeys() {
@@ -440,6 +445,10 @@ package struct BrowseView {
 
   /// The most important first; what does not fit is in the help.
   private var shownKeys: [(String, String)] {
+    if state.answer != nil {
+      let open = state.isCardOpen ? [] : [("?", "keys"), ("Enter", "open"), (":", "SQL")]
+      return [("Esc", "back"), ("q", "quit"), ("y", "copy"), ("r", "run again")] + open
+    }
     if state.isCardOpen {
       return [("Esc", "back"), ("o", "web"), ("y", "copy"), ("d", "delete"), ("q", "quit")]
     }
@@ -475,32 +484,40 @@ package struct BrowseView {
     cursor = (
       min(area.column + label.count + String(before).displayWidth, area.endColumn - 1), area.row
     )
-    guard let hint = promptHint(kind), text.displayWidth + hint.displayWidth + 4 < room else {
-      return
+    var hints = promptHints(kind)
+    let separator = theme.separator
+    var hint: String { hints.joined(separator: separator) }
+    // The last one stays longest.
+    while !hints.isEmpty, text.displayWidth + hint.displayWidth + 4 >= room {
+      hints.remove(at: max(0, hints.count - 2))
     }
     screen.put(
       hint, at: area.endColumn - hint.displayWidth - 1, area.row, width: hint.displayWidth,
       theme.label)
   }
 
-  private func promptHint(_ kind: BrowseState.Prompt) -> String? {
+  private func promptHints(_ kind: BrowseState.Prompt) -> [String] {
     switch kind {
-    case .filter:
-      state.isOffline ? "Esc clears" : "Enter also asks the service\(theme.separator)Esc clears"
+    case .filter: (state.isOffline ? [] : ["Enter also asks the service"]) + ["Esc clears"]
     case .condition:
-      state.source.fields.first.map { "such as \($0.name)~text\(theme.separator)= != ~ < <= > >=" }
-    case .query: "such as SELECT * FROM \(state.source.name)"
+      ["= != ~ < <= > >="] + state.source.fields.prefix(1).map { "such as \($0.name)~text" }
+    case .query:
+      state.canRecall
+        ? ["Up for earlier statements"] : ["such as SELECT * FROM \(state.source.name)"]
     case .pick:
-      (["Enter picks"] + (state.picking?.takesSeveral == true ? ["Tab marks"] : [])
-        + (state.isOffline ? [] : ["Ctrl-R asks the service"]) + ["Esc leaves"])
-        .joined(separator: theme.separator)
+      ["Enter picks"] + (state.picking?.takesSeveral == true ? ["Tab marks"] : [])
+        + (state.isOffline ? [] : ["Ctrl-R asks the service"]) + ["Esc leaves"]
     }
   }
 
   // MARK: - Over the list
 
-  /// A box in the middle, as large as its content and the screen allow; returns its inner area.
+  /// A box in the middle, or all of a small screen, as large as its content and the screen allow; returns its inner area.
   private mutating func box(_ title: String, width: Int, height: Int) -> Area {
+    guard layout.hasFrame else {
+      screen.clear(screen.area)
+      return layout.box
+    }
     let width = min(width + 4, screen.width)
     let height = min(height + 2, screen.height)
     let area = Area(
@@ -520,16 +537,29 @@ package struct BrowseView {
     return Area(area.column + 2, area.row + 1, width - 4, height - 2)
   }
 
-  private mutating func drawHelp(_ top: Int) {
-    let keys = BrowseKeys.all.dropFirst(top)
-    let label = BrowseKeys.all.reduce(0) { max($0, $1.keys.displayWidth) } + 2
-    let width = BrowseKeys.all.reduce(0) { max($0, $1.about.displayWidth) } + label
-    let area = box("Keys", width: width, height: BrowseKeys.all.count)
-    for (offset, key) in keys.prefix(area.height).enumerated() {
-      screen.put(key.keys, at: area.column, area.row + offset, width: area.width, theme.heading)
-      screen.put(
-        key.about, at: area.column + label, area.row + offset, width: area.width - label)
+  /// Says that a box has more than `area` shows.
+  private mutating func drawMore(below area: Area) {
+    let sign = theme.hasUTF8 ? "↓" : "v"
+    if layout.hasFrame {
+      screen.put(" \(sign) more ", at: area.column, area.endRow, width: area.width, theme.label)
+    } else {
+      screen.put(sign, at: area.endColumn, area.endRow - 1, width: 1, theme.label)
     }
+  }
+
+  private mutating func drawHelp(_ top: Int) {
+    let lines = layout.helpLines
+    let width = lines.reduce(0) {
+      max($0, $1.label.displayWidth, $1.text.isEmpty ? 0 : $1.margin + $1.text.displayWidth)
+    }
+    let area = box("Keys", width: width, height: lines.count)
+    let top = max(0, min(top, lines.count - area.height))
+    for (offset, line) in lines.dropFirst(top).prefix(area.height).enumerated() {
+      let row = area.row + offset
+      screen.put(line.label, at: area.column, row, width: area.width, theme.heading)
+      screen.put(line.text, at: area.column + line.margin, row, width: area.width - line.margin)
+    }
+    if lines.count - top > area.height { drawMore(below: area) }
   }
 
   private mutating func drawOrders(_ selection: Int) {
@@ -553,6 +583,7 @@ package struct BrowseView {
         screen.add(theme.selected, to: Area(area.column, row, area.width, 1))
       }
     }
+    if names.count - first > area.height { drawMore(below: area) }
   }
 }
 

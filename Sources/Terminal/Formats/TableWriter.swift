@@ -192,7 +192,7 @@ where Item.ID: CustomStringConvertible {
 
 extension Field {
   /// True for a kind of numbers, or any kind if all values of `records` are numbers.
-  fileprivate func hasNumbers(in records: [Item]) -> Bool {
+  package func hasNumbers(in records: [Item]) -> Bool {
     guard kind == .any else { return kind.isNumeric }
     let values = records.map { self[$0] }.filter { $0 != .null }
     return !values.isEmpty
@@ -253,7 +253,7 @@ package struct Columns: Hashable {
   package static let gap = 2
 
   /// Columns that would be narrower are left out.
-  fileprivate static let minWidth = 8
+  package static let minWidth = 8
 
   /// Longer words are cut rather than that their columns are left out.
   fileprivate static let maxWord = 12

@@ -131,6 +131,33 @@ import Testing
     #expect(browsing.state.source.list.request.order == nil)
   }
 
+  @Test func `a condition that is refused stays to be mended, beside the reason`() {
+    let refusal = #"unknown field "prize". Did you mean "price"?"#
+    var browsing = BrowsingState { $0.condition.hasPrefix("prize") ? refusal : nil }
+    browsing.open("heroes")
+    browsing.answer(total: 300)
+    browsing.press(.character("f"))
+    browsing.type("prize>3")
+    #expect(browsing.press(.enter).isEmpty)
+    #expect(browsing.state.prompt?.line.text == "prize>3")
+    #expect(browsing.text.contains(refusal))
+    #expect(browsing.text.contains("Hero 1"))
+    // Also where a line is too narrow for it, or has no place of its own.
+    for (width, height) in [(40, 12), (40, 6), (20, 6)] {
+      browsing.handle(.resized(width: width, height: height))
+      let lines = browsing.screen().lines
+      #expect(lines.last?.hasPrefix("where prize>3") == true)
+      #expect(lines.joined().contains(#""price"?"#), "\(lines)")
+    }
+    // Keys are text.
+    browsing.press(.control("u"))
+    #expect(browsing.state.notice == nil)
+    browsing.type("price>3")
+    browsing.press(.enter)
+    #expect(browsing.effects.compactMap(\.window?.request.condition) == ["price>3"])
+    #expect(browsing.state.prompt == nil)
+  }
+
   @Test func `an invalid condition is said in the place of the list, and cleared by Escape`() {
     var browsing = opened()
     browsing.press(.character("f"))
@@ -204,15 +231,86 @@ import Testing
       .answered(
         "SELECT 1", .success(BrowsedWindow(columns: columns, rows: [row], total: 1))))
     #expect(browsing.state.list.count == 1)
-    // Rows of a query cannot be deleted.
-    #expect(browsing.press(.character("d")).isEmpty)
+    #expect(browsing.state.notice == nil)
     browsing.press(.escape)
     #expect(browsing.state.list.count == 300)
     // A mistake can be mended.
-    browsing.press(.character(":"), .enter)
+    browsing.press(.character(":"), .up, .enter)
     browsing.handle(.answered("SELECT 1", .failure(BrowseFailure("no such column: 1"))))
     #expect(browsing.state.prompt?.line.text == "SELECT 1")
     #expect(browsing.state.notice?.text == "no such column: 1")
+  }
+
+  @Test func `a query begins empty, and Up recalls those before`() {
+    var browsing = opened()
+    var line: String? { browsing.state.prompt?.line.text }
+    for statement in ["SELECT 1", "SELECT 2", "SELECT 1", "SELECT 3"] {
+      browsing.press(.character(":"))
+      #expect(line == "")
+      browsing.type(statement)
+      #expect(browsing.press(.enter) == [.query(statement)])
+      let window = BrowsedWindow(columns: [], rows: [], total: 0)
+      browsing.handle(.answered(statement, .success(window)))
+    }
+    browsing.press(.character(":"))
+    var recalled: [String?] = []
+    for key in [Key.up, .up, .up, .up, .down, .down, .down, .down] {
+      browsing.press(key)
+      recalled.append(line)
+    }
+    #expect(
+      recalled == [
+        "SELECT 3", "SELECT 1", "SELECT 2", "SELECT 2", "SELECT 1", "SELECT 3", "", "",
+      ])
+    // One that fails stays; before it is another one.
+    browsing.type("SELECT")
+    browsing.press(.enter)
+    browsing.handle(.answered("SELECT", .failure(BrowseFailure("incomplete input"))))
+    #expect(line == "SELECT")
+    browsing.press(.up)
+    #expect(line == "SELECT 3")
+  }
+
+  @Test func `keys are about the rows of a query, or say that they are not`() {
+    var browsing = opened(isOffline: false)
+    browsing.press(.character(":"))
+    browsing.type("SELECT name, price")
+    browsing.press(.enter)
+    func answer(_ count: Int) -> BrowseEvent {
+      let rows = (0..<count).map { index in
+        var row = BrowsedRow(
+          id: "\(index)", name: "a\tb", cells: ["a b", "\(index)"], card: [.init("name", "a\tb")])
+        row.object = ["name": "a\tb", "price": .integer(index)]
+        return row
+      }
+      let columns = [
+        BrowsedColumn("name", "name"), BrowsedColumn("price", "price", isNumeric: true),
+      ]
+      return .answered(
+        "SELECT name, price",
+        .success(BrowsedWindow(columns: columns, rows: rows, total: rows.count)))
+    }
+    browsing.handle(answer(3))
+    for key in "/fsdunS" {
+      #expect(browsing.press(.character(key)).isEmpty, "\(key)")
+      #expect(browsing.state.notice?.text.hasPrefix("Not available for query results") == true)
+      #expect(browsing.state.prompt == nil)
+      #expect(browsing.state.overlay == nil)
+    }
+    let keys = browsing.screen().lines.last ?? ""
+    #expect(!keys.contains("filter") && !keys.contains("sync") && keys.contains("r run again"))
+    browsing.press(.down)
+    #expect(browsing.press(.character("y")) == [.copy(#"a\tb"# + "\t1")])
+    #expect(browsing.state.notice?.text == "Copied row 2 as TSV")
+    #expect(browsing.press(.character("Y")) == [.copy(#"{"name":"a\tb","price":1}"#)])
+    #expect(browsing.state.notice?.text == "Copied row 2 as JSON")
+    #expect(browsing.press(.character("r")) == [.query("SELECT name, price")])
+    browsing.handle(answer(4))
+    #expect(browsing.state.list.count == 4)
+    #expect(browsing.state.list.selection == 1)
+    browsing.press(.escape)
+    #expect(browsing.press(.character("y")) == [.copy("0")])
+    #expect(browsing.state.notice?.text == "Copied the ID of \"Hero 0\"")
   }
 
   @Test func `the mouse selects, opens and scrolls`() {

@@ -161,6 +161,40 @@ struct BrowseTerminalTests {
     #expect(try await run.outcome().ending == .exit(0))
   }
 
+  @Test func `numbers of an added source are aligned as in its list`() async throws {
+    let server = try LoopbackServer { _ in
+      .json(
+        #"{"goods":[{"id":"a","name":"Lamp","price":175.65},{"id":"b","name":"Desk","price":1612.34}]}"#
+      )
+    }
+    defer { server.stop() }
+    let added = try await home.run("sources add goods \(server.baseURL)/goods --rate off")
+    try #require(added.status == 0, "\(added)")
+    _ = try await home.run("goods list")
+    for line in ["browse goods", "goods pick", "browse goods --where price>1"] {
+      let run = try start("\(line) --offline")
+      var screen = EmulatedScreen()
+      await terminal.wait(for: "Desk  1612.34", on: &screen)
+      #expect(screen.text.contains("Lamp   175.65"), "\(line): \(screen.text)")
+      terminal.type(line.contains("pick") ? "\u{1B}" : "q")
+      _ = try await run.outcome()
+    }
+  }
+
+  @Test func `a mistake in a condition names the field that was meant`() async throws {
+    let run = try start()
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Afghanistan", on: &screen)
+    terminal.type("fregoin=EU\r")
+    await terminal.wait(for: #"unknown field "regoin". Did you mean "region"?"#, on: &screen)
+    #expect(screen.text.contains("where regoin=EU"))
+    #expect(screen.text.contains("Afghanistan"))
+    terminal.type("\u{15}region=EU\r")
+    await terminal.wait(for: "countries 1/53", on: &screen)
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
   @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setsid")))
   func `Ctrl-Z gives the terminal back to the shell, and fg takes it again`() async throws {
     let modes = terminal.modes

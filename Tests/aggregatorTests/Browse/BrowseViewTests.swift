@@ -60,6 +60,48 @@ import Testing
     try expectGolden("browse-panes-\(width)x\(height)", text)
   }
 
+  @Test(arguments: [60, 40, 30, 24, 20, 15])
+  func `the help shows every word, and that more can be scrolled`(width: Int) throws {
+    var browsing = try browsing(width, 10)
+    browsing.press(.character("?"))
+    var screens = [browsing.text]
+    // A small screen has no frame for words.
+    #expect(screens[0].contains(width < 20 ? "↓\n" : "↓ more"))
+    repeat {
+      browsing.press(.pageDown)
+      screens.append(browsing.text)
+    } while screens.last != screens.dropLast().last
+    // It ends with the last key.
+    #expect(screens.last?.contains(width < 20 ? "↓\n" : "↓ more") == false)
+    #expect(screens.last?.contains("quit") == true)
+    let text = screens.joined()
+    for word in BrowseKeys.all.flatMap({ $0.text.split(separator: " ") })
+    where word.count < width - 6 {
+      #expect(text.contains(word), "\(word)")
+    }
+    #expect(!text.contains("…"))
+    // One key back is one line, not those that were pressed at the end.
+    browsing.press(.up)
+    #expect(browsing.text != screens.last)
+  }
+
+  @Test(arguments: [1, 2, 3])
+  func `on a low screen nothing is drawn over the keys`(height: Int) throws {
+    for width in [40, 80] {
+      let lines = try browsing(width, height).screen().lines
+      #expect(lines.last?.hasPrefix(" ? keys  q quit  / filter  Enter open") == true, "\(lines)")
+      // The selected record comes before the title.
+      if height > 1 { #expect(lines[height - 2].contains("▌1441  Spider-Man"), "\(lines)") }
+    }
+  }
+
+  @Test func `without columns there is no row for their labels`() throws {
+    let lines = try browsing(30, 12).screen().lines
+    #expect(lines[0].contains("2/1432"))
+    #expect(lines[1].contains("Wolverine"))
+    #expect(lines[2] == "▌Spider-Man")
+  }
+
   @Test(arguments: sizes)
   func `without UTF-8 signs are ASCII`(width: Int, height: Int) throws {
     let browsing = try browsing(width, height)

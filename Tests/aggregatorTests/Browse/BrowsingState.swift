@@ -18,9 +18,13 @@ struct BrowsingState {
     BrowsedColumn("publisher", "Publisher"),
   ]
 
-  init(_ names: [String] = ["countries", "heroes"], isOffline: Bool = true) {
+  init(
+    _ names: [String] = ["countries", "heroes"], isOffline: Bool = true,
+    refusal: @escaping @Sendable (ListRequest) -> String? = { _ in nil }
+  ) {
     state = BrowseState(
-      names.map { .init($0, fields: Self.columns) }, isOffline: isOffline, now: Self.now)
+      names.map { .init($0, fields: Self.columns, refusal: refusal) }, isOffline: isOffline,
+      now: Self.now)
   }
 
   /// A record in these columns.

@@ -146,12 +146,45 @@ import Testing
     #expect(browsing.state.prompt?.kind == .pick)
   }
 
+  @Test func `a narrow screen shows the hints that fit`() {
+    var browsing = picking(isOffline: false)
+    for (width, hints) in [
+      (80, "Enter picks · Tab marks · Ctrl-R asks the service · Esc leaves"),
+      (60, "Enter picks · Tab marks · Esc leaves"), (40, "Enter picks · Esc leaves"),
+      (20, "Esc leaves"), (15, ""),
+    ] {
+      browsing.handle(.resized(width: width, height: 16))
+      let line = browsing.screen().lines.last ?? ""
+      #expect(line.dropFirst().drop { $0 == " " } == hints, "\(width)")
+    }
+  }
+
+  @Test func `an ID is narrowed last, unless nobody reads it`() {
+    let columns = [
+      BrowsedColumn("email", "Email"), BrowsedColumn("name", "Name"),
+      BrowsedColumn("age", "Age", isNumeric: true),
+    ]
+    for id in ["aino.tormanen@example.com", "0b0ae3f2-6d0e-4a8e-9d3e-0123456789ab"] {
+      var browsing = BrowsingState()
+      browsing.pick()
+      browsing.handle(.resized(width: 40, height: 16))
+      let name = "Miss Aino Törmänen"
+      let row = BrowsedRow(id: id, name: name, cells: [id, name, "23"], card: [])
+      browsing.handle(
+        .window(
+          browsing.state.source.list.request, start: 0,
+          .success(BrowsedWindow(columns: columns, rows: [row], total: 1))))
+      #expect(browsing.text.contains("Miss Aino"), "\(browsing.text)")
+      #expect(browsing.text.contains(id) == id.contains("@"), "\(browsing.text)")
+    }
+  }
+
   @Test(arguments: BrowseViewTests.sizes)
   func `the screen of the picker`(width: Int, height: Int) throws {
     var browsing = BrowsingState()
     browsing.pick()
-    browsing.handle(.resized(width: width, height: height))
     browsing.answer(total: 300)
+    browsing.handle(.resized(width: width, height: height))
     browsing.press(.tab)
     browsing.type("ero", of: 57)
     try expectGolden("picker-\(width)x\(height)", browsing.text)
