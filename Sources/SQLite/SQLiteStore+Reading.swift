@@ -220,15 +220,16 @@ extension SQLiteStore {
   /// It waits for no lock, creates no file and leaves a damaged one in place.
   ///
   /// Prefixes are compared byte by byte. Without `areDeleted` it reads IDs neither deleted nor removed
-  /// upstream. Returns the first in byte order; none if they cannot be read.
+  /// upstream. Returns the first in byte order; `nil` if there is a file that cannot be read.
   package func readWithoutWaiting(
     _ source: String, idsFrom prefix: String, areDeleted: Bool, atMost limit: Int
-  ) -> [StoredID] {
+  ) -> [StoredID]? {
+    guard FileIdentity(file.path) != nil else { return [] }
     do throws(SQLiteFailure) {
-      guard var connection = try file.openWithoutWaiting() else { return [] }
+      guard var connection = try file.openWithoutWaiting() else { return nil }
       return try connection.ids(of: source, from: prefix, areDeleted: areDeleted, atMost: limit)
     } catch {
-      return []
+      return nil
     }
   }
 }

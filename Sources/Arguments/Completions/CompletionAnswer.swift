@@ -75,7 +75,7 @@ extension Completer.CompletionContext {
   private static let maxRecords = 2000
   private static let maxTime = Duration.milliseconds(30)
 
-  /// Cached records and session names, read without waiting for locks; none if they cannot be read.
+  /// Records and session names, read without waiting for locks; none if they cannot be read.
   static func local(_ context: CommandContext) -> Self {
     func settings() -> SourceSettings? { try? context.loadSettings().settings }
     func store() -> SQLiteStore? {
@@ -86,9 +86,8 @@ extension Completer.CompletionContext {
     }
     return Self { source, beginning, areDeleted in
       let plugin = try? context.catalog.plugin(named: source)
-      let records = store()?.readWithoutWaiting(
-        source, idsFrom: beginning, areDeleted: areDeleted, atMost: maxCount)
-      return plugin?.candidates(records ?? []) ?? []
+      return plugin?.candidates(
+        in: store(), from: beginning, areDeleted: areDeleted, atMost: maxCount) ?? []
     } sessions: {
       guard let settings = settings(), let state = try? context.directories(settings).state else {
         return []
@@ -98,9 +97,7 @@ extension Completer.CompletionContext {
         \.self)
     } values: { source, field in
       let plugin = try? context.catalog.plugin(named: source)
-      let records = store()?.readWithoutWaiting(
-        source, idsFrom: "", areDeleted: false, atMost: maxRecords)
-      return plugin?.values(of: field, in: records ?? [], until: .now + maxTime) ?? []
+      return plugin?.values(of: field, in: store(), atMost: maxRecords, until: .now + maxTime) ?? []
     }
   }
 }
@@ -108,25 +105,47 @@ extension Completer.CompletionContext {
 extension Plugin {
   /// The few different values of a field; those of the first hundreds of records if there is no time for more.
   fileprivate func values(
-    of name: String, in records: [StoredID], until end: ContinuousClock.Instant
+    of name: String, in store: SQLiteStore?, atMost count: Int, until end: ContinuousClock.Instant
   ) -> [String] {
     guard let field = fields.first(where: { $0.name == name }) else { return [] }
     var values: [JSON] = []
-    for (index, record) in records.enumerated() {
+    for (index, record) in known(to: store, atMost: count).enumerated() {
       guard index < 500 || ContinuousClock.now < end else { break }
-      if let item = record.json.flatMap({ try? JSONText($0)?.read(Item.self) }) {
-        values.append(field[item])
-      }
+      if let item = record.item() { values.append(field[item]) }
     }
     return values.fewTexts
   }
 
-  fileprivate func candidates(_ records: [StoredID]) -> [Candidate] {
+  fileprivate func candidates(
+    in store: SQLiteStore?, from beginning: String, areDeleted: Bool, atMost count: Int
+  ) -> [Candidate] {
     let names = fields.filter(\.isShown)
-    return records.compactMap { record in
-      guard Item.ID(record.id)?.description == record.id else { return nil }
-      let item = record.json.flatMap { try? JSONText($0)?.read(Item.self) }
-      return Candidate(record.id, item.flatMap(names.name(of:)) ?? "")
+    return known(to: store, from: beginning, areDeleted: areDeleted, atMost: count).compactMap {
+      guard Item.ID($0.id)?.description == $0.id else { return nil }
+      return Candidate($0.id, $0.item().flatMap(names.name(of:)) ?? "")
     }
+  }
+
+  /// The cached records, each decoded when it is used; the bundled ones if none are cached, as in lists.
+  private func known(
+    to store: SQLiteStore?, from beginning: String = "", areDeleted: Bool = false, atMost count: Int
+  ) -> [(id: String, item: () -> Item?)] {
+    func read(_ beginning: String, _ areDeleted: Bool, _ count: Int) -> [StoredID]? {
+      guard let store else { return [] }
+      return store.readWithoutWaiting(
+        name, idsFrom: beginning, areDeleted: areDeleted, atMost: count)
+    }
+    let stored = read(beginning, areDeleted, count) ?? []
+    guard stored.isEmpty, !areDeleted, let bundled = bundled as? BundledSource<Item>,
+      read("", false, 1)?.isEmpty == true
+    else {
+      return stored.map { record in
+        (record.id, { record.json.flatMap { try? JSONText($0)?.read(Item.self) } })
+      }
+    }
+    let deleted = Set((read(beginning, true, .max) ?? []).map(\.id))
+    return bundled.records.lazy.map { ($0.id.description, $0) }
+      .filter { $0.0.hasPrefix(beginning) && !deleted.contains($0.0) }
+      .prefix(count).map { id, item in (id, { item }) }
   }
 }
