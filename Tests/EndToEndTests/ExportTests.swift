@@ -65,6 +65,21 @@ import Testing
     #expect(try text("list.md").hasPrefix("| Code | Name |"))
   }
 
+  @Test func `conditions and an order select what is exported`() async throws {
+    let condition = "region=EU and capital>=V"
+    let selected = ["--where", condition, "--sort", "-capital", "--fields", "code"]
+    let exported = try await Binary.run(
+      ["export", "countries", "-o", "list.csv"] + selected, in: sandbox)
+    #expect(exported.status == 0, "\(exported)")
+    let listed = try await Binary.run(
+      ["countries", "list", "--csv", "--offline"] + selected, in: sandbox)
+    #expect(try text("list.csv") == listed.output && listed.output.contains("VA"), "\(listed)")
+    let wrong = try await run("export countries -o list.csv --where nmae=x")
+    #expect(wrong.status == 64 && wrong.errors.contains("Did you mean \"name\"?"), "\(wrong)")
+    let singer = try await run("export countries --format singer --where name=x")
+    #expect(singer.status == 64 && singer.errors.contains("--where"), "\(singer)")
+  }
+
   @Test func `cached records are exported, and missing ones are named or synced`() async throws {
     let service = try FakeComicVine()
     let settings = service.settings.mapValues(Optional.some)

@@ -22,8 +22,8 @@ extension Command {
       "SOURCE", words: CompletionSource.source(plugins),
       options: [
         file, format, .state,
-        .sync.with(about: "first sync the source, if incomplete"), .fields, .csvRaw, .headers,
-        .noHeaders,
+        .sync.with(about: "first sync the source, if incomplete"), .fields, .condition, .order,
+        .csvRaw, .headers, .noHeaders,
       ],
       notes: [
         "Saves the cached records, or bundled ones if none are cached, with all their fields. The ending of "
@@ -50,11 +50,11 @@ extension Command {
   ) async throws -> ExitCode {
     let plugin = try context.catalog.usablePlugin(named: invocation.argument("SOURCE"))
     if invocation.text(.format) == singer {
-      for option in [file, .csvRaw, .headers, .noHeaders]
+      for option in [file, .condition, .order, .csvRaw, .headers, .noHeaders]
       where invocation.has(option) && invocation.text(option) != "-" {
         throw CommandError(
           .usage, "--format singer and \(option.spelling) cannot be used together",
-          hint: "it prints to standard output")
+          hint: option == file ? "it prints to standard output" : nil)
       }
       return try await plugin.exportStream(invocation, context)
     }
@@ -155,9 +155,15 @@ extension Plugin {
     outcome.syncHint = syncHint(in: environment)
     var saved: [(path: String, rows: String)] = []
     do {
-      let local = try await localRecords(in: environment)
-      if let gap = local.gap { outcome.add(gap) }
-      var run = ListingRun(local.source, of: self, .all(pageSize: 1000), outcome)
+      let source: any DataSource<Item>
+      if let selection = try Selection(invocation, fields, at: environment.now()) {
+        source = try await selected(by: selection, in: environment, &outcome)
+      } else {
+        let local = try await localRecords(in: environment)
+        if let gap = local.gap { outcome.add(gap) }
+        source = local.source
+      }
+      var run = ListingRun(source, of: self, .all(pageSize: 1000), outcome)
       run.isAllOrNothing = true
       defer { outcome = run.outcome }
       let target = try ExportTarget(path, format, context)
