@@ -94,6 +94,14 @@ import Testing
     #expect(server.requests.last?.path == "/echo")
   }
 
+  @Test func `jq filters the body`() async throws {
+    let filtered = try await home.run("api things things --jq .[].name")
+    #expect(filtered.status == 0 && filtered.output == "a\nb\n", "\(filtered)")
+    let failed = try await home.run("api things status/404 --jq .message")
+    #expect(failed.status == 1, "\(failed)")
+    #expect(failed.output == "", "\(failed)")
+  }
+
   @Test func `a key in the query is sent, too, and that of the path comes first`() async throws {
     let service = try FakeComicVine()
     let outcome = try await Binary.run(

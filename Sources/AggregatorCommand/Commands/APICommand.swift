@@ -33,7 +33,9 @@ extension Command {
         .maxPages.with(
           about: "stop after N pages, 0 for no limit (default 25 with --paginate)", in: .specific),
         asCurl,
-      ] + Option.fetching + [.noPager],
+      ] + Option.fetching + [
+        .jq.with(about: "filter the body with jq, which must be installed"), .noPager,
+      ],
       notes: [
         "Sends one request as the source does, with its credentials, rate limit, retries and deadline, and prints the "
           + "body of the response: as it is, or on a terminal indented and in color if it is JSON. A status of 400 or "
