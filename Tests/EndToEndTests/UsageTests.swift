@@ -351,7 +351,7 @@ import Testing
     ),
     (
       "heroes list --group-by name,id",
-      "invalid value \"name,id\" for --group-by: must be one field"
+      "invalid value \"name,id\" for --group-by: must be one field\nhint: aggregator help heroes list"
     ),
   ]
 

@@ -124,7 +124,9 @@ package struct ListingRun<P: Plugin> {
     self.pages = pages
     do throws(SourceError) { return try await pages.next() } catch {
       guard outcome.hasAnswer, !isAllOrNothing else { throw error }
-      outcome.fail(error)
+      outcome.fail(
+        error.code == .offline
+          ? SourceError(.offline, "the cached pages end here (offline mode)") : error)
       return nil
     }
   }
