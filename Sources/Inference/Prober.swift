@@ -390,9 +390,19 @@ package struct Prober: Sendable {
 
   private func chooseTotal(_ proposal: inout Proposal, _ first: Sample, _ second: Sample?) {
     if let total = proposal.manifest.total {
-      let number = first.number(at: total)
-      proposal.note("total", total.description, number.map { "\($0) records" } ?? "as told")
-      if number == nil { proposal.warnings.append("there is no number at \"\(total)\"") }
+      let number = first.number(at: total) ?? second?.number(at: total)
+      proposal.note(
+        "total", total.description,
+        number.map { "\($0) records" } ?? (proposal.hasNoRows ? "as told" : "there is no number"))
+      guard number == nil else { return }
+      let found = proposal.manifest.rows.flatMap {
+        first.exchange.totalPath(rowCount: first.rows.count, rows: $0.path)
+      }
+      proposal.warnings.append(
+        "there is no number at \"\(total)\""
+          + (found.map { "; the number of all records may be at \($0)" } ?? ""))
+      // An empty list may leave it out.
+      if !proposal.hasNoRows { proposal.disproved.append("total") }
       return
     }
     // A zero may count anything.

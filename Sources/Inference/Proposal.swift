@@ -32,10 +32,14 @@ package struct Proposal: Sendable {
   /// True if the list of records is empty, so that it shows neither an ID nor fields nor paging.
   package var hasNoRows: Bool { rowCount == 0 }
 
-  /// True if the rows of a second page, or the end after the first, were seen, and all rows have IDs.
-  package var isProved: Bool {
-    isComplete && manifest.paging.proof.map { $0 != .unproved } ?? false
-  }
+  /// The keys of hints that the responses contradict.
+  package var disproved: [String] = []
+
+  /// True if the paging is proved, all rows have IDs, and no hint is contradicted.
+  package var isProved: Bool { isComplete && isPagingProved && disproved.isEmpty }
+
+  /// True if the rows of a second page, or the end after the first, were seen.
+  package var isPagingProved: Bool { manifest.paging.proof.map { $0 != .unproved } ?? false }
 
   /// False if records cannot be read, because nothing is known to identify them.
   package var isComplete: Bool { !manifest.id.isEmpty || manifest.rows?.isEntries ?? false }

@@ -200,7 +200,9 @@ extension Command {
         if !isWanted {
           context.diagnostics.error(refusal(of: proposal))
         } else if isSaved {
-          context.diagnostics.note("Saved nevertheless: lists warn that records may be missing")
+          context.diagnostics.note(
+            "Saved nevertheless"
+              + (proposal.isPagingProved ? "" : ": lists warn that records may be missing"))
         }
         return .partial
       }
@@ -225,6 +227,11 @@ extension Command {
       return CommandError(
         .partial, "nothing was saved, because the time limit was reached and \(reason)",
         hint: .words("allow more time with --timeout"))
+    }
+    if proposal.obstacle == nil, let wrong = proposal.disproved.first.flatMap(option(ofKey:)) {
+      return CommandError(
+        .partial, "nothing was saved, because \(wrong.spelling) is not proved",
+        hint: .words("correct it or leave it out, or use --yes"))
     }
     let remedy =
       switch (proposal.isComplete, proposal.hasNoRows) {
@@ -265,8 +272,11 @@ extension Command {
       rest.count == 2
     else { return message }
     if rest[0] == "url" { return "the URL\(rest[1])" }
-    let option = manifestOptions.first { (manifestKeys[$0.name] ?? $0.name) == rest[0] }
-    return option.map { "\($0.spelling)\(rest[1])" } ?? message
+    return option(ofKey: String(rest[0])).map { "\($0.spelling)\(rest[1])" } ?? message
+  }
+
+  private static func option(ofKey key: String) -> Option? {
+    manifestOptions.first { (manifestKeys[$0.name] ?? $0.name) == key }
   }
 
   /// The request on the command line, or that of a curl command on standard input.

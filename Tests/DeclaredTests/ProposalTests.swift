@@ -300,10 +300,26 @@ struct ProposalTests {
     #expect(!proposal.isProved)
   }
 
-  @Test func `A total that is not there is reported`() async throws {
+  @Test func `A total that is not there is refused, and the one that is there is named`()
+    async throws
+  {
     let server = try LoopbackServer { _ in .json(JSON.array(Self.slice(0, 9)).text) }
     let proposal = try await Self.propose(server, [JSON.Member("total", "foo")])
     #expect(proposal.warnings == ["there is no number at \"foo\""])
+    #expect(proposal.disproved == ["total"])
+    #expect(proposal.isPagingProved && !proposal.isProved)
+    let said = try LoopbackServer { _ in
+      .json((["items": .array(Self.slice(0, 9)), "meta": ["total": 9]] as JSON).text)
+    }
+    let named = try await Self.propose(said, [JSON.Member("total", "total")])
+    #expect(
+      named.warnings == [
+        "there is no number at \"total\"; the number of all records may be at meta.total"
+      ])
+    #expect(try await Self.propose(said, [JSON.Member("total", "meta.total")]).isProved)
+    let empty = try LoopbackServer { _ in .json("[]") }
+    let told = [JSON.Member("total", "foo"), JSON.Member("id", "id")]
+    #expect(try await Self.propose(empty, told, isSingle: true).isProved)
   }
 
   @Test func `Rows that nothing identifies are no proof`() async throws {

@@ -161,6 +161,26 @@ import Testing
     #expect(wild.errors.contains("--next must be a path to one link or token"), "\(wild)")
   }
 
+  @Test func `a total that is not there is said, and saved only with --yes`() async throws {
+    let words =
+      "warning: lamps: there is no number at \"foo\"; the number of all records may be at total\n"
+    let line = "sources add lamps \(url) --rate off --total foo"
+    let refused = try await home.run(line)
+    #expect(refused.status == 3)
+    #expect(
+      refused.errors == words
+        + """
+        error: nothing was saved, because --total is not proved
+        hint: correct it or leave it out, or use --yes
+
+        """)
+    #expect(!FileManager.default.fileExists(atPath: folder().path))
+    let saved = try await home.run("\(line) --yes")
+    #expect(saved.status == 3)
+    #expect(saved.errors == words + "Saved nevertheless\n")
+    #expect(try await home.run("lamps list -L 1").status == 0)
+  }
+
   @Test func `a dry run saves nothing, and JSON has the evidence`() async throws {
     let outcome = try await home.run("sources add lamps \(url) --rate off --dry-run --json")
     #expect(outcome.status == 0)
