@@ -56,7 +56,7 @@ package struct Prober: Sendable {
     chooseID(&proposal, first.rows + (second?.rows ?? []))
     chooseTotal(&proposal, first, second)
     chooseFields(&proposal, first.rows + (second?.rows ?? []))
-    if description != nil { try await proveItem(&proposal, first) }
+    try await proveItem(&proposal, first)
     try await proveChanges(&proposal, first)
     try await proveSearch(&proposal, first)
     if isProbing, proposal.isProved, !proposal.hasNoRows {
@@ -318,15 +318,29 @@ package struct Prober: Sendable {
   private func proveItem(
     _ proposal: inout Proposal, _ first: Sample
   ) async throws(SourceError) {
-    guard let url = proposal.manifest.item, !proposal.hasNoRows else { return }
-    let isProved = try await fetchesItem(at: url, &proposal, first)
-    guard isProved || !proposal.isOutOfTime else {
+    guard let url = proposal.manifest.item else { return }
+    guard !proposal.hasNoRows, proposal.isComplete else {
+      return proposal.note("item", url, "not tried without a record")
+    }
+    let fetched = try await fetchesItem(at: url, &proposal, first)
+    if case .success(true) = fetched {
+      return proposal.note("item", url, "the last record of page 1 was fetched")
+    }
+    if proposal.isOutOfTime {
       return proposal.note("item", url, "not tried: the time limit was reached")
     }
-    proposal.note(
-      "item", isProved ? url : "–",
-      isProved ? "the last record of page 1 was fetched" : "\(url) does not bring a record")
-    if !isProved { proposal.manifest.item = nil }
+    // Any other failure may pass.
+    if description == nil, let error = fetched.failure,
+      ![.rejected, .notFound, .malformed].contains(error.code)
+    {
+      return proposal.note("item", url, "as told, not tried: \(error.message)")
+    }
+    proposal.manifest.item = nil
+    proposal.note("item", "–", "\(url) does not bring a record")
+    if description == nil {
+      let reason = fetched.failure?.message ?? "it does not bring the last record of page 1"
+      proposal.warnings.append("the URL of single records is left out: \(reason)")
+    }
   }
 
   private func chooseID(_ proposal: inout Proposal, _ rows: [JSON]) {
