@@ -53,6 +53,8 @@ package struct Prober: Sendable {
     } else {
       second = try await choosePaging(&proposal, first)
     }
+    proveSize(hints.paging.size, &proposal, first)
+    proveMore(hints.paging.more, &proposal, first, second)
     chooseID(&proposal, first.rows + (second?.rows ?? []))
     chooseTotal(&proposal, first, second)
     chooseFields(&proposal, first.rows + (second?.rows ?? []))
