@@ -161,6 +161,7 @@ package struct Prober: Sendable {
       return .failure(error)
     }
     proposal.requests += 1
+    var received: HTTPResponse?
     do {
       let service = manifest.authority ?? name
       let sent: Result<Answer, SourceError> = await Observer.$current.withValue(
@@ -171,6 +172,7 @@ package struct Prober: Sendable {
         }
       }
       let answer = try sent.get()
+      received = answer.response
       let now = environment.now()
       proposal.quotaReset = answer.response.quotaPause(from: now).map {
         now.addingTimeInterval($0 / .seconds(1))
@@ -193,7 +195,10 @@ package struct Prober: Sendable {
         throw error
       }
       if Deadline.hasPassed { proposal.isOutOfTime = true }
-      return .failure(error)
+      var failure = error
+      let unusable = received.flatMap { UnusableResponse($0) }
+      failure.cause = error.cause ?? unusable
+      return .failure(failure)
     }
   }
 

@@ -1,3 +1,4 @@
+import AggregatorFormats
 package import AggregatorKit
 package import DeclaredSource
 
@@ -140,6 +141,25 @@ package struct Proposal: Sendable {
   mutating func noteLeftOut(_ paths: [JSONPath], _ reason: String) {
     guard !paths.isEmpty else { return }
     note("left out", paths.map(\.fieldName).joined(separator: ", "), reason)
+  }
+}
+
+/// A response that cannot be a list.
+package enum UnusableResponse: Error {
+  /// The service wants credentials, or others.
+  case refusal
+  /// An HTML page.
+  case page
+  /// Neither JSON nor a format that is read as JSON.
+  case otherFormat
+
+  init?(_ response: HTTPResponse) {
+    switch (response.status, response.body.firstSignificantByte) {
+    case (401, _), (403, _): self = .refusal
+    case (200..<300, let first?):
+      self = first == UInt8(ascii: "<") && !response.body.isXML ? .page : .otherFormat
+    default: return nil
+    }
   }
 }
 

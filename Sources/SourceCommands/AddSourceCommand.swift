@@ -248,8 +248,25 @@ extension Command {
   /// The failure of a request, or of what the command line says of a source.
   static func failure(of error: SourceError, with secrets: NewSecrets) -> CommandError {
     var failure = CommandError(error)
-    if error.code == .invalidKey, failure.hint == nil, !secrets.names.isEmpty {
+    let response = error.cause as? UnusableResponse
+    if failure.hint == nil, error.code == .invalidKey || response == .refusal,
+      !secrets.names.isEmpty
+    {
       failure.hint = .words("check \(secrets.names.joined(separator: ", "))")
+    }
+    if failure.hint == nil, let response {
+      failure.hint =
+        switch response {
+        case .refusal:
+          .words(
+            "sign in with -H 'Authorization: Bearer ${TOKEN}', --basic USER or --oauth-token-url URL"
+          )
+        case .page:
+          .words(
+            "this is a web page: look for the URL of the API in its documentation, or use --curl with what "
+              + "\"Copy as cURL\" of a browser copies")
+        case .otherFormat: .words("use a URL that sends JSON, CSV, TSV, NDJSON or XML")
+        }
     }
     if let other = error.cause as? OtherHost {
       failure.hint = .words("allow it with --allow-host \(other.host); it gets no secrets")

@@ -249,6 +249,32 @@ import Testing
     #expect(service.requests.isEmpty)
   }
 
+  @Test(arguments: [
+    ("401", 69, "sign in with -H 'Authorization: Bearer ${TOKEN}', --basic USER or "),
+    ("403", 69, "sign in with -H "), ("page", 76, "this is a web page: "),
+    ("text", 76, "use a URL that sends JSON, CSV, "),
+  ])
+  func `a response that is no list says what is missing`(
+    path: String, status: Int, hint: String
+  ) async throws {
+    let service = try LoopbackServer { request in
+      switch request.path {
+      case "/401", "/403": .status(Int(request.path.dropFirst()) ?? 500, "who are you?")
+      case "/page": .html(title: "Sign in")
+      default: .ok(Data("hello you".utf8), headers: [("Content-Type", "text/plain")])
+      }
+    }
+    let line = "sources add lamps \(service.baseURL)/\(path) --rate off"
+    let outcome = try await home.run(line)
+    #expect(outcome.status == Int32(status), "\(outcome)")
+    #expect(outcome.errors.contains("\nhint: \(hint)"), "\(outcome)")
+    guard status == 69 else { return }
+    let signed = try await Binary.run(
+      line.split(separator: " ").map(String.init) + ["-H", "X-Api-Key: ${LAMP_KEY}"],
+      environment: ["LAMP_KEY": "hunter2hunter2"], in: home.sandbox)
+    #expect(signed.errors.contains("\nhint: check LAMP_KEY\n"), "\(signed)")
+  }
+
   private func write(_ manifest: String) throws {
     try FileManager.default.createDirectory(at: folder(), withIntermediateDirectories: true)
     try manifest.write(
