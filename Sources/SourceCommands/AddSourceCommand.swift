@@ -167,7 +167,7 @@ extension Command {
       let mayAsk = invocation.mayAsk
       let environment = try secrets.environment(
         of: name, in: hints, folder, context, mayAsk: mayAsk)
-      let host = URL(string: request.url)?.host() ?? name
+      let host = URL(string: request.url).flatMap { Address($0)?.authority } ?? name
       context.progress.say { "Requesting \(host)…" }
       var time = RequestTime(invocation)
       let proposal = try await time.limit {

@@ -39,7 +39,7 @@ public struct DeclaredPlugin: Plugin {
     // A manifest may come from others, and is shown in help before anything of it is used.
     if let summary = manifest.summary { return summary.oneLine(atMost: 200) }
     let address = URL(string: manifest.url.prefix { $0 != "?" } + "").map {
-      "\($0.host() ?? "")\($0.path())"
+      "\(manifest.authority ?? $0.host() ?? "")\($0.path())"
     }
     return address?.replacing("%7B", with: "{").replacing("%7D", with: "}") ?? manifest.url
   }
