@@ -488,6 +488,11 @@ package struct Prober: Sendable {
         value.isURL && !value.isImageURL && URL(string: value.idText)?.host() != host
       }
     }
+    let link = proposal.manifest.link?.description
+    proposal.note(
+      "link", link ?? "–",
+      link == nil
+        ? "no URL of another host is named like a web page" : "the web page of a record")
     if manifest.image == nil {
       proposal.manifest.image = inference.path(
         named: [

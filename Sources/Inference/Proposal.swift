@@ -5,8 +5,8 @@ package import DeclaredSource
 /// A manifest that was inferred from the responses of an API, and the evidence for each part of it.
 package struct Proposal: Sendable {
   package struct Evidence: Sendable {
-    /// The subject: `rows`, `id`, `fields`, `left out`, `paging` or `total`, and of a hint or a probe `item`, `more`,
-    /// `search`, `size` or `depth`.
+    /// The subject: `rows`, `id`, `fields`, `link`, `left out`, `paging` or `total`, and of a hint or a probe `item`,
+    /// `more`, `search`, `size` or `depth`.
     package var key: String
     package var value: String
     package var reason: String

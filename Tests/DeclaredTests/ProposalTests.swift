@@ -384,6 +384,18 @@ struct ProposalTests {
     #expect(try await Self.propose(empty, told, isSingle: true).isProved)
   }
 
+  @Test(arguments: [("http://a.example/1", "html_url"), ("http://127.0.0.1/1", "–")])
+  func `The web page of a record is named, and is none of the service's own URLs`(
+    page: String, path: String
+  ) async throws {
+    let server = try LoopbackServer { _ in
+      .json((["total": 1, "items": [["id": 1, "html_url": .string(page)]]] as JSON).text)
+    }
+    let proposal = try await Self.propose(server)
+    #expect(proposal.evidence.contains { $0.key == "link" && $0.value == path })
+    #expect(proposal.manifest.link?.description ?? "–" == path)
+  }
+
   @Test func `Rows that nothing identifies are no proof`() async throws {
     let rows = JSON.array((0..<12).map { ["color": $0 % 2 == 0 ? "red" : "blue"] })
     let server = try LoopbackServer { _ in .json((["items": rows, "total": 12] as JSON).text) }

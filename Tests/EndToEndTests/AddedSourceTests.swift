@@ -41,6 +41,7 @@ import Testing
         "id      id         unique in all 20 rows",
         "total   total      25 records",
         "fields  name, maker.name",
+        "link    –          no URL of another host is named like a web page",
         "saved   \(folder().appending(path: "lamps.json").path)",
         "next    aggregator lamps list",
       ])
