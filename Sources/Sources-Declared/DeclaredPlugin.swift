@@ -102,8 +102,11 @@ public struct DeclaredPlugin: Plugin {
     }
     // The column `ID` has it already.
     let shown = declared.filter { [$0.path] != manifest.id }.prefix(Self.shownFields).map(\.name)
+    let kinds = Dictionary(manifest.kinds.paths.map { ($0.path, $0.kind) }) { first, _ in first }
     return [id] + each
-      + declared.map { $0.field(storedIn: "row", isShown: shown.contains($0.name), \.row) }
+      + declared.map {
+        $0.field(storedIn: "row", isShown: shown.contains($0.name), of: kinds[$0.path], \.row)
+      }
   }
 
   /// All members of a record, for a manifest without fields.
