@@ -108,7 +108,8 @@ extension PluginEnvironment {
   /// Its ``now`` is the time of the latest exchange, as it will be in the replay. Give it an empty store:
   /// records cached by earlier runs cause no requests, so that they are missing in the recording.
   ///
-  /// `directory` is created if it is missing; values of secret settings and contacts are never recorded.
+  /// `directory` is created if it is missing; values of secret settings and contacts are never recorded. A secret of
+  /// fewer than 8 characters, which can occur by chance, is one from the first request with it.
   ///
   /// - Throws: ``SourceError`` with code `storage` if the directory cannot be created or written.
   public func recording(
@@ -116,7 +117,11 @@ extension PluginEnvironment {
   ) throws(SourceError) -> PluginEnvironment {
     let contacts = known.filter { $0.form == .contact }.compactMap(settings.text).map(Secret.init)
     let secrets = LiveSecrets(with: authorizer.liveSecrets)
-    secrets.add(known.filter(\.isSecret).compactMap(settings.secret) + contacts)
+    // It cannot be removed, and would keep every source from being recorded, not only those that send it.
+    let long = known.filter(\.isSecret).compactMap(settings.secret).filter {
+      $0.reveal(\.count) >= SecretScanner.minimumLength
+    }
+    secrets.add(long + contacts)
     let transport = try RecordingTransport(
       transport, into: directory, hiding: secrets, now: now)
     var environment = self

@@ -121,8 +121,8 @@ extension Plugin {
     }
     if let failure, [.invalidKey, .cancelled].contains(failure.code) { throw failure }
     _ = try response.checked(
-      by: call.url.host() ?? name, wantsKey: !secrets(in: environment.settings).isEmpty,
-      now: environment.now())
+      by: Address(call.url)?.authority ?? name,
+      wantsKey: !secrets(in: environment.settings).isEmpty, now: environment.now())
     // An error in the source's own terms, whatever the status; it is none that the response has none of its records.
     if let failure, [.rateLimited, .rejected, .serverError].contains(failure.code) {
       throw failure
@@ -147,7 +147,7 @@ extension Plugin {
     if let bytes = environment.maxSize { request.limits.bodyBytes = bytes }
     let response = try await environment.transport.send(request)
     last.value = response
-    _ = try response.checked(by: call.url.host() ?? name, now: environment.now())
+    _ = try response.checked(by: Address(call.url)?.authority ?? name, now: environment.now())
   }
 }
 

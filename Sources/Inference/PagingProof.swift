@@ -114,6 +114,48 @@ extension Prober {
     return nil
   }
 
+  /// Says how many rows came for a page size that was told, and leaves it out if the service sends more.
+  func proveSize(_ told: Manifest.Parameter?, _ proposal: inout Proposal, _ first: Sample) {
+    guard let told else { return }
+    let rows = "\(first.rows.count.of("row")) on page 1"
+    // A size may be that of several lists.
+    if first.rows.count > told.value, !first.isFile,
+      proposal.manifest.rows?.path.isMultiple == false
+    {
+      proposal.manifest.paging.size = nil
+      proposal.warnings.append("the page size is left out: the service sends \(rows) for \(told)")
+    }
+    let size = proposal.manifest.paging.size
+    proposal.note("size", size?.description ?? "–", size == told ? rows : "\(rows) for \(told)")
+  }
+
+  /// Compares a flag that was told with the pages: the first of several ones must not be the last.
+  func proveMore(
+    _ told: Manifest.Paging.More?, _ proposal: inout Proposal, _ first: Sample, _ second: Sample?
+  ) {
+    guard let told else { return }
+    let value = told.path.value(in: first.exchange.document) ?? .null
+    let found = value == .null ? "no value" : value.text.oneLine(atMost: 40)
+    proposal.note(
+      "more", proposal.manifest.paging.more == nil ? "–" : "\(told)", "\(found) on page 1")
+    let isWrong =
+      switch value.truth {
+      case let flag?: second != nil && flag == told.isNegated
+      // A list may say only at its end that it is there.
+      case nil: value == .null ? second != nil && !told.isNegated : !proposal.hasNoRows
+      }
+    guard isWrong else { return }
+    let likely = proposal.manifest.rows.flatMap { rows in
+      PagingInference(
+        exchange: first.exchange, rows: rows.path, rowCount: first.rows.count, id: nil
+      ).more
+    }
+    let other = likely == told ? nil : likely.map { "; this looks like it: \($0)" }
+    proposal.warnings.append(
+      "\"\(told)\" does not say whether there are more pages: \(found) on page 1\(other ?? "")")
+    proposal.disproved.append("more")
+  }
+
   /// The ways in which the list continues by its description: those that the response shows, then those that can be
   /// tried, and last those that it would show only if there were more pages.
   private func described(_ manifest: Manifest, _ first: Sample) -> [PagingCandidate] {

@@ -53,10 +53,12 @@ package struct Prober: Sendable {
     } else {
       second = try await choosePaging(&proposal, first)
     }
+    proveSize(hints.paging.size, &proposal, first)
+    proveMore(hints.paging.more, &proposal, first, second)
     chooseID(&proposal, first.rows + (second?.rows ?? []))
     chooseTotal(&proposal, first, second)
     chooseFields(&proposal, first.rows + (second?.rows ?? []))
-    if description != nil { try await proveItem(&proposal, first) }
+    try await proveItem(&proposal, first)
     try await proveChanges(&proposal, first)
     try await proveSearch(&proposal, first)
     if isProbing, proposal.isProved, !proposal.hasNoRows {
@@ -159,6 +161,7 @@ package struct Prober: Sendable {
       return .failure(error)
     }
     proposal.requests += 1
+    var received: HTTPResponse?
     do {
       let service = manifest.authority ?? name
       let sent: Result<Answer, SourceError> = await Observer.$current.withValue(
@@ -169,6 +172,7 @@ package struct Prober: Sendable {
         }
       }
       let answer = try sent.get()
+      received = answer.response
       let now = environment.now()
       proposal.quotaReset = answer.response.quotaPause(from: now).map {
         now.addingTimeInterval($0 / .seconds(1))
@@ -191,7 +195,10 @@ package struct Prober: Sendable {
         throw error
       }
       if Deadline.hasPassed { proposal.isOutOfTime = true }
-      return .failure(error)
+      var failure = error
+      let unusable = received.flatMap { UnusableResponse($0) }
+      failure.cause = error.cause ?? unusable
+      return .failure(failure)
     }
   }
 
@@ -318,15 +325,29 @@ package struct Prober: Sendable {
   private func proveItem(
     _ proposal: inout Proposal, _ first: Sample
   ) async throws(SourceError) {
-    guard let url = proposal.manifest.item, !proposal.hasNoRows else { return }
-    let isProved = try await fetchesItem(at: url, &proposal, first)
-    guard isProved || !proposal.isOutOfTime else {
+    guard let url = proposal.manifest.item else { return }
+    guard !proposal.hasNoRows, proposal.isComplete else {
+      return proposal.note("item", url, "not tried without a record")
+    }
+    let fetched = try await fetchesItem(at: url, &proposal, first)
+    if case .success(true) = fetched {
+      return proposal.note("item", url, "the last record of page 1 was fetched")
+    }
+    if proposal.isOutOfTime {
       return proposal.note("item", url, "not tried: the time limit was reached")
     }
-    proposal.note(
-      "item", isProved ? url : "–",
-      isProved ? "the last record of page 1 was fetched" : "\(url) does not bring a record")
-    if !isProved { proposal.manifest.item = nil }
+    // Any other failure may pass.
+    if description == nil, let error = fetched.failure,
+      ![.rejected, .notFound, .malformed].contains(error.code)
+    {
+      return proposal.note("item", url, "as told, not tried: \(error.message)")
+    }
+    proposal.manifest.item = nil
+    proposal.note("item", "–", "\(url) does not bring a record")
+    if description == nil {
+      let reason = fetched.failure?.message ?? "it does not bring the last record of page 1"
+      proposal.warnings.append("the URL of single records is left out: \(reason)")
+    }
   }
 
   private func chooseID(_ proposal: inout Proposal, _ rows: [JSON]) {
@@ -390,9 +411,19 @@ package struct Prober: Sendable {
 
   private func chooseTotal(_ proposal: inout Proposal, _ first: Sample, _ second: Sample?) {
     if let total = proposal.manifest.total {
-      let number = first.number(at: total)
-      proposal.note("total", total.description, number.map { "\($0) records" } ?? "as told")
-      if number == nil { proposal.warnings.append("there is no number at \"\(total)\"") }
+      let number = first.number(at: total) ?? second?.number(at: total)
+      proposal.note(
+        "total", total.description,
+        number.map { "\($0) records" } ?? (proposal.hasNoRows ? "as told" : "there is no number"))
+      guard number == nil else { return }
+      let found = proposal.manifest.rows.flatMap {
+        first.exchange.totalPath(rowCount: first.rows.count, rows: $0.path)
+      }
+      proposal.warnings.append(
+        "there is no number at \"\(total)\""
+          + (found.map { "; the number of all records may be at \($0)" } ?? ""))
+      // An empty list may leave it out.
+      if !proposal.hasNoRows { proposal.disproved.append("total") }
       return
     }
     // A zero may count anything.
@@ -457,6 +488,11 @@ package struct Prober: Sendable {
         value.isURL && !value.isImageURL && URL(string: value.idText)?.host() != host
       }
     }
+    let link = proposal.manifest.link?.description
+    proposal.note(
+      "link", link ?? "–",
+      link == nil
+        ? "no URL of another host is named like a web page" : "the web page of a record")
     if manifest.image == nil {
       proposal.manifest.image = inference.path(
         named: [

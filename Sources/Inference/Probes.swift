@@ -33,32 +33,37 @@ extension Prober {
     for url in manifest.usualItemURLs(linkedBy: row, id).prefix(3)
     where proposal.mayRequest(until: end) {
       let count = proposal.requests
-      let isProved = try await fetchesItem(at: url, &proposal, first)
+      let fetched = try await fetchesItem(at: url, &proposal, first)
       if proposal.requests > count { tried.append(url) }
-      guard isProved else { continue }
+      guard case .success(true) = fetched else { continue }
       proposal.manifest.item = url
       return proposal.note("item", url, "record \(id.oneLine(atMost: 40)) fetched")
     }
     proposal.note("item", "–", Self.tried(tried))
   }
 
-  /// True if a URL with `{id}` brings the last record of the first page.
+  /// True if a URL with `{id}` brings the last record of the first page; the failure if the request fails.
   func fetchesItem(
     at url: String, _ proposal: inout Proposal, _ first: Sample
-  ) async throws(SourceError) -> Bool {
+  ) async throws(SourceError) -> Result<Bool, SourceError> {
     var manifest = proposal.manifest
     manifest.item = url
-    let known = DeclaredPlugin(name, manifest).settings
-    guard let row = first.rows.last, let id = try? DeclaredRecord(row, id: manifest.id).id,
+    let (known, paths) = (DeclaredPlugin(name, manifest).settings, manifest.idPaths)
+    guard let row = first.rows.last, let id = try? DeclaredRecord(row, id: paths).id,
       let request = manifest.itemRequest(id, in: environment.settings, knowing: known)
-    else { return false }
-    let reply = try await send(request, of: manifest, &proposal)
-    // A service that ignores the end of the path sends the list, which has the record, too.
-    guard case .success(let sample) = reply, sample.rows.count < 2,
+    else { return .success(false) }
+    switch try await send(request, of: manifest, &proposal) {
+    case .failure(let error): return .failure(error)
+    case .success(let sample):
+      // A service that ignores the end of the path sends the list, which has the record, too. A record may have a list
+      // where the response has one.
+      let isList =
+        sample.rows.count > 1
+        && sample.rows.contains { (try? DeclaredRecord($0, id: paths).id) == id }
       let record = try? manifest.decodeItem(
         sample.response, id: id, by: manifest.authority ?? name)
-    else { return false }
-    return record.id == id
+      return .success(!isList && record?.id == id)
+    }
   }
 
   // MARK: - Search

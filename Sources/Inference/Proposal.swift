@@ -1,10 +1,12 @@
+import AggregatorFormats
 package import AggregatorKit
 package import DeclaredSource
 
 /// A manifest that was inferred from the responses of an API, and the evidence for each part of it.
 package struct Proposal: Sendable {
   package struct Evidence: Sendable {
-    /// The subject: `rows`, `id`, `fields`, `left out`, `paging` or `total`, and of a probe `item`, `search`, `size` or `depth`.
+    /// The subject: `rows`, `id`, `fields`, `link`, `left out`, `paging` or `total`, and of a hint or a probe `item`,
+    /// `more`, `search`, `size` or `depth`.
     package var key: String
     package var value: String
     package var reason: String
@@ -32,10 +34,14 @@ package struct Proposal: Sendable {
   /// True if the list of records is empty, so that it shows neither an ID nor fields nor paging.
   package var hasNoRows: Bool { rowCount == 0 }
 
-  /// True if the rows of a second page, or the end after the first, were seen, and all rows have IDs.
-  package var isProved: Bool {
-    isComplete && manifest.paging.proof.map { $0 != .unproved } ?? false
-  }
+  /// The keys of hints that the responses contradict.
+  package var disproved: [String] = []
+
+  /// True if the paging is proved, all rows have IDs, and no hint is contradicted.
+  package var isProved: Bool { isComplete && isPagingProved && disproved.isEmpty }
+
+  /// True if the rows of a second page, or the end after the first, were seen.
+  package var isPagingProved: Bool { manifest.paging.proof.map { $0 != .unproved } ?? false }
 
   /// False if records cannot be read, because nothing is known to identify them.
   package var isComplete: Bool { !manifest.id.isEmpty || manifest.rows?.isEntries ?? false }
@@ -135,6 +141,25 @@ package struct Proposal: Sendable {
   mutating func noteLeftOut(_ paths: [JSONPath], _ reason: String) {
     guard !paths.isEmpty else { return }
     note("left out", paths.map(\.fieldName).joined(separator: ", "), reason)
+  }
+}
+
+/// A response that cannot be a list.
+package enum UnusableResponse: Error {
+  /// The service wants credentials, or others.
+  case refusal
+  /// An HTML page.
+  case page
+  /// Neither JSON nor a format that is read as JSON.
+  case otherFormat
+
+  init?(_ response: HTTPResponse) {
+    switch (response.status, response.body.firstSignificantByte) {
+    case (401, _), (403, _): self = .refusal
+    case (200..<300, let first?):
+      self = first == UInt8(ascii: "<") && !response.body.isXML ? .page : .otherFormat
+    default: return nil
+    }
   }
 }
 

@@ -167,7 +167,7 @@ extension Command {
       let mayAsk = invocation.mayAsk
       let environment = try secrets.environment(
         of: name, in: hints, folder, context, mayAsk: mayAsk)
-      let host = URL(string: request.url)?.host() ?? name
+      let host = URL(string: request.url).flatMap { Address($0)?.authority } ?? name
       context.progress.say { "Requesting \(host)…" }
       var time = RequestTime(invocation)
       let proposal = try await time.limit {
@@ -200,7 +200,9 @@ extension Command {
         if !isWanted {
           context.diagnostics.error(refusal(of: proposal))
         } else if isSaved {
-          context.diagnostics.note("Saved nevertheless: lists warn that records may be missing")
+          context.diagnostics.note(
+            "Saved nevertheless"
+              + (proposal.isPagingProved ? "" : ": lists warn that records may be missing"))
         }
         return .partial
       }
@@ -226,6 +228,11 @@ extension Command {
         .partial, "nothing was saved, because the time limit was reached and \(reason)",
         hint: .words("allow more time with --timeout"))
     }
+    if proposal.obstacle == nil, let wrong = proposal.disproved.first.flatMap(option(ofKey:)) {
+      return CommandError(
+        .partial, "nothing was saved, because \(wrong.spelling) is not proved",
+        hint: .words("correct it or leave it out, or use --yes"))
+    }
     let remedy =
       switch (proposal.isComplete, proposal.hasNoRows) {
       case (true, true): "try again when it has records, or use --yes"
@@ -241,8 +248,25 @@ extension Command {
   /// The failure of a request, or of what the command line says of a source.
   static func failure(of error: SourceError, with secrets: NewSecrets) -> CommandError {
     var failure = CommandError(error)
-    if error.code == .invalidKey, failure.hint == nil, !secrets.names.isEmpty {
+    let response = error.cause as? UnusableResponse
+    if failure.hint == nil, error.code == .invalidKey || response == .refusal,
+      !secrets.names.isEmpty
+    {
       failure.hint = .words("check \(secrets.names.joined(separator: ", "))")
+    }
+    if failure.hint == nil, let response {
+      failure.hint =
+        switch response {
+        case .refusal:
+          .words(
+            "sign in with -H 'Authorization: Bearer ${TOKEN}', --basic USER or --oauth-token-url URL"
+          )
+        case .page:
+          .words(
+            "this is a web page: look for the URL of the API in its documentation, or use --curl with what "
+              + "\"Copy as cURL\" of a browser copies")
+        case .otherFormat: .words("use a URL that sends JSON, CSV, TSV, NDJSON or XML")
+        }
     }
     if let other = error.cause as? OtherHost {
       failure.hint = .words("allow it with --allow-host \(other.host); it gets no secrets")
@@ -265,8 +289,11 @@ extension Command {
       rest.count == 2
     else { return message }
     if rest[0] == "url" { return "the URL\(rest[1])" }
-    let option = manifestOptions.first { (manifestKeys[$0.name] ?? $0.name) == rest[0] }
-    return option.map { "\($0.spelling)\(rest[1])" } ?? message
+    return option(ofKey: String(rest[0])).map { "\($0.spelling)\(rest[1])" } ?? message
+  }
+
+  private static func option(ofKey key: String) -> Option? {
+    manifestOptions.first { (manifestKeys[$0.name] ?? $0.name) == key }
   }
 
   /// The request on the command line, or that of a curl command on standard input.

@@ -39,7 +39,7 @@ public struct DeclaredPlugin: Plugin {
     // A manifest may come from others, and is shown in help before anything of it is used.
     if let summary = manifest.summary { return summary.oneLine(atMost: 200) }
     let address = URL(string: manifest.url.prefix { $0 != "?" } + "").map {
-      "\($0.host() ?? "")\($0.path())"
+      "\(manifest.authority ?? $0.host() ?? "")\($0.path())"
     }
     return address?.replacing("%7B", with: "{").replacing("%7D", with: "}") ?? manifest.url
   }
@@ -102,8 +102,11 @@ public struct DeclaredPlugin: Plugin {
     }
     // The column `ID` has it already.
     let shown = declared.filter { [$0.path] != manifest.id }.prefix(Self.shownFields).map(\.name)
+    let kinds = Dictionary(manifest.kinds.paths.map { ($0.path, $0.kind) }) { first, _ in first }
     return [id] + each
-      + declared.map { $0.field(storedIn: "row", isShown: shown.contains($0.name), \.row) }
+      + declared.map {
+        $0.field(storedIn: "row", isShown: shown.contains($0.name), of: kinds[$0.path], \.row)
+      }
   }
 
   /// All members of a record, for a manifest without fields.

@@ -441,7 +441,7 @@ extension Manifest {
     if paging.tokenOnce { add("tokenOnce", true) }
     if !paging.hosts.isEmpty { add("hosts", .array(paging.hosts.map(JSON.string))) }
     add("size", text: paging.size)
-    add("more", text: paging.more.map { ($0.isNegated ? "!" : "") + $0.path.description })
+    add("more", text: paging.more?.description)
     add("deepest", paging.deepest.map(JSON.integer))
     add("total", text: total)
     add("paging", text: paging.proof?.rawValue)

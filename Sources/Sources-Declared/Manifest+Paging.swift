@@ -28,9 +28,11 @@ extension Manifest {
     /// `nil` for a manifest written by hand.
     package var proof: Proof?
 
-    package struct More: Hashable, Sendable {
+    package struct More: Hashable, Sendable, CustomStringConvertible {
       package var path: JSONPath
       package var isNegated = false
+
+      package var description: String { "\(isNegated ? "!" : "")\(path)" }
 
       package init(path: JSONPath, isNegated: Bool = false) {
         (self.path, self.isNegated) = (path, isNegated)

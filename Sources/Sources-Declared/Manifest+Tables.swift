@@ -43,12 +43,21 @@ extension Manifest {
 
 extension Manifest.DeclaredField {
   /// This field of an item with a JSON value, which is stored as a member if it has a name.
+  ///
+  /// Text that is not of its kind stays text, so that the field may have any value.
   func field<Item>(
-    storedIn member: String?, isShown: Bool = true, _ json: @escaping @Sendable (Item) -> JSON
+    storedIn member: String?, isShown: Bool = true, of kind: ValueKinds.Kind? = nil,
+    _ json: @escaping @Sendable (Item) -> JSON
   ) -> Field<Item> {
     let path = path
+    let value =
+      switch kind {
+      case .number?: "number"
+      case .boolean?: "truth value"
+      case nil: "value"
+      }
     let computed = Field<Item>(
-      name, name, .any, about: "The value at \(path.description.oneLine(atMost: 80)).",
+      name, name, .any, about: "The \(value) at \(path.description.oneLine(atMost: 80)).",
       isShown: isShown, isSearchable: isSearchable
     ) { path.value(in: json($0)) ?? .null }
     let stored = (member.map { [.member($0)] } ?? []) + path.components

@@ -21,7 +21,7 @@ package struct Manifest: Hashable, Sendable {
   /// The lists that the source consists of; `nil` if it is one list.
   package var each: Each?
 
-  /// A one-line summary; `nil` for the host and path.
+  /// A one-line summary; `nil` for the host, its port and the path.
   package var summary: String?
 
   /// Header fields, in order; values may hold `${NAME}`.

@@ -49,6 +49,18 @@ import Testing
     return records
   }
 
+  @Test func `a field says the kind that its values have`() throws {
+    let text = #"""
+      {"url": "https://a.example/x", "rows": "$", "id": "id", "format": "csv", "fields": ["price", "lit", "name"],
+       "kinds": {"price": "number", "lit": "boolean"}}
+      """#
+    let plugin = DeclaredPlugin("lamps", try Manifest(reading: Data(text.utf8)))
+    #expect(
+      plugin.fields.dropFirst().map(\.about) == [
+        "The number at price.", "The truth value at lit.", "The value at name.",
+      ])
+  }
+
   @Test func `CSV with links is proved on page 2, and keeps the kinds of its columns`()
     async throws
   {

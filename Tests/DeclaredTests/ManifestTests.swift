@@ -22,6 +22,15 @@ struct ManifestTests {
     #expect(manifest.id.map(\.description) == ["namespace", "name"])
   }
 
+  @Test(arguments: [
+    ("http://127.0.0.1:8080/items?page=1", "127.0.0.1:8080/items"),
+    ("https://api.example:443/things", "api.example/things"),
+    ("http://[::1]:81/a", "[::1]:81/a"),
+  ])
+  func `The summary has the port of the service`(url: String, summary: String) {
+    #expect(DeclaredPlugin("things", Manifest(url: url)).summary == summary)
+  }
+
   @Test func `A manifest is written as it is read`() throws {
     let text = """
       {"url":"https://api.example/v2?lang=en","summary":"things","headers":{"Authorization":"Bearer ${TOKEN}"},\

@@ -112,6 +112,48 @@ import Testing
     #expect(wrong.warnings.first?.hasPrefix("the service ignores find") == true)
   }
 
+  @Test func `the URL of a record that is given is tried, and left out if it brings none`()
+    async throws
+  {
+    let service = Service(count: 30)
+    let server = try LoopbackServer { request in
+      switch request.path {
+      case let path where path.hasPrefix("/failing"): .status(500)
+      case let path where path.hasPrefix("/all"): Service(count: 30, item: nil).reply(to: request)
+      // A record with a list of its own.
+      case "/boxes/10":
+        .json(#"{"id": 10, "name": "anvil 10", "things": [{"id": 1}, {"id": 2}]}"#)
+      default: service.reply(to: request)
+      }
+    }
+    func propose(_ item: String) async throws -> Proposal {
+      try await Proposal(
+        for: "things",
+        from: [
+          "url": .string("\(server.baseURL)/things"), "rate": "off",
+          "item": .string("\(server.baseURL)\(item)"),
+        ],
+        in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport.standard))
+    }
+    for item in ["/things/{id}", "/boxes/{id}", "/failing/{id}"] {
+      let right = try await propose(item)
+      #expect(right.isProved && right.warnings == [], "\(right.warnings)")
+      #expect(right.json["item"] == .string("\(server.baseURL)\(item)"))
+      let reason =
+        item == "/failing/{id}" ? "as told, not tried: " : "the last record of page 1 was fetched"
+      #expect(lines(right)["item"]?.hasPrefix("\(server.baseURL)\(item): \(reason)") == true)
+    }
+    for item in ["/nope/{id}", "/all/{id}"] {
+      let wrong = try await propose(item)
+      #expect(wrong.isProved && wrong.json["item"] == nil)
+      #expect(lines(wrong)["item"] == "–: \(server.baseURL)\(item) does not bring a record")
+      #expect(
+        wrong.warnings.count == 1
+          && wrong.warnings[0].hasPrefix("the URL of single records is left out: "),
+        "\(wrong.warnings)")
+    }
+  }
+
   @Test func `writes nothing of a service that ignores what it does not have`() async throws {
     let service = Service(count: 300, search: nil, size: nil, depth: nil, item: nil)
     let (probed, manifest, requests) = try await proposal(of: service)

@@ -300,10 +300,100 @@ struct ProposalTests {
     #expect(!proposal.isProved)
   }
 
-  @Test func `A total that is not there is reported`() async throws {
+  /// Pages of ten, whatever was asked for.
+  private static func pages() throws -> LoopbackServer {
+    try LoopbackServer { request in
+      let page = Service.number(request, "page") ?? 1
+      let body: JSON = [
+        "page": .integer(page), "kind": "list", "has_more": .bool(page * 10 < count),
+        "items": .array(slice((page - 1) * 10, 10)),
+      ]
+      return .json(body.text)
+    }
+  }
+
+  @Test(arguments: [
+    ("has_more", "true", true), ("!done", "no value", true), ("foo", "no value", false),
+    ("kind", "\"list\"", false), ("!has_more", "true", false),
+  ])
+  func `A flag of further pages is compared with them`(
+    path: String, value: String, isRight: Bool
+  ) async throws {
+    let proposal = try await Self.propose(
+      try Self.pages(), [JSON.Member("more", .string(path))])
+    #expect(proposal.isProved == isRight && proposal.isPagingProved)
+    #expect(
+      proposal.evidence.contains {
+        $0.key == "more" && $0.value == path && $0.reason == "\(value) on page 1"
+      }, "\(proposal.evidence)")
+    #expect(proposal.disproved == (isRight ? [] : ["more"]))
+    #expect(
+      proposal.warnings
+        == (isRight
+          ? []
+          : [
+            "\"\(path)\" does not say whether there are more pages: \(value) on page 1; "
+              + "this looks like it: has_more"
+          ]))
+  }
+
+  @Test func `A flag of further pages that the only page does not have is kept`() async throws {
+    let server = try LoopbackServer { _ in
+      .json((["items": .array(Self.slice(0, 9)), "total": 9] as JSON).text)
+    }
+    let proposal = try await Self.propose(server, [JSON.Member("more", "next_page")])
+    #expect(proposal.isProved && proposal.warnings == [])
+  }
+
+  @Test(arguments: [("nope=7", "–"), ("nope=10", "nope=10")])
+  func `A page size that the service ignores is left out`(
+    size: String, saved: String
+  ) async throws {
+    let proposal = try await Self.propose(
+      try Self.pages(), [JSON.Member("size", .string(size))])
+    #expect(proposal.isProved)
+    #expect(proposal.manifest.paging.size?.description ?? "–" == saved)
+    let line = try #require(proposal.evidence.first { $0.key == "size" })
+    #expect(line.value == saved)
+    #expect(line.reason == "10 rows on page 1" + (size == saved ? "" : " for nope=7"))
+    #expect(
+      proposal.warnings
+        == (size == saved
+          ? [] : ["the page size is left out: the service sends 10 rows on page 1 for nope=7"]))
+  }
+
+  @Test func `A total that is not there is refused, and the one that is there is named`()
+    async throws
+  {
     let server = try LoopbackServer { _ in .json(JSON.array(Self.slice(0, 9)).text) }
     let proposal = try await Self.propose(server, [JSON.Member("total", "foo")])
     #expect(proposal.warnings == ["there is no number at \"foo\""])
+    #expect(proposal.disproved == ["total"])
+    #expect(proposal.isPagingProved && !proposal.isProved)
+    let said = try LoopbackServer { _ in
+      .json((["items": .array(Self.slice(0, 9)), "meta": ["total": 9]] as JSON).text)
+    }
+    let named = try await Self.propose(said, [JSON.Member("total", "total")])
+    #expect(
+      named.warnings == [
+        "there is no number at \"total\"; the number of all records may be at meta.total"
+      ])
+    #expect(try await Self.propose(said, [JSON.Member("total", "meta.total")]).isProved)
+    let empty = try LoopbackServer { _ in .json("[]") }
+    let told = [JSON.Member("total", "foo"), JSON.Member("id", "id")]
+    #expect(try await Self.propose(empty, told, isSingle: true).isProved)
+  }
+
+  @Test(arguments: [("http://a.example/1", "html_url"), ("http://127.0.0.1/1", "–")])
+  func `The web page of a record is named, and is none of the service's own URLs`(
+    page: String, path: String
+  ) async throws {
+    let server = try LoopbackServer { _ in
+      .json((["total": 1, "items": [["id": 1, "html_url": .string(page)]]] as JSON).text)
+    }
+    let proposal = try await Self.propose(server)
+    #expect(proposal.evidence.contains { $0.key == "link" && $0.value == path })
+    #expect(proposal.manifest.link?.description ?? "–" == path)
   }
 
   @Test func `Rows that nothing identifies are no proof`() async throws {

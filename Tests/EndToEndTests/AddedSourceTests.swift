@@ -41,6 +41,7 @@ import Testing
         "id      id         unique in all 20 rows",
         "total   total      25 records",
         "fields  name, maker.name",
+        "link    –          no URL of another host is named like a web page",
         "saved   \(folder().appending(path: "lamps.json").path)",
         "next    aggregator lamps list",
       ])
@@ -161,6 +162,26 @@ import Testing
     #expect(wild.errors.contains("--next must be a path to one link or token"), "\(wild)")
   }
 
+  @Test func `a total that is not there is said, and saved only with --yes`() async throws {
+    let words =
+      "warning: lamps: there is no number at \"foo\"; the number of all records may be at total\n"
+    let line = "sources add lamps \(url) --rate off --total foo"
+    let refused = try await home.run(line)
+    #expect(refused.status == 3)
+    #expect(
+      refused.errors == words
+        + """
+        error: nothing was saved, because --total is not proved
+        hint: correct it or leave it out, or use --yes
+
+        """)
+    #expect(!FileManager.default.fileExists(atPath: folder().path))
+    let saved = try await home.run("\(line) --yes")
+    #expect(saved.status == 3)
+    #expect(saved.errors == words + "Saved nevertheless\n")
+    #expect(try await home.run("lamps list -L 1").status == 0)
+  }
+
   @Test func `a dry run saves nothing, and JSON has the evidence`() async throws {
     let outcome = try await home.run("sources add lamps \(url) --rate off --dry-run --json")
     #expect(outcome.status == 0)
@@ -227,6 +248,32 @@ import Testing
     }
     #expect(try await home.run("sources remove nothing --yes").status == 1)
     #expect(service.requests.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("401", 69, "sign in with -H 'Authorization: Bearer ${TOKEN}', --basic USER or "),
+    ("403", 69, "sign in with -H "), ("page", 76, "this is a web page: "),
+    ("text", 76, "use a URL that sends JSON, CSV, "),
+  ])
+  func `a response that is no list says what is missing`(
+    path: String, status: Int, hint: String
+  ) async throws {
+    let service = try LoopbackServer { request in
+      switch request.path {
+      case "/401", "/403": .status(Int(request.path.dropFirst()) ?? 500, "who are you?")
+      case "/page": .html(title: "Sign in")
+      default: .ok(Data("hello you".utf8), headers: [("Content-Type", "text/plain")])
+      }
+    }
+    let line = "sources add lamps \(service.baseURL)/\(path) --rate off"
+    let outcome = try await home.run(line)
+    #expect(outcome.status == Int32(status), "\(outcome)")
+    #expect(outcome.errors.contains("\nhint: \(hint)"), "\(outcome)")
+    guard status == 69 else { return }
+    let signed = try await Binary.run(
+      line.split(separator: " ").map(String.init) + ["-H", "X-Api-Key: ${LAMP_KEY}"],
+      environment: ["LAMP_KEY": "hunter2hunter2"], in: home.sandbox)
+    #expect(signed.errors.contains("\nhint: check LAMP_KEY\n"), "\(signed)")
   }
 
   private func write(_ manifest: String) throws {

@@ -23,6 +23,7 @@ import Testing
       case "/repos/org/a/issues", "/repos/org/b/issues", "/days/2024-01-01", "/of/alpha":
         .json(#"[{"id": 1, "title": "bug \#(request.path)"}, {"id": 2, "title": "wish"}]"#)
       case "/repos/org/a/issues/1": .json(#"{"id": 1, "title": "bug", "body": "long"}"#)
+      case "/repos/org/a/issues/2": .json(#"{"id": 2, "title": "wish"}"#)
       default: .json("[]")
       }
     }

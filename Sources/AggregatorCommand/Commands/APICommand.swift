@@ -184,7 +184,8 @@ extension Plugin {
       else {
         throw CommandError(
           .partial,
-          "\(name): the next page is on another host, or one that was read: \(next.host() ?? "")")
+          "\(name): the next page is on another host, or one that was read: \(Address(next)?.authority ?? "")"
+        )
       }
       call.url = next
       // The URL of the next page has the parameters.

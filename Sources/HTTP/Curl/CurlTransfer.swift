@@ -192,8 +192,10 @@ import AggregatorText
         isPaused = !stream.receive(bytes, orResume: job.resume)
         return isPaused ? Int(CCURL_PAUSE) : count
       }
-      guard count <= job.request.limits.bodyBytes - body.count else {
-        refusal = .tooLarge(job.request.limits.bodyBytes)
+      let limit = job.request.limits.bodyBytes
+      // A service that says its size need not send the part that fits.
+      guard count <= limit - body.count, !body.isEmpty || head.contentLength ?? 0 <= limit else {
+        refusal = .tooLarge(limit)
         return 0
       }
       body.append(contentsOf: bytes)
@@ -232,6 +234,11 @@ import AggregatorText
     private(set) var bytes = 0
     /// True after the blank line that ends a header.
     private(set) var isComplete = false
+
+    /// The size of the body as it is sent; `nil` if the response does not say it.
+    var contentLength: Int? {
+      fields.last { $0.name.lowercased() == "content-length" }.flatMap { Int($0.value) }
+    }
 
     package init() {}
 

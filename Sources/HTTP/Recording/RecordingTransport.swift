@@ -61,6 +61,7 @@ public struct RecordingTransport: Transport {
   ///
   /// - Throws: The error of the other transport, or ``SourceError`` with code `notRecorded`.
   public func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
+    liveSecrets.add(request.secrets)
     var whole = request
     whole.responseStream = nil
     let result = await Result { [whole] () async throws(SourceError) in
@@ -84,7 +85,7 @@ public struct RecordingTransport: Transport {
   private func record(
     _ request: HTTPRequest, _ outcome: RecordedExchange.Outcome
   ) async throws(SourceError) {
-    let scanner = SecretScanner(liveSecrets.all + request.secrets)
+    let scanner = SecretScanner(liveSecrets.all)
     guard !scanner.hasEscapedSecret else { throw .escapedSecret }
     let exchange = try RecordedExchange(request, outcome, at: clock.stamp, without: scanner)
     let text = exchange.text

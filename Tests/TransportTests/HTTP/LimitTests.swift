@@ -61,6 +61,19 @@ struct LimitTests {
     }
   }
 
+  /// URLSession reads until the limit.
+  @Test(arguments: Engine.allCases.filter { $0.rawValue == "curl" })
+  func `rejects a body whose head says that it is too long, without reading it`(
+    engine: Engine
+  ) async throws {
+    try await withServer(replies: .stalled(after: Data("{".utf8), of: 17 << 20)) { server in
+      let error = await #expect(throws: SourceError.self) {
+        try await engine.transport().send(HTTPRequest(.get, server.baseURL))
+      }
+      #expect(error?.message == "the response is larger than 16 MiB")
+    }
+  }
+
   @Test(arguments: Engine.allCases.filter { !$0.isForeign })
   func `rejects an endless header`(engine: Engine) async throws {
     let field = Data("X-Filler: \(String(repeating: "a", count: 1000))\r\n".utf8)

@@ -208,6 +208,21 @@ struct RecordingTransportTests {
     #expect(!text.contains("notes.example"))
   }
 
+  @Test func `a short secret keeps nothing from being recorded until it is sent`() async throws {
+    let other = Setting("OTHER_KEY", .secret, about: "Of another source.")
+    let environment = try PluginEnvironment(
+      settings: SourceSettings([other.key: "ok9"]), transport: Echo()
+    ).recording(into: URL(filePath: tape.path), hiding: [other])
+    _ = try await environment.transport.send(.tape("/notes/ok9"))
+    #expect(tape.names == ["0001-get-notes-ok9.http"])
+    _ = try await environment.transport.send(.tape("/notes", key: "ok9"))
+    let error = await #expect(throws: SourceError.self) {
+      try await environment.transport.send(.tape("/notes/ok9"))
+    }
+    #expect(error?.code == .notRecorded)
+    #expect(tape.names.count == 2)
+  }
+
   @Test func `numbers are consecutive, also with concurrent recordings`() async throws {
     try tape.write("x", to: "0041-get-a.http")
     let one = try RecordingTransport(Echo(), into: URL(filePath: tape.path), hiding: [])
