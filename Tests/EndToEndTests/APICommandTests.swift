@@ -98,7 +98,7 @@ import Testing
     let filtered = try await home.run("api things things --jq .[].name")
     #expect(filtered.status == 0 && filtered.output == "a\nb\n", "\(filtered)")
     let failed = try await home.run("api things status/404 --jq .message")
-    #expect(failed.status == 1, "\(failed)")
+    #expect(failed.status == 69, "\(failed)")
     #expect(failed.output == "", "\(failed)")
   }
 

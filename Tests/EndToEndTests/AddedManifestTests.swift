@@ -159,7 +159,7 @@ import Testing
     let line = try #require(listed.lines.first { $0.hasPrefix("broken\t") })
     #expect(line.contains("broken.json: line 2: \"url\" must be a text"), "\(line)")
     let explained = try await home.run("help broken")
-    #expect(explained.lines.first?.hasPrefix("Error: ") == true, "\(explained)")
+    #expect(explained.output.hasPrefix("Error:"), "\(explained)")
     for line in [
       "broken", "broken list", "sources show broken", "api broken /", "export broken -o x.csv",
       "export broken --format singer", "sql SELECT/**/count(*)/**/FROM/**/broken",

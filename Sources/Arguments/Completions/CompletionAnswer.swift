@@ -131,7 +131,7 @@ extension Plugin {
     to store: SQLiteStore?, from beginning: String = "", areDeleted: Bool = false, atMost count: Int
   ) -> [(id: String, item: () -> Item?)] {
     func read(_ beginning: String, _ areDeleted: Bool, _ count: Int) -> [StoredID]? {
-      guard let store else { return [] }
+      guard let store else { return nil }
       return store.readWithoutWaiting(
         name, idsFrom: beginning, areDeleted: areDeleted, atMost: count)
     }
