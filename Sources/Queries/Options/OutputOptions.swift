@@ -89,6 +89,7 @@ package struct OutputOptions {
     var listing = Listing(
       verb, of: nil, fields: Item.fields, layout: RecordLayout(card: Item.fields.map(\.name)),
       shape: shape, chosen: namesFields ? try choose(from: Item.fields) : nil, isRaw: isRaw)
+    listing.isNamedByID = true
     listing.hasHeader = hasHeader
     listing.template = namesFields ? template : nil
     return listing

@@ -38,6 +38,9 @@ where Item.ID: CustomStringConvertible {
   /// `true` to write cards instead of a table that leaves out columns.
   package var prefersCards = false
 
+  /// `true` if IDs are the names of the records, as those of settings are.
+  package var isNamedByID = false
+
   /// The most lines of a value in a card; `nil` for all.
   package var maxLines: Int?
 

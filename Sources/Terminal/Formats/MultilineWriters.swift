@@ -107,7 +107,7 @@ struct CardWriter<Item>: RecordWriter {
   private func lines(_ label: String, _ value: JSON) -> String {
     let width = min(terminalLayout.width, Self.maxCells)
     let longest = labels.map(\.displayWidth).max() ?? 0
-    let isBeside = width >= Self.minWidthForColumns && longest <= width / 3
+    let isBeside = width >= Self.minWidthForColumns && longest <= width * 2 / 5
     let margin = isBeside ? longest + 2 : 2
     var values = Wrap(width - margin).lines(of: value.cell.safeParagraphs)
     guard !values.isEmpty else { return "" }

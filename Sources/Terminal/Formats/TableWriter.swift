@@ -175,6 +175,9 @@ where Item.ID: CustomStringConvertible {
         link: link(of: record), query: listing.matched)
     }
     let others = row.indices.filter { $0 != id && !row[$0].isEmpty }.map { row[$0] }
+    if listing.isNamedByID, let id {
+      return Block(heading: row[id], badge: "", details: [others.joined(separator: " · ")])
+    }
     return Block(
       heading: others.first ?? "", badge: id.map { row[$0] } ?? "",
       details: [others.dropFirst().joined(separator: " · ")], link: link(of: record),
