@@ -241,6 +241,18 @@ import Testing
     #expect(outcome.errors.contains("warning: heroes: no answer within 15 s"), "\(outcome)")
   }
 
+  @Test func `sources that fail in the same way share a warning`() async throws {
+    let home = try TestHome()
+    for name in ["a", "b"] {
+      try home.sandbox.write(
+        #"{"url": "http://127.0.0.1:1/\#(name)", "rows": "$", "id": "id", "fields": ["name"]}"#,
+        to: home.manifestPath("\(name).json"))
+    }
+    let outcome = try await home.run("search an --source a,countries,b --offline")
+    #expect(outcome.status == 3 && !outcome.lines.isEmpty, "\(outcome)")
+    #expect(outcome.errorLines.filter { $0.hasPrefix("warning: a, b: ") }.count == 1, "\(outcome)")
+  }
+
   @Test func `if all sources fail, it fails with the first failure`() async throws {
     let home = try TestHome()
     let outcome = try await home.run("search an --no-fallback --source countries,products --json")

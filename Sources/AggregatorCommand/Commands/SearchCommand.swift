@@ -201,9 +201,7 @@ struct SearchWriter {
         "No \(empty.alternatives) match \"\(query.text.fitted(to: 80))\"\(suggestion.didYouMean)")
     }
     reportRemarks(searches)
-    for failure in failures {
-      context.diagnostics.warning(failure.message, hint: failure.hint)
-    }
+    reportFailures(searches)
     return searches.contains { $0.failure != nil || $0.outcome.isPartial } ? .partial : .success
   }
 
@@ -227,6 +225,23 @@ struct SearchWriter {
     try context.listingOutput.write("\(hasShownGroup ? "\n" : "")\(heading)\n")
     hasShownGroup = true
     try search.printTable(output, context)
+  }
+
+  /// Reports failures, each once for all sources that share it.
+  private func reportFailures(_ searches: [SourceSearch]) {
+    var reported: [(words: String, hint: Hint?, sources: [String])] = []
+    for search in searches {
+      guard let failure = search.failure else { continue }
+      let words = String(failure.message.trimmingPrefix("\(search.source): "))
+      if let index = reported.firstIndex(where: { $0.words == words }) {
+        reported[index].sources.append(search.source)
+      } else {
+        reported.append((words, failure.hint, [search.source]))
+      }
+    }
+    for (words, hint, sources) in reported {
+      context.diagnostics.warning("\(sources.joined(separator: ", ")): \(words)", hint: hint)
+    }
   }
 
   /// Reports remarks, each once for all sources that share it.
