@@ -75,8 +75,8 @@ struct Block {
 /// empty values left out, a blank line between records.
 ///
 /// Text keeps its paragraphs. Lines have at most 100 cells for readability. If the layout is
-/// narrower than 40 cells, labels get lines of their own. Values longer than `maxLines` are cut, and end
-/// with the number of lines left out.
+/// narrower than 40 cells, or long labels leave too little room, labels get lines of their own.
+/// Values longer than `maxLines` are cut, and end with the number of lines left out.
 struct CardWriter<Item>: RecordWriter {
   private let fields: [Field<Item>]
   private let labels: [String]
@@ -99,16 +99,23 @@ struct CardWriter<Item>: RecordWriter {
     for record in records {
       if hasWritten { text += "\n" }
       hasWritten = true
-      for (field, label) in zip(fields, labels) { text += lines(label, field[record]) }
+      let values = fields.map { $0[record] }
+      let longest = labels.map(\.displayWidth).max() ?? 0
+      let room = width - longest - 2
+      let isBeside =
+        width >= Self.minWidthForColumns
+        && (longest <= width / 3 || values.allSatisfy { $0.cell.displayWidth <= room })
+      let margin = isBeside ? longest + 2 : 2
+      for (label, value) in zip(labels, values) { text += lines(label, value, margin, isBeside) }
     }
     return text
   }
 
-  private func lines(_ label: String, _ value: JSON) -> String {
-    let width = min(terminalLayout.width, Self.maxCells)
-    let longest = labels.map(\.displayWidth).max() ?? 0
-    let isBeside = width >= Self.minWidthForColumns && longest <= width * 2 / 5
-    let margin = isBeside ? longest + 2 : 2
+  private var width: Int { min(terminalLayout.width, Self.maxCells) }
+
+  private func lines(
+    _ label: String, _ value: JSON, _ margin: Int, _ isBeside: Bool
+  ) -> String {
     var values = Wrap(width - margin).lines(of: value.cell.safeParagraphs)
     guard !values.isEmpty else { return "" }
 

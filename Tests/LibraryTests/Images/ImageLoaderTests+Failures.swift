@@ -27,7 +27,7 @@ extension ImageLoaderTests {
     (.ok(Data()), .malformed, "sent nothing instead of an image"),
     (.ok(SampleImage.png().prefix(20)), .malformed, "sent a damaged image"),
     (.status(404, SampleImage.png()), .rejected, "refused the request (404)"),
-    (.cut(after: SampleImage.png(), of: 5000), .connectionLost, "in the middle of the response"),
+    (.cut(after: SampleImage.png(), of: 1500), .connectionLost, "in the middle of the response"),
     (.ok(SampleImage.png(bytes: 2001)), .tooLarge, "the response is larger than 2000 bytes"),
     (.redirect(to: "http://127.0.0.2/x.png"), .rejected, "redirects to another host"),
   ]
