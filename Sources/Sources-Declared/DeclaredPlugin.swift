@@ -8,21 +8,26 @@ public struct DeclaredPlugin: Plugin {
   let folder: ManifestFolder?
   /// The service of which it is a list; `nil` if it has a manifest of its own.
   private let service: String?
+  /// Made once: they are asked for with each record.
+  private let lazyFields: Lazy<[Field<DeclaredRecord>], Never>
 
   /// A source whose secrets are not bound to a host, for a manifest that was written by this process.
   package init(_ name: String, _ manifest: Manifest) {
-    self.name = name
-    lazy = Lazy { .success(manifest) }
-    (folder, service) = (nil, nil)
+    self.init(name, folder: nil, service: nil, Lazy { .success(manifest) })
   }
 
   package init(_ name: String, in folder: ManifestFolder, of service: String? = nil) {
-    self.name = name
-    self.folder = folder
-    self.service = service
-    lazy = Lazy {
-      Result { () throws(SourceError) in try folder.manifest(name) }
-    }
+    self.init(
+      name, folder: folder, service: service,
+      Lazy { Result { () throws(SourceError) in try folder.manifest(name) } })
+  }
+
+  private init(
+    _ name: String, folder: ManifestFolder?, service: String?,
+    _ lazy: Lazy<Result<Manifest, SourceError>, Never>
+  ) {
+    (self.name, self.folder, self.service, self.lazy) = (name, folder, service, lazy)
+    lazyFields = Lazy { ((try? lazy.value().get()) ?? Manifest(url: "")).recordFields }
   }
 
   /// The manifest; one without anything if it cannot be read, which ``remote(in:)`` reports.
@@ -88,33 +93,7 @@ public struct DeclaredPlugin: Plugin {
     }
   }
 
-  public var fields: [Field<DeclaredRecord>] {
-    let id = Field<DeclaredRecord>("id", "ID", \.id, about: "Identifier of the record.")
-    let each = [manifest.each?.field.field(storedIn: "row", \DeclaredRecord.row)]
-      .compactMap(\.self)
-    // Nothing says which members records have.
-    guard !manifest.fields.isEmpty else { return [id] + each + [Self.whole] }
-    // Columns of SQL are the same in upper and lower case.
-    var names = Set(["id"] + each.map { $0.name.lowercased() })
-    var declared = manifest.fields.filter { names.insert($0.name.lowercased()).inserted }
-    if let title = declared.firstIndex(where: { $0.path == manifest.title }) {
-      declared.insert(declared.remove(at: title), at: 0)
-    }
-    // The column `ID` has it already.
-    let shown = declared.filter { [$0.path] != manifest.id }.prefix(Self.shownFields).map(\.name)
-    let kinds = Dictionary(manifest.kinds.paths.map { ($0.path, $0.kind) }) { first, _ in first }
-    return [id] + each
-      + declared.map {
-        $0.field(storedIn: "row", isShown: shown.contains($0.name), of: kinds[$0.path], \.row)
-      }
-  }
-
-  /// All members of a record, for a manifest without fields.
-  private static let whole = Field<DeclaredRecord>(
-    "record", "record", .any, about: "All members of the record.", isShown: false, read: \.row
-  ).stored(at: "row")
-
-  private static let shownFields = 5
+  public var fields: [Field<DeclaredRecord>] { lazyFields.value() }
 
   public var tables: [NestedTable<DeclaredRecord>] { manifest.tables.map(\.nested) }
 
@@ -304,4 +283,34 @@ extension JSONPath {
   fileprivate func text(in row: JSON) -> String? {
     value(in: row)?.string.flatMap { $0.isEmpty ? nil : $0 }
   }
+}
+
+extension Manifest {
+  /// The fields of a record.
+  fileprivate var recordFields: [Field<DeclaredRecord>] {
+    let id = Field<DeclaredRecord>("id", "ID", \.id, about: "Identifier of the record.")
+    let each = [self.each?.field.field(storedIn: "row", \DeclaredRecord.row)].compactMap(\.self)
+    // Nothing says which members records have.
+    guard !fields.isEmpty else { return [id] + each + [Self.whole] }
+    // Columns of SQL are the same in upper and lower case.
+    var names = Set(["id"] + each.map { $0.name.lowercased() })
+    var declared = fields.filter { names.insert($0.name.lowercased()).inserted }
+    if let title = declared.firstIndex(where: { $0.path == self.title }) {
+      declared.insert(declared.remove(at: title), at: 0)
+    }
+    // The column `ID` has it already.
+    let shown = declared.filter { [$0.path] != self.id }.prefix(Self.shownFields).map(\.name)
+    let kinds = Dictionary(self.kinds.paths.map { ($0.path, $0.kind) }) { first, _ in first }
+    return [id] + each
+      + declared.map {
+        $0.field(storedIn: "row", isShown: shown.contains($0.name), of: kinds[$0.path], \.row)
+      }
+  }
+
+  /// All members of a record, for a manifest without fields.
+  private static let whole = Field<DeclaredRecord>(
+    "record", "record", .any, about: "All members of the record.", isShown: false, read: \.row
+  ).stored(at: "row")
+
+  private static let shownFields = 5
 }

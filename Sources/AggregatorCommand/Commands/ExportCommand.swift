@@ -136,8 +136,6 @@ extension Plugin {
   fileprivate func export(
     to path: String, as format: ExportFormat, _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    // Those of a manifest are made with each call.
-    let fields = fields
     // Standard output is one table.
     let tables = path == "-" ? [] : tables
     let duckDB = try format == .parquet ? DuckDB(context.variables) : nil

@@ -8,10 +8,10 @@ extension Plugin {
   /// The option to fetch them, for commands that list records.
   package var detailOptions: [Option] { fields.contains { $0.isDetail } ? [.details] : [] }
 
-  /// True if a record has no value in any field that lists do not include: then it was hardly fetched alone.
-  package func lacksDetails(_ item: Item) -> Bool {
+  /// True for a record without a value in any field that lists do not include: then it was hardly fetched alone.
+  package var lacksDetails: @Sendable (Item) -> Bool {
     let fields = detailFields
-    return !fields.isEmpty && fields.allSatisfy { $0[item] == .null }
+    return { item in !fields.isEmpty && fields.allSatisfy { $0[item] == .null } }
   }
 }
 
@@ -40,11 +40,12 @@ package struct DetailLoader<P: Plugin> {
     _ items: [P.Item], _ outcome: inout ListingOutcome
   ) async throws(SourceError) -> [P.Item] {
     var items = items
+    let lacksDetails = plugin.lacksDetails
     defer { context.progress.say(nil) }
     for (index, item) in items.enumerated() {
       // Details that an earlier run fetched, however long ago, need no request.
       if let known = await stored(item.id) { items[index] = item.merged(over: known) }
-      guard !hasStopped, plugin.lacksDetails(items[index]) else { continue }
+      guard !hasStopped, lacksDetails(items[index]) else { continue }
       let (progress, count) = (context.progress, items.count)
       progress.say { [name = plugin.name] in
         progress.withStatus("Fetching details of \(name)… \(index + 1) of \(count)")
