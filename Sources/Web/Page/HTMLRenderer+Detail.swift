@@ -124,7 +124,7 @@ extension HTMLRenderer {
         "\(line.value.safeParagraphs)"
       }
     return """
-      <div\(attribute: "class", isLong ? "long" : nil)><dt>\(line.label.safeLine)</dt>\
+      <div\(attribute: "class", isLong ? "long" : nil)><dt>\(line.label.fieldLabel)</dt>\
       <dd dir="auto"\(attribute: "class", line.isLink ? "link" : nil)>\(value)</dd></div>
 
       """

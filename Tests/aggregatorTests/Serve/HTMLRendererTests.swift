@@ -336,6 +336,12 @@ import Testing
     }
   }
 
+  @Test func aRecordNamesItsFieldsAsItsListDoes() {
+    var source = MadeUpSource.heroes
+    source.records = [ServedRecord("1", "One", card: [.init(label: "maker.full_name", value: "A")])]
+    #expect(detail(source, "1").contains("<dt>Maker full name</dt>"))
+  }
+
   @Test func aDeletedRecordCanBeRestored() {
     let source = MadeUpSource.heroes
     let query = ServedQuery(query: "thor")
