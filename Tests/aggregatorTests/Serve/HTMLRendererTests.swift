@@ -336,6 +336,58 @@ import Testing
     }
   }
 
+  private func facets(_ facets: [Facet], _ conditions: [String]) -> String {
+    let source = MadeUpSource.heroes
+    let query = ServedQuery(conditions: conditions, showsFilters: true)
+    var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
+    content.facets = facets
+    return pages.page(content)
+  }
+
+  private func links(_ html: String) -> [String] {
+    html.matches(of: /<li><a href="([^"]*)"[^>]*title=/).map {
+      String($0.output.1).replacing("&#38;", with: "&").percentDecoded ?? ""
+    }
+  }
+
+  @Test func oneValueIsChosenBesideAnother() {
+    let values = ["a", "b"].map { Facet.Value(text: $0, count: 2, condition: "kind=\($0)") }
+    let kinds = [Facet(field: "kind", label: "Kind", isRange: false, values: values, missing: 0)]
+    let start = "/sources/heroes?"
+    #expect(
+      links(facets(kinds, ["name~x"]))
+        == ["a", "b"].map { start + #"where=name~"x"&where=kind="\#($0)"&filters=shown"# })
+    let html = facets(kinds, ["kind=a"])
+    #expect(
+      links(html) == [start + "filters=shown", start + #"where=kind in ("a", "b")&filters=shown"#])
+    #expect(html.matches(of: /aria-current="true"><bdi>a</).count == 1)
+    #expect(
+      links(facets(kinds, ["kind in (a, b)"]))
+        == ["b", "a"].map { start + #"where=kind="\#($0)"&filters=shown"# })
+  }
+
+  @Test func aRangeTakesThePlaceOfAnother() {
+    let values = ["x>=0 and x<20", "x>=20 and x<40"].map {
+      Facet.Value(text: $0, count: 2, condition: $0)
+    }
+    let ranges = [Facet(field: "x", label: "X", isRange: true, values: values, missing: 0)]
+    #expect(
+      links(facets(ranges, ["x>=0 and x<20", "x!=3"])).last
+        == "/sources/heroes?where=x>=20 and x<40&filters=shown")
+    #expect(
+      links(facets(ranges, ["x>=20 and x<40"]))
+        == ["/sources/heroes?where=x>=0 and x<20&filters=shown", "/sources/heroes?filters=shown"])
+  }
+
+  @Test func rareValuesAreFoldedUnlessChosen() {
+    let values = (0..<13).map { Facet.Value(text: "v\($0)", count: 13 - $0, condition: "k=v\($0)") }
+    let kinds = [Facet(field: "k", label: "K", isRange: false, values: values, missing: 0)]
+    #expect(facets(kinds, []).contains("<details><summary>3 more values</summary><ul><li>"))
+    let html = facets(kinds, ["k=v12"])
+    #expect(html.contains("<summary>2 more values</summary>"))
+    #expect(html.contains(/v12<\/bdi>[^\n]*<\/ul><details>/))
+  }
+
   @Test func aRecordNamesItsFieldsAsItsListDoes() {
     var source = MadeUpSource.heroes
     source.records = [ServedRecord("1", "One", card: [.init(label: "maker.full_name", value: "A")])]

@@ -20,24 +20,37 @@ package struct Facet: Hashable, Sendable {
   /// True for ranges of numbers or dates in ascending order; values begin with the most frequent one.
   package let isRange: Bool
   package let values: [Value]
-  /// The number of values that were left out: the rarest ones.
-  package let others: Int
+  /// The number of values at the end that are too rare to be shown at once.
+  package var others: Int { isRange ? 0 : max(0, values.count - 10) }
   /// The number of records without a value.
   package let missing: Int
+
+  /// The records without a value.
+  package var empty: Value {
+    Value(text: "", count: missing, condition: TypedCondition(field, .equal, "").quoted)
+  }
 }
 
 extension RecordIndex {
   /// The facets of those fields whose values repeat, or can be put in ranges; none if the store cannot tell whether its
   /// records change.
+  ///
+  /// Conditions on a field alone do not narrow its own facet, so that it has the values that can be chosen instead.
   package nonisolated func facets(
     of fields: [Field<Item>], selectedBy selection: Selection<Item>, matching query: SearchQuery?
   ) async throws(SourceError) -> [Facet] {
     guard let table = try await table(of: selection.fields + fields) else { return [] }
     let found = try await found(in: table, matching: query)
     let rows = try table.rows(selectedBy: selection, among: found)
-    return fields.compactMap { field in
-      table.columns[field.name].flatMap { $0.facet(of: field, in: rows) }
+    var facets: [Facet] = []
+    for field in fields {
+      guard let column = table.columns[field.name] else { continue }
+      let others = selection.withoutFilters(of: field.name)
+      let isSame = others.filters.count == selection.filters.count
+      let counted = isSame ? rows : try table.rows(selectedBy: others, among: found)
+      if let facet = column.facet(of: field, in: counted) { facets.append(facet) }
     }
+    return facets
   }
 }
 
@@ -94,7 +107,6 @@ extension [JSON] {
 }
 
 extension Column {
-  private static var maxValues: Int { 10 }
   /// About how many ranges a field has.
   private static var ranges: Double { 12 }
 
@@ -128,10 +140,8 @@ extension Column {
     }
     let missing = counts.indices.reduce(0) { $0 + (isMissing($1) ? counts[$1] : 0) }
     guard values.count > 1 || values.count == 1 && missing > 0 else { return nil }
-    let shown = isRange ? values : Array(values.prefix(Self.maxValues))
     return Facet(
-      field: field.name, label: field.label, isRange: isRange, values: shown,
-      others: values.count - shown.count, missing: missing)
+      field: field.name, label: field.label, isRange: isRange, values: values, missing: missing)
   }
 
   private static func ranges(
