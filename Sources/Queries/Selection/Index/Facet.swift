@@ -6,7 +6,7 @@ import AggregatorTerminal
 /// How the records of a selection are spread over the values of a field, or over ranges of them.
 package struct Facet: Hashable, Sendable {
   package struct Value: Hashable, Sendable {
-    /// The value, or what its range is called: `Kitchen`, `10 – 20`, `1990s`.
+    /// The value, or what its range is called: `Kitchen`, `10 to 19`, `1990s`.
     package let text: String
     /// The number of records.
     package let count: Int
@@ -108,7 +108,7 @@ extension [JSON] {
 
 extension Column {
   /// About how many ranges a field has.
-  private static var ranges: Double { 12 }
+  private static var rangeCount: Int { 12 }
 
   /// `nil` if it would say nothing: nearly every record has a value of its own, or all have the same.
   fileprivate func facet<Item>(of field: Field<Item>, in rows: [Int]) -> Facet? {
@@ -150,14 +150,7 @@ extension Column {
     let shown = zip(numbers, counts).compactMap { number, count in
       number.flatMap { count > 0 ? NumberRanges.Entry(number: $0, count: count) : nil }
     }
-    let ranges = NumberRanges(of: shown, about: Int(ranges))
-    return ranges.ranges.map { range in
-      let (from, to) = (range.from.text, range.to.text)
-      let isOne = ranges.isWhole && range.to.number - range.from.number == 1
-      return Facet.Value(
-        text: isOne ? from : "\(from) – \(to)", count: range.count,
-        condition: isOne ? "\(field)=\(from)" : "\(field)>=\(from) and \(field)<\(to)")
-    }
+    return NumberRanges(of: shown, about: rangeCount).values(of: field)
   }
 
   private static func periods(
@@ -184,14 +177,37 @@ extension Column {
         NumberRanges.Entry(number: $0, count: count)
       }
     }
-    return NumberRanges(of: years, about: Int(ranges)).ranges.map { range in
-      let (from, to) = (Int(range.from.number), Int(range.to.number))
-      let (year, next) = (from.padded(to: 4), to.padded(to: 4))
-      let isDecade = to - from == 10 && from % 10 == 0
-      return Facet.Value(
-        text: to - from == 1 ? year : isDecade ? "\(year)s" : "\(year) – \(next)",
-        count: range.count,
-        condition: to - from == 1 ? "\(field)=\(year)" : "\(field)>=\(year) and \(field)<\(next)")
+    return NumberRanges(of: years, about: rangeCount).values(of: field, areYears: true)
+  }
+}
+
+extension NumberRanges {
+  /// The ranges as values of a field.
+  fileprivate func values(of field: String, areYears: Bool = false) -> [Facet.Value] {
+    func text(_ bound: Bound) -> String { areYears ? Int(bound.number).padded(to: 4) : bound.text }
+    // A hyphen would be read as a dash.
+    func words(_ bound: Bound) -> String { text(bound).replacing("-", with: "−") }
+    return ranges.map { range -> Facet.Value in
+      var condition = [
+        range.from.map { "\(field)>=\(text($0))" }, range.to.map { "\(field)<\(text($0))" },
+      ].compactMap(\.self).joined(separator: " and ")
+      let name: String
+      switch (range.from, range.to) {
+      case (let from?, let to?):
+        let width = to.number - from.number
+        if isWhole, width == 1 {
+          name = words(from)
+          condition = "\(field)=\(text(from))"
+        } else if areYears, width == 10, Int(from.number) % 10 == 0 {
+          name = "\(words(from))s"
+        } else {
+          name = "\(words(from)) to " + (isWhole ? words(to.previous) : "under \(words(to))")
+        }
+      case (let from?, nil): name = words(from) + (areYears ? " or later" : " or more")
+      case (nil, let to?): name = (areYears ? "before " : "under ") + words(to)
+      case (nil, nil): name = "all"
+      }
+      return Facet.Value(text: name, count: range.count, condition: condition)
     }
   }
 }
