@@ -96,7 +96,13 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       .page(of: limit, after: start ?? cursor), outcome)
     run.chosen = query.fields
     let records = try await run.records()
-    return try await served(records, chosen, run.outcome.summary, query)
+    var listing = try await served(records, chosen, run.outcome.summary, query)
+    if query.isForPeople, records.isEmpty, !run.outcome.isPartial, query.conditions.isEmpty,
+      let words
+    {
+      listing.suggestion = await plugin.suggestion(for: words, in: environment)
+    }
+    return listing
   }
 
   /// All cached records, or the bundled ones if none are cached.

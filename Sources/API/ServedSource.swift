@@ -251,6 +251,8 @@ package struct ServedListing: Sendable {
   package var columns: [FieldEntry] = []
   /// The records in the format of the query; `nil` for a page of JSON.
   package var body: [UInt8]?
+  /// A query that has matches, if a search without conditions has none; `nil` for programs.
+  package var suggestion: String?
 
   package init(
     records: [ServedRecord], summary: ListingSummary, columns: [FieldEntry] = [],

@@ -196,7 +196,12 @@ extension HTMLRenderer {
       [shortcoming?.capitalizedFirst ?? "No \(source.noun.singular) matches “\(query)”."]
     ) {
       """
-      \(further)
+      \(further)\(page?.suggestion.map { near in
+        """
+        <a class="button primary" href="\(WebAddress.list(source.name, all.with(\.query, near)))">\
+        <span>Did you mean “<bdi>\(near.safeLine)</bdi>”?</span></a>
+        """
+      })
       <a class="button primary" href="\(WebAddress.list(source.name, all))">\
       Show all \(source.noun.plural.safeLine)</a>
       \(example.map { example in

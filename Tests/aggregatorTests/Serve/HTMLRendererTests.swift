@@ -327,6 +327,21 @@ import Testing
     #expect(html.contains("<h1>") && !html.contains("class=\"sync\""))
   }
 
+  @Test func aMisspelledWordIsCorrectedByALink() {
+    let source = MadeUpSource.heroes
+    let query = ServedQuery(query: "sorm")
+    var listing = source.page(query)
+    listing.suggestion = "storm"
+    let html = pages.page(SourceContent(source: source, query: query, list: .success(listing)))
+    #expect(
+      html.contains(#"href="/sources/heroes?query=storm"><span>Did you mean “<bdi>storm</bdi>”?"#))
+    let all = pages.search(
+      SearchContent(
+        query: query, answers: [SourceListing(source: source, page: .success(listing))]))
+    #expect(all.contains(#"Did you mean <a href="/search?query=storm">“<bdi>storm</bdi>”</a>?"#))
+    #expect(!list(source, query).contains("Did you mean"))
+  }
+
   @Test func aPartIsAPartOfThePage() {
     let whole = detail(.heroes, "1443")
     for part in [HTMLFragment.list, .detail] {
