@@ -182,6 +182,34 @@ import Testing
     #expect(hostileFailure.contains(#"aria-invalid="true""#))
   }
 
+  @Test func numbersOfAResultAreWrittenAsAmounts() {
+    let html = pages.sql(
+      SQLContent(
+        text: "", tables: [],
+        answer: .success(
+          SQLAnswer(
+            columns: ["avg(price)", "id"],
+            rows: [
+              [.number(89.76505374565888), .integer(20_000)], [.integer(20_000), .integer(1)],
+              [.number(1_234_567.891), .integer(2)], [.number(0.25), .integer(3)],
+              [.null, .integer(4)],
+            ], hasMore: false, time: .milliseconds(1), notes: []))))
+    for (exact, words) in [
+      ("89.76505374565888", "89.7651"), ("20000", "20,000"), ("1234567.891", "1,234,568"),
+    ] {
+      #expect(
+        html.contains(
+          #"<td class="number" data-value="\#(exact)" title="\#(exact)" dir="auto">\#(words)</td>"#),
+        "\(words)")
+    }
+    for cell in [
+      #"<td class="number" dir="auto">0.25</td>"#, #"<td class="number" dir="auto">20000</td>"#,
+      #"<td class="number null" dir="auto">null</td>"#,
+    ] {
+      #expect(html.contains(cell), "\(cell)")
+    }
+  }
+
   @Test func aListLeadsToItsQuery() {
     func query(_ order: String?, of source: MadeUpSource = .heroes) -> String {
       HTMLRenderer.query(of: SourceContent(source: source, query: ServedQuery(order: order)))
@@ -191,12 +219,12 @@ import Testing
       FieldEntry(
         Field<ServedRecord>($0, $0, \.name, about: "A field."))
     }
-    #expect(query(nil) == #"SELECT * FROM "heroes" LIMIT 100"#)
+    #expect(query(nil) == "SELECT * FROM heroes LIMIT 100")
     #expect(
       query("-name,order", of: source)
-        == #"SELECT * FROM "heroes" ORDER BY name DESC, "order" LIMIT 100"#)
+        == #"SELECT * FROM heroes ORDER BY name DESC, "order" LIMIT 100"#)
     #expect(query("unknown", of: source) == query(nil))
-    #expect(list(.heroes).contains(#"<a href="/sql?sql=SELECT%20%2A%20FROM%20%22heroes%22"#))
+    #expect(list(.heroes).contains(#"<a href="/sql?sql=SELECT%20%2A%20FROM%20heroes%20"#))
     let withoutSQL = HTMLRenderer(
       program: "aggregator", sources: pages.sources, isReadOnly: false, now: MadeUpSource.now)
     let heroes = MadeUpSource.heroes
