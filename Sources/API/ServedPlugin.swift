@@ -351,6 +351,15 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     return try await plugin.recordStore(in: store).restore(key)
   }
 
+  package func deleted() async throws -> ServedListing? {
+    guard let store = environment.store else { return nil }
+    let page = try await plugin.recordStore(in: store).deleted(or: plugin.bundled)
+      .page(PageRequest(limit: 100))
+    return ServedListing(
+      records: page.records.map { ServedRecord($0, of: plugin, columns: []) },
+      summary: ListingSummary(count: page.records.count, total: page.total))
+  }
+
   package func schemaChanges() async throws -> [SchemaEntry] {
     guard let store = environment.store else { return [] }
     let history = try await plugin.recordStore(in: store).schemaHistory()

@@ -135,6 +135,7 @@ extension ServedQuery {
 extension ServedSource {
   var hasParquet: Bool { false }
   func observedKinds() -> [String: [RowSchema.Kind]] { [:] }
+  func deleted() -> ServedListing? { nil }
   func kinds() -> [String: ValueKind] { [:] }
   func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
 }
@@ -346,6 +347,8 @@ package protocol ServedSource: Sendable {
   func delete(_ id: String) async throws -> Bool
   /// False if the record is not deleted.
   func restore(_ id: String) async throws -> Bool
+  /// The first deleted records; `nil` without a store.
+  func deleted() async throws -> ServedListing?
   /// The changes of the members of the rows, the latest ones last.
   func schemaChanges() async throws -> [SchemaEntry]
   /// The kinds of the values that cached records have, by the names of fields.

@@ -100,7 +100,8 @@ extension HTMLRenderer {
     return """
       <form class="delete" method="post" action="\(action)" \
       data-api="\(WebAddress.api(name, record.id))" data-name="\(record.name.safeLine)">\
-      <button type="submit" class="button danger">\(Icon.delete.html)<span>Delete</span></button></form>
+      <button type="submit" class="button danger" \
+      title="Hides it on this machine until it is restored; the service is not changed">\(Icon.delete.html)<span>Delete</span></button></form>
       """
   }
 

@@ -447,6 +447,19 @@ import Testing
       html.contains(#"<form method="post" action="/sources/heroes/1445/restore?query=thor">"#))
   }
 
+  @Test func aListLeadsBackToHiddenRecords() {
+    let source = MadeUpSource.heroes
+    var content = SourceContent(source: source, query: .plain, list: .success(source.page(.plain)))
+    content.hidden = ServedListing(
+      records: [ServedRecord("7", "Groot")], summary: ListingSummary(count: 1, total: 2))
+    let html = pages.page(content)
+    #expect(html.contains("<summary>2 hidden "))
+    #expect(html.contains(#"action="/sources/heroes/7/restore"><bdi>Groot</bdi>"#))
+    #expect(html.contains("<code>aggregator heroes list --deleted</code>"))
+    content.hidden = ServedListing(records: [], summary: ListingSummary(count: 0, total: 0))
+    #expect(!pages.page(content).contains("hidden heroes"))
+  }
+
   @Test func aFailureNamesItsRemedy() {
     let html = failed()
     for words in [

@@ -62,8 +62,11 @@ import Testing
     #expect(try await source.cachedCount(of: ServedQuery(isForPeople: true), none) == nil)
     let all = try await source.sync(pages: nil) { _ in }.passed
     #expect(try await count(nil) == all)
+    #expect(try await source.deleted()?.summary.total == 0)
     #expect(try await source.delete("FR"))
     #expect(try await count(nil) == all - 1)
+    let deleted = try await source.deleted()
+    #expect(deleted?.records.map(\.name) == ["France"] && deleted?.summary.total == 1)
     let matches = try #require(try await count("an"))
     let index = try #require(source.index)
     #expect(try await index.count(matching: SearchQuery("an")) == matches)
