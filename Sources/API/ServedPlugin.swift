@@ -453,6 +453,5 @@ extension ServedRecord.Line {
       field: field.name, label: field.label, value: value,
       json: value == id ? nil : json, isLink: value.webAddress != nil)
     if case .array(let elements) = json { self.elements = elements.map(\.cell) }
-    isSelecting = !field.isDetail
   }
 }

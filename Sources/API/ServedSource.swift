@@ -374,8 +374,6 @@ package struct ServedRecord: SourceRecord {
     package var isLink = false
     /// The elements of a list; empty for anything else.
     package var elements: [String] = []
-    /// True if lists of the source have the field, so that its values select records.
-    package var isSelecting = false
   }
 
   package let id: String

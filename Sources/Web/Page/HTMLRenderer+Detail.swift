@@ -143,11 +143,12 @@ extension HTMLRenderer {
       """
   }
 
-  /// The elements of a list, each of which leads to the records that have it, too.
+  /// The elements of a list, each of which leads to the cached records that have it, too; of a field that lists do not include,
+  /// the list says of how many it is unknown.
   private func tags(_ line: ServedRecord.Line, _ source: any ServedSource) -> HTML {
     """
     <ul class="chips">\(line.elements.map { element in
-      guard line.isSelecting, source.hasStore,
+      guard source.hasStore,
         let condition = TypedCondition(line.field, operator: "~", element)
       else { return #"<li class="chip"><bdi>\#(element.safeLine)</bdi></li>"# }
       let query = ServedQuery.plain.with(\.conditions, [condition.quoted])
