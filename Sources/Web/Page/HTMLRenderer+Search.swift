@@ -115,7 +115,7 @@ extension HTMLRenderer {
         page.summary.next == nil
         ? nil
         : """
-        <p class="all"><a href="\(address)">All matches in \(source.noun.plural.safeLine)\
+        <p class="all"><a href="\(address)">All \(page.summary.total?.grouped ?? "matches in") \(source.noun.plural.safeLine)\
         \(Icon.forward.html)</a></p>
         """
       let list: HTML =

@@ -237,9 +237,10 @@ extension HTMLRenderer {
     let query =
       isInvalid
       ? ServedQuery.plain : content.query.with(\.cache, isLocal ? .normal : content.query.cache)
+    let isOfFilter = isInvalid && detail == nil && !content.query.conditions.isEmpty
     let isPaused = failure.code == SourceError.Code.circuitOpen.description
     return state(
-      isLocal ? .offline : .warning, failure.title,
+      isLocal ? .offline : .warning, isOfFilter ? "This filter does not work" : failure.title,
       isPaused ? [OriginBadge.pauseWords, wait] : [failure.message, failure.hint, wait]
     ) {
       """

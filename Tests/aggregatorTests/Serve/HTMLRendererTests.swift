@@ -469,6 +469,21 @@ import Testing
     #expect(!failed(ServedQuery(cache: .offline)).contains("Use local data"))
   }
 
+  @Test func aWrongFilterIsNotCalledAnAddress() {
+    func page(_ conditions: [String]) -> String {
+      pages.page(
+        SourceContent(
+          source: MadeUpSource.heroes, query: ServedQuery(conditions: conditions),
+          list: .failure(Problem(400, "invalidRequest", "unknown field \"nam\""))))
+    }
+    #expect(page(["nam=x"]).contains("This filter does not work"))
+    #expect(page([]).contains("This address does not work"))
+  }
+
+  @Test func aSearchSaysHowManyMatchesThereAre() {
+    #expect(search("a").contains(">All 30 heroes<"))
+  }
+
   @Test func aClientWithoutAccessSeesNoSources() {
     let failure = Problem(401, "unauthorized", "no token")
     #expect(pages.failure(failure).contains("Countries"))
