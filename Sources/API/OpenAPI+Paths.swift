@@ -252,7 +252,8 @@ extension OpenAPI {
       parameters: [query, conditions(of: described.source)],
       Answers(
         success: response(
-          "A facet of each field whose values repeat, or can be put in ranges.", "application/json",
+          "A facet of each field whose values repeat, or can be put in ranges; conditions on the field alone do not narrow it.",
+          "application/json",
           reference("schemas", "FacetsPage")),
         failures: [400, 401, 503]))
   }

@@ -96,7 +96,13 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       .page(of: limit, after: start ?? cursor), outcome)
     run.chosen = query.fields
     let records = try await run.records()
-    return try await served(records, chosen, run.outcome.summary, query)
+    var listing = try await served(records, chosen, run.outcome.summary, query)
+    if query.isForPeople, records.isEmpty, !run.outcome.isPartial, query.conditions.isEmpty,
+      let words
+    {
+      listing.suggestion = await plugin.suggestion(for: words, in: environment)
+    }
+    return listing
   }
 
   /// All cached records, or the bundled ones if none are cached.
@@ -345,6 +351,15 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     return try await plugin.recordStore(in: store).restore(key)
   }
 
+  package func deleted() async throws -> ServedListing? {
+    guard let store = environment.store else { return nil }
+    let page = try await plugin.recordStore(in: store).deleted(or: plugin.bundled)
+      .page(PageRequest(limit: 100))
+    return ServedListing(
+      records: page.records.map { ServedRecord($0, of: plugin, columns: []) },
+      summary: ListingSummary(count: page.records.count, total: page.total))
+  }
+
   package func schemaChanges() async throws -> [SchemaEntry] {
     guard let store = environment.store else { return [] }
     let history = try await plugin.recordStore(in: store).schemaHistory()
@@ -438,6 +453,5 @@ extension ServedRecord.Line {
       field: field.name, label: field.label, value: value,
       json: value == id ? nil : json, isLink: value.webAddress != nil)
     if case .array(let elements) = json { self.elements = elements.map(\.cell) }
-    isSelecting = !field.isDetail
   }
 }

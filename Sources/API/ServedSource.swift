@@ -135,6 +135,7 @@ extension ServedQuery {
 extension ServedSource {
   var hasParquet: Bool { false }
   func observedKinds() -> [String: [RowSchema.Kind]] { [:] }
+  func deleted() -> ServedListing? { nil }
   func kinds() -> [String: ValueKind] { [:] }
   func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
 }
@@ -251,6 +252,8 @@ package struct ServedListing: Sendable {
   package var columns: [FieldEntry] = []
   /// The records in the format of the query; `nil` for a page of JSON.
   package var body: [UInt8]?
+  /// A query that has matches, if a search without conditions has none; `nil` for programs.
+  package var suggestion: String?
 
   package init(
     records: [ServedRecord], summary: ListingSummary, columns: [FieldEntry] = [],
@@ -344,6 +347,8 @@ package protocol ServedSource: Sendable {
   func delete(_ id: String) async throws -> Bool
   /// False if the record is not deleted.
   func restore(_ id: String) async throws -> Bool
+  /// The first deleted records; `nil` without a store.
+  func deleted() async throws -> ServedListing?
   /// The changes of the members of the rows, the latest ones last.
   func schemaChanges() async throws -> [SchemaEntry]
   /// The kinds of the values that cached records have, by the names of fields.
@@ -369,8 +374,6 @@ package struct ServedRecord: SourceRecord {
     package var isLink = false
     /// The elements of a list; empty for anything else.
     package var elements: [String] = []
-    /// True if lists of the source have the field, so that its values select records.
-    package var isSelecting = false
   }
 
   package let id: String

@@ -43,8 +43,8 @@ struct AgentAnswer: Sendable {
       let prefix = warning.source == source ? "" : warning.source.map { "\($0): " } ?? ""
       let words = prefix + warning.warning.message
       let code = warning.warning.code
-      let isPart = [.cachedOnly, .leftOut, .skippedPartition, .unfetched].contains(code)
-      if warning.warning.tellsOfMissingRecords || isPart {
+      let isPart = [.cachedOnly, .leftOut, .skippedPartition].contains(code)
+      if warning.warning.tellsOfMissingData || isPart {
         reasons.append(words)
       } else if code != .bundled {
         warnings.append(words)

@@ -195,7 +195,7 @@ extension Array {
     guard let field = first(where: { $0.name == name }) else {
       throw FilterError(
         "unknown field \"\(name)\"", suggestion: nearest(to: name, in: map(\.name)),
-        hint: "available fields: \(map(\.name).joined(separator: ","))")
+        hint: "available fields: \(map(\.name).joined(separator: ", "))")
     }
     return field
   }

@@ -229,6 +229,17 @@ extension Prober {
     }
     let (one, two) = (first.texts, second.texts)
     if one == two { return .ignored }
+    // Records that are the same may vary from one request to the next, as by a time in them.
+    let id =
+      manifest.id.isEmpty
+      ? IDInference(rows: first.rows, noun: manifest.noun).best ?? [] : manifest.id
+    let ids = [first, second].map { sample in
+      sample.rows.flatMap { row in id.compactMap { $0.value(in: row) } }.filter { $0 != .null }
+    }
+    if !ids[0].isEmpty, ids[0] == ids[1] {
+      let names = id.map(\.description).joined(separator: ", ")
+      return .refuted("every \(names) of page 1 is repeated on page 2, so the paging is doubtful")
+    }
     let repeated = Set(one).intersection(two).count
     switch candidate.step {
     case .offset(var parameter)

@@ -176,6 +176,7 @@ struct WebRouter: Sendable {
     if part != .detail, query.query == nil, query.cursor == nil {
       // A store that cannot be read is reported by the list.
       content.schemaChanges = (try? await source.schemaChanges()) ?? []
+      content.hidden = try? await source.deleted()
     }
     content.list = await list
     if case .success(let page)? = content.list, !query.readsIndex {

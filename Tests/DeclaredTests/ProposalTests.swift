@@ -438,6 +438,25 @@ struct ProposalTests {
     #expect(page.next != nil || page.warnings.map(\.code.description).contains("unproved"))
   }
 
+  @Test func `Rows that vary from one request to the next are told by their IDs`() async throws {
+    let requests = Mutex(0)
+    let server = try LoopbackServer { _ in
+      let request = requests.withLock { count in
+        count += 1
+        return count
+      }
+      let rows = (0..<40).map { index -> JSON in
+        ["id": .integer(index), "text": .string("\(request)-\(index)")]
+      }
+      return .json(JSON.array(rows).text)
+    }
+    let proposal = try await Self.propose(server)
+    #expect(!proposal.isProved && proposal.manifest.paging.proof == .unproved)
+    #expect(proposal.manifest.id.map(\.description) == ["id"])
+    let reason = proposal.evidence.first { $0.key == "paging" }?.reason ?? ""
+    #expect(reason.hasSuffix("every id of page 1 is repeated on page 2, so the paging is doubtful"))
+  }
+
   @Test func `A next link to another host is refused, and never requested`() async throws {
     let other = try LoopbackServer { _ in .json("[]") }
     let server = try LoopbackServer { _ in

@@ -53,7 +53,7 @@ import Testing
         error: unknown field "capitol"
 
         Did you mean "capital"?
-        hint: available fields: code,name,region,capital
+        hint: available fields: code, name, region, capital
 
         """)
     #expect(try await Binary.run("countries list --fields ,").status == 64)

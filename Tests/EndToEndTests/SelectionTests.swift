@@ -234,8 +234,8 @@ import Testing
       unknown field "publsher"
 
       Did you mean "publisher"?
-      hint: available fields: id,name,realName,publisher,powers,teams,aliases,firstAppearance,\
-      summary,biography,image,link
+      hint: available fields: id, name, realName, publisher, powers, teams, aliases, firstAppearance, \
+      summary, biography, image, link
       """
     ),
     (
@@ -286,8 +286,8 @@ import Testing
       unknown field "nam"
 
       Did you mean "name"?
-      hint: available fields: id,name,realName,publisher,powers,teams,aliases,firstAppearance,\
-      summary,biography,image,link
+      hint: available fields: id, name, realName, publisher, powers, teams, aliases, firstAppearance, \
+      summary, biography, image, link
       """
     ),
     (

@@ -32,8 +32,17 @@ extension CommandContext {
       var requests = try secrets.environment(of: name, in: hints, folder, self, mayAsk: false)
       requests.transport = limited(requests.transport)
       let deadline = Deadline(after: SourceAdding.time, on: requests.clock)
-      let proposal = try await Deadline.$current.withValue(deadline) {
-        try await Proposal(for: name, from: hints, in: requests)
+      let proposal: Proposal
+      do {
+        proposal = try await Deadline.$current.withValue(deadline) {
+          try await Proposal(for: name, from: hints, in: requests)
+        }
+      } catch var error as SourceError where error.cause as? UnusableResponse == .refusal {
+        error.remedy = """
+          if it needs a key, add it on the command line: aggregator sources add \(name) URL \
+          -H 'Authorization: Bearer KEY'
+          """
+        throw error
       }
       var proposed = ProposedSource(name, proposal.document, isProved: proposal.isProved) {
         [secrets, requests] in

@@ -61,7 +61,7 @@ package struct Selection<Item: SourceRecord>: Sendable {
   package let order: RecordOrder<Item>?
 
   /// All must hold.
-  let filters: [Filter<Item>]
+  private(set) var filters: [Filter<Item>]
 
   /// Of values that each record is compared with.
   private static var maxConditions: Int { 100 }
@@ -123,6 +123,13 @@ package struct Selection<Item: SourceRecord>: Sendable {
     return [
       Warning(.unfetched, "lists do not include \(names): unknown for \(count.of("record"))")
     ]
+  }
+
+  /// This selection without the filters that read one field alone.
+  func withoutFilters(of field: String) -> Selection {
+    var rest = self
+    rest.filters.removeAll { $0.conditions.allSatisfy { $0.field.name == field } }
+    return rest
   }
 
   package var isFilter: Bool { !filters.isEmpty }

@@ -53,7 +53,7 @@ package struct OriginBadge: Sendable {
       case .bundled: message.map { "Showing bundled sample data (\($0))" }
       case .live, .cached, .mixed: message?.capitalizedFirst
       }
-    let shortcomings = summary.warnings.map(\.warning).filter(\.tellsOfMissingRecords)
+    let shortcomings = summary.warnings.map(\.warning).filter(\.tellsOfMissingData)
     notes =
       [reason].compactMap(\.self) + shortcomings.map(\.message.safeLine.capitalizedFirst)
     let usual =
@@ -69,10 +69,10 @@ package struct OriginBadge: Sendable {
 }
 
 extension Warning {
-  private static let doubtfulCodes: Set<Code> = [.scanned, .unreadable, .estimated]
+  private static let doubtfulCodes: Set<Code> = [.scanned, .unreadable, .estimated, .unfetched]
 
-  /// True if records are missing, or may be.
-  package var tellsOfMissingRecords: Bool {
+  /// True if records or values of them are missing, or may be.
+  package var tellsOfMissingData: Bool {
     meansIncomplete || Self.doubtfulCodes.contains(code)
   }
 }

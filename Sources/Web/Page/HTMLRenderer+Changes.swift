@@ -89,7 +89,7 @@ extension HTMLRenderer {
       let (old, new) = (change.before[name], change.after[name])
       let label = source.fields.first { $0.id == name }?.label ?? name
       return """
-        <span class="difference">\(label.safeLine) <del dir="auto">\(old?.written(in: name) ?? excerpts.before)</del> → \
+        <span class="difference">\(label.fieldLabel) <del dir="auto">\(old?.written(in: name) ?? excerpts.before)</del> → \
         <ins dir="auto">\(new?.written(in: name) ?? excerpts.after)</ins></span>
         """
     }

@@ -100,7 +100,8 @@ extension HTMLRenderer {
     return """
       <form class="delete" method="post" action="\(action)" \
       data-api="\(WebAddress.api(name, record.id))" data-name="\(record.name.safeLine)">\
-      <button type="submit" class="button danger">\(Icon.delete.html)<span>Delete</span></button></form>
+      <button type="submit" class="button danger" \
+      title="Hides it on this machine until it is restored; the service is not changed">\(Icon.delete.html)<span>Delete</span></button></form>
       """
   }
 
@@ -124,7 +125,7 @@ extension HTMLRenderer {
         "\(line.value.safeParagraphs)"
       }
     return """
-      <div\(attribute: "class", isLong ? "long" : nil)><dt>\(line.label.safeLine)</dt>\
+      <div\(attribute: "class", isLong ? "long" : nil)><dt>\(line.label.fieldLabel)</dt>\
       <dd dir="auto"\(attribute: "class", line.isLink ? "link" : nil)>\(value)</dd></div>
 
       """
@@ -142,11 +143,12 @@ extension HTMLRenderer {
       """
   }
 
-  /// The elements of a list, each of which leads to the records that have it, too.
+  /// The elements of a list, each of which leads to the cached records that have it, too; of a field that lists do not include,
+  /// the list says of how many it is unknown.
   private func tags(_ line: ServedRecord.Line, _ source: any ServedSource) -> HTML {
     """
     <ul class="chips">\(line.elements.map { element in
-      guard line.isSelecting, source.hasStore,
+      guard source.hasStore,
         let condition = TypedCondition(line.field, operator: "~", element)
       else { return #"<li class="chip"><bdi>\#(element.safeLine)</bdi></li>"# }
       let query = ServedQuery.plain.with(\.conditions, [condition.quoted])

@@ -177,33 +177,68 @@ extension HTMLRenderer {
 
   private func facet(_ facet: Facet, _ content: SourceContent) -> HTML {
     let most = facet.values.map(\.count).max() ?? 1
+    let filters = Self.filters(of: content.query)
+    func isOwn(_ filter: TypedFilter) -> Bool {
+      filter.conditions.allSatisfy { $0.field == facet.field }
+    }
+    let own = filters.joined().filter(isOwn)
+    let rest = filters.filter { !$0.allSatisfy(isOwn) }
+      .map { $0.map(\.quoted).joined(separator: " and ") }
+    // An empty text stands for a missing value.
+    let chosen: [String] = facet.isRange ? [] : own.flatMap(\.equalValues)
+    func isChosen(_ value: Facet.Value) -> Bool {
+      facet.isRange
+        ? (try? TypedFilter(value.condition))?.conjuncts == own : chosen.contains(value.text)
+    }
+    /// A value that is chosen beside the others or no longer, or a range in the place of the other one.
     func item(
-      _ value: HTML, _ count: Int, _ condition: String, label: String? = nil, isBar: Bool = true
+      _ value: Facet.Value, _ words: HTML, label: String? = nil, isBar: Bool = true
     ) -> HTML {
-      let address = narrowed(content) { $0.conditions.append(condition) }
+      let isOn = isChosen(value)
+      let values = isOn ? chosen.filter { $0 != value.text } : chosen + [value.text]
+      let condition: String? =
+        if facet.isRange {
+          isOn ? nil : value.condition
+        } else if values.isEmpty {
+          nil
+        } else {
+          TypedCondition(
+            facet.field, values.count == 1 ? .compare(.equal, values[0]) : .oneOf(values)
+          ).quoted
+        }
+      let address = narrowed(content) { $0.conditions = rest + [condition].compactMap(\.self) }
       // In hundredths of the largest one.
+      let count = value.count
       let length = isBar && count > 0 ? max(3, (count * 100 + most - 1) / max(1, most)) : 0
       let bar: HTML =
         facet.isRange
-        ? #"<rect y="\#(100 - length)" width="100" height="\#(length)"/>"#
+        ? #"<rect y="\#(100 - length)" width="100" height="\#(length)"\#(attribute: "fill-opacity", isOn || own.isEmpty ? nil : ".4")/>"#
         : #"<rect width="\#(length)" height="100"/>"#
       return """
-        <li><a href="\(address)"\(attribute: "title", label)><bdi>\(value)</bdi> <span class="number">\(count.grouped)</span>\
+        <li><a href="\(address)"\(attribute: "title", label)\(attribute: "aria-current", isOn ? "true" : nil)>\
+        <bdi>\(words)</bdi> <span class="number">\(isOn ? "✓ " : "")\(count.grouped)</span>\
         <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">\(bar)</svg></a></li>
         """
     }
-    let values = facet.values.map { value -> HTML in
-      let text = words(of: value, facet, content).safeLine
-      let label = facet.isRange ? "\(text): \(value.count.grouped)" : value.text.safeLine
-      return item("\(text)", value.count, value.condition, label: label)
+    func items(_ values: some Sequence<Facet.Value>) -> [HTML] {
+      values.map { value in
+        let text = words(of: value, facet, content).safeLine
+        let label = facet.isRange ? "\(text): \(value.count.grouped)" : value.text.safeLine
+        return item(value, "\(text)", label: label)
+      }
     }
+    // A rare value that is chosen is shown nevertheless.
+    let usual = facet.values.dropLast(facet.others)
+    let rare = facet.values.suffix(facet.others)
+    let hidden = rare.filter { !isChosen($0) }
     let missing: HTML? =
-      facet.missing > 0
-      ? #"<ul>\#(item("<i>empty</i>", facet.missing, "\(facet.field)=", isBar: false))</ul>"# : nil
+      facet.missing > 0 ? "<ul>\(item(facet.empty, "<i>empty</i>", isBar: false))</ul>" : nil
     let others: HTML? =
-      facet.others > 0
-      ? #"<p class="rest">\#(facet.others.grouped) more \#(facet.others == 1 ? "value" : "values")</p>"#
-      : nil
+      hidden.isEmpty
+      ? nil
+      : """
+      <details><summary>\(hidden.count.of("more value"))</summary><ul>\(items(hidden))</ul></details>
+      """
     let ends: HTML? =
       facet.isRange
       ? """
@@ -213,8 +248,19 @@ extension HTMLRenderer {
       """ : nil
     return """
       <section><h2>\(facet.label.fieldLabel)</h2>
-      <ul\(attribute: "class", facet.isRange ? "range" : nil)>\(values)</ul>\(ends)\(others)\(missing)</section>
+      <ul\(attribute: "class", facet.isRange ? "range" : nil)>\(items(usual + rare.filter(isChosen)))</ul>\(ends)\(others)\(missing)</section>
       """
+  }
+}
+
+extension TypedFilter {
+  /// The values of which a field must have one; none for any other filter.
+  fileprivate var equalValues: [String] {
+    guard case .condition(let condition) = self else { return [] }
+    return switch condition.test {
+    case .compare(.equal, _), .oneOf: condition.values
+    case .compare, .range, .pattern: []
+    }
   }
 }
 

@@ -63,6 +63,7 @@ extension HTMLRenderer {
       <section id="list" aria-label="\(source.title)">
       \(content.deleted.map { deletedNotice($0, content) })
       \(schemaChanges(content.schemaChanges.suffix(5)))
+      \(content.hidden.map { hidden($0, content) })
       \(tools(content))
       \(filters(content))
       \(body)
@@ -76,6 +77,27 @@ extension HTMLRenderer {
     return """
       <details class="schema"><summary>Changed members of rows</summary>
       <ul>\(changes.reversed().map { "<li>\($0.text)</li>" })</ul></details>
+      """
+  }
+
+  /// The deleted records, each with its way back; nothing if there are none.
+  private func hidden(_ listing: ServedListing, _ content: SourceContent) -> HTML {
+    let source = content.source
+    let count = listing.summary.total ?? listing.records.count
+    guard count > 0, !isReadOnly else { return "" }
+    let noun = count == 1 ? source.noun.singular : source.noun.plural
+    let rest: HTML? =
+      count > listing.records.count
+      ? "<li>All of them: <code>\([program, source.name, "list --deleted"].joined(separator: " "))</code></li>"
+      : nil
+    return """
+      <details class="schema hidden"><summary>\(count.grouped) hidden \(noun.safeLine)</summary>
+      <ul>\(listing.records.map { record in
+        """
+        <li><form method="post" action="\(WebAddress.record(source.name, record.id, content.query.forLinks, .restore))">\
+        <bdi>\(record.name.safeLine)</bdi> <button type="submit" class="button">Restore</button></form></li>
+        """ as HTML
+      })\(rest)</ul></details>
       """
   }
 

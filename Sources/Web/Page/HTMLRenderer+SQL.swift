@@ -52,7 +52,7 @@ extension HTMLRenderer {
   static func query(of table: String, where condition: String? = nil, order: String? = nil)
     -> String
   {
-    "SELECT * FROM \(table.sqlQuoted)\(condition.map { " WHERE \($0)" } ?? "")"
+    "SELECT * FROM \(table.sqlSpelling)\(condition.map { " WHERE \($0)" } ?? "")"
       + "\(order.map { " ORDER BY \($0)" } ?? "") LIMIT 100"
   }
 
@@ -159,16 +159,22 @@ extension HTMLRenderer {
       })</tr></thead>
       <tbody>
       \(answer.rows.map { row in
-        "<tr>\(zip(row, numeric).map(cell))</tr>\n"
+        "<tr>\(row.indices.map { cell(row[$0], of: answer.columns[$0], isNumeric: numeric[$0]) })</tr>\n"
       })
       </tbody></table></div>
       """
   }
 
-  private func cell(_ value: SQLValue, isNumeric: Bool) -> HTML {
+  private func cell(_ value: SQLValue, of column: String, isNumeric: Bool) -> HTML {
     let text = value == .null ? "" : value.json.cell
-    let shown = text.oneLine(atMost: 200).safeLine
-    let type = value == .null ? "null" : isNumeric ? "number" : nil
+    var shown = text.oneLine(atMost: 200).safeLine
+    if isNumeric, value != .null, !column.namesNoAmounts {
+      let rounded = value.json.rounded
+      shown = rounded.written(in: column) ?? rounded.cell
+    }
+    // The script sorts and draws the exact number.
+    let exact = isNumeric && shown != text ? text : nil
+    let types: [String] = (isNumeric ? ["number"] : []) + (value == .null ? ["null"] : [])
     let content: HTML =
       if shown == text, let address = text.webAddress {
         """
@@ -177,7 +183,20 @@ extension HTMLRenderer {
       } else {
         "\(value == .null ? "null" : shown)"
       }
-    return #"<td\#(attribute: "class", type) dir="auto">\#(content)</td>"#
+    return """
+      <td\(attribute: "class", types.isEmpty ? nil : types.joined(separator: " "))\
+      \(attribute: "data-value", exact)\(attribute: "title", exact) dir="auto">\(content)</td>
+      """
+  }
+}
+
+extension JSON {
+  /// A number with six significant digits, or all of those before the point.
+  fileprivate var rounded: JSON {
+    guard case .number(let number) = self, abs(number) > 1e-9, number.isFinite else { return self }
+    let scale = pow(10, max(0, 5 - log10(abs(number)).rounded(.down)))
+    let rounded = (number * scale).rounded() / scale
+    return Int(exactly: rounded).map(JSON.integer) ?? .number(rounded)
   }
 }
 

@@ -36,6 +36,14 @@ extension HTMLRenderer {
     let found = counts.count { $0 > 0 }
     let failed = content.answers.count { if case .failure = $0.page { true } else { false } }
     let isSearched = content.answers.allSatisfy { $0.shortcoming == nil }
+    let near: String? =
+      found > 0 ? nil : content.answers.compactMap { (try? $0.page.get())?.suggestion }.first
+    let suggestion: HTML? = near.map { near in
+      """
+      <p class="note">Did you mean \
+      <a href="\(WebAddress.search(content.query.forLinks.with(\.query, near)))">“<bdi>\(near.safeLine)</bdi>”</a>?</p>
+      """
+    }
     let failures = failed == 0 ? "" : " · \(failed.of("source")) failed"
     return """
       <section id="list" aria-label="Results">
@@ -43,6 +51,7 @@ extension HTMLRenderer {
       \(found > 0 ? "Matches" : isSearched ? "No matches" : "No matches so far") for “<bdi>\(query.safeLine)</bdi>”\
       \(found == 0 ? "" : " in \(found.of("source"))")\(failures)</p></div>
       \(chips(content))
+      \(suggestion)
       \(content.answers.filter { !$0.isEmpty }.map { results($0, content.query) })
       \(noMatches(content.answers.filter { $0.isEmpty && $0.shortcoming == nil }.map(\.source.noun.plural.safeLine)))
       \(content.answers.filter(\.isEmpty).compactMap { answer in answer.shortcoming.map { shortcoming(of: answer.source, $0) } })
@@ -106,7 +115,7 @@ extension HTMLRenderer {
         page.summary.next == nil
         ? nil
         : """
-        <p class="all"><a href="\(address)">All matches in \(source.noun.plural.safeLine)\
+        <p class="all"><a href="\(address)">All \(page.summary.total?.grouped ?? "matches in") \(source.noun.plural.safeLine)\
         \(Icon.forward.html)</a></p>
         """
       let list: HTML =

@@ -196,7 +196,12 @@ extension HTMLRenderer {
       [shortcoming?.capitalizedFirst ?? "No \(source.noun.singular) matches “\(query)”."]
     ) {
       """
-      \(further)
+      \(further)\(page?.suggestion.map { near in
+        """
+        <a class="button primary" href="\(WebAddress.list(source.name, all.with(\.query, near)))">\
+        <span>Did you mean “<bdi>\(near.safeLine)</bdi>”?</span></a>
+        """
+      })
       <a class="button primary" href="\(WebAddress.list(source.name, all))">\
       Show all \(source.noun.plural.safeLine)</a>
       \(example.map { example in
@@ -232,9 +237,10 @@ extension HTMLRenderer {
     let query =
       isInvalid
       ? ServedQuery.plain : content.query.with(\.cache, isLocal ? .normal : content.query.cache)
+    let isOfFilter = isInvalid && detail == nil && !content.query.conditions.isEmpty
     let isPaused = failure.code == SourceError.Code.circuitOpen.description
     return state(
-      isLocal ? .offline : .warning, failure.title,
+      isLocal ? .offline : .warning, isOfFilter ? "This filter does not work" : failure.title,
       isPaused ? [OriginBadge.pauseWords, wait] : [failure.message, failure.hint, wait]
     ) {
       """

@@ -73,6 +73,9 @@ struct SourceContent: Sendable {
 
   var schemaChanges: [SchemaEntry] = []
 
+  /// The first records that are deleted on this machine.
+  var hidden: ServedListing?
+
   /// The kinds of the values of fields, by their names.
   var kinds: [String: ValueKind] = [:]
 

@@ -195,11 +195,14 @@ const chart = $("#chart");
 const number = text => (text.trim() === "" ? NaN : Number(text));
 const isDate = text => /^\d{4}-\d\d(-\d\d([T ][\d:.]+(Z|[+-]\d\d:?\d\d)?)?)?$/.test(text);
 
+/* The exact value of a cell, as text. */
+const exact = cell => cell.dataset.value ?? cell.textContent;
+
 /* The columns of the table: their names, their texts with "" for null, and their kinds. */
 function columns() {
   const rows = $$("#result tbody tr");
   return $$("#result thead th").map((heading, index) => {
-    const texts = rows.map(({ cells }) => cells[index].matches(".null") ? "" : cells[index].textContent);
+    const texts = rows.map(({ cells }) => cells[index].matches(".null") ? "" : exact(cells[index]));
     const known = texts.filter(Boolean);
     const kind = heading.matches(".number") ? "number"
       : known.length && known.every(isDate) ? "date" : known.length ? "text" : undefined;
@@ -453,7 +456,7 @@ function sortable(table) {
     const isNumber = heading.matches(".number");
     const sign = way === "descending" ? -1 : 1;
     const isNull = row => row.cells[index].matches(".null");
-    const text = row => row.cells[index].textContent;
+    const text = row => exact(row.cells[index]);
     table.tBodies[0].append(...(way ? rows.toSorted((a, b) => (
       // What is missing is last, whichever way.
       isNull(a) - isNull(b)

@@ -164,8 +164,12 @@ import Testing
     let some = try Selection(
       SelectionText(conditions: ["list=y", "number=2"]), Self.fields, at: Date())
     let narrowed = try await index.facets(of: Self.fields, selectedBy: some, matching: nil)
-    #expect(!narrowed.map(\.field).contains("number"))
-    #expect(narrowed.first { $0.field == "list" }?.values.map(\.count) == [9, 9])
+    // Conditions on a field narrow the facets of the others.
+    func counts(_ field: String) -> [Int]? {
+      narrowed.first { $0.field == field }?.values.map(\.count)
+    }
+    #expect(counts("number")?.count == 7 && counts("number")?.reduce(0, +) == 60)
+    #expect(counts("list") == [17, 9])
   }
 
   @Test func `a date of another century does not make one range of all others`() async throws {
@@ -183,6 +187,26 @@ import Testing
       let selected = try await sources([value.condition], nil)[1].page(PageRequest(limit: 1))
       #expect(selected.total == value.count, "\(value)")
     }
+  }
+
+  @Test(arguments: [
+    (0, "0 to 9", "90 or more"), (1, "−5 to under −4", "4 to under 5"), (2, "under 0", "90 to 99"),
+  ])
+  func `ranges are equally wide, and open where few are far from the others`(
+    shape: Int, first: String, last: String
+  ) async throws {
+    try await save(
+      (0..<400).map { id in
+        let number = Double(id % 100)
+        let numbers = [
+          id < 390 ? number : Double(id) * 1000, number / 10 - 5, id == 0 ? -1e6 : number,
+        ]
+        return Thing(id: id, number: numbers[shape])
+      })
+    let all = try Selection(SelectionText(conditions: []), Self.fields, at: Date())
+    let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
+    let values = try #require(facets.first { $0.field == "number" }).values
+    #expect(values.first?.text == first && values.last?.text == last, "\(values.map(\.text))")
   }
 
   private static func number(_ index: Int, _ shape: Int) -> Double {

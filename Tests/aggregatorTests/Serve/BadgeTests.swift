@@ -74,6 +74,16 @@ import Testing
       try badge(cached, cache: .offline).origin.explanation == "You chose to use local data only")
   }
 
+  @Test func sayWhatIsUnknownOfARecord() throws {
+    var summary = ListingSummary(
+      count: 1,
+      warnings: [SourceWarning("heroes", Warning(.unfetched, "lists do not include \"powers\""))])
+    summary.provenance = CombinedProvenance([Provenance(.cached, fetchedAt: Self.minutesAgo)])
+    let badge = Badge(
+      ServedListing(records: [], summary: summary), .normal, MadeUpSource.now)
+    #expect(badge?.origin.notes == ["Lists do not include \"powers\""])
+  }
+
   @Test func nobodyAnswered() {
     #expect(
       Badge(

@@ -182,6 +182,34 @@ import Testing
     #expect(hostileFailure.contains(#"aria-invalid="true""#))
   }
 
+  @Test func numbersOfAResultAreWrittenAsAmounts() {
+    let html = pages.sql(
+      SQLContent(
+        text: "", tables: [],
+        answer: .success(
+          SQLAnswer(
+            columns: ["avg(price)", "id"],
+            rows: [
+              [.number(89.76505374565888), .integer(20_000)], [.integer(20_000), .integer(1)],
+              [.number(1_234_567.891), .integer(2)], [.number(0.25), .integer(3)],
+              [.null, .integer(4)],
+            ], hasMore: false, time: .milliseconds(1), notes: []))))
+    for (exact, words) in [
+      ("89.76505374565888", "89.7651"), ("20000", "20,000"), ("1234567.891", "1,234,568"),
+    ] {
+      #expect(
+        html.contains(
+          #"<td class="number" data-value="\#(exact)" title="\#(exact)" dir="auto">\#(words)</td>"#),
+        "\(words)")
+    }
+    for cell in [
+      #"<td class="number" dir="auto">0.25</td>"#, #"<td class="number" dir="auto">20000</td>"#,
+      #"<td class="number null" dir="auto">null</td>"#,
+    ] {
+      #expect(html.contains(cell), "\(cell)")
+    }
+  }
+
   @Test func aListLeadsToItsQuery() {
     func query(_ order: String?, of source: MadeUpSource = .heroes) -> String {
       HTMLRenderer.query(of: SourceContent(source: source, query: ServedQuery(order: order)))
@@ -191,12 +219,12 @@ import Testing
       FieldEntry(
         Field<ServedRecord>($0, $0, \.name, about: "A field."))
     }
-    #expect(query(nil) == #"SELECT * FROM "heroes" LIMIT 100"#)
+    #expect(query(nil) == "SELECT * FROM heroes LIMIT 100")
     #expect(
       query("-name,order", of: source)
-        == #"SELECT * FROM "heroes" ORDER BY name DESC, "order" LIMIT 100"#)
+        == #"SELECT * FROM heroes ORDER BY name DESC, "order" LIMIT 100"#)
     #expect(query("unknown", of: source) == query(nil))
-    #expect(list(.heroes).contains(#"<a href="/sql?sql=SELECT%20%2A%20FROM%20%22heroes%22"#))
+    #expect(list(.heroes).contains(#"<a href="/sql?sql=SELECT%20%2A%20FROM%20heroes%20"#))
     let withoutSQL = HTMLRenderer(
       program: "aggregator", sources: pages.sources, isReadOnly: false, now: MadeUpSource.now)
     let heroes = MadeUpSource.heroes
@@ -245,16 +273,14 @@ import Testing
     let story = String(repeating: "word & ", count: 200)
     var powers = ServedRecord.Line(field: "powers", label: "Powers", value: "a, \"b\"")
     powers.elements = ["a", "\"b\""]
-    var genres = powers
-    genres.isSelecting = true
-    record = ServedRecord(
-      "1", "One", card: [.init(label: "Story", value: story), powers, genres])
+    record = ServedRecord("1", "One", card: [.init(label: "Story", value: story), powers])
     var source = MadeUpSource.heroes
     source.records = [record]
     let html = detail(source, "1")
     #expect(html.contains("&#38; word…</p><details><summary>Show all of it</summary>word &#38;"))
-    #expect(html.contains("<li class=\"chip\"><bdi>&#34;b&#34;</bdi></li></ul>"))
     #expect(html.contains(#"href="/sources/heroes?where=powers~%22%5C%22b%5C%22%22""#))
+    source.hasStore = false
+    #expect(detail(source, "1").contains("<li class=\"chip\"><bdi>&#34;b&#34;</bdi></li></ul>"))
   }
 
   @Test(arguments: [
@@ -327,6 +353,21 @@ import Testing
     #expect(html.contains("<h1>") && !html.contains("class=\"sync\""))
   }
 
+  @Test func aMisspelledWordIsCorrectedByALink() {
+    let source = MadeUpSource.heroes
+    let query = ServedQuery(query: "sorm")
+    var listing = source.page(query)
+    listing.suggestion = "storm"
+    let html = pages.page(SourceContent(source: source, query: query, list: .success(listing)))
+    #expect(
+      html.contains(#"href="/sources/heroes?query=storm"><span>Did you mean “<bdi>storm</bdi>”?"#))
+    let all = pages.search(
+      SearchContent(
+        query: query, answers: [SourceListing(source: source, page: .success(listing))]))
+    #expect(all.contains(#"Did you mean <a href="/search?query=storm">“<bdi>storm</bdi>”</a>?"#))
+    #expect(!list(source, query).contains("Did you mean"))
+  }
+
   @Test func aPartIsAPartOfThePage() {
     let whole = detail(.heroes, "1443")
     for part in [HTMLFragment.list, .detail] {
@@ -334,6 +375,64 @@ import Testing
       #expect(html.hasPrefix("<section id=\"\(part)\""))
       #expect(whole.contains(html))
     }
+  }
+
+  private func facets(_ facets: [Facet], _ conditions: [String]) -> String {
+    let source = MadeUpSource.heroes
+    let query = ServedQuery(conditions: conditions, showsFilters: true)
+    var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
+    content.facets = facets
+    return pages.page(content)
+  }
+
+  private func links(_ html: String) -> [String] {
+    html.matches(of: /<li><a href="([^"]*)"[^>]*title=/).map {
+      String($0.output.1).replacing("&#38;", with: "&").percentDecoded ?? ""
+    }
+  }
+
+  @Test func oneValueIsChosenBesideAnother() {
+    let values = ["a", "b"].map { Facet.Value(text: $0, count: 2, condition: "kind=\($0)") }
+    let kinds = [Facet(field: "kind", label: "Kind", isRange: false, values: values, missing: 0)]
+    let start = "/sources/heroes?"
+    #expect(
+      links(facets(kinds, ["name~x"]))
+        == ["a", "b"].map { start + #"where=name~"x"&where=kind="\#($0)"&filters=shown"# })
+    let html = facets(kinds, ["kind=a"])
+    #expect(
+      links(html) == [start + "filters=shown", start + #"where=kind in ("a", "b")&filters=shown"#])
+    #expect(html.matches(of: /aria-current="true"><bdi>a</).count == 1)
+    #expect(
+      links(facets(kinds, ["kind in (a, b)"]))
+        == ["b", "a"].map { start + #"where=kind="\#($0)"&filters=shown"# })
+  }
+
+  @Test func aRangeTakesThePlaceOfAnother() {
+    let values = ["x>=0 and x<20", "x>=20 and x<40"].map {
+      Facet.Value(text: $0, count: 2, condition: $0)
+    }
+    let ranges = [Facet(field: "x", label: "X", isRange: true, values: values, missing: 0)]
+    #expect(
+      links(facets(ranges, ["x>=0 and x<20", "x!=3"])).last
+        == "/sources/heroes?where=x>=20 and x<40&filters=shown")
+    #expect(
+      links(facets(ranges, ["x>=20 and x<40"]))
+        == ["/sources/heroes?where=x>=0 and x<20&filters=shown", "/sources/heroes?filters=shown"])
+  }
+
+  @Test func rareValuesAreFoldedUnlessChosen() {
+    let values = (0..<13).map { Facet.Value(text: "v\($0)", count: 13 - $0, condition: "k=v\($0)") }
+    let kinds = [Facet(field: "k", label: "K", isRange: false, values: values, missing: 0)]
+    #expect(facets(kinds, []).contains("<details><summary>3 more values</summary><ul><li>"))
+    let html = facets(kinds, ["k=v12"])
+    #expect(html.contains("<summary>2 more values</summary>"))
+    #expect(html.contains(/v12<\/bdi>[^\n]*<\/ul><details>/))
+  }
+
+  @Test func aRecordNamesItsFieldsAsItsListDoes() {
+    var source = MadeUpSource.heroes
+    source.records = [ServedRecord("1", "One", card: [.init(label: "maker.full_name", value: "A")])]
+    #expect(detail(source, "1").contains("<dt>Maker full name</dt>"))
   }
 
   @Test func aDeletedRecordCanBeRestored() {
@@ -346,6 +445,19 @@ import Testing
       html.contains(#"<form method="post" action="/sources/heroes/1445/restore?query=thor">"#))
   }
 
+  @Test func aListLeadsBackToHiddenRecords() {
+    let source = MadeUpSource.heroes
+    var content = SourceContent(source: source, query: .plain, list: .success(source.page(.plain)))
+    content.hidden = ServedListing(
+      records: [ServedRecord("7", "Groot")], summary: ListingSummary(count: 1, total: 2))
+    let html = pages.page(content)
+    #expect(html.contains("<summary>2 hidden "))
+    #expect(html.contains(#"action="/sources/heroes/7/restore"><bdi>Groot</bdi>"#))
+    #expect(html.contains("<code>aggregator heroes list --deleted</code>"))
+    content.hidden = ServedListing(records: [], summary: ListingSummary(count: 0, total: 0))
+    #expect(!pages.page(content).contains("hidden heroes"))
+  }
+
   @Test func aFailureNamesItsRemedy() {
     let html = failed()
     for words in [
@@ -355,6 +467,21 @@ import Testing
       #expect(html.contains(words))
     }
     #expect(!failed(ServedQuery(cache: .offline)).contains("Use local data"))
+  }
+
+  @Test func aWrongFilterIsNotCalledAnAddress() {
+    func page(_ conditions: [String]) -> String {
+      pages.page(
+        SourceContent(
+          source: MadeUpSource.heroes, query: ServedQuery(conditions: conditions),
+          list: .failure(Problem(400, "invalidRequest", "unknown field \"nam\""))))
+    }
+    #expect(page(["nam=x"]).contains("This filter does not work"))
+    #expect(page([]).contains("This address does not work"))
+  }
+
+  @Test func aSearchSaysHowManyMatchesThereAre() {
+    #expect(search("a").contains(">All 30 heroes<"))
   }
 
   @Test func aClientWithoutAccessSeesNoSources() {

@@ -40,6 +40,17 @@ import Testing
     #expect(await source.index?.table?.readings == 1)
   }
 
+  @Test func `a search without matches suggests a word of the records`() async throws {
+    _ = try await source.sync(pages: nil) { _ in }
+    func suggestion(_ words: String, _ conditions: [String] = []) async throws -> String? {
+      let query = ServedQuery(query: words, conditions: conditions, isForPeople: true)
+      return try await source.page(query).suggestion
+    }
+    #expect(try await suggestion("switzerlandd")?.lowercased() == "switzerland")
+    #expect(try await suggestion("switzerland") == nil)
+    #expect(try await suggestion("switzerlandd", ["name~a"]) == nil)
+  }
+
   @Test func `the matches of a complete list are counted, and none of them is out of reach`()
     async throws
   {
@@ -51,8 +62,11 @@ import Testing
     #expect(try await source.cachedCount(of: ServedQuery(isForPeople: true), none) == nil)
     let all = try await source.sync(pages: nil) { _ in }.passed
     #expect(try await count(nil) == all)
+    #expect(try await source.deleted()?.summary.total == 0)
     #expect(try await source.delete("FR"))
     #expect(try await count(nil) == all - 1)
+    let deleted = try await source.deleted()
+    #expect(deleted?.records.map(\.name) == ["France"] && deleted?.summary.total == 1)
     let matches = try #require(try await count("an"))
     let index = try #require(source.index)
     #expect(try await index.count(matching: SearchQuery("an")) == matches)

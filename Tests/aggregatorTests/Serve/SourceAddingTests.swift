@@ -1,6 +1,7 @@
 import AggregatorFakeServices
 import AggregatorKit
 import AggregatorServer
+import AggregatorSourceTesting
 import Foundation
 import Testing
 
@@ -87,6 +88,19 @@ import Testing
       #expect(reply.header("Content-Type") == "application/problem+json")
     }
     #expect(try await home.run("sources list").output.contains("lands") == false)
+    try await server.stop()
+  }
+
+  @Test func `a service that wants a key leads to the command that takes one`() async throws {
+    let refusing = try LoopbackServer { _ in .status(401, "no key") }
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    let body = #"{"name":"lands","url":"\#(refusing.baseURL)/lands"}"#
+    let reply = try await server.post("/api/v1/sources", body)
+    #expect(reply.status == 502, "\(reply.text)")
+    let hint = try reply.json()["hint"]
+    #expect(
+      hint?.text.contains("sources add lands URL -H 'Authorization: Bearer KEY'") == true,
+      "\(reply.text)")
     try await server.stop()
   }
 

@@ -6,7 +6,7 @@ import AggregatorTerminal
 /// How the records of a selection are spread over the values of a field, or over ranges of them.
 package struct Facet: Hashable, Sendable {
   package struct Value: Hashable, Sendable {
-    /// The value, or what its range is called: `Kitchen`, `10 – 20`, `1990s`.
+    /// The value, or what its range is called: `Kitchen`, `10 to 19`, `1990s`.
     package let text: String
     /// The number of records.
     package let count: Int
@@ -20,24 +20,37 @@ package struct Facet: Hashable, Sendable {
   /// True for ranges of numbers or dates in ascending order; values begin with the most frequent one.
   package let isRange: Bool
   package let values: [Value]
-  /// The number of values that were left out: the rarest ones.
-  package let others: Int
+  /// The number of values at the end that are too rare to be shown at once.
+  package var others: Int { isRange ? 0 : max(0, values.count - 10) }
   /// The number of records without a value.
   package let missing: Int
+
+  /// The records without a value.
+  package var empty: Value {
+    Value(text: "", count: missing, condition: TypedCondition(field, .equal, "").quoted)
+  }
 }
 
 extension RecordIndex {
   /// The facets of those fields whose values repeat, or can be put in ranges; none if the store cannot tell whether its
   /// records change.
+  ///
+  /// Conditions on a field alone do not narrow its own facet, so that it has the values that can be chosen instead.
   package nonisolated func facets(
     of fields: [Field<Item>], selectedBy selection: Selection<Item>, matching query: SearchQuery?
   ) async throws(SourceError) -> [Facet] {
     guard let table = try await table(of: selection.fields + fields) else { return [] }
     let found = try await found(in: table, matching: query)
     let rows = try table.rows(selectedBy: selection, among: found)
-    return fields.compactMap { field in
-      table.columns[field.name].flatMap { $0.facet(of: field, in: rows) }
+    var facets: [Facet] = []
+    for field in fields {
+      guard let column = table.columns[field.name] else { continue }
+      let others = selection.withoutFilters(of: field.name)
+      let isSame = others.filters.count == selection.filters.count
+      let counted = isSame ? rows : try table.rows(selectedBy: others, among: found)
+      if let facet = column.facet(of: field, in: counted) { facets.append(facet) }
     }
+    return facets
   }
 }
 
@@ -94,9 +107,8 @@ extension [JSON] {
 }
 
 extension Column {
-  private static var maxValues: Int { 10 }
   /// About how many ranges a field has.
-  private static var ranges: Double { 12 }
+  private static var rangeCount: Int { 12 }
 
   /// `nil` if it would say nothing: nearly every record has a value of its own, or all have the same.
   fileprivate func facet<Item>(of field: Field<Item>, in rows: [Int]) -> Facet? {
@@ -128,10 +140,8 @@ extension Column {
     }
     let missing = counts.indices.reduce(0) { $0 + (isMissing($1) ? counts[$1] : 0) }
     guard values.count > 1 || values.count == 1 && missing > 0 else { return nil }
-    let shown = isRange ? values : Array(values.prefix(Self.maxValues))
     return Facet(
-      field: field.name, label: field.label, isRange: isRange, values: shown,
-      others: values.count - shown.count, missing: missing)
+      field: field.name, label: field.label, isRange: isRange, values: values, missing: missing)
   }
 
   private static func ranges(
@@ -140,14 +150,7 @@ extension Column {
     let shown = zip(numbers, counts).compactMap { number, count in
       number.flatMap { count > 0 ? NumberRanges.Entry(number: $0, count: count) : nil }
     }
-    let ranges = NumberRanges(of: shown, about: Int(ranges))
-    return ranges.ranges.map { range in
-      let (from, to) = (range.from.text, range.to.text)
-      let isOne = ranges.isWhole && range.to.number - range.from.number == 1
-      return Facet.Value(
-        text: isOne ? from : "\(from) – \(to)", count: range.count,
-        condition: isOne ? "\(field)=\(from)" : "\(field)>=\(from) and \(field)<\(to)")
-    }
+    return NumberRanges(of: shown, about: rangeCount).values(of: field)
   }
 
   private static func periods(
@@ -174,14 +177,37 @@ extension Column {
         NumberRanges.Entry(number: $0, count: count)
       }
     }
-    return NumberRanges(of: years, about: Int(ranges)).ranges.map { range in
-      let (from, to) = (Int(range.from.number), Int(range.to.number))
-      let (year, next) = (from.padded(to: 4), to.padded(to: 4))
-      let isDecade = to - from == 10 && from % 10 == 0
-      return Facet.Value(
-        text: to - from == 1 ? year : isDecade ? "\(year)s" : "\(year) – \(next)",
-        count: range.count,
-        condition: to - from == 1 ? "\(field)=\(year)" : "\(field)>=\(year) and \(field)<\(next)")
+    return NumberRanges(of: years, about: rangeCount).values(of: field, areYears: true)
+  }
+}
+
+extension NumberRanges {
+  /// The ranges as values of a field.
+  fileprivate func values(of field: String, areYears: Bool = false) -> [Facet.Value] {
+    func text(_ bound: Bound) -> String { areYears ? Int(bound.number).padded(to: 4) : bound.text }
+    // A hyphen would be read as a dash.
+    func words(_ bound: Bound) -> String { text(bound).replacing("-", with: "−") }
+    return ranges.map { range -> Facet.Value in
+      var condition = [
+        range.from.map { "\(field)>=\(text($0))" }, range.to.map { "\(field)<\(text($0))" },
+      ].compactMap(\.self).joined(separator: " and ")
+      let name: String
+      switch (range.from, range.to) {
+      case (let from?, let to?):
+        let width = to.number - from.number
+        if isWhole, width == 1 {
+          name = words(from)
+          condition = "\(field)=\(text(from))"
+        } else if areYears, width == 10, Int(from.number) % 10 == 0 {
+          name = "\(words(from))s"
+        } else {
+          name = "\(words(from)) to " + (isWhole ? words(to.previous) : "under \(words(to))")
+        }
+      case (let from?, nil): name = words(from) + (areYears ? " or later" : " or more")
+      case (nil, let to?): name = (areYears ? "before " : "under ") + words(to)
+      case (nil, nil): name = "all"
+      }
+      return Facet.Value(text: name, count: range.count, condition: condition)
     }
   }
 }

@@ -1,9 +1,9 @@
 import AggregatorFoundation
 
-/// Ranges between round numbers that cover all numbers of a field.
+/// Equally wide ranges between round numbers that cover all numbers of a field.
 ///
-/// They are equally wide, unless one of them had most numbers: then the fullest ones are divided, and the emptiest ones
-/// joined with their neighbours, as prices of which few are a thousand times the others need.
+/// If one of them had most numbers, they cover the part where most numbers are, and those below and above it have a range
+/// each without an end, as prices of which few are a thousand times the others need.
 package struct NumberRanges {
   package struct Entry {
     let number: Double
@@ -17,21 +17,20 @@ package struct NumberRanges {
   }
 
   package struct Range {
-    package let from: Bound
-    package fileprivate(set) var to: Bound
-    package fileprivate(set) var count: Int
+    /// `nil` below all others.
+    package let from: Bound?
+    /// The number that is no longer in it; `nil` above all others.
+    package let to: Bound?
+    package let count: Int
   }
 
   /// A multiple of a step, which is 1, 2 or 5 times a power of ten.
   package struct Bound {
-    fileprivate let multiple: Double
-    fileprivate let step: Double
     package let number: Double
     /// The number in decimal digits, without an exponent.
     package let text: String
 
     fileprivate init(multiple: Double, step: Double) {
-      (self.multiple, self.step) = (multiple, step)
       let digits = step >= 1 ? 0 : Int((-log10(step) - 1e-9).rounded(.up))
       guard digits > 0 else {
         number = multiple * step
@@ -47,6 +46,9 @@ package struct NumberRanges {
       // As whoever reads the text compares it.
       number = Double(text) ?? multiple * step
     }
+
+    /// The whole number before it.
+    package var previous: Bound { Bound(multiple: number - 1, step: 1) }
   }
 
   package let isWhole: Bool
@@ -55,67 +57,63 @@ package struct NumberRanges {
   /// The number of records before each entry.
   private let before: [Int]
 
-  private static let mostRanges = 14
+  /// The shares of all numbers that the ranges may cover.
+  private static let shares = [1, 0.98, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2]
 
-  /// - Parameter count: About how many ranges there are, if they are equally wide.
+  /// - Parameter count: About how many ranges there are.
   package init(of numbers: [Entry], about count: Int) {
     entries = numbers.sorted { $0.number < $1.number }
     before = entries.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) }
     isWhole = entries.allSatisfy { $0.number == $0.number.rounded() }
-    guard let least = entries.first?.number, let most = entries.last?.number, least < most else {
-      return
+    var choices: [(ranges: [Range], most: Int)] = []
+    for share in Self.shares {
+      let covered = covering(share, by: count)
+      guard let most = covered.map(\.count).max() else { continue }
+      ranges = covered
+      if most * 2 <= before[entries.count] { return }
+      choices.append((covered, most))
     }
+    // Most are the same number, or nearly.
+    let least = choices.map(\.most).min() ?? 0
+    ranges = choices.first { $0.most * 10 <= least * 11 }?.ranges ?? []
+  }
+
+  /// The ranges of the narrowest part that has a share of all numbers, and what is below and above them.
+  private func covering(_ share: Double, by count: Int) -> [Range] {
+    guard let (least, most) = narrowest(share), least < most, max(abs(least), abs(most)) < 1e15
+    else { return [] }
     var step = ((most - least) / Double(count)).roundStep
     if isWhole { step = max(1, step) }
     var first = (least / step).rounded(.down)
     var last = (most / step).rounded(.down)
     // Numbers that are too large to be told apart.
-    guard last - first < 100, abs(least) < 1e15, abs(most) < 1e15, step > 1e-9 else { return }
+    guard last - first < 100, step > 1e-9 else { return [] }
     // A quotient is rounded.
     if Bound(multiple: first, step: step).number > least { first -= 1 }
     if Bound(multiple: last + 1, step: step).number <= most { last += 1 }
-    ranges = (0...Int(last - first)).map { range(first + Double($0), first + Double($0) + 1, step) }
-    if let full = ranges.map(\.count).max(), full * 2 > before[entries.count] { balance() }
-  }
-
-  /// Divides ranges while one has more than a quarter of all numbers, and then joins neighbours.
-  private mutating func balance() {
-    for _ in 0..<40 {
-      guard
-        let index = ranges.indices.filter({ parts(of: ranges[$0]).count > 1 })
-          .max(by: { ranges[$0].count < ranges[$1].count }),
-        ranges[index].count * 4 > before[entries.count]
-      else { break }
-      ranges.replaceSubrange(index...index, with: parts(of: ranges[index]))
+    var bounds: [Bound?] = (0...Int(last - first) + 1).map {
+      Bound(multiple: first + Double($0), step: step)
     }
-    func count(_ index: Int) -> Int { ranges[index].count + ranges[index + 1].count }
-    while let index = ranges.indices.dropLast().min(by: { count($0) < count($1) }),
-      ranges.count > Self.mostRanges || count(index) == 0
-    {
-      ranges[index].to = ranges[index + 1].to
-      ranges[index].count += ranges[index + 1].count
-      ranges.remove(at: index + 1)
+    bounds = [nil] + bounds + [nil]
+    return zip(bounds, bounds.dropFirst()).map { from, to -> Range in
+      let start = from.map { firstIndex(from: $0.number) } ?? 0
+      let end = to.map { firstIndex(from: $0.number) } ?? entries.count
+      return Range(from: from, to: to, count: before[end] - before[start])
+    }.filter { $0.count > 0 || $0.from != nil && $0.to != nil }
+  }
+
+  /// The least and the largest number of the narrowest part that has a share of all; `nil` without numbers.
+  private func narrowest(_ share: Double) -> (least: Double, most: Double)? {
+    let wanted = max(1, Int((Double(before[entries.count]) * share).rounded(.up)))
+    var found: (least: Double, most: Double)?
+    var end = 0
+    for start in entries.indices {
+      while end < entries.count, before[end] - before[start] < wanted { end += 1 }
+      guard before[end] - before[start] >= wanted else { break }
+      let part = (least: entries[start].number, most: entries[end - 1].number)
+      if found.map({ part.most - part.least < $0.most - $0.least }) ?? true { found = part }
     }
-  }
-
-  /// The two or five parts of a range; itself if its numbers are all the same.
-  private func parts(of range: Range) -> [Range] {
-    let numbers = entries[firstIndex(from: range.from.number)..<firstIndex(from: range.to.number)]
-    let wide = range.from.step
-    let leading = Int((wide / pow(10, (log10(wide) + 1e-9).rounded(.down))).rounded())
-    let count = leading == 2 ? 2 : 5
-    let step = wide / Double(count)
-    guard let least = numbers.first?.number, let most = numbers.last?.number, least < most,
-      step > 1e-9, !isWhole || step >= 1
-    else { return [range] }
-    let first = range.from.multiple * Double(count)
-    return (0..<count).map { self.range(first + Double($0), first + Double($0) + 1, step) }
-  }
-
-  private func range(_ from: Double, _ to: Double, _ step: Double) -> Range {
-    let (low, high) = (Bound(multiple: from, step: step), Bound(multiple: to, step: step))
-    let count = before[firstIndex(from: high.number)] - before[firstIndex(from: low.number)]
-    return Range(from: low, to: high, count: count)
+    return found
   }
 
   /// The index of the first entry that is not below a number.

@@ -33,6 +33,13 @@ def run(site):
     expect(records).to_have_count(15)
     expect(chosen).to_have_count(0)
 
+    # The list leads back to it.
+    page.goto(site.origin + "/sources/heroes")
+    page.get_by_text("1 hidden hero", exact=True).click()
+    page.get_by_role("button", name="Restore").click()
+    expect(page.locator("#detail h2")).to_have_text(name)
+    expect(page.locator("details.hidden")).to_have_count(0)
+
     # Without the script.
     page = site.open("/sources/countries?query=island", java_script_enabled=False)
     count = page.locator(".record").count()

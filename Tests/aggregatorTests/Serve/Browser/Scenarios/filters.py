@@ -19,6 +19,14 @@ def run(site):
     chip = page.locator(".chip").first
     expect(chip).to_contain_text(f"Region is {name}")
     expect(page.locator(".count")).to_have_text(f"{count} countries where region is {name}")
+    # Another value is chosen beside it, and taken away.
+    other = region.locator("li a:not([aria-current])").first.locator("bdi").inner_text()
+    region.locator("li a", has_text=other).click()
+    expect(chip).to_contain_text(f"Region is {name} or {other}")
+    expect(region.locator("[aria-current]")).to_have_count(2)
+    region.locator("li a", has_text=other).click()
+    expect(region.locator("[aria-current]")).to_have_count(1)
+    expect(page.locator(".count")).to_have_text(f"{count} countries where region is {name}")
     heading = page.get_by_role("columnheader", name="Name")
     heading.get_by_role("link").click()
     expect(heading).to_have_attribute("aria-sort", "ascending")

@@ -164,6 +164,10 @@ def heads(site):
     page.keyboard.press("Enter")
     expect(column(1)).to_have_text(["9", "10", "-1"])
     expect(page.locator("th[aria-sort]")).to_have_count(0)
+    # Numbers are sorted and drawn as they are, not as they are written.
+    page.goto(site.origin + address("SELECT 3000 AS amount UNION ALL SELECT 999 UNION ALL SELECT 20000.123456789"))
+    page.get_by_role("columnheader", name="amount").get_by_role("button").click()
+    expect(column(1)).to_have_text(["999", "3,000", "20,000.1"])
 
 
 def saved(site):
@@ -195,7 +199,7 @@ def mistakes(site):
     page.locator("#list .menu summary", has_text="Data").click()
     page.locator("#list .menu").get_by_role("link", name="SQL").click()
     expect(page.locator("#sql")).to_have_value(
-        "SELECT * FROM \"countries\" ORDER BY name DESC LIMIT 100"
+        "SELECT * FROM countries ORDER BY name DESC LIMIT 100"
     )
     expect(page.locator("#result tbody tr").first).to_be_visible()
 
