@@ -71,6 +71,11 @@ def run(site):
         bar, last = (page.locator(f".detail-bar{part}").bounding_box() for part in ("", " .delete"))
         assert last["x"] + last["width"] <= bar["x"] + bar["width"], width
 
+    # On paper it has the whole width, without the list.
+    page.emulate_media(media="print")
+    assert page.locator("#detail").bounding_box()["width"] == 1440
+    expect(page.locator(".column, .side, .detail-bar").filter(visible=True)).to_have_count(0)
+
     linked = site.open(path)
     expect(linked.locator("#detail h2")).to_have_text(names[0])
     expect(linked.locator(".record[aria-current] .name")).to_have_text(names[0])
