@@ -249,10 +249,11 @@ function said(value, kind) {
 const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
 const maxBars = 40;
+const extent = values => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
 
-function draw(kind, x, y, view) {
+function draw(kind, x, y, view, names) {
   const isBar = kind === "bar", isMap = kind === "map";
-  let points = x.texts.map((text, index) => ({ text, label: y.texts[index], x: x.values[index], y: y.values[index] }))
+  let points = x.texts.map((text, index) => ({ text, label: y.texts[index], name: names?.texts[index], x: x.values[index], y: y.values[index] }))
     .filter(point => Number.isFinite(point.y) && (isBar || Number.isFinite(point.x)));
   if (isMap) points = points.filter(point => Math.abs(point.x) <= 180 && Math.abs(point.y) <= 90);
   const all = points.length;
@@ -263,7 +264,6 @@ function draw(kind, x, y, view) {
   const [left, right, top] = [isBar ? Math.min(160, width / 3) : 64, 44, 12];
   const inner = width - left - right;
   const height = isBar ? points.length * 24 : isMap ? inner / 2 : Math.min(360, inner * .6);
-  const extent = values => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
   const scale = (values, kind, count, isFromZero) => {
     let [low, high] = extent(isFromZero ? [0, ...values] : values);
     if (low === high && kind === "date") [low, high] = [low - 864e5, high + 864e5];
@@ -303,7 +303,8 @@ function draw(kind, x, y, view) {
   if (isBar) labels.push(make("text", { class: "axis", x: left - 8, y: top + height + 42, "text-anchor": "end" }, cut(high.name, 20)));
   else labels.push(make("text", { class: "axis", "text-anchor": "middle", transform: `translate(13 ${top + height / 2}) rotate(-90)` }, cut(high.name, 40)));
   const marks = points.map((point, index) => {
-    const title = make("title", {}, `${point.text}: ${point.label}`);
+    const pair = isMap ? `${point.label}, ${point.text}` : `${point.text}: ${point.label}`;
+    const title = make("title", {}, point.name && !isBar ? `${point.name} (${pair})` : pair);
     if (!isBar) return make("circle", { cx: toX(point.x), cy: toY(point.y), r: kind === "line" ? 2.5 : 4 }, title);
     const [start, end] = [toX(0), toX(point.y)];
     return make("g", {},
@@ -320,21 +321,21 @@ function draw(kind, x, y, view) {
   return [drawing, ...(points.length < all ? [make("p", { class: "note" }, `The first ${points.length} of ${all}.`)] : [])];
 }
 
-/* A box for a map that can be enlarged and moved: by buttons, keys, the wheel with Ctrl, and the pointer. */
-function mapBox(view, show) {
+/* A box for a map that shows the places at first, and can be enlarged and moved: by buttons, keys, the wheel with Ctrl, and the pointer. */
+function mapBox(view, show, { x, y }) {
   const within = (low, value, high) => Math.max(low, Math.min(high, value));
-  const move = (x, y, zoom = view.zoom) => {
+  const set = (x, y, zoom) => {
     const [wide, high] = [180 - 180 / zoom, 90 - 90 / zoom];
     Object.assign(view, { zoom, x: within(-wide, x, wide), y: within(-high, y, high) });
     box.classList.toggle("enlarged", zoom > 1);
-    show();
   };
+  const move = (x, y, zoom = view.zoom) => { set(x, y, zoom); show(); };
   /* What is at a place stays there. */
   const zoomBy = (factor, { x, y } = view) => {
     const zoom = within(1, view.zoom * factor, 32);
     const part = view.zoom / zoom;
     move(x + (view.x - x) * part, y + (view.y - y) * part, zoom);
-    announce(`Enlarged ${zoom} times`);
+    announce(`Enlarged ${Number(zoom.toFixed(1))} times`);
   };
   const scale = () => {
     const { left, top, width, height } = $(".sea", box).getBoundingClientRect();
@@ -373,9 +374,14 @@ function mapBox(view, show) {
     type: "button", class: "button", "aria-label": label, onclick: () => zoomBy(factor),
   }, sign);
   const box = make("div", {
-    class: "map-box", tabindex: "0", role: "group", "aria-label": "Map: plus and minus enlarge it, arrows move it",
+    class: "map-box", tabindex: "0", role: "group", "aria-label": "Map: plus and minus enlarge it, arrows move it, 0 shows the world",
     onkeydown, onwheel, onpointerdown, onpointermove, onpointerup: drop, onpointercancel: drop,
   }, make("div", { class: "zoom" }, button("Zoom in", "+", 2), button("Zoom out", "−", .5)), make("div"));
+  const [[west, east], [south, north]] = [[x, 180], [y, 90]]
+    .map(([[{ values }], limit]) => extent(values.filter(value => Math.abs(value) <= limit)));
+  const part = Math.max((east - west) / 360, (north - south) / 180);
+  if (part >= 0) set((west + east) / 2, (south + north) / 2, within(1, .8 / part, 16));
+  else set(0, 0, 1);
   return box;
 }
 
@@ -406,11 +412,12 @@ function showCharts() {
     }
     show();
   };
-  const view = { x: 0, y: 0, zoom: 1 };
-  const map = mapBox(view, () => show());
+  const view = {};
+  const map = possible.map && mapBox(view, () => show(), possible.map);
+  const texts = found.find(({ kind }) => kind === "text");
   const show = () => {
     if (!kind.element.value) return figure.replaceChildren();
-    const drawn = draw(kind.element.value, found[x.element.value], found[y.element.value], view)
+    const drawn = draw(kind.element.value, found[x.element.value], found[y.element.value], view, texts)
       ?? [make("p", { class: "note" }, "There is nothing to draw.")];
     if (kind.element.value !== "map") return figure.replaceChildren(...drawn);
     map.lastChild.replaceChildren(...drawn);

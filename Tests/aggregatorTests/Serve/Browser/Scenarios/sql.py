@@ -100,6 +100,8 @@ def charts(site):
     page.goto(site.origin + address(PLACES))
     places = page.get_by_role("img", name="Map of 3 places")
     expect(places.locator("circle")).to_have_count(3)
+    name = page.locator("#result tbody td").first.inner_text()
+    assert places.locator("circle title").first.text_content() == f"{name} (1.5, 2)"
     # The land below them is a file of this server, as wide as the axes are long.
     land = places.locator("image")
     kind = "async address => (await fetch(address)).headers.get('content-type')"
@@ -114,10 +116,13 @@ def charts(site):
 
 
 def zoom(page, places):
-    # The map grows under its frame, by buttons, keys and the wheel, and moves with the arrows and the pointer.
+    # The map begins where the places are, and 0 shows the world. It grows under its frame, by buttons, keys and
+    # the wheel, and moves with the arrows and the pointer.
     place = places.locator("circle").first
-    usual = place.bounding_box()["x"]
     degrees = lambda: places.locator("text:not(.axis)").all_text_contents()
+    assert "0" in degrees() and "180" not in degrees(), degrees()
+    page.locator(".map-box").press("0")
+    usual = place.bounding_box()["x"]
     whole = degrees()
     page.get_by_role("button", name="Zoom in").click()
     expect(page.get_by_role("button", name="Zoom in")).to_be_focused()
