@@ -204,7 +204,8 @@ function columns() {
     const kind = heading.matches(".number") ? "number"
       : known.length && known.every(isDate) ? "date" : known.length ? "text" : undefined;
     const values = kind === "date" ? texts.map(text => (text ? Date.parse(text) : NaN)) : texts.map(number);
-    return { name: heading.textContent, kind, texts, values };
+    const isYear = kind === "number" && known.every(text => /^(1\d|20)\d\d$|^2100$/.test(text));
+    return { name: heading.textContent, kind, unit: isYear ? "year" : kind, texts, values };
   });
 }
 
@@ -229,22 +230,42 @@ function kinds(columns) {
   return found;
 }
 
+/* Hours, days, months or years that cover a range of time. */
+function times(low, high, count) {
+  const rough = (high - low) / count / 864e5;
+  const days = [1 / 24, 1 / 8, 1 / 4, 1, 2, 7].find(days => days >= rough);
+  if (days) return spread(low, high, days * 864e5);
+  const months = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200].find(months => months * 30 >= rough) ?? 12000;
+  const first = new Date(low).getUTCFullYear() * 12 + new Date(low).getUTCMonth();
+  const steps = [];
+  for (let month = first - first % months; !(steps.at(-1) >= high); month += months) steps.push(Date.UTC(1970, month - 1970 * 12));
+  return steps;
+}
+
 /* Round steps of an axis that cover a range. */
-function ticks(low, high, count, isTime) {
-  if (isTime) return Array.from({ length: count + 1 }, (_, index) => low + (high - low) * index / count);
-  const rough = (high - low) / count || 1;
+function ticks(low, high, count, kind) {
+  if (kind === "date") return times(low, high, count);
+  const rough = Math.max((high - low) / count || 1, kind === "year" ? 1 : 0);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map(factor => factor * power).find(step => step >= rough);
+  return spread(low, high, [1, 2, 5, 10].map(factor => factor * power).find(step => step >= rough));
+}
+
+/* The multiples of a step that cover a range. */
+function spread(low, high, step) {
   const steps = [];
   for (let index = Math.floor(low / step); index * step < high + step; index += 1) steps.push(index * step);
   return steps.length > 1 ? steps : [...steps, (steps[0] ?? 0) + step];
 }
 
 const amount = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
-const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 2, useGrouping: false });
-function said(value, kind) {
-  if (kind === "date") return new Date(value).toISOString().slice(0, 10);
-  return Math.abs(value) < 10_000 ? plain.format(value) : amount.format(value);
+const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+function said(value, kind, steps = [value]) {
+  if (kind === "year") return String(value);
+  if (kind !== "date") return (Math.abs(value) < 10_000 ? plain : amount).format(value);
+  const text = step => new Date(step).toISOString();
+  // No more than tells each from the others: 2019, 2019-12, 2019-12-23 or the time.
+  const length = [4, 7, 10].find(length => steps.every(step => Date.parse(text(step).slice(0, length)) === step));
+  return length ? text(value).slice(0, length) : value % 864e5 ? text(value).slice(11, 16) : text(value).slice(0, 10);
 }
 const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
@@ -261,13 +282,13 @@ function draw(kind, x, y, view, names) {
   if (!points.length) return undefined;
   // Of a width that the screen has, so that words have their size.
   const width = Math.max(300, Math.min(chart.clientWidth - 2, 1400));
-  const [left, right, top] = [isBar ? Math.min(160, width / 3) : 64, 44, 12];
+  const [left, right, top] = [isBar ? Math.min(160, width / 3) : 72, 44, 12];
   const inner = width - left - right;
   const height = isBar ? points.length * 24 : isMap ? inner / 2 : Math.min(360, inner * .6);
   const scale = (values, kind, count, isFromZero) => {
     let [low, high] = extent(isFromZero ? [0, ...values] : values);
     if (low === high && kind === "date") [low, high] = [low - 864e5, high + 864e5];
-    const steps = ticks(low, high, count, kind === "date");
+    const steps = ticks(low, high, count, kind);
     return { steps, low: steps[0], high: steps.at(-1) };
   };
   /* The part of the world that a map shows. */
@@ -278,10 +299,10 @@ function draw(kind, x, y, view, names) {
     return { low, high, steps: steps.filter(step => step >= low && step <= high) };
   };
   const across = isMap ? degrees(view.x, 180, width < 600 ? 60 : 30)
-    : isBar ? scale(points.map(point => point.y), "number", Math.max(2, inner / 110), true)
-      : scale(points.map(point => point.x), x.kind, Math.max(2, Math.floor(inner / 110)));
+    : isBar ? scale(points.map(point => point.y), y.unit, Math.max(2, inner / 110), true)
+      : scale(points.map(point => point.x), x.unit, Math.max(2, Math.floor(inner / 110)));
   const up = isMap ? degrees(view.y, 90, 30) : isBar ? { steps: [] }
-    : scale(points.map(point => point.y), "number", 5);
+    : scale(points.map(point => point.y), y.unit, 5);
   const toX = value => left + inner * (value - across.low) / (across.high - across.low);
   const toY = value => top + height - height * (value - up.low) / (up.high - up.low);
   const [wide, high] = isBar ? [y, { name: x.name }] : [x, y];
@@ -293,15 +314,15 @@ function draw(kind, x, y, view, names) {
   if (isMap) labels.push(cutOff([make("image", { href: chart.dataset.land, ...world, preserveAspectRatio: "none" })]));
   for (const step of across.steps) {
     labels.push(make("line", { class: "grid", x1: toX(step), x2: toX(step), y1: top, y2: top + height }));
-    labels.push(make("text", { x: toX(step), y: top + height + 18, "text-anchor": "middle" }, said(step, wide.kind)));
+    labels.push(make("text", { x: toX(step), y: top + height + 18, "text-anchor": "middle" }, said(step, wide.unit, across.steps)));
   }
   for (const step of up.steps) {
     labels.push(make("line", { class: "grid", x1: left, x2: left + inner, y1: toY(step), y2: toY(step) }));
-    labels.push(make("text", { x: left - 8, y: toY(step) + 4, "text-anchor": "end" }, said(step, "number")));
+    labels.push(make("text", { x: left - 8, y: toY(step) + 4, "text-anchor": "end" }, said(step, high.unit)));
   }
   labels.push(make("text", { class: "axis", x: left + inner / 2, y: top + height + 42, "text-anchor": "middle" }, cut(wide.name, 60)));
   if (isBar) labels.push(make("text", { class: "axis", x: left - 8, y: top + height + 42, "text-anchor": "end" }, cut(high.name, 20)));
-  else labels.push(make("text", { class: "axis", "text-anchor": "middle", transform: `translate(13 ${top + height / 2}) rotate(-90)` }, cut(high.name, 40)));
+  else labels.push(make("text", { class: "axis", "text-anchor": "middle", transform: `translate(22 ${top + height / 2}) rotate(-90)` }, cut(high.name, 40)));
   const marks = points.map((point, index) => {
     const pair = isMap ? `${point.label}, ${point.text}` : `${point.text}: ${point.label}`;
     const title = make("title", {}, point.name && !isBar ? `${point.name} (${pair})` : pair);
@@ -316,7 +337,7 @@ function draw(kind, x, y, view, names) {
   }
   if (isMap) marks.splice(0, marks.length, cutOff(marks), make("rect", { class: "sea", ...plot }));
   const [low, most] = extent(points.map(point => point.y));
-  const name = isMap ? `Map of ${all} places` : `${{ bar: "Bar", line: "Line", scatter: "Scatter" }[kind]} chart of ${y.name} by ${x.name}: ${points.length} values from ${said(low)} to ${said(most)}. The table has them all.`;
+  const name = isMap ? `Map of ${all} places` : `${{ bar: "Bar", line: "Line", scatter: "Scatter" }[kind]} chart of ${y.name} by ${x.name}: ${points.length} values from ${said(low, y.unit)} to ${said(most, y.unit)}. The table has them all.`;
   const drawing = make("svg", { class: `drawing ${kind}`, role: "img", "aria-label": name, width, height: top + height + 50, viewBox: `0 0 ${width} ${top + height + 50}` }, ...labels, ...marks);
   return [drawing, ...(points.length < all ? [make("p", { class: "note" }, `The first ${points.length} of ${all}.`)] : [])];
 }

@@ -10,6 +10,9 @@ BY_PUBLISHER = "SELECT publisher, count(*) AS number FROM heroes GROUP BY publis
 PLACES = "SELECT name, 1.5 AS lat, 2 AS lng FROM heroes LIMIT 3"
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9) SELECT i, i * i AS square FROM n"
 
+MONTHS = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT 24) SELECT (2019 + i / 12) || substr('-0', 1, 2 - (i % 12 > 8)) || (1 + i % 12) AS month, 300 * i AS number FROM n"
+YEARS = "WITH RECURSIVE n(i) AS (SELECT 1999 UNION ALL SELECT i + 1 FROM n LIMIT 9) SELECT i AS year, 300 * (i - 1999) AS number FROM n"
+
 
 def address(query):
     return "/sql?sql=" + quote(query)
@@ -97,6 +100,13 @@ def charts(site):
     # The address has the choice.
     page.reload()
     expect(page.get_by_role("img", name="Scatter chart of square by i")).to_be_visible()
+    # Axes have whole months and years, and grouped digits but for years.
+    ticks = page.locator("#chart text:not(.axis)")
+    numbers = ["0", "2,000", "4,000", "6,000", "8,000"]
+    page.goto(site.origin + address(MONTHS))
+    expect(ticks).to_have_text([*(f"{year}-{month}" for year in (2019, 2020) for month in ("01", "04", "07", "10")), "2021-01", *numbers])
+    page.goto(site.origin + address(YEARS))
+    expect(ticks).to_have_text([*map(str, range(1999, 2008)), "0", "500", "1,000", "1,500", "2,000", "2,500"])
     page.goto(site.origin + address(PLACES))
     places = page.get_by_role("img", name="Map of 3 places")
     expect(places.locator("circle")).to_have_count(3)
