@@ -18,7 +18,10 @@ form.addEventListener("submit", () => {
   form.method = encodeURIComponent(field.value).length > 8000 ? "post" : "get";
 });
 
-field.setSelectionRange(field.value.length, field.value.length);
+/* The caret begins where a mistake is, else at the end. */
+const mistake = $(".failure")?.textContent.match(/\(character (\d+)\)/)?.[1] ?? Infinity;
+const start = [...field.value].slice(0, mistake - 1).join("").length;
+field.setSelectionRange(start, start);
 $(".keys").hidden = false;
 if (/Mac|iPhone|iPad/.test(navigator.platform)) $(".keys kbd").textContent = "⌘";
 

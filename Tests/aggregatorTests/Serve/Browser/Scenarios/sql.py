@@ -82,6 +82,9 @@ def by_keyboard(site):
     page.fill("#sql", "SELECT count(*) FROM")
     page.get_by_role("button", name="heroes", exact=True).click()
     expect(page.locator("#sql")).to_have_value("SELECT count(*) FROM heroes")
+    page.get_by_text("columns of heroes").click()
+    page.get_by_role("button", name="publisher", exact=True).click()
+    expect(page.locator("#sql")).to_have_value("SELECT count(*) FROM heroes publisher")
     focused(page, "#sql")
 
 
@@ -204,6 +207,10 @@ def mistakes(site):
     page = site.open(address("SELECT * FROM countrys"))
     expect(page.locator("#outcome")).to_contain_text("Did you mean \"countries\"?")
     expect(page.locator("#sql")).to_have_value("SELECT * FROM countrys")
+    page.goto(site.origin + address("SELECT name\nFROM heroes WHERE WHERE"))
+    # The caret is where the mistake is.
+    expect(page.locator("#outcome")).to_contain_text("(character 31)")
+    assert page.locator("#sql").evaluate("field => field.selectionStart") == 30
     page.goto(site.origin + address("SELECT '<img src=x onerror=alert(1)>' AS \"<b>\" FROM countries LIMIT 1"))
     expect(page.locator("#result td")).to_have_text("<img src=x onerror=alert(1)>")
     page.goto(site.origin + "/sources/countries?sort=-name")
