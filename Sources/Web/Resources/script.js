@@ -148,13 +148,13 @@ async function showList(address, isQuiet = false) {
   try {
     const next = await part(address, "list", controller.signal);
     const focused = list().contains(document.activeElement) && placeOf(document.activeElement);
-    const top = $(".facets", list())?.scrollTop;
+    const [facets, further] = [list(), next].map(root => $(".filters details", root));
+    if (facets?.open && further) further.open = true;
     list().replaceWith(next);
     if (focused) {
       const place = $$("a, button, summary, select, input", next).find(element => placeOf(element) === focused);
       (place ?? $(".filter", next))?.focus({ preventScroll: true });
     }
-    if (top && $(".facets", next)) $(".facets", next).scrollTop = top;
     if (!shownDetail) document.title = `${$("[data-announce]", next)?.textContent ?? heading} – ${program}`;
     begin();
     announce($("[data-announce], .state h2", next)?.textContent ?? "");
