@@ -150,8 +150,24 @@ extension HTMLRenderer {
       <button type="submit" class="button">Add filter</button>
       <p class="note failed" id="filter-problem" role="alert"></p>
       </form>
-      \(content.facets.isEmpty ? nil : #"<div class="facets" tabindex="0" role="group" aria-label="Values">\#(content.facets.map { facet($0, content) })</div>"#)
+      \(facets(content))
       </section>
+      """
+  }
+
+  /// The values of the first fields, and of the others on demand.
+  private func facets(_ content: SourceContent) -> HTML? {
+    let facets = content.facets.map { facet($0, content) }
+    let (first, others) = (Array(facets.prefix(8)), Array(facets.dropFirst(8)))
+    func group(_ facets: [HTML], _ label: String) -> HTML {
+      #"<div class="facets" role="group" aria-label="\#(label)">\#(facets)</div>"#
+    }
+    guard !first.isEmpty else { return nil }
+    return """
+      \(group(first, "Values"))
+      \(others.isEmpty ? nil : """
+        <details><summary>Show all \(facets.count) fields</summary>\(group(others, "More values"))</details>
+        """)
       """
   }
 

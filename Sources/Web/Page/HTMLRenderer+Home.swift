@@ -77,7 +77,7 @@ extension HTMLRenderer {
       """
   }
 
-  /// A text whose web addresses are links.
+  /// A text whose web addresses are links, without their scheme so that they fit into a card.
   private func linked(_ text: String) -> HTML {
     guard let match = text.firstMatch(of: /https?:\/\/[^\s<>"]*[A-Za-z0-9\/]/) else {
       return "\(text)"
@@ -85,7 +85,7 @@ extension HTMLRenderer {
     let address = String(match.output)
     return """
       \(String(text[..<match.range.lowerBound]))\
-      <a href="\(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\(address)</a>\
+      <a href="\(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\(address.replacing(/^https?:\/\//, with: ""))</a>\
       \(String(text[match.range.upperBound...]))
       """
   }

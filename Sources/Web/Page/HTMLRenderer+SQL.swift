@@ -80,9 +80,10 @@ extension HTMLRenderer {
       <div class="schema-table"><h3><code data-name="\(table.name.sqlSpelling)">\(table.name.safeLine)</code></h3>
       <p>\(table.count.map { "\($0.grouped) row\($0 == 1 ? "" : "s") · " })\
       <a href="\(WebAddress.sql(Self.query(of: table.name)))">Show<span class="visually-hidden"> \(table.name.safeLine)</span></a></p>
-      <ul aria-label="Columns of \(table.name.safeLine)">\(table.columns.map { name in
+      <details><summary>\(table.columns.count) column\(table.columns.count == 1 ? "" : "s")<span class="visually-hidden"> of \(table.name.safeLine)</span></summary>
+      <ul>\(table.columns.map { name in
         #"<li><code data-name="\#(name.sqlSpelling)">\#(name.safeLine)</code></li>"#
-      })</ul></div>
+      })</ul></details></div>
 
       """
     })

@@ -88,7 +88,7 @@ extension HTMLRenderer {
     <p class="shortcuts" hidden><button type="button" class="button" id="go-to">Go to… \
     <kbd>Ctrl K</kbd></button></p>
     <p class="shortcuts" hidden><label><input type="checkbox" id="shortcuts" checked>\
-    <span>Single keys, as <kbd>?</kbd> shows</span></label></p>
+    <span>Keyboard shortcuts</span> <kbd class="hint" hidden>?</kbd></label></p>
     """
   }
 

@@ -29,28 +29,32 @@ const searchAddress = text => `/search?${new URLSearchParams({ query: text })}`;
 
 /* The pages and actions, each with what it is and what it does: it leads to an address, or runs. */
 function commands() {
-  const pages = $$("nav a").map(link => ({ name: $("span:not(.initial)", link).textContent, about: "Page", address: link.href }));
+  const pages = $$("nav a").map(link => ({
+    name: $("span:not(.initial)", link).textContent, about: link.pathname === "/search" ? "Search" : "Page", address: link.href,
+  }));
   const tools = $$(".tools > .filter, .views a, .heading a.button").map(link => ({
     name: link.textContent.trim(), about: heading, run: () => link.click(),
   }));
   const syncs = $$(".sync:not([hidden]) button").map(button => ({
     name: button.textContent.trim().replace(/\s+/g, " "), about: "Action", run: () => button.click(),
   }));
-  return [{ name: "Sources", about: "Page", address: "/" }, ...pages, ...tools, ...syncs];
+  return [{ name: "Home", about: "Page", address: "/" }, ...pages, ...tools, ...syncs];
 }
 
 const earlier = () => searches().map(name => ({ name, about: "Earlier search", address: searchAddress(name) }));
 
-function show(found) {
+/* Shows results with the first one chosen, or the one that is chosen already. */
+function show(found, isSame = false) {
+  const before = isSame && options.children[chosen]?.dataset.key;
   options.replaceChildren(...found.map(({ name, about, address, run }, index) => {
     const go = () => {
       palette.close();
       if (run) run(); else location.assign(address);
     };
-    return make("li", { id: `palette-${index}`, role: "option", onclick: go },
+    return make("li", { id: `palette-${index}`, role: "option", "data-key": run ? name : address, onclick: go },
       make("span", { dir: "auto" }, name), make("small", {}, about));
   }));
-  choose(0);
+  choose(Math.max(0, [...options.children].findIndex(({ dataset }) => dataset.key === before)));
 }
 
 function choose(index) {
@@ -64,34 +68,35 @@ function choose(index) {
   options.children[chosen].scrollIntoView({ block: "nearest" });
 }
 
-/* Shows what fits the words, the cached records last: they arrive later. */
+/* Shows what fits the words, names before all else, and the cached records as they arrive. Whatever is chosen stays so. */
 function find() {
   clearTimeout(waiting);
   finding?.abort();
   const text = wish.value.trim();
-  const words = text.toLowerCase().split(/\s+/);
-  const fits = ({ name, about }) => words.every(word => `${name} ${about}`.toLowerCase().includes(word));
+  const words = folded(text).text.split(/\s+/);
+  const fits = text => words.every(word => folded(text).text.includes(word));
+  const ranked = items => items.toSorted((a, b) => fits(b.name) - fits(a.name));
   if (!text) return show([...earlier(), ...commands()]);
   const search = {
     name: `Search all sources for “${text}”`, about: "Search",
     run: () => { remember(text); location.assign(searchAddress(text)); },
   };
-  const known = [...commands(), ...earlier()].filter(fits).slice(0, 8);
+  const known = ranked([...commands(), ...earlier()].filter(({ name, about }) => fits(`${name} ${about}`))).slice(0, 8);
   show([...known, search]);
   waiting = setTimeout(async () => {
     const controller = finding = new AbortController();
     try {
       const results = await part(`${searchAddress(text)}&cache=offline`, "list", controller.signal);
-      const records = $$(".group", results).flatMap(group => $$(".record", group).slice(0, 5).map(record => {
+      const records = ranked($$(".group", results).flatMap(group => ranked($$(".record", group).map(record => {
         const address = new URL(record.href);
         // Only finding it is for local data alone.
         address.searchParams.delete("cache");
         const name = $(".name", record)?.textContent ?? record.textContent.trim();
-        return { name, about: group.getAttribute("aria-label"), address };
-      }));
-      const last = chosen;
-      show([...known, ...records, search]);
-      choose(last < known.length ? last : 0);
+        const source = group.getAttribute("aria-label");
+        const fact = !fits(name) && $$(".fact", record).map(fact => fact.textContent.trim()).find(fits);
+        return { name, about: fact ? `${source} · ${fact}` : source, address };
+      })).slice(0, 5)));
+      show(known.length ? [...known, ...records, search] : [search, ...records], true);
       announce(`${options.children.length} results`);
     } catch {
       // The search itself says what is wrong.

@@ -148,13 +148,13 @@ async function showList(address, isQuiet = false) {
   try {
     const next = await part(address, "list", controller.signal);
     const focused = list().contains(document.activeElement) && placeOf(document.activeElement);
-    const top = $(".facets", list())?.scrollTop;
+    const [facets, further] = [list(), next].map(root => $(".filters details", root));
+    if (facets?.open && further) further.open = true;
     list().replaceWith(next);
     if (focused) {
       const place = $$("a, button, summary, select, input", next).find(element => placeOf(element) === focused);
       (place ?? $(".filter", next))?.focus({ preventScroll: true });
     }
-    if (top && $(".facets", next)) $(".facets", next).scrollTop = top;
     if (!shownDetail) document.title = `${$("[data-announce]", next)?.textContent ?? heading} – ${program}`;
     begin();
     announce($("[data-announce], .state h2", next)?.textContent ?? "");
@@ -853,13 +853,18 @@ function showSync(box) {
   const label = $("button span", box);
   label.dataset.usual ??= label.textContent;
   label.textContent = isRunning ? "Stop" : label.dataset.usual;
+  const picture = $("path", box);
+  picture.dataset.usual ??= picture.getAttribute("d");
+  picture.setAttribute("d", isRunning ? "M7 7h10v10H7Z" : picture.dataset.usual);
   const bar = $("progress", box);
   bar.hidden = !isRunning;
   showAmount(bar, sync);
   // What ended before the page was opened is of interest only if it failed.
   const isNew = box.dataset.isWatched || ["failed", "interrupted"].includes(sync?.state);
   const text = sync && isNew ? syncWords(sync, box.dataset.noun) : "";
-  $(".sync-state", box).hidden = !text;
+  const state = $(".sync-state", box);
+  state.hidden = !text;
+  state.classList.toggle("failed", sync?.state === "failed");
   const place = $(".sync-words", box);
   if (place.textContent !== text) place.textContent = text;
 }

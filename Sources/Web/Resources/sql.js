@@ -18,7 +18,10 @@ form.addEventListener("submit", () => {
   form.method = encodeURIComponent(field.value).length > 8000 ? "post" : "get";
 });
 
-field.setSelectionRange(field.value.length, field.value.length);
+/* The caret begins where a mistake is, else at the end. */
+const mistake = $(".failure")?.textContent.match(/\(character (\d+)\)/)?.[1] ?? Infinity;
+const start = [...field.value].slice(0, mistake - 1).join("").length;
+field.setSelectionRange(start, start);
 $(".keys").hidden = false;
 if (/Mac|iPhone|iPad/.test(navigator.platform)) $(".keys kbd").textContent = "⌘";
 
@@ -207,7 +210,8 @@ function columns() {
     const kind = heading.matches(".number") ? "number"
       : known.length && known.every(isDate) ? "date" : known.length ? "text" : undefined;
     const values = kind === "date" ? texts.map(text => (text ? Date.parse(text) : NaN)) : texts.map(number);
-    return { name: heading.textContent, kind, texts, values };
+    const isYear = kind === "number" && known.every(text => /^(1\d|20)\d\d$|^2100$/.test(text));
+    return { name: heading.textContent, kind, unit: isYear ? "year" : kind, texts, values };
   });
 }
 
@@ -232,30 +236,51 @@ function kinds(columns) {
   return found;
 }
 
+/* Hours, days, months or years that cover a range of time. */
+function times(low, high, count) {
+  const rough = (high - low) / count / 864e5;
+  const days = [1 / 24, 1 / 8, 1 / 4, 1, 2, 7].find(days => days >= rough);
+  if (days) return spread(low, high, days * 864e5);
+  const months = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200].find(months => months * 30 >= rough) ?? 12000;
+  const first = new Date(low).getUTCFullYear() * 12 + new Date(low).getUTCMonth();
+  const steps = [];
+  for (let month = first - first % months; !(steps.at(-1) >= high); month += months) steps.push(Date.UTC(1970, month - 1970 * 12));
+  return steps;
+}
+
 /* Round steps of an axis that cover a range. */
-function ticks(low, high, count, isTime) {
-  if (isTime) return Array.from({ length: count + 1 }, (_, index) => low + (high - low) * index / count);
-  const rough = (high - low) / count || 1;
+function ticks(low, high, count, kind) {
+  if (kind === "date") return times(low, high, count);
+  const rough = Math.max((high - low) / count || 1, kind === "year" ? 1 : 0);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map(factor => factor * power).find(step => step >= rough);
+  return spread(low, high, [1, 2, 5, 10].map(factor => factor * power).find(step => step >= rough));
+}
+
+/* The multiples of a step that cover a range. */
+function spread(low, high, step) {
   const steps = [];
   for (let index = Math.floor(low / step); index * step < high + step; index += 1) steps.push(index * step);
   return steps.length > 1 ? steps : [...steps, (steps[0] ?? 0) + step];
 }
 
 const amount = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
-const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 2, useGrouping: false });
-function said(value, kind) {
-  if (kind === "date") return new Date(value).toISOString().slice(0, 10);
-  return Math.abs(value) < 10_000 ? plain.format(value) : amount.format(value);
+const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+function said(value, kind, steps = [value]) {
+  if (kind === "year") return String(value);
+  if (kind !== "date") return (Math.abs(value) < 10_000 ? plain : amount).format(value);
+  const text = step => new Date(step).toISOString();
+  // No more than tells each from the others: 2019, 2019-12, 2019-12-23 or the time.
+  const length = [4, 7, 10].find(length => steps.every(step => Date.parse(text(step).slice(0, length)) === step));
+  return length ? text(value).slice(0, length) : value % 864e5 ? text(value).slice(11, 16) : text(value).slice(0, 10);
 }
 const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
 const maxBars = 40;
+const extent = values => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
 
-function draw(kind, x, y, view) {
+function draw(kind, x, y, view, names) {
   const isBar = kind === "bar", isMap = kind === "map";
-  let points = x.texts.map((text, index) => ({ text, label: y.texts[index], x: x.values[index], y: y.values[index] }))
+  let points = x.texts.map((text, index) => ({ text, label: y.texts[index], name: names?.texts[index], x: x.values[index], y: y.values[index] }))
     .filter(point => Number.isFinite(point.y) && (isBar || Number.isFinite(point.x)));
   if (isMap) points = points.filter(point => Math.abs(point.x) <= 180 && Math.abs(point.y) <= 90);
   const all = points.length;
@@ -263,14 +288,13 @@ function draw(kind, x, y, view) {
   if (!points.length) return undefined;
   // Of a width that the screen has, so that words have their size.
   const width = Math.max(300, Math.min(chart.clientWidth - 2, 1400));
-  const [left, right, top] = [isBar ? Math.min(160, width / 3) : 64, 44, 12];
+  const [left, right, top] = [isBar ? Math.min(160, width / 3) : 72, 44, 12];
   const inner = width - left - right;
   const height = isBar ? points.length * 24 : isMap ? inner / 2 : Math.min(360, inner * .6);
-  const extent = values => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
   const scale = (values, kind, count, isFromZero) => {
     let [low, high] = extent(isFromZero ? [0, ...values] : values);
     if (low === high && kind === "date") [low, high] = [low - 864e5, high + 864e5];
-    const steps = ticks(low, high, count, kind === "date");
+    const steps = ticks(low, high, count, kind);
     return { steps, low: steps[0], high: steps.at(-1) };
   };
   /* The part of the world that a map shows. */
@@ -281,10 +305,10 @@ function draw(kind, x, y, view) {
     return { low, high, steps: steps.filter(step => step >= low && step <= high) };
   };
   const across = isMap ? degrees(view.x, 180, width < 600 ? 60 : 30)
-    : isBar ? scale(points.map(point => point.y), "number", Math.max(2, inner / 110), true)
-      : scale(points.map(point => point.x), x.kind, Math.max(2, Math.floor(inner / 110)));
+    : isBar ? scale(points.map(point => point.y), y.unit, Math.max(2, inner / 110), true)
+      : scale(points.map(point => point.x), x.unit, Math.max(2, Math.floor(inner / 110)));
   const up = isMap ? degrees(view.y, 90, 30) : isBar ? { steps: [] }
-    : scale(points.map(point => point.y), "number", 5);
+    : scale(points.map(point => point.y), y.unit, 5);
   const toX = value => left + inner * (value - across.low) / (across.high - across.low);
   const toY = value => top + height - height * (value - up.low) / (up.high - up.low);
   const [wide, high] = isBar ? [y, { name: x.name }] : [x, y];
@@ -296,17 +320,18 @@ function draw(kind, x, y, view) {
   if (isMap) labels.push(cutOff([make("image", { href: chart.dataset.land, ...world, preserveAspectRatio: "none" })]));
   for (const step of across.steps) {
     labels.push(make("line", { class: "grid", x1: toX(step), x2: toX(step), y1: top, y2: top + height }));
-    labels.push(make("text", { x: toX(step), y: top + height + 18, "text-anchor": "middle" }, said(step, wide.kind)));
+    labels.push(make("text", { x: toX(step), y: top + height + 18, "text-anchor": "middle" }, said(step, wide.unit, across.steps)));
   }
   for (const step of up.steps) {
     labels.push(make("line", { class: "grid", x1: left, x2: left + inner, y1: toY(step), y2: toY(step) }));
-    labels.push(make("text", { x: left - 8, y: toY(step) + 4, "text-anchor": "end" }, said(step, "number")));
+    labels.push(make("text", { x: left - 8, y: toY(step) + 4, "text-anchor": "end" }, said(step, high.unit)));
   }
   labels.push(make("text", { class: "axis", x: left + inner / 2, y: top + height + 42, "text-anchor": "middle" }, cut(wide.name, 60)));
   if (isBar) labels.push(make("text", { class: "axis", x: left - 8, y: top + height + 42, "text-anchor": "end" }, cut(high.name, 20)));
-  else labels.push(make("text", { class: "axis", "text-anchor": "middle", transform: `translate(13 ${top + height / 2}) rotate(-90)` }, cut(high.name, 40)));
+  else labels.push(make("text", { class: "axis", "text-anchor": "middle", transform: `translate(22 ${top + height / 2}) rotate(-90)` }, cut(high.name, 40)));
   const marks = points.map((point, index) => {
-    const title = make("title", {}, `${point.text}: ${point.label}`);
+    const pair = isMap ? `${point.label}, ${point.text}` : `${point.text}: ${point.label}`;
+    const title = make("title", {}, point.name && !isBar ? `${point.name} (${pair})` : pair);
     if (!isBar) return make("circle", { cx: toX(point.x), cy: toY(point.y), r: kind === "line" ? 2.5 : 4 }, title);
     const [start, end] = [toX(0), toX(point.y)];
     return make("g", {},
@@ -318,26 +343,26 @@ function draw(kind, x, y, view) {
   }
   if (isMap) marks.splice(0, marks.length, cutOff(marks), make("rect", { class: "sea", ...plot }));
   const [low, most] = extent(points.map(point => point.y));
-  const name = isMap ? `Map of ${all} places` : `${{ bar: "Bar", line: "Line", scatter: "Scatter" }[kind]} chart of ${y.name} by ${x.name}: ${points.length} values from ${said(low)} to ${said(most)}. The table has them all.`;
+  const name = isMap ? `Map of ${all} places` : `${{ bar: "Bar", line: "Line", scatter: "Scatter" }[kind]} chart of ${y.name} by ${x.name}: ${points.length} values from ${said(low, y.unit)} to ${said(most, y.unit)}. The table has them all.`;
   const drawing = make("svg", { class: `drawing ${kind}`, role: "img", "aria-label": name, width, height: top + height + 50, viewBox: `0 0 ${width} ${top + height + 50}` }, ...labels, ...marks);
   return [drawing, ...(points.length < all ? [make("p", { class: "note" }, `The first ${points.length} of ${all}.`)] : [])];
 }
 
-/* A box for a map that can be enlarged and moved: by buttons, keys, the wheel with Ctrl, and the pointer. */
-function mapBox(view, show) {
+/* A box for a map that shows the places at first, and can be enlarged and moved: by buttons, keys, the wheel with Ctrl, and the pointer. */
+function mapBox(view, show, { x, y }) {
   const within = (low, value, high) => Math.max(low, Math.min(high, value));
-  const move = (x, y, zoom = view.zoom) => {
+  const set = (x, y, zoom) => {
     const [wide, high] = [180 - 180 / zoom, 90 - 90 / zoom];
     Object.assign(view, { zoom, x: within(-wide, x, wide), y: within(-high, y, high) });
     box.classList.toggle("enlarged", zoom > 1);
-    show();
   };
+  const move = (x, y, zoom = view.zoom) => { set(x, y, zoom); show(); };
   /* What is at a place stays there. */
   const zoomBy = (factor, { x, y } = view) => {
     const zoom = within(1, view.zoom * factor, 32);
     const part = view.zoom / zoom;
     move(x + (view.x - x) * part, y + (view.y - y) * part, zoom);
-    announce(`Enlarged ${zoom} times`);
+    announce(`Enlarged ${Number(zoom.toFixed(1))} times`);
   };
   const scale = () => {
     const { left, top, width, height } = $(".sea", box).getBoundingClientRect();
@@ -376,9 +401,14 @@ function mapBox(view, show) {
     type: "button", class: "button", "aria-label": label, onclick: () => zoomBy(factor),
   }, sign);
   const box = make("div", {
-    class: "map-box", tabindex: "0", role: "group", "aria-label": "Map: plus and minus enlarge it, arrows move it",
+    class: "map-box", tabindex: "0", role: "group", "aria-label": "Map: plus and minus enlarge it, arrows move it, 0 shows the world",
     onkeydown, onwheel, onpointerdown, onpointermove, onpointerup: drop, onpointercancel: drop,
   }, make("div", { class: "zoom" }, button("Zoom in", "+", 2), button("Zoom out", "−", .5)), make("div"));
+  const [[west, east], [south, north]] = [[x, 180], [y, 90]]
+    .map(([[{ values }], limit]) => extent(values.filter(value => Math.abs(value) <= limit)));
+  const part = Math.max((east - west) / 360, (north - south) / 180);
+  if (part >= 0) set((west + east) / 2, (south + north) / 2, within(1, .8 / part, 16));
+  else set(0, 0, 1);
   return box;
 }
 
@@ -409,11 +439,12 @@ function showCharts() {
     }
     show();
   };
-  const view = { x: 0, y: 0, zoom: 1 };
-  const map = mapBox(view, () => show());
+  const view = {};
+  const map = possible.map && mapBox(view, () => show(), possible.map);
+  const texts = found.find(({ kind }) => kind === "text");
   const show = () => {
     if (!kind.element.value) return figure.replaceChildren();
-    const drawn = draw(kind.element.value, found[x.element.value], found[y.element.value], view)
+    const drawn = draw(kind.element.value, found[x.element.value], found[y.element.value], view, texts)
       ?? [make("p", { class: "note" }, "There is nothing to draw.")];
     if (kind.element.value !== "map") return figure.replaceChildren(...drawn);
     map.lastChild.replaceChildren(...drawn);

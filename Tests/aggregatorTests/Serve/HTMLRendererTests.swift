@@ -344,6 +344,23 @@ import Testing
       html.contains(#"href="/sources/heroes?where=height%3E%3D%2210000%22&#38;where=isAlive%3D"#))
   }
 
+  @Test(arguments: [0, 1, 8, 9, 17])
+  func `the values of more than eight fields are shown on demand`(count: Int) throws {
+    let source = MadeUpSource.heroes
+    var query = ServedQuery()
+    query.showsFilters = true
+    var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
+    content.facets = (0..<count).map { index in
+      Facet(
+        field: "f\(index)", label: "Field \(index)", isRange: false,
+        values: [Facet.Value(text: "x", count: 2, condition: "f\(index)=x")], others: 0, missing: 0)
+    }
+    let html = pages.page(content)
+    let parts = html.split(separator: "<details><summary>Show all \(count) fields</summary>")
+    #expect(
+      parts.map { $0.matches(of: /<h2>Field/).count } == (count > 8 ? [8, count - 8] : [count]))
+  }
+
   @Test func aReadOnlyPageDeletesNothing() {
     let readOnly = HTMLRenderer(
       program: "aggregator", sources: pages.sources, isReadOnly: true, now: MadeUpSource.now)

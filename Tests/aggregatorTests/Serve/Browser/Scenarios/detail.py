@@ -65,6 +65,17 @@ def run(site):
     expect(page.locator("#detail").get_by_role("button", name="Copy the command")).to_be_visible()
     fits(page)
 
+    # The buttons of the bar are in it, however narrow it is.
+    for width in (320, 720, 1280, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        bar, last = (page.locator(f".detail-bar{part}").bounding_box() for part in ("", " .delete"))
+        assert last["x"] + last["width"] <= bar["x"] + bar["width"], width
+
+    # On paper it has the whole width, without the list.
+    page.emulate_media(media="print")
+    assert page.locator("#detail").bounding_box()["width"] == 1440
+    expect(page.locator(".column, .side, .detail-bar").filter(visible=True)).to_have_count(0)
+
     linked = site.open(path)
     expect(linked.locator("#detail h2")).to_have_text(names[0])
     expect(linked.locator(".record[aria-current] .name")).to_have_text(names[0])

@@ -11,6 +11,10 @@ def run(site):
     countries = page.locator(".sources li", has_text="Countries")
     expect(countries).to_contain_text("250 bundled sample records, nothing cached yet")
     fits(page)
+    # Cards beside each other have their buttons at the same height.
+    expect(page.locator(".sync").last).to_be_visible()
+    rows = page.locator(".sources li").evaluate_all("all => all.map(li => [li.offsetTop, li.querySelector('.sync button').offsetTop])")
+    assert len({top for top, _ in rows}) == len({tuple(row) for row in rows}), rows
     countries.get_by_role("link").click()
     page.get_by_role("button", name="Sync").click()
     expect(page.locator(".sync-words")).to_have_text(re.compile("synced$"))

@@ -17,6 +17,14 @@ def run(site):
     expect(image).to_have_attribute("alt", f"Picture of {record.locator('.name').inner_text()}")
     page.wait_for_function(IS_SHOWN, arg=image.element_handle())
 
+    # Until it has arrived, its room is kept.
+    waiting = site.context().new_page()
+    waiting.route("**/image?*", lambda route: None)
+    waiting.goto(page.url, wait_until="domcontentloaded")
+    room = waiting.locator(".portrait").bounding_box()
+    assert abs(room["width"] - room["height"]) <= 1, room
+    waiting.close()
+
     nobody = page.locator(".record", has_text="Nobody")
     expect(nobody.locator("img")).to_have_count(0)
     expect(nobody.locator(".initial")).to_have_text("N")

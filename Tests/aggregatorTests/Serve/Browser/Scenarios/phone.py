@@ -33,6 +33,12 @@ def run(site):
     ):
         page.goto(site.origin + path)
         fits(page)
+    # The controls leave room for records, and their menus are whole.
+    page.goto(site.origin + "/sources/countries")
+    assert page.locator(".record").first.bounding_box()["y"] < 500
+    page.get_by_text("Columns", exact=True).tap()
+    panel = page.locator(".tools .panel:visible").bounding_box()
+    assert panel["x"] >= 0 and panel["x"] + panel["width"] <= 360, panel
     page.goto(site.origin + "/sources/products")
     page.locator(".record").nth(3).tap()
     expect(page.locator("#detail h2")).to_contain_text("Unbreakable")

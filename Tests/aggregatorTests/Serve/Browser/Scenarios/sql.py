@@ -10,6 +10,9 @@ BY_PUBLISHER = "SELECT publisher, count(*) AS number FROM heroes GROUP BY publis
 PLACES = "SELECT name, 1.5 AS lat, 2 AS lng FROM heroes LIMIT 3"
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9) SELECT i, i * i AS square FROM n"
 
+MONTHS = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT 24) SELECT (2019 + i / 12) || substr('-0', 1, 2 - (i % 12 > 8)) || (1 + i % 12) AS month, 300 * i AS number FROM n"
+YEARS = "WITH RECURSIVE n(i) AS (SELECT 1999 UNION ALL SELECT i + 1 FROM n LIMIT 9) SELECT i AS year, 300 * (i - 1999) AS number FROM n"
+
 
 def address(query):
     return "/sql?sql=" + quote(query)
@@ -79,6 +82,9 @@ def by_keyboard(site):
     page.fill("#sql", "SELECT count(*) FROM")
     page.get_by_role("button", name="heroes", exact=True).click()
     expect(page.locator("#sql")).to_have_value("SELECT count(*) FROM heroes")
+    page.get_by_text("columns of heroes").click()
+    page.get_by_role("button", name="publisher", exact=True).click()
+    expect(page.locator("#sql")).to_have_value("SELECT count(*) FROM heroes publisher")
     focused(page, "#sql")
 
 
@@ -97,9 +103,18 @@ def charts(site):
     # The address has the choice.
     page.reload()
     expect(page.get_by_role("img", name="Scatter chart of square by i")).to_be_visible()
+    # Axes have whole months and years, and grouped digits but for years.
+    ticks = page.locator("#chart text:not(.axis)")
+    numbers = ["0", "2,000", "4,000", "6,000", "8,000"]
+    page.goto(site.origin + address(MONTHS))
+    expect(ticks).to_have_text([*(f"{year}-{month}" for year in (2019, 2020) for month in ("01", "04", "07", "10")), "2021-01", *numbers])
+    page.goto(site.origin + address(YEARS))
+    expect(ticks).to_have_text([*map(str, range(1999, 2008)), "0", "500", "1,000", "1,500", "2,000", "2,500"])
     page.goto(site.origin + address(PLACES))
     places = page.get_by_role("img", name="Map of 3 places")
     expect(places.locator("circle")).to_have_count(3)
+    name = page.locator("#result tbody td").first.inner_text()
+    assert places.locator("circle title").first.text_content() == f"{name} (1.5, 2)"
     # The land below them is a file of this server, as wide as the axes are long.
     land = places.locator("image")
     kind = "async address => (await fetch(address)).headers.get('content-type')"
@@ -114,10 +129,13 @@ def charts(site):
 
 
 def zoom(page, places):
-    # The map grows under its frame, by buttons, keys and the wheel, and moves with the arrows and the pointer.
+    # The map begins where the places are, and 0 shows the world. It grows under its frame, by buttons, keys and
+    # the wheel, and moves with the arrows and the pointer.
     place = places.locator("circle").first
-    usual = place.bounding_box()["x"]
     degrees = lambda: places.locator("text:not(.axis)").all_text_contents()
+    assert "0" in degrees() and "180" not in degrees(), degrees()
+    page.locator(".map-box").press("0")
+    usual = place.bounding_box()["x"]
     whole = degrees()
     page.get_by_role("button", name="Zoom in").click()
     expect(page.get_by_role("button", name="Zoom in")).to_be_focused()
@@ -193,6 +211,10 @@ def mistakes(site):
     page = site.open(address("SELECT * FROM countrys"))
     expect(page.locator("#outcome")).to_contain_text("Did you mean \"countries\"?")
     expect(page.locator("#sql")).to_have_value("SELECT * FROM countrys")
+    page.goto(site.origin + address("SELECT name\nFROM heroes WHERE WHERE"))
+    # The caret is where the mistake is.
+    expect(page.locator("#outcome")).to_contain_text("(character 31)")
+    assert page.locator("#sql").evaluate("field => field.selectionStart") == 30
     page.goto(site.origin + address("SELECT '<img src=x onerror=alert(1)>' AS \"<b>\" FROM countries LIMIT 1"))
     expect(page.locator("#result td")).to_have_text("<img src=x onerror=alert(1)>")
     page.goto(site.origin + "/sources/countries?sort=-name")

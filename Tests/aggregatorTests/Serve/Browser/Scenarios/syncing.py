@@ -21,6 +21,9 @@ def run(site):
     page.get_by_role("button", name="Sync").click()
     expect(page.locator(".sync-words")).to_have_text("Starting…")
     expect(page.locator(".sync progress")).to_be_visible()
+    # What it says has a line of its own.
+    buttons = page.locator(".heading > .button, .sync > button").evaluate_all("all => all.map(one => one.offsetTop)")
+    assert len(set(buttons)) == 1 and page.locator(".sync-state").bounding_box()["y"] > buttons[0]
     # It is not the page's.
     page.goto(site.origin + "/search")
     expect(page.locator("nav [data-source=heroes] progress")).to_be_visible()
@@ -33,3 +36,10 @@ def run(site):
     expect(heroes.locator("progress")).to_be_hidden()
     expect(heroes.get_by_role("button", name="Sync")).to_be_enabled()
     expect(home.locator("nav progress")).to_have_count(0)
+
+    # A failure looks like one.
+    page = site.context().new_page()
+    failed = {"source": "heroes", "state": "failed", "result": {}, "error": {"message": "the key is wrong"}}
+    page.route("**/api/v1/sync", lambda route: route.fulfill(json={"items": [failed]}))
+    page.goto(site.origin + "/sources/heroes?cache=offline")
+    expect(page.locator(".sync-state.failed")).to_have_text("The key is wrong.")
