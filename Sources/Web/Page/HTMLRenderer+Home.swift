@@ -83,9 +83,10 @@ extension HTMLRenderer {
       return "\(text)"
     }
     let address = String(match.output)
+    let shown = String(address.trimmingPrefix(/https?:\/\//))
     return """
       \(String(text[..<match.range.lowerBound]))\
-      <a href="\(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\(address.replacing(/^https?:\/\//, with: ""))</a>\
+      <a href="\(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\(shown)</a>\
       \(String(text[match.range.upperBound...]))
       """
   }
