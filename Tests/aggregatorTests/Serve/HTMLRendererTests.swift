@@ -353,7 +353,7 @@ import Testing
     content.facets = (0..<count).map { index in
       Facet(
         field: "f\(index)", label: "Field \(index)", isRange: false,
-        values: [Facet.Value(text: "x", count: 2, condition: "f\(index)=x")], others: 0, missing: 0)
+        values: [Facet.Value(text: "x", count: 2, condition: "f\(index)=x")], missing: 0)
     }
     let html = pages.page(content)
     let parts = html.split(separator: "<details><summary>Show all \(count) fields</summary>")
