@@ -405,7 +405,7 @@ import Testing
   private func links(_ html: String) -> [String] {
     html.matches(of: /<li><a href="([^"]*)"[^>]*title=/).map {
       String($0.output.1).replacing("&#38;", with: "&").percentDecoded ?? ""
-    }
+    }.filter { $0.contains("filters=shown") }
   }
 
   @Test func oneValueIsChosenBesideAnother() {
