@@ -1,6 +1,7 @@
 """Does the same work with aggregator and with what people would pick instead; see README.md."""
 
 import argparse
+import json
 import os
 import shlex
 import sqlite3
@@ -11,6 +12,9 @@ import rows
 from harness import HERE, ROOT, Failure, Place, progress
 from report import Report, version
 from works import WORKS, Bench, server_cost
+
+# What aggregator costs beside other programs in the small benchmarks: processor time, as a ratio within one run.
+RECORDED = HERE / "recorded.json"
 
 ENVIRONMENTS = {
     "peers": ("requirements.txt", {
@@ -91,6 +95,27 @@ def versions(installed):
     return lines
 
 
+def run(works, bench):
+    """Does the works; what aggregator costs beside each program."""
+    server_cost(bench)
+    for work in works:
+        WORKS[work](bench)
+    return bench.report.costs
+
+
+def check(works, bench):
+    """Compares what aggregator costs beside each program with what was recorded, in up to three runs."""
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
+    worse = set(recorded)
+    for _ in range(3):
+        costs = run(works, bench)
+        worse = {name for name in worse if name in costs and costs[name] > 1.5 * recorded[name]}
+        if not worse:
+            return
+    raise Failure("costs more than 1.5 times what was recorded, in three runs:\n" + "\n".join(
+        f"  {name}: {costs[name]:.2f} x, recorded {recorded[name]:.2f} x" for name in sorted(worse)))
+
+
 def main():
     parser = argparse.ArgumentParser(prog="Scripts/benchmark", description=__doc__)
     parser.add_argument("--small", action="store_true",
@@ -101,6 +126,10 @@ def main():
     parser.add_argument("--repeat", type=int, metavar="N", help="runs of each; 3 by default")
     parser.add_argument("--compare", metavar="COMMIT",
                         help="measure the program of this commit, too, where a table has programs")
+    parser.add_argument("--check", action="store_true",
+                        help="fail if aggregator costs 1.5 times what recorded.json says, in three runs")
+    parser.add_argument("--record", action="store_true",
+                        help="write what aggregator costs beside each program to recorded.json")
     parser.add_argument("--note", metavar="WORDS", help="what is to be known of this run")
     options = parser.parse_args()
     works = options.only.split(",") if options.only else list(WORKS)
@@ -129,9 +158,13 @@ def main():
         rows.write_changed_products(place / "changed", bench.count)
         if "memory" in works and not options.small:
             rows.write_crowd(place / "crowd", 10_000_000 if options.huge else 1_000_000)
-        server_cost(bench)
-        for work in works:
-            WORKS[work](bench)
+        if options.check:
+            check(works, bench)
+        else:
+            run(works, bench)
+        if options.record:
+            RECORDED.write_text(json.dumps(
+                {name: round(cost, 3) for name, cost in report.costs.items()}, indent=2) + "\n")
     except Failure as failure:
         print(f"error: {failure}", file=sys.stderr)
         return 1

@@ -7,6 +7,10 @@ import re
 import subprocess
 
 
+# The programs of others in the small benchmarks, by the beginning of their names.
+OTHERS = ("plain script", "floor", "sqlite3 shell", "csv, sqlite3", "the tap alone")
+
+
 class Report:
     """Tables, goals and notes; with a path, kept in a file as they come.
 
@@ -16,6 +20,7 @@ class Report:
     def __init__(self, command):
         self.command, self.path, self.programs = command, None, []
         self.tables, self.goals, self.notes = [], [], []
+        self.costs = {}
         self.is_complete = False
         self.load = load()
 
@@ -28,6 +33,7 @@ class Report:
         lines = [f"### {title}", "", "| program | seconds | × | processor s | peak MB | runs |",
                  "|---|--:|--:|--:|--:|--:|"]
         base = medians[of].wall
+        self.compare(title, medians)
         for name, median in medians.items():
             ratio = median.wall / base
             if median.is_stopped:
@@ -38,6 +44,13 @@ class Report:
                 f" {seconds(median.processor)} | {median.megabytes:.0f} | {median.count} |")
         self.tables.append("\n".join(lines))
         self.keep()
+
+    def compare(self, title, medians):
+        """What each of our programs costs beside one of others: processor time, which other work changes little."""
+        others = [name for name in medians if name.startswith(OTHERS)]
+        self.costs |= {
+            f"{title}: {name} beside {other}": median.processor / medians[other].processor
+            for other in others for name, median in medians.items() if name not in others}
 
     def values(self, title, head, rows):
         """A table of another form."""
