@@ -33,7 +33,7 @@ extension Plugin {
         now: environment.now)
       chain = try shaped(chain.lookingUpSynced(in: recordStore), in: environment)
       chain = chain.synced(in: recordStore, searching: policy.localSearchBound != nil)
-      chain = chain.fallback(to: recordStore.records)
+      chain = chain.fallback(to: recordStore.recordsInPlaceOfService)
     case (.storedOnly, let recordStore?):
       return recordStore.onlyRecords.hidingDeleted(in: recordStore)
         .warningOfUnknownSecret(in: recordStore).observed(by: environment.observer, as: name)

@@ -14,8 +14,10 @@ package struct TruthTrial: Sendable {
     }
   }
 
-  /// Runs the program with arguments in a home, 0 or 1, where the manifest `lamps` is.
+  /// Runs the program with arguments in one of ``homes`` homes, where the manifest `lamps` is.
   package typealias Program = @Sendable (_ arguments: [String], _ home: Int) async throws -> Outcome
+
+  package static let homes = 3
 
   /// How an answer that lacks records says so.
   private enum Claim {
@@ -67,6 +69,9 @@ package struct TruthTrial: Sendable {
       if !export.errors.contains("(\(LyingService.count) lamps)"), !says(export, .warning) {
         note("export", export, "saves less")
       }
+      // Of a list that only a sync has read, no page is cached.
+      _ = try await program(["lamps", "sync", "--json"], 2)
+      try await check(["lamps", "list", "--all", "--offline", "--json"], .warning, home: 2)
     }
     if isHonest, sync.status != 0 || !sync.errors.isEmpty { note("sync", sync, "cries wolf") }
     try await checkRemovals()
@@ -84,8 +89,10 @@ package struct TruthTrial: Sendable {
     if !missing.isEmpty { note("second sync", list, "removes \(missing.count) records") }
   }
 
-  private mutating func check(_ arguments: [String], _ claim: Claim) async throws {
-    let outcome = try await program(arguments, 0)
+  private mutating func check(
+    _ arguments: [String], _ claim: Claim, home: Int = 0
+  ) async throws {
+    let outcome = try await program(arguments, home)
     let found = ids(outcome)
     let isWhole = found.isSuperset(of: LyingService.ids)
     if !isWhole, !says(outcome, claim) {

@@ -15,7 +15,7 @@ import Testing
     paging: LyingService.Paging, extra: LyingService.Extra, lie: LyingService.Lie
   ) async throws {
     let service = try LyingService(paging, extra, lie)
-    let homes = try [TestHome(), TestHome()]
+    let homes = try (0..<TruthTrial.homes).map { _ in try TestHome() }
     for home in homes {
       try home.sandbox.write(
         service.manifest, to: "home/.config/aggregator/sources/lamps.json")

@@ -34,7 +34,7 @@ import Foundation
   }
 }
 
-/// Runs the program in two homes of its own.
+/// Runs the program in homes of its own.
 private final class Runner: Sendable {
   private let program: String
   private let root: URL
@@ -42,7 +42,7 @@ private final class Runner: Sendable {
   init(_ program: String, _ service: LyingService) throws {
     self.program = program
     root = FileManager.default.temporaryDirectory.appending(path: "truth-\(UUID())")
-    for home in 0..<2 {
+    for home in 0..<TruthTrial.homes {
       let folder = root.appending(path: "\(home)/.config/aggregator/sources")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       try Data(service.manifest.utf8).write(to: folder.appending(path: "lamps.json"))

@@ -12,12 +12,19 @@ extension RecordStore {
   /// The stored records of a source of which there is nothing else: what a sync has to bring first, or may not have
   /// brought, is said.
   package var onlyRecords: some DataSource<Item> { StoredSource(recordStore: self, isOnly: true) }
+
+  /// The stored records in the place of a service: a list says if they may not be all, and has no total of its own then.
+  package var recordsInPlaceOfService: some DataSource<Item> {
+    StoredSource(recordStore: self, isInPlaceOfService: true)
+  }
 }
 
 struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   let recordStore: RecordStore<Item>
   /// True if the source has no other records, so that a sync alone brings more.
   var isOnly = false
+  /// True if it answers where the service, and its cached pages, do not.
+  var isInPlaceOfService = false
 
   private var sync: Remedy? { isOnly ? Remedy("\(recordStore.source) sync", .command) : nil }
 
@@ -52,7 +59,22 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
       page.warnings.append(
         Warning(.incomplete, "the last sync was not complete: records may be missing"))
     }
+    if isInPlaceOfService, sync == nil, request.query == nil {
+      page.total = nil
+      if start == nil { try await qualify(&page) }
+    }
     return page
+  }
+
+  /// Says how many of the records of the service are cached, unless all are.
+  private func qualify(_ page: inout Page<Item>) async throws(SourceError) {
+    let coverage = try await recordStore.store.coverage(of: recordStore.source)
+    guard !coverage.isComplete else { return page.total = coverage.cached }
+    page.total = coverage.total
+    let words = coverage.total.map { "\(coverage.cached) of \($0.of("record")) are cached" }
+    page.warnings.append(
+      Warning(
+        .incomplete, words ?? "\(coverage.cached.of("record")) cached, which may not be all"))
   }
 
   func item(
