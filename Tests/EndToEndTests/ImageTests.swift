@@ -178,6 +178,16 @@ import Testing
     #expect(try written == [])
   }
 
+  @Test func `that bundled records have no images says nothing of their service`() async throws {
+    for line in ["heroes image 1443 -o x.png", "heroes image 1443 1453 -o ."] {
+      let outcome = try await TestHome().run(line)
+      #expect(outcome.status == 77, "\(outcome)")
+      #expect(
+        outcome.errors.contains("bundled sample data has no images (COMIC_VINE_API_KEY is not set)"),
+        "\(outcome)")
+    }
+  }
+
   @Test func `countries have no images and report so`() async throws {
     let outcome = try await home.run("countries image FR -o a.svg")
     #expect(outcome.status == 64)

@@ -67,7 +67,7 @@ extension Plugin {
     var outcome = ListingOutcome(of: self, at: finder.environment.now())
     outcome.add(found)
     outcome.report(to: context.diagnostics)
-    let loaded = try await finder.image(of: found.item)
+    let loaded = try await finder.image(of: found)
     finder.report(loaded, to: context.diagnostics)
     let image = loaded.item
     let file = ImageFileName(found.item.id.description, of: name).text(image.type)
@@ -100,7 +100,7 @@ extension Plugin {
       do throws(SourceError) {
         let found = try await finder.record(id)
         outcome.add(found)
-        loaded = try await finder.image(of: found.item)
+        loaded = try await finder.image(of: found)
         picture = try await chafa.picture(of: loaded.item, within: size)
       } catch {
         failures.add(error, of: id)

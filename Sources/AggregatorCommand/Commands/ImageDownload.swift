@@ -131,12 +131,13 @@ struct ImageDownload<P: Plugin>: Sendable {
     do throws(SourceError) {
       if let listed = target.listed {
         record = listed
+        loaded = try await finder.image(of: listed)
       } else {
         let found = try await finder.record(target.id)
         result.record = found
         record = found.item
+        loaded = try await finder.image(of: found)
       }
-      loaded = try await finder.image(of: record)
     } catch {
       result.bytes = .failure(error)
       return result

@@ -41,6 +41,19 @@ package struct ImageFinder<P: Plugin>: Sendable {
     try await plugin.image(of: record, size, in: images, cachePolicy)
   }
 
+  /// The image of a record that was looked up: that a bundled one has none says nothing about the service.
+  package func image(
+    of found: LookupResult<P.Item>
+  ) async throws(SourceError) -> LookupResult<LoadedImage> {
+    do { return try await image(of: found.item) } catch {
+      guard error.code == .notFound, found.provenance.origin == .bundled,
+        var reason = found.provenance.reason
+      else { throw error }
+      reason.message = "bundled sample data has no images (\(reason.message))"
+      throw reason
+    }
+  }
+
   /// Prints the age of a cached image, and why it was not loaded again.
   package func report(_ loaded: LookupResult<LoadedImage>, to diagnostics: Diagnostics) {
     for warning in loaded.warnings { diagnostics.warning("\(plugin.name): \(warning.message)") }
