@@ -66,11 +66,25 @@ extension CommandTree {
     let line = ArgumentParser(self).parse(
       words: expansion.words, checksValues: !query.hasParameters && expansion.names.count == 1)
     _ = try line.action.get()
+    let source = line.path.split(separator: " ").first.map(String.init)
+    if !query.hasParameters, let plugin = catalog.plugins.first(where: { $0.name == source }) {
+      try plugin.checkFields(of: line.invocation)
+    }
     if line.invocation.has(.manifests) {
       throw CommandError(
         .usage, "\(Option.manifests.spelling) cannot be saved",
         hint: "give it with the command that runs the query")
     }
+  }
+}
+
+extension Plugin {
+  /// Fails with code `usage` for an option that names a field which the source does not have, or a condition that it cannot
+  /// be read with.
+  fileprivate func checkFields(of invocation: Invocation) throws(CommandError) {
+    _ = try Selection(invocation, fields, at: Date())
+    guard let names = invocation.list(.fields), names != ["help"] else { return }
+    _ = try fields.fields(named: names)
   }
 }
 

@@ -61,7 +61,7 @@ extension Command {
     },
     options: [replaceQuery],
     notes: [
-      "The words are those of a command line without the program, after --, or as one argument. They are checked first. A "
+      "The words are those of a command line without the program, after --, or as one argument. They are checked first, but for SQL. A "
         + "saved query may begin with the name of another one.",
       "Arguments of the query are appended. $1 to $9 in the words stand for single arguments, which are not appended then, "
         + "and $@ for the others; $$ is a dollar sign. Put the words into single quotes, or the shell expands them.",
