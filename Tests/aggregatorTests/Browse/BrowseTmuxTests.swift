@@ -27,12 +27,15 @@ struct BrowseTmuxTests {
   }
 
   /// The screen once it satisfies a condition.
+  ///
+  /// Twice the same: tmux may have read a part of what is drawn.
   private func screen(_ isReady: (String) -> Bool) async throws -> String {
     let end = ContinuousClock.now + .seconds(600)
     var screen = ""
     while ContinuousClock.now < end {
+      let last = screen
       screen = try await tmux(["capture-pane", "-p"])
-      if isReady(screen) { return screen }
+      if isReady(screen), screen == last { return screen }
       await Task.yield()
     }
     Issue.record("\(screen)")

@@ -47,7 +47,8 @@ import Testing
     let run = try start(line, ["PAGER": marker])
     let screen = try await terminal.read(until: "30 of 250 countries")
     #expect(try await run.outcome().status == 0)
-    let lines = screen.split(separator: "\r\n")
+    // On a busy machine there is progress before the first line.
+    let lines = screen.replacing(/\r?[^\r\n]*\u{1B}\[K/, with: "").split(separator: "\r\n")
     let paged = lines.prefix { $0.hasPrefix("> ") }
     #expect(paged.count >= 24 && paged.contains { $0.contains("Afghanistan") }, "\(screen)")
     #expect(paged.contains { $0.contains("Bahamas") })
