@@ -197,6 +197,8 @@ package struct ListingOutcome: Sendable {
   }
 
   package mutating func add(_ gap: CacheGap) {
+    // It says more.
+    remarks.removeAll { $0.warning.code == .cachedOnly }
     var warning = gap.warning.warning
     warning.message = "limited to cached records: \(warning.message)"
     remarks.append(Remark(warning: warning, hint: gap.command.map { syncHint ?? .command($0) }))

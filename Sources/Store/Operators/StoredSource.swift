@@ -71,10 +71,12 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     let coverage = try await recordStore.store.coverage(of: recordStore.source)
     guard !coverage.isComplete else { return page.total = coverage.cached }
     page.total = coverage.total
-    let words = coverage.total.map { "\(coverage.cached) of \($0.of("record")) are cached" }
+    let known = coverage.total.map { "\(coverage.cached) of \($0)" }
     page.warnings.append(
       Warning(
-        .incomplete, words ?? "\(coverage.cached.of("record")) cached, which may not be all"))
+        .cachedOnly,
+        "listed only cached \(recordStore.source): "
+          + (known ?? "\(coverage.cached), possibly not all")))
   }
 
   func item(
