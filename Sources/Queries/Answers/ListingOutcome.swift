@@ -22,7 +22,7 @@ package struct ListingOutcome: Sendable {
   /// A query that has results, if this one has none.
   package var suggestion: String?
 
-  /// What completes the cache, if only cached records are listed.
+  /// The hint that leads to a complete cache, if only cached records are listed.
   package var syncHint: Hint?
 
   /// The records that the cache lacks, if only it is listed.
