@@ -411,7 +411,8 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
   for target in package.targets where ![.system, .plugin, .binary].contains(target.type) {
     var flags: [String] = []
     if unoptimised.contains(target.name) {
-      flags = ["-Onone"]
+      // Tests say where they fail; a debugger has the debug build.
+      flags = ["-Onone", "-Xfrontend", "-gnone"]
       // Nothing imports the tests: their modules are by-products, not made by a compilation of their own.
       if target.type == .test { flags.append("-no-emit-module-separately-wmo") }
     } else {
