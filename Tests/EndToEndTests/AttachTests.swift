@@ -135,12 +135,15 @@ import Testing
     let waiting = try await sql("SELECT 1", "--attach", "t.csv", "--timeout", "200ms")
     #expect(waiting.status == 75 && waiting.errors == late, "\(waiting)")
     _ = consume silent
+    // Not the same one: a process that another test is starting may still have that open, and end it.
+    let other = home.sandbox.work.appending(path: "u.csv").path
+    #expect(mkfifo(other, 0o600) == 0)
     // It waits for the program.
     Thread.detachNewThread {
-      guard let writer = try? OpenFile(path, O_WRONLY) else { return }
+      guard let writer = try? OpenFile(other, O_WRONLY) else { return }
       _ = write(writer.descriptor, "a\n1\n", 4)
     }
-    let read = try await sql("SELECT a + 1 AS b FROM t", "--attach", "t.csv", "--timeout", "10m")
+    let read = try await sql("SELECT a + 1 AS b FROM u", "--attach", "u.csv", "--timeout", "10m")
     #expect(read.output == "b\r\n2\r\n", "\(read)")
   }
 
