@@ -137,11 +137,10 @@ package struct ProposedSource: Sendable {
 extension ProposedSource {
   /// A name for the source at a URL: the last word of its path, else the host's; empty if there is none.
   package static func name(for url: String) -> String {
-    let parts = URL(string: url).map { url in
-      url.path().split(separator: "/").map { $0.prefix { $0 != "." } }.reversed()
-        + (url.host()?.split(separator: ".").reversed().dropFirst() ?? [])
-    }
-    let names = (parts ?? []).lazy.map { part in
+    guard let url = URL(string: url) else { return "" }
+    let path = url.path().split(separator: "/").map { $0.prefix { $0 != "." } }
+    let host = (url.host() ?? "").split(separator: ".")
+    let names = (path.reversed() + host.reversed().dropFirst()).lazy.map { part in
       let words = part.lowercased().split { !$0.isASCII || !$0.isLetter && !$0.isNumber }
       return words.joined(separator: "-").drop { !$0.isLetter }.prefix(32)
     }

@@ -12,8 +12,8 @@ package enum ValueKind: String, Sendable {
     case .bool: self = .bool
     case .list: self = .list
     case .text, .any:
-      let kinds = Set(
-        items.lazy.map { field[$0] }.filter { $0 != .null && $0 != "" }.map { ValueKind($0) })
+      let values = items.lazy.map { field[$0] }.filter { $0 != JSON.null && $0 != "" }
+      let kinds = Set(values.map { ValueKind($0) })
       let isText = field.kind == .text || kinds == [.text, .date]
       self = (kinds.count == 1 ? kinds.first : nil) ?? (isText ? .text : .any)
     }

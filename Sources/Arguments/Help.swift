@@ -30,13 +30,13 @@ package struct Help {
   }
 
   private var overview: [String] {
-    examples(of: tree.root)
-      + columns(
-        [
-          ("Sources", tree.catalog.plugins.map { ($0.name, $0.summary) }),
-          ("Verbs of every source", tree.commonVerbs.map { row($0.node, $0.summary) }),
-        ] + tree.groups.map { ($0.title, $0.nodes.map { row($0, $0.summary) }) }
-          + [("Saved queries", savedQueries)])
+    var sections = [
+      ("Sources", tree.catalog.plugins.map { ($0.name, $0.summary) }),
+      ("Verbs of every source", tree.commonVerbs.map { row($0.node, $0.summary) }),
+    ]
+    sections += tree.groups.map { ($0.title, $0.nodes.map { row($0, $0.summary) }) }
+    sections.append(("Saved queries", savedQueries))
+    return examples(of: tree.root) + columns(sections)
   }
 
   private static let maxQueries = 12

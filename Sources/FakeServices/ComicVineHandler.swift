@@ -198,7 +198,8 @@ extension Data {
     } while !rest.isEmpty
     let check = reduce(~UInt32(0)) { check, byte in
       (0..<8).reduce(check ^ UInt32(byte)) { value, _ in
-        value >> 1 ^ (value & 1 == 1 ? 0xEDB8_8320 : 0)
+        let divisor: UInt32 = value & 1 == 1 ? 0xEDB8_8320 : 0
+        return value >> 1 ^ divisor
       }
     }
     return packed + (~check).littleEndianBytes + UInt32(count).littleEndianBytes

@@ -100,10 +100,10 @@ struct ConsoleWords: Sendable {
 
   init(_ tables: [SQLTable], commands: [String]) {
     var seen: Set<String> = []
-    names =
-      (tables.flatMap { [$0.schema, $0.name].compactMap(\.self) + $0.columns }
-      + [SourceView.row])
-      .filter { seen.insert($0).inserted && $0.safeLine == $0 }
+    let words = tables.flatMap { table in
+      [table.schema, table.name].compactMap(\.self) + table.columns
+    }
+    names = (words + [SourceView.row]).filter { seen.insert($0).inserted && $0.safeLine == $0 }
     self.commands = commands
   }
 

@@ -203,7 +203,7 @@ struct ProposalTests {
       ids += step.items.map(\.id)
       #expect(step.end?.isWithoutProgress != true)
     }
-    #expect(ids == (1000..<1000 + Self.count).map(String.init))
+    #expect(ids == (1000..<1000 + Self.count).map(\.description))
   }
 
   @Test func `A position goes beside the page size in the body`() async throws {
@@ -246,7 +246,7 @@ struct ProposalTests {
       in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
     var ids: [String] = []
     for try await step in source.pages(size: 10) { ids += step.items.map(\.id) }
-    #expect(ids == (1000..<1000 + Self.count).map(String.init))
+    #expect(ids == (1000..<1000 + Self.count).map(\.description))
   }
 
   @Test func `As many rows as were asked for are not taken for all`() async throws {
@@ -288,7 +288,7 @@ struct ProposalTests {
       in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
     var ids: [String] = []
     for try await step in source.pages(size: 20) { ids += step.items.map(\.id) }
-    #expect(ids == (1000..<1000 + Self.count).map(String.init))
+    #expect(ids == (1000..<1000 + Self.count).map(\.description))
   }
 
   @Test func `An ID that no row has is refused`() async throws {
@@ -515,7 +515,7 @@ struct ProposalTests {
       in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
     var ids: [String] = []
     for try await step in source.pages(size: 20) { ids += step.items.map(\.id) }
-    #expect(ids == (1000..<1000 + Self.count).map(String.init))
+    #expect(ids == (1000..<1000 + Self.count).map(\.description))
   }
 
   @Test func `A page parameter that is told is proved by an empty page without a control`()

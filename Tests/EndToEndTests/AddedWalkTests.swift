@@ -124,7 +124,7 @@ import Testing
     lamps.behave { .json(FakeLamps.page(2 - $0 % 2)) }
     let cycle = try await list()
     #expect(cycle.outcome.status == 3, "\(cycle.outcome)")
-    #expect(cycle.ids == (1...20).map(String.init), "\(cycle.ids)")
+    #expect(cycle.ids == (1...20).map(\.description), "\(cycle.ids)")
     #expect(lamps.pages.count <= 15)
   }
 

@@ -41,7 +41,8 @@ import Testing
     #expect(all.errors == "")
     let items = try listing(all).items
     #expect(items.count == 30)
-    #expect(Set(items.map(\.id)).count == 30)
+    let ids = Set(items.map(\.id))
+    #expect(ids.count == 30)
     #expect(items.flatMap { $0.images ?? [] }.allSatisfy { $0.hasPrefix("http") })
 
     let title = try #require(items.compactMap(\.title).first)

@@ -61,7 +61,7 @@ import Testing
     #expect(filter > "date_last_updated:\(Self.time(4995 * 60))", "\(filter)")
     #expect(filter.hasSuffix("|2100-01-01 00:00:00"), "\(filter)")
     let shown = try await home.run("heroes list --all --offline --where name~New --fields id --tsv")
-    #expect(shown.lines == (100..<112).map(String.init), "\(shown)")
+    #expect(shown.lines == (100..<112).map(\.description), "\(shown)")
     #expect(try home.file.faults() == [])
   }
 
@@ -84,7 +84,8 @@ import Testing
     let heroes = try #require(status.lines.first { $0.hasPrefix("heroes\t") })
     #expect(heroes.split(separator: "\t").count == 3, "\(status)")
     let source = try await home.run("sources show heroes --fields lastFull,lastIncremental --tsv")
-    #expect(source.lines == [String(heroes.dropFirst(7))], "\(source)")
+    let times = String(heroes.dropFirst(7))
+    #expect(source.lines == [times], "\(source)")
 
     // Nothing counts as removed before everything is read.
     service.become(try Self.service(149, changed: [5, 6]))

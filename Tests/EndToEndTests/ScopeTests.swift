@@ -53,11 +53,9 @@ import Testing
     }
     let bob = try await run(
       "store scopes things --fields scope,records,isShown --tsv", key: "key-of-bob-1")
-    #expect(
-      bob.lines.map { $0.split(separator: "\t").dropFirst().joined(separator: " ") } == [
-        "3 true", "5 false",
-      ])
-    let ann = try #require(bob.lines.last?.split(separator: "\t").first.map(String.init))
+    let states = bob.lines.map { $0.split(separator: "\t").dropFirst().joined(separator: " ") }
+    #expect(states == ["3 true", "5 false"])
+    let ann = try String(#require(bob.lines.last?.split(separator: "\t").first))
 
     let adopted = try await run("store adopt things \(ann)", key: "key-of-bob-1")
     #expect(adopted.status == 0, "\(adopted)")
@@ -138,7 +136,8 @@ import Testing
     }
     let scopes = try await home.run(
       "store scopes products --fields scope,records --tsv", settings[1])
-    #expect(scopes.lines.map { $0.split(separator: "\t").last } == ["5", "3"], "\(scopes)")
+    let records = scopes.lines.map { $0.split(separator: "\t").last }
+    #expect(records == ["5", "3"], "\(scopes)")
     let other = try #require(scopes.lines.last?.split(separator: "\t").first)
     let adopted = try await home.run("store adopt products \(other)", settings[1])
     #expect(adopted.status == 64, "\(adopted)")

@@ -45,7 +45,7 @@ import Testing
     #expect(shown.status == 0)
     let listed = try await Binary.run("countries list -L 3 --offline --fields code,name")
     let all = try await Binary.run(line, input: listed.output)
-    #expect(all.output == listed.lines.map { $0.prefix(2) + "\n" }.joined())
+    #expect(all.output == listed.lines.map { "\($0.prefix(2))\n" }.joined())
   }
 
   @Test func `an unknown ID among several on standard input is reported beside the others`()
@@ -220,8 +220,8 @@ import Testing
   @Test func `sources are listed and explained`() async throws {
     let list = try await Binary.run("sources")
     #expect(list.status == 0)
-    #expect(
-      list.lines.map { String($0.prefix { $0 != "\t" }) } == sourceNames)
+    let names = list.lines.map { String($0.prefix { $0 != "\t" }) }
+    #expect(names == sourceNames)
     let shown = try await Binary.run(
       "sources show heroes --fields chain --json", environment: ["COMIC_VINE_API_KEY": "x1y2z3w4"])
     for operation in [

@@ -24,7 +24,8 @@ import Testing
     let order = try home.file.ids(of: "users")
     let starts = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0) })
     pages.sort { (starts[$0.first ?? ""] ?? 0) < (starts[$1.first ?? ""] ?? 0) }
-    #expect(pages.flatMap(\.self) == Array(order.prefix(pages.count * 7)))
+    let read = pages.flatMap(\.self)
+    #expect(read == Array(order.prefix(pages.count * 7)))
     #expect(try home.file.faults() == [])
   }
 

@@ -67,31 +67,32 @@ import Testing
     #expect(try TypedFilter(expected) == filter)
   }
 
-  @Test(arguments: [
-    ("", "no operator", 1), ("a", "no operator", 2), ("=b", "no field before the operator", 1),
-    ("a!b", "! must be followed by =", 2), ("a==b", "unknown operator", 3),
-    ("a<>b", "unknown operator", 3), ("a='b", "a quote is missing", 3),
-    ("a=\"b\" c", #""and" or "or" must follow here"#, 7),
-    ("a='b' and", #"no condition after "and""#, 10), ("a='\\'", "a quote is missing", 3),
-    ("a=x || b=y", #""||" cannot join conditions"#, 5),
-    ("a='x' && b=y", #""and" or "or" must follow here"#, 7),
-    ("a= or b=1", #""or" cannot join conditions"#, 4),
-    ("a=x not b=y", #""not" cannot join conditions"#, 5),
-    ("(a=x", "unclosed (", 1), ("a='x')", "no ( before )", 6), ("()", "no operator", 3),
-    ("a b=1", #"no operator after "a""#, 3), ("not", "no operator", 4),
-    ("a in 20", #""in" must be followed by (A, B) or A..B"#, 6),
-    ("a in 1...2", #""in" must be followed by (A, B) or A..B"#, 6),
-    ("a in ..2", "a range needs two values", 6),
-    ("a in 1.. and b=2", "a range needs two values", 6),
-    ("a in ()", #"no value in the list of "in""#, 7),
-    ("a in (x,)", #"no value in the list of "in""#, 9),
-    ("a in (x", "unclosed (", 6),
-    ("a=b)", "no ( before )", 4), ("a=x and", #"no condition after "and""#, 8),
-    ("a=EU, b~c", #""," cannot join conditions"#, 5),
-    ("a~/[/", "the regular expression has no end", 3),
-    ("a~//", "the regular expression is empty", 3),
-    ("a in ('x' y)", "a comma or ) must follow the quoted value", 11),
-  ])
+  @Test(
+    arguments: [
+      ("", "no operator", 1), ("a", "no operator", 2), ("=b", "no field before the operator", 1),
+      ("a!b", "! must be followed by =", 2), ("a==b", "unknown operator", 3),
+      ("a<>b", "unknown operator", 3), ("a='b", "a quote is missing", 3),
+      ("a=\"b\" c", #""and" or "or" must follow here"#, 7),
+      ("a='b' and", #"no condition after "and""#, 10), ("a='\\'", "a quote is missing", 3),
+      ("a=x || b=y", #""||" cannot join conditions"#, 5),
+      ("a='x' && b=y", #""and" or "or" must follow here"#, 7),
+      ("a= or b=1", #""or" cannot join conditions"#, 4),
+      ("a=x not b=y", #""not" cannot join conditions"#, 5),
+      ("(a=x", "unclosed (", 1), ("a='x')", "no ( before )", 6), ("()", "no operator", 3),
+      ("a b=1", #"no operator after "a""#, 3), ("not", "no operator", 4),
+      ("a in 20", #""in" must be followed by (A, B) or A..B"#, 6),
+      ("a in 1...2", #""in" must be followed by (A, B) or A..B"#, 6),
+      ("a in ..2", "a range needs two values", 6),
+      ("a in 1.. and b=2", "a range needs two values", 6),
+      ("a in ()", #"no value in the list of "in""#, 7),
+      ("a in (x,)", #"no value in the list of "in""#, 9),
+      ("a in (x", "unclosed (", 6),
+      ("a=b)", "no ( before )", 4), ("a=x and", #"no condition after "and""#, 8),
+      ("a=EU, b~c", #""," cannot join conditions"#, 5),
+      ("a~/[/", "the regular expression has no end", 3),
+      ("a~//", "the regular expression is empty", 3),
+      ("a in ('x' y)", "a comma or ) must follow the quoted value", 11),
+    ] as [(String, String, Int)])
   func `says what is wrong, and where`(text: String, problem: String, character: Int) throws {
     let error = #expect(throws: FilterError.self) { try TypedFilter(text) }
     #expect(

@@ -15,7 +15,7 @@ struct ComicVineSearchTests {
     let service = try FakeComicVine(searchLimit: searchLimit)
     let walk = try await service.heroes().wholeWalk(matching: Self.query, size: limit)
     #expect(walk.ids.count == Self.matches)
-    #expect(walk.pages.map(\.records.count).reduce(0, +) == Self.matches)
+    #expect(walk.pages.reduce(0) { $0 + $1.records.count } == Self.matches)
     #expect(walk.pages.allSatisfy { $0.records.count <= limit })
     #expect(walk.end == .exhausted)
     #expect(service.requests.count == walk.pages.count)

@@ -18,8 +18,10 @@ enum Repository {
 
   /// A program of the tests or of this machine; `nil` if it is not installed.
   static func program(named name: String) -> String? {
-    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-    return ([root.appending(path: ".build/python/bin").path] + folders.map(String.init))
-      .map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let folders =
+      [root.appending(path: ".build/python/bin").path] + path.split(separator: ":").map(String.init)
+    return folders.map { "\($0)/\(name)" }
+      .first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 }

@@ -49,7 +49,7 @@ struct UserSearchTests {
     // Ten of a hundred addresses repeat on their page.
     #expect(page.warnings.map(\.message) == ["searched only the first 900 users"])
     _ = try await chain.page(PageRequest(matching: query, after: page.next, limit: 5))
-    #expect(service.requests.map { $0.query["page"] } == (1...20).map(String.init))
+    #expect(service.requests.map { $0.query["page"] } == (1...20).map(\.description))
   }
 
   @Test func `returns everyone found once`() async throws {

@@ -50,8 +50,8 @@ extension HTTPResponse {
     for field in headers where field.name == "ratelimit" {
       for item in field.value.split(unquoted: ",") {
         let pairs = item.split(unquoted: ";").map { $0.split(separator: "=", maxSplits: 1) }
-          .filter { $0.count == 2 }.map { ($0[0].trimmed, $0[1].trimmed) }
-        let parameters = Dictionary(pairs) { _, last in last }
+          .filter { $0.count == 2 }
+        let parameters = Dictionary(pairs.map { ($0[0].trimmed, $0[1].trimmed) }) { $1 }
         if parameters["r"]?.isZero ?? false { resets.append(parameters["t"]) }
         members.merge(parameters) { first, _ in first }
       }

@@ -157,6 +157,6 @@ extension ServedListing {
   /// Why a search without records may have matches nevertheless; `nil` if all records were searched.
   var shortcoming: String? {
     summary.warnings.map(\.warning)
-      .first { $0.code == .leftOut || $0.code == .scanned || $0.meansIncomplete }?.message
+      .first { $0.meansIncomplete || [.leftOut, .scanned].contains($0.code) }?.message
   }
 }

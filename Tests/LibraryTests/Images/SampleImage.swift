@@ -13,9 +13,10 @@ enum SampleImage {
 
   /// A JPEG with an application segment, fill bytes and a table before its frame header.
   static func jpeg(_ width: Int, _ height: Int, frame: UInt8 = 0xC0) -> Data {
-    [0xFF, 0xD8, 0xFF, 0xE0, 0, 16] + Data(repeating: 0xFF, count: 14) + [0xFF, 0xFF, 0xFF, 0xC4]
-      + [0, 4, 0xFF, 0xC0, 0xFF, frame, 0, 11, 8] + height.big(2) + width.big(2)
-      + [1, 1, 0x11, 0, 0xFF, 0xD9]
+    let segment = [0xFF, 0xD8, 0xFF, 0xE0, 0, 16] + Data(repeating: 0xFF, count: 14)
+    let table = Data([0xFF, 0xFF, 0xFF, 0xC4, 0, 4, 0xFF, 0xC0])
+    let header = [0xFF, frame, 0, 11, 8] + height.big(2) + width.big(2)
+    return segment + table + header + Data([1, 1, 0x11, 0, 0xFF, 0xD9])
   }
 
   static func gif(_ width: Int, _ height: Int, version: String = "89a") -> Data {

@@ -35,10 +35,11 @@ struct ThumbnailTests {
         + "DTooor8/PuAooooAzKKKK/QD4cKKKKAP/9k=")
 
     /// The same, which a viewer must turn clockwise by a quarter (Exif 2.32, tag 0x0112).
-    static let turned: Data =
-      jpeg.prefix(2)
-      + [0xFF, 0xE1, 0, 34] + Data("Exif\0\0MM\0*".utf8) + [0, 0, 0, 8, 0, 1]
-      + [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0] + jpeg.dropFirst(2)
+    static let turned = jpeg.prefix(2) + exif + jpeg.dropFirst(2)
+
+    private static let exif =
+      Data([0xFF, 0xE1, 0, 34]) + Data("Exif\0\0MM\0*".utf8)
+      + Data([0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0])
 
     /// 8×4, green and half transparent.
     static let transparent = decoded(

@@ -129,7 +129,7 @@ import Testing
     let result = await sync.run(upTo: nil, jobs: 1, waits: false) { _ in }
     #expect(result.failure == nil)
     #expect(try await store.status(of: "orders").records == FakeShop.count)
-    #expect(fixture.shop.pages == (1...9).map(String.init))
+    #expect(fixture.shop.pages == (1...9).map(\.description))
     #expect(fixture.login.issued == 5)
   }
 

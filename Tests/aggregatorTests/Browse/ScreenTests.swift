@@ -87,13 +87,13 @@ import Testing
   }
 
   @Test func `keys`() {
+    let keys: [Input] = [
+      .key(.character("a")), .key(.character("é")), .key(.enter), .key(.tab), .key(.backspace),
+      .key(.control("l")), .key(.up), .key(.down), .key(.pageUp), .key(.delete), .key(.right),
+      .key(.backTab),
+    ]
     #expect(
-      decoded("aé\r\t\u{7F}\u{C}\u{1B}[A\u{1B}OB\u{1B}[5~\u{1B}[3~\u{1B}[1;5C\u{1B}[Z")
-        == [
-          .key(.character("a")), .key(.character("é")), .key(.enter), .key(.tab), .key(.backspace),
-          .key(.control("l")), .key(.up), .key(.down), .key(.pageUp), .key(.delete), .key(.right),
-          .key(.backTab),
-        ])
+      decoded("aé\r\t\u{7F}\u{C}\u{1B}[A\u{1B}OB\u{1B}[5~\u{1B}[3~\u{1B}[1;5C\u{1B}[Z") == keys)
   }
 
   @Test func `an escape is a key once nothing follows`() {

@@ -43,9 +43,11 @@ import Testing
       let width = Int.random(in: 2...20, using: &random)
       let lines = Wrap(width).lines(of: text)
       #expect(lines.allSatisfy { $0.displayWidth <= width }, "\(text.debugDescription) at \(width)")
-      #expect(
-        lines.joined().unicodeScalars.filter { !$0.properties.isWhitespace }
-          == text.unicodeScalars.filter { !$0.properties.isWhitespace }, "\(text.debugDescription)")
+      let words: [Unicode.Scalar] = text.unicodeScalars.filter { !$0.properties.isWhitespace }
+      let wrapped: [Unicode.Scalar] = lines.joined().unicodeScalars.filter {
+        !$0.properties.isWhitespace
+      }
+      #expect(wrapped == words, "\(text.debugDescription)")
     }
   }
 }

@@ -181,7 +181,7 @@ import Testing
     let all = try Selection(SelectionText(conditions: []), Self.fields, at: Date())
     let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
     let facet = try #require(facets.first { $0.field == "text" })
-    #expect(facet.values.map(\.count).reduce(0, +) == 400)
+    #expect(facet.values.reduce(0) { $0 + $1.count } == 400)
     for value in facet.values {
       #expect(value.count <= 200)
       let selected = try await sources([value.condition], nil)[1].page(PageRequest(limit: 1))
@@ -228,7 +228,7 @@ import Testing
     let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
     let facet = try #require(facets.first { $0.field == "number" })
     #expect(facet.isRange && 3...20 ~= facet.values.count)
-    #expect(facet.values.map(\.count).reduce(0, +) == 400)
+    #expect(facet.values.reduce(0) { $0 + $1.count } == 400)
     for value in facet.values {
       let selected = try await sources([value.condition], nil)[1].page(PageRequest(limit: 400))
       #expect(selected.total == value.count, "\(value)")
