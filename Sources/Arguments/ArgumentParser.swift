@@ -41,12 +41,15 @@ package struct ArgumentParser {
       return CommandLine(
         invocation: Invocation(arguments: [], values: [:]), action: .failure(error), path: "")
     }
-    var line = parse(words: expansion?.words ?? arguments)
+    var line = parse(words: expansion?.words ?? arguments, of: expansion?.names.first)
     line.expansion = expansion
     return line
   }
 
-  func parse(words arguments: [String], checksValues: Bool = true) -> CommandLine {
+  /// - Parameter query: The saved query that some of the words are from.
+  func parse(
+    words arguments: [String], of query: String? = nil, checksValues: Bool = true
+  ) -> CommandLine {
     let likely = tree.find(arguments.filter { !$0.hasPrefix("-") }).node
     let asksForHelp = asksForHelp(arguments, of: likely.command)
     var scan = ArgumentScan(tree: tree, command: likely.command)
@@ -60,7 +63,7 @@ package struct ArgumentParser {
     return CommandLine(
       invocation: Invocation(arguments: rest, values: scan.options),
       action: Result { () throws(CommandError) in
-        try action(at: node, rest, scan, asksForHelp: asksForHelp)
+        try action(at: node, rest, scan, of: query, asksForHelp: asksForHelp)
       }, path: node.path)
   }
 
@@ -90,7 +93,8 @@ package struct ArgumentParser {
   }
 
   private func action(
-    at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan, asksForHelp: Bool
+    at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan, of query: String?,
+    asksForHelp: Bool
   ) throws(CommandError) -> Action {
     if asksForHelp || scan.options.keys.contains(.help) {
       return .help(try explained(scan.words))
@@ -119,9 +123,10 @@ package struct ArgumentParser {
     }
     for options in Option.exclusive {
       let given = options.filter(scan.options.keys.contains)
-      guard given.count < 2 else {
+      // A count has no order: that of a saved query is for its lists.
+      guard given.count < 2 || query != nil && given == [.count, .order] else {
         var error = CommandError.exclusive(given[0].spelling, given[1].spelling)
-        error.hint = .command("help \(node.path)")
+        error.hint = .command(query.map { "query show \($0)" } ?? "help \(node.path)")
         throw error
       }
     }

@@ -85,6 +85,15 @@ import Testing
     #expect(outcome.status == 64, "\(outcome)")
   }
 
+  @Test func `a count ignores the order of a query, and an error names the query`() async throws {
+    try await save("a", "countries", "list", "--offline", "--sort", "name")
+    let counted = try await run("a", "--count")
+    #expect(counted.output == "250\n", "\(counted)")
+    try await save("b", "a", "--limit", "2")
+    let refused = try await run("b", "--count")
+    #expect(refused.status == 64 && refused.errors.hasSuffix("aggregator query show b\n"))
+  }
+
   @Test func `a query is not replaced unless asked`() async throws {
     try await save("a", "heroes", "list")
     let refused = try await run("query", "save", "a", "--", "users", "list")
