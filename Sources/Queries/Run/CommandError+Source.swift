@@ -32,7 +32,12 @@ extension SourceError {
     return switch code {
     case .missingKey, .invalidKey:
       setting(among: settings).map { setting in
-        let set = Hint.command("config set \(setting.key)")
+        // A variable takes precedence over what that command saves.
+        let isVariable = code == .invalidKey && getenv(setting.key) != nil
+        let set: Hint =
+          isVariable
+          ? .words("change or unset the environment variable \(setting.key)")
+          : .command("config set \(setting.key)")
         return code == .missingKey ? words.map { .steps($0, set) } ?? set : set
       } ?? words
     case .circuitOpen: remedy.map { .words("\($0); --refresh retries now") }
