@@ -146,7 +146,9 @@ package struct Proposal: Sendable {
 
 /// A response that cannot be a list.
 package enum UnusableResponse: Error {
-  /// The service wants credentials, or others.
+  /// The service wants credentials, or others: 401.
+  case unauthorized
+  /// 403, which may mean the same.
   case refusal
   /// An HTML page.
   case page
@@ -155,7 +157,8 @@ package enum UnusableResponse: Error {
 
   init?(_ response: HTTPResponse) {
     switch (response.status, response.body.firstSignificantByte) {
-    case (401, _), (403, _): self = .refusal
+    case (401, _): self = .unauthorized
+    case (403, _): self = .refusal
     case (200..<300, let first?):
       self = first == UInt8(ascii: "<") && !response.body.isXML ? .page : .otherFormat
     default: return nil

@@ -249,15 +249,15 @@ extension Command {
   static func failure(of error: SourceError, with secrets: NewSecrets) -> CommandError {
     var failure = CommandError(error)
     let response = error.cause as? UnusableResponse
-    if failure.hint == nil, error.code == .invalidKey || response == .refusal,
-      !secrets.names.isEmpty
-    {
+    if response == .unauthorized { failure.code = .key }
+    let isRefused = error.code == .invalidKey || [.unauthorized, .refusal].contains(response)
+    if failure.hint == nil, isRefused, !secrets.names.isEmpty {
       failure.hint = .words("check \(secrets.names.joined(separator: ", "))")
     }
     if failure.hint == nil, let response {
       failure.hint =
         switch response {
-        case .refusal:
+        case .unauthorized, .refusal:
           .words(
             "sign in with -H 'Authorization: Bearer ${TOKEN}', --basic USER or --oauth-token-url URL"
           )

@@ -251,7 +251,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("401", 69, "sign in with -H 'Authorization: Bearer ${TOKEN}', --basic USER or "),
+    ("401", 77, "sign in with -H 'Authorization: Bearer ${TOKEN}', --basic USER or "),
     ("403", 69, "sign in with -H "), ("page", 76, "this is a web page: "),
     ("text", 76, "use a URL that sends JSON, CSV, "),
   ])
@@ -269,7 +269,7 @@ import Testing
     let outcome = try await home.run(line)
     #expect(outcome.status == Int32(status), "\(outcome)")
     #expect(outcome.errors.contains("\nhint: \(hint)"), "\(outcome)")
-    guard status == 69 else { return }
+    guard status != 76 else { return }
     let signed = try await Binary.run(
       line.split(separator: " ").map(String.init) + ["-H", "X-Api-Key: ${LAMP_KEY}"],
       environment: ["LAMP_KEY": "hunter2hunter2"], in: home.sandbox)

@@ -37,7 +37,9 @@ extension CommandContext {
         proposal = try await Deadline.$current.withValue(deadline) {
           try await Proposal(for: name, from: hints, in: requests)
         }
-      } catch var error as SourceError where error.cause as? UnusableResponse == .refusal {
+      } catch var error as SourceError
+        where [.unauthorized, .refusal].contains(error.cause as? UnusableResponse)
+      {
         error.remedy = """
           if it needs a key, add it on the command line: aggregator sources add \(name) URL \
           -H 'Authorization: Bearer KEY'
