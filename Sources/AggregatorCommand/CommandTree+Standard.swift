@@ -9,12 +9,13 @@ package import DeclaredSource
 
 extension CommandTree {
   package init(
-    _ program: String, plugins: [any Plugin], manifests: ManifestFolder? = nil,
-    savedQueries: SavedQueries = SavedQueries()
+    _ program: String, version: String = Version.current, plugins: [any Plugin],
+    manifests: ManifestFolder? = nil, savedQueries: SavedQueries = SavedQueries()
   ) {
-    self.init(
-      Self.catalog(
-        program, plugins: plugins, manifests: manifests, savedQueries: savedQueries))
+    var catalog = Self.catalog(
+      program, plugins: plugins, manifests: manifests, savedQueries: savedQueries)
+    catalog.version = version
+    self.init(catalog)
   }
 
   /// The sources of a program with these commands.

@@ -252,9 +252,11 @@ struct ManualPage {
   // MARK: - Source
 
   var source: String {
+    let program = tree.catalog.program
     let lines = [
       // Neither justified nor hyphenated, so that options can be searched for.
-      ".TH \(tree.catalog.program.uppercased()) 1", ".ad l", ".nh",
+      ".TH \(program.uppercased()) 1 \"\" \"\(program) \(tree.catalog.version)\"", ".ad l",
+      ".nh",
     ]
     // No paragraph begins after a heading, where there is one already.
     let breaks = [true] + elements.map { !$0.isHeading }
