@@ -258,12 +258,14 @@ import Testing
     #expect(try await ending(afterControlDIn: run) == .exit(0))
   }
 
-  @Test func `standard input is a query, and one is required`() async throws {
+  @Test func `a query or a command is an argument or standard input, and required`() async throws {
     for arguments in ["sql", "sql -"] {
       let outcome = try await Binary.run(
         arguments, input: "SELECT 6 * 7 AS answer", in: sandbox)
       #expect(outcome.output == "42\n", "\(outcome)")
     }
+    let tables = try await Binary.run(["sql", ".tables"], in: sandbox)
+    #expect(tables.lines == ["countries", "heroes", "products", "users"], "\(tables)")
     let typed = try Binary.start("sql --no-input", terminal: terminal.descriptor, in: sandbox)
     for outcome in [try await Binary.run("sql", in: sandbox), try await typed.outcome()] {
       #expect(outcome.status == 64)
