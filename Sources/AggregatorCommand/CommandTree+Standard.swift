@@ -9,13 +9,12 @@ package import DeclaredSource
 
 extension CommandTree {
   package init(
-    _ program: String, version: String = Version.current, plugins: [any Plugin],
-    manifests: ManifestFolder? = nil, savedQueries: SavedQueries = SavedQueries()
+    _ program: String, plugins: [any Plugin], manifests: ManifestFolder? = nil,
+    savedQueries: SavedQueries = SavedQueries()
   ) {
-    var catalog = Self.catalog(
-      program, plugins: plugins, manifests: manifests, savedQueries: savedQueries)
-    catalog.version = version
-    self.init(catalog)
+    self.init(
+      Self.catalog(
+        program, plugins: plugins, manifests: manifests, savedQueries: savedQueries))
   }
 
   /// The sources of a program with these commands.

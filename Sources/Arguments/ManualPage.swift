@@ -252,11 +252,9 @@ struct ManualPage {
   // MARK: - Source
 
   var source: String {
-    let program = tree.catalog.program
     let lines = [
       // Neither justified nor hyphenated, so that options can be searched for.
-      ".TH \(program.uppercased()) 1 \"\" \"\(program) \(tree.catalog.version)\"", ".ad l",
-      ".nh",
+      ".TH \(tree.catalog.program.uppercased()) 1", ".ad l", ".nh",
     ]
     // No paragraph begins after a heading, where there is one already.
     let breaks = [true] + elements.map { !$0.isHeading }

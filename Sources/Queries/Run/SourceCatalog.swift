@@ -7,7 +7,6 @@ package import DeclaredSource
 package struct SourceCatalog: Sendable {
   package let name: ProgramName
   package var program: String { name.text }
-  package var version = Version.current
 
   /// The sources in the order of help; the added ones come last.
   package let plugins: [any Plugin]
