@@ -44,6 +44,8 @@ import Testing
     let list = try await home.run("lamps list --all --refresh --ndjson")
     #expect(list.status == 3 && list.errors.contains("a shard is down"), "\(list)")
     #expect(list.output.split(separator: "\n").count == 25)
+    let search = try await home.run("lamps search zzyzxq --refresh")
+    #expect(search.errors.contains("No lamps match \"zzyzxq\"\n"), "\(search)")
     let sync = try await home.run("lamps sync --json")
     #expect(sync.status == 3 && sync.output.contains("\"complete\":false"), "\(sync)")
     #expect(sync.errors.contains("a shard is down"), "\(sync)")

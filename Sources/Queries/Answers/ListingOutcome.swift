@@ -255,7 +255,8 @@ package struct ListingOutcome: Sendable {
   }
 
   package func report(to diagnostics: Diagnostics, query: SearchQuery? = nil) {
-    if count == 0, !isPartial, restart == nil {
+    // What a part of an answer lacks is said below.
+    if count == 0, query == nil ? !isPartial : !foundNothingYet, restart == nil {
       diagnostics.note(
         query.map { "No \(source) match \"\($0.text.fitted(to: 80))\"\(suggestion.didYouMean)" }
           ?? "No \(subject)\(suggestion.didYouMean)")
