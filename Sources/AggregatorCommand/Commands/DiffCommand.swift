@@ -41,14 +41,7 @@ extension Plugin {
       since: start, in: environment.requiredStore(), atMost: invocation.count(.limit)
     ) { try printer.print($0) }
     guard let found else { throw try await missingHistory(before: start, in: environment, context) }
-    var warnings = found.warnings(of: name)
-    if found.knownSince == nil, case .date(let date) = start,
-      let first = try await environment.requiredStore().status(of: name).history?.start,
-      date < first
-    {
-      let words = "the history begins \(first.iso8601): records of that time count as added"
-      warnings.append(SourceWarning(name, Warning(.historyTrimmed, words)))
-    }
+    let warnings = found.warnings(of: name)
     try printer.finish(
       ListingSummary(
         count: found.count, total: found.isCut ? nil : found.count, warnings: warnings))
