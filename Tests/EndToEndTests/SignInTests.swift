@@ -133,6 +133,11 @@ import Testing
     #expect(
       refused.errors.hasSuffix("hint: change or unset the environment variable COPY_PASSWORD\n"),
       "\(refused)")
+    // An empty variable hides nothing.
+    try home.sandbox.write("COPY_PASSWORD = wrong\n", to: Self.settings)
+    let saved = try await home.run("copy list --refresh --no-fallback", ["COPY_PASSWORD": ""])
+    #expect(saved.status == 77, "\(saved)")
+    #expect(saved.errors.hasSuffix("hint: aggregator config set COPY_PASSWORD\n"), "\(saved)")
   }
 
   @Test func `what is not set is named, and what is refused is not saved`() async throws {

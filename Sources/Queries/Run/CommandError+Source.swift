@@ -32,8 +32,8 @@ extension SourceError {
     return switch code {
     case .missingKey, .invalidKey:
       setting(among: settings).map { setting in
-        // A variable takes precedence over what that command saves.
-        let isVariable = code == .invalidKey && getenv(setting.key) != nil
+        // A variable takes precedence over what that command saves, unless it is empty.
+        let isVariable = code == .invalidKey && getenv(setting.key)?.pointee ?? 0 != 0
         let set: Hint =
           isVariable
           ? .words("change or unset the environment variable \(setting.key)")
