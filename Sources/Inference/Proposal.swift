@@ -155,6 +155,8 @@ package enum UnusableResponse: Error {
   /// Neither JSON nor a format that is read as JSON.
   case otherFormat
 
+  package var wantsCredentials: Bool { self == .unauthorized || self == .refusal }
+
   init?(_ response: HTTPResponse) {
     switch (response.status, response.body.firstSignificantByte) {
     case (401, _): self = .unauthorized

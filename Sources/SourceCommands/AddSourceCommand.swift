@@ -250,7 +250,7 @@ extension Command {
     var failure = CommandError(error)
     let response = error.cause as? UnusableResponse
     if response == .unauthorized { failure.code = .key }
-    let isRefused = error.code == .invalidKey || [.unauthorized, .refusal].contains(response)
+    let isRefused = error.code == .invalidKey || response?.wantsCredentials ?? false
     if failure.hint == nil, isRefused, !secrets.names.isEmpty {
       failure.hint = .words("check \(secrets.names.joined(separator: ", "))")
     }

@@ -38,7 +38,7 @@ extension CommandContext {
           try await Proposal(for: name, from: hints, in: requests)
         }
       } catch var error as SourceError
-        where [.unauthorized, .refusal].contains(error.cause as? UnusableResponse)
+        where (error.cause as? UnusableResponse)?.wantsCredentials ?? false
       {
         error.remedy = """
           if it needs a key, add it on the command line: aggregator sources add \(name) URL \
