@@ -75,6 +75,7 @@ extension Command {
         "QUERY", hint: .words("pass it on standard input, or as an argument"))
     }
     let isArgument = !invocation.arguments.isEmpty && invocation.arguments != ["-"]
+    // An argument is one statement, or commands of the console.
     if !isArgument || text.hasPrefix("."), !invocation.has(.jq), SQLConsole.isScript(text) {
       var console = SQLConsole(session, in: context)
       return try await console.run(script: text)
