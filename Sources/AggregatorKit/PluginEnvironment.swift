@@ -10,56 +10,120 @@ public import AggregatorStore
 /// Plugins never read the process environment, the clock or the network directly, so that tests control
 /// all of them.
 public struct PluginEnvironment: Sendable {
-  public var settings: SourceSettings
-  public var transport: any Transport
+  private struct Values: Sendable {
+    var settings: SourceSettings
+    var transport: any Transport
+    var store: (any SourceStore)?
+    var clock: any Clock<Duration>
+    var now: @Sendable () -> Date
+    var random: @Sendable () -> UInt64
+    var observer: Observer
+    var pageSize: Int?
+    var tokenDirectory: URL?
+    var sources: @Sendable () -> [any Plugin] = { [] }
+    var downloadDirectory: URL?
+    var maxSize: Int?
+    var partition: Partition?
+    var isReplaying = false
+    let authorizer: Authorizer
+    var localState: SharedState
+  }
+
+  @Indirect private var values: Values
+
+  public var settings: SourceSettings {
+    get { values.settings }
+    set { values.settings = newValue }
+  }
+  public var transport: any Transport {
+    get { values.transport }
+    set { values.transport = newValue }
+  }
 
   /// Stores records; `nil` to store nothing.
-  public var store: (any SourceStore)?
+  public var store: (any SourceStore)? {
+    get { values.store }
+    set { values.store = newValue }
+  }
 
   /// Setting it forgets the calls of services without a store.
   public var clock: any Clock<Duration> {
-    willSet { localState = SharedState(on: newValue) }
+    get { values.clock }
+    set {
+      values.clock = newValue
+      values.localState = SharedState(on: newValue)
+    }
   }
-  public var now: @Sendable () -> Date
-  public var random: @Sendable () -> UInt64
-  public var observer: Observer
+  public var now: @Sendable () -> Date {
+    get { values.now }
+    set { values.now = newValue }
+  }
+  public var random: @Sendable () -> UInt64 {
+    get { values.random }
+    set { values.random = newValue }
+  }
+  public var observer: Observer {
+    get { values.observer }
+    set { values.observer = newValue }
+  }
 
   /// The page size that sources request of their services instead of their own, if it is smaller; `nil` in programs.
   ///
   /// Laws set it, so that a few records are several pages.
-  public var pageSize: Int?
+  public var pageSize: Int? {
+    get { values.pageSize }
+    set { values.pageSize = newValue }
+  }
 
   /// A private directory for access tokens, and for refresh tokens that a service has replaced.
   ///
   /// It is created if it is missing; `nil` to keep access tokens in memory, and to use no refresh tokens. Processes
   /// with the same directory sign in once. Each machine needs its own.
-  public var tokenDirectory: URL?
+  public var tokenDirectory: URL? {
+    get { values.tokenDirectory }
+    set { values.tokenDirectory = newValue }
+  }
 
   /// The other sources of the program, whose records may be ``Plugin/partitions`` of this one, and whose rates count if they
   /// have the same service; none by default.
   ///
   /// Without them, a source learns the rate of another one once that has made a call.
-  public var sources: @Sendable () -> [any Plugin] = { [] }
+  public var sources: @Sendable () -> [any Plugin] {
+    get { values.sources }
+    set { values.sources = newValue }
+  }
 
   /// A private directory for large files of services while they are read; `nil` for one of the system.
   ///
   /// It is created if it is missing. What a transfer left behind there is continued after the process has ended.
-  public var downloadDirectory: URL?
+  public var downloadDirectory: URL? {
+    get { values.downloadDirectory }
+    set { values.downloadDirectory = newValue }
+  }
 
   /// The largest response, in bytes; `nil` for 16 MiB, and 4 GiB of a file that is read row by row.
-  public var maxSize: Int?
+  public var maxSize: Int? {
+    get { values.maxSize }
+    set { values.maxSize = newValue }
+  }
 
   /// The part of the list that ``Plugin/remote(in:)`` reads; `nil` for a source without ``Plugin/partitions``.
-  public var partition: Partition?
+  public var partition: Partition? {
+    get { values.partition }
+    set { values.partition = newValue }
+  }
 
   /// True if a recording answers, for which no secret is needed.
-  package private(set) var isReplaying = false
+  package private(set) var isReplaying: Bool {
+    get { values.isReplaying }
+    set { values.isReplaying = newValue }
+  }
 
   /// Copies of the environment share it; it sends with the transport that the environment was created with.
-  package let authorizer: Authorizer
+  package var authorizer: Authorizer { values.authorizer }
 
   /// The rates and pauses of services without a store; copies of the environment share them.
-  private(set) var localState: SharedState
+  var localState: SharedState { values.localState }
 
   /// Creates an environment: of the system, and without a store and an observer by default.
   public init(
@@ -69,15 +133,11 @@ public struct PluginEnvironment: Sendable {
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
     observer: Observer = .silent
   ) {
-    self.settings = settings
-    self.transport = transport
-    self.store = store
-    self.clock = clock
-    localState = SharedState(on: clock)
-    authorizer = Authorizer(transport: transport, clock: clock, now: now)
-    self.now = now
-    self.random = random
-    self.observer = observer
+    values = Values(
+      settings: settings, transport: transport, store: store, clock: clock, now: now,
+      random: random, observer: observer,
+      authorizer: Authorizer(transport: transport, clock: clock, now: now),
+      localState: SharedState(on: clock))
   }
 }
 

@@ -5,27 +5,49 @@ import AggregatorText
 /// Neither `message` nor `remedy` contains a secret: sources build them from the redacted descriptions of
 /// ``HTTPRequest`` and ``Secret``. Two errors are equal whatever their causes.
 public struct SourceError: Error, Sendable {
-  public var code: Code
+  private struct Parts: Sendable {
+    var code: Code
+    var message: String
+    var remedy: Remedy?
+    var retryAfter: Duration?
+    var cause: (any Error)?
+  }
+
+  @Indirect private var parts: Parts
+
+  public var code: Code {
+    get { parts.code }
+    set { parts.code = newValue }
+  }
 
   /// A description for logs, terminals and developers, without a full stop; an app shows `localizedDescription`.
-  public var message: String
+  public var message: String {
+    get { parts.message }
+    set { parts.message = newValue }
+  }
 
-  public var remedy: Remedy?
+  public var remedy: Remedy? {
+    get { parts.remedy }
+    set { parts.remedy = newValue }
+  }
 
   /// The time to wait before a retry, as the service or our own rate limit demands; `nil` if unknown.
-  public var retryAfter: Duration?
+  public var retryAfter: Duration? {
+    get { parts.retryAfter }
+    set { parts.retryAfter = newValue }
+  }
 
-  public var cause: (any Error)?
+  public var cause: (any Error)? {
+    get { parts.cause }
+    set { parts.cause = newValue }
+  }
 
   public init(
     _ code: Code, _ message: String, remedy: Remedy? = nil, retryAfter: Duration? = nil,
     cause: (any Error)? = nil
   ) {
-    self.code = code
-    self.message = message
-    self.remedy = remedy
-    self.retryAfter = retryAfter
-    self.cause = cause
+    parts = Parts(
+      code: code, message: message, remedy: remedy, retryAfter: retryAfter, cause: cause)
   }
 
   public static var cancelled: SourceError { SourceError(.cancelled, "cancelled") }

@@ -6,7 +6,7 @@ struct ModuleCode {
   let name: String
   let module: String
   let record: String
-  let manifest: Manifest
+  @Indirect private(set) var manifest: Manifest
   let sample: ModuleSample
 
   let shape: RecordShape

@@ -11,10 +11,10 @@ package struct Prober: Sendable {
   let choose: Proposal.Choice
 
   /// What the documentation of the service says; `nil` if there is none.
-  var description: ListDescription?
+  @Indirect var description: ListDescription?
 
   /// The list of the same service that was requested before; `nil` for the first.
-  var previous: Proposal?
+  @Indirect var previous: Proposal?
 
   private static let maxOptions = 9
   static let maxProbes = 6

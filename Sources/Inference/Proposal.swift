@@ -12,7 +12,7 @@ package struct Proposal: Sendable {
     package var reason: String
   }
 
-  var manifest: Manifest
+  @Indirect var manifest: Manifest
   package var evidence: [Evidence] = []
   package var warnings: [String] = []
 

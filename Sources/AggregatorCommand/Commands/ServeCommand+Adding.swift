@@ -47,7 +47,7 @@ extension CommandContext {
         throw error
       }
       var proposed = ProposedSource(name, proposal.document, isProved: proposal.isProved) {
-        [secrets, requests] in
+        [self, secrets, requests] in
         try checkName(name, in: folder, mayReplace: false)
         try proposal.save(as: name, in: folder, rebinding: secrets.replaced)
         try secrets.save(self, requests.settings, areArguments: false)

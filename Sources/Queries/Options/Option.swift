@@ -2,7 +2,7 @@ import AggregatorKit
 import AggregatorTerminal
 
 /// Equality ignores the description and the choices, which a command may override (``with(about:in:choices:)``).
-package struct Option: Sendable {
+package final class Option: Sendable {
   package enum Value: Hashable, Sendable {
     case count(ClosedRange<Int>)
     /// A duration such as `500ms`, `10s` or `2m`.
@@ -40,13 +40,13 @@ package struct Option: Sendable {
   package let letter: Character?
 
   /// The kind of value; `nil` for a flag.
-  package private(set) var value: Value?
+  package let value: Value?
   package let placeholder: String
 
   /// The description, without a full stop.
-  package private(set) var about: String
+  package let about: String
 
-  package private(set) var group = Group.specific
+  package let group: Group
 
   package init(
     _ name: String, letter: Character? = nil, _ value: Value? = nil, _ placeholder: String = "",
@@ -63,11 +63,9 @@ package struct Option: Sendable {
   package func with(
     about: String, in group: Group? = nil, choices: [String]? = nil
   ) -> Option {
-    var option = self
-    option.about = about
-    option.value = choices.map { .choice($0) } ?? value
-    option.group = group ?? self.group
-    return option
+    Option(
+      name, letter: letter, choices.map { .choice($0) } ?? value, placeholder,
+      in: group ?? self.group, about: about)
   }
 
   package var spelling: String { "--\(name)" }

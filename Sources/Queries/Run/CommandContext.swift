@@ -4,67 +4,84 @@ package import AggregatorTerminal
 import Synchronization
 
 /// A run of the program: its command line, environment variables and output.
-package struct CommandContext: Sendable {
+package final class CommandContext: Sendable {
   package let catalog: SourceCatalog
   package let variables: [String: String]
   package let terminal: Terminal
-  package private(set) var output: Output
+  package let output: Output
   /// Standard output for records.
-  package private(set) var listingOutput: ListingOutput
+  package let listingOutput: ListingOutput
   /// True if the output goes to a file, whatever standard output is.
-  private var isRedirected = false
-  package private(set) var diagnostics: Diagnostics
+  private let isRedirected: Bool
+  package let diagnostics: Diagnostics
   package let progress: Progress
 
-  package let currentDate = CurrentDate()
+  package let currentDate: CurrentDate
 
   /// The signing in of this run, which ends before the process does.
-  package private(set) var signIns = SignIns()
+  package let signIns: SignIns
 
   package let invocation: Invocation
 
-  package init(_ invocation: Invocation, of catalog: SourceCatalog, variables: [String: String]) {
+  package init(
+    _ invocation: Invocation, of catalog: SourceCatalog, variables: [String: String],
+    _ signIns: SignIns = SignIns()
+  ) {
     let terminal = Terminal(variables, of: catalog.name)
-    self.catalog = catalog
-    self.variables = variables
-    self.terminal = terminal
-    self.invocation = invocation
-    output = Output(descriptor: STDOUT_FILENO)
-    listingOutput = ListingOutput(
+    let output = Output(descriptor: STDOUT_FILENO)
+    let listingOutput = ListingOutput(
       output,
       through: terminal.height == nil || !terminal.obeysEscapes || invocation.has(.noPager)
         || invocation.text(.jq) != nil || invocation.has(.image)
         ? nil : Pager(variables, of: catalog.name),
       size: (terminal.height ?? 0, terminal.width))
-    progress = Progress(on: terminal, isQuiet: invocation.has(.quiet))
-    diagnostics = Diagnostics(
+    var diagnostics = Diagnostics(
       of: catalog.name, isQuiet: invocation.has(.quiet),
       hasColor: Self.hasColor(invocation, terminal, isTerminal: terminal.isError),
       width: terminal.isError ? terminal.width : nil, after: listingOutput)
     diagnostics.isJSON = invocation.text(.logFormat) == "json"
+    self.catalog = catalog
+    self.variables = variables
+    self.terminal = terminal
+    self.output = output
+    self.listingOutput = listingOutput
+    isRedirected = false
+    self.diagnostics = diagnostics
+    progress = Progress(on: terminal, isQuiet: invocation.has(.quiet))
+    currentDate = CurrentDate()
+    self.signIns = signIns
+    self.invocation = invocation
+  }
+
+  /// The same run with other diagnostics, or with its output in a file.
+  private init(_ other: CommandContext, _ diagnostics: Diagnostics, writingTo file: Output? = nil) {
+    catalog = other.catalog
+    variables = other.variables
+    terminal = other.terminal
+    output = file ?? other.output
+    listingOutput =
+      file.map { ListingOutput($0, through: nil, size: (0, 0)) } ?? other.listingOutput
+    isRedirected = file != nil || other.isRedirected
+    self.diagnostics = diagnostics
+    progress = other.progress
+    currentDate = other.currentDate
+    signIns = other.signIns
+    invocation = other.invocation
   }
 
   /// This run with a new pager, and the size that the terminal has now.
   package func renewed() -> CommandContext {
-    var context = CommandContext(invocation, of: catalog, variables: variables)
-    context.signIns = signIns
-    return context
+    CommandContext(invocation, of: catalog, variables: variables, signIns)
   }
 
   /// This run without notes and warnings.
   package var quiet: CommandContext {
-    var context = self
-    context.diagnostics = Diagnostics(of: catalog.name, isQuiet: true, hasColor: false)
-    return context
+    CommandContext(self, Diagnostics(of: catalog.name, isQuiet: true, hasColor: false))
   }
 
   /// This run with its output in a file.
   package func writing(to output: Output) -> CommandContext {
-    var context = self
-    context.isRedirected = true
-    context.output = output
-    context.listingOutput = ListingOutput(output, through: nil, size: (0, 0))
-    return context
+    CommandContext(self, diagnostics, writingTo: output)
   }
 
   package var terminalLayout: TerminalLayout {

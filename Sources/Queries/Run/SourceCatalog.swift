@@ -4,7 +4,7 @@ package import AggregatorTerminal
 package import DeclaredSource
 
 /// The sources of a program, compiled and added, and all settings.
-package struct SourceCatalog: Sendable {
+package final class SourceCatalog: Sendable {
   package let name: ProgramName
   package var program: String { name.text }
 

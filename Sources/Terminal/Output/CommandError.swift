@@ -1,18 +1,36 @@
 package import AggregatorKit
 
 package struct CommandError: Error {
-  package var code: ExitCode
+  private struct Parts: Sendable {
+    var code: ExitCode
+    var message: String
+    var suggestion: String?
+    var hint: Hint?
+  }
+
+  @Indirect private var parts: Parts
+
+  package var code: ExitCode {
+    get { parts.code }
+    set { parts.code = newValue }
+  }
 
   /// The failure, with values in quotes.
-  package var message: String
-  package var suggestion: String?
-  package var hint: Hint?
+  package var message: String {
+    get { parts.message }
+    set { parts.message = newValue }
+  }
+  package var suggestion: String? {
+    get { parts.suggestion }
+    set { parts.suggestion = newValue }
+  }
+  package var hint: Hint? {
+    get { parts.hint }
+    set { parts.hint = newValue }
+  }
 
   package init(_ code: ExitCode, _ message: String, suggestion: String? = nil, hint: Hint? = nil) {
-    self.code = code
-    self.message = message
-    self.suggestion = suggestion
-    self.hint = hint
+    parts = Parts(code: code, message: message, suggestion: suggestion, hint: hint)
   }
 
   /// A failure that does not belong to a source.
