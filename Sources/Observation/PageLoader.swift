@@ -30,20 +30,21 @@ actor PageLoader<Item: SourceRecord> {
     batch = RecordBatch(isFirst: false)
   }
 
-  /// Loads pages until there are as many new records as the list shows then, or no more.
+  /// Loads pages until there are as many new records as the list shows then, or no more: the first page by one policy, those
+  /// after it by the other.
   func next(
-    keeping shown: @Sendable @MainActor () -> Int = { 0 }, by policy: CachePolicy? = nil
+    keeping shown: @Sendable @MainActor () -> Int, by first: CachePolicy, then policy: CachePolicy
   ) async throws(SourceError) -> RecordBatch<Item> {
-    try await extended(try await next(by: policy), to: shown, by: policy)
+    try await extended(try await next(by: first, then: policy), to: shown, by: policy)
   }
 
   /// A batch with the pages that follow, until it has as many records as the list shows then.
   private func extended(
-    _ batch: RecordBatch<Item>, to shown: @Sendable @MainActor () -> Int, by policy: CachePolicy?
+    _ batch: RecordBatch<Item>, to shown: @Sendable @MainActor () -> Int, by policy: CachePolicy
   ) async throws(SourceError) -> RecordBatch<Item> {
     var whole = batch
     while whole.hasMore, whole.failure == nil, whole.records.count < (await shown()) {
-      whole.append(try await next(by: policy))
+      whole.append(try await next(by: policy, then: policy))
     }
     return whole
   }
@@ -51,7 +52,7 @@ actor PageLoader<Item: SourceRecord> {
   /// Loads the next page from local data; `nil` if it is not there, and this changes nothing then.
   func nextCached() async -> RecordBatch<Item>? {
     let saved = (pagination, batch)
-    guard let next = try? await next(by: .offline),
+    guard let next = try? await next(by: .offline, then: .offline),
       // An end of what is cached is not that of the list.
       next.hasMore || !next.warnings.contains(where: \.meansIncomplete)
     else {
@@ -61,10 +62,14 @@ actor PageLoader<Item: SourceRecord> {
     return next.whileServiceIsAsked
   }
 
-  /// Loads pages until one has new records or is the last, by another policy than that of the list if there is one.
-  private func next(by policy: CachePolicy?) async throws(SourceError) -> RecordBatch<Item> {
+  /// Loads pages until one has new records or is the last: the first page by one policy, those after it by the other.
+  private func next(
+    by first: CachePolicy, then policy: CachePolicy
+  ) async throws(SourceError) -> RecordBatch<Item> {
+    var isFirst = true
     while var request = pagination.request {
-      request.cachePolicy = policy ?? request.cachePolicy
+      request.cachePolicy = isFirst ? first : policy
+      isFirst = false
       let page = try await source.page(request)
       // Not every source ends a cancelled call with an error. Nobody may be left to take this page.
       guard !Task.isCancelled else { throw .cancelled }
@@ -92,8 +97,9 @@ actor PageLoader<Item: SourceRecord> {
       if let last, isShown { await show(last, PageLoader(source, from: start, after: page)) }
     }
     if isShown { return nil }
-    guard let last else { return try await next(keeping: shown) }
-    return try await extended(last, to: shown, by: nil)
+    let policy = request.cachePolicy
+    guard let last else { return try await next(keeping: shown, by: policy, then: policy) }
+    return try await extended(last, to: shown, by: policy)
   }
 
   private func restart() {

@@ -207,8 +207,8 @@ public final class PagedList<Item: SourceRecord> {
 
   /// Loads the first page from the service even if cached data is fresh, and replaces the list by it when it arrives.
   ///
-  /// A list that was scrolled keeps its length, up to 25 pages, and further pages are then loaded alike, so that they fit: from
-  /// the service, also while its circuit breaker is open. A running load is cancelled.
+  /// A list that was scrolled keeps its length, up to 25 pages. The first page is requested also while the circuit breaker of
+  /// the service is open; those after it keep to the breaker, and to the policy of the list. A running load is cancelled.
   public func refresh() async {
     let policy = cachePolicy.refreshing
     repeat {
@@ -224,7 +224,7 @@ public final class PagedList<Item: SourceRecord> {
 
   /// Repeats the load that failed; the service is asked even if its circuit breaker is open: a person wants to know.
   ///
-  /// If no later page can follow, after `noProgress` and `invalidCursor`, it refreshes the list, and so it does if none
+  /// That holds for one page; those after it keep to the breaker. If no later page can follow, after `noProgress` and `invalidCursor`, it refreshes the list, and so it does if none
   /// failed, but local data stands in for a service that did: ``provenance`` has a reason then. Otherwise it does nothing.
   public func retry() async {
     guard let failure else {
@@ -277,7 +277,9 @@ public final class PagedList<Item: SourceRecord> {
     if load == .more, let current = self.loader { loader = current }
     let showsCachedFirst =
       load == .first && showsCachedFirst && records.isEmpty && !policy.refreshes && !insisting
-    let retryPolicy = insisting ? policy.refreshing : nil
+    let firstPolicy = insisting ? policy.refreshing : policy
+    // A tap asks for one page. Those after it are of its generation: cached ones of an older one do not count as fresh.
+    let laterPolicy = policy.with(refreshes: cachePolicy.refreshes)
     let start = changes.count
     lastNumber += 1
     let number = lastNumber
@@ -300,7 +302,7 @@ public final class PagedList<Item: SourceRecord> {
       let result = await Result { () async throws(SourceError) in
         showsCachedFirst
           ? try await loader.first(keeping: shown, showing: show)
-          : try await loader.next(keeping: shown, by: retryPolicy)
+          : try await loader.next(keeping: shown, by: firstPolicy, then: laterPolicy)
       }
       return self?.finish(result, of: number, from: loader, startedAt: start) ?? false
     }
@@ -451,9 +453,11 @@ public final class PagedList<Item: SourceRecord> {
 
 extension CachePolicy {
   /// This policy, but asking the service even if cached data is fresh or it has failed, if it may be asked at all.
-  fileprivate var refreshing: CachePolicy {
+  fileprivate var refreshing: CachePolicy { with(refreshes: mayAskService) }
+
+  fileprivate func with(refreshes: Bool) -> CachePolicy {
     var policy = self
-    policy.refreshes = mayAskService
+    policy.refreshes = refreshes
     return policy
   }
 }

@@ -71,9 +71,10 @@ struct PagedListOrderTests {
     #expect(list.ids == Array(1...40) && list.stateText == "idle")
     let refreshed = source.requests.suffix(2)
     #expect(refreshed.first == PageRequest(limit: 20, cachePolicy: .reload))
-    #expect(refreshed.map(\.cachePolicy.refreshes) == [true, true])
+    // The tap is for one page: those after it keep to an open circuit breaker.
+    #expect(refreshed.map(\.cachePolicy.refreshes) == [true, false])
     await list.loadMore()
-    #expect(list.ids == Array(1...50))
+    #expect(list.ids == Array(1...50) && source.requests.last?.cachePolicy == .normal)
   }
 
   @Test func `loses nothing if a refresh fails`() async {
@@ -94,12 +95,14 @@ struct PagedListOrderTests {
     let notes = Notes()
     let list = PagedList(notes.source)
     await list.load()
+    await list.loadMore()
     notes.fault.set(.unreachable)
     await list.refresh()
     notes.fault.set(nil)
     await list.retry()
-    #expect(list.stateText == "idle")
-    #expect(notes.source.requests.map(\.cachePolicy) == [.normal, .reload, .reload])
+    #expect(list.records.count == 40 && list.stateText == "idle")
+    #expect(
+      notes.source.requests.map(\.cachePolicy) == [.normal, .normal, .reload, .reload, .normal])
   }
 
   /// The source does not care about cancellation, so that the older answer comes last.
@@ -480,6 +483,28 @@ struct PagedListOrderTests {
     fault.set(nil)
     await list.retry()
     #expect(list.ids == Array(1...5))
+  }
+
+  @Test func `a tap passes an open circuit breaker with one request, whatever the length`() async {
+    let service = ScriptedSource<Note> { _ throws(SourceError) in throw .because(.unreachable) }
+    let guarded = service.circuitBreaker(BreakerPolicy(failures: 1, pause: .seconds(1000)))
+    let source = ScriptedSource<Note> { request in
+      do throws(SourceError) { return try await guarded.page(request) } catch {
+        var page = paged(request, count: 50)
+        page.provenance = Provenance(.cached, fetchedAt: .day(1)).because(error)
+        return page
+      }
+    }
+    let list = PagedList(source, pageSize: 5)
+    await list.load()
+    for _ in 0..<2 { await list.loadMore() }
+    #expect(list.ids == Array(1...15) && service.callCount == 1)
+    await list.refresh()
+    #expect(list.ids == Array(1...15) && service.callCount == 2)
+    await list.loadMore()
+    #expect(list.ids == Array(1...20) && service.callCount == 2)
+    await list.retry()
+    #expect(list.ids == Array(1...20) && service.callCount == 3)
   }
 
   // MARK: - Another source
