@@ -1,5 +1,5 @@
 public import AggregatorCore
-import AggregatorFoundation
+public import AggregatorFoundation
 public import AggregatorStore
 public import Observation
 
@@ -78,7 +78,8 @@ public final class PagedList<Item: SourceRecord> {
 
   /// The age of the least current page; `nil` if it is unknown.
   ///
-  /// It is rounded down to minutes, from an hour on to hours, and from a day on to days, and grows by itself.
+  /// It is rounded down to minutes, from an hour on to hours, and from a day on to days, and grows by itself, by the clock of
+  /// the list.
   public private(set) var age: Duration?
 
   /// The warnings of all pages, each once.
@@ -124,19 +125,24 @@ public final class PagedList<Item: SourceRecord> {
   @ObservationIgnored private var aging: Task<Void, Never>?
   @ObservationIgnored private var replacements: Task<Void, Never>?
   @ObservationIgnored let prefetching = Prefetching<Item>()
-  /// The time, which tests replace.
-  @ObservationIgnored var clock: any Clock<Duration> = ContinuousClock()
-  @ObservationIgnored var now: @Sendable () -> Date = { Date() }
+  private let clock: any Clock<Duration>
+  private let now: @Sendable () -> Date
 
   /// Creates an empty list, which sends no request before ``load()``.
   ///
   /// A page has up to `pageSize` records, 1 or more. With `showsCachedFirst` the first page comes from cached or bundled
   /// data at once, and is replaced by the one that `cachePolicy` gives. ``delete(_:)`` needs a `deletion`, or the store
   /// that the list is `following`.
+  ///
+  /// - Parameters:
+  ///   - clock: Wakes the list when its ``age`` grows; a test gives it the clock that it advances.
+  ///   - now: The date up to which the age is counted, and of deletions in the store that the list follows.
   public init(
     _ source: any DataSource<Item>, matching query: SearchQuery? = nil, pageSize: Int = 20,
     showsCachedFirst: Bool = false, cachePolicy: CachePolicy = .normal,
-    deletion: RecordDeletion<Item>? = nil, following recordStore: RecordStore<Item>? = nil
+    deletion: RecordDeletion<Item>? = nil, following recordStore: RecordStore<Item>? = nil,
+    clock: any Clock<Duration> = ContinuousClock(),
+    now: @escaping @Sendable () -> Date = { Date() }
   ) {
     precondition(pageSize > 0, "a page of \(pageSize) records")
     self.source = source
@@ -144,8 +150,10 @@ public final class PagedList<Item: SourceRecord> {
     self.pageSize = pageSize
     self.showsCachedFirst = showsCachedFirst
     self.cachePolicy = cachePolicy
-    self.deletion = deletion ?? recordStore.map { RecordDeletion(in: $0) }
+    self.deletion = deletion ?? recordStore.map { RecordDeletion(in: $0, now: now) }
     follower = recordStore.map { RecordFollower($0, matching: query) }
+    self.clock = clock
+    self.now = now
   }
 
   deinit {
@@ -224,8 +232,9 @@ public final class PagedList<Item: SourceRecord> {
 
   /// Repeats the load that failed; the service is asked even if its circuit breaker is open: a person wants to know.
   ///
-  /// That holds for one page; those after it keep to the breaker. If no later page can follow, after `noProgress` and `invalidCursor`, it refreshes the list, and so it does if none
-  /// failed, but local data stands in for a service that did: ``provenance`` has a reason then. Otherwise it does nothing.
+  /// That holds for one page; those after it keep to the breaker. If no later page can follow, after `noProgress` and
+  /// `invalidCursor`, it refreshes the list, and so it does if none failed, but local data stands in for a service that did:
+  /// ``provenance`` has a reason then. Otherwise it does nothing.
   public func retry() async {
     guard let failure else {
       if provenance?.reason != nil { await refresh() }

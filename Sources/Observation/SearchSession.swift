@@ -1,4 +1,5 @@
 public import AggregatorCore
+public import AggregatorFoundation
 public import AggregatorStore
 public import Observation
 
@@ -39,15 +40,23 @@ public final class SearchSession<Item: SourceRecord> {
   /// Creates a session, which sends no request before its list is loaded or text is typed.
   ///
   /// The parameters of the lists are those of ``PagedList``. A record deleted in the results leaves ``all`` too.
+  ///
+  /// - Parameters:
+  ///   - pause: The time after the last letter when a search begins.
+  ///   - clock: Measures this pause, and nothing else.
+  ///   - agingClock: Wakes the lists when their ``PagedList/age`` grows.
+  ///   - now: The date up to which the age is counted.
   public init(
     _ source: any DataSource<Item>, pageSize: Int = 20, showsCachedFirst: Bool = false,
     cachePolicy: CachePolicy = .normal, deletion: RecordDeletion<Item>? = nil,
     following recordStore: RecordStore<Item>? = nil,
-    debounce pause: Duration = .milliseconds(300), clock: any Clock<Duration> = ContinuousClock()
+    debounce pause: Duration = .milliseconds(300), clock: any Clock<Duration> = ContinuousClock(),
+    agingClock: any Clock<Duration> = ContinuousClock(),
+    now: @escaping @Sendable () -> Date = { Date() }
   ) {
     let all = PagedList(
       source, pageSize: pageSize, showsCachedFirst: showsCachedFirst, cachePolicy: cachePolicy,
-      deletion: deletion, following: recordStore)
+      deletion: deletion, following: recordStore, clock: agingClock, now: now)
     let deletionInBoth = all.deletion.map { _ in
       RecordDeletion<Item> { id throws(SourceError) in
         try await all.delete(id)
@@ -58,7 +67,8 @@ public final class SearchSession<Item: SourceRecord> {
     makeResults = { query in
       PagedList(
         source, matching: query, pageSize: pageSize, showsCachedFirst: showsCachedFirst,
-        cachePolicy: cachePolicy, deletion: deletionInBoth, following: recordStore)
+        cachePolicy: cachePolicy, deletion: deletionInBoth, following: recordStore,
+        clock: agingClock, now: now)
     }
     self.all = all
     list = all

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A clock that only a test advances.
 ///
 /// ```swift
@@ -31,6 +33,15 @@ public final class ManualClock: Clock, Sendable {
   public var now: Instant { state.state.now }
 
   public var minimumResolution: Duration { .zero }
+
+  /// The date that was `start` when the clock was made, and advances with it.
+  ///
+  /// ```swift
+  /// let list = PagedList(heroes, clock: clock, now: { clock.date(startingAt: start) })
+  /// ```
+  public func date(startingAt start: Date) -> Date {
+    start.addingTimeInterval(now.offset / .seconds(1))
+  }
 
   /// The time until the first sleeper wakes; `nil` if there is none.
   public var untilNextWake: Duration? {

@@ -363,10 +363,9 @@ struct PagedListOrderTests {
 
   @Test func `tells its age, which grows by itself`() async {
     let clock = ManualClock()
-    let time = Mutex(Date.day(1))
-    let list = PagedList(source(held: Gate(), cached: 50), cachePolicy: .offline)
-    list.clock = clock
-    list.now = { time.withLock(\.self) }
+    let list = PagedList(
+      source(held: Gate(), cached: 50), cachePolicy: .offline, clock: clock,
+      now: { clock.date(startingAt: .day(1)) })
     #expect(list.age == nil)
     await list.load()
     #expect(list.age == .zero)
@@ -374,7 +373,6 @@ struct PagedListOrderTests {
       (59.0, 0.0), (1, 60), (3539, 3540), (1, 3600), (3599, 3600), (1, 7200), (79_199, 82_800),
       (1, 86_400), (86_399, 86_400), (1, 172_800),
     ] {
-      time.withLock { $0 += seconds }
       await clock.sleepers(atLeast: 1)
       clock.advance(by: .seconds(seconds))
       await until { list.age == .seconds(age) }

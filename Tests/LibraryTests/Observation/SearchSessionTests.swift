@@ -193,6 +193,24 @@ struct SearchSessionTests {
     #expect(session.list.ids == [7, 17] && session.all.ids == Array(1...20))
   }
 
+  @Test func `the lists have a clock for their age`() async throws {
+    let aging = ManualClock()
+    let source = ScriptedSource<Note> { request in
+      var page = paged(request, count: 3)
+      page.provenance = Provenance(.cached, fetchedAt: .day(1))
+      return page
+    }
+    let session = SearchSession(
+      source, clock: clock, agingClock: aging, now: { aging.date(startingAt: .day(1)) })
+    await session.list.load()
+    await type("note", in: session)
+    await until { !session.isSearching }
+    #expect(session.all.age == .zero && session.list.age == .zero && session.list !== session.all)
+    await aging.sleepers(atLeast: 2)
+    aging.advance(by: .seconds(60))
+    await until { session.all.age == .seconds(60) && session.list.age == .seconds(60) }
+  }
+
   @Test func `is released with its search in flight, which ends`() async {
     let gate = Gate()
     let source = ScriptedSource(over: notebook(50), held: gate)

@@ -1,4 +1,5 @@
 import AggregatorSourceTesting
+import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -11,6 +12,11 @@ struct ManualClockTests {
     clock.advance(by: .zero)
     #expect(clock.now.offset == .seconds(5))
     #expect(clock.now.duration(to: clock.now.advanced(by: .seconds(2))) == .seconds(2))
+  }
+
+  @Test func `has a date that advances with it`() {
+    clock.advance(by: .milliseconds(1500))
+    #expect(clock.date(startingAt: .day(1)) == Date.day(1).addingTimeInterval(1.5))
   }
 
   @Test func `wakes no sleeper early`() async throws {

@@ -3,6 +3,7 @@ import AggregatorKit
 import AggregatorObservation
 import AggregatorTestSupport
 import CountriesSource
+import Foundation
 import Screens
 import Testing
 
@@ -62,6 +63,18 @@ struct ScreensTests {
     #expect(list.records(after: list.records[0]).count == 19)
     await sources.refresh(within: .seconds(60))
     #expect(service.requests.count == 2)
+  }
+
+  @Test func `an age grows by the clock of the test`() async {
+    let start = Date(timeIntervalSince1970: 0)
+    let page = Page<Country>([], provenance: Provenance(.cached, fetchedAt: start))
+    let list = PagedList(
+      ScriptedSource(pages: [.success(page)]), clock: clock,
+      now: { [clock] in clock.date(startingAt: start) })
+    await list.load()
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(60))
+    while list.age != .seconds(60) { await Task.yield() }
   }
 
   @Test func `searches countries by capital, and deals one`() async throws {
