@@ -51,9 +51,13 @@ public final class ManualClock: Clock, Sendable {
 
   public var sleeperCount: Int { state.state.sleepers.count }
 
-  /// Waits until at least `count` tasks sleep.
+  /// Waits until at least `count` tasks sleep; see ``WaitLimit``.
   public func sleepers(atLeast count: Int) async {
-    await state.wait { $0.sleepers.count >= count }
+    await state.wait {
+      $0.sleepers.count >= count
+    } orReport: {
+      "sleeping tasks: \($0.sleepers.count) of \(count)"
+    }
   }
 
   /// Wakes all sleepers that are due; their tasks resume in any order, so advance step by step

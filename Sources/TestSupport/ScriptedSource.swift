@@ -81,11 +81,23 @@ public final class ScriptedSource<Item: SourceRecord>: DataSource, CustomStringC
   /// The number of calls that ended because they were cancelled.
   public var cancellations: Int { log.state.cancellations }
 
-  /// Waits until at least `count` calls have started.
-  public func calls(atLeast count: Int) async { await log.wait { $0.started >= count } }
+  /// Waits until at least `count` calls have started; see ``WaitLimit``.
+  public func calls(atLeast count: Int) async {
+    await log.wait {
+      $0.started >= count
+    } orReport: {
+      "calls started: \($0.started) of \(count)"
+    }
+  }
 
-  /// Waits until at least `count` calls have ended.
-  public func ends(atLeast count: Int) async { await log.wait { $0.ended >= count } }
+  /// Waits until at least `count` calls have ended; see ``WaitLimit``.
+  public func ends(atLeast count: Int) async {
+    await log.wait {
+      $0.ended >= count
+    } orReport: {
+      "calls ended: \($0.ended) of \(count)"
+    }
+  }
 
   public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     log.change { $0.requests.append(request) }

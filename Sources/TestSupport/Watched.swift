@@ -33,7 +33,26 @@ package final class Watched<State: Sendable>: Sendable {
     return answer
   }
 
-  /// Waits until the condition holds, or the task is cancelled.
+  /// Waits until the condition holds, the task is cancelled, or the ``WaitLimit`` is reached, which is reported.
+  package func wait(
+    until condition: @escaping @Sendable (State) -> Bool, orReport missing: (State) -> String
+  ) async {
+    guard !condition(state) else { return }
+    let limit = WaitLimit.current
+    let isLate = await withTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        await self.wait(until: condition)
+        return false
+      }
+      group.addTask { await limit.isReached() }
+      let isLate = await group.next() ?? false
+      group.cancelAll()
+      return isLate
+    }
+    if isLate, !Task.isCancelled { limit.end(missing: missing(state)) }
+  }
+
+  /// Waits until the condition holds, or the task is cancelled, without a limit.
   package func wait(until condition: @escaping @Sendable (State) -> Bool) async {
     let ticket = content.withLock { content in
       content.lastTicket += 1
@@ -86,7 +105,7 @@ public final class Gate: Sendable {
 
   public var count: Int { held.value }
 
-  /// Waits until at least `count` calls are blocked.
+  /// Waits until at least `count` calls are blocked; see ``WaitLimit``.
   public func holds(_ count: Int) async { await held.reaches(count) }
 
   /// Lets all blocked and all later calls continue.
@@ -96,7 +115,7 @@ public final class Gate: Sendable {
   public func pass() async throws(SourceError) {
     guard opened.value == 0 else { return }
     held.add()
-    await opened.reaches(1)
+    await opened.number.wait { $0 >= 1 }
     held.add(-1)
     guard opened.value > 0 else { throw .cancelled }
   }
@@ -104,7 +123,7 @@ public final class Gate: Sendable {
 
 /// A number that a test can wait for instead of sleeping.
 public final class Counter: Sendable {
-  private let number = Watched(0)
+  fileprivate let number = Watched(0)
 
   public init() {}
 
@@ -112,6 +131,12 @@ public final class Counter: Sendable {
 
   public func add(_ change: Int = 1) { number.change { $0 += change } }
 
-  /// Waits until the value is at least `minCount`, or the task is cancelled.
-  public func reaches(_ minCount: Int) async { await number.wait { $0 >= minCount } }
+  /// Waits until the value is at least `minCount`, or the task is cancelled; see ``WaitLimit``.
+  public func reaches(_ minCount: Int) async {
+    await number.wait {
+      $0 >= minCount
+    } orReport: {
+      "counter: \($0) of \(minCount)"
+    }
+  }
 }

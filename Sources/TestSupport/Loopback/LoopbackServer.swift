@@ -66,14 +66,25 @@ public final class LoopbackServer: Sendable {
   /// The number of bytes sent so far, heads included.
   public var bytesSent: Int { requestLog.state.bytesSent }
 
-  /// Waits for `count` requests; returns fewer only if the server stopped or the task was cancelled.
+  /// Waits for `count` requests; returns fewer only if the server stopped or the task was cancelled, or at the ``WaitLimit``.
   public func requests(atLeast count: Int) async -> [LoopbackRequest] {
-    await requestLog.wait { $0.isClosed || $0.requests.count >= count }
+    await requestLog.wait {
+      $0.isClosed || $0.requests.count >= count
+    } orReport: {
+      "requests received: \($0.requests.count) of \(count)"
+    }
     return requests
   }
 
-  /// Waits until all requests have been answered or given up by their clients, or the server stopped.
-  public func idle() async { await requestLog.wait { $0.isClosed || $0.inFlight == 0 } }
+  /// Waits until all requests have been answered or given up by their clients, or the server stopped; see
+  /// ``WaitLimit``.
+  public func idle() async {
+    await requestLog.wait {
+      $0.isClosed || $0.inFlight == 0
+    } orReport: {
+      "requests in flight: \($0.inFlight)"
+    }
+  }
 
   /// Refuses new connections and aborts all replies: after it returns, none is accepted and nothing is sent.
   public func stop() {
