@@ -89,6 +89,9 @@ public final class PagedList<Item: SourceRecord> {
   public private(set) var unreadable = UnreadableRows.none
 
   /// True if the store has changes that are not in the list, which ``refresh()`` shows.
+  ///
+  /// While there is more to load, a new record does not set it: it may be on a page that is still to come, and in an endless
+  /// list it always is, because new records come last. A refresh, which keeps the length of the list, would not show it.
   public internal(set) var isOutdated = false
 
   /// The record that was deleted last in this list, for "Undo"; `nil` after that.

@@ -101,6 +101,26 @@ struct PagedListFollowingTests {
     #expect(list.records[5].title == "note 6" && list.total == 6)
   }
 
+  /// A refresh would not show them.
+  @Test func `new records of an endless list come as one scrolls, and leave it up to date`()
+    async throws
+  {
+    let records = records(in: stores[0])
+    let service = ScriptedSource<Note> { request in
+      let first = request.cursor?.place ?? 1
+      return .notes(first...(first + 4), next: .place(first + 5))
+    }
+    let list = PagedList(service.growing(in: records, by: 5), pageSize: 5, following: records)
+    await list.load()
+    #expect(list.ids == Array(1...5) && list.hasMore)
+    try await save(100...100, in: stores[0])
+    try await save(1...1, title: "changed", in: stores[0])
+    await until { list.records[0].title == "changed 1" }
+    #expect(!list.isOutdated)
+    await list.loadMore()
+    #expect(list.ids == Array(1...5) + [100] && list.hasMore && !list.isOutdated)
+  }
+
   @Test func `a new record that does not match is nothing to tell of`() async throws {
     try await save(1...2, in: stores[0])
     let list = await list(in: stores[0], matching: try SearchQuery("note"))
