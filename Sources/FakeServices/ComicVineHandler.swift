@@ -3,12 +3,14 @@ import AggregatorTestSupport
 import Foundation
 
 struct ComicVineHandler {
-  let characters: [FakeCharacter]
+  var characters: [FakeCharacter]
   let quirks: Set<ComicVineQuirk>
   let searchLimit: Int
   let isCompressed: Bool
+  let servesPictures: Bool
 
   func reply(to request: LoopbackRequest) -> LoopbackReply {
+    if servesPictures, request.path.hasPrefix("/a/uploads/") { return FakePictures.reply }
     let query = request.query
     let agent = request.header("user-agent") ?? ""
     if agent.isEmpty || ["curl", "python", "CFNetwork"].contains(where: agent.contains) {
@@ -23,8 +25,16 @@ struct ComicVineHandler {
     else {
       return ComicVineFault.page.reply
     }
-    return answer(to: request.path, query).reply(
+    return withPictures(at: request).answer(to: request.path, query).reply(
       format: query["format"], isCompressed: isCompressed && request.accepts("gzip"))
+  }
+
+  /// The handler whose pictures are at the host of a request, if it serves them.
+  private func withPictures(at request: LoopbackRequest) -> ComicVineHandler {
+    guard servesPictures else { return self }
+    var handler = self
+    handler.characters = characters.map { $0.drawn(at: request.origin) }
+    return handler
   }
 
   private func answer(to path: String, _ query: [String: String]) -> ComicVineAnswer {

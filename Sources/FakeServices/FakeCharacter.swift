@@ -7,6 +7,7 @@ public struct FakeCharacter: Sendable {
     case none
     /// The URL of the blank placeholder picture.
     case blank
+    /// A picture at a host that does not exist, or at the service if it serves pictures.
     case drawn
     /// A picture on another host: `http://127.0.0.1:8080`.
     case at(String)
@@ -59,6 +60,14 @@ public struct FakeCharacter: Sendable {
     let known = fields.filter(wanted.contains)
     let members = (known.isEmpty ? fields : known).map { JSON.Member($0, self[$0]) }
     return .object(members + (isFound ? [.init("resource_type", "character")] : []))
+  }
+
+  /// The character, whose picture is at another host if it has one of its own.
+  func drawn(at host: String) -> FakeCharacter {
+    guard case .drawn = picture else { return self }
+    var character = self
+    character.picture = .at(host)
+    return character
   }
 
   /// The number of terms that occur in the names.

@@ -18,14 +18,17 @@ public final class FakeComicVine: FakeService {
 
   public let server: InterruptibleServer
 
-  /// - Parameter searchLimit: The page size limit of a search: 100, or 10 as since July 2026.
+  /// - Parameters:
+  ///   - searchLimit: The page size limit of a search: 100, or 10 as since July 2026.
+  ///   - servesPictures: True if the service has the pictures that are ``FakeCharacter/Picture/drawn``, as
+  ///     ``FakePictures/picture``; else they are at a host that does not exist.
   public init(
     _ characters: [FakeCharacter] = FakeCharacter.cast, quirks: Set<ComicVineQuirk> = [],
-    searchLimit: Int = 100, isCompressed: Bool = false
+    searchLimit: Int = 100, isCompressed: Bool = false, servesPictures: Bool = false
   ) throws(SourceError) {
     let responder = ComicVineHandler(
       characters: characters.sorted { $0.id < $1.id }, quirks: quirks, searchLimit: searchLimit,
-      isCompressed: isCompressed)
+      isCompressed: isCompressed, servesPictures: servesPictures)
     server = try InterruptibleServer { responder.reply(to: $0) }
   }
 

@@ -12,12 +12,13 @@ public final class FakePictures: FakeService {
         "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGP4z8AAQQxwFgBB0gX7h/C5"
         + "SAAAAABJRU5ErkJggg==") ?? Data()
 
+  /// The wrong type, as many hosts send it.
+  static let reply = LoopbackReply.ok(picture, headers: [("Content-Type", "image/jpeg")])
+
   public let server: InterruptibleServer
 
   public init() throws {
-    server = try InterruptibleServer { _ in
-      .ok(Self.picture, headers: [("Content-Type", "image/jpeg")])
-    }
+    server = try InterruptibleServer { _ in Self.reply }
   }
 
   public var url: URL { server.baseURL }

@@ -8,11 +8,14 @@ import Foundation
 public final class FakeRandomUser: FakeService {
   public let server: InterruptibleServer
 
-  /// - Parameter portraits: The URL of the portraits, up to `/portraits`.
+  /// - Parameters:
+  ///   - portraits: The URL of the portraits, up to `/portraits`; `nil` for a host that does not exist.
+  ///   - servesPictures: True if the service has the portraits itself, as ``FakePictures/picture``.
   public init(
-    quirks: Set<RandomUserQuirk> = [], portraits: String? = nil
+    quirks: Set<RandomUserQuirk> = [], portraits: String? = nil, servesPictures: Bool = false
   ) throws(SourceError) {
-    let responder = RandomUserHandler(quirks: quirks, portraits: portraits)
+    let responder = RandomUserHandler(
+      quirks: quirks, servesPictures: servesPictures, portraits: portraits)
     server = try InterruptibleServer { responder.reply(to: $0) }
   }
 
@@ -97,10 +100,12 @@ public enum RandomUserQuirk: CaseIterable, Sendable {
 
 struct RandomUserHandler {
   let quirks: Set<RandomUserQuirk>
+  let servesPictures: Bool
   /// `nil` for a host that does not exist.
   var portraits: String?
 
   func reply(to request: LoopbackRequest) -> LoopbackReply {
+    if servesPictures, request.path.hasPrefix("/portraits/") { return FakePictures.reply }
     guard ["/api/", "/api", "/api/1.4/", "/api/1.4"].contains(request.path) else {
       return RandomUserFault.unknownVersion.reply
     }
@@ -114,7 +119,9 @@ struct RandomUserHandler {
     }
     let count = Self.count(query["results"])
     let page = Self.page(query["page"])
-    return .json(body(seed: seed, page: page, count: count).text)
+    var handler = self
+    if servesPictures { handler.portraits = "\(request.origin)/portraits" }
+    return .json(handler.body(seed: seed, page: page, count: count).text)
   }
 
   private func body(seed: String, page: Double, count: Int) -> JSON {

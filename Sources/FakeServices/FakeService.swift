@@ -106,6 +106,11 @@ extension FakeService {
   public func stop() { server.stop() }
 }
 
+extension LoopbackRequest {
+  /// The scheme, host and port that the client has called: `http://127.0.0.1:8080`.
+  var origin: String { "http://\(header("host") ?? "")" }
+}
+
 /// A temporary replacement of a service's replies.
 final class Interruption: Sendable {
   private struct Plan {

@@ -2,6 +2,7 @@ import AggregatorFakeServices
 import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
+import HeroesSource
 import Testing
 
 /// Checks that the fake service has the oddities of the real one.
@@ -40,6 +41,19 @@ struct FakeComicVineTests {
     let result = try JSONDecoder().decode(Row.self, from: response.body).results
     #expect(result.count == 29)
     #expect(response.body.count > 150_000)
+  }
+
+  @Test func `has the pictures of its characters if it is told to`() async throws {
+    let service = try FakeComicVine(servesPictures: true)
+    let heroes = try await service.heroes().page(PageRequest(limit: 3)).records
+    let images = HeroesPlugin().images(in: service.environment(), files: nil)
+    for size in ImageSize.allCases {
+      let image = try await images.image(of: heroes[0], size).item
+      #expect(image.bytes == FakePictures.picture && image.type == .png)
+    }
+    #expect(heroes.map(\.id) == [1253, 1254, 1255])
+    // Neither has a picture: one of them has the placeholder.
+    for hero in heroes.dropFirst() { #expect(try images.address(of: hero, .small) == nil) }
   }
 
   @Test func `compresses replies`() async throws {

@@ -3,6 +3,7 @@ import AggregatorKit
 import AggregatorSourceTesting
 import Foundation
 import Testing
+import UsersSource
 
 /// Checks that the fake service has the oddities of the real one.
 @Suite(.timeLimit(.minutes(10)))
@@ -70,6 +71,17 @@ struct FakeRandomUserTests {
     let response = try await ask(try FakeRandomUser(), [], path: "9.9/")
     #expect(response.status == 404)
     #expect(String(decoding: response.body, as: UTF8.self) == "Not Found")
+  }
+
+  @Test func `has the portraits of its people if it is told to`() async throws {
+    let service = try FakeRandomUser(servesPictures: true)
+    let users = try await service.users().page(PageRequest(limit: 3)).records
+    #expect(users.count >= 3)
+    let images = UsersPlugin().images(in: service.environment(), files: nil)
+    for (user, size) in zip(users, ImageSize.allCases) {
+      let image = try await images.image(of: user, size).item
+      #expect(image.bytes == FakePictures.picture)
+    }
   }
 
   @Test func `sends all oddities`() async throws {
