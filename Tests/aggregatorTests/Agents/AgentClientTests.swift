@@ -1,3 +1,4 @@
+import AggregatorFakeServices
 import AggregatorKit
 import AggregatorServer
 import AggregatorSourceTesting

@@ -65,6 +65,21 @@ struct ScreensTests {
     #expect(service.requests.count == 2)
   }
 
+  @Test func `all screens have their services, and heroes their pictures`() async throws {
+    let services = try FakeServices(servesPictures: true)
+    let sources = try AppSources(
+      in: PluginEnvironment(
+        settings: SourceSettings(services.settings), transport: services.transport,
+        store: InMemoryStore()))
+    let heroes = PagedList(sources.heroes)
+    let users = UsersScreen(sources).list
+    await heroes.load()
+    await users.load()
+    #expect(heroes.provenance?.origin == .live && users.provenance?.origin == .live)
+    let picture = try await sources.heroImages.image(of: heroes.records[0], .small)
+    #expect(picture.item.bytes == FakePictures.picture)
+  }
+
   @Test func `an age grows by the clock of the test`() async {
     let start = Date(timeIntervalSince1970: 0)
     let page = Page<Country>([], provenance: Provenance(.cached, fetchedAt: start))
