@@ -175,6 +175,27 @@ struct TapSyncTests {
     #expect(synced.output.hasPrefix("shop\t1\t"), "\(synced)")
   }
 
+  @Test func `a record that an incomplete sync did not bring may exist`() async throws {
+    let user = try TapUser()
+    try user.setRows(1...3)
+    #expect(try await user.add().status == 0)
+    try user.write(#"{"line": 2, "who": "tap"}"#, to: "plan")
+    #expect(try await user.run("shop sync").status != 0)
+    for line in ["shop show 9 --offline", "shop show 9"] {
+      let shown = try await user.run(line)
+      #expect(shown.status == 69, "\(shown)")
+      #expect(
+        shown.errors == """
+          error: shop: record 9 is not cached, and the list was not synced completely yet
+          hint: aggregator shop sync
+
+          """, "\(shown)")
+    }
+    try FileManager.default.removeItem(atPath: user.path("plan"))
+    #expect(try await user.run("shop sync").status == 0)
+    #expect(try await user.run("shop show 9").errors.hasPrefix("error: shop: record 9 not found"))
+  }
+
   @Test func `several keys are one ID`() async throws {
     let user = try TapUser()
     try user.setRows(1...2)

@@ -34,8 +34,9 @@ package struct RecordFinder<P: Plugin> {
     var failure: SourceError?
     if let found = try await withID(text, &failure) { return (found, nil) }
     var matches = await localMatches(text)
-    if matches.best.isEmpty, failure == nil {
+    if matches.best.isEmpty {
       do throws(SourceError) {
+        if let failure { throw failure }
         if let found = try await searchMatches(text) {
           matches = found
         } else if P.Item.ID(text) == nil {
@@ -52,10 +53,9 @@ package struct RecordFinder<P: Plugin> {
         throw unknown(text, error, matches)
       }
     }
-    guard let match = matches.best.first else {
-      throw unknown(text, failure ?? .notFound(text, in: plugin.name), matches)
+    guard let match = matches.best.first, matches.best.count == 1 else {
+      throw ambiguous(text, matches.best)
     }
-    guard matches.best.count == 1 else { throw ambiguous(text, matches.best) }
     let id = match.id.description
     guard mayGuess || isNamed(match, text) else {
       throw SourceError(
@@ -295,7 +295,8 @@ extension Plugin {
       let record = "\(word) \(id.description.oneLine(atMost: 80))"
       switch error.code {
       case .notFound where error.cause == nil: error.message = "\(record) not found"
-      case .nothingCached where error.cause == nil:
+      // The message of a source with a remedy says more.
+      case .nothingCached where error.cause == nil && error.remedy == nil:
         error.message = "\(record) is neither cached nor bundled"
       case .offline where error.cause == nil:
         error.message = "\(record) is neither cached nor bundled (offline mode)"

@@ -86,7 +86,9 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     guard let found = try await recordStore.item(id) else {
       if isOnly, try await recordStore.completeSync() == nil {
         throw SourceError(
-          .nothingCached, "\(recordStore.source) was not synced completely yet", remedy: sync)
+          .nothingCached,
+          "record \(id.description.oneLine(atMost: 80)) is not cached, and the list was not synced "
+            + "completely yet", remedy: sync)
       }
       throw .notFound(id, in: recordStore.source)
     }
