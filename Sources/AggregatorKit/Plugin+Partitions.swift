@@ -49,7 +49,7 @@ extension Plugin {
         since: first, step: step, lookback: lookback, now: environment.now)
       guard let days else {
         throw SourceError(
-          .invalidSettings, "\(name) has a list for each day since \"\(first)\", which is no day")
+          .invalidSettings, "invalid first day \"\(first)\" of its lists")
       }
       return days
     case .records(let parent, let field):
@@ -57,7 +57,7 @@ extension Plugin {
       try requireNoCycle(among: sources)
       guard let parent = sources.first(where: { $0.name == parent }) else {
         throw SourceError(
-          .invalidSettings, "\(name) has a list for each of \(parent), but there is no such source",
+          .invalidSettings, "it has a list for each of \(parent), but there is no such source",
           remedy: Remedy("sources list", .command))
       }
       return parent.partitions(by: field, in: environment)
@@ -72,8 +72,7 @@ extension Plugin {
       guard chain.dropLast().allSatisfy({ $0 != parent }) else {
         throw SourceError(
           .invalidSettings,
-          "\(name) cannot have a list for each of itself: \(chain.joined(separator: " for each of "))"
-        )
+          "cannot have a list for each of itself: \(chain.joined(separator: " for each of "))")
       }
       next = sources.first { $0.name == parent }?.partitions
     }

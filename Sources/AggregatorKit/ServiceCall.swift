@@ -51,7 +51,7 @@ extension Plugin {
     if let url = try urls(in: settings).first ?? resourceBase { return url }
     guard let address = serviceURLs.first.flatMap({ Address($0) }),
       let url = URL(string: "\(address.scheme)://\(address.authority)/")
-    else { throw SourceError(.unsupported, "\(name) has no URL") }
+    else { throw SourceError(.unsupported, "no URL is known") }
     return url
   }
 
@@ -105,7 +105,7 @@ extension Plugin {
     let transport = SubstitutingTransport(base: nil, call: call, last: LastResponse())
     let failure = await failure(ofPageThrough: transport, in: environment)
     guard let request = transport.request else {
-      throw failure ?? SourceError(.unsupported, "\(name) sends no requests")
+      throw failure ?? SourceError(.unsupported, "no requests are sent")
     }
     return request
   }
@@ -117,7 +117,7 @@ extension Plugin {
     last.value = nil
     let failure = await failure(ofPageThrough: transport, in: environment)
     guard let response = last.value else {
-      throw failure ?? SourceError(.unsupported, "\(name) sends no requests")
+      throw failure ?? SourceError(.unsupported, "no requests are sent")
     }
     if let failure, [.invalidKey, .cancelled].contains(failure.code) { throw failure }
     _ = try response.checked(

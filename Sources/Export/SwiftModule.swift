@@ -107,7 +107,7 @@ package struct ModuleSample: Sendable {
     date = String(environment.now().iso8601.prefix(10))
     guard !rows.isEmpty else {
       throw SourceError(
-        .malformed, "\(name) has no records now, so their types are unknown",
+        .malformed, "no records now, so their types are unknown",
         remedy: "try again when it has records")
     }
     guard manifest.item != nil else { return }

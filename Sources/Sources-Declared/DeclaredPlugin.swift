@@ -184,7 +184,7 @@ public struct DeclaredPlugin: Plugin {
     }
     if let key = manifest.missingKey {
       throw SourceError(
-        .invalidSettings, "the manifest of \(name) is incomplete: it has no \"\(key)\"",
+        .invalidSettings, "the manifest is incomplete: it has no \"\(key)\"",
         remedy: Remedy(manifest.addCommand(as: name, isList: self.service != nil), .command))
     }
     try requireBoundSecrets(in: environment)

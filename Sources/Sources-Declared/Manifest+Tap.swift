@@ -95,7 +95,7 @@ extension DeclaredPlugin: FedPlugin {
     guard let folder, let feeds = folder.feeds else {
       throw SourceError(
         .invalidSettings,
-        "the manifest of \(name) starts a program, which only one in your own folder may",
+        "the manifest starts a program, which only one in your own folder may",
         remedy: Remedy("sources add \(name) --tap COMMAND", .command))
     }
     guard !environment.isReplaying else {

@@ -30,7 +30,7 @@ public struct RecordStore<Item: SourceRecord>: Sendable {
 
   package func encoded(_ records: [Item]) throws(SourceError) -> [EncodedRecord<Item>] {
     do { return try records.map { try EncodedRecord($0, text: text($0)) } } catch {
-      throw SourceError(.malformed, "a \(source) record cannot be encoded", cause: error)
+      throw SourceError(.malformed, "a record cannot be encoded", cause: error)
     }
   }
 

@@ -99,7 +99,7 @@ extension Sync {
         }
         guard waits else {
           throw SourceError(
-            .busy, "\(recordStore.source) is being synced by \(other.worker)",
+            .busy, "being synced by \(other.worker)",
             remedy: "wait for it: its pages can only be fetched one after another")
         }
         hasWaited = true

@@ -219,7 +219,7 @@ import Testing
       try plugin.remote(
         in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport()))
     }
-    #expect(error?.message == "the manifest of things is incomplete: it has no \"rows\"")
+    #expect(error?.message == "the manifest is incomplete: it has no \"rows\"")
     #expect(error?.remedy?.action == .command)
     #expect(
       error?.remedy?.text

@@ -337,7 +337,7 @@ import Testing
     #expect(outcome.status == 78)
     #expect(
       outcome.errors == """
-        error: lamps: the manifest of lamps is incomplete: it has no "rows"
+        error: lamps: the manifest is incomplete: it has no "rows"
         hint: aggregator sources add lamps '\(url)?key=${LAMP_KEY}' --replace
 
         """)

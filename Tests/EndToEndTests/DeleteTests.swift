@@ -118,7 +118,7 @@ import Testing
     #expect(shown.output == "", comment)
     #expect(
       shown.errors == """
-        error: \(source.name): \(source.name) record "\(id)" is deleted
+        error: \(source.name): record "\(id)" is deleted
         hint: aggregator \(source.name) restore \(id)
 
         """, comment)

@@ -55,7 +55,7 @@ import Testing
         """)
       let refused = try await home.run("users sync --max-pages 1")
       #expect(refused.status == 75, "\(refused)")
-      #expect(refused.errors.contains("users is being synced by elsewhere:7"), "\(refused)")
+      #expect(refused.errors.contains("error: users: being synced by elsewhere:7"), "\(refused)")
       let skipped = try await home.run("sync products --fields status,reason --tsv")
       #expect(skipped.status == 0)
       #expect(skipped.lines == ["skipped\telsewhere:7 is syncing it"], "\(skipped)")

@@ -78,7 +78,7 @@ struct UserSearchTests {
     // The collection is endless, so the ID may exist.
     #expect(error?.code == .unsupported)
     // Of 500 on a page, 50 repeat on it, and 50 on the next one.
-    #expect(error?.message == "users record \"nobody@example.com\" not found among the first 850")
+    #expect(error?.message == "record \"nobody@example.com\" not found among the first 850")
     #expect(service.requests.count == 2)
   }
 

@@ -86,12 +86,12 @@ private struct SearchingLocally<Base: DataSource>: Decorator {
     guard unreadable.count == 0 || scanned > 0 && end != .exhausted else {
       throw SourceError(
         .malformed,
-        "\(name) record \"\(id)\" not found, but \(unreadable.count) rows are unreadable",
+        "record \"\(id)\" not found, but \(unreadable.count) rows are unreadable",
         cause: unreadable.firstReason.map { SourceError(.malformed, $0) })
     }
     guard end == .exhausted else {
       throw SourceError(
-        .unsupported, "\(name) record \"\(id)\" not found among the first \(scanned)",
+        .unsupported, "record \"\(id)\" not found among the first \(scanned)",
         remedy: "sync \(name) first, and look it up among the cached records")
     }
     throw .notFound(id, in: name)

@@ -247,13 +247,13 @@ extension ManifestFolder {
     folder.feeds = ManifestFeeds { plugin, environment, maxSilence throws(SourceError) in
       let manifest = plugin.manifest
       guard let tap = manifest.tap else {
-        throw SourceError(.invalidSettings, "the manifest of \(plugin.name) has no tap")
+        throw SourceError(.invalidSettings, "the manifest has no tap")
       }
       let catalog = try TapCatalog(tap.catalog)
       guard let stream = catalog.stream(tap.stream) else {
         throw SourceError(
           .invalidSettings,
-          "the catalog of \(plugin.name) has no stream \"\(tap.stream.oneLine(atMost: 80))\"",
+          "the catalog has no stream \"\(tap.stream.oneLine(atMost: 80))\"",
           remedy: "add the source again")
       }
       let program = try TapProgram(

@@ -18,7 +18,7 @@ private struct DeletedSource<Item: SourceRecord>: DataSource, CustomStringConver
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {
     guard request.query == nil else {
-      throw SourceError(.unsupported, "deleted \(recordStore.source) cannot be searched")
+      throw SourceError(.unsupported, "deleted records cannot be searched")
     }
     let seal = CursorSeal(description, for: nil)
     let start = try seal.open(request.cursor, as: String.self)

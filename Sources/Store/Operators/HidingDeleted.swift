@@ -41,7 +41,7 @@ struct HidingDeleted<Base: DataSource>: Decorator {
     var warnings: [Warning] = []
     do throws(SourceError) {
       guard try await deleted(among: [id]).isEmpty else {
-        throw .deleted(id, in: recordStore.source)
+        throw .deleted(id)
       }
     } catch {
       guard error.code != .notFound else { throw error }
@@ -86,9 +86,9 @@ extension Warning {
 }
 
 extension SourceError {
-  static func deleted(_ id: some RecordID, in source: String) -> SourceError {
+  static func deleted(_ id: some RecordID) -> SourceError {
     SourceError(
-      .notFound, "\(source) record \"\(id.description.oneLine(atMost: 80))\" is deleted",
+      .notFound, "record \"\(id.description.oneLine(atMost: 80))\" is deleted",
       remedy: "restore it first", cause: DeletedRecord())
   }
 }

@@ -31,7 +31,7 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   private func check(_ policy: CachePolicy) throws(SourceError) {
     guard isOnly, policy.refreshes else { return }
     throw SourceError(
-      .unsupported, "\(recordStore.source) has no pages that could be requested", remedy: sync)
+      .unsupported, "there are no pages that could be requested", remedy: sync)
   }
 
   /// True if this source made the cursor of a request.

@@ -51,7 +51,7 @@ struct ScopeChoice: Sendable {
     }
     guard other.records == scope.records else {
       throw SourceError(
-        .invalidRequest, "the scope \(name) of \(source) was read with other settings",
+        .invalidRequest, "the scope \(name) was read with other settings",
         remedy: "change them back, such as its URL: its records come back with them")
     }
     if let shown, let own = scope.fingerprint(try await record.salt(isCreated: true)) {

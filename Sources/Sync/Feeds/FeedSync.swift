@@ -196,7 +196,7 @@ private final class FeedRun {
     let changes = try await store.saveObserved(batch, of: source, at: now())
     guard changes.didMoveCheckpoint else {
       throw SourceError(
-        .busy, "another sync of \(source) has stored records meanwhile", remedy: "try again")
+        .busy, "another sync has stored records meanwhile", remedy: "try again")
     }
     stored = text
     result.add(changes)

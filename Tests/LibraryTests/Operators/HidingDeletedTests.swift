@@ -94,7 +94,7 @@ struct HidingDeletedTests {
     let base = ScriptedSource(over: notebook(5))
     let error = await #expect(throws: SourceError.self) { try await hiding(base).item(4) }
     #expect(error?.code == .notFound)
-    #expect(error?.message == "notes record \"4\" is deleted")
+    #expect(error?.message == "record \"4\" is deleted")
     #expect(base.callCount == 0)
     #expect(try await hiding(base).item(5).item == Note(5))
     _ = try await store.restore(["4"], of: "notes")

@@ -149,7 +149,7 @@ struct PartitionedSourceTests {
     environment.sources = { [plugin] in [plugin] }
     #expect { try plugin.source(in: environment) } throws: {
       ($0 as? SourceError)?.message
-        == "leaves cannot have a list for each of itself: leaves for each of leaves"
+        == "cannot have a list for each of itself: leaves for each of leaves"
     }
     plugin.partitions = .records(of: "nothing", field: "id")
     #expect { try plugin.source(in: environment) } throws: {

@@ -148,7 +148,7 @@ struct StoreChainTests {
     let bundled = try await source().page(PageRequest(matching: try SearchQuery("bundled")))
     #expect((bundled.records.count, bundled.hidden) == (0, 1))
     let error = await #expect(throws: SourceError.self) { try await source().item(3) }
-    #expect(error?.message == "notes record \"3\" is deleted")
+    #expect(error?.message == "record \"3\" is deleted")
     _ = try await store.restore(nil, of: "notes")
     #expect(try await source().everyID(limit: 5) == Array(1...30))
   }

@@ -125,7 +125,7 @@ struct SharedSyncTests {
         upTo: nil, jobs: 1, waits: false
       ) { _ in }
       #expect(second.failure?.code == .busy)
-      #expect(second.failure?.message == "notes is being synced by first")
+      #expect(second.failure?.message == "being synced by first")
       let activity = try await sync(slow, into: stores[1]).activity()
       #expect(activity?.workers == ["first": nil])
       gate.open()
@@ -177,7 +177,7 @@ struct SharedSyncTests {
         """)
       gate.open()
       let result = await joined.value
-      #expect(result.failure?.message == "notes is being synced by other")
+      #expect(result.failure?.message == "being synced by other")
       #expect(!result.isComplete)
     }
   }
