@@ -109,10 +109,11 @@ package struct Condition<Item>: Sendable {
     }
   }
 
-  /// The value of a record that differs from that of the condition only in case and accents.
-  package func nearMiss(in item: Item) -> String? {
-    guard case .compare(.equal, let operand) = test, !operand.text.isEmpty else { return nil }
-    return field[item].present.lazy.map(\.cell).first { FoldedText($0) == operand.folded }
+  /// The value nearest to the text of the condition, among those of records and one that was found before.
+  package func nearMiss(in items: [Item], or best: String?) -> String? {
+    guard case .compare(.equal, let operand) = test, operand.isText else { return nil }
+    let values = items.flatMap { field[$0].present.map(\.cell) }
+    return nearest(to: operand.text, in: (best.map { [$0] } ?? []) + values)
   }
 
   package func matches(_ item: Item) -> Bool { matches(field[item]) }

@@ -193,6 +193,13 @@ import Testing
     #expect(try await run("countries|list|--where|code=FR|--count").output == "0\n")
   }
 
+  @Test func `suggests the value that is near to one that no record has`() async throws {
+    #expect(try await run("countries|sync").status == 0)
+    let outcome = try await run("countries|list|--where|name=Frnace")
+    #expect(outcome.status == 0 && outcome.output == "", "\(outcome)")
+    #expect(outcome.errors.contains(". Did you mean \"France\"?\n"), "\(outcome)")
+  }
+
   @Test func `says that a field is not in lists`() async throws {
     #expect(try await home.run("heroes list -L 3").status == 0)
     let outcome = try await run("heroes|list|--where|powers~flight")

@@ -108,10 +108,9 @@ package struct SelectedSource<Item: SourceRecord>: DataSource {
   /// A value that is near that of a condition; `nil` if there is none, or the records cannot be read.
   package func nearMiss() async -> String? {
     let pages = base.pages(size: 1000).makeAsyncIterator()
-    while let step = try? await pages.next() {
-      if let value = selection.nearMiss(in: step.items) { return value }
-    }
-    return nil
+    var best: String?
+    while let step = try? await pages.next() { best = selection.nearMiss(in: step.items, or: best) }
+    return best
   }
 
   private final class Cache: Sendable {

@@ -154,10 +154,10 @@ package struct Selection<Item: SourceRecord>: Sendable {
     filters.flatMap(\.conditions).filter(\.needsAllValues)
   }
 
-  /// A value that a condition may mean: the same but for case and accents; `nil` if there are several conditions.
-  package func nearMiss(in items: [Item]) -> String? {
+  /// The value nearest to that of a condition, or the one found before; `nil` if there are several conditions.
+  package func nearMiss(in items: [Item], or best: String? = nil) -> String? {
     guard filters.count == 1, case .condition(let condition) = filters[0] else { return nil }
-    return items.lazy.compactMap(condition.nearMiss).first
+    return condition.nearMiss(in: items, or: best)
   }
 
   package func matches(_ item: Item) -> Bool { filters.allSatisfy { $0.matches(item) } }

@@ -39,13 +39,19 @@ import Testing
     }
   }
 
-  @Test func `knows the value that differs in case and accents only`() throws {
-    func nearMiss(_ conditions: String...) throws -> String? {
+  @Test func `knows the value that is near`() throws {
+    func nearMiss(_ conditions: String..., or best: String? = nil) throws -> String? {
       try Selection(SelectionText(conditions: conditions), Self.fields, at: Date())
-        .nearMiss(in: [Thing(id: 1, text: "Perú"), Thing(id: 2, text: "France")])
+        .nearMiss(in: [Thing(id: 1, text: "Perú"), Thing(id: 222, text: "France")], or: best)
     }
     #expect(try nearMiss("text=peru") == "Perú")
-    #expect(try nearMiss("text=franc") == nil)
+    #expect(try nearMiss("text=Frnace") == "France")
+    #expect(try nearMiss("text=frank") == "France")
+    #expect(try nearMiss("text=frank", or: "Franka") == "Franka")
+    #expect(try nearMiss("text=chile", or: "Chili") == "Chili")
+    #expect(try nearMiss("text=chile") == nil)
+    // Numbers are always near to others.
+    #expect(try nearMiss("id=221") == nil)
     #expect(try nearMiss("text~peru") == nil)
     #expect(try nearMiss("text=peru", "id=1") == nil)
     #expect(try nearMiss("not text=peru") == nil)
