@@ -257,8 +257,10 @@ struct ArgumentScan {
       } else if let value {
         throw CommandError(
           .usage, "unexpected value \"\(value)\" for \(option.spelling)",
-          suggestion: Option.formats.contains(option)
-            ? "\(option.spelling) \(Option.fields.spelling) \(value)" : nil)
+          suggestion: value == "true"
+            ? option.spelling
+            : Option.formats.contains(option)
+              ? "\(option.spelling) \(Option.fields.spelling) \(value)" : nil)
       }
       if Option.formats.contains(option) { format = option }
       options[option, default: []].append(value ?? "")

@@ -315,7 +315,10 @@ extension Command {
       guard rest.isEmpty else {
         var error = help.tree.unknown(rest[0], under: node, rest: rest)
         let topics = HelpTopic.allCases.map(\.rawValue)
-        if node.path.isEmpty, let topic = nearest(to: rest[0], in: topics) {
+        if !node.path.isEmpty {
+          let words = node.children.isEmpty ? nil : error.suggestion
+          error.suggestion = "help \(words ?? node.path)"
+        } else if let topic = nearest(to: rest[0], in: topics) {
           error.suggestion = error.suggestion ?? "help \(topic)"
         }
         throw error

@@ -40,7 +40,8 @@ extension CommandTree {
     "reload": "refresh", "no-cache": "refresh", "force": "refresh", "cached": "offline",
     "local": "offline", "top": "limit", "per-page": "limit", "columns": "fields", "filter": "where",
     "no-color": "color never", "no-colour": "color never", "interval": "every", "from": "since",
-    "order": "sort", "order-by": "sort", "sort-by": "sort",
+    "order": "sort", "order-by": "sort", "sort-by": "sort", "json": "format json",
+    "csv": "format csv", "tsv": "format tsv", "ndjson": "format ndjson",
   ]
 
   private static let letterSynonyms: [Character: String] = ["n": "limit"]
@@ -190,44 +191,38 @@ extension CommandTree {
       return CommandError(
         .usage, "\(typed) requires a source or command", hint: .command("help"))
     }
-    let end = [typed] + [value.flatMap { $0.isEmpty ? nil : $0.typed }].compactMap(\.self)
+    var words = rest.map(\.typed) + [typed]
+    if let value, !value.isEmpty { words.append(value.typed) }
+    var error = CommandError(
+      .usage, "\"\(node.path)\" does not accept \(typed)", hint: .command("help \(node.path)"))
+    let names = node.command?.options.map(\.name) ?? []
+    let isFile = option == .outputFile && names.contains(Option.format.name)
     if rest.count > 1, node.command?.arguments.contains(" -- ") == true {
       // `query save two heroes list -L 2` for `query save two -- heroes list -L 2`.
-      let words = [node.path, rest[0], "--"] + rest.dropFirst().map(\.typed) + end
-      return CommandError(
-        .usage, "\"\(node.path)\" does not accept \(typed)",
-        suggestion: words.joined(separator: " "), hint: .command("help \(node.path)"))
-    }
-    if let source = rest.first, catalog.sources.contains(source),
+      error.suggestion = ([node.path, words[0], "--"] + words.dropFirst()).joined(separator: " ")
+    } else if let source = rest.first, catalog.sources.contains(source),
       find([source, node.path]).node.command?.options.contains(option) == true
     {
       // `sync heroes --max-pages 2` for `heroes sync --max-pages 2`.
-      let words = [source, node.path] + rest.dropFirst().map(\.typed) + end
-      return CommandError(
-        .usage, "\"\(node.path)\" does not accept \(typed)",
-        suggestion: words.joined(separator: " "), hint: .command("help \(source) \(node.path)"))
-    }
-    let takers = takers(of: option, beside: node)
-    let verb = takers.count == 1 ? "does" : "do"
-    let words = takers.dropLast().joined(separator: ", ")
-    let others = [words, takers.last].compactMap(\.self).filter { !$0.isEmpty }
-    let names = node.command?.options.map(\.name) ?? []
-    if option == .outputFile, names.contains(Option.format.name), let value,
-      Format(rawValue: value) != nil
-    {
+      error.suggestion = ([source, node.path] + words.dropFirst()).joined(separator: " ")
+      error.hint = .command("help \(source) \(node.path)")
+    } else if isFile, let value, Format(rawValue: value) != nil {
       // `-o json` for `--format json`.
-      return CommandError(
-        .usage, "\"\(node.path)\" does not accept \(typed)",
-        suggestion: "\(Option.format.spelling) \(value)", hint: .command("help \(node.path)"))
+      error.suggestion = "\(Option.format.spelling) \(value)"
+    } else {
+      let takers = takers(of: option, beside: node)
+      if let last = takers.last {
+        let others = takers.dropLast().joined(separator: ", ")
+        error.message += "; \(others.isEmpty ? "\(last) does" : "\(others) and \(last) do")"
+      }
+      error.suggestion = self.option(meant: option.name, among: names).map { "--\($0)" }
+      if isFile {
+        error.hint = "redirect standard output: \(catalog.program) \(node.path) > FILE"
+      } else if node.path == "sql", [.selection, .paging].contains(option.group) {
+        error.hint = "say it in the query: WHERE, ORDER BY, LIMIT 20"
+      }
     }
-    return CommandError(
-      .usage,
-      "\"\(node.path)\" does not accept \(typed)"
-        + (takers.isEmpty ? "" : "; \(others.joined(separator: " and ")) \(verb)"),
-      suggestion: nearest(to: option.name, in: names).map { "--\($0)" },
-      hint: option == .outputFile && names.contains(Option.format.name)
-        ? .words("redirect standard output: \(catalog.program) \(node.path) > FILE")
-        : .command("help \(node.path)"))
+    return error
   }
 
   /// The commands that accept an option: siblings of a node, or else others; none if too many.

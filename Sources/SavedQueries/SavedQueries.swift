@@ -82,7 +82,7 @@ package struct SavedQueries: Sendable {
         throw CommandError(
           .usage,
           "the saved query \"\(query.name)\" calls itself: \(chain.joined(separator: " → "))",
-          hint: .command("query edit \(chain[chain.count - 2])"))
+          hint: "begin \"\(chain[chain.count - 2])\" with a source, a command or another query")
       }
       names.append(query.name)
       let rest = Array(words[(place + 1)...])

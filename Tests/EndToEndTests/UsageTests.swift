@@ -175,6 +175,30 @@ import Testing
     ),
     ("--limit 5", "--limit requires a source or command\nhint: aggregator help"),
     ("heroes list --limit", "missing value for --limit"),
+    (
+      "heroes list --json=true",
+      "unexpected value \"true\" for --json\n\nDid you mean \"--json\"?"
+    ),
+    (
+      "export heroes --csv",
+      "\"export\" does not accept --csv\n\nDid you mean \"--format csv\"?\nhint: aggregator help export"
+    ),
+    (
+      "sql -L 3",
+      "\"sql\" does not accept -L; search does\nhint: say it in the query: WHERE, ORDER BY, LIMIT 20"
+    ),
+    (
+      "help heroes list extra",
+      "unexpected argument \"extra\"\n\nDid you mean \"help heroes list\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "help heroes lst",
+      "unknown verb \"lst\" for heroes\n\nDid you mean \"help heroes list\"?\nhint: aggregator help heroes"
+    ),
+    (
+      "query save loop -- loop",
+      "the saved query \"loop\" calls itself: loop → loop\nhint: begin \"loop\" with a source, a command or another query"
+    ),
     ("heroes list --quiet=yes", "unexpected value \"yes\" for --quiet"),
     ("heroes list -q=yes", "unexpected value \"=yes\" for --quiet"),
     ("heroes list --limit 0", "invalid value \"0\" for --limit: must be a positive integer"),
