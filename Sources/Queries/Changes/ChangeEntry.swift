@@ -30,7 +30,7 @@ package struct ChangeSummary: Sendable {
       warnings.append(
         Warning(
           .historyTrimmed,
-          "changes before \(knownSince.iso8601) are not known: some may be missing"))
+          "the history begins \(knownSince.iso8601): earlier changes are not known"))
     }
     if unreadable.count > 0 { warnings.append(.unreadable(unreadable)) }
     return warnings.map { SourceWarning(source, $0) }

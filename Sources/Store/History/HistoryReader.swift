@@ -89,9 +89,8 @@ extension HistoryReader where Self: ~Copyable {
       isWhole = sync.mark.change >= trimmed
     case .date(let date):
       point = (try mark(of: source, at: date, trimmed: trimmed), date)
-      // Records that were all seen later have no history before.
-      isWhole =
-        date >= history.start || point.mark.position == PositionRange(of: source).start
+      // Also if all records were first seen later: the service may have changed before.
+      isWhole = date >= history.start
     }
     return ChangeSlice(
       start: point.mark, date: point.date, knownSince: isWhole ? nil : history.start, changes: [],

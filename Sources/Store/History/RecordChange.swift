@@ -25,7 +25,7 @@ public struct RecordChanges<Item: SourceRecord>: Sendable {
   /// The date of the start; `nil` for a mark.
   public var date: Date?
 
-  /// The date before which changes are no longer known, if it is after the start; `nil` if all are known.
+  /// The date before which changes are not known, if it is after the start; `nil` if all are known.
   public var knownSince: Date?
 
   /// The changes in first-seen order, each with the time at which it was found.

@@ -69,6 +69,9 @@ struct HistoryTests {
     #expect(
       try await changes(since: .date(.day(-1)), limit: limit)
         == ["a added", "b added", "c added", "d added"])
+    let early = try await store.changes(
+      of: "things", since: .date(.day(-1)), after: 0, limit: limit)
+    #expect(early?.knownSince != nil)
   }
 
   @Test func `a record that was removed and returned is as before, or has changed`() async throws {
