@@ -3,7 +3,7 @@ import AggregatorKit
 /// Writes records as a table that fits the width.
 ///
 /// Each page is measured together with those before it. If that changes the widths, the header is
-/// written again; else columns stay where they are. Cells that are too wide are cut, except for
+/// written again; else columns stay where they are. Cells that are too wide are cut, after the labels of numbers, except for
 /// IDs, which people copy, and numbers. The column of IDs is never left out.
 ///
 /// Fields that were chosen are never left out: without room for them, each record is a card, and what no person reads on a
@@ -57,8 +57,9 @@ where Item.ID: CustomStringConvertible {
       }
       name = fields.indices.first { $0 != id && fields[$0].kind == .text }
       extents = fields.indices.map { index in
-        let width = label(index).displayWidth
-        return (cell: width, word: width)
+        let label = label(index)
+        let width = label.displayWidth
+        return (cell: width, word: numeric.contains(index) ? longestWord(label) : width)
       }
     }
     var rows = records.map { record in fields.map { $0[record].cell.safeLine } }
@@ -89,8 +90,7 @@ where Item.ID: CustomStringConvertible {
         let width = cell.displayWidth
         extents[index].cell = max(extents[index].cell, width)
         guard width > extents[index].word else { continue }
-        let longest = cell.split(separator: " ").reduce(0) { max($0, $1.displayWidth) }
-        extents[index].word = max(extents[index].word, longest)
+        extents[index].word = max(extents[index].word, longestWord(cell))
       }
     }
     switch form {
@@ -99,13 +99,18 @@ where Item.ID: CustomStringConvertible {
     }
     // No person sees that a program's input was cut to a width.
     let isWhole = listing.chosen != nil && !terminalLayout.isRead
-    let requirements = fields.indices.map { index in
+    let width = isWhole ? .max : terminalLayout.width
+    var requirements = fields.indices.map { index in
       Columns.Requirement(
         natural: isRigid(index) || isWhole
           ? extents[index].cell : min(extents[index].cell, Self.maxText),
         word: extents[index].word, isRigid: isRigid(index), isRequired: index == id)
     }
-    let columns = Columns(requirements, in: isWhole ? .max : terminalLayout.width)
+    // The labels of numbers are cut before a text is.
+    if requirements.reduce(Columns.gap * (fields.count - 1), { $0 + $1.natural }) > width {
+      for index in numeric where index != id { requirements[index].natural = extents[index].word }
+    }
+    let columns = Columns(requirements, in: width)
     let isCut = columns.shown.count < fields.count
     if case .table(let current) = form {
       // A column does not vanish in the middle.
@@ -131,8 +136,7 @@ where Item.ID: CustomStringConvertible {
 
   private func header(_ columns: Columns) -> String {
     line(columns) { index, width in
-      let label = label(index)
-      return (isRigid(index) ? label : label.fitted(to: width), .heading, nil)
+      (label(index).fitted(to: width), .heading, nil)
     }
   }
 
@@ -186,6 +190,10 @@ where Item.ID: CustomStringConvertible {
 
   private func link(of record: Item) -> String? {
     terminalLayout.hasLinks ? listing.layout.link?(record) : nil
+  }
+
+  private func longestWord(_ text: String) -> Int {
+    text.split(separator: " ").reduce(0) { max($0, $1.displayWidth) }
   }
 
   private func isRigid(_ index: Int) -> Bool { index == id || numeric.contains(index) }

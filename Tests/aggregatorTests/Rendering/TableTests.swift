@@ -93,6 +93,29 @@ import Testing
     #expect(lines.count { $0.contains("Name") } == 1 && lines.count == 21, "\(lines)")
   }
 
+  @Test func `the label of a number is cut before a text`() throws {
+    struct Count: SourceRecord {
+      let id: String
+      var removed = 4711
+      var time = "2026-01-05T09:12:44Z"
+    }
+    let fields: [Field<Count>] = [
+      Field("id", "Source", \.id, about: ""),
+      Field("removed", "Removed upstream", \.removed, about: ""),
+      Field("time", "Last fetched", \.time, about: ""),
+    ]
+    let listing = Listing("list", of: "counts", query: nil, fields: fields, layout: RecordLayout())
+    func lines(_ width: Int) -> [String] {
+      TerminalGrid(rendered([[Count(id: "heroes")]], as: .table, listing, on: .plain(width))).lines
+    }
+    #expect(
+      lines(46) == [
+        "Source  Removed upstream  Last fetched", "heroes              4711  2026-01-05T09:12:44Z",
+      ])
+    #expect(
+      lines(40) == ["Source  Removed…  Last fetched", "heroes      4711  2026-01-05T09:12:44Z"])
+  }
+
   @Test(arguments: [40, 56, 80])
   func `no word is cut inside if it fits its column`(width: Int) {
     let heroes = [
