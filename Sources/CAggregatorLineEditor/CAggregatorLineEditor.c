@@ -22,21 +22,26 @@ static struct {
   int *rl_catch_signals;
   int *rl_completion_append_character;
   int *rl_done;
+  int *rl_end;
+  char *(*rl_copy_text)(int, int);
 } line;
 
 static cline_completion completion;
 static bool isInterrupted;
+static char *typed;
 
 static char *next(const char *word, int index) {
   static int count;
   if (index == 0) count = 0;
-  return completion(word, count++);
+  return completion(word, count++, typed);
 }
 
 static char **complete(const char *word, int start, int end) {
   (void)start, (void)end;
   // Not names of files.
   *line.rl_attempted_completion_over = 1;
+  free(typed);
+  typed = line.rl_copy_text(0, *line.rl_end);
   return line.rl_completion_matches(word, next);
 }
 
@@ -62,6 +67,8 @@ static const clibrary_symbol symbols[] = {
   SYMBOL(rl_catch_signals),
   SYMBOL(rl_completion_append_character),
   SYMBOL(rl_done),
+  SYMBOL(rl_end),
+  SYMBOL(rl_copy_text),
   {NULL, NULL},
 };
 #undef SYMBOL

@@ -15,6 +15,9 @@ package final class ConsoleInput: Sendable {
     case end
   }
 
+  private static let prompt = "sql> "
+  private static let continuation = "...> "
+
   /// The names of libedit and GNU Readline, which differ only in details here.
   private static let libraries = [
     "libedit.so.2", "libedit.so.0", "libreadline.so.8", "libedit.3.dylib",
@@ -38,9 +41,11 @@ package final class ConsoleInput: Sendable {
     if hasEditor { cline_remember(line) }
   }
 
-  /// Reads a line; `first` is the prompt of a new statement.
-  func read(_ prompt: String, first: String) throws -> Line {
-    guard hasEditor else { return try readPlainly(prompt, first: first) }
+  /// Reads a line of a statement that begins with `text`.
+  func read(after text: String) throws -> Line {
+    let prompt = text.isEmpty ? Self.prompt : Self.continuation
+    guard hasEditor else { return try readPlainly(prompt) }
+    consoleWords.withLock { $0.statement = text }
     var shown = termios()
     tcgetattr(STDIN_FILENO, &shown)
     var editing = shown
@@ -72,12 +77,12 @@ package final class ConsoleInput: Sendable {
     return .text(String(cString: line))
   }
 
-  private func readPlainly(_ prompt: String, first: String) throws -> Line {
+  private func readPlainly(_ prompt: String) throws -> Line {
     // The terminal drops the line itself, and reading goes on.
     defer { Interruption.onInterrupt {} }
     Interruption.onInterrupt { [self] in
       isCleared.withLock { $0 = true }
-      try? output.write("\n\(first)")
+      try? output.write("\n\(Self.prompt)")
     }
     try output.write(prompt)
     guard let line = readLine() else {
@@ -94,11 +99,16 @@ package final class ConsoleInput: Sendable {
 
 /// The words that Tab offers.
 struct ConsoleWords: Sendable {
+  /// The lines before the one that is typed.
+  var statement = ""
+
+  private let tables: [SQLTable]
   /// Names of tables and columns, and commands of the console.
   private let names: [String]
   private let commands: [String]
 
   init(_ tables: [SQLTable], commands: [String]) {
+    self.tables = tables
     var seen: Set<String> = []
     let words = tables.flatMap { table in
       [table.schema, table.name].compactMap(\.self) + table.columns
@@ -108,18 +118,32 @@ struct ConsoleWords: Sendable {
   }
 
   /// The words that begin as one does, in any case: `c.na`, `"maker.`, `.sch`.
-  func completions(of word: String) -> [String] {
+  ///
+  /// The columns of other tables than those that the statement names are left out, unless there is nothing else.
+  func completions(of word: String, in line: String = "") -> [String] {
     if word.hasPrefix(".") { return commands.filter { $0.hasPrefix(word) } }
     // A quoted name may contain dots.
     let start = word.firstIndex(of: "\"") ?? word.lastIndex(of: ".").map(word.index(after:))
     let beginning = word[(start ?? word.startIndex)...].lowercased()
     let head = word[..<(start ?? word.startIndex)]
     let isQuoted = beginning.hasPrefix("\"")
-    return names.compactMap { name in
-      guard isQuoted || name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil else { return nil }
-      let text = isQuoted ? name.sqlName : name
-      return text.lowercased().hasPrefix(beginning) ? head + text : nil
+    func matches(without others: Set<String>) -> [String] {
+      names.compactMap { name in
+        guard isQuoted || name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil else { return nil }
+        let text = isQuoted ? name.sqlName : name
+        return text.lowercased().hasPrefix(beginning) && !others.contains(name) ? head + text : nil
+      }
     }
+    let words = "\(statement) \(line)".lowercased()
+      .split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+    let named = tables.filter { table in
+      let name = table.name.lowercased()
+      // The line may lack its last letter.
+      return words.contains { $0 == name || $0 == name.dropLast() }
+    }
+    let columns = Set((named.isEmpty ? [] : tables).flatMap(\.columns))
+    let near = matches(without: columns.subtracting(named.flatMap(\.columns)))
+    return near.isEmpty ? matches(without: []) : near
   }
 }
 
@@ -127,10 +151,11 @@ struct ConsoleWords: Sendable {
 private let consoleWords = Mutex(ConsoleWords([], commands: []))
 
 private func complete(
-  _ word: UnsafePointer<CChar>?, _ index: Int32
+  _ word: UnsafePointer<CChar>?, _ index: Int32, _ line: UnsafePointer<CChar>?
 ) -> UnsafeMutablePointer<CChar>? {
   guard let word else { return nil }
-  let words = consoleWords.withLock(\.self).completions(of: String(cString: word))
+  let words = consoleWords.withLock(\.self)
+    .completions(of: String(cString: word), in: line.map { String(cString: $0) } ?? "")
   return words.indices.contains(Int(index)) ? strdup(words[Int(index)]) : nil
 }
 

@@ -53,8 +53,6 @@ package struct SQLConsole {
     }
   }
 
-  private static let prompt = "sql> "
-  private static let continuation = "...> "
   /// The largest file of statements, in bytes.
   private static let maxFileBytes = 1 << 20
   /// A file of statements may read another one, which may read another one.
@@ -106,7 +104,7 @@ package struct SQLConsole {
     var typed: [String] = []
     while true {
       let line: String
-      switch try input.read(text.isEmpty ? Self.prompt : Self.continuation, first: Self.prompt) {
+      switch try input.read(after: text) {
       case .end: return .success
       case .cleared:
         (text, typed) = ("", [])
@@ -343,7 +341,7 @@ package struct SQLConsole {
     of words: [String], _ name: String
   ) throws(CommandError) -> String {
     guard words.count > 1 else {
-      throw CommandError(.usage, "missing argument: \(name)", hint: "enter .help for help")
+      throw .missingArgument(name, hint: "enter .help for help")
     }
     return words[1]
   }

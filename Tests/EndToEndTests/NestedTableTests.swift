@@ -123,6 +123,23 @@ import Testing
     #expect(words.completions(of: "_r") == ["_row"])
   }
 
+  @Test func `the columns of the tables that a statement names are offered first`() {
+    var words = ConsoleWords(
+      [
+        SQLTable(schema: nil, name: "heroes", columns: ["id", "name", "publisher"]),
+        SQLTable(schema: nil, name: "countries", columns: ["code", "name", "nation"]),
+      ], commands: [])
+    #expect(words.completions(of: "n") == ["name", "nation"])
+    #expect(words.completions(of: "n", in: "SELECT n FROM heroes") == ["name"])
+    // libedit leaves out the last letter of the line.
+    #expect(words.completions(of: "n", in: "SELECT n FROM HEROE") == ["name"])
+    #expect(words.completions(of: "na", in: "SELECT na FROM heroes, countries").count == 2)
+    #expect(words.completions(of: "co", in: "SELECT 1 FROM heroes, co") == ["countries"])
+    #expect(words.completions(of: "cod", in: "SELECT cod FROM heroes") == ["code"])
+    words.statement = "SELECT * FROM heroes"
+    #expect(words.completions(of: "n", in: "WHERE n") == ["name"])
+  }
+
   @Test func `_row is the whole row, and * leaves it out`() async throws {
     let home = try TestHome()
     try await add(home)

@@ -7,8 +7,8 @@
 
 /// Returns a completion of `word`, allocated; NULL after the last. `index` counts from 0.
 ///
-/// It does not get the line, of which libedit has only an old copy.
-typedef char *(*cline_completion)(const char *word, int index);
+/// `line` may be NULL, and lacks its last byte with libedit, whose `rl_line_buffer` may be freed memory.
+typedef char *(*cline_completion)(const char *word, int index, const char *line);
 
 /// Loads the library `name`; false if it is not installed or lacks a symbol.
 ///
