@@ -94,10 +94,10 @@ extension CommandTree {
     }
     let isSource = catalog.sources.contains(node.path)
     let near: String?
-    if catalog.sources.contains(word), words.contains("show") {
+    if catalog.sources.contains(word) && words.contains("show")
+      || catalog.savedQueries[word] != nil && node.path == "query"
+    {
       // `sources heroes` for `sources show heroes`.
-      near = "\(node.path) show \(word)"
-    } else if catalog.savedQueries[word] != nil, node.path == "query" {
       near = "\(node.path) show \(word)"
     } else if isSource, self.word(named: word, under: node) == nil,
       find(["sources"]).node.children.contains(where: { $0.word == word })
@@ -112,18 +112,17 @@ extension CommandTree {
     } else {
       near = nil
     }
-    if node.path == "completions" {
-      let shells = words.sorted().joined(separator: ", ")
-      return CommandError(
-        .usage, "unsupported shell \"\(word)\"", suggestion: near,
-        hint: near != nil ? hint : .words("supported shells: \(shells)"))
-    }
-    let choices = words.joined(separator: ", ")
-    return CommandError(
+    let isShell = node.path == "completions"
+    let kind = isSource ? "verb" : isShell ? "shell" : "command"
+    var error = CommandError(
       .usage,
-      "unknown \(isSource ? "verb" : "command") \"\(word)\" for \(node.path)", suggestion: near,
-      hint: near != nil
-        ? hint : .words("available \(isSource ? "verbs" : "commands"): \(choices)"))
+      isShell ? "unsupported shell \"\(word)\"" : "unknown \(kind) \"\(word)\" for \(node.path)",
+      suggestion: near, hint: hint)
+    if near == nil {
+      let choices = (isShell ? words.sorted() : words).joined(separator: ", ")
+      error.hint = "\(isShell ? "supported" : "available") \(kind)s: \(choices)"
+    }
+    return error
   }
 
   private func unknownAtFirst(_ word: String, rest: [String]) -> CommandError {

@@ -94,23 +94,23 @@ extension Plugin {
   ) async throws -> CommandError {
     let status = try await environment.requiredStore().status(of: name)
     let setting = Directories.history(of: context.catalog.name)
+    let sync = Hint.command(syncArguments)
+    func failure(_ words: String, _ hint: Hint) -> CommandError {
+      CommandError(.unavailable, "\(name)\(words)", hint: hint)
+    }
     let isOff = (try? environment.settings.history(setting))?.isOff ?? false
     if isOff {
-      return CommandError(
-        .unavailable, "\(name): no history is kept (\(setting.key) is off)",
-        hint: .command("config set \(setting.key) \(setting.defaultValue.map { "'\($0)'" } ?? "")"))
+      return failure(
+        ": no history is kept (\(setting.key) is off)",
+        .command("config set \(setting.key) \(setting.defaultValue.map { "'\($0)'" } ?? "")"))
     }
     if status.isEmpty {
-      return CommandError(
-        .unavailable, "\(name): nothing is cached, so there is nothing to compare with",
-        hint: .command(syncArguments))
+      return failure(": nothing is cached, so there is nothing to compare with", sync)
     }
     return start == .sync
-      ? CommandError(
-        .unavailable, "\(name) was never synced completely",
-        hint: .steps(.command(syncArguments), .words("or compare with a date: --since yesterday")))
-      : CommandError(
-        .unavailable, "\(name): no history yet, it begins with the next change or sync",
-        hint: .command(syncArguments))
+      ? failure(
+        " was never synced completely",
+        .steps(sync, .words("or compare with a date: --since yesterday")))
+      : failure(": no history yet, it begins with the next change or sync", sync)
   }
 }
