@@ -1,19 +1,45 @@
-// What physics demands of storing rows: rows that are in memory are inserted into the tables and the search index of a store, in
-// batches of one transaction, by SQLite alone.
+// What the work of the benchmarks costs at least:
 //
-//   floor ROWS DATABASE BATCH
+//   floor insert ROWS DATABASE BATCH  inserts rows that are in memory into the tables and the search index of a store,
+//                                     in batches of one transaction, by SQLite alone
+//   floor show DATABASE ID            prints a record of the first source of a store
+//   floor serve REPLY                 answers each request of wrk by the bytes of a file
 //
 // ROWS has for each row the lengths of its ID, its searchable text and its JSON, as 32-bit numbers of this machine, and
 // then the three texts.
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+struct bytes {
+  const char *start;
+  size_t count;
+};
+
+static void fail(const char *what) {
+  perror(what);
+  exit(1);
+}
+
+static struct bytes mapped(const char *path) {
+  int file = open(path, O_RDONLY);
+  struct stat status;
+  if (file < 0 || fstat(file, &status) < 0) fail(path);
+  const char *start = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
+  if (start == MAP_FAILED) fail(path);
+  return (struct bytes){start, status.st_size};
+}
 
 static sqlite3 *database;
 
@@ -36,17 +62,11 @@ static void step(sqlite3_stmt *statement) {
   check(sqlite3_reset(statement), "insert");
 }
 
-int main(int count, char **arguments) {
-  if (count != 4) return 64;
-  int file = open(arguments[1], O_RDONLY);
-  struct stat status;
-  if (file < 0 || fstat(file, &status) < 0) return 1;
-  const char *next = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
-  if (next == MAP_FAILED) return 1;
-  const char *end = next + status.st_size;
-  const int batch = atoi(arguments[3]);
+static int insert_rows(const char *rows, const char *path, int batch) {
+  const struct bytes file = mapped(rows);
+  const char *next = file.start, *end = next + file.count;
 
-  check(sqlite3_open(arguments[2], &database), "open");
+  check(sqlite3_open(path, &database), "open");
   run("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096;"
       "PRAGMA cache_spill = -8192;"
       "CREATE TABLE records (position INTEGER PRIMARY KEY, source INTEGER NOT NULL, id TEXT NOT NULL,"
@@ -82,4 +102,55 @@ int main(int count, char **arguments) {
   sqlite3_finalize(insert);
   sqlite3_finalize(index);
   return sqlite3_close(database) == SQLITE_OK ? 0 : 1;
+}
+
+static int show(const char *path, const char *id) {
+  char name[4096];
+  snprintf(name, sizeof name, "file:%s?immutable=1", path);
+  check(sqlite3_open_v2(name, &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL), "open");
+  sqlite3_stmt *select = prepared("SELECT json FROM records WHERE source = 1 AND id = ?1");
+  sqlite3_bind_text(select, 1, id, -1, SQLITE_STATIC);
+  if (sqlite3_step(select) != SQLITE_ROW) return 1;
+  puts((const char *)sqlite3_column_text(select, 0));
+  return 0;
+}
+
+static int serve(const char *path) {
+  const struct bytes reply = mapped(path);
+  signal(SIGPIPE, SIG_IGN);
+  int listener = socket(AF_INET, SOCK_STREAM, 0);
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof address;
+  if (bind(listener, (struct sockaddr *)&address, size) < 0 || listen(listener, 128) < 0 ||
+      getsockname(listener, (struct sockaddr *)&address, &size) < 0)
+    fail("listen");
+  printf("http://127.0.0.1:%d\n", ntohs(address.sin_port));
+  fflush(stdout);
+
+  enum { most_sockets = 256 };
+  struct pollfd sockets[most_sockets] = {{.fd = listener, .events = POLLIN}};
+  int count = 1;
+  while (poll(sockets, count, -1) > 0) {
+    for (int i = count - 1; i > 0; i--) {
+      if (!sockets[i].revents) continue;
+      // wrk sends a request as a whole, and the next one after the reply.
+      char request[4096];
+      if (recv(sockets[i].fd, request, sizeof request, 0) > 0 &&
+          send(sockets[i].fd, reply.start, reply.count, 0) == (ssize_t)reply.count)
+        continue;
+      close(sockets[i].fd);
+      sockets[i] = sockets[--count];
+    }
+    if (sockets[0].revents && count < most_sockets)
+      sockets[count++] = (struct pollfd){.fd = accept(listener, NULL, NULL), .events = POLLIN};
+  }
+  return 1;
+}
+
+int main(int count, char **arguments) {
+  const char *mode = count > 1 ? arguments[1] : "";
+  if (count == 5 && !strcmp(mode, "insert")) return insert_rows(arguments[2], arguments[3], atoi(arguments[4]));
+  if (count == 4 && !strcmp(mode, "show")) return show(arguments[2], arguments[3]);
+  if (count == 3 && !strcmp(mode, "serve")) return serve(arguments[2]);
+  return 64;
 }

@@ -96,7 +96,7 @@ class Bench:
 
         def run():
             path = self.place.fresh("floor.sqlite")
-            run = self.place.run(self.place / "floor", truth.parsed, path, FLOOR_BATCH)
+            run = self.place.run(self.place / "floor", "insert", truth.parsed, path, FLOOR_BATCH)
             truth.expect_indexed(path)
             return run
         return run

@@ -35,6 +35,8 @@ def start(bench):
             hero, program, "__complete", "bash", "--line", "aggregator heroes show "),
     }
     none, shown = "a program that does nothing", f"aggregator heroes show {hero} --offline"
+    floor = "floor: the same hero by SQLite"
+    programs[floor] = command(hero, bench.place / "floor", "show", bench.store, hero)
     if nothing := bench.installed.get("do-nothing"):
         programs = {none: command("", nothing)} | programs
     if shell := shutil.which("sqlite3"):
@@ -48,6 +50,8 @@ def start(bench):
         bench.report.goal(f"--version, against {none}", 1.3,
                           medians["aggregator --version"].wall / medians[none].wall)
     bench.report.goal("heroes show --offline", 4, medians[shown].wall * 1000, " ms")
+    bench.report.goal("heroes show --offline, against the floor", 1.3,
+                      medians[shown].wall / medians[floor].wall)
 
 
 def fallback(bench):
