@@ -1,6 +1,7 @@
 """HTTP servers for as long as a benchmark lasts, and the load on them."""
 
 import json
+import math
 import os
 import re
 import shutil
@@ -66,6 +67,16 @@ class HTTPService:
         except OSError:
             return None
 
+    @property
+    def processor(self):
+        """Its processor time in seconds so far; NaN where there is no /proc."""
+        try:
+            with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as line:
+                user, system = line.read().rpartition(")")[2].split()[11:13]
+        except OSError:
+            return math.nan
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def descriptors(self, at_most=0, within=5):
         """How many descriptors it has open, as soon as they are few enough or the time is over."""
         end = time.monotonic() + within
@@ -82,6 +93,7 @@ class Load:
     def __init__(self, place, service, paths, connections, seconds):
         # The connections of the load before are closed first.
         time.sleep(0.2)
+        before = service.processor
         (place / "paths").write_text("".join(f"{path}\n" for path in paths), encoding="utf-8")
         with subprocess.Popen(
             [shutil.which("wrk"), "--threads", "1", "--connections", str(connections),
@@ -99,6 +111,8 @@ class Load:
         self.requests = counts["requests"]
         self.rate = counts["requests"] / counts["seconds"]
         self.p50, self.p99 = counts["p50"], counts["p99"]
+        # Microseconds of the server's processor time for a request.
+        self.cost = (service.processor - before) / counts["requests"] * 1e6
 
 
 class MedianLoad:
@@ -108,3 +122,4 @@ class MedianLoad:
         self.rate = statistics.median(load.rate for load in loads)
         self.p50 = statistics.median(load.p50 for load in loads)
         self.p99 = statistics.median(load.p99 for load in loads)
+        self.cost = statistics.median(load.cost for load in loads)

@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import shutil
+import socket
 import sqlite3
 
 from harness import Failure, Server, progress
@@ -18,6 +19,7 @@ TERMS = ("aino", "brad", "user77", "r1234", "castro", "xyzzy", "pia berg")
 # In the address of everybody; each search takes so long that many at once would get no answer in time.
 COMMON = "example"
 COMMON_TITLE = "a search that all rows match"
+FLOOR = "floor: the bytes of a page"
 
 
 def serve(bench):
@@ -37,7 +39,10 @@ def serve(bench):
             services["datasette"] = Datasette(stack.enter_context(HTTPService(
                 bench.place, command, "serve", "--immutable", copy(bench), "--port", 0, "--setting",
                 "suggest_facets", "off")))
-        compare(bench, services)
+        (bench.place / "reply").write_bytes(reply(ours.service, next(ours.pages(1))[0]))
+        floor = stack.enter_context(
+            HTTPService(bench.place, bench.place / "floor", "serve", bench.place / "reply"))
+        compare(bench, services, floor)
         lasting(bench, ours)
 
 
@@ -45,6 +50,16 @@ def started(bench, upstream, *options):
     return HTTPService(
         bench.place, bench.aggregator, "serve", "--no-token", "--port", 0, *options,
         **upstream.settings)
+
+
+def reply(service, path):
+    """The bytes of an answer as they are sent to a client that keeps its connection."""
+    host, port = service.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    return answer.replace(b"Connection: close\r\n", b"", 1)
 
 
 def copy(bench):
@@ -138,8 +153,9 @@ def same(services, found):
     return {name: [path for path, _ in answers] for name, answers in found.items()}
 
 
-def compare(bench, services):
+def compare(bench, services, floor):
     """Requests a second of each, by what is asked for and through how many connections."""
+    servers = {name: service.service for name, service in services.items()} | {FLOOR: floor}
     people = list(itertools.chain(*(rows for _, rows in services["aggregator"].pages(20))))
     works = {
         f"a page of {SIZE}": same(services, lambda service: service.pages(50)),
@@ -150,6 +166,8 @@ def compare(bench, services):
         # Nothing is read for it: what libmicrohttpd and the tasks around it take.
         "/healthz": {"aggregator": ["/healthz"]},
     }
+    page = works[f"a page of {SIZE}"]
+    page[FLOOR] = page["aggregator"]
     for title, paths in works.items():
         rows, medians = [], {}
         for connections in CONNECTIONS if title != COMMON_TITLE else (1,):
@@ -157,7 +175,7 @@ def compare(bench, services):
             loads = {name: [] for name in paths}
             for _ in range(bench.repeat):
                 for name in paths:
-                    load = Load(bench.place, services[name].service, paths[name], connections,
+                    load = Load(bench.place, servers[name], paths[name], connections,
                                 0.3 if bench.is_small else 3)
                     progress(f"  {name}: {load.rate:.0f} a second, {load.p99:.1f} ms")
                     loads[name].append(load)
@@ -165,11 +183,12 @@ def compare(bench, services):
                 median = medians[name, connections] = MedianLoad(loads[name])
                 rows.append((
                     f"{name}, {connections}", f"{median.rate:.0f}",
-                    f"{medians['aggregator', connections].rate / median.rate:.1f}",
-                    f"{median.p50:.2f}", f"{median.p99:.2f}"))
+                    f"{medians['aggregator', connections].rate / median.rate:.2f}",
+                    f"{median.p50:.2f}", f"{median.p99:.2f}", f"{median.cost:.0f}"))
         bench.report.values(
             f"Serve {bench.count} people: {title}",
-            ("program, connections", "requests a second", "aggregator's ×", "median ms", "p99 ms"),
+            ("program, connections", "requests a second", "aggregator's ×", "median ms", "p99 ms",
+             "µs of processor time for each"),
             rows)
         if not bench.is_small and title in GOALS:
             goals(bench, title, medians)
@@ -184,6 +203,10 @@ def goals(bench, title, medians):
             GOALS[title], worst, at_least=True)
     bench.report.goal(f"serve {title}: p99 through 16 connections", 10,
                       medians["aggregator", 16].p99, " ms")
+    if (FLOOR, 16) in medians:
+        bench.report.goal(
+            f"serve {title}: processor time through 16 connections, against the floor", 1.5,
+            medians["aggregator", 16].cost / medians[FLOOR, 16].cost)
 
 
 def lasting(bench, ours):
