@@ -7,11 +7,12 @@ from harness import DLT_PEOPLE, PRODUCTS, Failure, Server, progress
 from machines import Machines
 from postgres import Postgres, programs
 
-from .bench import JOBS
+from .bench import FLOOR_BATCH, JOBS
 
 SIZE = 100
 # Seconds after which dlt's merge is stopped.
 LONGEST = 200
+FLOOR = "floor: COPY of the same rows"
 
 
 def postgres(bench):
@@ -37,6 +38,27 @@ def sync(bench, server, service, source, *options, database="ours", **settings):
     return bench.run_aggregator(
         source, "sync", *options, AGGREGATOR_STORE=server.url(database), **service.settings,
         **settings)
+
+
+def floor(bench, server, truth):
+    """Copies the rows that aggregator has stored into its table again, now empty, in its batches."""
+    table = "aggregator_store.records"
+
+    def run():
+        columns = "position, source, id, saved, first_seen, folded, json"
+        rows = server.call(
+            "psql", "-X", "-d", server.url("ours"), "-c",
+            f"COPY (SELECT {columns} FROM {table} ORDER BY position) TO STDOUT").split("\n")[:-1]
+        with open(bench.place / "copy.sql", "w", encoding="utf-8") as script:
+            for start in range(0, len(rows), FLOOR_BATCH):
+                script.write(f"COPY {table} ({columns}) FROM STDIN;\n")
+                script.writelines(f"{row}\n" for row in [*rows[start:start + FLOOR_BATCH], "\\."])
+        server.sql(f"TRUNCATE {table}", "CHECKPOINT", database="ours")
+        run = bench.place.run(f"{server.programs}/psql", "-X", "-q", "-v", "ON_ERROR_STOP=1",
+                              "-d", server.url("ours"), "-f", bench.place / "copy.sql")
+        stored(server, "ours", truth)
+        return run
+    return run
 
 
 def fetch(bench, server):
@@ -70,7 +92,7 @@ def fetch(bench, server):
             return run
 
         dlt.most_runs = 1
-        programs = {"aggregator": ours}
+        programs = {"aggregator": ours, FLOOR: floor(bench, server, truth)}
         if bench.script("with_psycopg"):
             programs["psycopg script"] = script
         if bench.script("with_dlt"):
@@ -133,6 +155,7 @@ def again(bench, server):
             return run
 
         programs = {("aggregator", name): ours(name) for name in times}
+        programs[FLOOR, "first"] = floor(bench, server, truth)
         if bench.script("with_psycopg"):
             programs |= {("psycopg script", name): script(name) for name in times}
         if bench.script("with_dlt"):
@@ -152,6 +175,8 @@ def goals(bench, medians, words):
     if bench.is_small:
         return
     ours = medians["aggregator"].wall
+    if FLOOR in medians:
+        bench.report.goal(f"{words}, against the floor", 1.6, ours / medians[FLOOR].wall)
     if script := medians.get("psycopg script"):
         bench.report.goal(f"{words}, against the psycopg script", 1.2, ours / script.wall)
     if dlt := medians.get("dlt merge"):
