@@ -15,7 +15,7 @@ def memory(bench):
     if bench.is_huge:
         counts += (10_000_000,)
     # The service ends after 10 000 pages.
-    size, peaks = 1000 if bench.is_huge else 100, {}
+    size, peaks, bytes_on_disk = 1000 if bench.is_huge else 100, {}, {}
     for count in counts:
         progress(f"memory: {count} people")
         people = "people" if count <= bench.count else "crowd"
@@ -25,6 +25,8 @@ def memory(bench):
                 "users", "sync", "--max-pages", count // size, "--jobs", JOBS,
                 RANDOM_USER_PAGE_SIZE=size, **server.settings)
         peaks[count] = run
+        bytes_on_disk[count] = sum(
+            file.stat().st_size for file in bench.store.parent.glob(f"{bench.store.name}*"))
         found = select(bench.store, "SELECT count(DISTINCT id) FROM records")[0]
         if found != count:
             raise Failure(f"{found} people are stored instead of {count}")
@@ -33,9 +35,11 @@ def memory(bench):
             search(bench, count)
     bench.report.values(
         f"Fetch and store people in pages of {size}: peak memory of one run",
-        ("people", "seconds", "processor s", "µs of it for each", "peak MB"),
+        ("people", "seconds", "processor s", "µs of it for each", "peak MB",
+         "bytes on disk for each"),
         [(str(count), f"{run.wall:.2f}", f"{run.processor:.2f}",
-          f"{run.processor / count * 1e6:.1f}", f"{run.megabytes:.1f}")
+          f"{run.processor / count * 1e6:.1f}", f"{run.megabytes:.1f}",
+          f"{bytes_on_disk[count] / count:.0f}")
          for count, run in peaks.items()])
     if bench.is_huge:
         bench.report.goal("peak memory for 10^7 people, against 10^6", 1.2,
