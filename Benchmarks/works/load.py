@@ -60,6 +60,9 @@ def load(bench):
     # Some connections to the service are kept.
     if after[1] > descriptors + JOBS:
         raise Failure(f"{after[1]} descriptors are open instead of {descriptors}")
+    if not bench.is_small:
+        bench.report.goal("serve for five minutes: resident memory, against after half a minute",
+                          1.1, after[0] / megabytes)
 
 
 class Question:
