@@ -123,7 +123,7 @@ def main():
     parser.add_argument("--huge", action="store_true",
                         help="measure memory with 10^7 people, too: 30 GB of disk, half an hour more")
     parser.add_argument("--only", metavar="WORK,…", help=f"some of: {', '.join(WORKS)}")
-    parser.add_argument("--repeat", type=int, metavar="N", help="runs of each; 3 by default")
+    parser.add_argument("--repeat", type=int, metavar="N", help="runs of each; 5 by default")
     parser.add_argument("--compare", metavar="COMMIT",
                         help="measure the program of this commit, too, where a table has programs")
     parser.add_argument("--check", action="store_true",

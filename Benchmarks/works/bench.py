@@ -20,7 +20,9 @@ class Bench:
     def __init__(self, place, report, options, installed):
         self.place, self.report, self.installed = place, report, installed
         self.is_small, self.is_huge = options.small, options.huge
-        self.repeat = options.repeat or (1 if options.small else 3)
+        self.repeat = options.repeat or (1 if options.small else 5)
+        # Where more would take minutes.
+        self.fewer = options.repeat or min(self.repeat, 3)
         self.count = 2_000 if options.small else 100_000
         self.aggregator = ROOT / ".build/program/aggregator"
         # The program of another commit, and its name in tables.

@@ -96,7 +96,7 @@ def lists(bench):
         programs = {"a manifest": sync_of(bench, folder, expected)}
         if bench.script("with_aiohttp"):
             programs["aiohttp, 8 in flight"] = bench.peer("with_aiohttp", server, size, count)
-        medians = bench.alternate(programs)
+        medians = bench.alternate(programs, bench.fewer)
     bench.report.table(
         f"{count} lists of {size} people, 20 ms latency", medians, of="a manifest")
     if "aiohttp, 8 in flight" in medians and not bench.is_small:

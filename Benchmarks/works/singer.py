@@ -176,7 +176,7 @@ def compare(bench, tap, where, ours, name, theirs):
     for title, run in both.items():
         for words, is_first in times.items():
             runs[title, words] = lambda run=run, is_first=is_first: run(is_first)
-    medians = bench.alternate(runs)
+    medians = bench.alternate(runs, bench.fewer)
     for words in times:
         shown = {title: median for (title, when), median in medians.items() if when == words}
         bench.report.table(f"{tap.count} people of a tap into {where}{words}", shown)
