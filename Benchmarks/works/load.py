@@ -48,6 +48,8 @@ def load(bench):
         after = service.megabytes, service.megabytes and service.descriptors(descriptors)
     if run.wrong:
         raise Failure(f"{len(run.wrong)} wrong answers, such as {run.wrong[:3]}")
+    if not run.synced:
+        raise Failure("nothing was synced meanwhile")
     bench.report.note(
         f"{CLIENTS} clients of `serve` for {seconds} s: {run.answered} right answers,"
         f" {run.announced} announced failures in {len(run.outages)} outages;"
@@ -154,7 +156,7 @@ class Run:
     def sync_each(self):
         for source in ("users", "products"):
             connection = http.client.HTTPConnection(*self.address)
-            connection.request("POST", f"/api/v1/{source}/sync?pages=20")
+            connection.request("POST", f"/api/v1/sync/{source}?pages=20")
             for line in connection.getresponse():
                 self.synced += line.startswith(b"event: progress")
             connection.close()
