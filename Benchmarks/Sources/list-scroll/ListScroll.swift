@@ -7,8 +7,8 @@ import Synchronization
 
 /// `list-scroll FILE COUNT`: fills a store with made-up heroes; `list-scroll FILE`: scrolls a list of them to its end.
 ///
-/// Prints the median, the 99th percentile and the maximum of the microseconds of processor time that a page of 20 takes
-/// on the main actor, the bytes of resident memory that a record takes, and the median and the maximum of the microseconds that
+/// Prints the number of records in the list; the median, the 99th percentile and the maximum of the microseconds of processor
+/// time that a page of 20 takes on the main actor; the bytes of resident memory that a record takes, and the median and the maximum of the microseconds that
 /// a deletion takes at the end of the list, which follows the store.
 @main
 enum ListScroll {
@@ -53,9 +53,8 @@ enum ListScroll {
       if let error = list.error { throw error }
       if let ended = arrival.microseconds, let begun { times.append(begun + ended) }
     }
-    guard shown.count == list.total, shown.count > first else {
-      throw SourceError(.malformed, "\(shown.count) of \(list.total ?? -1) records")
-    }
+    guard shown.count > first else { throw SourceError(.malformed, "one page of records") }
+    let count = shown.count
     let bytes = Double(residentBytes() - before) / Double(shown.count - first)
     var deletions = try await delete(50, from: list)
     guard times.count > 10, deletions.count > 10 else {
@@ -67,7 +66,7 @@ enum ListScroll {
       times[times.count / 2], times[times.count * 99 / 100], times[times.count - 1], bytes,
       deletions[deletions.count / 2], deletions[deletions.count - 1],
     ]
-    print(values.map { String(format: "%.1f", $0) }.joined(separator: "\t"))
+    print(([count.description] + values.map { String(format: "%.1f", $0) }).joined(separator: "\t"))
   }
 
   /// The microseconds of processor time that deletions of records all over the list take on the main actor, until the row is gone.
