@@ -7,7 +7,7 @@ import AggregatorKit
 /// Afghanistan, AS                                       AF
 ///   Kabul
 /// ```
-/// If fewer than six cells would be left for the heading, the badge gets a line of its own.
+/// If a heading that is longer would have less than half of the width, the badge gets a line of its own.
 struct Block {
   private let heading: String
   private let badge: String
@@ -20,7 +20,6 @@ struct Block {
 
   /// The width at which headings and details are cut: some three lines of text.
   private static let maxCells = 200
-  private static let minHeading = 6
   private static let gap = 2
   private static let indentation = 2
 
@@ -49,7 +48,7 @@ struct Block {
       line.add(piece, link: link, matching: query)
       return line.text
     }
-    let sharesLine = room >= min(Self.minHeading, heading.displayWidth)
+    let sharesLine = room >= min(width / 2, heading.displayWidth)
     var lines = Wrap(sharesLine ? room : width).lines(of: heading)
     if !badge.isEmpty {
       var line = Line(on: terminalLayout)

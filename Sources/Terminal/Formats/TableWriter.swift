@@ -8,7 +8,8 @@ import AggregatorKit
 ///
 /// Fields that were chosen are never left out: without room for them, each record is a card, and what no person reads on a
 /// terminal is not cut. Else, if the layout is narrower than 40 cells or has room for one or two of more columns, each record is written
-/// as a ``Block`` instead; one of a source that has blocks of its own, if not all columns fit.
+/// as a ``Block`` instead; one of a source also below 48 cells if that cuts less, and one of a source that has blocks of its own, if
+/// not all columns fit.
 struct TableWriter<Item: Identifiable & Sendable>: RecordWriter
 where Item.ID: CustomStringConvertible {
   private let listing: Listing<Item>
@@ -28,6 +29,9 @@ where Item.ID: CustomStringConvertible {
 
   /// Narrower tables cut what the blocks of a source show.
   private static var minWidthBesideBlocks: Int { 56 }
+
+  /// In narrower tables, texts that are cut have a word or two left.
+  private static var minWidthOfCutTable: Int { 48 }
 
   /// Wider columns of text are hard to read.
   private static var maxText: Int { 120 }
@@ -112,6 +116,7 @@ where Item.ID: CustomStringConvertible {
     }
     let columns = Columns(requirements, in: width)
     let isCut = columns.shown.count < fields.count
+    let isNarrowed = zip(columns.shown, columns.widths).contains { $1 < requirements[$0].natural }
     if case .table(let current) = form {
       // A column does not vanish in the middle.
       guard columns != current, columns.shown == current.shown else { return "" }
@@ -124,7 +129,8 @@ where Item.ID: CustomStringConvertible {
       form = .cards(CardWriter(fields: fields, terminalLayout: terminalLayout))
       return ""
     } else if terminalLayout.width < Self.minWidth || columns.shown.count < min(3, fields.count)
-      || ownBlock != nil && (isCut || terminalLayout.width < Self.minWidthBesideBlocks),
+      || ownBlock != nil && (isCut || terminalLayout.width < Self.minWidthBesideBlocks)
+      || isOfRecords && (isCut || isNarrowed) && terminalLayout.width < Self.minWidthOfCutTable,
       fields.count > 1
     {
       form = .blocks
@@ -162,6 +168,11 @@ where Item.ID: CustomStringConvertible {
       start += width + Columns.gap
     }
     return line.text + "\n"
+  }
+
+  /// True for records of a source with the columns that it has chosen.
+  private var isOfRecords: Bool {
+    listing.chosen == nil && !listing.isNamedByID && !listing.prefersCards
   }
 
   /// The block of the source itself, for records whose fields were not chosen.

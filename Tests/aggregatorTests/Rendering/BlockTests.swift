@@ -66,6 +66,17 @@ import Testing
     }
   }
 
+  @Test func `a long badge is below a heading that it would leave less than half of the width`() {
+    let badge = "aino.tormanen@example.com"
+    func lines(_ heading: String) -> [String] {
+      let block = Block(heading: heading, badge: badge, details: [])
+      return TerminalGrid(block.text(on: .plain(40))).lines
+    }
+    let edge = String(repeating: " ", count: 15)
+    #expect(lines("Miss Aino Törmänen") == ["Miss Aino Törmänen", edge + badge])
+    #expect(lines("Bo Li") == ["Bo Li\(edge.dropFirst(5))\(badge)"])
+  }
+
   @Test func `a heading of ten kilobytes is cut`() {
     let block = Block(heading: String(repeating: "x", count: 10_000), badge: "X", details: [])
     let lines = TerminalGrid(block.text(on: .plain(56))).lines

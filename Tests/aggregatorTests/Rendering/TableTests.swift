@@ -54,10 +54,11 @@ import Testing
     }
     let long = "at least eight cells"
     let hero = Hero(id: 1_234_567_890_123_456, name: long, realName: long, publisher: long)
-    let lines = TerminalGrid(rendered([[hero]], as: .table, listing, on: .plain(40))).lines
+    let lines = TerminalGrid(rendered([[hero]], as: .table, listing, on: .plain(48))).lines
     #expect(
       lines == [
-        "Name        Real name                 ID", "at least…   at least…   1234567890123456",
+        "Name            Real name                     ID",
+        "at least…       at least…       1234567890123456",
       ])
     listing.chosen = listing.fields
     let piped = rendered([[hero]], as: .table, listing, on: .plain(40))
@@ -116,7 +117,29 @@ import Testing
       lines(40) == ["Source  Removed…  Last fetched", "heroes      4711  2026-01-05T09:12:44Z"])
   }
 
-  @Test(arguments: [40, 56, 80])
+  @Test func `a narrow table that would cut texts is blocks, unless its columns were asked for`() {
+    let hero = Hero(
+      id: 1, name: "Paravane the Magnificent", realName: "Alexandra", publisher: "Marvel",
+      issues: 3)
+    var listing = Listing.heroes
+    func lines(_ width: Int) -> [String] {
+      var layout = TerminalLayout.plain(width)
+      layout.isRead = true
+      return TerminalGrid(rendered([[hero]], as: .table, listing, on: layout)).lines
+    }
+    #expect(lines(48)[0].hasPrefix("ID  Name"))
+    let block = lines(47)
+    #expect(block[0].hasPrefix("\(hero.name)  ") && block[0].hasSuffix(" 1"), "\(block)")
+    #expect(block.dropFirst() == ["  Alexandra · Marvel · 3"])
+    listing.chosen = Array(Hero.fields.prefix(5))
+    #expect(lines(47)[0].hasPrefix("ID  Name"))
+    listing.chosen = nil
+    // What is named by its ID would lose the name of its first column.
+    listing.isNamedByID = true
+    #expect(lines(47)[0].hasPrefix("ID  Name"))
+  }
+
+  @Test(arguments: [48, 56, 80])
   func `no word is cut inside if it fits its column`(width: Int) {
     let heroes = [
       Hero(id: 1, name: "Paravane the Magnificent", realName: "Alexandra Papadopoulou Smith"),
