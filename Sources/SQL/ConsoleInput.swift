@@ -129,9 +129,9 @@ struct ConsoleWords: Sendable {
     let isQuoted = beginning.hasPrefix("\"")
     func matches(without others: Set<String>) -> [String] {
       names.compactMap { name in
-        guard isQuoted || name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil else { return nil }
         let text = isQuoted ? name.sqlName : name
-        return text.lowercased().hasPrefix(beginning) && !others.contains(name) ? head + text : nil
+        guard text.lowercased().hasPrefix(beginning), !others.contains(name) else { return nil }
+        return head + (isQuoted ? text : name.typedSQLName)
       }
     }
     let words = "\(statement) \(line)".lowercased()
@@ -144,6 +144,13 @@ struct ConsoleWords: Sendable {
     let columns = Set((named.isEmpty ? [] : tables).flatMap(\.columns))
     let near = matches(without: columns.subtracting(named.flatMap(\.columns)))
     return near.isEmpty ? matches(without: []) : near
+  }
+}
+
+extension String {
+  /// This name as it is typed in SQL: in quotes if it needs them.
+  var typedSQLName: String {
+    wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) == nil ? sqlName : self
   }
 }
 

@@ -370,7 +370,9 @@ package struct SQLConsole {
         .usage, "no such table: \(table ?? "")",
         suggestion: nearest(to: table ?? "", in: tables.map(\.text)))
     }
-    return chosen.map { "\($0.text): \($0.columns.joined(separator: ", "))" }
+    return chosen.map { table in
+      "\(table.text): \(table.columns.map(\.typedSQLName).joined(separator: ", "))"
+    }
   }
 
   private mutating func setMode(_ name: String) throws(CommandError) {

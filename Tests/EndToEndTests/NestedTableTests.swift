@@ -83,6 +83,15 @@ import Testing
     #expect(unknown.errors.contains("Did you mean \"orders_lines\"?"), "\(unknown)")
     let column = try await sql("SELECT skus FROM orders_lines", in: home)
     #expect(column.errors.contains("Did you mean \"sku\"?"), "\(column)")
+    for name in ["orders.id", "l.orders.id", #""orders.ids""#] {
+      let dotted = try await sql("SELECT \(name) FROM orders_lines l", in: home)
+      #expect(dotted.errors.contains(#"Did you mean "orders.id"?"#), "\(dotted)")
+      let isQuoted = name.hasPrefix("\"")
+      #expect(dotted.errors.contains("use double quotes") == !isQuoted, "\(dotted)")
+    }
+    let text = try await sql(#"SELECT 1 FROM orders_lines WHERE sku = "s7""#, in: home)
+    #expect(
+      text.status == 64 && text.errors.contains("use single quotes for a text: 's7'"), "\(text)")
     // Notes and downloads are those of the source.
     #expect(try await home.run("store clear orders --yes").status == 0)
     let none = try await sql(count, in: home)
@@ -120,6 +129,7 @@ import Testing
     #expect(words.completions(of: "orders_") == ["orders_lines"])
     #expect(words.completions(of: "l.po") == ["l.position"])
     #expect(words.completions(of: "\"orders.") == ["\"orders.id\""])
+    #expect(words.completions(of: "l.ord") == ["l.orders_lines", "l.\"orders.id\""])
     #expect(words.completions(of: "_r") == ["_row"])
   }
 

@@ -33,7 +33,7 @@ struct PostgresDiagnostics: Sendable {
       return SQLDiagnostics.error("parameters such as $1 are not allowed")
     case "42601" where failure.message.hasPrefix("cannot insert multiple commands"):
       return SQLDiagnostics.error("only one statement is allowed")
-    case "42P01": return mistake(failure, about: .table(failure.quoted))
+    case "42P01": return mistake(failure, about: .table(failure.quoted.lastNamePart))
     case "42501": return mistake(failure, about: .table(nil))
     case "42703": return mistake(failure, about: .column(failure.quoted))
     default:
@@ -74,10 +74,9 @@ struct PostgresDiagnostics: Sendable {
 }
 
 extension PostgresFailure {
-  /// The name in the message, without that of its table.
+  /// The name in the message.
   fileprivate var quoted: String {
     let name = message.split(separator: "\"", omittingEmptySubsequences: false).dropFirst().first
-    let word = name ?? message.split(separator: " ").dropFirst().first ?? ""
-    return String(word).lastNamePart
+    return String(name ?? message.split(separator: " ").dropFirst().first ?? "")
   }
 }

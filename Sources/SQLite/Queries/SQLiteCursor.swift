@@ -63,6 +63,8 @@ struct SQLiteCursor: ~Copyable {
       throw diagnostics.error(ofStore: error)
     }
     for (kind, limit) in Self.limits { sqlite3_limit(opened.database, kind, limit) }
+    // Else a misspelled name in quotes is a text.
+    csqlite_switch(opened.database, SQLITE_DBCONFIG_DQS_DML, 0)
     let made = try Statement(ofQuery: text, on: opened, authorizer, diagnostics)
     try made.bind(query, diagnostics)
     columns = (0..<sqlite3_column_count(made.handle)).map { column in

@@ -64,8 +64,14 @@ struct SQLiteDiagnostics {
     if message.hasPrefix("cannot modify "), message.hasSuffix(" because it is a view") {
       return SQLDiagnostics.onlySelect
     }
+    // Newer versions of SQLite ask whether a text was meant.
+    let column = message.following("no such column: ").map { name in
+      name.wholeMatch(of: /"(.*)" - should this be a string literal in single-quotes\?/)
+        .map { String($0.1) } ?? name
+    }
     return query.mistake(
-      message, about: message.following("no such column: ").map { .column($0.lastNamePart) },
+      column.map { "no such column: \($0)" } ?? message,
+      about: column.map(SQLDiagnostics.Subject.column),
       after: offset.map { String(decoding: query.text.utf8.prefix($0), as: UTF8.self) })
   }
 }

@@ -58,18 +58,37 @@ package struct SQLDiagnostics: Sendable {
         message, remedy: Remedy("available tables: \(names.joined(separator: ", "))"),
         suggesting: name.flatMap { nearest(to: $0, in: names) })
     case .column(let name):
-      // A column of that name in another table is no correction.
-      let columns = (named.flatMap(\.columns) + [SourceView.row]).filter { $0 != name }
-      return Self.error(message, suggesting: nearest(to: name, in: columns))
+      return unknownColumn(
+        name, message, isQuoted: prefix.map { text.dropFirst($0.count).first == "\"" } ?? false)
     case nil: return Self.error(message)
     }
   }
 
-  /// The subject of a mistake; names are without those of their tables or schemas.
+  /// The subject of a mistake.
   package enum Subject: Sendable {
-    /// `nil` for one that exists, but must not be read.
+    /// A name without that of its schema; `nil` for one that exists, but must not be read.
     case table(String?)
+    /// A name as the query has it, without quotes.
     case column(String)
+  }
+
+  private func unknownColumn(_ name: String, _ message: String, isQuoted: Bool) -> SourceError {
+    let columns = named.flatMap(\.columns) + [SourceView.row]
+    // Without quotes, vendor.name is a column "name" of a table "vendor".
+    if !isQuoted,
+      let whole = columns.first(where: {
+        $0.contains(".") && ".\(name)".lowercased().hasSuffix(".\($0)".lowercased())
+      })
+    {
+      return Self.error(
+        message, remedy: "use double quotes for a name that contains a dot", suggesting: whole)
+    }
+    // A column of that name in another table is no correction.
+    let word = isQuoted ? name : name.lastNamePart
+    let others = columns.filter { $0 != word }
+    return Self.error(
+      message, remedy: isQuoted ? Remedy("use single quotes for a text: '\(name)'") : nil,
+      suggesting: nearest(to: name, in: others) ?? nearest(to: word, in: others))
   }
 
   /// The views whose names occur in the query.

@@ -327,6 +327,7 @@ import Testing
     ("SELECT * FROM nots", "no such table: nots", "notes"),
     ("SELECT titel FROM notes", "no such column: titel (character 8)", "title"),
     ("SELECT n.titel FROM notes n", "no such column: n.titel (character 8)", "title"),
+    (#"SELECT "titel" FROM notes"#, "no such column: titel (character 8)", "title"),
     ("SELECT * FROM records", #"access to table "records" is not allowed"#, nil),
     ("DROP TABLE records", "only SELECT is allowed", nil),
   ])
