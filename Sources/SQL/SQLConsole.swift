@@ -130,9 +130,7 @@ package struct SQLConsole {
   /// True for more than one statement, or commands of the console.
   package static func isScript(_ text: String) -> Bool {
     let lines = text.split(whereSeparator: \.isNewline)
-    if lines.contains(where: { $0.hasPrefix(".") && $0.dropFirst().first?.isLetter == true }) {
-      return true
-    }
+    if lines.contains(where: { String($0).instruction != nil }) { return true }
     guard let first = text.firstStatement else { return false }
     return !String(text.dropFirst(first.count)).isComment
   }
@@ -147,7 +145,7 @@ package struct SQLConsole {
   }
 
   private struct Place {
-    /// `nil` for standard input.
+    /// `nil` for standard input or an argument.
     let file: String?
     var line: Int
 
@@ -317,8 +315,8 @@ package struct SQLConsole {
   /// The instruction of this name, or of that in psql or of a program that people know as well.
   private func instruction(_ words: [String]) throws(CommandError) -> Instruction {
     switch words[0] {
-    case ".exit", "exit", "quit", "\\q": return .quit
-    case "help", "\\?": return .help
+    case ".exit", "\\q": return .quit
+    case "\\?": return .help
     case "\\e": return .edit
     case "\\d", "\\dt": return words.count > 1 ? .schema : .tables
     case "\\i": return .read
@@ -537,8 +535,21 @@ extension String {
       maxSplits: hasPrefix(".param") ? 3 : .max, whereSeparator: \.isWhitespace
     ).map { String($0).trimmed }
     guard let first = words.first else { return nil }
-    return first.hasPrefix(".") || first.hasPrefix("\\")
-      || words.count == 1 && ["exit", "quit", "help"].contains(first) ? words : nil
+    // A statement may go on with .5 in a line of its own.
+    if first.hasPrefix("."), first.dropFirst().first?.isNumber != true { return words }
+    return first.hasPrefix("\\") ? words : otherInstruction
+  }
+
+  /// The words of a command that is a statement of other programs.
+  private var otherInstruction: [String]? {
+    let words = lowercased().split { $0.isWhitespace || $0 == ";" }.map(String.init)
+    return switch (words.first, words.count) {
+    case ("exit", 1), ("quit", 1): [".quit"]
+    case ("help", 1): [".help"]
+    case ("show", 2) where words[1] == "tables": [".tables"]
+    case ("describe", 2), ("desc", 2): [".schema", words[1]]
+    default: nil
+    }
   }
 
   /// True for SQL that is nothing but space and comments to the ends of lines.

@@ -70,6 +70,14 @@ import Testing
     #expect(try sandbox.permissions(of: history) == 0o600)
   }
 
+  @Test(arguments: ["exit;", "QUIT", "\\q"])
+  func `the words of other programs leave`(word: String) async throws {
+    let run = try start(on: "dumb")
+    try await terminal.read(until: Self.prompt)
+    terminal.type("\(word)\n")
+    #expect(try await run.outcome().status == 0)
+  }
+
   @Test(arguments: terminals)
   func `Ctrl-C drops the statement, and Ctrl-D leaves`(term: String) async throws {
     let run = try start(on: term)
@@ -266,6 +274,13 @@ import Testing
     }
     let tables = try await Binary.run(["sql", ".tables"], in: sandbox)
     #expect(tables.lines == ["countries", "heroes", "products", "users"], "\(tables)")
+    // As in other programs.
+    let shown = try await Binary.run(["sql", "SHOW TABLES;"], in: sandbox)
+    #expect(shown.lines == tables.lines, "\(shown)")
+    let table = try await Binary.run(["sql", "describe Countries"], in: sandbox)
+    #expect(table.output == "countries: code, name, region, capital\n", "\(table)")
+    let two = try await Binary.run(["sql", "SELECT 1; SELECT 2"], in: sandbox)
+    #expect(two.output == "1\n2\n", "\(two)")
     let typed = try Binary.start("sql --no-input", terminal: terminal.descriptor, in: sandbox)
     for outcome in [try await Binary.run("sql", in: sandbox), try await typed.outcome()] {
       #expect(outcome.status == 64)

@@ -29,7 +29,7 @@ extension Command {
         "--attach joins other data, also several files. A .csv or .tsv file is a table with the name of the "
           + "file, whose first line names the columns; tables of a database are NAME.TABLE.",
         "Lists are stored as JSON text; expand them with json_each. Booleans are 1 and 0; blobs are "
-          + "shown in hexadecimal. Without an argument, or with -, the query is read from standard input; several statements, and commands "
+          + "shown in hexadecimal. Without an argument, or with -, the query is read from standard input. Several statements, and commands "
           + "of the console, run one after the other up to the first error. The SQL dialect is "
           + "that of SQLite, with all its functions except those that access files or load extensions.",
         "--param gives a value to a parameter of the query, which is never read as SQL: :NAME, in SQLite also @NAME and $NAME. A number is "
@@ -74,9 +74,7 @@ extension Command {
       throw CommandError.missingArgument(
         "QUERY", hint: .words("pass it on standard input, or as an argument"))
     }
-    let isArgument = !invocation.arguments.isEmpty && invocation.arguments != ["-"]
-    // An argument is one statement, or commands of the console.
-    if !isArgument || text.hasPrefix("."), !invocation.has(.jq), SQLConsole.isScript(text) {
+    if !invocation.has(.jq), SQLConsole.isScript(text) {
       var console = SQLConsole(session, in: context)
       return try await console.run(script: text)
     }
