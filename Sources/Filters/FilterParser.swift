@@ -126,7 +126,12 @@ struct FilterParser {
     guard word > start else { throw invalid("no field before the operator") }
     let comparison = Comparison.allCases.sorted { $0.rawValue.count > $1.rawValue.count }
       .first { scalars[index...].starts(with: $0.rawValue.unicodeScalars) }
-    guard let comparison else { throw invalid("! must be followed by =") }
+    guard let comparison else {
+      let isNegated = scalars[index...].starts(with: "!~".unicodeScalars)
+      throw invalid(
+        "! must be followed by =",
+        hint: isNegated ? "write not \(field.oneLine(atMost: 80))~VALUE" : nil)
+    }
     index += comparison.rawValue.unicodeScalars.count
     skipSpace()
     if comparison == .contains, let pattern = takePattern() {
@@ -136,7 +141,10 @@ struct FilterParser {
   }
 
   private func noOperator(after field: String, at start: Int) -> FilterError {
-    let operators = "write FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B)"
+    let word = string(index..<endOfField(index)).lowercased()
+    let operators =
+      Self.hint(on: word, after: field.oneLine(atMost: 80))
+      ?? "write FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B)"
     if index == scalars.count || !scalars[index...].contains(where: \.isOperator) {
       return invalid("no operator", hint: operators)
     }
@@ -146,13 +154,45 @@ struct FilterParser {
       hint: isSymbol ? "write \"and\" for && and \"or\" for ||" : operators)
   }
 
+  /// The words of other languages for `~`.
+  private static let containing: Set<String> = ["like", "ilike", "contains"]
+
+  /// How to write what a word is for in other languages; `nil` for another word.
+  private static func hint(on word: String, after field: String) -> String? {
+    switch word {
+    case _ where containing.contains(word):
+      "write \(field)~VALUE, where ~ means contains; quote a value with the word \"\(word)\""
+    case "matches", "regexp": "write \(field)~/PATTERN/"
+    case "starts", "startswith": "write \(field)~/^VALUE/"
+    case "ends", "endswith": "write \(field)~/VALUE$/"
+    case "between": "write \(field) in A..B"
+    case "is": "\(field)= matches records without a value, \(field)!= all others"
+    default: nil
+    }
+  }
+
+  /// The operator that is meant by one with another sign; `nil` for none.
+  private static func correction(_ typed: String) -> String? {
+    switch typed {
+    case "==": "="
+    case "<>": "!="
+    case "=~", "~=", "~~": "~"
+    case "=>": ">="
+    case "=<": "<="
+    default: nil
+    }
+  }
+
   private mutating func value(
     of field: String, _ comparison: Comparison
   ) throws(FilterError) -> String {
     if let quote = current, quote.isQuote { return try quoted() }
-    guard current?.isOperator != true else {
+    if let sign = current, sign.isOperator {
+      let known = Self.correction("\(comparison.rawValue)\(sign)")
+        .map { "write \(field.oneLine(atMost: 80))\($0)VALUE" }
       throw invalid(
-        "unknown operator", hint: "the operators are = != ~ < <= > >=; quote a value like \"=5\"")
+        "unknown operator",
+        hint: (known ?? "the operators are = != ~ < <= > >=") + "; quote a value like \"=5\"")
     }
     let start = index
     index = endOfValue(start)
@@ -338,13 +378,19 @@ struct FilterParser {
     return index
   }
 
-  /// True if an operator follows the first word, or `in` and a list or a range.
+  /// True if an operator follows the first word, also as a word of other languages, or `in` and a list or a range.
   private func startsCondition(_ start: Int) -> Bool {
     let word = endOfField(start)
     guard word > start else { return false }
     if let end = keyword("not", at: start), end < word { return false }
     let next = afterSpace(word)
     if next < scalars.count, scalars[next].isOperator { return true }
+    let second = next..<endOfField(next)
+    if next > word, afterSpace(second.upperBound) < scalars.count,
+      Self.containing.contains(string(second).lowercased())
+    {
+      return true
+    }
     let member = keyword("not", at: next).map(afterSpace) ?? next
     guard next > word, let end = keyword("in", at: member) else { return false }
     let set = afterSpace(end)

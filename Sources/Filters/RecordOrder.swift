@@ -16,12 +16,25 @@ package struct RecordOrder<Item: SourceRecord>: Sendable {
     var keys: [Key] = []
     for name in names {
       let isDescending = name.hasPrefix("-")
+      if let error = Self.direction(after: name, fields) { throw error }
       let field = try fields.field(named: String(isDescending ? name.dropFirst() : name[...]))
       // Records that are equal by a field stay so the second time.
       guard !keys.contains(where: { $0.field.name == field.name }) else { continue }
       keys.append(Key(field: field, isDescending: isDescending))
     }
     self.keys = keys
+  }
+
+  /// An error for `name desc` or `name:desc`, as other languages write it.
+  private static func direction(after name: String, _ fields: [Field<Item>]) -> FilterError? {
+    let words = name.split { $0 == ":" || $0.isWhitespace }.map(String.init)
+    guard words.count == 2, ["asc", "desc"].contains(words[1].lowercased()),
+      fields.contains(where: { $0.name == words[0] })
+    else { return nil }
+    let dash = words[1].lowercased() == "desc" ? "-" : ""
+    return FilterError(
+      "unknown field \"\(name)\"", suggestion: dash + words[0],
+      hint: "a dash before a field is for descending order")
   }
 
   /// The records in this order: stable, the same in every locale, missing values last.

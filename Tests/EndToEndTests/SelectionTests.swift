@@ -271,7 +271,7 @@ import Testing
       "--where|name==Hulk",
       """
       invalid condition "name==Hulk": unknown operator (character 6)
-      hint: the operators are = != ~ < <= > >=; quote a value like "=5"
+      hint: write name=VALUE; quote a value like "=5"
       """
     ),
     (
@@ -286,6 +286,15 @@ import Testing
       """
       missing value after "name<"
       hint: name= matches records without a value, name!= all others
+      """
+    ),
+    (
+      "--sort|name desc",
+      """
+      unknown field "name desc"
+
+      Did you mean "-name"?
+      hint: a dash before a field is for descending order
       """
     ),
     (

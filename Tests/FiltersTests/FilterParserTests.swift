@@ -91,12 +91,27 @@ import Testing
       ("a=EU, b~c", #""," cannot join conditions"#, 5),
       ("a~/[/", "the regular expression has no end", 3),
       ("a~//", "the regular expression is empty", 3),
+      ("a like b", "no operator", 3), ("a=x and b like c%", "no operator", 11),
       ("a in ('x' y)", "a comma or ) must follow the quoted value", 11),
     ] as [(String, String, Int)])
   func `says what is wrong, and where`(text: String, problem: String, character: Int) throws {
     let error = #expect(throws: FilterError.self) { try TypedFilter(text) }
     #expect(
       error?.message == "invalid condition \"\(text)\": \(problem) (character \(character))")
+  }
+
+  @Test(
+    arguments: [
+      ("a==b", "write a=VALUE;"), ("a<>b", "write a!=VALUE;"), ("a=~b", "write a~VALUE;"),
+      ("a=>b", "write a>=VALUE;"), ("a!~b", "write not a~VALUE"), ("a like b", "write a~VALUE,"),
+      ("x=y and a CONTAINS b", "write a~VALUE,"), ("a starts with b", "write a~/^VALUE/"),
+      ("a between 1 and 2", "write a in A..B"), ("a matches /b/", "write a~/PATTERN/"),
+      ("a is null", "a= matches records without a value, a!= all others"),
+      ("a has b", "write FIELD=VALUE with one of"),
+    ] as [(String, String)])
+  func `names the operator for one of another language`(text: String, hint: String) throws {
+    let error = #expect(throws: FilterError.self) { try TypedFilter(text) }
+    #expect(error?.hint?.hasPrefix(hint) == true, "\(error?.hint ?? "")")
   }
 
   @Test func `has limits`() throws {
