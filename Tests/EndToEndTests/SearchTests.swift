@@ -93,6 +93,19 @@ import Testing
     }
   }
 
+  @Test func `no records of a filter are not none of the search`() async throws {
+    for (line, words) in [
+      ("heroes search man --where publisher=none", "No matching heroes for \"man\"\n"),
+      (
+        "search man --where name=none --source countries,heroes",
+        "No matching countries or heroes for \"man\"\n"
+      ),
+    ] {
+      let outcome = try await Binary.run("\(line) --offline")
+      #expect(outcome.errors.hasPrefix(words), "\(outcome)")
+    }
+  }
+
   @Test func `searches all sources and labels each hit with its source`() async throws {
     let services = try FourServices()
     let home = try TestHome(services.settings)

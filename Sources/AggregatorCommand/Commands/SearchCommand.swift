@@ -197,8 +197,12 @@ struct SearchWriter {
         && !search.outcome.foundNothingYet
     }.map(\.source)
     if !empty.isEmpty {
+      // Those of a filter are not all that match.
+      let isFiltered = searches.contains { $0.outcome.subject != $0.source }
+      let words =
+        isFiltered ? "matching \(empty.alternatives) for" : "\(empty.alternatives) match"
       context.diagnostics.note(
-        "No \(empty.alternatives) match \"\(query.text.fitted(to: 80))\"\(suggestion.didYouMean)")
+        "No \(words) \"\(query.text.fitted(to: 80))\"\(suggestion.didYouMean)")
     }
     reportRemarks(searches)
     reportFailures(searches)

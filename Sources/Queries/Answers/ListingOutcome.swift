@@ -257,9 +257,9 @@ package struct ListingOutcome: Sendable {
   package func report(to diagnostics: Diagnostics, query: SearchQuery? = nil) {
     // What a part of an answer lacks is said below.
     if count == 0, query == nil ? !isPartial : !foundNothingYet, restart == nil {
-      diagnostics.note(
-        query.map { "No \(source) match \"\($0.text.fitted(to: 80))\"\(suggestion.didYouMean)" }
-          ?? "No \(subject)\(suggestion.didYouMean)")
+      let verb = subject == source ? "match" : "for"
+      let search = query.map { " \(verb) \"\($0.text.fitted(to: 80))\"" } ?? ""
+      diagnostics.note("No \(subject)\(search)\(suggestion.didYouMean)")
     }
     if let grown = growth(query, diagnostics) { diagnostics.note(grown) }
     reportAmount(to: diagnostics)
