@@ -241,6 +241,25 @@ import Testing
     }
   }
 
+  @Test func `on a terminal, sources that could not be asked share a warning`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    services.countries.stop()
+    services.products.fail(with: .json("{}", status: 500))
+    let line = "search an --source countries,products"
+    let shown = try await home.run(line, ["AGGREGATOR_FORCE_TTY": "100", "NO_COLOR": "1"])
+    #expect(
+      shown.errors.hasSuffix(
+        "warning: countries, products: showing bundled sample data\n"
+          + "hint: aggregator sources check\n"), "\(shown)")
+    // What reads a pipe gets each reason.
+    let piped = try await home.run(line)
+    for source in ["countries", "products"] {
+      #expect(
+        piped.errors.contains("warning: \(source): showing bundled sample data ("), "\(piped)")
+    }
+  }
+
   @Test func `without a fallback, failed sources have no hits and are reported`() async throws {
     let (services, home) = try await badDay()
     defer { withExtendedLifetime(services) {} }

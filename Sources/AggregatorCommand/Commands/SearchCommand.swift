@@ -249,19 +249,42 @@ struct SearchWriter {
   }
 
   /// Reports remarks, each once for all sources that share it.
+  ///
+  /// On a terminal, bundled data is one remark whatever the reason of each source is, unless a command mends it: the
+  /// warnings would be longer than the hits.
   private func reportRemarks(_ searches: [SourceSearch]) {
-    var reported: [(remark: ListingOutcome.Remark, sources: [String])] = []
+    let isBrief = context.diagnostics.isForPeople
+    var reported: [(key: Warning, remarks: [ListingOutcome.Remark], sources: [String])] = []
     for search in searches {
       for remark in search.outcome.allRemarks {
-        if let index = reported.firstIndex(where: { $0.remark.warning == remark.warning }) {
+        let key = isBrief ? remark.withoutReason : remark.warning
+        if let index = reported.firstIndex(where: { $0.key == key }) {
+          reported[index].remarks.append(remark)
           reported[index].sources.append(search.source)
         } else {
-          reported.append((remark, [search.source]))
+          reported.append((key, [remark], [search.source]))
         }
       }
     }
-    for (remark, sources) in reported {
-      remark.report(context.diagnostics, of: sources.joined(separator: ", "))
+    for (key, remarks, sources) in reported {
+      let names = sources.joined(separator: ", ")
+      if let first = remarks.first, remarks.allSatisfy({ $0.warning == first.warning }) {
+        first.report(context.diagnostics, of: names)
+      } else {
+        context.diagnostics.warning("\(names): \(key.message)", hint: .command("sources check"))
+      }
+    }
+  }
+}
+
+extension ListingOutcome.Remark {
+  /// The warning of bundled data without its reason, unless the hint is a command for the source; else all of it.
+  fileprivate var withoutReason: Warning {
+    switch hint {
+    case .words?, nil:
+      guard warning.code == .bundled else { return warning }
+      return Warning(.bundled, warning.message.prefix { $0 != "(" }.trimmed)
+    default: return warning
     }
   }
 }
