@@ -145,6 +145,10 @@ import Testing
       FourServices.sources.contains { line.hasPrefix($0.name) }
     }
     #expect(headings.prefix(2) == ["countries · cached", "heroes · cached"], "\(table)")
+    let chosen = try await home.run(
+      "search man -L 2 --format table --fields source,name --source \(FourServices.names)")
+    #expect(chosen.lines.count { $0.hasPrefix("Source ") } == 1, "\(chosen)")
+    #expect(chosen.lines.first?.hasSuffix("  Name") == true && chosen.lines.count >= 5)
     let fields = try await home.run("search x --fields help --tsv")
     #expect(fields.lines.count > 30)
   }

@@ -187,6 +187,7 @@ struct SearchWriter {
     if isGrouped {
       try context.listingOutput.flush()
     } else {
+      if output.isForPeople { try printer.print(searches.flatMap(\.hits)) }
       try printer.finish(ListingSummary(joining: searches.map(\.answer)))
     }
     for search in searches where !search.hits.isEmpty {
@@ -218,7 +219,12 @@ struct SearchWriter {
       shown[index] = search
       // If all sources fail, nothing is written.
       guard search.failure == nil else { continue }
-      if isGrouped { try showGroup(search) } else { try printer.print(search.hits) }
+      if isGrouped {
+        try showGroup(search)
+      } else if !output.isForPeople {
+        // The columns of a table are measured together.
+        try printer.print(search.hits)
+      }
     }
   }
 

@@ -199,7 +199,7 @@ package struct SearchHit: SourceRecord {
         let name = field.id
         fields.append(
           Field(
-            name, name, FieldKind(rawValue: field.kind) ?? .text, about: field.about,
+            name, field.label, FieldKind(rawValue: field.kind) ?? .text, about: field.about,
             isShown: false
           ) { $0.object[name] ?? .null })
       }
