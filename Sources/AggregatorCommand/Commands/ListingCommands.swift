@@ -73,7 +73,8 @@ private struct RecordListing<P: Plugin> {
     self.invocation = invocation
     self.context = context
     output = try OutputOptions(invocation, in: context)
-    listing = try output.listing(
+    // The fields of a template are those of the summary.
+    listing = try (FieldSummary(invocation) == nil ? output : output.ofAllFields).listing(
       verb, of: plugin.name, query: query, fields: plugin.fields, layout: plugin.layout)
     selection = try Selection(invocation, plugin.fields, at: context.currentDate.value)
   }
@@ -216,7 +217,9 @@ private struct RecordListing<P: Plugin> {
     var run = ListingRun(source, of: plugin, matching: query, .all(pageSize: 1000), outcome)
     let rows = try await summary.rows(of: &run, in: field)
     var listing = rows.listing(
-      try output.plainListing(verb, SummaryRow.self), of: plugin.name, matching: query?.text)
+      try output.ofAllFields.plainListing(verb, SummaryRow.self), of: plugin.name,
+      matching: query?.text)
+    listing.chosen = try output.fields.map { try rows.fields.fields(named: $0) }
     // No number is left out for want of room.
     listing.prefersCards = true
     try RecordPrinter.print(
