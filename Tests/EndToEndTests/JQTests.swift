@@ -44,7 +44,7 @@ import Testing
     #expect(
       outcome.errors.contains(
         "error: jq failed with status 5: Cannot index string with string \"x\"\n"), "\(outcome)")
-    #expect(outcome.errors.hasSuffix("hint: see the input of jq with --json\n"))
+    #expect(outcome.errors.hasSuffix("hint: --json shows the input, whose records are in .items\n"))
   }
 
   @Test(.enabled(if: isInstalled, "requires jq"))

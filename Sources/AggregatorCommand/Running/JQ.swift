@@ -41,7 +41,7 @@ struct JQ {
     throw CommandError(
       .usage,
       "\(Self.program) failed with \(ExternalProgram.ending(result.status)): \(result.message)",
-      hint: "see the input of \(Self.program) with \(Option.json.spelling)")
+      hint: "\(Option.json.spelling) shows the input, whose records are in .items")
   }
 
   private func run(
