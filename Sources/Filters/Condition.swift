@@ -109,10 +109,16 @@ package struct Condition<Item>: Sendable {
     }
   }
 
-  /// The value nearest to the text of the condition, among those of records and one that was found before.
+  /// The value nearest to the text of the condition, among those of records and one that was found before; of a text
+  /// like `EU or AS`, which is one value, the condition with a list if a record has one of them.
   package func nearMiss(in items: [Item], or best: String?) -> String? {
     guard case .compare(.equal, let operand) = test, operand.isText else { return nil }
     let values = items.flatMap { field[$0].present.map(\.cell) }
+    let parts = operand.text.split(separator: #/ or /#.ignoresCase()).map(String.init)
+    if parts.count > 1, !parts.contains(where: { $0.contains(/[,()]/) }) {
+      let list = "\(field.name) in (\(parts.joined(separator: ", ")))"
+      if best == list || values.contains(where: parts.contains) { return list }
+    }
     return nearest(to: operand.text, in: (best.map { [$0] } ?? []) + values)
   }
 

@@ -50,6 +50,10 @@ import Testing
     #expect(try nearMiss("text=frank", or: "Franka") == "Franka")
     #expect(try nearMiss("text=chile", or: "Chili") == "Chili")
     #expect(try nearMiss("text=chile") == nil)
+    #expect(try nearMiss("text=France or Chile") == "text in (France, Chile)")
+    let list = "text in (Spain, Chile)"
+    #expect(try nearMiss("text=Spain or Chile", or: list) == list)
+    #expect(try nearMiss("text=Spain or Chile") == nil)
     // Numbers are always near to others.
     #expect(try nearMiss("id=221") == nil)
     #expect(try nearMiss("text~peru") == nil)
