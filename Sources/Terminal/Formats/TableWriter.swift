@@ -8,8 +8,8 @@ import AggregatorKit
 ///
 /// Fields that were chosen are never left out: without room for them, each record is a card, and what no person reads on a
 /// terminal is not cut. Else, if the layout is narrower than 40 cells or has room for one or two of more columns, each record is written
-/// as a ``Block`` instead; one of a source also below 48 cells if that cuts less, and one of a source that has blocks of its own, if
-/// not all columns fit.
+/// as a ``Block`` instead; below 48 cells also if a table would cut it, unless it is named by its ID, and one of a source that has
+/// blocks of its own, if not all columns fit. Listings that prefer cards have these in the place of blocks.
 struct TableWriter<Item: Identifiable & Sendable>: RecordWriter
 where Item.ID: CustomStringConvertible {
   private let listing: Listing<Item>
@@ -117,6 +117,7 @@ where Item.ID: CustomStringConvertible {
     let columns = Columns(requirements, in: width)
     let isCut = columns.shown.count < fields.count
     let isNarrowed = zip(columns.shown, columns.widths).contains { $1 < requirements[$0].natural }
+    let isCramped = (isCut || isNarrowed) && terminalLayout.width < Self.minWidthOfCutTable
     if case .table(let current) = form {
       // A column does not vanish in the middle.
       guard columns != current, columns.shown == current.shown else { return "" }
@@ -124,13 +125,14 @@ where Item.ID: CustomStringConvertible {
       // What was asked for is shown.
       form = .cards(CardWriter(fields: fields, terminalLayout: terminalLayout))
       return ""
-    } else if listing.prefersCards, isCut || terminalLayout.width < Self.minWidth, fields.count > 1
+    } else if listing.prefersCards, isCut || isCramped || terminalLayout.width < Self.minWidth,
+      fields.count > 1
     {
       form = .cards(CardWriter(fields: fields, terminalLayout: terminalLayout))
       return ""
     } else if terminalLayout.width < Self.minWidth || columns.shown.count < min(3, fields.count)
       || ownBlock != nil && (isCut || terminalLayout.width < Self.minWidthBesideBlocks)
-      || isOfRecords && (isCut || isNarrowed) && terminalLayout.width < Self.minWidthOfCutTable,
+      || isCramped && listing.chosen == nil && !listing.isNamedByID,
       fields.count > 1
     {
       form = .blocks
@@ -168,11 +170,6 @@ where Item.ID: CustomStringConvertible {
       start += width + Columns.gap
     }
     return line.text + "\n"
-  }
-
-  /// True for records of a source with the columns that it has chosen.
-  private var isOfRecords: Bool {
-    listing.chosen == nil && !listing.isNamedByID && !listing.prefersCards
   }
 
   /// The block of the source itself, for records whose fields were not chosen.

@@ -137,6 +137,9 @@ import Testing
     // What is named by its ID would lose the name of its first column.
     listing.isNamedByID = true
     #expect(lines(47)[0].hasPrefix("ID  Name"))
+    listing.prefersCards = true
+    #expect(lines(47).contains("Name       \(hero.name)"))
+    #expect(lines(48)[0].hasPrefix("ID  Name"))
   }
 
   @Test(arguments: [48, 56, 80])
