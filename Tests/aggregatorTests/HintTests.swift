@@ -1,4 +1,6 @@
 import AggregatorKit
+import Foundation
+import HeroesSource
 import Testing
 
 @testable import AggregatorProgramTesting
@@ -19,6 +21,20 @@ import Testing
         continue
       }
     }
+  }
+
+  @Test(arguments: [nil, SourceError(.unreachable, "cannot connect")])
+  func `fresh cached pages beside fetched ones are a note, stale ones a warning`(
+    reason: SourceError?
+  ) throws {
+    let now = Date()
+    var outcome = ListingOutcome(of: HeroesPlugin(), at: now)
+    let cached = Provenance(.cached, fetchedAt: now, reason: reason)
+    for provenance in [cached, Provenance(.live)] {
+      outcome.add(Page<HeroesPlugin.Item>([], provenance: provenance), showing: 1)
+    }
+    let remark = try #require(outcome.allRemarks.last)
+    #expect(remark.warning.code == .cached && remark.isNote == (reason == nil))
   }
 
   @Test func `a key that is not named is only guessed if there is one`() {

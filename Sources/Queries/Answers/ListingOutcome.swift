@@ -39,7 +39,6 @@ package struct ListingOutcome: Sendable {
 
   private let source: String
   private let noun: RecordNoun
-  private let isLocalFirst: Bool
   private let repeatsRecords: Bool
   /// The verb that downloads more records; `nil` if the source has none.
   private let loadingVerb: String?
@@ -79,7 +78,6 @@ package struct ListingOutcome: Sendable {
     source = plugin.name
     subject = plugin.name
     noun = plugin.noun
-    isLocalFirst = plugin.policy.readOrder == .localFirst
     repeatsRecords = plugin.policy.repeatsRecords
     loadingVerb = plugin.verbs.first { $0.role == .loadsMore }?.name
     settings = plugin.settings
@@ -365,7 +363,7 @@ package struct ListingOutcome: Sendable {
     return (oldest.age(at: now), cached.lazy.compactMap(\.reason).first)
   }
 
-  /// A warning if cached records replace the service's or are mixed with others; not for `--offline`.
+  /// A warning if cached records replace the service's, a note if fresh ones are beside others; not for `--offline`.
   private var stale: Remark? {
     guard let cached else { return nil }
     let isMixed = provenances.contains { $0.origin != .cached }
@@ -375,8 +373,8 @@ package struct ListingOutcome: Sendable {
       warning: Warning(
         .cached, "\(isMixed ? "partly " : "")cached, fetched \(cached.age)\(reason)"),
       hint: cached.reason?.hint(settings: settings),
-      // A growing source always mixes both.
-      isNote: isLocalFirst && cached.reason == nil)
+      // Without a reason they are fresh.
+      isNote: cached.reason == nil)
   }
 }
 
