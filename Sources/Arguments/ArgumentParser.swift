@@ -299,6 +299,8 @@ struct ArgumentScan {
     let node = tree.find(words).node
     let names = (node.command?.options ?? tree.options).map(\.name)
     let isLetter = !argument.hasPrefix("--")
+    // `-x` is an option of another program rather than an argument, unlike `-1`.
+    let isArgument = isLetter && (name.count > 1 || name.first?.isLetter == false)
     let suggestion =
       tree.command(meantBy: name, at: node)
       ?? (isLetter ? tree.option(meantByLetter: name, among: names) : nil)
@@ -309,7 +311,7 @@ struct ArgumentScan {
     return CommandError(
       .usage, "unknown option \"\(shown)\"",
       suggestion: suggestion,
-      hint: node.command?.takesArguments == true && isLetter && suggestion == nil
+      hint: node.command?.takesArguments == true && isArgument && suggestion == nil
         ? "put -- before arguments that begin with a dash"
         : .command(node.path.isEmpty ? "help options" : "help \(node.path)"))
   }

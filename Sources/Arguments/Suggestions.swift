@@ -35,43 +35,63 @@ extension CommandTree {
     "completion": ["completions"], "alias": ["query"], "aliases": ["query"], "queries": ["query"],
   ]
 
-  /// Names of other programs for options of this one, with the value that they stand for.
-  private static let optionSynonyms = [
-    "reload": "refresh", "no-cache": "refresh", "force": "refresh", "cached": "offline",
-    "local": "offline", "top": "limit", "per-page": "limit", "columns": "fields", "filter": "where",
-    "no-color": "color never", "no-colour": "color never", "interval": "every", "from": "since",
-    "order": "sort", "order-by": "sort", "sort-by": "sort", "json": "format json",
-    "csv": "format csv", "tsv": "format tsv", "ndjson": "format ndjson",
+  /// Options of other programs for those of this one, with the value that they stand for: the first that a command has.
+  private static let optionSynonyms: [String: [String]] = [
+    "reload": ["refresh"], "no-cache": ["refresh"], "force": ["refresh", "replace", "yes"],
+    "overwrite": ["replace"], "cached": ["offline"], "local": ["offline"],
+    "top": ["limit"], "per-page": ["limit"], "first": ["limit"], "head": ["limit"],
+    "columns": ["fields"], "select": ["fields"], "field": ["fields", "raw-field"],
+    "filter": ["where"], "silent": ["quiet"], "debug": ["verbose"], "trace": ["verbose"],
+    "no-color": ["color never"], "no-colour": ["color never"], "interval": ["every"],
+    "from": ["since"], "prev": ["back"], "previous": ["back"],
+    "order": ["sort"], "order-by": ["sort"], "sort-by": ["sort"], "reverse": ["sort -FIELD"],
+    "desc": ["sort -FIELD"], "json": ["format json"], "csv": ["format csv"],
+    "tsv": ["format tsv"], "ndjson": ["format ndjson"], "data": ["input -", "body JSON"],
+    "data-raw": ["input -", "body JSON"], "user": ["basic"], "token": ["header"],
+    "bearer": ["header"], "auth": ["header"], "path": ["rows"], "items": ["rows"],
   ]
 
-  private static let letterSynonyms: [Character: String] = ["n": "limit"]
+  private static let letterSynonyms: [Character: [String]] = [
+    "n": ["limit"], "F": ["raw-field"], "d": ["input -", "body JSON"], "u": ["basic"],
+    "t": ["template"], "s": ["quiet"], "j": ["json"], "a": ["all"], "?": ["help"],
+  ]
 
-  /// Options of other programs for the pages after the first.
-  private static let pageSynonyms = ["page", "offset", "skip"]
+  /// Options of other programs for verbs of a source.
+  private static let verbSynonyms = [
+    "page": "next", "offset": "next", "skip": "next", "search": "search", "query": "search",
+    "web": "open",
+  ]
 
   /// The letter's option, with its value if there is one: `--limit 5` for `-n5`.
   package func option(meantByLetter text: String, among names: [String]) -> String? {
-    guard let letter = text.first, let option = Self.letterSynonyms[letter], names.contains(option)
+    guard let letter = text.first,
+      let option = Self.first(of: Self.letterSynonyms[letter], among: names)
     else { return nil }
     let value = text.dropFirst().drop { $0 == "=" }
-    return value.isEmpty ? "--\(option)" : "--\(option) \(value)"
+    return value.isEmpty || option.contains(" ") ? "--\(option)" : "--\(option) \(value)"
   }
 
-  /// The command that shows the next page, for `--page`.
+  /// The verb that does what an option of a list does elsewhere: `heroes next` for `--page`.
   package func command(meantBy name: String, at node: Node) -> String? {
-    let words = node.path.split(separator: " ").map(String.init)
-    guard Self.pageSynonyms.contains(name), let source = words.first,
-      catalog.sources.contains(source),
-      node.command?.options.contains(.limit) == true
+    guard let source = node.path.split(separator: " ").first.map(String.init),
+      catalog.sources.contains(source), let command = node.command,
+      let verb = Self.verbSynonyms[name], verb == "open" || command.options.contains(.limit)
     else { return nil }
-    return "\(source) next"
+    return "\(source) \(verb)"
   }
 
-  package func option(meant name: String, among names: [String]) -> String? {
-    if let option = Self.optionSynonyms[name.lowercased()] {
-      return names.contains(String(option.prefix { $0 != " " })) ? option : nil
+  /// - Parameter isWhole: True if the name cannot be the beginning of another one.
+  package func option(
+    meant name: String, among names: [String], isWhole: Bool = false
+  ) -> String? {
+    guard let synonyms = Self.optionSynonyms[name.lowercased()] else {
+      return isWhole ? nearest(to: name, in: names) : meant(by: name, among: names)
     }
-    return meant(by: name, among: names)
+    return Self.first(of: synonyms, among: names)
+  }
+
+  private static func first(of synonyms: [String]?, among names: [String]) -> String? {
+    synonyms?.first { names.contains(String($0.prefix { $0 != " " })) }
   }
 
   package func unknown(_ word: String, under node: Node, rest: [String]) -> CommandError {
@@ -214,7 +234,8 @@ extension CommandTree {
         let others = takers.dropLast().joined(separator: ", ")
         error.message += "; \(others.isEmpty ? "\(last) does" : "\(others) and \(last) do")"
       }
-      error.suggestion = self.option(meant: option.name, among: names).map { "--\($0)" }
+      let other = self.option(meant: option.name, among: names, isWhole: true)
+      error.suggestion = command(meantBy: option.name, at: node) ?? other.map { "--\($0)" }
       if isFile {
         error.hint = "redirect standard output: \(catalog.program) \(node.path) > FILE"
       } else if node.path == "sql", [.selection, .paging].contains(option.group) {

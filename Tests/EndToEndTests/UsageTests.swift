@@ -103,6 +103,47 @@ import Testing
       "unknown option \"--reload\"\n\nDid you mean \"--refresh\"?\nhint: aggregator help heroes list"
     ),
     (
+      "heroes list --desc",
+      "unknown option \"--desc\"\n\nDid you mean \"--sort -FIELD\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes next --prev",
+      "unknown option \"--prev\"\n\nDid you mean \"--back\"?\nhint: aggregator help heroes next"
+    ),
+    (
+      "heroes delete 1443 --force",
+      "unknown option \"--force\"\n\nDid you mean \"--yes\"?\nhint: aggregator help heroes delete"
+    ),
+    (
+      "heroes show 1443 --web",
+      "unknown option \"--web\"\n\nDid you mean \"heroes open\"?\nhint: aggregator help heroes show"
+    ),
+    (
+      "heroes list --search spider",
+      "\"heroes list\" does not accept --search; \"sources add\" does\n\nDid you mean \"heroes search\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "watch heroes --for 5m",
+      "\"watch\" does not accept --for; sync does\nhint: aggregator help watch"
+    ),
+    (
+      "api heroes x -d {}",
+      "unknown option \"-d\"\n\nDid you mean \"--input -\"?\nhint: aggregator help api"
+    ),
+    (
+      "api heroes x --data {}",
+      "\"api\" does not accept --data; \"sources remove\" does\n\nDid you mean \"--input -\"?\nhint: aggregator help api"
+    ),
+    ("api heroes x -k", "unknown option \"-k\"\nhint: aggregator help api"),
+    (
+      "heroes list -?",
+      "unknown option \"-?\"\n\nDid you mean \"--help\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "sources add a http://127.0.0.1/ --token x",
+      "unknown option \"--token\"\n\nDid you mean \"--header\"?\nhint: aggregator help sources add"
+    ),
+    (
       "heroes delete 1443 --no-cache",
       "unknown option \"--no-cache\"\nhint: aggregator help heroes delete"
     ),
