@@ -240,7 +240,7 @@ struct ArgumentScan {
         if let last, wordAfterFormat == nil { wordAfterFormat = (last, argument) }
         continue
       }
-      var (option, value) = try split(argument)
+      var (option, value) = try split(argument, before: rest.first)
       if let kind = option.value {
         // The next argument is the value even if it begins with a dash: `--limit -1` is an invalid number. An option of this
         // command is none.
@@ -276,34 +276,39 @@ struct ArgumentScan {
   }
 
   /// Splits `--limit=5`, `--limit`, `-L5`, `-L=5`, `-L` and `-qv`.
-  private func split(_ argument: String) throws(CommandError) -> (Option, String?) {
+  private func split(
+    _ argument: String, before next: String?
+  ) throws(CommandError) -> (Option, String?) {
     if argument.hasPrefix("--") {
       let parts = argument.dropFirst(2).split(
         separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(parts[0])
       guard let option = tree.option(named: name, of: command) else {
-        throw unknown(argument, name)
+        let value = next.flatMap { $0.hasPrefix("-") ? nil : $0 }
+        throw unknown(argument, name, parts.count > 1 ? String(parts[1]) : value)
       }
       return (option, parts.count > 1 ? String(parts[1]) : nil)
     }
     let letter = argument[argument.index(after: argument.startIndex)]
     guard let option = tree.option(lettered: letter, of: command) else {
-      throw unknown(argument, String(argument.dropFirst()))
+      throw unknown(argument, String(argument.dropFirst()), nil)
     }
     let tail = argument.dropFirst(2)
     if tail.isEmpty { return (option, nil) }
     return (option, String(tail.first == "=" && option.value != nil ? tail.dropFirst() : tail))
   }
 
-  private func unknown(_ argument: String, _ name: String) -> CommandError {
+  /// - Parameter value: What would be the value of the option.
+  private func unknown(_ argument: String, _ name: String, _ value: String?) -> CommandError {
     let node = tree.find(words).node
     let names = (node.command?.options ?? tree.options).map(\.name)
     let isLetter = !argument.hasPrefix("--")
     // `-x` is an option of another program rather than an argument, unlike `-1`.
     let isArgument = isLetter && (name.count > 1 || name.first?.isLetter == false)
     let suggestion =
-      tree.command(meantBy: name, at: node)
-      ?? (isLetter ? tree.option(meantByLetter: name, among: names) : nil)
+      (isLetter
+        ? tree.option(meantByLetter: name, among: names)
+        : tree.condition(meantBy: name, value, at: node) ?? tree.command(meantBy: name, at: node))
       ?? tree.option(meant: name, among: names).map { "--\($0)" }
     // The value may be a secret.
     let shown =

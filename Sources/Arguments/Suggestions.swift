@@ -80,6 +80,14 @@ extension CommandTree {
     return "\(source) \(verb)"
   }
 
+  /// The condition that an option named like a field stands for: `--where 'region=EU'` for `--region EU`.
+  package func condition(meantBy name: String, _ value: String?, at node: Node) -> String? {
+    guard let command = node.command, command.options.contains(.condition),
+      let field = command.fields.first(where: { $0.id == name })
+    else { return nil }
+    return "\(Option.condition.spelling) \("\(field.id)=\(value ?? "VALUE")".typed)"
+  }
+
   /// - Parameter isWhole: True if the name cannot be the beginning of another one.
   package func option(
     meant name: String, among names: [String], isWhole: Bool = false
@@ -235,7 +243,9 @@ extension CommandTree {
         error.message += "; \(others.isEmpty ? "\(last) does" : "\(others) and \(last) do")"
       }
       let other = self.option(meant: option.name, among: names, isWhole: true)
-      error.suggestion = command(meantBy: option.name, at: node) ?? other.map { "--\($0)" }
+      error.suggestion =
+        (option.value == nil ? nil : condition(meantBy: option.name, value, at: node))
+        ?? command(meantBy: option.name, at: node) ?? other.map { "--\($0)" }
       if isFile {
         error.hint = "redirect standard output: \(catalog.program) \(node.path) > FILE"
       } else if node.path == "sql", [.selection, .paging].contains(option.group) {

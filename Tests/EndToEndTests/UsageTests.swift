@@ -103,6 +103,22 @@ import Testing
       "unknown option \"--reload\"\n\nDid you mean \"--refresh\"?\nhint: aggregator help heroes list"
     ),
     (
+      "countries list --region EU",
+      "unknown option \"--region\"\n\nDid you mean \"--where 'region=EU'\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries list --region=EU",
+      "unknown option \"--region=…\"\n\nDid you mean \"--where 'region=EU'\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries list --name",
+      "unknown option \"--name\"\n\nDid you mean \"--where 'name=VALUE'\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "heroes list --id 1443",
+      "\"heroes list\" does not accept --id; \"sources add\" does\n\nDid you mean \"--where 'id=1443'\"?\nhint: aggregator help heroes list"
+    ),
+    (
       "heroes list --desc",
       "unknown option \"--desc\"\n\nDid you mean \"--sort -FIELD\"?\nhint: aggregator help heroes list"
     ),
