@@ -106,6 +106,7 @@ package struct ArgumentParser {
     }
     if let error = fieldsAfterFormat(at: node, rest, scan) { throw error }
     if let error = conditionInWords(at: node, rest, scan) { throw error }
+    if let error = fieldsInWords(at: node, rest, scan) { throw error }
     guard let command = node.command, rest.isEmpty || command.takesArguments else {
       guard let word = rest.first else {
         // A text for people is no answer to `heroes --json`.
@@ -183,6 +184,32 @@ package struct ArgumentParser {
     return CommandError(
       .usage, "unexpected argument \"\(word)\"",
       suggestion: "\(Option.condition.spelling) \(words.joined(separator: " ").typed)",
+      hint: .command("help \(node.path)"))
+  }
+
+  /// An error for fields without commas, `--fields name code`, and for an order as in SQL, `--sort name desc`.
+  private func fieldsInWords(
+    at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan
+  ) -> CommandError? {
+    guard let command = node.command, !command.takesArguments, let word = rest.first,
+      let option = scan.order.last(where: [Option.fields, .order].contains)
+    else { return nil }
+    func names(in texts: [String]) -> [String] {
+      texts.flatMap { $0.split(separator: ",").map(String.init) }
+    }
+    var fields = names(in: scan.options[option] ?? [])
+    switch (word.lowercased(), fields.last) {
+    case ("asc", _) where option == .order && rest.count == 1: break
+    case ("desc", let last?) where option == .order && rest.count == 1:
+      fields[fields.count - 1] = last.hasPrefix("-") ? last : "-\(last)"
+    default:
+      let others = names(in: rest)
+      guard others.allSatisfy(command.fields.map(\.id).contains) else { return nil }
+      fields += others
+    }
+    return CommandError(
+      .usage, "unexpected argument \"\(word)\"",
+      suggestion: "\(option.spelling) \(fields.joined(separator: ","))",
       hint: .command("help \(node.path)"))
   }
 }

@@ -113,10 +113,15 @@ extension CommandTree {
     }
     if words.isEmpty {
       var error = CommandError(.usage, "unexpected argument \"\(word)\"", hint: hint)
-      // `heroes list spider` for `heroes search spider`.
-      if node.word == "list", word.first != "-", let source = node.path.split(separator: " ").first
-      {
-        error.suggestion = "\(source) search \(word.typed)"
+      let path = node.path.split(separator: " ").map(String.init)
+      if word == "help" {
+        error.suggestion = "help \(node.path)"
+      } else if node.word == "list", word.first != "-", path.count == 2 {
+        // `heroes list spider` for `heroes search spider`, `query list euro` for `query show euro`.
+        let verbs = find([path[0]]).node.children.map(\.word)
+        error.suggestion = ["search", "show", "get"].first(where: verbs.contains).map {
+          "\(path[0]) \($0) \(word.typed)"
+        }
       }
       return error
     }

@@ -184,6 +184,30 @@ import Testing
       "unexpected argument \"spider\"\n\nDid you mean \"countries search spider\"?\nhint: aggregator help countries list"
     ),
     (
+      "countries list --fields name, code region",
+      "unexpected argument \"code\"\n\nDid you mean \"--fields name,code,region\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries list --sort region,name desc",
+      "unexpected argument \"desc\"\n\nDid you mean \"--sort region,-name\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries list --fields name spider",
+      "unexpected argument \"spider\"\n\nDid you mean \"countries search spider\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries list help",
+      "unexpected argument \"help\"\n\nDid you mean \"help countries list\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "config list COMIC_VINE_RATE",
+      "unexpected argument \"COMIC_VINE_RATE\"\n\nDid you mean \"config get COMIC_VINE_RATE\"?\nhint: aggregator help config list"
+    ),
+    (
+      "sources list heroes",
+      "unexpected argument \"heroes\"\n\nDid you mean \"sources show heroes\"?\nhint: aggregator help sources list"
+    ),
+    (
       "countries list region=EU",
       "unexpected argument \"region=EU\"\n\nDid you mean \"--where 'region=EU'\"?\nhint: aggregator help countries list"
     ),
