@@ -33,6 +33,12 @@ package struct ArgumentParser {
     }
   }
 
+  /// A saved query that a command line names, and the options beside the name.
+  struct NamedQuery {
+    let name: String
+    let options: Set<Option>
+  }
+
   /// Parses a command line, which may name a saved query.
   package func parse(_ arguments: [String]) -> CommandLine {
     if let name = tree.queryToExplain(in: arguments) { return parse(words: ["help", name]) }
@@ -41,14 +47,19 @@ package struct ArgumentParser {
       return CommandLine(
         invocation: Invocation(arguments: [], values: [:]), action: .failure(error), path: "")
     }
-    var line = parse(words: expansion?.words ?? arguments, of: expansion?.names.first)
+    let query = expansion?.names.first.map { name -> NamedQuery in
+      var typed = ArgumentScan(tree: tree, command: nil)
+      try? typed.begin(arguments, checksValues: false)
+      return NamedQuery(name: name, options: Set(typed.order))
+    }
+    var line = parse(words: expansion?.words ?? arguments, of: query)
     line.expansion = expansion
     return line
   }
 
   /// - Parameter query: The saved query that some of the words are from.
   func parse(
-    words arguments: [String], of query: String? = nil, checksValues: Bool = true
+    words arguments: [String], of query: NamedQuery? = nil, checksValues: Bool = true
   ) -> CommandLine {
     let likely = tree.find(arguments.filter { !$0.hasPrefix("-") }).node
     let asksForHelp = asksForHelp(arguments, of: likely.command)
@@ -93,7 +104,7 @@ package struct ArgumentParser {
   }
 
   private func action(
-    at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan, of query: String?,
+    at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan, of query: NamedQuery?,
     asksForHelp: Bool
   ) throws(CommandError) -> Action {
     if asksForHelp || scan.options.keys.contains(.help) {
@@ -116,7 +127,12 @@ package struct ArgumentParser {
         }
         throw tree.refused(option, as: scan.typed[option], scan.options[option]?.last, by: node)
       }
-      throw tree.unknown(word, under: node, rest: rest)
+      var error = tree.unknown(word, under: node, rest: rest)
+      if let query, node.children.isEmpty {
+        error.suggestion = word == "help" ? "help \(query.name)" : nil
+        error.hint = .command("query show \(query.name)")
+      }
+      throw error
     }
     for option in scan.order where !command.options.contains(option) {
       throw tree.refused(
@@ -125,9 +141,10 @@ package struct ArgumentParser {
     for options in Option.exclusive {
       let given = options.filter(scan.options.keys.contains)
       // A count has no order: that of a saved query is for its lists.
-      guard given.count < 2 || query != nil && given == [.count, .order] else {
+      let isSaved = query.map { !$0.options.isSuperset(of: given) } ?? false
+      guard given.count < 2 || isSaved && given == [.count, .order] else {
         var error = CommandError.exclusive(given[0].spelling, given[1].spelling)
-        error.hint = .command(query.map { "query show \($0)" } ?? "help \(node.path)")
+        error.hint = .command(query.map { "query show \($0.name)" } ?? "help \(node.path)")
         throw error
       }
     }

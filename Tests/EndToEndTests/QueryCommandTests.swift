@@ -92,6 +92,17 @@ import Testing
     try await save("b", "a", "--limit", "2")
     let refused = try await run("b", "--count")
     #expect(refused.status == 64 && refused.errors.hasSuffix("aggregator query show b\n"))
+    let both = try await run("a", "--count", "--sort", "name")
+    #expect(both.status == 64, "\(both)")
+    #expect(both.errors.contains("--count and --sort cannot be used together"), "\(both)")
+  }
+
+  @Test func `a word that a query does not take is no search of its source`() async throws {
+    try await save("euro", "countries", "list", "--where", "region=EU")
+    let error = "error: unexpected argument \"france\"\nhint: aggregator query show euro\n"
+    #expect(try await run("euro", "france").errors == error)
+    let help = try await run("euro", "help")
+    #expect(help.status == 64 && help.errors.contains("Did you mean \"help euro\"?"), "\(help)")
   }
 
   @Test func `a query is not replaced unless asked`() async throws {
