@@ -22,13 +22,16 @@ extension CommandTree {
     "forget": ["delete", "clear"],
     "undelete": ["restore"], "unhide": ["restore"], "recover": ["restore"], "undo": ["restore"],
     "more": ["next"], "continue": ["next"], "browse": ["open"], "web": ["open"], "visit": ["open"],
-    "fetch": ["sync", "load"], "pull": ["sync", "load"], "update": ["sync", "load", "set"],
+    "fetch": ["sync", "load"], "pull": ["sync", "load"], "update": ["sync", "load", "edit", "set"],
     "changes": ["diff"], "changelog": ["diff"], "changed": ["diff"], "log": ["diff"],
     "compare": ["diff"], "poll": ["watch"], "monitor": ["watch"], "follow": ["watch"],
     "download": ["image", "sync", "load"], "picture": ["image"], "random": ["deal"],
     "choose": ["pick"], "select": ["pick"], "fzf": ["pick"],
     "delete": ["unset", "clear", "remove"], "reset": ["unset", "clear"],
-    "empty": ["clear"], "show": ["list", "status"], "add": ["set"], "edit": ["set"],
+    "empty": ["clear"], "show": ["list", "status"], "add": ["set", "save"], "edit": ["set"],
+    "new": ["add", "save"], "create": ["add", "save"], "set": ["save"], "test": ["check"],
+    "verify": ["check"], "change": ["edit", "set"], "modify": ["edit", "set"],
+    "prev": ["next --back"], "previous": ["next --back"],
     "where": ["path"], "file": ["path"],
     "stats": ["status"], "settings": ["config"], "preferences": ["config"], "db": ["store"],
     "database": ["store"], "cache": ["store"], "plugins": ["sources"],
@@ -125,6 +128,7 @@ extension CommandTree {
       }
       return error
     }
+    if node.path == "config", let error = settingAsCommand(rest, hint) { return error }
     let isSource = catalog.sources.contains(node.path)
     let near: String?
     if catalog.sources.contains(word) && words.contains("show")
@@ -132,6 +136,11 @@ extension CommandTree {
     {
       // `sources heroes` for `sources show heroes`.
       near = "\(node.path) show \(word)"
+    } else if node.path == "query", word == "run", rest.count > 1,
+      catalog.savedQueries[rest[1]] != nil
+    {
+      // A saved query is a command.
+      near = rest.dropFirst().map(\.typed).joined(separator: " ")
     } else if isSource, self.word(named: word, under: node) == nil,
       find(["sources"]).node.children.contains(where: { $0.word == word })
     {
@@ -156,6 +165,20 @@ extension CommandTree {
       error.hint = "\(isShell ? "supported" : "available") \(kind)s: \(choices)"
     }
     return error
+  }
+
+  /// An error for `config KEY` and `config KEY=VALUE`, without the value, which may be a secret.
+  private func settingAsCommand(_ words: [String], _ hint: Hint) -> CommandError? {
+    let key = words.first?.prefix { $0 != "=" } ?? ""
+    guard let setting = catalog.settings.first(where: { $0.key == key.uppercased() }) else {
+      return nil
+    }
+    let hasValue = words.count > 1 || words[0] != key
+    return CommandError(
+      .usage, "unknown command \"\(key)\" for config",
+      suggestion: hasValue
+        ? "config set \(setting.key)\(setting.isSecret ? "" : " VALUE")"
+        : "config get \(setting.key)", hint: hint)
   }
 
   private func unknownAtFirst(_ word: String, rest: [String]) -> CommandError {
@@ -191,13 +214,19 @@ extension CommandTree {
       } else if let topic = HelpTopic(rawValue: word) {
         "help \(topic.rawValue)"
       } else {
-        self.word(named: word, under: root)
+        commandOfOne(word)
           ?? meant(by: word, among: root.children.map(\.word) + shownCandidates.map(\.word))
           ?? catalog.sources.lazy.compactMap { source in
             nearest(to: word, in: find([source]).node.children.map(\.word)).map { "SOURCE \($0)" }
           }.first
       }
     return error
+  }
+
+  /// The only command that has a word like this one: `sources add` for `add`.
+  private func commandOfOne(_ word: String) -> String? {
+    let nodes = groups.flatMap(\.nodes).flatMap(\.children).filter { $0.word == word }
+    return nodes.count == 1 ? nodes.first?.path : nil
   }
 
   private func word(meant word: String, under node: Node) -> String? {
@@ -208,7 +237,7 @@ extension CommandTree {
   private func word(named word: String, under node: Node) -> String? {
     let words = node.children.map(\.word)
     return words.contains(word)
-      ? word : Self.synonyms[word.lowercased()]?.first(where: words.contains)
+      ? word : Self.first(of: Self.synonyms[word.lowercased()], among: words)
   }
 
   private static func names(_ word: String, for verb: String) -> Bool {

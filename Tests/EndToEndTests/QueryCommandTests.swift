@@ -181,6 +181,8 @@ import Testing
     #expect(typo.status == 64 && typo.errors.contains("Did you mean \"euro\"?"), "\(typo)")
     #expect(
       try await run("query", "euro").errors.contains("Did you mean \"query show euro\"?"))
+    #expect(
+      try await run("query", "run", "euro").errors.contains("Did you mean \"euro\"?"))
   }
 
   @Test func `verbose and explain show what runs`() async throws {

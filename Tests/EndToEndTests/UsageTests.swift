@@ -35,6 +35,34 @@ import Testing
       "unknown command \"rm\" for sources\n\nDid you mean \"sources remove\"?\nhint: aggregator help sources"
     ),
     (
+      "sources new papers",
+      "unknown command \"new\" for sources\n\nDid you mean \"sources add\"?\nhint: aggregator help sources"
+    ),
+    (
+      "query create euro",
+      "unknown command \"create\" for query\n\nDid you mean \"query save\"?\nhint: aggregator help query"
+    ),
+    (
+      "heroes prev",
+      "unknown verb \"prev\" for heroes\n\nDid you mean \"heroes next --back\"?\nhint: aggregator help heroes"
+    ),
+    (
+      "add papers http://127.0.0.1/",
+      "unknown source or command \"add\"\n\nDid you mean \"sources add\"?\nhint: aggregator help"
+    ),
+    (
+      "config comic_vine_rate",
+      "unknown command \"comic_vine_rate\" for config\n\nDid you mean \"config get COMIC_VINE_RATE\"?\nhint: aggregator help config"
+    ),
+    (
+      "config COMIC_VINE_RATE=2/s",
+      "unknown command \"COMIC_VINE_RATE\" for config\n\nDid you mean \"config set COMIC_VINE_RATE VALUE\"?\nhint: aggregator help config"
+    ),
+    (
+      "config COMIC_VINE_API_KEY s3cret",
+      "unknown command \"COMIC_VINE_API_KEY\" for config\n\nDid you mean \"config set COMIC_VINE_API_KEY\"?\nhint: aggregator help config"
+    ),
+    (
       "sources heroes",
       "unknown command \"heroes\" for sources\n\nDid you mean \"sources show heroes\"?\nhint: aggregator help sources"
     ),
