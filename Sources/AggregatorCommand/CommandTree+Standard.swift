@@ -9,21 +9,21 @@ package import DeclaredSource
 
 extension CommandTree {
   package init(
-    _ program: String, plugins: [any Plugin], manifests: ManifestFolder? = nil,
-    savedQueries: SavedQueries = SavedQueries()
+    _ program: String, version: String = Version.current, plugins: [any Plugin],
+    manifests: ManifestFolder? = nil, savedQueries: SavedQueries = SavedQueries()
   ) {
     self.init(
       Self.catalog(
-        program, plugins: plugins, manifests: manifests, savedQueries: savedQueries))
+        ProgramName(program, version: version), plugins: plugins, manifests: manifests,
+        savedQueries: savedQueries))
   }
 
   /// The sources of a program with these commands.
   static func catalog(
-    _ program: String, plugins: [any Plugin], manifests: ManifestFolder?,
+    _ name: ProgramName, plugins: [any Plugin], manifests: ManifestFolder?,
     savedQueries: SavedQueries
   ) -> SourceCatalog {
-    let name = ProgramName(program)
-    return SourceCatalog(
+    SourceCatalog(
       of: name, compiled: plugins, adding: manifests, savedQueries: savedQueries,
       reserving: Self.groups([], of: name).flatMap(\.nodes).map(\.word))
   }

@@ -62,7 +62,7 @@ public struct Program: Sendable {
   private func start(_ arguments: [String], _ variables: [String: String]) {
     let isCompletion = arguments.first == CompletionAnswer.command
     let tree = CommandTree(
-      name, plugins: plugins(),
+      name, version: version, plugins: plugins(),
       manifests: ManifestFolder(
         of: ProgramName(name), variables: variables,
         arguments: isCompletion ? CompletionAnswer.words(of: arguments) : arguments

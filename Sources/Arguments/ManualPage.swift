@@ -252,9 +252,10 @@ struct ManualPage {
   // MARK: - Source
 
   var source: String {
+    let name = tree.catalog.name
     let lines = [
       // Neither justified nor hyphenated, so that options can be searched for.
-      ".TH \(tree.catalog.program.uppercased()) 1", ".ad l", ".nh",
+      ".TH \(name.text.uppercased()) 1 \"\" \"\(name.text) \(name.version)\"", ".ad l", ".nh",
     ]
     // No paragraph begins after a heading, where there is one already.
     let breaks = [true] + elements.map { !$0.isHeading }

@@ -344,18 +344,20 @@ extension SettingsLayer.Location {
   fileprivate var origin: SourceSettings.Origin { .file(path: file, line: line ?? 1) }
 }
 
-/// The name of a program, from which the names of its directories and environment variables derive.
+/// The name of a program, from which the names of its directories and environment variables derive, and its version.
 package struct ProgramName: Hashable, Sendable {
   package let text: String
+  package let version: String
 
   /// Stops the program unless the name consists of ASCII letters, digits, `-` and `_`: it becomes the
   /// name of a directory, and part of shell scripts.
-  package init(_ text: String) {
+  package init(_ text: String, version: String = Version.current) {
     precondition(
       !text.isEmpty && !text.hasPrefix("-")
         && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) },
       "\"\(text)\" is not a name for a program")
     self.text = text
+    self.version = version
   }
 
   /// The name of an environment variable: `AGGREGATOR_HOME`, or `MY_PLANETS_HOME` of `my-planets`.

@@ -81,7 +81,8 @@ import Testing
       ).output
     }
     let shown = try await show("\(man.deletingLastPathComponent().path):/usr/bin:/bin")
-    #expect(shown == "man -l -\n.TH AGGREGATOR 1\n")
+    #expect(
+      shown == "man -l -\n.TH AGGREGATOR 1 \"\" \"aggregator \(Version.current)\"\n")
     let text = try await show("/nowhere")
     #expect(text.hasPrefix("NAME\n       aggregator - query"))
     #expect(text.contains("\n       -L, --limit N\n              maximum number"))
