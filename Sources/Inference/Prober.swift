@@ -480,19 +480,29 @@ package struct Prober: Sendable {
       proposal.manifest.title = inference.path(
         named: ["title", "name", "displayname", "label", "fullname"]) { $0.isIdentifying }
     }
-    if manifest.link == nil {
+    if let link = manifest.link {
+      if !sent.isEmpty, !sent.contains(where: { link.value(in: $0)?.isURL ?? false }) {
+        proposal.manifest.link = nil
+        let path = link.description.oneLine(atMost: 80)
+        proposal.warnings.append("the web page is left out: no row has a URL at \"\(path)\"")
+      }
+    } else {
       proposal.manifest.link = inference.path(
-        named: ["htmlurl", "weburl", "permalink", "link", "pageurl", "homepage", "url"]
+        named: ["htmlurl", "weburl", "permalink", "link", "pageurl", "homepage", "website", "url"]
       ) { [host = URL(string: manifest.url)?.host()] value in
         // A URL of the API itself is no page for people.
         value.isURL && !value.isImageURL && URL(string: value.idText)?.host() != host
       }
     }
     let link = proposal.manifest.link?.description
-    proposal.note(
-      "link", link ?? "–",
-      link == nil
-        ? "no URL of another host is named like a web page" : "the web page of a record")
+    let reason =
+      switch (manifest.link, link) {
+      case (nil, nil): "no URL of another host is named like a web page"
+      case (nil, _?): "a URL of another host, named like a web page"
+      case (_?, nil): "no row has a URL there"
+      case (_?, _?): "the web page of a record"
+      }
+    proposal.note("link", link ?? "–", reason)
     if manifest.image == nil {
       proposal.manifest.image = inference.path(
         named: [

@@ -28,6 +28,7 @@ extension Command {
     Option("total", .text, "PATH", about: "where the number of all records is"),
     Option("more", .text, "PATH", about: "path of the flag that says if there are more pages"),
     Option("item", .text, "URL", about: "URL of one record, with {id}"),
+    Option("link", .text, "PATH", about: "path of the URL of a record's web page: html_url"),
     Option("search", .text, "PARAM", about: "query parameter of the search text"),
     Option("rate", .text, "RATE", about: "rate limit: 5/s (default), or off"),
     Option("fresh", .text, "D", about: "how long cached pages are fresh: 10m (default)"),

@@ -396,6 +396,17 @@ struct ProposalTests {
     #expect(proposal.manifest.link?.description ?? "–" == path)
   }
 
+  @Test func `A web page that is told is taken if it is a URL, and else left out`() async throws {
+    let row: JSON = ["id": 1, "url": "http://a.example/api/1", "web": "http://a.example/1"]
+    let server = try LoopbackServer { _ in .json((["total": 1, "items": [row]] as JSON).text) }
+    #expect(try await Self.propose(server).manifest.link?.description == "url")
+    let named = try await Self.propose(server, [JSON.Member("link", "web")])
+    #expect(named.manifest.link?.description == "web" && named.warnings == [])
+    let wrong = try await Self.propose(server, [JSON.Member("link", "wbe")])
+    #expect(wrong.manifest.link == nil && wrong.isProved == named.isProved)
+    #expect(wrong.warnings == ["the web page is left out: no row has a URL at \"wbe\""])
+  }
+
   @Test func `Rows that nothing identifies are no proof`() async throws {
     let rows = JSON.array((0..<12).map { ["color": $0 % 2 == 0 ? "red" : "blue"] })
     let server = try LoopbackServer { _ in .json((["items": rows, "total": 12] as JSON).text) }
