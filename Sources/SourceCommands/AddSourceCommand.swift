@@ -127,6 +127,12 @@ extension Command {
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     guard let name = invocation.arguments.first else { throw CommandError.missingArgument("NAME") }
+    if name.contains("://"), let other = invocation.arguments.dropFirst().first {
+      throw CommandError(
+        .usage, "invalid name \"\(name)\"",
+        suggestion: "sources add \(other.typed) \(name.shellQuoted)",
+        hint: .command("help sources add"))
+    }
     let folder = try context.manifestFolder()
     if let place = invocation.text(openAPI) {
       return try await addService(name, at: place, in: folder, invocation, context)
@@ -212,9 +218,13 @@ extension Command {
   }
 
   package static func checkScheme(of request: SourceRequest) throws(CommandError) {
-    guard request.url.hasPrefix("https://") || request.url.hasPrefix("http://") else {
+    let url = request.url
+    guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
+      let isLocal = url.hasPrefix("localhost") || url.hasPrefix("127.0.0.1")
+      let isHost = url.contains(".") && !url.contains("://") && url.first?.isLetter == true
       throw CommandError(
-        .usage, "invalid URL \"\(request.url)\": must begin with https:// or http://")
+        .usage, "invalid URL \"\(url)\": must begin with https:// or http://",
+        suggestion: isLocal ? "http://\(url)" : isHost ? "https://\(url)" : nil)
     }
   }
 
@@ -566,8 +576,10 @@ extension CommandContext {
     _ name: String, in folder: ManifestFolder, mayReplace: Bool
   ) throws(CommandError) {
     guard ManifestFolder.isName(name) else {
+      let lower = name.lowercased()
       throw CommandError(
         .usage, "invalid name \"\(name)\"",
+        suggestion: ManifestFolder.isName(lower) ? lower : nil,
         hint: "use 1 to 32 lower-case letters, digits and hyphens, beginning with a letter")
     }
     if folder.names.contains(name) {

@@ -235,6 +235,10 @@ import Testing
         "sources add next \(url)", "\"next\" is the name of a source, command or verb of aggregator"
       ),
       ("sources add lamps ftp://x.example/", "invalid URL \"ftp://x.example/\""),
+      ("sources add Lamps \(url)", "Did you mean \"lamps\"?"),
+      ("sources add \(url) lamps", "Did you mean \"sources add lamps '\(url)'\"?"),
+      ("sources add lamps x.example/v1", "Did you mean \"https://x.example/v1\"?"),
+      ("sources add lamps localhost:1/v1", "Did you mean \"http://localhost:1/v1\"?"),
       ("sources add lamps \(url) --rows a..b", "--rows must be a path"),
       ("sources add lamps", "missing argument: URL"),
       (

@@ -105,6 +105,15 @@ import Testing
     #expect(help.status == 64 && help.errors.contains("Did you mean \"help euro\"?"), "\(help)")
   }
 
+  @Test func `a query without words names how to save one`() async throws {
+    #expect(
+      try await run("query", "save", "euro").errors == """
+        error: missing argument: WORDS
+        hint: aggregator query save euro -- SOURCE list
+
+        """)
+  }
+
   @Test func `a query is not replaced unless asked`() async throws {
     try await save("a", "heroes", "list")
     let refused = try await run("query", "save", "a", "--", "users", "list")

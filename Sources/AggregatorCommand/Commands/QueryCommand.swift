@@ -81,7 +81,8 @@ extension Command {
     guard let name = invocation.arguments.first else { throw CommandError.missingArgument("NAME") }
     let words = Array(invocation.arguments.dropFirst())
     guard !words.isEmpty else {
-      throw CommandError.missingArgument("WORDS", hint: .command("help query save"))
+      throw CommandError.missingArgument(
+        "WORDS", hint: .command("query save \(name.typed) -- SOURCE list"))
     }
     try context.catalog.checkQueryName(name)
     let query = try SavedQuery(name, typed: words)
