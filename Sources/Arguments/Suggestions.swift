@@ -119,6 +119,10 @@ extension CommandTree {
       let path = node.path.split(separator: " ").map(String.init)
       if word == "help" {
         error.suggestion = "help \(node.path)"
+      } else if node.command?.options.contains(.since) == true,
+        (try? HistoryStart(typed: word, now: Date())) != nil
+      {
+        error.suggestion = "\(Option.since.spelling) \(word)"
       } else if node.word == "list", word.first != "-", path.count == 2 {
         // `heroes list spider` for `heroes search spider`, `query list euro` for `query show euro`.
         let verbs = find([path[0]]).node.children.map(\.word)

@@ -224,6 +224,10 @@ import Testing
       "unexpected argument \"spider\"\n\nDid you mean \"countries search spider\"?\nhint: aggregator help countries list"
     ),
     (
+      "countries diff 2h",
+      "unexpected argument \"2h\"\n\nDid you mean \"--since 2h\"?\nhint: aggregator help countries diff"
+    ),
+    (
       "countries list help",
       "unexpected argument \"help\"\n\nDid you mean \"help countries list\"?\nhint: aggregator help countries list"
     ),

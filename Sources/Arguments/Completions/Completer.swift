@@ -51,7 +51,18 @@ struct Completer {
       return .words([])
     }
     let position = Position(scan, tree)
-    return position.isValid ? offer(typed, at: position) : .words([])
+    return position.isValid ? offer(typed, at: position) : .words(sources(at: position))
+  }
+
+  /// The sources that have a verb which comes before them: `list countries` is `countries list`.
+  private func sources(at position: Position) -> [Candidate] {
+    guard position.node.path.isEmpty, position.arguments.count == 1, position.scan.pending == nil,
+      !position.scan.isPastOptions
+    else { return [] }
+    return tree.catalog.plugins.filter { plugin in
+      let (node, rest) = tree.find([position.arguments[0], plugin.name])
+      return rest.isEmpty && node.command.map(position.fits) ?? false
+    }.map { Candidate($0.name, $0.summary) }
   }
 
   private struct Position {

@@ -109,6 +109,8 @@ import Testing
     ("heroes list -qv --off", ["--offline"]), ("heroes list -q --qu", []),
     ("heroes list --quiet=", []), ("heroes show 1 --limit=", []), ("nonsense ", []),
     ("heroes nonsense ", []), ("--vers", ["--version"]), ("heroes --vers", []),
+    ("list her", ["heroes"]), ("show heroes 144", ["1443"]), ("deal ", ["countries"]),
+    ("--seed 4 list ", []), ("list --off", []), ("lst ", []),
   ]
 
   @Test(arguments: offers.indices)
