@@ -198,6 +198,10 @@ import Testing
   @Test(arguments: [
     ("api", "missing argument: SOURCE"), ("api things", "missing argument: PATH"),
     ("api things a b", "unexpected argument \"b\""),
+    (
+      "api POST things echo",
+      "unexpected argument \"POST\"\n\nDid you mean \"api things echo --method POST\"?"
+    ),
     ("api nothing x", "unknown source \"nothing\""),
     ("api things ../x", "invalid path \"../x\""), ("api things a/%2e%2e/x", "invalid path"),
     ("api things //evil.example/x", "invalid path"),

@@ -48,6 +48,13 @@ import Testing
   }
 
   @Test(.enabled(if: isInstalled, "requires jq"))
+  func `a document is not the list of its records`() async throws {
+    let outcome = try await jq(".[].name", "heroes list --offline")
+    #expect(outcome.status == 64, "\(outcome)")
+    #expect(outcome.errors.contains("Did you mean \"--jq '.items[].name'\"?"), "\(outcome)")
+  }
+
+  @Test(.enabled(if: isInstalled, "requires jq"))
   func `keeps the exit code and writes nothing after a failure`() async throws {
     let failed = try await jq(".", "heroes list --no-fallback")
     #expect(failed.output == "")

@@ -56,8 +56,16 @@ extension Command {
   private static func api(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    guard let name = invocation.arguments.first else {
-      throw CommandError.missingArgument("SOURCE")
+    var words = invocation.arguments
+    guard let name = words.first else { throw CommandError.missingArgument("SOURCE") }
+    // `api POST heroes /path`, as in httpie.
+    let methods = words.map { HTTPRequest.Method(rawValue: $0.uppercased()) }
+    if words.count > 2, let place = methods.firstIndex(where: { $0 != nil }) {
+      let verb = words.remove(at: place)
+      throw CommandError(
+        .usage, "unexpected argument \"\(verb)\"",
+        suggestion: (["api"] + words.map(\.typed) + [method.spelling, verb.uppercased()])
+          .joined(separator: " "))
     }
     let plugin = try context.catalog.usablePlugin(named: name)
     guard invocation.arguments.count > 1 else {

@@ -1,4 +1,4 @@
-import AggregatorFoundation
+import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
 
@@ -38,9 +38,14 @@ struct JQ {
     if result.status == 0 { return code }
     // The reader closed the pipe.
     guard result.status != SIGPIPE else { throw Output.ClosedPipe() }
+    // The document of a command is an object, whose records are in `items`; other programs print a list.
+    let beginning = String(decoding: input.bytes.prefix(64), as: UTF8.self)
+    let isDocument = beginning.contains("\"aggregator/1\"")
     throw CommandError(
       .usage,
       "\(Self.program) failed with \(ExternalProgram.ending(result.status)): \(result.message)",
+      suggestion: isDocument && expression.hasPrefix(".[")
+        ? "\(Option.jq.spelling) \(".items\(expression.dropFirst())".shellQuoted)" : nil,
       hint: "\(Option.json.spelling) shows the input, whose records are in .items")
   }
 
