@@ -260,10 +260,10 @@ struct ArgumentScan {
     try begin(arguments, checksValues: checksValues)
     if let pending {
       // `--header`, which other commands have, for `--headers`.
-      let names = command?.options.map(\.name) ?? []
-      let other = names.contains(pending.name) ? nil : nearest(to: pending.name, in: names)
-      throw CommandError(
-        .usage, "missing value for \(pending.spelling)", suggestion: other.map { "--\($0)" })
+      guard command?.options.contains(pending) ?? true else {
+        throw tree.refused(pending, as: typed[pending], nil, by: tree.find(words).node)
+      }
+      throw CommandError(.usage, "missing value for \(pending.spelling)")
     }
   }
 
@@ -285,6 +285,7 @@ struct ArgumentScan {
         continue
       }
       var (option, value) = try split(argument, before: rest.first)
+      typed[option] = argument.hasPrefix("--") ? option.spelling : String(argument.prefix(2))
       if let kind = option.value {
         // The next argument is the value even if it begins with a dash: `--limit -1` is an invalid number. An option of this
         // command is none.
@@ -308,7 +309,6 @@ struct ArgumentScan {
       }
       if Option.formats.contains(option) { format = option }
       options[option, default: []].append(value ?? "")
-      typed[option] = argument.hasPrefix("--") ? option.spelling : String(argument.prefix(2))
       order.append(option)
     }
   }

@@ -289,6 +289,10 @@ import Testing
     ("--limit 5", "--limit requires a source or command\nhint: aggregator help"),
     ("heroes list --limit", "missing value for --limit"),
     (
+      "countries list -f",
+      "\"countries list\" does not accept -f; \"api\" does\nhint: aggregator help countries list"
+    ),
+    (
       "heroes list --json=true",
       "unexpected value \"true\" for --json\n\nDid you mean \"--json\"?"
     ),
