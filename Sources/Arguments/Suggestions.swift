@@ -123,6 +123,9 @@ extension CommandTree {
         (try? HistoryStart(typed: word, now: Date())) != nil
       {
         error.suggestion = "\(Option.since.spelling) \(word)"
+      } else if word.hasPrefix("."), node.command?.options.contains(.jq) == true {
+        // `-q .items` of gh.
+        error.suggestion = "\(Option.jq.spelling) \(word.typed)"
       } else if node.word == "list", word.first != "-", path.count == 2 {
         // `heroes list spider` for `heroes search spider`, `query list euro` for `query show euro`.
         let verbs = find([path[0]]).node.children.map(\.word)

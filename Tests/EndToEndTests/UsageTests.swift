@@ -228,6 +228,10 @@ import Testing
       "unexpected argument \"2h\"\n\nDid you mean \"--since 2h\"?\nhint: aggregator help countries diff"
     ),
     (
+      "countries list -q .items",
+      "unexpected argument \".items\"\n\nDid you mean \"--jq .items\"?\nhint: aggregator help countries list"
+    ),
+    (
       "countries list help",
       "unexpected argument \"help\"\n\nDid you mean \"help countries list\"?\nhint: aggregator help countries list"
     ),

@@ -33,6 +33,7 @@ package struct RecordTemplate: Hashable, Sendable {
           throw Self.invalid("a \"{\" is not closed")
         }
         let name = rest[..<end].trimmed
+        guard !name.contains("{") else { throw Self.invalid("a field is in single braces") }
         rest = rest[end...].dropFirst()
         parts += [.text(plain), .field(name)]
         plain = ""

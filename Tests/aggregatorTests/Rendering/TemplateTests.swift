@@ -35,6 +35,7 @@ import Testing
     ("{name", "invalid value for --template: a \"{\" is not closed"),
     (#"{name}\x"#, #"invalid value for --template: "\x" is no escape"#),
     ("name", "invalid value for --template: it names no field"),
+    ("{{.name}}", "invalid value for --template: a field is in single braces"),
   ])
   func `a mistake is explained`(template: String, words: String) async throws {
     let outcome = try await Binary.run(["countries", "list", "--offline", "--template", template])
