@@ -70,8 +70,11 @@ extension CommandTree {
     guard let letter = text.first,
       let option = Self.first(of: Self.letterSynonyms[letter], among: names)
     else { return nil }
-    let value = text.dropFirst().drop { $0 == "=" }
-    return value.isEmpty || option.contains(" ") ? "--\(option)" : "--\(option) \(value)"
+    let value = text.dropFirst()
+    guard let first = value.first else { return "--\(option)" }
+    // `-all` is no `-a`.
+    guard first == "=" || first.isNumber else { return nil }
+    return "--\(option) \(value.drop { $0 == "=" })"
   }
 
   /// The verb that does what an option of a list does elsewhere: `heroes next` for `--page`.

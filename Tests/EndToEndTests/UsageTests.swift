@@ -180,6 +180,10 @@ import Testing
     ),
     ("api heroes x -k", "unknown option \"-k\"\nhint: aggregator help api"),
     (
+      "heroes list -all",
+      "unknown option \"-all\"\n\nDid you mean \"--all\"?\nhint: aggregator help heroes list"
+    ),
+    (
       "heroes list -?",
       "unknown option \"-?\"\n\nDid you mean \"--help\"?\nhint: aggregator help heroes list"
     ),
