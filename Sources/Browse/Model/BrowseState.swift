@@ -289,6 +289,8 @@ package struct BrowseState: Sendable {
   private mutating func take(_ input: Input) -> [BrowseEffect] {
     switch input {
     case .key(let key) where picking != nil: return takeInPicker(key)
+    // A terminal may send a line feed for Enter.
+    case .key(.control("j")): return take(.key(.enter))
     case .key(let key):
       if overlay != nil { return takeInOverlay(key) }
       if prompt != nil { return takeInPrompt(key) }
@@ -495,7 +497,8 @@ package struct BrowseState: Sendable {
   /// True if a key is about rows that are not there yet: those on the screen are of an earlier query.
   private func mustWait(_ key: Key) -> Bool {
     switch key {
-    case .enter, .tab, .backTab, .up, .down, .control("p"), .control("k"), .control("n"):
+    case .enter, .tab, .backTab, .up, .down, .control("p"), .control("k"), .control("n"),
+      .control("j"):
       !list.answersQuery || list.count == 0 && (source.isIndexing || !list.isCurrent)
     default: false
     }
@@ -515,7 +518,7 @@ package struct BrowseState: Sendable {
     switch key {
     case .enter: return pick()
     case .up, .control("p"), .control("k"): return move(by: -1)
-    case .down, .control("n"): return move(by: 1)
+    case .down, .control("n"), .control("j"): return move(by: 1)
     case .pageUp, .pageDown: return takeMovement(key) ?? []
     case .tab: return mark(andMoveBy: 1)
     case .backTab: return mark(andMoveBy: -1)

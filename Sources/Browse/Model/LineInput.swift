@@ -23,23 +23,38 @@ package struct LineInput: Hashable, Sendable {
       guard cursor > 0 else { return true }
       cursor -= 1
       characters.remove(at: cursor)
-    case .delete: if cursor < characters.count { characters.remove(at: cursor) }
-    case .left: cursor = max(0, cursor - 1)
-    case .right: cursor = min(characters.count, cursor + 1)
+    case .delete, .control("d"): if cursor < characters.count { characters.remove(at: cursor) }
+    case .left, .control("b"): cursor = max(0, cursor - 1)
+    case .right, .control("f"): cursor = min(characters.count, cursor + 1)
     case .home, .control("a"): cursor = 0
     case .end, .control("e"): cursor = characters.count
     case .control("u"):
       characters.removeFirst(cursor)
       cursor = 0
+    case .control("k"): characters.removeSubrange(cursor...)
+    case .alt("b"): cursor = wordStart
+    case .alt("f"): cursor = wordEnd
+    case .alt("d"): characters.removeSubrange(cursor..<wordEnd)
     case .control("w"):
-      let word = characters[..<cursor].lastIndex { $0 != " " }
-        .flatMap { characters[..<$0].lastIndex(of: " ") }
-      let start = word.map { $0 + 1 } ?? 0
+      let start = wordStart
       characters.removeSubrange(start..<cursor)
       cursor = start
     default: return false
     }
     return true
+  }
+
+  /// The beginning of the word before the cursor.
+  private var wordStart: Int {
+    let space = characters[..<cursor].lastIndex { $0 != " " }
+      .flatMap { characters[..<$0].lastIndex(of: " ") }
+    return space.map { $0 + 1 } ?? 0
+  }
+
+  /// The end of the word after the cursor.
+  private var wordEnd: Int {
+    let word = characters[cursor...].firstIndex { $0 != " " } ?? characters.count
+    return characters[word...].firstIndex(of: " ") ?? characters.count
   }
 
   /// Adds text, whose line breaks become spaces.

@@ -4,6 +4,8 @@ package enum Key: Hashable, Sendable {
   case character(Character)
   /// A letter with the control key.
   case control(Character)
+  /// A character with the Alt key, which terminals send as an escape before it.
+  case alt(Character)
   case enter, escape, tab, backTab, backspace, delete
   case up, down, left, right, pageUp, pageDown, home, end
 }
@@ -79,7 +81,7 @@ package struct InputDecoder {
     guard let first = bytes.first else { return nil }
     switch first {
     case Self.escape: return sequence(isComplete)
-    case 0x0D, 0x0A: return (.key(.enter), 1)
+    case 0x0D: return (.key(.enter), 1)
     case 0x09: return (.key(.tab), 1)
     case 0x7F, 0x08: return (.key(.backspace), 1)
     case 1...26:
@@ -113,16 +115,31 @@ package struct InputDecoder {
     case UInt8(ascii: "O"):
       guard let final = rest.dropFirst().first else { return isComplete ? (.key(.escape), 1) : nil }
       return (input("", Character(Unicode.Scalar(final))), 3)
-    default: return (.key(.escape), 1)
+    case Self.escape: return (.key(.escape), 1)
+    // As one key: the escape alone would leave a line, and the letter act on a record.
+    case let byte?: return (alt(byte), 2)
     }
+  }
+
+  private func alt(_ byte: UInt8) -> Input? {
+    switch byte {
+    case 0x7F, 0x08: .key(.control("w"))
+    case 0x20..<0x7F: .key(.alt(Character(Unicode.Scalar(byte))))
+    default: nil
+    }
+  }
+
+  /// True for an arrow with Alt or Control, which moves by words.
+  private static func areWords(_ parameters: String) -> Bool {
+    parameters == "1;3" || parameters == "1;5"
   }
 
   private mutating func input(_ parameters: String, _ final: Character) -> Input? {
     switch final {
     case "A": return .key(.up)
     case "B": return .key(.down)
-    case "C": return .key(.right)
-    case "D": return .key(.left)
+    case "C": return .key(Self.areWords(parameters) ? .alt("f") : .right)
+    case "D": return .key(Self.areWords(parameters) ? .alt("b") : .left)
     case "H": return .key(.home)
     case "F": return .key(.end)
     case "Z": return .key(.backTab)

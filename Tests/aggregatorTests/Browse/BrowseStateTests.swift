@@ -328,6 +328,22 @@ import Testing
     #expect(browsing.effects.compactMap(\.window?.request.source) == ["countries"])
   }
 
+  @Test func `keys with Alt and Control edit a line by words, and do nothing to records`() {
+    var browsing = opened()
+    browsing.press(.character("/"))
+    browsing.type("red  green blue")
+    var line: String { browsing.state.prompt?.line.text ?? "" }
+    browsing.press(.alt("b"), .alt("b"), .alt("d"))
+    #expect(line == "red   blue")
+    browsing.press(.home, .alt("f"), .control("k"))
+    #expect(line == "red")
+    browsing.press(.control("b"), .control("d"))
+    #expect(line == "re")
+    browsing.press(.control("j"))
+    #expect(browsing.state.prompt == nil)
+    #expect(browsing.press(.alt("d"), .alt("q")).isEmpty)
+  }
+
   @Test func `keys are text while a line is typed, and pasted text is one line`() {
     var browsing = opened()
     browsing.press(.character("/"))

@@ -157,7 +157,9 @@ struct BrowseTerminalTests {
     try await terminal.read(until: "42")
     terminal.type(":\u{15}SELECT nam FROM countries\r")
     try await terminal.read(until: "no such column: nam")
-    terminal.type("\u{1B}q")
+    terminal.type("\u{1B}")
+    try await terminal.read(until: "quit")
+    terminal.type("q")
     #expect(try await run.outcome().ending == .exit(0))
   }
 

@@ -45,8 +45,9 @@ import Testing
 
   @Test func `Enter picks the selected record`() {
     var browsing = picking()
-    browsing.press(.down, .control("n"), .control("n"), .up, .control("p"))
+    browsing.press(.down, .control("n"), .control("j"), .up, .control("p"))
     #expect(browsing.press(.enter) == [.pick(["1"])])
+    #expect(browsing.press(.alt("b"), .alt("x")).isEmpty)
     for key in [Key.escape, .control("c"), .control("g")] {
       #expect(browsing.press(key) == [.quit])
     }

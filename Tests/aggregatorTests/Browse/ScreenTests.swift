@@ -90,10 +90,10 @@ import Testing
     let keys: [Input] = [
       .key(.character("a")), .key(.character("é")), .key(.enter), .key(.tab), .key(.backspace),
       .key(.control("l")), .key(.up), .key(.down), .key(.pageUp), .key(.delete), .key(.right),
-      .key(.backTab),
+      .key(.backTab), .key(.control("j")),
     ]
     #expect(
-      decoded("aé\r\t\u{7F}\u{C}\u{1B}[A\u{1B}OB\u{1B}[5~\u{1B}[3~\u{1B}[1;5C\u{1B}[Z") == keys)
+      decoded("aé\r\t\u{7F}\u{C}\u{1B}[A\u{1B}OB\u{1B}[5~\u{1B}[3~\u{1B}[1;2C\u{1B}[Z\n") == keys)
   }
 
   @Test func `an escape is a key once nothing follows`() {
@@ -103,7 +103,14 @@ import Testing
     #expect(decoder.take([], isComplete: true) == [.key(.escape)])
     #expect(decoder.take([0x1B]) == [])
     #expect(decoder.take(Array("[B".utf8)) == [.key(.down)])
-    #expect(decoded("\u{1B}q") == [.key(.escape), .key(.character("q"))])
+    #expect(decoded("\u{1B}\u{1B}[B") == [.key(.escape), .key(.down)])
+  }
+
+  @Test func `a key with Alt is neither an escape nor its letter`() {
+    #expect(decoded("\u{1B}d\u{1B}b") == [.key(.alt("d")), .key(.alt("b"))])
+    #expect(decoded("\u{1B}[1;5C\u{1B}[1;3D") == [.key(.alt("f")), .key(.alt("b"))])
+    #expect(decoded("\u{1B}\u{7F}x") == [.key(.control("w")), .key(.character("x"))])
+    #expect(decoded("\u{1B}\rx") == [.key(.character("x"))])
   }
 
   @Test func `the mouse`() {
