@@ -167,7 +167,9 @@ package struct BrowseState: Sendable {
     case .window(let request, let start, let result):
       change(request.source) { _ = $0.list.take(result, of: request, at: start) }
       let list = source.list
-      if list.request == request, start == 0, list.hasRows, list.total == nil {
+      // Conditions are counted by their index, and bundled records by their first part.
+      let isCounted = start > 0 && source.status.count ?? 0 == 0 || !request.condition.isEmpty
+      if list.request == request, list.hasRows, list.total == nil, !isCounted {
         effects = [.count(request)]
       }
     case .counted(let request, let count):

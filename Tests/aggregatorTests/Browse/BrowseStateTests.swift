@@ -121,6 +121,27 @@ import Testing
     #expect(browsing.state.list.selection == 3)
   }
 
+  @Test func `a list that is read anew in its middle is counted again`() {
+    var browsing = opened(total: 1000)
+    for _ in 0..<40 {
+      browsing.press(.pageDown)
+      browsing.answer(total: 1000)
+    }
+    browsing.handle(.status("heroes", SourceStatus(count: 1000)))
+    browsing.handle(.synced("heroes", Notice(.note, "done")))
+    guard let (request, start, count) = browsing.effects.compactMap(\.window).first else {
+      Issue.record("nothing was asked for")
+      return
+    }
+    #expect(start > 0)
+    let rows = BrowsedWindow(
+      columns: BrowsingState.columns, rows: BrowsingState.rows(start..<start + count), total: nil)
+    #expect(
+      browsing.handle(.window(request, start: start, .success(rows))).contains(.count(request)))
+    browsing.handle(.counted(request, 1000))
+    #expect(browsing.state.list.count == 1000)
+  }
+
   @Test func `the order turns round when it is chosen again`() {
     var browsing = opened()
     browsing.press(.character("s"), .down, .down, .enter)
