@@ -565,8 +565,8 @@ package struct BrowseState: Sendable {
   // MARK: - Over the list
 
   private mutating func openOrders() {
-    let name = source.list.request.order?.drop { $0 == "-" }
-    let index = source.fields.firstIndex { $0.name == name.map(String.init) }
+    let name = source.list.request.orderField
+    let index = source.fields.firstIndex { $0.name == name }
     overlay = .order(selection: index.map { $0 + 1 } ?? 0)
   }
 

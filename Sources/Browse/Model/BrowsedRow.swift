@@ -95,6 +95,9 @@ package struct ListRequest: Hashable, Sendable {
   package var version = 0
 
   package init(_ source: String) { self.source = source }
+
+  /// The name of the field in ``order``.
+  var orderField: String? { order.map { String($0.drop { $0 == "-" }) } }
 }
 
 /// The counts and dates of a source, for which no record is read.

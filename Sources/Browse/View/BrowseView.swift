@@ -130,8 +130,10 @@ package struct BrowseView {
   // MARK: - The list
 
   private mutating func drawList(_ area: Area) {
-    if layout.head > 0 { drawTitle(area) }
     let list = state.list
+    let room = area.width - 2
+    let columns = ShownColumns(of: list, in: room).columns
+    if layout.head > 0 { drawTitle(area, columns) }
     let first = area.row + layout.head
     guard list.count > 0 else {
       let words = emptyWords
@@ -140,8 +142,6 @@ package struct BrowseView {
       }
       return
     }
-    let room = area.width - 2
-    let columns = shownColumns(list, room)
     if layout.head > 1 { drawLabels(columns, list, area) }
     for offset in 0..<min(layout.rows, list.count - list.top) {
       let index = list.top + offset
@@ -189,8 +189,8 @@ package struct BrowseView {
     return "No \(state.source.name) are cached. r asks the service, S syncs."
   }
 
-  private mutating func drawTitle(_ area: Area) {
-    let pieces = titlePieces
+  private mutating func drawTitle(_ area: Area, _ columns: [ShownColumns.Column]) {
+    let pieces = titlePieces(columns)
     let needed = pieces.reduce(1) { $0 + $1.text.displayWidth }
     let end = state.answer == nil ? drawBadge(area, beside: needed) : area.endColumn
     var column = area.column + 1
@@ -199,7 +199,9 @@ package struct BrowseView {
     }
   }
 
-  private var titlePieces: [(text: String, style: CellStyle)] {
+  private func titlePieces(
+    _ columns: [ShownColumns.Column]
+  ) -> [(text: String, style: CellStyle)] {
     let list = state.list
     let request = list.request
     var pieces = [(text: state.answer == nil ? state.source.name : "SQL", style: theme.heading)]
@@ -221,6 +223,14 @@ package struct BrowseView {
     let isFilter = !request.query.isEmpty || !request.condition.isEmpty
     if !isFilter, list.count > 0, let total = state.source.status.total, total > list.count {
       pieces.append((" of \(total)", theme.label))
+    }
+    // Where no label has its sign.
+    if let order = request.order, list.hasRows,
+      !columns.contains(where: { list.columns[$0.index].name == request.orderField })
+    {
+      let field = state.source.fields.first { $0.name == request.orderField }
+      let text = field.map { $0.label + orderSign(of: $0.name) } ?? order.safeLine
+      pieces.append((" by \(text)", theme.label))
     }
     return pieces
   }
@@ -250,42 +260,19 @@ package struct BrowseView {
     return column
   }
 
-  /// The columns that fit, with their places; none if there is room for names only.
-  private func shownColumns(
-    _ list: ListState, _ room: Int
-  ) -> [(index: Int, start: Int, width: Int)] {
-    guard room >= BrowseLayout.minColumnsWidth else { return [] }
-    let requirements = list.columns.indices.map { index in
-      let (cell, word) = list.extents[index]
-      // Beside an ID, which is what is picked or copied, another column is narrowed first.
-      let isID = index == list.idColumn && !list.hasUUIDs
-      return Columns.Requirement(
-        natural: isID ? min(cell, room - Columns.gap - Columns.minWidth) : cell, word: word,
-        isRigid: isID || list.columns[index].isNumeric && cell <= room / 3,
-        isRequired: index == 0 || isID)
-    }
-    let columns = Columns(requirements, in: room)
-    var start = 0
-    // What no column needs for its words is for those that are cut.
-    var rest = room - columns.widths.reduce(Columns.gap * (columns.widths.count - 1), +)
-    return zip(columns.shown, columns.widths).map { index, width in
-      let more = max(0, min(rest, list.extents[index].cell - width))
-      rest -= more
-      let width = width + more
-      defer { start += width + Columns.gap }
-      return (index, start, width)
-    }
+  /// The sign of the order of the list by a field; empty for another one.
+  private func orderSign(of field: String) -> String {
+    let order = state.list.request.order
+    return order == field ? theme.ascending : order == "-\(field)" ? theme.descending : ""
   }
 
   private mutating func drawLabels(
-    _ columns: [(index: Int, start: Int, width: Int)], _ list: ListState, _ area: Area
+    _ columns: [ShownColumns.Column], _ list: ListState, _ area: Area
   ) {
-    let order = list.request.order
     for column in columns {
       let field = list.columns[column.index]
-      let sign =
-        order == field.name ? theme.ascending : order == "-\(field.name)" ? theme.descending : ""
-      let text = (field.label + sign).fitted(to: column.width)
+      let sign = orderSign(of: field.name)
+      let text = field.label.fitted(to: column.width - sign.displayWidth) + sign
       let slack = field.isNumeric ? max(0, column.width - text.displayWidth) : 0
       screen.put(
         text, at: area.column + 1 + column.start + slack, area.row + 1,
@@ -294,8 +281,7 @@ package struct BrowseView {
   }
 
   private mutating func draw(
-    _ record: BrowsedRow, _ columns: [(index: Int, start: Int, width: Int)], _ list: ListState,
-    in line: Area
+    _ record: BrowsedRow, _ columns: [ShownColumns.Column], _ list: ListState, in line: Area
   ) {
     guard !columns.isEmpty else {
       put(marked(record.name), at: line.column, line.row, width: line.width)
@@ -565,17 +551,12 @@ package struct BrowseView {
   private mutating func drawOrders(_ selection: Int) {
     let fields = state.source.fields
     let names = ["as the source lists them"] + fields.map(\.label)
-    let order = state.list.request.order
     let width = names.reduce(24) { max($0, $1.displayWidth) } + 2
     let area = box("Sort by", width: width, height: names.count)
     let first = max(0, selection - area.height + 1)
     for (offset, name) in names.dropFirst(first).prefix(area.height).enumerated() {
       let index = first + offset
-      let field = index > 0 ? fields[index - 1].name : nil
-      let sign =
-        order == field
-        ? (field == nil ? "" : theme.ascending)
-        : order == field.map { "-\($0)" } ? theme.descending : ""
+      let sign = index > 0 ? orderSign(of: fields[index - 1].name) : ""
       let row = area.row + offset
       screen.put(name, at: area.column, row, width: area.width - 2)
       screen.put(sign, at: area.endColumn - 1, row, width: 1, theme.hint)

@@ -95,6 +95,18 @@ import Testing
     }
   }
 
+  @Test func `the sign of an order is not cut, and is in the title where its column is not shown`()
+    throws
+  {
+    var browsing = try browsing(80, 24)
+    browsing.press(.character("s"), .down, .down, .down, .enter)
+    browsing.answer(total: 1432)
+    #expect(browsing.text.contains("Publisher▲"))
+    #expect(!browsing.text.contains(" by "))
+    browsing.handle(.resized(width: 36, height: 12))
+    #expect(browsing.screen().lines[0].contains("of 150421 by Publ"), "\(browsing.text)")
+  }
+
   @Test func `without columns there is no row for their labels`() throws {
     let lines = try browsing(30, 12).screen().lines
     #expect(lines[0].contains("2/1432"))

@@ -1,0 +1,39 @@
+import AggregatorTerminal
+
+/// The columns of a list that fit, with their places; none if there is room for names only.
+struct ShownColumns: Hashable, Sendable {
+  struct Column: Hashable, Sendable {
+    /// Its number among those of the list.
+    let index: Int
+    let start: Int
+    let width: Int
+  }
+
+  private(set) var columns: [Column] = []
+
+  init(of list: ListState, in room: Int) {
+    guard room >= BrowseLayout.minColumnsWidth else { return }
+    let requirements = list.columns.indices.map { index in
+      let (cell, word) = list.extents[index]
+      // The sign of the order follows the label.
+      let hasSign = list.columns[index].name == list.request.orderField
+      let natural = max(cell, list.columns[index].label.displayWidth + (hasSign ? 1 : 0))
+      // Beside an ID, which is what is picked or copied, another column is narrowed first.
+      let isID = index == list.idColumn && !list.hasUUIDs
+      return Columns.Requirement(
+        natural: isID ? min(natural, room - Columns.gap - Columns.minWidth) : natural, word: word,
+        isRigid: isID || list.columns[index].isNumeric && natural <= room / 3,
+        isRequired: index == 0 || isID)
+    }
+    let fitting = Columns(requirements, in: room)
+    var start = 0
+    // What no column needs for its words is for those that are cut.
+    var rest = room - fitting.widths.reduce(Columns.gap * (fitting.widths.count - 1), +)
+    columns = zip(fitting.shown, fitting.widths).map { index, width in
+      let more = max(0, min(rest, list.extents[index].cell - width))
+      rest -= more
+      defer { start += width + more + Columns.gap }
+      return Column(index: index, start: start, width: width + more)
+    }
+  }
+}
