@@ -401,8 +401,10 @@ package struct BrowseState: Sendable {
       pane = .list
     } else if isAnswering || answer != nil {
       (isAnswering, answer) = (false, nil)
-    } else if !source.list.request.query.isEmpty || !source.list.request.condition.isEmpty {
-      sources[opened].list.ask { ($0.query, $0.condition) = ("", "") }
+    } else if !source.list.request.query.isEmpty {
+      sources[opened].list.ask { $0.query = "" }
+    } else {
+      sources[opened].list.ask { $0.condition = "" }
     }
     return []
   }

@@ -96,6 +96,13 @@ package struct ListRequest: Hashable, Sendable {
 
   package init(_ source: String) { self.source = source }
 
+  /// The same request, however often it was read.
+  var unversioned: ListRequest {
+    var request = self
+    request.version = 0
+    return request
+  }
+
   /// The name of the field in ``order``.
   var orderField: String? { order.map { String($0.drop { $0 == "-" }) } }
 }

@@ -33,6 +33,15 @@ package struct ListState: Sendable {
   /// The parts that were read, also those with fewer rows than expected.
   private var answered: Set<Int> = []
   private var selectedID: String?
+  /// Where earlier requests were left, unless at their start.
+  private var places: [ListRequest: Place] = [:]
+  /// Where the list goes once the rows of its request are there.
+  private var returning: Place?
+
+  private struct Place {
+    let selection: Int
+    let top: Int
+  }
 
   package init(_ request: ListRequest) { self.request = request }
 
@@ -61,11 +70,17 @@ package struct ListState: Sendable {
   /// False while the rows are read anew.
   package var isCurrent: Bool { version == request.version }
 
-  /// Another query, condition or order, from its start.
+  /// Another query, condition or order, from its start, or from where it was left before.
   package mutating func ask(_ change: (inout ListRequest) -> Void) {
     let old = request
     change(&request)
     guard request != old else { return }
+    // The best match of a picker is the first one, every time.
+    if !request.isFuzzy {
+      let place = returning ?? Place(selection: selection, top: top)
+      places[old.unversioned] = place.selection > 0 ? place : nil
+      returning = places[request.unversioned]
+    }
     request.version += 1
     (selection, top, pending, failure, selectedID) = (0, 0, nil, nil, nil)
   }
@@ -78,14 +93,15 @@ package struct ListState: Sendable {
   package mutating func reload(selecting id: String? = nil) {
     request.version += 1
     (pending, failure) = (nil, nil)
-    selectedID = id ?? (request.isFuzzy && selection == 0 ? nil : selected?.id)
+    let isOther = returning != nil || request.isFuzzy && selection == 0
+    selectedID = id ?? (isOther ? nil : selected?.id)
   }
 
   package mutating func move(by count: Int) { select(selection + count) }
 
   package mutating func select(_ index: Int) {
     selection = max(0, min(index, count - 1))
-    selectedID = nil
+    (selectedID, returning) = (nil, nil)
   }
 
   /// Scrolls so that the selected row is visible, and returns the rows to read next, if any.
@@ -97,7 +113,7 @@ package struct ListState: Sendable {
     guard pending == nil, failure == nil else { return nil }
     if version != request.version {
       // The selected rows first, if there are any that stay.
-      return ask(for: hasRows && selection > 0 ? top / Self.chunk : 0)
+      return ask(for: (returning?.selection ?? (hasRows ? selection : 0)) / Self.chunk)
     }
     // What is visible, and then what is near; or what follows, if nobody knows whether anything does.
     let near = [top, top + height - 1, top + height + Self.chunk / 2, top - Self.chunk / 2]
@@ -139,6 +155,8 @@ package struct ListState: Sendable {
       // Matches are those of the records that the badge is about.
       if !request.isFuzzy { badge = nil }
       version = request.version
+      if let returning { (selection, top) = (returning.selection, returning.top) }
+      returning = nil
     }
     hasRows = true
     if columns != window.columns {

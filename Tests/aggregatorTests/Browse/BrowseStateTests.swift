@@ -80,6 +80,39 @@ import Testing
     #expect(browsing.state.prompt == nil)
   }
 
+  @Test func `who clears a filter, or sorts as before, is where the list was`() {
+    var browsing = opened(total: 1000)
+    for _ in 0..<40 {
+      browsing.press(.pageDown)
+      browsing.answer(total: 1000)
+    }
+    let (selection, top) = (browsing.state.list.selection, browsing.state.list.top)
+    #expect(selection > ListState.chunk)
+    browsing.press(.character("f"))
+    browsing.type("id>3")
+    browsing.press(.enter)
+    browsing.answer(total: 50)
+    browsing.press(.character("/"))
+    browsing.type("her", of: 20)
+    browsing.press(.down)
+    browsing.press(.enter)
+    // Words first, then the condition.
+    browsing.press(.escape)
+    browsing.answer(total: 50)
+    #expect(browsing.state.list.request.condition == "id>3")
+    #expect(browsing.state.list.selection == 0)
+    browsing.press(.escape)
+    browsing.answer(total: 1000)
+    #expect(browsing.state.list.selection == selection)
+    #expect(browsing.state.list.top == top)
+    browsing.press(.character("s"), .down, .enter)
+    browsing.answer(total: 1000)
+    #expect(browsing.state.list.selection == 0)
+    browsing.press(.character("s"), .up, .enter)
+    browsing.answer(total: 1000)
+    #expect(browsing.state.list.selected?.id == "\(selection)")
+  }
+
   @Test func `Enter after a filter asks the service, too`() {
     var browsing = opened(isOffline: false)
     browsing.press(.character("/"))
