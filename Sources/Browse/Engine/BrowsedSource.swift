@@ -328,7 +328,10 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   }
 
   package func refresh(_ query: String, isForced: Bool) async throws -> Refreshed? {
-    let limit = min(100, plugin.policy.largestPage)
+    // A page that is fetched as a whole anyway may be the whole list.
+    let page =
+      if case .fixed(let size)? = plugin.policy.upstreamPageSize { min(size, 1000) } else { 100 }
+    let limit = min(page, plugin.policy.largestPage)
     var run = ListingRun(
       try chain(isForced: isForced), of: plugin,
       matching: try query.nonBlank.map { try SearchQuery($0) }, .page(of: limit),
@@ -337,7 +340,8 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     let badge = OriginBadge(
       run.outcome.summary, choosesLocal: !options.cachePolicy.mayAskService,
       at: environment.now())
-    return badge.map { Refreshed($0, count: run.outcome.total ?? count) }
+    let isWhole = query.nonBlank == nil && run.outcome.next == nil
+    return badge.map { Refreshed($0, count: count, of: query, isWhole: isWhole) }
   }
 
   package func record(_ id: String) async throws -> BrowsedRow {

@@ -57,10 +57,22 @@ package struct Refreshed: Sendable {
   package var badge: OriginBadge
   /// The number of records in it.
   package var count: Int
+  package var query: String
+  /// True if it has all records of the service.
+  package var isWhole: Bool
 
-  package init(_ badge: OriginBadge, count: Int) {
+  package init(_ badge: OriginBadge, count: Int, of query: String = "", isWhole: Bool = true) {
     self.badge = badge
     self.count = count
+    self.query = query
+    self.isWhole = isWhole
+  }
+
+  /// True if the answer has all records of a list.
+  func covers(_ list: ListState) -> Bool {
+    guard list.count <= count else { return false }
+    let request = list.request
+    return isWhole || !request.isFuzzy && request.query == query && request.condition.isEmpty
   }
 }
 

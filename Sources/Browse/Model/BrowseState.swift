@@ -29,9 +29,10 @@ package struct BrowseState: Sendable {
     /// The origin of the list, and why it is not live.
     package var badge: OriginBadge? {
       guard let refreshed else { return list.badge }
-      let isWhole = list.count <= refreshed.count
-      let tellsMore = refreshed.badge.kind == .live ? isWhole : !refreshed.badge.notes.isEmpty
-      return tellsMore ? refreshed.badge : list.badge ?? refreshed.badge
+      if refreshed.badge.kind == .live {
+        return refreshed.covers(list) ? refreshed.badge : list.badge
+      }
+      return refreshed.badge.notes.isEmpty ? list.badge ?? refreshed.badge : refreshed.badge
     }
 
     package init(

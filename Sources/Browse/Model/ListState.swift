@@ -152,8 +152,8 @@ package struct ListState: Sendable {
   private mutating func take(_ window: BrowsedWindow, at start: Int) -> Bool {
     if version != request.version {
       (rows, answered, total, extent) = ([:], [], nil, 0)
-      // Matches are those of the records that the badge is about.
-      if !request.isFuzzy { badge = nil }
+      // Matches are those of the records that the badge is about, and only the first rows have another one.
+      if !request.isFuzzy, start == 0 { badge = nil }
       version = request.version
       if let returning { (selection, top) = (returning.selection, returning.top) }
       returning = nil

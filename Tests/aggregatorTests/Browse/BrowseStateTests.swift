@@ -263,6 +263,29 @@ import Testing
     #expect(browsing.text.contains("Hero 1"))
   }
 
+  @Test func `a list is live only if the service has just sent all of it`() throws {
+    var browsing = opened(isOffline: false)
+    browsing.handle(.resized(width: 100, height: 24))
+    var summary = ListingSummary(count: 100)
+    summary.provenance = CombinedProvenance(Provenance(.live, fetchedAt: BrowsingState.now))
+    let badge = try #require(OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
+    func refresh(_ refreshed: Refreshed, of total: Int) -> Bool {
+      browsing.handle(.refreshed("heroes", .success(refreshed)))
+      browsing.answer(total: total)
+      return browsing.text.contains("● Live")
+    }
+    let first = Refreshed(badge, count: 100, isWhole: false)
+    #expect(!refresh(first, of: 300))
+    browsing.press(.character("/"))
+    browsing.type("her", of: 50)
+    #expect(!refresh(first, of: 50))
+    #expect(refresh(Refreshed(badge, count: 50, of: "her", isWhole: false), of: 50))
+    #expect(refresh(Refreshed(badge, count: 300), of: 50))
+    browsing.press(.escape)
+    browsing.answer(total: 300)
+    #expect(browsing.text.contains("● Live"))
+  }
+
   @Test func `the web page, the ID and the record leave by effects`() {
     var browsing = opened()
     #expect(browsing.press(.character("o")) == [.open("https://example.com/0")])
