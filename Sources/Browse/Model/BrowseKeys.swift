@@ -2,7 +2,7 @@
 package enum BrowseKeys {
   package static let all: [BrowsedRow.Line] = [
     .init("↑ ↓ j k", "move"),
-    .init("PgUp PgDn", "a page up or down; also Ctrl-B, Ctrl-F and Space"),
+    .init("PgUp PgDn", "a page up or down; Ctrl-U Ctrl-D half a page"),
     .init("Home End g G", "the first or last record"),
     .init("← → Tab", "sources, list, record"),
     .init("Enter", "open the record, with all its details"),

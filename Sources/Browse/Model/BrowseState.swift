@@ -342,14 +342,9 @@ package struct BrowseState: Sendable {
 
   /// `nil` for a key that does not move.
   private mutating func takeMovement(_ key: Key) -> [BrowseEffect]? {
-    let page = max(1, (pane == .card ? layout.card?.height : layout.rows) ?? 1)
+    let page = (pane == .card ? layout.card?.height : layout.rows) ?? 1
+    if let count = Self.distance(key, page: page) { return move(by: count) }
     switch key {
-    case .up, .character("k"): return move(by: -1)
-    case .down, .character("j"): return move(by: 1)
-    case .pageUp, .control("b"): return move(by: -page)
-    case .pageDown, .control("f"), .character(" "): return move(by: page)
-    case .home, .character("g"): return move(by: -1_000_000_000)
-    case .end, .character("G"): return move(by: 1_000_000_000)
     case .character("J"): cardTop = max(0, cardTop + 1)
     case .character("K"): cardTop = max(0, cardTop - 1)
     case .tab: turn(by: 1)
@@ -360,6 +355,21 @@ package struct BrowseState: Sendable {
     default: return nil
     }
     return []
+  }
+
+  /// The number of lines that a key moves by, also in a box over the list; `nil` for another key.
+  private static func distance(_ key: Key, page: Int) -> Int? {
+    switch key {
+    case .up, .character("k"): -1
+    case .down, .character("j"): 1
+    case .pageUp, .control("b"): -max(1, page)
+    case .pageDown, .control("f"), .character(" "): max(1, page)
+    case .control("u"): -max(1, page / 2)
+    case .control("d"): max(1, page / 2)
+    case .home, .character("g"): -1_000_000_000
+    case .end, .character("G"): 1_000_000_000
+    default: nil
+    }
   }
 
   private mutating func move(by count: Int) -> [BrowseEffect] {
@@ -577,29 +587,27 @@ package struct BrowseState: Sendable {
     switch (overlay, key) {
     case (_, .character("q")), (_, .escape), (.help, .enter), (.help, .character("?")):
       overlay = nil
-    case (.help(let top), .down), (.help(let top), .character("j")): scrollHelp(to: top + 1)
-    case (.help(let top), .up), (.help(let top), .character("k")): scrollHelp(to: top - 1)
-    case (.help(let top), .pageDown), (.help(let top), .character(" ")):
-      scrollHelp(to: top + layout.box.height)
-    case (.help(let top), .pageUp): scrollHelp(to: top - layout.box.height)
-    case (.order(let index), .down), (.order(let index), .character("j")):
-      overlay = .order(selection: min(index + 1, source.fields.count))
-    case (.order(let index), .up), (.order(let index), .character("k")):
-      overlay = .order(selection: max(0, index - 1))
     case (.order(let index), .enter), (.order(let index), .character("s")):
       overlay = nil
       sort(by: index)
-    default: break
+    default:
+      if let count = Self.distance(key, page: layout.box.height) { moveInOverlay(by: count) }
     }
     return []
   }
 
-  private mutating func scrollHelp(to top: Int) {
-    let last = layout.helpLines.count - layout.box.height
-    overlay = .help(top: max(0, min(top, last)))
+  private mutating func moveInOverlay(by count: Int) {
+    switch overlay {
+    case .help(let top)?:
+      let last = layout.helpLines.count - layout.box.height
+      overlay = .help(top: max(0, min(top + count, last)))
+    case .order(let index)?:
+      overlay = .order(selection: max(0, min(index + count, source.fields.count)))
+    case nil: break
+    }
   }
 
-  /// By a field, or in the order of the source for 0; the same one again turns it round.
+  /// By a field, or as the records are cached for 0; the same one again turns it round.
   private mutating func sort(by index: Int) {
     let field = index > 0 ? source.fields[index - 1].name : nil
     sources[opened].list.ask { request in

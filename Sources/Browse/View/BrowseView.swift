@@ -550,7 +550,7 @@ package struct BrowseView {
 
   private mutating func drawOrders(_ selection: Int) {
     let fields = state.source.fields
-    let names = ["as the source lists them"] + fields.map(\.label)
+    let names = ["not sorted"] + fields.map(\.label)
     let width = names.reduce(24) { max($0, $1.displayWidth) } + 2
     let area = box("Sort by", width: width, height: names.count)
     let first = max(0, selection - area.height + 1)

@@ -185,6 +185,27 @@ import Testing
     #expect(browsing.state.source.list.request.order == nil)
   }
 
+  @Test func `all keys that move do so in the box of orders, too`() {
+    var browsing = opened()
+    browsing.press(.character("s"), .end)
+    #expect(browsing.state.overlay == .order(selection: 3))
+    browsing.press(.character("g"), .pageDown, .up)
+    #expect(browsing.state.overlay == .order(selection: 2))
+    browsing.press(.home)
+    #expect(browsing.state.overlay == .order(selection: 0))
+    // The records have no order of the source: they are cached as they came.
+    #expect(browsing.text.contains("│ not sorted"))
+  }
+
+  @Test func `half a page is half of the rows`() {
+    var browsing = opened()
+    let rows = browsing.state.layout.rows
+    browsing.press(.control("d"))
+    #expect(browsing.state.list.selection == rows / 2)
+    browsing.press(.control("d"), .control("u"))
+    #expect(browsing.state.list.selection == rows / 2)
+  }
+
   @Test func `a condition that is refused stays to be mended, beside the reason`() {
     let refusal = #"unknown field "prize". Did you mean "price"?"#
     var browsing = BrowsingState { $0.condition.hasPrefix("prize") ? refusal : nil }
