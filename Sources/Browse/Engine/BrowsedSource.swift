@@ -235,7 +235,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   }
 
   private func cells(of record: P.Item) -> [String] {
-    columns.map { $0[record].cell.oneLine(atMost: 400) }
+    columns.map { $0[record].cell.oneLine(atMost: BrowsedRow.maxCell) }
   }
 
   private func row(_ record: P.Item) -> BrowsedRow {

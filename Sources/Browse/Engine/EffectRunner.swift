@@ -264,7 +264,8 @@ package final class EffectRunner: Sendable {
     let records = rows.prefix(maxRows).enumerated().map { number, values in
       let cells = values.map(\.json.cell)
       var row = BrowsedRow(
-        id: "\(number)", name: cells.first ?? "", cells: cells.map { $0.oneLine(atMost: 400) },
+        id: "\(number)", name: cells.first ?? "",
+        cells: cells.map { $0.oneLine(atMost: BrowsedRow.maxCell) },
         card: zip(names, cells).map { BrowsedRow.Line($0, $1) })
       row.object = .object(zip(names, values).map { JSON.Member($0, $1.json) })
       return row

@@ -11,6 +11,7 @@ package enum BrowseKeys {
     .init("/", "filter as you type; Enter also asks the service"),
     .init("f", "filter by a condition: publisher=Marvel and name~man"),
     .init("s", "sort by a field; the same again reverses"),
+    .init("c", "choose the columns of the list"),
     .init("o", "open the web page"),
     .init("y Y", "copy the ID, or the record as JSON"),
     .init("d u", "delete on this machine, and undo"),

@@ -8,7 +8,7 @@ package import AggregatorTerminal
 package struct BrowseState: Sendable {
   package struct Source: Sendable {
     package let name: String
-    /// The fields by which it can be sorted and filtered.
+    /// The fields by which it can be sorted and filtered, and which its list can show.
     package let fields: [BrowsedColumn]
     /// The number of pages that "sync" fetches; `nil` for all.
     package let syncPages: Int?
@@ -65,6 +65,7 @@ package struct BrowseState: Sendable {
   package enum Overlay: Hashable, Sendable {
     case help(top: Int)
     case order(selection: Int)
+    case columns(selection: Int)
   }
 
   package private(set) var sources: [Source]
@@ -308,7 +309,7 @@ package struct BrowseState: Sendable {
   }
 
   /// The keys that are about the records of a source.
-  private static let recordKeys = Set("/fsdunS".map { Key.character($0) } + [.delete])
+  private static let recordKeys = Set("/fscdunS".map { Key.character($0) } + [.delete])
 
   private mutating func take(_ key: Key) -> [BrowseEffect] {
     if let effects = takeMovement(key) { return effects }
@@ -323,6 +324,7 @@ package struct BrowseState: Sendable {
     case .character("/"): prompt = (.filter, LineInput(source.list.request.query))
     case .character("f"): prompt = (.condition, LineInput(source.list.request.condition))
     case .character("s"): openOrders()
+    case .character("c"): if source.list.hasRows { overlay = .columns(selection: 0) }
     case .character(":"): recall(statements.count)
     case .character("r"): return refresh()
     case .character("n"): return sync(pages: 1)
@@ -585,8 +587,10 @@ package struct BrowseState: Sendable {
 
   private mutating func takeInOverlay(_ key: Key) -> [BrowseEffect] {
     switch (overlay, key) {
-    case (_, .character("q")), (_, .escape), (.help, .enter), (.help, .character("?")):
+    case (_, .character("q")), (_, .escape), (.help, .enter), (.help, .character("?")),
+      (.columns, .enter), (.columns, .character("c")):
       overlay = nil
+    case (.columns(let index), .character(" ")): toggleColumn(index)
     case (.order(let index), .enter), (.order(let index), .character("s")):
       overlay = nil
       sort(by: index)
@@ -603,6 +607,8 @@ package struct BrowseState: Sendable {
       overlay = .help(top: max(0, min(top + count, last)))
     case .order(let index)?:
       overlay = .order(selection: max(0, min(index + count, source.fields.count)))
+    case .columns(let index)?:
+      overlay = .columns(selection: max(0, min(index + count, source.fields.count - 1)))
     case nil: break
     }
   }
@@ -614,6 +620,18 @@ package struct BrowseState: Sendable {
       request.order = field.map { request.order == $0 ? "-\($0)" : $0 }
     }
     pane = .list
+  }
+
+  /// Shows a field in the list, or not any more; the columns are in the order of the fields.
+  private mutating func toggleColumn(_ index: Int) {
+    guard source.fields.indices.contains(index) else { return }
+    let name = source.fields[index].name
+    let shown = Set(source.list.columns.map(\.name)).symmetricDifference([name])
+    guard !shown.isEmpty else {
+      notice = Notice(.note, "One column stays")
+      return
+    }
+    sources[opened].list.show(source.fields.filter { shown.contains($0.name) })
   }
 
   // MARK: - Actions

@@ -25,6 +25,18 @@ package struct BrowsedRow: Hashable, Sendable {
   package var hasImage = false
   package var object = JSON.null
 
+  /// Longer values are cut in cells; the card shows them.
+  static let maxCell = 400
+
+  /// This record with the values of these fields in its cells.
+  func showing(_ fields: [BrowsedColumn]) -> BrowsedRow {
+    var row = self
+    row.cells = fields.map {
+      (object[$0.name]?.cell ?? "").oneLine(atMost: Self.maxCell).safeLine
+    }
+    return row
+  }
+
   /// The text in which the query of a picker is searched.
   package var fuzzyText: String { Self.fuzzyText(id, cells) }
 

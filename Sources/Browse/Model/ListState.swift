@@ -19,6 +19,9 @@ package struct ListState: Sendable {
   package var selection = 0
   package private(set) var top = 0
 
+  /// The columns that the person has chosen; `nil` for those of the source.
+  private var chosen: [BrowsedColumn]?
+
   /// The widest cell of each column up to now, and its longest word.
   private(set) var extents: [(cell: Int, word: Int)] = []
   private(set) var idColumn: Int?
@@ -159,24 +162,13 @@ package struct ListState: Sendable {
       returning = nil
     }
     hasRows = true
-    if columns != window.columns {
-      columns = window.columns
-      extents = columns.map { ($0.label.displayWidth, $0.label.displayWidth) }
-      idColumn = nil
-    }
+    let read = chosen.map { chosen in window.rows.map { $0.showing(chosen) } } ?? window.rows
+    setColumns(chosen ?? window.columns)
     if start == 0 || !window.warnings.isEmpty { warnings = window.warnings }
     badge = window.badge ?? badge
     answered.insert(start / Self.chunk)
-    if idColumn == nil {
-      idColumn = columns.indices.first { index in
-        !window.rows.isEmpty && window.rows.allSatisfy { $0.cells[index] == $0.id }
-      }
-      hasUUIDs = window.rows.allSatisfy { UUID(uuidString: $0.id) != nil }
-    }
-    for (offset, row) in window.rows.enumerated() {
-      rows[start + offset] = row
-      for (index, cell) in row.cells.enumerated() { measure(cell, index) }
-    }
+    measure(read)
+    for (offset, row) in read.enumerated() { rows[start + offset] = row }
     total = window.total ?? total
     extent = max(extent, start + window.rows.count)
     keepSelection()
@@ -187,6 +179,40 @@ package struct ListState: Sendable {
   package mutating func take(count: Int, of request: ListRequest) {
     guard request == self.request, version == request.version, total == nil else { return }
     total = count
+  }
+
+  /// Shows these fields in the place of the columns of the source.
+  package mutating func show(_ fields: [BrowsedColumn]) {
+    let chosen = fields.map { field in
+      if let column = columns.first(where: { $0.name == field.name }) { return column }
+      var column = field
+      let values = rows.values.compactMap { $0.object[field.name] }.filter { $0 != .null }
+      column.isNumeric = !values.isEmpty && values.allSatisfy(\.isNumber)
+      return column
+    }
+    self.chosen = chosen
+    rows = rows.mapValues { $0.showing(chosen) }
+    setColumns(chosen)
+    measure(Array(rows.values))
+  }
+
+  private mutating func setColumns(_ new: [BrowsedColumn]) {
+    guard columns != new else { return }
+    columns = new
+    extents = columns.map { ($0.label.displayWidth, $0.label.displayWidth) }
+    idColumn = nil
+  }
+
+  private mutating func measure(_ rows: [BrowsedRow]) {
+    if idColumn == nil {
+      idColumn = columns.indices.first { index in
+        !rows.isEmpty && rows.allSatisfy { $0.cells[index] == $0.id }
+      }
+      hasUUIDs = rows.allSatisfy { UUID(uuidString: $0.id) != nil }
+    }
+    for row in rows {
+      for (index, cell) in row.cells.enumerated() { measure(cell, index) }
+    }
   }
 
   private mutating func measure(_ cell: String, _ index: Int) {
@@ -218,6 +244,16 @@ package struct ListState: Sendable {
 
   /// Replaces a record by the same one with its details.
   package mutating func replace(_ row: BrowsedRow) {
+    let row = chosen.map { row.showing($0) } ?? row
     for (index, known) in rows where known.id == row.id { rows[index] = row }
+  }
+}
+
+extension JSON {
+  fileprivate var isNumber: Bool {
+    switch self {
+    case .integer, .number: true
+    default: false
+    }
   }
 }

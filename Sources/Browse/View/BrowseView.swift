@@ -72,6 +72,7 @@ package struct BrowseView {
     switch state.overlay {
     case .help(let top)?: drawHelp(top)
     case .order(let index)?: drawOrders(index)
+    case .columns(let index)?: drawColumns(index)
     case nil: break
     }
     return screen
@@ -431,6 +432,11 @@ package struct BrowseView {
 
   /// The most important first; what does not fit is in the help.
   private var shownKeys: [(String, String)] {
+    switch state.overlay {
+    case .order?: return [("Enter", "sort"), ("Esc", "back")]
+    case .columns?: return [("Space", "show or hide"), ("Enter", "done")]
+    case .help?, nil: break
+    }
     if state.answer != nil {
       let open = state.isCardOpen ? [] : [("?", "keys"), ("Enter", "open"), (":", "SQL")]
       return [("Esc", "back"), ("q", "quit"), ("y", "copy"), ("r", "run again")] + open
@@ -442,7 +448,7 @@ package struct BrowseView {
       ("?", "keys"), ("q", "quit"), ("/", "filter"), ("Enter", "open"), ("s", "sort"),
       ("f", "where"), ("o", "web"), ("y", "copy"), ("d", "delete"),
       (state.canUndo ? "u" : "r", state.canUndo ? "undo" : "refresh"), ("n", "more"),
-      ("S", state.source.sync == nil ? "sync" : "stop"), (":", "SQL"),
+      ("S", state.source.sync == nil ? "sync" : "stop"), (":", "SQL"), ("c", "columns"),
     ]
   }
 
@@ -549,22 +555,33 @@ package struct BrowseView {
   }
 
   private mutating func drawOrders(_ selection: Int) {
-    let fields = state.source.fields
-    let names = ["not sorted"] + fields.map(\.label)
-    let width = names.reduce(24) { max($0, $1.displayWidth) } + 2
-    let area = box("Sort by", width: width, height: names.count)
+    let fields = state.source.fields.map { ($0.label, orderSign(of: $0.name)) }
+    drawChoice("Sort by", [("not sorted", "")] + fields, selection)
+  }
+
+  private mutating func drawColumns(_ selection: Int) {
+    let shown = Set(state.list.columns.map(\.name))
+    let fields = state.source.fields.map { ($0.label, shown.contains($0.name) ? theme.dot : "") }
+    drawChoice("Columns", fields, selection)
+  }
+
+  /// Draws a box of lines, each with a sign.
+  private mutating func drawChoice(
+    _ title: String, _ lines: [(String, String)], _ selection: Int
+  ) {
+    let width = lines.reduce(24) { max($0, $1.0.displayWidth) } + 2
+    let area = box(title, width: width, height: lines.count)
     let first = max(0, selection - area.height + 1)
-    for (offset, name) in names.dropFirst(first).prefix(area.height).enumerated() {
-      let index = first + offset
-      let sign = index > 0 ? orderSign(of: fields[index - 1].name) : ""
+    for (offset, line) in lines.dropFirst(first).prefix(area.height).enumerated() {
+      let (name, sign) = line
       let row = area.row + offset
       screen.put(name, at: area.column, row, width: area.width - 2)
       screen.put(sign, at: area.endColumn - 1, row, width: 1, theme.hint)
-      if index == selection {
+      if first + offset == selection {
         screen.add(theme.selected, to: Area(area.column, row, area.width, 1))
       }
     }
-    if names.count - first > area.height { drawMore(below: area) }
+    if lines.count - first > area.height { drawMore(below: area) }
   }
 }
 

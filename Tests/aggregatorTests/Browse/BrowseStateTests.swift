@@ -197,6 +197,36 @@ import Testing
     #expect(browsing.text.contains("│ not sorted"))
   }
 
+  @Test func `the columns of the list are those that are chosen`() {
+    var browsing = BrowsingState()
+    browsing.open("heroes")
+    func row(_ index: Int) -> BrowsedRow {
+      var row = BrowsingState.row(index, "Hero \(index)")
+      row.object = ["id": .integer(index), "name": "Hero \(index)", "publisher": "DC\nComics"]
+      return row
+    }
+    browsing.answer(total: 300, row)
+    browsing.press(.down, .character("c"))
+    #expect(browsing.text.contains("Space show or hide"))
+    // Name is hidden, and what is read later has the same columns.
+    #expect(browsing.press(.down, .character(" "), .enter).isEmpty)
+    #expect(browsing.state.list.columns.map(\.name) == ["id", "publisher"])
+    #expect(browsing.state.list.columns.map(\.isNumeric) == [true, false])
+    #expect(browsing.text.contains("▌  1  DC Comics"), "\(browsing.text)")
+    browsing.press(.end)
+    browsing.answer(total: 300, row)
+    #expect(browsing.text.contains("▌299  DC Comics"), "\(browsing.text)")
+    browsing.handle(.record(source: "heroes", row(299)))
+    #expect(browsing.state.list.selected?.cells == ["299", "DC Comics"])
+    // One column stays.
+    browsing.press(.character("c"), .character(" "), .end, .character(" "))
+    #expect(browsing.state.list.columns.map(\.name) == ["publisher"])
+    browsing.press(.home, .character(" "), .down, .character(" "), .character("c"))
+    #expect(browsing.state.list.columns.map(\.name) == ["id", "name", "publisher"])
+    #expect(browsing.text.contains("▌299  Hero 299  DC Comics"), "\(browsing.text)")
+    #expect(browsing.state.overlay == nil)
+  }
+
   @Test func `half a page is half of the rows`() {
     var browsing = opened()
     let rows = browsing.state.layout.rows
