@@ -12,6 +12,7 @@ package enum BrowseKeys {
     .init("f", "filter by a condition: publisher=Marvel and name~man"),
     .init("s", "sort by a field; the same again reverses"),
     .init("c", "choose the columns of the list"),
+    .init("H L", "scroll by a column to the left or right"),
     .init("o", "open the web page"),
     .init("y Y", "copy the ID, or the record as JSON"),
     .init("d u", "delete on this machine, and undo"),

@@ -347,6 +347,8 @@ package struct BrowseState: Sendable {
     let page = (pane == .card ? layout.card?.height : layout.rows) ?? 1
     if let count = Self.distance(key, page: page) { return move(by: count) }
     switch key {
+    case .character("H"): scrollColumns(by: -1)
+    case .character("L"): scrollColumns(by: 1)
     case .character("J"): cardTop = max(0, cardTop + 1)
     case .character("K"): cardTop = max(0, cardTop - 1)
     case .tab: turn(by: 1)
@@ -357,6 +359,13 @@ package struct BrowseState: Sendable {
     default: return nil
     }
     return []
+  }
+
+  private mutating func scrollColumns(by step: Int) {
+    guard let area = layout.list else { return }
+    let shown = ShownColumns(of: list, in: area.width - 2)
+    guard !shown.columns.isEmpty, step < 0 || !shown.isWhole else { return }
+    if answer != nil { answer?.scroll(by: step) } else { sources[opened].list.scroll(by: step) }
   }
 
   /// The number of lines that a key moves by, also in a box over the list; `nil` for another key.

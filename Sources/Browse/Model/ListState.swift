@@ -18,6 +18,8 @@ package struct ListState: Sendable {
   package private(set) var hasRows = false
   package var selection = 0
   package private(set) var top = 0
+  /// The columns that were scrolled past; the one with the IDs, or else the first, stays.
+  package private(set) var left = 0
 
   /// The columns that the person has chosen; `nil` for those of the source.
   private var chosen: [BrowsedColumn]?
@@ -105,6 +107,11 @@ package struct ListState: Sendable {
   package mutating func select(_ index: Int) {
     selection = max(0, min(index, count - 1))
     (selectedID, returning) = (nil, nil)
+  }
+
+  /// Scrolls by columns; one more than those that stay is always left.
+  package mutating func scroll(by step: Int) {
+    left = max(0, min(left + step, columns.count - 2))
   }
 
   /// Scrolls so that the selected row is visible, and returns the rows to read next, if any.
@@ -198,7 +205,7 @@ package struct ListState: Sendable {
 
   private mutating func setColumns(_ new: [BrowsedColumn]) {
     guard columns != new else { return }
-    columns = new
+    (columns, left) = (new, 0)
     extents = columns.map { ($0.label.displayWidth, $0.label.displayWidth) }
     idColumn = nil
   }

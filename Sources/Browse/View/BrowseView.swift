@@ -35,6 +35,8 @@ package struct Theme: Hashable, Sendable {
   var dot: String { hasUTF8 ? "●" : "*" }
   var ascending: String { hasUTF8 ? "▲" : "^" }
   var descending: String { hasUTF8 ? "▼" : "v" }
+  var before: String { hasUTF8 ? "‹" : "<" }
+  var after: String { hasUTF8 ? "›" : ">" }
   var separator: String { hasUTF8 ? " · " : " - " }
 }
 
@@ -133,7 +135,8 @@ package struct BrowseView {
   private mutating func drawList(_ area: Area) {
     let list = state.list
     let room = area.width - 2
-    let columns = ShownColumns(of: list, in: room).columns
+    let shown = ShownColumns(of: list, in: room)
+    let columns = shown.columns
     if layout.head > 0 { drawTitle(area, columns) }
     let first = area.row + layout.head
     guard list.count > 0 else {
@@ -143,7 +146,7 @@ package struct BrowseView {
       }
       return
     }
-    if layout.head > 1 { drawLabels(columns, list, area) }
+    if layout.head > 1 { drawLabels(shown, list, area) }
     for offset in 0..<min(layout.rows, list.count - list.top) {
       let index = list.top + offset
       let row = first + offset
@@ -268,15 +271,18 @@ package struct BrowseView {
   }
 
   private mutating func drawLabels(
-    _ columns: [ShownColumns.Column], _ list: ListState, _ area: Area
+    _ shown: ShownColumns, _ list: ListState, _ area: Area
   ) {
-    for column in columns {
+    let row = area.row + 1
+    if list.left > 0 { screen.put(theme.before, at: area.column, row, width: 1, theme.hint) }
+    if shown.hasMore { screen.put(theme.after, at: area.endColumn - 1, row, width: 1, theme.hint) }
+    for column in shown.columns {
       let field = list.columns[column.index]
       let sign = orderSign(of: field.name)
       let text = field.label.fitted(to: column.width - sign.displayWidth) + sign
       let slack = field.isNumeric ? max(0, column.width - text.displayWidth) : 0
       screen.put(
-        text, at: area.column + 1 + column.start + slack, area.row + 1,
+        text, at: area.column + 1 + column.start + slack, row,
         width: min(column.width, area.width - 2 - column.start), theme.label)
     }
   }
@@ -438,7 +444,9 @@ package struct BrowseView {
     case .help?, nil: break
     }
     if state.answer != nil {
-      let open = state.isCardOpen ? [] : [("?", "keys"), ("Enter", "open"), (":", "SQL")]
+      let open =
+        state.isCardOpen
+        ? [] : [("?", "keys"), ("Enter", "open"), (":", "SQL"), ("H L", "columns")]
       return [("Esc", "back"), ("q", "quit"), ("y", "copy"), ("r", "run again")] + open
     }
     if state.isCardOpen {

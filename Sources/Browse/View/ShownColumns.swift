@@ -10,10 +10,17 @@ struct ShownColumns: Hashable, Sendable {
   }
 
   private(set) var columns: [Column] = []
+  /// True if others follow at the right.
+  private(set) var hasMore = false
+  /// True if no value is cut, and no column follows.
+  private(set) var isWhole = true
 
   init(of list: ListState, in room: Int) {
     guard room >= BrowseLayout.minColumnsWidth else { return }
-    let requirements = list.columns.indices.map { index in
+    let fixed = list.idColumn ?? 0
+    let passed = list.columns.indices.filter { $0 != fixed }.prefix(list.left)
+    let indices = list.columns.indices.filter { !passed.contains($0) }
+    let requirements = indices.map { index in
       let (cell, word) = list.extents[index]
       // The sign of the order follows the label.
       let hasSign = list.columns[index].name == list.request.orderField
@@ -23,17 +30,20 @@ struct ShownColumns: Hashable, Sendable {
       return Columns.Requirement(
         natural: isID ? min(natural, room - Columns.gap - Columns.minWidth) : natural, word: word,
         isRigid: isID || list.columns[index].isNumeric && natural <= room / 3,
-        isRequired: index == 0 || isID)
+        isRequired: index == indices.first || isID)
     }
     let fitting = Columns(requirements, in: room)
     var start = 0
     // What no column needs for its words is for those that are cut.
     var rest = room - fitting.widths.reduce(Columns.gap * (fitting.widths.count - 1), +)
-    columns = zip(fitting.shown, fitting.widths).map { index, width in
+    columns = zip(fitting.shown, fitting.widths).map { place, width in
+      let index = indices[place]
       let more = max(0, min(rest, list.extents[index].cell - width))
       rest -= more
       defer { start += width + more + Columns.gap }
       return Column(index: index, start: start, width: width + more)
     }
+    hasMore = columns.count < indices.count
+    isWhole = !hasMore && columns.allSatisfy { $0.width >= list.extents[$0.index].cell }
   }
 }

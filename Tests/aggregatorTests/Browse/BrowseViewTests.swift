@@ -107,6 +107,39 @@ import Testing
     #expect(browsing.screen().lines[0].contains("of 150421 by Publ"), "\(browsing.text)")
   }
 
+  @Test func `the columns of a list and of an answer in SQL are scrolled beside the first one`() {
+    var browsing = BrowsingState()
+    browsing.open("heroes", width: 80, height: 24)
+    let names = ["id"] + (1...12).map { "column\($0)" }
+    let columns = names.map { BrowsedColumn($0, $0) }
+    let cells = names.map { "\($0) value" }
+    let row = BrowsedRow(id: cells[0], name: "Name", cells: cells, card: [])
+    let window = BrowsedWindow(columns: columns, rows: [row], total: 1)
+    func labels() -> String { browsing.screen().lines[1] }
+    browsing.handle(
+      .window(browsing.state.source.list.request, start: 0, .success(window)))
+    #expect(labels().contains("│ id        column1") && labels().hasSuffix("›"), "\(labels())")
+    browsing.press(.character("L"), .character("L"))
+    #expect(labels().contains("│‹id        column3"), "\(labels())")
+    #expect(!labels().contains("column1 ") && !labels().contains("column2"))
+    // Up to the last one, and not beyond.
+    for _ in 0..<20 { browsing.press(.character("L")) }
+    #expect(labels().contains("column12") && !labels().contains("›"), "\(labels())")
+    let end = browsing.state.list.left
+    browsing.press(.character("L"), .character("H"))
+    #expect(browsing.state.list.left == end - 1)
+    browsing.press(.character(":"))
+    browsing.type("SELECT 1")
+    browsing.press(.enter)
+    browsing.handle(.answered("SELECT 1", .success(window)))
+    #expect(labels().contains("│ id        column1"), "\(labels())")
+    browsing.press(.character("L"))
+    #expect(labels().contains("│‹id        column2"), "\(labels())")
+    // Elsewhere nothing has moved.
+    browsing.press(.escape)
+    #expect(browsing.state.list.left == end - 1)
+  }
+
   @Test func `without columns there is no row for their labels`() throws {
     let lines = try browsing(30, 12).screen().lines
     #expect(lines[0].contains("2/1432"))
@@ -119,7 +152,7 @@ import Testing
     let browsing = try browsing(width, height)
     let screen = browsing.screen(Theme(hasColor: false, hasUTF8: false))
     // The records are what they are.
-    let signs = screen.lines.joined().filter { "│─▌●▲▼▐┌┐└┘↓".contains($0) }
+    let signs = screen.lines.joined().filter { "│─▌●▲▼▐┌┐└┘↓‹›".contains($0) }
     #expect(signs.isEmpty)
   }
 
