@@ -81,6 +81,7 @@ package final class EffectRunner: Sendable {
       }
     case .record(let name, let id):
       run(effect, in: .record, of: name) { source, post in
+        try await Task.sleep(for: Self.rest)
         post(.record(source: name, try await source.record(id)))
       }
     case .picture(let request):

@@ -7,7 +7,7 @@ package enum BrowseKeys {
     .init("← → Tab", "sources, list, record"),
     .init("Enter", "open the record, with all its details"),
     .init("Esc", "back; clears the filter"),
-    .init("J K", "scroll the record"),
+    .init("J K", "scroll the record; in it, the next or previous one"),
     .init("/", "filter as you type; Enter also asks the service"),
     .init("f", "filter by a condition: publisher=Marvel and name~man"),
     .init("s", "sort by a field; the same again reverses"),

@@ -349,8 +349,8 @@ package struct BrowseState: Sendable {
     switch key {
     case .character("H"): scrollColumns(by: -1)
     case .character("L"): scrollColumns(by: 1)
-    case .character("J"): cardTop = max(0, cardTop + 1)
-    case .character("K"): cardTop = max(0, cardTop - 1)
+    case .character("J"): return moveBeside(by: 1)
+    case .character("K"): return moveBeside(by: -1)
     case .tab: turn(by: 1)
     case .backTab: turn(by: -1)
     case .left, .character("h"): if !isCardOpen { pane = pane == .card ? .list : .sources }
@@ -393,9 +393,34 @@ package struct BrowseState: Sendable {
     case .list:
       cardTop = 0
       if answer != nil { answer?.move(by: count) } else { sources[opened].list.move(by: count) }
-    case .card: cardTop = max(0, min(cardTop + count, layout.cardLines(self).count - 1))
+    case .card: scrollCard(by: count)
     }
     return []
+  }
+
+  /// Scrolls the record, up to its last line at the end of its place.
+  private mutating func scrollCard(by count: Int) {
+    let layout = layout
+    let room = max(1, (layout.card?.height ?? 1) - 1)
+    cardTop = max(0, min(cardTop + count, layout.cardLines(self).count - room))
+  }
+
+  /// Scrolls the record beside the list, or shows the next one where it is the record that other keys scroll.
+  private mutating func moveBeside(by count: Int) -> [BrowseEffect] {
+    guard pane == .card else {
+      scrollCard(by: count)
+      return []
+    }
+    pane = .list
+    defer { pane = .card }
+    _ = move(by: count)
+    return isCardOpen ? recordEffects : []
+  }
+
+  /// Asks for the details of the selected record.
+  private var recordEffects: [BrowseEffect] {
+    guard answer == nil, let row = list.selected else { return [] }
+    return [.record(source: source.name, id: row.id)]
   }
 
   private mutating func turn(by step: Int) {
@@ -410,9 +435,9 @@ package struct BrowseState: Sendable {
       pane = .list
       return []
     }
-    guard let row = list.selected, !isCardOpen else { return [] }
+    guard list.selected != nil, !isCardOpen else { return [] }
     (isCardOpen, pane, cardTop) = (true, .card, 0)
-    return answer == nil ? [.record(source: source.name, id: row.id)] : []
+    return recordEffects
   }
 
   /// One step: out of the card, the answer, the filter.

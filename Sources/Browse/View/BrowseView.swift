@@ -363,7 +363,7 @@ package struct BrowseView {
       state.pane == .card ? theme.heading.adding(theme.hint) : theme.heading)
     let lines = layout.cardLines(state)
     let room = max(0, area.height - 1)
-    let top = max(0, min(state.cardTop, lines.count - 1))
+    let top = max(0, min(state.cardTop, lines.count - max(1, room)))
     for (offset, line) in lines.dropFirst(top).prefix(room).enumerated() {
       let row = area.row + 1 + offset
       let end = (layout.picture.map { row < $0.endRow } ?? false) ? right - 1 : area.endColumn
@@ -450,7 +450,10 @@ package struct BrowseView {
       return [("Esc", "back"), ("q", "quit"), ("y", "copy"), ("r", "run again")] + open
     }
     if state.isCardOpen {
-      return [("Esc", "back"), ("o", "web"), ("y", "copy"), ("d", "delete"), ("q", "quit")]
+      return [
+        ("Esc", "back"), ("o", "web"), ("y", "copy"), ("d", "delete"), ("q", "quit"),
+        ("J", "next"), ("K", "previous"),
+      ]
     }
     return [
       ("?", "keys"), ("q", "quit"), ("/", "filter"), ("Enter", "open"), ("s", "sort"),

@@ -348,6 +348,35 @@ import Testing
     #expect(browsing.press(.character("q")) == [.quit])
   }
 
+  @Test func `a record is scrolled up to its end, and the next one is a key away`() {
+    var browsing = opened()
+    browsing.handle(.resized(width: 60, height: 10))
+    for _ in 0..<50 { browsing.press(.character("J")) }
+    // Without a place for the record there is nothing to scroll.
+    #expect(browsing.state.cardTop == 0)
+    #expect(browsing.press(.enter) == [.record(source: "heroes", id: "0")])
+    let count = browsing.state.layout.cardLines(browsing.state).count
+    let room = (browsing.state.layout.card?.height ?? 0) - 1
+    browsing.press(.character("G"))
+    #expect(browsing.state.cardTop == max(0, count - room))
+    #expect(browsing.text.contains("He left."))
+    #expect(browsing.press(.character("J")) == [.record(source: "heroes", id: "1")])
+    #expect(browsing.state.isCardOpen && browsing.state.cardTop == 0)
+    #expect(browsing.text.contains("Hero 1"))
+    #expect(browsing.press(.character("K")) == [.record(source: "heroes", id: "0")])
+    browsing.press(.escape)
+    // Beside the list the same keys scroll the record.
+    browsing.handle(.resized(width: 120, height: 8))
+    for _ in 0..<50 { browsing.press(.character("J")) }
+    let top = browsing.state.cardTop
+    #expect(top > 0 && browsing.text.contains("He left."))
+    browsing.press(.character("K"))
+    #expect(browsing.state.cardTop == top - 1)
+    browsing.press(.tab, .character("J"))
+    #expect(browsing.state.list.selection == 1)
+    #expect(browsing.state.pane == .card)
+  }
+
   @Test func `a query in SQL takes the place of the list until Escape`() {
     var browsing = opened()
     browsing.press(.character(":"))
