@@ -218,14 +218,24 @@ package final class EffectRunner: Sendable {
     }
   }
 
-  private static func notice(of report: SyncReport, _ name: String) -> Notice {
+  static func notice(of report: SyncReport, _ name: String) -> Notice {
     guard let failure = report.failure else {
       let warning = report.remarks.last.map { " · \($0.message)" } ?? ""
       return Notice(
-        report.remarks.isEmpty ? .note : .warning, "\(name): \(report.text)\(warning)")
+        report.remarks.isEmpty ? .note : .warning, "\(name): \(words(of: report.result))\(warning)")
     }
-    guard failure.code == .interrupted else { return Notice(.error, "\(name): \(failure.message)") }
+    // It names the source.
+    guard failure.code == .interrupted else { return Notice(.error, failure.message) }
     return Notice(.note, "\(name): stopped; progress saved, S resumes")
+  }
+
+  private static func words(of result: SyncResult) -> String {
+    let counts = [
+      (result.added, "new"), (result.changed, "changed"), (result.unchanged, "unchanged"),
+      (result.removedUpstream, "removed upstream"),
+    ]
+    let text = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    return "\(text.isEmpty ? "no records" : text) (\(result.pages.of("page")))"
   }
 
   private func open(_ link: String) {

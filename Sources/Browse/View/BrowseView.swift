@@ -382,8 +382,10 @@ package struct BrowseView {
   private var message: Notice? {
     if let notice = state.notice { return notice }
     if let progress = state.source.sync {
+      // The progress names the source.
+      let pause = pauseText.map { String($0.trimmingPrefix("\(state.source.name): ")) }
       return Notice(
-        .note, [progress, pauseText].compactMap(\.self).joined(separator: theme.separator))
+        .note, [progress, pause].compactMap(\.self).joined(separator: theme.separator))
     }
     if let pauseText { return Notice(.warning, pauseText) }
     if let warning = state.list.warnings.first { return Notice(.warning, warning) }

@@ -1,4 +1,5 @@
 import AggregatorKit
+import CountriesSource
 import Foundation
 import Synchronization
 import Testing
@@ -6,6 +7,7 @@ import Testing
 @testable import AggregatorBrowse
 @testable import AggregatorProgramTesting
 @testable import AggregatorQueries
+@testable import AggregatorSync
 @testable import AggregatorTerminal
 
 /// What matches a filter, and pauses of a service.
@@ -78,13 +80,31 @@ import Testing
     browsing.press(.character("S"))
     browsing.handle(.syncing("heroes", progress: "heroes: page 3"))
     let end = BrowsingState.now.addingTimeInterval(5)
-    browsing.handle(.paused("heroes", Pause(until: end, "rate limit 1/s, waiting", isWait: true)))
+    browsing.handle(
+      .paused("heroes", Pause(until: end, "heroes: rate limit 1/s, waiting", isWait: true)))
     #expect(browsing.text.contains("heroes: page 3 · rate limit 1/s, waiting 5 s"))
     // Of another source, too, but its own.
     browsing.handle(.paused("countries", nil))
     #expect(browsing.state.isCounting)
     browsing.handle(.paused("heroes", nil))
     #expect(!browsing.text.contains("waiting"))
+  }
+
+  @Test func `the end of a sync is said in words, and names the source once`() {
+    func notice(_ change: (inout SyncResult) -> Void) -> Notice {
+      var result = SyncResult()
+      result.pages = 1
+      change(&result)
+      let report = SyncReport(result, of: CountriesPlugin(), isWaiting: true)
+      return EffectRunner.notice(of: report, "countries")
+    }
+    #expect(notice { _ in } == Notice(.note, "countries: no records (1 page)"))
+    let all = notice { result in
+      (result.added, result.changed, result.removedUpstream, result.pages) = (12, 3, 2, 10)
+    }
+    #expect(all == Notice(.note, "countries: 12 new, 3 changed, 2 removed upstream (10 pages)"))
+    let failed = notice { $0.failure = SourceError(.unreachable, "no route to host") }
+    #expect(failed == Notice(.error, "countries: no route to host"))
   }
 
   @Test func `waits and refusals of a source are pauses`() {
