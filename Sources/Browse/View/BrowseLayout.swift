@@ -28,6 +28,8 @@ package struct BrowseLayout: Hashable, Sendable {
   private static let maxCardWidth = 100
   private static let maxPictureColumns = 40
   private static let maxNotice = 3
+  /// Narrower, the record is below a list that needs the width, if there is room.
+  private static let minWidthBesideCard = 90
   /// Narrower records of a list are names only.
   static let minColumnsWidth = 36
 
@@ -53,7 +55,7 @@ package struct BrowseLayout: Hashable, Sendable {
       sources = rest
     } else if state.isCardOpen {
       card = rest
-    } else if width >= 100 {
+    } else if width >= 100, rest.width >= Self.minWidthBesideCard || rest.height < 16 {
       let part = min(Self.maxCardWidth, rest.width * 2 / 5)
       card = Area(rest.endColumn - part, 0, part, rest.height)
       dividers.append(Area(rest.endColumn - part - 1, 0, 1, rest.height))

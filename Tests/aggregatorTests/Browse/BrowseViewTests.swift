@@ -140,6 +140,16 @@ import Testing
     #expect(browsing.state.list.left == end - 1)
   }
 
+  @Test(arguments: [(100, 24), (110, 24), (100, 14), (120, 24)])
+  func `the record is beside a list only if that keeps its width`(width: Int, height: Int) throws {
+    let layout = try browsing(width, height).state.layout
+    let list = try #require(layout.list)
+    let card = try #require(layout.card)
+    let isBelow = width < 111 && height >= 20
+    #expect((card.row > list.row) == isBelow)
+    if isBelow { #expect(list.width == width - 21 && card.width == list.width) }
+  }
+
   @Test func `without columns there is no row for their labels`() throws {
     let lines = try browsing(30, 12).screen().lines
     #expect(lines[0].contains("2/1432"))
