@@ -347,10 +347,10 @@ package struct BrowseState: Sendable {
     let page = (pane == .card ? layout.card?.height : layout.rows) ?? 1
     if let count = Self.distance(key, page: page) { return move(by: count) }
     switch key {
-    case .character("H"): scrollColumns(by: -1)
-    case .character("L"): scrollColumns(by: 1)
-    case .character("J"): return moveBeside(by: 1)
-    case .character("K"): return moveBeside(by: -1)
+    case .character("H"), .shiftLeft: scrollColumns(by: -1)
+    case .character("L"), .shiftRight: scrollColumns(by: 1)
+    case .character("J"), .shiftDown: return moveBeside(by: 1)
+    case .character("K"), .shiftUp: return moveBeside(by: -1)
     case .tab: turn(by: 1)
     case .backTab: turn(by: -1)
     case .left, .character("h"): if !isCardOpen { pane = pane == .card ? .list : .sources }
@@ -471,7 +471,7 @@ package struct BrowseState: Sendable {
     case .up where kind == .query: recall(max(0, recalled - 1))
     case .down where kind == .query: recall(min(recalled + 1, statements.count))
     // The list moves beside the filter.
-    case .up, .down, .pageUp, .pageDown:
+    case .up, .down, .pageUp, .pageDown, .shiftUp, .shiftDown, .shiftLeft, .shiftRight:
       pane = .list
       return takeMovement(key) ?? []
     default:
@@ -570,7 +570,8 @@ package struct BrowseState: Sendable {
     case .enter: return pick()
     case .up, .control("p"), .control("k"): return move(by: -1)
     case .down, .control("n"), .control("j"): return move(by: 1)
-    case .pageUp, .pageDown: return takeMovement(key) ?? []
+    case .pageUp, .pageDown, .shiftUp, .shiftDown, .shiftLeft, .shiftRight:
+      return takeMovement(key) ?? []
     case .tab: return mark(andMoveBy: 1)
     case .backTab: return mark(andMoveBy: -1)
     case .control("r"): return askService()

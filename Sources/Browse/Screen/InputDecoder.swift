@@ -8,6 +8,7 @@ package enum Key: Hashable, Sendable {
   case alt(Character)
   case enter, escape, tab, backTab, backspace, delete
   case up, down, left, right, pageUp, pageDown, home, end
+  case shiftUp, shiftDown, shiftLeft, shiftRight
 }
 
 package enum Input: Hashable, Sendable {
@@ -129,17 +130,21 @@ package struct InputDecoder {
     }
   }
 
-  /// True for an arrow with Alt or Control, which moves by words.
-  private static func areWords(_ parameters: String) -> Bool {
-    parameters == "1;3" || parameters == "1;5"
+  /// An arrow, with Shift, or with Alt or Control, which moves by words.
+  private static func arrow(_ parameters: String, _ key: Key, shift: Key, word: Key) -> Input {
+    switch parameters {
+    case "1;2": .key(shift)
+    case "1;3", "1;5": .key(word)
+    default: .key(key)
+    }
   }
 
   private mutating func input(_ parameters: String, _ final: Character) -> Input? {
     switch final {
-    case "A": return .key(.up)
-    case "B": return .key(.down)
-    case "C": return .key(Self.areWords(parameters) ? .alt("f") : .right)
-    case "D": return .key(Self.areWords(parameters) ? .alt("b") : .left)
+    case "A": return Self.arrow(parameters, .up, shift: .shiftUp, word: .up)
+    case "B": return Self.arrow(parameters, .down, shift: .shiftDown, word: .down)
+    case "C": return Self.arrow(parameters, .right, shift: .shiftRight, word: .alt("f"))
+    case "D": return Self.arrow(parameters, .left, shift: .shiftLeft, word: .alt("b"))
     case "H": return .key(.home)
     case "F": return .key(.end)
     case "Z": return .key(.backTab)

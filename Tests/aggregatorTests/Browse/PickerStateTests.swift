@@ -113,6 +113,24 @@ import Testing
     #expect(browsing.state.list.selected?.id == "-3")
   }
 
+  @Test func `arrows with Shift scroll the record and the columns`() {
+    var browsing = picking()
+    browsing.handle(.resized(width: 40, height: 18))
+    browsing.press(.shiftDown, .shiftDown)
+    #expect(browsing.state.cardTop == 2)
+    browsing.press(.shiftUp)
+    #expect(browsing.state.cardTop == 1)
+    #expect(browsing.state.list.selection == 0)
+    // All columns are there, until one is wider.
+    browsing.press(.shiftRight)
+    #expect(browsing.state.list.left == 0)
+    browsing.type("l", of: 9) { BrowsingState.row($0, String(repeating: "long ", count: 20)) }
+    browsing.press(.shiftRight)
+    #expect(browsing.state.list.left == 1)
+    browsing.press(.shiftLeft)
+    #expect(browsing.state.list.left == 0)
+  }
+
   @Test func `while nothing is read yet, it does not say that nothing matches`() {
     var browsing = picking(total: 0)
     browsing.type("x", of: 0)

@@ -89,7 +89,7 @@ import Testing
   @Test func `keys`() {
     let keys: [Input] = [
       .key(.character("a")), .key(.character("é")), .key(.enter), .key(.tab), .key(.backspace),
-      .key(.control("l")), .key(.up), .key(.down), .key(.pageUp), .key(.delete), .key(.right),
+      .key(.control("l")), .key(.up), .key(.down), .key(.pageUp), .key(.delete), .key(.shiftRight),
       .key(.backTab), .key(.control("j")),
     ]
     #expect(
