@@ -19,7 +19,7 @@ package enum BrowseKeys {
     .init("r", "ask the service now, or run the query again"),
     .init("n", "load the next page of the service"),
     .init("S", "sync everything; S or n again stops it"),
-    .init(":", "query the cached records in SQL; ↑ for the last one"),
+    .init(":", "SQL over the cached records; with a number: to that row"),
     .init("Ctrl-L", "draw again"),
     .init("Ctrl-Z", "suspend; fg returns"),
     .init("q", "quit"),

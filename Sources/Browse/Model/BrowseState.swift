@@ -423,6 +423,15 @@ package struct BrowseState: Sendable {
     return [.record(source: source.name, id: row.id)]
   }
 
+  /// Selects a row by its number, from 1.
+  private mutating func select(row number: Int) -> [BrowseEffect] {
+    if !isCardOpen { pane = .list }
+    cardTop = 0
+    let index = max(0, number - 1)
+    if answer != nil { answer?.select(index) } else { sources[opened].list.select(index) }
+    return isCardOpen ? recordEffects : []
+  }
+
   private mutating func turn(by step: Int) {
     guard !isCardOpen else { return }
     let panes: [Pane] = layout.card == nil ? [.sources, .list] : [.sources, .list, .card]
@@ -522,6 +531,7 @@ package struct BrowseState: Sendable {
       return []
     case .query:
       guard text.nonBlank != nil else { return [] }
+      if let number = Int(text) { return select(row: number) }
       return run(text)
     case .pick: return []
     }
@@ -701,7 +711,11 @@ package struct BrowseState: Sendable {
   }
 
   private mutating func delete() -> [BrowseEffect] {
-    guard pane != .sources, let row = list.selected else { return [] }
+    guard pane != .sources else {
+      notice = Notice(.note, "Tab goes to the records, of which one can be deleted")
+      return []
+    }
+    guard let row = list.selected else { return [] }
     if isCardOpen { (isCardOpen, pane) = (false, .list) }
     return [.delete(Deletion(source: source.name, id: row.id, name: row.name))]
   }
@@ -755,6 +769,7 @@ package struct BrowseState: Sendable {
     } else if let area = layout.list, area.contains(column, row) {
       pane = .list
       let index = list.top + row - area.row - layout.head
+      if layout.head > 1, row == area.row + 1 { sort(byColumnAt: column - area.column - 1, area) }
       guard row >= area.row + layout.head, index < list.count else { return [] }
       // A second click opens.
       if index == list.selection { return picking == nil ? openCard() : pick() }
@@ -763,6 +778,15 @@ package struct BrowseState: Sendable {
       pane = .card
     }
     return []
+  }
+
+  /// Sorts by the column of which the label is at a place of the list.
+  private mutating func sort(byColumnAt place: Int, _ area: Area) {
+    guard picking == nil, answer == nil else { return }
+    let shown = ShownColumns(of: list, in: area.width - 2).columns
+    guard let column = shown.last(where: { $0.start <= place }) else { return }
+    let name = list.columns[column.index].name
+    if let index = source.fields.firstIndex(where: { $0.name == name }) { sort(by: index + 1) }
   }
 
   private mutating func wheel(_ column: Int, _ row: Int, _ count: Int) -> [BrowseEffect] {

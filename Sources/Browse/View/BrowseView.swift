@@ -501,11 +501,18 @@ package struct BrowseView {
       theme.label)
   }
 
+  /// A field of texts for an example, rather than that of the IDs.
+  private var conditionField: [BrowsedColumn] {
+    let list = state.source.list
+    let texts = list.columns.indices.filter { $0 != list.idColumn && !list.columns[$0].isNumeric }
+    return Array((texts.map { list.columns[$0] } + state.source.fields).prefix(1))
+  }
+
   private func promptHints(_ kind: BrowseState.Prompt) -> [String] {
     switch kind {
     case .filter: (state.isOffline ? [] : ["Enter also asks the service"]) + ["Esc clears"]
     case .condition:
-      ["= != ~ < <= > >="] + state.source.fields.prefix(1).map { "such as \($0.name)~text" }
+      ["= != ~ < <= > >="] + conditionField.map { "such as \($0.name)~text" }
     case .query:
       state.canRecall
         ? ["Up for earlier statements"] : ["such as SELECT * FROM \(state.source.name)"]

@@ -501,6 +501,37 @@ import Testing
     #expect(browsing.press(.alt("d"), .alt("q")).isEmpty)
   }
 
+  @Test func `a number goes to its row, also in an answer and from a record`() {
+    var browsing = opened(total: 1000)
+    browsing.press(.character(":"))
+    browsing.type("700")
+    browsing.press(.enter)
+    browsing.answer(total: 1000)
+    #expect(browsing.state.list.selected?.id == "699")
+    #expect(browsing.text.contains("heroes 700/1000"))
+    browsing.press(.enter, .character(":"))
+    browsing.type("1")
+    #expect(browsing.press(.enter) == [.record(source: "heroes", id: "0")])
+    #expect(browsing.state.isCardOpen && browsing.state.list.selection == 0)
+    browsing.press(.escape, .character(":"))
+    browsing.type("99999999")
+    browsing.press(.enter)
+    #expect(browsing.state.list.selection == 999)
+    #expect(!browsing.state.canRecall)
+  }
+
+  @Test func `a click on a label sorts, and another one turns the order round`() {
+    var browsing = opened()
+    let label = Input.click(column: 28, row: 1)
+    browsing.handle(.input(label))
+    #expect(browsing.state.list.request.order == "name", "\(browsing.text)")
+    browsing.handle(.input(label))
+    #expect(browsing.state.list.request.order == "-name")
+    browsing.handle(.input(.click(column: 22, row: 1)))
+    #expect(browsing.state.list.request.order == "id")
+    #expect(!browsing.state.isCardOpen && browsing.state.list.selection == 0)
+  }
+
   @Test func `keys are text while a line is typed, and pasted text is one line`() {
     var browsing = opened()
     browsing.press(.character("/"))
