@@ -56,7 +56,8 @@ extension Plugin {
       }
       let subject =
         choice.ids.count == 1
-        ? await shown(choice.ids[0], in: store) : noun.count(choice.ids.count)
+        ? await shown(choice.ids[0], in: store)
+        : "\(noun.count(choice.ids.count)) (\(firstOnes(of: choice.ids)))"
       guard try invocation.confirms("Delete \(subject)") else {
         context.diagnostics.note("Nothing deleted")
         return .success
@@ -72,6 +73,12 @@ extension Plugin {
           + "Undo: \(context.diagnostics.command("\(name) restore \(choice.typed)"))")
     }
     return choice.code
+  }
+
+  /// The first IDs: the screen on which they were picked is gone when it is asked.
+  private func firstOnes(of ids: [Item.ID]) -> String {
+    let first = ids.prefix(5).map { $0.description.oneLine(atMost: 40) }
+    return (first + (ids.count > 5 ? ["…"] : [])).joined(separator: ", ")
   }
 
   var restoreCommand: Command {

@@ -105,6 +105,16 @@ struct PickerTests {
     #expect(try text("deleted").hasPrefix("AF\tAfghanistan"))
   }
 
+  @Test func `delete names the records that were marked`() async throws {
+    let child = try start(#""$0" countries delete; echo "code $?""#)
+    try await terminal.read(until: Self.enter, "Afghanistan")
+    terminal.type("\t\t\r")
+    try await terminal.read(until: Self.leave, "Delete 2 countries (AF, AL)? [y/N] ")
+    terminal.type("n\n")
+    try await terminal.read(until: "Nothing deleted", "code 0")
+    #expect(await child.ending() == .exit(0))
+  }
+
   @Test func `open and pick take one record`() async throws {
     let child = try start(
       #""$0" heroes open --print-url --offline > url; "$0" heroes pick spider-man --offline > id; echo done"#
