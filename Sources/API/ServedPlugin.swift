@@ -21,7 +21,7 @@ package struct ServedResources: Sendable {
 package struct ServedPlugin<P: Plugin>: ServedSource {
   private let plugin: P
   private let environment: PluginEnvironment
-  private let chain: Result<any DataSource<P.Item>, SourceError>
+  private let chain: ServedChain<P.Item>
   private let images: RecordImages<P.Item>
   let index: RecordIndex<P.Item>?
   private let holdingSyncLock: SyncHolder
@@ -39,7 +39,9 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     self.environment = environment
     holdingSyncLock = holder
     duckDB = resources.duckDB
-    chain = Result { () throws(SourceError) in try plugin.source(in: environment) }
+    chain = ServedChain {
+      Result { () throws(SourceError) in try plugin.source(in: environment) }
+    }
     var fetching = environment
     fetching.transport = resources.imagePool.transport(environment.transport)
     images = plugin.images(in: fetching, files: resources.imageFiles)
@@ -398,6 +400,8 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let result = try await holdingSyncLock {
       await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)
     }
+    // The pages before the sync are gone from the store, too.
+    chain.renew()
     // A list that needs it says what is wrong.
     if result.failure == nil { try? await index?.prepare() }
     return result

@@ -40,6 +40,17 @@ import Testing
     #expect(await source.index?.table?.readings == 1)
   }
 
+  @Test func `a list has what a sync has fetched, also just after it was shown`() async throws {
+    func names() async throws -> [String] {
+      try await source.page(ServedQuery(isForPeople: true)).records.map(\.name)
+    }
+    service.become(try FakeCountries(["FR"]))
+    #expect(try await names() == ["France"])
+    service.become(try FakeCountries(["DE", "FR"]))
+    #expect(try await source.sync(pages: nil) { _ in }.passed == 2)
+    #expect(try await names().sorted() == ["France", "Germany"])
+  }
+
   @Test func `a search without matches suggests a word of the records`() async throws {
     _ = try await source.sync(pages: nil) { _ in }
     func suggestion(_ words: String, _ conditions: [String] = []) async throws -> String? {
