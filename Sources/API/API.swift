@@ -69,9 +69,11 @@ package struct API: Sendable {
 
   package func source(named name: String) throws(Problem) -> any ServedSource {
     guard let source = sources.first(where: { $0.name == name }) else {
+      let names = sources.map(\.name)
       throw Problem(
         404, "unknownSource", "unknown source \"\(name.oneLine(atMost: 80))\"",
-        hint: "the sources are \(sources.map(\.name).joined(separator: ", "))")
+        hint: "the sources are \(names.joined(separator: ", "))"
+      ).suggesting(nearest(to: name, in: names))
     }
     return source
   }

@@ -50,6 +50,16 @@ package struct Problem: Error, Equatable {
     self.init(status, error.code == .usage ? "invalidRequest" : "\(error.code)", error.message)
     if case .words(let words)? = error.hint { hint = words }
     if status == 503 { retryAfter = 30 }
+    self = suggesting(error.suggestion)
+  }
+
+  /// This problem with a hint that begins with what was probably meant.
+  package func suggesting(_ name: String?) -> Problem {
+    guard let name else { return self }
+    var problem = self
+    problem.hint = ["did you mean \"\(name)\"?", hint?.capitalizedFirst].compactMap(\.self)
+      .joined(separator: " ")
+    return problem
   }
 
   private static func status(of code: SourceError.Code) -> Int {

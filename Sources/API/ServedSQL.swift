@@ -168,12 +168,7 @@ package final class ServedSQL: Sendable {
         504, problem.code, "the query took longer than \(limit.text) and was stopped",
         hint: "narrow it, for example with WHERE, or run it with the command sql and --timeout")
     }
-    if let typo = error.cause as? SQLTypo {
-      problem.hint =
-        ["did you mean \"\(typo.nearest)\"?", problem.hint?.capitalizedFirst].compactMap(\.self)
-        .joined(separator: " ")
-    }
-    return problem
+    return problem.suggesting((error.cause as? SQLTypo)?.nearest)
   }
 }
 

@@ -164,7 +164,8 @@ extension ServerRequest {
         throw Problem(
           400, "invalidRequest", "unknown parameter \"\(parameter.name.oneLine(atMost: 80))\"",
           hint: known.isEmpty
-            ? "there are none" : "the parameters are \(known.sorted().joined(separator: ", "))")
+            ? "there are none" : "the parameters are \(known.sorted().joined(separator: ", "))"
+        ).suggesting(nearest(to: parameter.name, in: known.sorted()))
       }
       guard given.insert(name).inserted || Self.repeatable.contains(name) else {
         throw Problem(
@@ -180,7 +181,9 @@ extension ServerRequest {
   ) throws(Problem) -> Value? {
     guard let text = parameter(name) else { return nil }
     guard let value = parse(text) else {
-      throw Problem(400, "invalidRequest", "invalid value for \(name)", hint: hint)
+      throw Problem(
+        400, "invalidRequest", "invalid value \"\(text.oneLine(atMost: 80))\" for \(name)",
+        hint: hint)
     }
     return value
   }
@@ -207,7 +210,8 @@ extension ServerRequest {
       guard known.contains(member.name) else {
         throw Problem(
           400, "invalidRequest", "unknown member \"\(member.name.oneLine(atMost: 80))\"",
-          hint: "the members are \(known.sorted().joined(separator: ", "))")
+          hint: "the members are \(known.sorted().joined(separator: ", "))"
+        ).suggesting(nearest(to: member.name, in: known.sorted()))
       }
       guard values.updateValue(member.value, forKey: member.name) == nil else {
         throw Problem(400, "invalidRequest", "the member \(member.name) is given more than once")

@@ -14,10 +14,10 @@ struct AgentArguments {
       guard let name = AgentTool.Argument(rawValue: member.name), tool.arguments.contains(name)
       else {
         let names = tool.arguments.map(\.rawValue)
-        let near = nearest(to: member.name, in: names).map { "did you mean \"\($0)\"? " } ?? ""
         throw Problem(
           400, "invalidRequest", "unknown argument \"\(member.name.oneLine(atMost: 80))\"",
-          hint: "\(near)the arguments are \(names.joined(separator: ", "))")
+          hint: "the arguments are \(names.joined(separator: ", "))"
+        ).suggesting(nearest(to: member.name, in: names))
       }
       values[name] = member.value
     }
@@ -92,23 +92,12 @@ struct AgentTools: Sendable {
       case .addSource: try await addSource(arguments)
       }
     } catch {
-      var problem = Problem(error)
-      if let near = (error as? CommandError)?.suggestion {
-        problem.hint = "did you mean \"\(near)\"? \(problem.hint?.capitalizedFirst ?? "")"
-      }
-      return AgentAnswer.failure(problem)
+      return AgentAnswer.failure(Problem(error))
     }
   }
 
   private func source(_ arguments: AgentArguments) throws(Problem) -> any ServedSource {
-    let name = try arguments.text(.source) ?? ""
-    do { return try api.source(named: name) } catch {
-      var problem = error
-      if let near = nearest(to: name, in: api.sources.map(\.name)) {
-        problem.hint = "did you mean \"\(near)\"? \(error.hint?.capitalizedFirst ?? "")"
-      }
-      throw problem
-    }
+    try api.source(named: try arguments.text(.source) ?? "")
   }
 
   private func query(_ arguments: AgentArguments) throws -> ServedQuery {

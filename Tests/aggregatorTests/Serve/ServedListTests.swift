@@ -127,6 +127,28 @@ import Testing
     #expect(refusal?.status == 409)
   }
 
+  @Test func `a hint begins with what was probably meant`() async throws {
+    func hint(
+      _ query: KeyValuePairs<String, String>, of name: String = "countries"
+    ) async -> String? {
+      do { _ = try await response(to: .list, query, of: name) } catch { return Problem(error).hint }
+      return nil
+    }
+    #expect(
+      await hint([:], of: "contries")
+        == #"did you mean "countries"? The sources are countries, heroes"#)
+    #expect(await hint([:], of: "planets") == "the sources are countries, heroes")
+    let parameters = await hint(["limt": "3"])
+    #expect(parameters?.hasPrefix(#"did you mean "limit"? The parameters are "#) == true)
+    for query in [["where": "nmae=France"], ["sort": "-nmae"], ["fields": "code,nmae"]]
+      as [KeyValuePairs<String, String>]
+    {
+      #expect(
+        await hint(query)
+          == #"did you mean "name"? Available fields: code, name, region, capital"#, "\(query)")
+    }
+  }
+
   @Test func `a summary tells of the values of a field, as the command line does`() async throws {
     let all = try await source.sync(pages: nil) { _ in }.passed
     let groups = try await response(to: .summary, ["field": "region"]).document
