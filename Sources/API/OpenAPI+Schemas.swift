@@ -60,7 +60,14 @@ extension OpenAPI {
       "startedAt": ["type": "string", "format": "date-time"],
       "updatedAt": ["type": "string", "format": "date-time"],
       "result": described("The counts so far, as those of `sync --json`.", "object"),
-      "error": ["anyOf": [object(["code": text, "message": text]), ["type": "null"]]],
+      "error": [
+        "anyOf": [
+          object([
+            "code": text, "message": text,
+            "hint": described("The remedy.", "string", "null"),
+          ]), ["type": "null"],
+        ]
+      ],
     ])
     return [
       // Problem details (RFC 9457).

@@ -14,6 +14,7 @@ struct SyncJob: Hashable, Codable, Sendable {
   struct Failure: Hashable, Codable, Sendable {
     let code: String
     let message: String
+    var hint: String?
   }
 
   /// Tells the jobs of a source apart.
@@ -62,18 +63,16 @@ extension SyncJob {
     let state = state(at: time)
     if let error = error(state) {
       return ServerSentEvent(
-        "error",
-        data: JSON.object([
-          .init("code", .string(error.code)), .init("message", .string(error.message)),
-          .init("result", result),
-        ]).text)
+        "error", data: JSON.object(error.object.members + [.init("result", result)]).text)
     }
     return ServerSentEvent(state == .done ? "done" : "progress", data: result.text)
   }
 }
 
 extension SyncJob.Failure {
-  fileprivate var object: JSON { ["code": .string(code), "message": .string(message)] }
+  fileprivate var object: JSON {
+    ["code": .string(code), "message": .string(message), "hint": hint.json]
+  }
 }
 
 extension Timestamp {

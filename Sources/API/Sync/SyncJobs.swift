@@ -210,6 +210,6 @@ extension SyncJob {
       return
     }
     state = problem.code == SourceError.Code.cancelled.description ? .cancelled : .failed
-    failure = Failure(code: problem.code, message: problem.message)
+    failure = Failure(code: problem.code, message: problem.message, hint: problem.hint)
   }
 }

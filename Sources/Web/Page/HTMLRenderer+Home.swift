@@ -67,14 +67,20 @@ extension HTMLRenderer {
 
   /// A problem, with what is missing and where one gets it.
   private func note(_ problem: Problem) -> HTML {
+    """
+    <p class="note" dir="auto">\(problem.message.safeLine.capitalizedFirst)\
+    \(remedy(of: problem).map { " – \($0)" as HTML })</p>
+    """
+  }
+
+  /// Where one gets what is missing, and how it is set; `nil` if there is nothing to say.
+  func remedy(of problem: Problem) -> HTML? {
     let setting =
       problem.code == SourceError.Code.missingKey.description
       ? problem.message.firstMatch(of: /^[A-Z0-9_]+(?= is not set)/).map { String($0.output) } : nil
-    return """
-      <p class="note" dir="auto">\(problem.message.safeLine.capitalizedFirst)\
-      \(problem.hint.map { " – \(linked($0.safeLine))" as HTML })\
-      \(setting.map { #", then run <code>\#(program) config set \#($0)</code>"# as HTML })</p>
-      """
+    let command: HTML? = setting.map { #"run <code>\#(program) config set \#($0)</code>"# }
+    guard let hint = problem.hint.map({ linked($0.safeLine) }) else { return command }
+    return "\(hint)\(command.map { ", then \($0)" as HTML })"
   }
 
   /// A text whose web addresses are links, without their scheme so that they fit into a card.

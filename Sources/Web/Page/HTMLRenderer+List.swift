@@ -129,10 +129,19 @@ extension HTMLRenderer {
       <div class="bar"><p class="count" data-announce data-count="\(page.records.count)">\(count)</p>\
       \(jump(page, content))\(badgeHTML)</div>
       \(badge?.notesHTML ?? [])
+      \(missingKey(page))
       \(beginning(content))
       \(list)
       \(end(page, content))
       """
+  }
+
+  /// How the list becomes live, if its service wants a key.
+  private func missingKey(_ page: ServedListing) -> HTML? {
+    guard let reason = page.summary.provenance?.reason, reason.code == .missingKey,
+      let remedy = remedy(of: Problem(reason))
+    else { return nil }
+    return #"<p class="note" dir="auto">For live data, \#(remedy)</p>"#
   }
 
   private func count(_ page: ServedListing, _ content: SourceContent) -> HTML {

@@ -866,7 +866,7 @@ function showSync(box) {
   state.hidden = !text;
   state.classList.toggle("failed", sync?.state === "failed");
   const place = $(".sync-words", box);
-  if (place.textContent !== text) place.textContent = text;
+  if (place.textContent !== text) place.replaceChildren(...linked(text));
 }
 
 /* The progress below the name of a source. */
@@ -902,9 +902,13 @@ function syncWords({ state, result, error }, noun) {
     case "cancelled": return `Stopped after ${amount}; the next sync goes on there`;
     case "interrupted":
       return `Stopped after ${amount}, because the server ended; the next sync goes on there`;
-    default: return sentence(error.message);
+    default: return [error.message, error.hint].filter(Boolean).map(sentence).join(" ");
   }
 }
+
+/* The parts of a text, in which web addresses are links. */
+const linked = text => text.split(/(https?:\/\/[^\s<>"]*[A-Za-z0-9/])/).map((part, index) =>
+  index % 2 ? make("a", { href: part, rel: "noopener noreferrer external", referrerpolicy: "no-referrer" }, part) : part);
 
 /* Shows what a sync has brought. */
 function ended({ source }) {

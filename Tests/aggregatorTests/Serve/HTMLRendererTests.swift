@@ -118,6 +118,20 @@ import Testing
       ]
   }
 
+  @Test func `a list whose service wants a key says where to get it`() {
+    var source = MadeUpSource.heroes
+    source.provenance = Provenance(
+      .bundled,
+      reason: SourceError(
+        .missingKey, "HERO_KEY is not set", remedy: "get a key at https://heroes.example/keys"))
+    let words = #"""
+      For live data, get a key at <a href="https://heroes.example/keys" rel="noopener noreferrer external" \#
+      referrerpolicy="no-referrer">heroes.example/keys</a>, then run <code>aggregator config set HERO_KEY</code>
+      """#
+    #expect(list(source).contains(words))
+    #expect(!list(.heroes).contains("For live data"))
+  }
+
   @Test func pagesCanBeLookedAt() throws {
     let pages = all
     #expect(Set(pages.map(\.name)).count == pages.count)

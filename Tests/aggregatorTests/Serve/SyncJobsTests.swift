@@ -138,6 +138,27 @@ import Testing
     passing.cancel()
   }
 
+  @Test func `a sync that failed says what helps`() async throws {
+    var source = MadeUpSource(name: "held")
+    source.syncing = { _ in
+      var result = SyncResult()
+      result.failure = SourceError(
+        .invalidKey, "the key is wrong", remedy: "get another one at https://keys.invalid/new")
+      return result
+    }
+    let a = server()
+    await a.start(source, pages: nil)
+    #expect(await state(a, is: .failed) == .failed)
+    let (jobs, time) = await a.all()
+    let error = try #require(jobs["held"]?.object(of: "held", at: time)["error"])
+    #expect(error["message"] == "the key is wrong")
+    #expect(error["hint"] == "get another one at https://keys.invalid/new")
+    for await event in a.events(of: "held") {
+      #expect(event.name == "error")
+      #expect(JSONText(Data(event.data.utf8)).flatMap { JSON($0)["hint"] } == error["hint"])
+    }
+  }
+
   @Test func `a server that ends interrupts its syncs, as does one that is killed`() async {
     let (held, a, b) = (Held(), server(), server())
     await a.start(held.source, pages: nil)

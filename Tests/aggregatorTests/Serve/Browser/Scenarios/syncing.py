@@ -39,7 +39,10 @@ def run(site):
 
     # A failure looks like one.
     page = site.context().new_page()
-    failed = {"source": "heroes", "state": "failed", "result": {}, "error": {"message": "the key is wrong"}}
+    error = {"message": "the key is wrong", "hint": "get another one at https://keys.invalid/new"}
+    failed = {"source": "heroes", "state": "failed", "result": {}, "error": error}
     page.route("**/api/v1/sync", lambda route: route.fulfill(json={"items": [failed]}))
     page.goto(site.origin + "/sources/heroes?cache=offline")
-    expect(page.locator(".sync-state.failed")).to_have_text("The key is wrong.")
+    state = page.locator(".sync-state.failed")
+    expect(state).to_have_text("The key is wrong. Get another one at https://keys.invalid/new.")
+    expect(state.get_by_role("link")).to_have_attribute("href", "https://keys.invalid/new")
