@@ -266,6 +266,23 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     return try await index.count(matching: try query.query.map { try SearchQuery($0) })
   }
 
+  package func offset(of id: String, in query: ServedQuery) async throws -> Int? {
+    guard let index, let store = environment.store, let id = P.Item.ID(id),
+      query.cache == .normal || query.cache == .offline
+    else { return nil }
+    // The service finds others, and the values of very many records are read only if they are needed.
+    if !query.readsIndex {
+      let coverage = try await store.coverage(of: name)
+      guard query.query == nil, coverage.isComplete, coverage.cached <= Self.maxUnasked
+      else { return nil }
+    }
+    let words = try query.query.map { try SearchQuery($0) }
+    return try await index.offset(of: id, in: selection(of: query), matching: words)
+  }
+
+  /// The most records whose values are read although neither a filter nor an order asks for them.
+  private static var maxUnasked: Int { 50_000 }
+
   package func facets(_ query: ServedQuery) async throws -> [Facet] {
     let selection = try selection(of: query)
     let words = try query.query.map { try SearchQuery($0) }

@@ -138,6 +138,7 @@ extension ServedSource {
   func deleted() -> ServedListing? { nil }
   func kinds() -> [String: ValueKind] { [:] }
   func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
+  func offset(of id: String, in query: ServedQuery) -> Int? { nil }
 }
 
 extension ServerRequest {
@@ -334,6 +335,9 @@ package protocol ServedSource: Sendable {
   /// The number of records that a query without conditions matches, if all records are cached, and answered it; `nil` if
   /// that is unknown.
   func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int?
+  /// The number of cached records before one in the list of a query; `nil` if it is not among them, or the service may list
+  /// others.
+  func offset(of id: String, in query: ServedQuery) async throws -> Int?
   /// How the cached records of a query are spread over values; none before records are cached.
   func facets(_ query: ServedQuery) async throws -> [Facet]
   /// A summary of the values that a field has in the cached records of a query.

@@ -179,10 +179,26 @@ struct WebRouter: Sendable {
       content.hidden = try? await source.deleted()
     }
     content.list = await list
-    if case .success(let page)? = content.list, !query.readsIndex {
+    if part == nil, let id, let offset = await offset(of: id, in: content) {
+      content.query.offset = offset
+      content.list = await Self.result { [query = content.query] in try await source.page(query) }
+    }
+    if case .success(let page)? = content.list, !content.query.readsIndex {
       content.cachedCount = try? await source.cachedCount(of: query, page)
     }
     return content
+  }
+
+  /// Where a list begins in which a record that a link leads to has others before and after it; `nil` if the list has the
+  /// record, or begins where the link says.
+  private func offset(of id: String, in content: SourceContent) async -> Int? {
+    let query = content.query
+    guard query.cursor == nil, query.offset == nil, case .success(let page)? = content.list,
+      !page.records.contains(where: { $0.id == id }),
+      let offset = try? await content.source.offset(of: id, in: query)
+    else { return nil }
+    let limit = query.limit ?? min(ListingBounds.standardLimit, content.source.largestPage)
+    return max(0, offset - limit / 2)
   }
 
   private func sql(_ request: ServerRequest) async throws -> SQLContent {

@@ -61,7 +61,7 @@ enum HTMLFragment: String, Sendable {
 struct SourceContent: Sendable {
   let source: any ServedSource
 
-  let query: ServedQuery
+  var query: ServedQuery
 
   /// `nil` only for the part ``HTMLFragment/detail``.
   var list: Result<ServedListing, Problem>?

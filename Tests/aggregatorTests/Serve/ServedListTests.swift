@@ -85,6 +85,46 @@ import Testing
     #expect(last.records.count == 1 && last.summary.total == matches)
   }
 
+  @Test func `a record that a link leads to stands between its neighbours`() async throws {
+    #expect(try await source.offset(of: "FR", in: ServedQuery()) == nil)
+    _ = try await source.sync(pages: nil) { _ in }
+    for order in [nil, "-name", "capital"] {
+      let offset = try #require(try await source.offset(of: "FR", in: ServedQuery(order: order)))
+      let page = try await source.page(ServedQuery(limit: 1, offset: offset, order: order))
+      #expect(offset > 20 && page.records.map(\.id) == ["FR"])
+    }
+    func place(_ id: String, _ query: ServedQuery) async throws -> Int? {
+      try await source.offset(of: id, in: query)
+    }
+    #expect(try await place("FR", ServedQuery(conditions: ["name=France"])) == 0)
+    #expect(try await place("FR", ServedQuery(conditions: ["name=Germany"])) == nil)
+    #expect(try await place("FR", ServedQuery(cache: .live)) == nil)
+    #expect(try await place("XX", ServedQuery()) == nil)
+
+    let environment = PluginEnvironment(
+      settings: SourceSettings([:]), transport: HTTPTransport.standard, store: InMemoryStore())
+    let router = WebRouter(
+      program: "aggregator",
+      api: API(
+        sources: [source], sql: nil, adding: nil, syncs: SyncJobs(in: environment),
+        now: { MadeUpSource.now }))
+    func names(_ query: [ServerRequest.Parameter]) async throws -> [String] {
+      let page = try await router.response(
+        to: ServerRequest(method: "GET", query: query),
+        for: RoutePath(.record, "countries", "FR"), readOnly: false)
+      #expect(page.text.contains(#"data-id="FR" aria-current="true""#))
+      return page.text.matches(of: /class="record" href="[^"]*" data-id="(..)"/).map {
+        String($0.1)
+      }
+    }
+    let offset = try #require(try await place("FR", ServedQuery()))
+    let page = try await source.page(ServedQuery(offset: offset - 10))
+    #expect(try await names([]) == page.records.map(\.id))
+    #expect(try await names([.init("sort", "-name")]).firstIndex(of: "FR") == 10)
+    // Where it is in the list that the link says, it stays.
+    #expect(try await names([.init("offset", String(offset))]).first == "FR")
+  }
+
   private func response(
     to path: APIPath, _ query: KeyValuePairs<String, String>, of name: String = "countries",
     accepting type: String = "application/json"

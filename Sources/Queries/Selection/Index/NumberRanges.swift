@@ -96,8 +96,8 @@ package struct NumberRanges {
     }
     bounds = [nil] + bounds + [nil]
     return zip(bounds, bounds.dropFirst()).map { from, to -> Range in
-      let start = from.map { firstIndex(from: $0.number) } ?? 0
-      let end = to.map { firstIndex(from: $0.number) } ?? entries.count
+      let start = entries.partitioningIndex { $0.number >= from?.number ?? -.infinity }
+      let end = entries.partitioningIndex { item in to.map { item.number >= $0.number } ?? false }
       return Range(from: from, to: to, count: before[end] - before[start])
     }.filter { $0.count > 0 || $0.from != nil && $0.to != nil }
   }
@@ -115,15 +115,15 @@ package struct NumberRanges {
     }
     return found
   }
+}
 
-  /// The index of the first entry that is not below a number.
-  private func firstIndex(from number: Double) -> Int {
-    var range = 0..<entries.count
+extension Array {
+  /// The index of the first element of the second part, to which all elements from there on belong.
+  func partitioningIndex(where isSecond: (Element) -> Bool) -> Int {
+    var range = indices
     while !range.isEmpty {
       let middle = (range.lowerBound + range.upperBound) / 2
-      range =
-        entries[middle].number < number
-        ? middle + 1..<range.upperBound : range.lowerBound..<middle
+      range = isSecond(self[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound
     }
     return range.lowerBound
   }

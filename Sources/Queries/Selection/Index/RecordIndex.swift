@@ -13,7 +13,7 @@ package actor RecordIndex<Item: SourceRecord> {
 
   nonisolated let records: RecordStore<Item>
   private let fields: [Field<Item>]
-  private let lacksDetails: @Sendable (Item) -> Bool
+  private let reader: RecordTable.Reader<Item>
   private(set) var table: RecordTable?
   /// The fields of the table, the one that was needed last at the end.
   private var recent: [String] = []
@@ -26,7 +26,7 @@ package actor RecordIndex<Item: SourceRecord> {
   ) {
     self.records = records
     self.fields = fields
-    self.lacksDetails = lacksDetails
+    reader = RecordTable.Reader(records: records, fields: fields, lacksDetails: lacksDetails)
   }
 
   /// The present records with the values of these fields; `nil` if the store cannot tell whether records have changed.
@@ -70,16 +70,24 @@ package actor RecordIndex<Item: SourceRecord> {
     }
   }
 
-  private var reader: RecordTable.Reader<Item> {
-    RecordTable.Reader(records: records, fields: fields, lacksDetails: lacksDetails)
-  }
-
   /// The number of present records that match a query; `nil` if it is a search of more records than are counted.
   package nonisolated func count(matching query: SearchQuery?) async throws(SourceError) -> Int? {
     let count = try await records.store.status(of: records.source).records
     guard query != nil else { return count }
     guard count <= Self.maxSearched, let table = try await table(of: []) else { return nil }
     return try await found(in: table, matching: query).count
+  }
+
+  /// The number of records before one in the order of a selection; `nil` if it is not among them.
+  package nonisolated func offset(
+    of id: Item.ID, in selection: Selection<Item>, matching query: SearchQuery?
+  ) async throws(SourceError) -> Int? {
+    guard let table = try await table(of: selection.fields),
+      let record = try await records.store.record(id.description, of: records.source),
+      let row = table.row(at: record.position)
+    else { return nil }
+    let found = try await found(in: table, matching: query)
+    return try table.rows(selectedBy: selection, among: found).firstIndex(of: row)
   }
 
   private static var maxSearched: Int { 50_000 }
@@ -91,13 +99,12 @@ package actor RecordIndex<Item: SourceRecord> {
     guard let query else { return Array(table.positions.indices) }
     var found: [Int] = []
     var position: RecordPosition?
-    var hasMore = true
-    while hasMore {
+    repeat {
       let (slice, last) = try await records.slice(
         PageRequest(matching: query, limit: 2000), after: position)
       found += slice.records.compactMap { table.row(at: $0.position) }
-      (position, hasMore) = (last, slice.hasMore && last != nil)
-    }
+      position = slice.hasMore ? last : nil
+    } while position != nil
     return found
   }
 
@@ -138,14 +145,8 @@ struct RecordTable: Sendable {
 
   /// The row of a record; `nil` if it has none.
   func row(at position: Int64) -> Int? {
-    var range = 0..<positions.count
-    while !range.isEmpty {
-      let middle = (range.lowerBound + range.upperBound) / 2
-      if positions[middle] == position { return middle }
-      range =
-        positions[middle] < position ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
-    return nil
+    let row = positions.partitioningIndex { $0 >= position }
+    return row < positions.count && positions[row] == position ? row : nil
   }
 
   /// The rows that a selection shows, in its order.
@@ -296,13 +297,13 @@ extension RecordTable {
   }
 
   private func updated<Item>(by update: RecordUpdate, _ reader: Reader<Item>) -> RecordTable {
-    var table = RecordTable(revision: update.mark.revision, mark: update.mark)
-    table.readings = readings
     guard !update.records.isEmpty || !update.outdated.isEmpty else {
-      (table.positions, table.lacksDetails, table.dates) = (positions, lacksDetails, dates)
-      (table.unreadables, table.columns, table.oldest) = (unreadables, columns, oldest)
+      var table = self
+      (table.revision, table.mark) = (update.mark.revision, update.mark)
       return table
     }
+    var table = RecordTable(revision: update.mark.revision, mark: update.mark)
+    table.readings = readings
     table.unreadables = unreadables.filter { !update.outdated.contains($0.key) }
     // The rows that stay and the added ones, which are `~0`, `~1` and so on, in the order of their positions.
     var rows: [Int] = []
