@@ -283,6 +283,16 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   /// The most records whose values are read although neither a filter nor an order asks for them.
   private static var maxUnasked: Int { 50_000 }
 
+  package func prepareIndex() {
+    guard let index, let store = environment.store else { return }
+    Task { [name] in
+      // What needs it says what is wrong.
+      guard let status = try? await store.status(of: name), status.records <= Self.maxUnasked
+      else { return }
+      try? await index.prepare()
+    }
+  }
+
   package func facets(_ query: ServedQuery) async throws -> [Facet] {
     let selection = try selection(of: query)
     let words = try query.query.map { try SearchQuery($0) }

@@ -139,6 +139,7 @@ extension ServedSource {
   func kinds() -> [String: ValueKind] { [:] }
   func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
   func offset(of id: String, in query: ServedQuery) -> Int? { nil }
+  func prepareIndex() {}
 }
 
 extension ServerRequest {
@@ -338,6 +339,8 @@ package protocol ServedSource: Sendable {
   /// The number of cached records before one in the list of a query; `nil` if it is not among them, or the service may list
   /// others.
   func offset(of id: String, in query: ServedQuery) async throws -> Int?
+  /// Begins to read what filters, orders and ``offset(of:in:)`` need, unless there are very many records.
+  func prepareIndex()
   /// How the cached records of a query are spread over values; none before records are cached.
   func facets(_ query: ServedQuery) async throws -> [Facet]
   /// A summary of the values that a field has in the cached records of a query.

@@ -186,6 +186,8 @@ struct WebRouter: Sendable {
     if case .success(let page)? = content.list, !content.query.readsIndex {
       content.cachedCount = try? await source.cachedCount(of: query, page)
     }
+    // Whoever sees a list may filter it next.
+    if part != .detail { source.prepareIndex() }
     return content
   }
 

@@ -22,11 +22,28 @@ import Testing
   init() throws {
     service = try FakeCountries()
     sandbox = try Sandbox()
-    source = ServedPlugin(
+    source = Self.source(service, sandbox)
+  }
+
+  /// The source of a server; several share the store.
+  private static func source(
+    _ service: FakeCountries, _ sandbox: Sandbox
+  ) -> ServedPlugin<CountriesPlugin> {
+    ServedPlugin(
       CountriesPlugin(),
       in: PluginEnvironment(
         settings: SourceSettings(service.settings), transport: HTTPTransport.standard,
         store: SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path)))
+  }
+
+  private var router: WebRouter {
+    let environment = PluginEnvironment(
+      settings: SourceSettings([:]), transport: HTTPTransport.standard, store: InMemoryStore())
+    return WebRouter(
+      program: "aggregator",
+      api: API(
+        sources: [source], sql: nil, adding: nil, syncs: SyncJobs(in: environment),
+        now: { MadeUpSource.now }))
   }
 
   @Test func `no list waits for the values of records after a sync`() async throws {
@@ -37,6 +54,18 @@ import Testing
     #expect(table.positions.count == result.passed)
     #expect(Set(table.columns.keys) == Set(source.fields.map(\.id)))
     _ = try await source.page(ServedQuery(conditions: ["name~a"], order: "-name"))
+    #expect(await source.index?.table?.readings == 1)
+  }
+
+  @Test func `whoever sees a list need not wait for its filters`() async throws {
+    _ = try await Self.source(service, sandbox).sync(pages: nil) { _ in }
+    #expect(await source.index?.table == nil)
+    let page = try await router.response(
+      to: ServerRequest(method: "GET", query: []), for: RoutePath(.list, "countries"),
+      readOnly: false)
+    #expect(page.status == 200)
+    while await source.index?.table == nil { await Task.yield() }
+    _ = try await source.facets(ServedQuery())
     #expect(await source.index?.table?.readings == 1)
   }
 
@@ -101,13 +130,6 @@ import Testing
     #expect(try await place("FR", ServedQuery(cache: .live)) == nil)
     #expect(try await place("XX", ServedQuery()) == nil)
 
-    let environment = PluginEnvironment(
-      settings: SourceSettings([:]), transport: HTTPTransport.standard, store: InMemoryStore())
-    let router = WebRouter(
-      program: "aggregator",
-      api: API(
-        sources: [source], sql: nil, adding: nil, syncs: SyncJobs(in: environment),
-        now: { MadeUpSource.now }))
     func names(_ query: [ServerRequest.Parameter]) async throws -> [String] {
       let page = try await router.response(
         to: ServerRequest(method: "GET", query: query),
