@@ -50,7 +50,9 @@ package final class Site: Sendable {
         return try await answer(route, request, access)
       } catch {
         let problem = Problem(error)
-        return isForPrograms(route, request) ? problem.response : pages.response(to: problem)
+        return isForPrograms(route, request)
+          ? problem.response
+          : pages.response(to: problem, readOnly: access?.mayChange != true)
       }
     }
     finish(&response, to: request, access)

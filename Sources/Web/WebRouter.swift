@@ -12,9 +12,7 @@ struct WebRouter: Sendable {
   func response(
     to request: ServerRequest, for path: RoutePath<PagePath>, readOnly: Bool
   ) async throws -> ServerResponse {
-    let pages = HTMLRenderer(
-      program: program, sources: api.sources, isReadOnly: readOnly, now: api.now(),
-      hasSQL: api.sql?.isAvailable == true, mayAdd: api.adding != nil && !readOnly)
+    let pages = renderer(readOnly: readOnly)
     let part = request.header(HTMLFragment.header).flatMap(HTMLFragment.init)
     switch path.pattern {
     case .start:
@@ -78,10 +76,10 @@ struct WebRouter: Sendable {
   }
 
   /// The page for an error that no other page shows; strangers are clients whose access was not checked.
-  func response(to problem: Problem, isForStrangers: Bool = false) -> ServerResponse {
-    let pages = HTMLRenderer(
-      program: program, sources: api.sources, isReadOnly: true, now: api.now(),
-      hasSQL: api.sql?.isAvailable == true)
+  func response(
+    to problem: Problem, readOnly: Bool = true, isForStrangers: Bool = false
+  ) -> ServerResponse {
+    let pages = renderer(readOnly: readOnly)
     guard isForStrangers || [401, 403, 421].contains(problem.status) else {
       return html(pages.failure(problem), status: problem.status)
     }
@@ -90,6 +88,12 @@ struct WebRouter: Sendable {
     var response = html(pages.failure(problem, nonce: nonce), status: problem.status)
     response.set("Content-Security-Policy", HTMLRenderer.contentSecurityPolicy(nonce: nonce))
     return response
+  }
+
+  private func renderer(readOnly: Bool) -> HTMLRenderer {
+    HTMLRenderer(
+      program: program, sources: api.sources, isReadOnly: readOnly, now: api.now(),
+      hasSQL: api.sql?.isAvailable == true, mayAdd: api.adding != nil && !readOnly)
   }
 
   // MARK: - Content

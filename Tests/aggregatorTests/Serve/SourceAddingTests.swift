@@ -31,6 +31,8 @@ import Testing
     #expect(answer["proved"] == true)
     #expect(answer["evidence"]?.array?.first?["key"] == "rows")
     #expect(try await server.get("/api/v1/lands").status == 404, "nothing is saved yet")
+    let missing = try await server.get("/sources/lands", ["Accept": "text/html"])
+    #expect(missing.status == 404 && missing.text.contains("Add a source"))
 
     let saved = try await server.post(
       "/api/v1/sources", #"{"name":"lands","url":"\#(url)","save":true}"#)
