@@ -179,6 +179,15 @@ extension HTMLRenderer {
     }
   }
 
+  /// The least and the largest number or date of ranges: `0` and `500` of `0 to under 50` … `450 to under 500`.
+  private func ends(of facet: Facet, _ content: SourceContent) -> [String] {
+    guard let first = facet.values.first, let last = facet.values.last else { return [] }
+    return [
+      words(of: first, facet, content).replacing(#/ to .*/#, with: ""),
+      words(of: last, facet, content).replacing(/.* to (under )?/, with: ""),
+    ]
+  }
+
   /// The values of a field that has few, each with its words, as JSON; `nil` for any other.
   private func choices(
     of field: String, _ kind: ValueKind, _ content: SourceContent
@@ -258,8 +267,8 @@ extension HTMLRenderer {
     let ends: HTML? =
       facet.isRange
       ? """
-      <p class="ends" aria-hidden="true">\([facet.values.first, facet.values.last].compactMap(\.self).map {
-        "<bdi>\(words(of: $0, facet, content).safeLine)</bdi>" as HTML
+      <p class="ends" aria-hidden="true">\(ends(of: facet, content).map {
+        "<bdi>\($0.safeLine)</bdi>" as HTML
       })</p>
       """ : nil
     return """

@@ -422,6 +422,17 @@ import Testing
     }.filter { $0.contains("filters=shown") }
   }
 
+  @Test(arguments: [
+    (["0 to under 50", "50 to under 100"], ["0", "100"]), (["0 to 49", "50 to 99"], ["0", "99"]),
+    (["under 50", "50 to 99", "100 or more"], ["under 50", "100 or more"]),
+    (["2019", "2020"], ["2019", "2020"]),
+  ])
+  func `an axis says where it begins and ends`(ranges: [String], ends: [String]) {
+    let values = ranges.map { Facet.Value(text: $0, count: 2, condition: "age>1") }
+    let ages = [Facet(field: "age", label: "Age", isRange: true, values: values, missing: 0)]
+    #expect(facets(ages, []).contains("<bdi>\(ends[0])</bdi><bdi>\(ends[1])</bdi></p>"))
+  }
+
   @Test func oneValueIsChosenBesideAnother() {
     let values = ["a", "b"].map { Facet.Value(text: $0, count: 2, condition: "kind=\($0)") }
     let kinds = [Facet(field: "kind", label: "Kind", isRange: false, values: values, missing: 0)]
