@@ -467,7 +467,7 @@ extension ServedRecord {
 }
 
 extension JSON {
-  fileprivate var isNumber: Bool {
+  package var isNumber: Bool {
     switch self {
     case .integer, .number: true
     default: false

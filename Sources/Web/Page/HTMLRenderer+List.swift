@@ -236,26 +236,37 @@ extension HTMLRenderer {
     for line in records.flatMap(\.summary) where !labels.contains(line.label) {
       labels.append(line.label)
     }
-    labels = Array(labels.prefix(4))
+    let columns = labels.prefix(4).map { label in
+      let lines = records.flatMap(\.summary).filter { $0.label == label }
+      return Column(label: label, isNumeric: lines.allSatisfy { $0.json?.isNumber == true })
+    }
     return """
-      <div class="columns columns-\(labels.count)" aria-hidden="true"><span>Name</span>\
-      \(labels.map { "<span>\($0.fieldLabel)</span>" })</div>
-      <ol class="records rows columns-\(labels.count)">
-      \(records.map { row($0, labels, source, query, selected) })
+      <div class="columns columns-\(columns.count)" aria-hidden="true"><span>Name</span>\
+      \(columns.map { column in
+        "<span\(attribute: "class", column.isNumeric ? "number" : nil)>\(column.label.fieldLabel)</span>" as HTML
+      })</div>
+      <ol class="records rows columns-\(columns.count)">
+      \(records.map { row($0, columns, source, query, selected) })
       </ol>
       """
   }
 
+  /// A column of the first matches of a source.
+  private struct Column {
+    let label: String
+    let isNumeric: Bool
+  }
+
   private func row(
-    _ record: ServedRecord, _ labels: [String], _ source: any ServedSource, _ query: ServedQuery,
+    _ record: ServedRecord, _ columns: [Column], _ source: any ServedSource, _ query: ServedQuery,
     _ selected: String?
   ) -> HTML {
-    let facts = labels.map { label -> HTML in
-      guard let line = record.summary.first(where: { $0.label == label }) else {
+    let facts = columns.map { column -> HTML in
+      guard let line = record.summary.first(where: { $0.label == column.label }) else {
         return #"<span class="fact"></span>"#
       }
       return """
-        <span class="fact"><span class="label">\(label.fieldLabel)</span> \
+        <span class="fact\(column.isNumeric ? " number" : "")"><span class="label">\(column.label.fieldLabel)</span> \
         <bdi>\(HTML(line))</bdi></span>
         """
     }

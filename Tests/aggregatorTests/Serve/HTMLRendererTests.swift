@@ -399,6 +399,24 @@ import Testing
     #expect(!list(source, query).contains("Did you mean"))
   }
 
+  @Test func `numbers among the matches of all sources are aligned, as in tables`() {
+    var source = MadeUpSource.countries
+    source.records = [("A", 5), ("B", 12)].map { name, count in
+      ServedRecord(
+        name, name,
+        [
+          .init(label: "Cities", value: "\(count)", json: .integer(count)),
+          .init(label: "Region", value: "Europe", json: "Europe"),
+        ])
+    }
+    let html = pages.search(
+      SearchContent(
+        query: ServedQuery(query: "a"),
+        answers: [SourceListing(source: source, page: .success(source.page(ServedQuery())))]))
+    #expect(html.contains(#"<span class="number">Cities</span><span>Region</span>"#))
+    #expect(html.matches(of: /<span class="fact number">/).count == 2)
+  }
+
   @Test func aPartIsAPartOfThePage() {
     let whole = detail(.heroes, "1443")
     for part in [HTMLFragment.list, .detail] {
