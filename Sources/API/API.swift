@@ -177,7 +177,7 @@ package struct API: Sendable {
   /// Adds the source at a URL, or only tells what was found.
   private func add(_ request: ServerRequest) async throws -> ServerResponse {
     guard let adding else { throw Problem.unknownPath }
-    let members = try request.bodyMembers(among: ["name", "url", "save"])
+    let members = try request.bodyMembers(among: Set(["name", "url", "save"] + SourceAdding.hints))
     guard case .string(let url)? = members["url"] else {
       throw Problem(400, "invalidRequest", "the body needs \"url\"")
     }
@@ -185,14 +185,17 @@ package struct API: Sendable {
     guard isSaved || members["save"] ?? false == false else {
       throw Problem(400, "invalidRequest", "invalid value for save", hint: "true or false")
     }
-    var name = ProposedSource.name(for: url)
-    if let given = members["name"] {
-      guard case .string(let text) = given else {
-        throw Problem(400, "invalidRequest", "invalid value for name")
+    func text(_ key: String) throws(Problem) -> String? {
+      guard let value = members[key] else { return nil }
+      guard case .string(let text) = value else {
+        throw Problem(400, "invalidRequest", "invalid value for \(key)")
       }
-      name = text
+      return text
     }
-    let answer = try await adding.answer(for: name, at: url)
+    let name = try text("name") ?? ProposedSource.name(for: url)
+    var hints: [String: String] = [:]
+    for key in SourceAdding.hints { hints[key] = try text(key) }
+    let answer = try await adding.answer(for: name, at: url, given: hints)
     if isSaved {
       guard answer.proposal.isProved || answer.proposal.obstacle != nil else {
         throw Problem(
@@ -204,6 +207,7 @@ package struct API: Sendable {
       JSON.object(
         [.init("name", .string(name)), .init("saved", .bool(isSaved))]
           + answer.proposal.document.members
+          + [.init("choices", answer.proposal.choicesObject)]
       ).text)
     if isSaved {
       response.status = 201

@@ -118,11 +118,15 @@ extension OpenAPI {
   private static var addition: JSON {
     let url: JSON = ["type": "string", "pattern": "^https?://", "maxLength": 2000]
     let name: JSON = ["type": "string", "pattern": "^[a-z][a-z0-9-]{0,31}$"]
+    func path(_ description: String) -> JSON {
+      ["type": "string", "maxLength": 200, "description": .string(description)]
+    }
     return operation(
       "addSource", "Infer the list of records, their IDs and the paging at a URL, and add it",
       Answers(
         success: response(
-          "What was found, with the evidence.", "application/json", ["type": "object"]),
+          "What was found, with the evidence, and `choices` of `rows` and `id` that may fit as well.",
+          "application/json", ["type": "object"]),
         others: [
           .init(
             "201",
@@ -131,7 +135,13 @@ extension OpenAPI {
               "content": ["application/json": ["schema": ["type": "object"]]],
             ])
         ], failures: [400, 401, 403, 413, 415, 422, 429, 502, 503, 504])
-    ).taking(["url": url], optional: ["name": name, "save": ["type": "boolean"]])
+    ).taking(
+      ["url": url],
+      optional: [
+        "name": name, "save": ["type": "boolean"],
+        "rows": path("Where the records are in a response, such as `data.items`."),
+        "id": path("What identifies a record, such as `id`."),
+      ])
   }
 
   // MARK: - Operations of a source

@@ -4,9 +4,13 @@ import Synchronization
 
 /// Adds sources to a server that runs: their lists are requested and inferred, shown, and saved when that is asked for.
 package final class SourceAdding: Sendable {
-  /// Requests the list at a URL, for a source of a name.
+  /// Requests the list at a URL, for a source of a name; `hints` have some of the keys of ``SourceAdding/hints``.
   package typealias Propose =
-    @Sendable (_ name: String, _ url: String) async throws -> ProposedSource
+    @Sendable (_ name: String, _ url: String, _ hints: [String: String]) async throws
+    -> ProposedSource
+
+  /// What a person may say of a list: the path of its records, and that of the ID in a record.
+  package static let hints = ["rows", "id"]
 
   private let propose: Propose
   private let state = Mutex(State())
@@ -31,7 +35,9 @@ package final class SourceAdding: Sendable {
     package let proposal: ProposedSource
   }
 
-  package func answer(for name: String, at url: String) async throws -> Answer {
+  package func answer(
+    for name: String, at url: String, given hints: [String: String] = [:]
+  ) async throws -> Answer {
     let mayRun = state.withLock { state in
       guard state.running < Self.maxRunning else { return false }
       state.running += 1
@@ -47,7 +53,7 @@ package final class SourceAdding: Sendable {
       throw Problem(422, "invalidRequest", "type a name, as none can be made of the URL")
     }
     do {
-      let proposal = try await propose(name, url)
+      let proposal = try await propose(name, url, hints)
       let answer = Answer(id: .randomHexadecimal(), proposal: proposal)
       state.withLock { state in
         state.proposals = state.proposals.suffix(Self.maxProposals - 1) + [answer]
@@ -113,6 +119,8 @@ package struct ProposedSource: Sendable {
   /// The first rows, as the service has sent them.
   package var rows: [JSON]
   package var warnings: [String]
+  /// The values among which a person may choose, by the keys of ``SourceAdding/hints``.
+  package var choices: [String: [String]]
   /// True if a second page, or the end after the first, was seen.
   package var isProved: Bool
   /// Why it cannot be used, and what helps; `nil` if it can be saved.
@@ -131,6 +139,15 @@ package struct ProposedSource: Sendable {
     evidence = []
     rows = []
     warnings = []
+    choices = [:]
+  }
+
+  /// The ``choices`` as JSON.
+  var choicesObject: JSON {
+    .object(
+      SourceAdding.hints.compactMap { key in
+        choices[key].map { JSON.Member(key, .array($0.map(JSON.string))) }
+      })
   }
 }
 

@@ -289,6 +289,9 @@ package struct Prober: Sendable {
         })
     if let chosen { best = rivals[chosen] }
     proposal.manifest.rows = best.path
+    if candidates.count > 1 {
+      proposal.choices["rows"] = candidates.prefix(Self.maxOptions).map(\.path.description)
+    }
     proposal.note(
       "rows", best.path.description,
       best.rows.isEmpty
@@ -373,12 +376,13 @@ package struct Prober: Sendable {
       }
     }
     guard !paths.isEmpty else {
-      let unique = inference.unique.prefix(5).map(\.description)
+      let unique = inference.unique.prefix(Self.maxOptions).map(\.description)
+      if !unique.isEmpty { proposal.choices["id"] = unique }
       return proposal.note(
         "id", "–",
         unique.isEmpty
           ? "no member is different in all rows"
-          : "no member is named like an ID; different in all rows: \(unique.joined(separator: ", "))"
+          : "no member is named like an ID; different in all rows: \(unique.prefix(5).joined(separator: ", "))"
       )
     }
     proposal.manifest.id = paths

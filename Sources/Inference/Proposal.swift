@@ -16,6 +16,9 @@ package struct Proposal: Sendable {
   package var evidence: [Evidence] = []
   package var warnings: [String] = []
 
+  /// The values that may fit as well, or instead of none, by the key of the evidence: `rows`, the likeliest first, or `id`.
+  package var choices: [String: [String]] = [:]
+
   /// The number of requests that were sent.
   package var requests = 0
 

@@ -228,16 +228,19 @@ struct WebRouter: Sendable {
     guard let adding = api.adding, pages.mayAdd else { throw Problem.unknownPath }
     try request.requireParameters(among: [])
     guard request.method == "POST" else { return html(pages.add(AddContent())) }
-    let fields = try request.formFields(among: ["url", "name", "proposal"])
+    let fields = try request.formFields(
+      among: Set(["url", "name", "proposal"] + SourceAdding.hints))
     if let id = fields["proposal"] {
       return .redirect(to: WebAddress.list(try adding.save(id).name, ServedQuery.plain))
     }
     var content = AddContent()
     content.url = fields["url"] ?? ""
     content.name = fields["name"] ?? ""
-    let (url, name) = (content.url, content.name)
+    content.hints = fields.filter { SourceAdding.hints.contains($0.key) && !$0.value.isEmpty }
+    let (url, name, hints) = (content.url, content.name, content.hints)
     content.answer = await Self.result {
-      try await adding.answer(for: name.isEmpty ? ProposedSource.name(for: url) : name, at: url)
+      try await adding.answer(
+        for: name.isEmpty ? ProposedSource.name(for: url) : name, at: url, given: hints)
     }
     var response = html(pages.add(content), status: content.answer?.failure?.status ?? 200)
     // It may contain a key that was typed.

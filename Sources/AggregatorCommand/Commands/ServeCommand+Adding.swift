@@ -9,7 +9,7 @@ import AggregatorWeb
 import DeclaredSource
 
 extension CommandContext {
-  /// Adds sources to a server, as `sources add` does without any option.
+  /// Adds sources to a server, as `sources add` does with no other option than `--rows` and `--id`.
   ///
   /// - Parameters:
   ///   - limited: Limits the hosts that are requested.
@@ -21,13 +21,15 @@ extension CommandContext {
       @escaping @Sendable (DeclaredPlugin, PluginEnvironment) throws -> any ServedSource
   ) throws(CommandError) -> SourceAdding {
     let folder = try manifestFolder()
-    return SourceAdding { [self] name, url in
+    return SourceAdding { [self] name, url, given in
       try checkName(name, in: folder, mayReplace: false)
       var request = SourceRequest(url: url)
       try Command.checkScheme(of: request)
       let literals = request.extractSecrets(
         of: name, avoiding: Set(catalog.settings(except: name).map(\.key)))
-      let hints: JSON = ["url": .string(request.url)]
+      let hints = JSON.object(
+        [.init("url", .string(request.url))]
+          + given.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) })
       var secrets = NewSecrets(literals)
       var requests = try secrets.environment(of: name, in: hints, folder, self, mayAsk: false)
       requests.transport = limited(requests.transport)
@@ -62,6 +64,7 @@ extension CommandContext {
       proposed.evidence = proposal.evidence.map { .init($0.key, $0.value, $0.reason) }
       proposed.rows = proposal.rows
       proposed.warnings = proposal.warnings
+      proposed.choices = proposal.choices
       proposed.obstacle = proposal.obstacle
       return proposed
     }

@@ -9,6 +9,8 @@ struct AddContent: Sendable {
   var url = ""
   /// Empty for one that is made of the URL.
   var name = ""
+  /// What a person has chosen, by the keys of ``SourceAdding/hints``.
+  var hints: [String: String] = [:]
   /// `nil` before a URL was typed.
   var answer: Result<SourceAdding.Answer, Problem>?
 }
@@ -34,7 +36,7 @@ extension HTMLRenderer {
       </form>
       \(content.answer.map { answer in
         switch answer {
-        case .success(let answer): found(answer, at: action)
+        case .success(let answer): found(answer, content, at: action)
         case .failure(let problem): failure(problem)
         }
       })
@@ -49,7 +51,9 @@ extension HTMLRenderer {
     """
   }
 
-  private func found(_ answer: SourceAdding.Answer, at action: String) -> HTML {
+  private func found(
+    _ answer: SourceAdding.Answer, _ content: AddContent, at action: String
+  ) -> HTML {
     let proposal = answer.proposal
     return """
       <section aria-labelledby="found"><h2 id="found" tabindex="-1" autofocus>What “\(proposal.name)” would be</h2>
@@ -62,10 +66,40 @@ extension HTMLRenderer {
 
         """
       })</tbody></table></div>
+      \(choices(of: proposal, content, at: action))
       \(rows(of: proposal))
       \(proposal.warnings.map { #"<p class="note" dir="auto">\#($0.safeLine.capitalizedFirst)</p>"# as HTML })
       \(decision(on: answer, at: action))
       </section>
+      """
+  }
+
+  /// The form of what else may fit; nothing if all is clear.
+  private func choices(
+    of proposal: ProposedSource, _ content: AddContent, at action: String
+  ) -> HTML? {
+    let labels = ["rows": "Where the records are", "id": "What identifies a record"]
+    let keys = SourceAdding.hints.filter { proposal.choices[$0] != nil }
+    guard !keys.isEmpty else { return nil }
+    let given = SourceAdding.hints.filter { !keys.contains($0) }
+    let fields = keys.map { key -> HTML in
+      let options = proposal.choices[key, default: []].map { value in
+        #"<option value="\#(value)">\#(value.safeLine)</option>"# as HTML
+      }
+      // The first place of records is the one that was found; no ID was.
+      let none: HTML? = key == "id" ? #"<option value="">–</option>"# : nil
+      return """
+        <p><label for="choice-\(key)">\(labels[key] ?? key)</label>
+        <select id="choice-\(key)" name="\(key)">\(none)\(options)</select></p>
+        """
+    }
+    return """
+      <form class="fields" action="\(action)" method="post">
+      \(hidden("url", content.url))\(hidden("name", proposal.name))\
+      \(given.compactMap { key in content.hints[key].map { hidden(key, $0) } })
+      \(fields)
+      <div class="actions"><button type="submit" class="button" data-busy="Asking the service…">Look again</button></div>
+      </form>
       """
   }
 

@@ -755,12 +755,14 @@ document.addEventListener("submit", event => {
 
 /* -- Adding a source: its service may take long -- */
 
-$("form#add")?.addEventListener("submit", event => {
-  const button = $("button", event.target);
-  button.disabled = true;
-  button.textContent = button.dataset.busy;
-  announce(button.dataset.busy);
-});
+for (const adding of $$("form.fields")) {
+  adding.addEventListener("submit", () => {
+    const button = $("button", adding);
+    button.disabled = true;
+    button.textContent = button.dataset.busy;
+    announce(button.dataset.busy);
+  });
+}
 // The form is as it was when one comes back to it.
 addEventListener("pageshow", event => { if (event.persisted && $("form#add")) location.reload(); });
 

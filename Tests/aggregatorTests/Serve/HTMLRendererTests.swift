@@ -399,6 +399,23 @@ import Testing
     #expect(!list(source, query).contains("Did you mean"))
   }
 
+  @Test func `the page of a new source offers what may fit`() {
+    var proposal = ProposedSource("two", [:], isProved: true) { MadeUpSource.heroes }
+    func page(_ choices: [String: [String]], _ hints: [String: String] = [:]) -> String {
+      proposal.choices = choices
+      var content = AddContent(url: "https://a.example/two?a=1&b=2", hints: hints)
+      content.answer = .success(SourceAdding.Answer(id: "x", proposal: proposal))
+      return pages.add(content)
+    }
+    #expect(!page([:]).contains("<select"))
+    let both = page(["rows": ["users", "<b>"], "id": ["name"]])
+    #expect(both.contains(#"name="rows"><option value="users">users</option><option value="&#60;"#))
+    #expect(both.contains(#"name="id"><option value="">–</option><option value="name">"#))
+    #expect(both.contains(#"name="url" value="https://a.example/two?a=1&#38;b=2">"#))
+    // What was chosen before is kept.
+    #expect(page(["id": ["name"]], ["rows": "users"]).contains(#"name="rows" value="users">"#))
+  }
+
   @Test func `numbers among the matches of all sources are aligned, as in tables`() {
     var source = MadeUpSource.countries
     source.records = [("A", 5), ("B", 12)].map { name, count in

@@ -58,6 +58,38 @@ import Testing
     #expect(listed.contains(#""source": "lands""#))
   }
 
+  @Test func `what a response leaves open can be chosen`() async throws {
+    let people = (1...5).map { #"{"id":\#($0),"name":"N\#($0)"}"# }.joined(separator: ",")
+    let colors = (1...5).map { #"{"shade":"S\#($0)","hex":"h\#($0)"}"# }.joined(separator: ",")
+    let text = #"{"people":[\#(people)],"colors":[\#(colors)]}"#
+    let both = try LoopbackServer { _ in
+      .status(200, text, headers: [("Content-Type", "application/json")])
+    }
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    func answer(_ hints: String) async throws -> JSON {
+      let body = #"{"name":"palette","url":"\#(both.baseURL)/palette"\#(hints)}"#
+      let reply = try await server.post("/api/v1/sources", body)
+      #expect(reply.status == 200, "\(reply.text)")
+      return try reply.json()
+    }
+    func found(_ key: String, _ answer: JSON) -> JSON? {
+      answer["evidence"]?.array?.first { $0["key"] == .string(key) }?["value"]
+    }
+    let lists = try await answer("")
+    #expect(Set(lists["choices"]?["rows"]?.array ?? []) == ["people", "colors"])
+    let second = try await answer(#","rows":"colors""#)
+    #expect(found("rows", second) == "colors")
+    #expect(second["choices"] == ["id": ["shade", "hex"]], "\(second.text)")
+    let third = try await answer(#","rows":"colors","id":"shade""#)
+    #expect(found("id", third) == "shade" && third["choices"] == [:], "\(third.text)")
+    for wrong in [#","rows":"nowhere""#, #","rows":"colors","id":"a..b""#] {
+      let body = #"{"name":"palette","url":"\#(both.baseURL)/palette"\#(wrong)}"#
+      let status = try await server.post("/api/v1/sources", body).status
+      #expect([200, 422].contains(status), "\(wrong): \(status)")
+    }
+    try await server.stop()
+  }
+
   @Test func `a key in the URL is a setting, and in no answer`() async throws {
     let server = try await ServingProgram("--allow-add", in: home.sandbox)
     let reply = try await server.post(
