@@ -17,6 +17,10 @@ public struct PostgresAddress: Hashable, Sendable {
   /// The URI without its password.
   public let description: String
 
+  /// The addresses of standbys of this database, at which a store reads records as long as they are close behind; none by
+  /// default.
+  public var standbys: [PostgresAddress] = []
+
   /// True for a text that begins like a connection URI.
   public static func isAddress(_ text: String) -> Bool {
     ["postgresql://", "postgres://"].contains { text.hasPrefix($0) }
@@ -43,6 +47,25 @@ public struct PostgresAddress: Hashable, Sendable {
     uri = Secret(text)
     description = visible
     self.passwords = passwords.map(Secret.init)
+  }
+
+  /// The addresses in a text that separates them by commas.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidRequest` for a text that is not a list of connection URIs.
+  public static func list(_ text: String) throws(SourceError) -> [PostgresAddress] {
+    // A URI has a comma between its hosts, too.
+    var parts: [String] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let part = String(part).trimmed
+      if parts.isEmpty || part.isEmpty || isAddress(part) {
+        parts.append(part)
+      } else {
+        parts[parts.count - 1] += ",\(part)"
+      }
+    }
+    var addresses: [PostgresAddress] = []
+    for part in parts { addresses.append(try PostgresAddress(part)) }
+    return addresses
   }
 
   /// True if the URI itself contains a password.

@@ -111,6 +111,9 @@ package struct PostgresConnection: ~Copyable {
   /// True if the connection can be used for another transaction.
   package var isUsable: Bool { cpq_is_open(handle) && cpq_is_idle(handle) && queue.isEmpty }
 
+  /// The process of the server that this connection has, or that a pool has invented.
+  var processID: Int32 { cpq_backend_pid(handle) }
+
   package var serverVersion: Int { Int(cpq_server_version(handle)) }
 
   /// A parameter that the server reports, such as `server_encoding`.

@@ -17,6 +17,10 @@ package struct PostgresFailure: Error {
     case cancelled
     /// The server is none that this store can use.
     case unsuitable(remedy: String)
+    /// The server is no standby of that of the store.
+    case foreign
+    /// The standby is too far behind.
+    case lagging
     /// The role has rights that a query of people must not have.
     case unsafe
     /// A row is too large.
@@ -54,9 +58,11 @@ package struct PostgresFailure: Error {
     state.map { ["3F000", "42P01", "42883"].contains($0) } ?? false
   }
 
-  /// An error with code `storage`, `unusableStore`, `busy` or `cancelled`.
-  package func error(of address: PostgresAddress) -> SourceError {
-    let cannot = "cannot use the store \(address)"
+  /// An error with code `storage`, `unusableStore`, `busy` or `cancelled`, or `invalidSettings` of a standby.
+  package func error(
+    of address: PostgresAddress, in use: String = "use the store"
+  ) -> SourceError {
+    let cannot = "cannot \(use) \(address)"
     switch kind {
     case .cancelled: return .cancelled
     case .timedOut:
@@ -76,6 +82,11 @@ package struct PostgresFailure: Error {
         .storage, "\(cannot): the connection was lost (\(message))", remedy: "try again later")
     case .unsuitable(let remedy):
       return SourceError(.unusableStore, "\(cannot): \(message)", remedy: Remedy(remedy))
+    case .foreign:
+      return SourceError(
+        .invalidSettings, "\(cannot): \(message)",
+        remedy: "name only standbys of the database of the store")
+    case .lagging: return SourceError(.storage, "\(cannot): \(message)")
     case .unsafe:
       return SourceError(
         .storage, "a query cannot be confined: \(message)", remedy: "use another role for queries")

@@ -10,6 +10,8 @@ final class PostgresNotifications: Sendable {
   private let busyTimeout: Duration
   private let pollInterval: Duration
   private let clock: any Clock<Duration>
+  /// Called before those who listen: what they read then must have the change.
+  private let willNotify: @Sendable () -> Void
   private let listeners = ChangeListeners()
   private let running = Mutex<(listener: PostgresListener, task: Task<Void, Never>)?>(nil)
 
@@ -18,12 +20,13 @@ final class PostgresNotifications: Sendable {
 
   init(
     of address: PostgresAddress, _ busyTimeout: Duration, every pollInterval: Duration,
-    on clock: any Clock<Duration>
+    on clock: any Clock<Duration>, willNotify: @escaping @Sendable () -> Void
   ) {
     self.address = address
     self.busyTimeout = busyTimeout
     self.pollInterval = pollInterval
     self.clock = clock
+    self.willNotify = willNotify
   }
 
   func stream(of source: String) async -> AsyncStream<Void> {
@@ -37,10 +40,11 @@ final class PostgresNotifications: Sendable {
     running.withLock { running in
       if let running { return running.listener }
       let listener = PostgresListener(to: address, busyTimeout)
-      let task = Task { [listeners, clock, pollInterval] in
+      let task = Task { [listeners, clock, pollInterval, willNotify] in
         var pause = pollInterval
         while !Task.isCancelled {
           if let changes = await listener.changes(of: listeners.sources) {
+            if !changes.sources.isEmpty { willNotify() }
             listeners.notify(changes.sources.contains)
             pause = pollInterval
             guard changes.mustPoll else { continue }

@@ -39,6 +39,11 @@ actor PostgresSession {
     }
   }
 
+  /// Runs `body`, which only reads, without another attempt.
+  func readOnce<Answer: Sendable>(
+    _ body: @Sendable (inout PostgresConnection, PostgresDatabase) throws(PostgresFailure) -> Answer
+  ) throws(PostgresFailure) -> Answer { try withConnection(mayCreate: false, body) }
+
   /// Runs `body` in a transaction, and commits it.
   ///
   /// A `body` that leaves all of its statements in the queue must be idempotent: if the connection breaks then,

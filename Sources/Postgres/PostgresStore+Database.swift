@@ -3,7 +3,7 @@ package import AggregatorStore
 
 extension PostgresStore: DatabaseStore {
   package func facts() async throws(SourceError) -> StoreFacts {
-    try await inspect { [address] connection, database throws(PostgresFailure) in
+    var facts = try await inspect { [address] connection, database throws(PostgresFailure) in
       let facts = try connection.rows(
         "SELECT current_setting('server_version'), pg_database_size(current_database())")[0]
       // Without the name of its package.
@@ -13,7 +13,13 @@ extension PostgresStore: DatabaseStore {
         location: address.description, server: "PostgreSQL \(version)",
         bytes: index == nil ? nil : Int(facts.integer(1)), search: index?.note)
     }
+    facts.standbys = try await standbys?.facts() ?? []
+    return facts
   }
+
+  package var readsAtStandbys: Bool { standbys != nil }
+
+  package func readNewest() { standbys?.noteChange() }
 
   package var databaseName: String { "PostgreSQL" }
 

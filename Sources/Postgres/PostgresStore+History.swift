@@ -81,7 +81,7 @@ extension PostgresStore {
   public func changes(
     of source: String, since start: HistoryStart, after position: Int64, limit: Int
   ) async throws(SourceError) -> ChangeSlice? {
-    try await read { connection throws(PostgresFailure) in
+    try await read(records: true) { connection throws(PostgresFailure) in
       connection.beginSnapshot()
       let changes = try connection.changes(of: source, since: start, after: position, limit: limit)
       try connection.commit()
@@ -92,7 +92,7 @@ extension PostgresStore {
   public func history(
     of id: String, in source: String, limit: Int
   ) async throws(SourceError) -> StoredHistory? {
-    try await read { connection throws(PostgresFailure) in
+    try await read(records: true) { connection throws(PostgresFailure) in
       connection.beginSnapshot()
       let history = try connection.history(of: id, in: source, limit: limit)
       try connection.commit()

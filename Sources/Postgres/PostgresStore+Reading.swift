@@ -6,7 +6,7 @@ extension PostgresStore {
   public func record(
     _ id: String, of source: String
   ) async throws(SourceError) -> StoredRecord? {
-    try await read { connection throws(PostgresFailure) in
+    try await read(records: true) { connection throws(PostgresFailure) in
       try connection.rows(
         """
         SELECT r.position, r.saved, r.json, r.removed_upstream
@@ -20,7 +20,7 @@ extension PostgresStore {
   public func ids(
     of source: String, startingWith prefix: String, limit: Int
   ) async throws(SourceError) -> [String] {
-    try await read { connection throws(PostgresFailure) in
+    try await read(records: true) { connection throws(PostgresFailure) in
       // The last text in byte order that begins with the prefix.
       try connection.rows(
         """
@@ -36,7 +36,7 @@ extension PostgresStore {
   }
 
   public func page(_ key: String, of source: String) async throws(SourceError) -> CachedPage? {
-    try await read { connection throws(PostgresFailure) -> CachedPage? in
+    try await read(records: true) { connection throws(PostgresFailure) -> CachedPage? in
       let page = connection.enqueue(
         """
         SELECT p.page, p.fetched
@@ -64,7 +64,7 @@ extension PostgresStore {
   public func records(
     of source: String, at positions: [Int64]
   ) async throws(SourceError) -> [StoredRecord] {
-    try await read { connection throws(PostgresFailure) in
+    try await read(records: true) { connection throws(PostgresFailure) in
       try connection.rows(
         """
         SELECT r.position, r.saved, r.json, r.removed_upstream
@@ -80,7 +80,7 @@ extension PostgresStore {
   }
 
   public func revision(of source: String) async throws(SourceError) -> String? {
-    try await read { connection throws(PostgresFailure) in
+    try await read(records: true) { connection throws(PostgresFailure) in
       let contents = connection.enqueue(.contents(of: source))
       let numbers = connection.enqueue(.numbers(of: source))
       let results = try connection.snapshot()
@@ -91,7 +91,7 @@ extension PostgresStore {
   public func update(
     of source: String, since mark: RecordMark?
   ) async throws(SourceError) -> RecordUpdate? {
-    try await read { connection throws(PostgresFailure) in
+    try await read(records: true) { connection throws(PostgresFailure) in
       try connection.update(of: source, since: mark)
     } ?? nil
   }
@@ -99,7 +99,7 @@ extension PostgresStore {
   public func pageKeys(
     of source: String, startingWith prefix: String
   ) async throws(SourceError) -> [String] {
-    try await read { connection throws(PostgresFailure) in
+    try await read(records: true) { connection throws(PostgresFailure) in
       try connection.rows(
         """
         SELECT p.key
@@ -113,7 +113,7 @@ extension PostgresStore {
   public func fetchedPages(
     of source: String
   ) async throws(SourceError) -> [(key: String, page: PageMetadata)] {
-    try await read { connection throws(PostgresFailure) in
+    try await read(records: true) { connection throws(PostgresFailure) in
       try connection.rows(
         """
         SELECT p.key, p.page
@@ -154,7 +154,7 @@ extension PostgresStore {
   public func deleted(
     among ids: [String], of source: String
   ) async throws(SourceError) -> Set<RecordKey> {
-    try await read { connection throws(PostgresFailure) in
+    try await read(records: true) { connection throws(PostgresFailure) in
       let result = try connection.rows(
         """
         SELECT t.id
@@ -168,7 +168,7 @@ extension PostgresStore {
   public func deletions(
     of source: String, after id: String?, limit: Int
   ) async throws(SourceError) -> [StoredDeletion] {
-    try await read { connection throws(PostgresFailure) in
+    try await read(records: true) { connection throws(PostgresFailure) in
       try connection.rows(
         """
         SELECT r.position, r.saved, r.json, r.removed_upstream, t.id
@@ -181,7 +181,7 @@ extension PostgresStore {
   }
 
   public func status(of source: String) async throws(SourceError) -> StoreStatus {
-    try await read { connection throws(PostgresFailure) in
+    try await read(records: true) { connection throws(PostgresFailure) in
       let facts = connection.enqueue(
         """
         SELECT s.records, s.removed_upstream, s.last,

@@ -6,7 +6,7 @@ extension PostgresStore {
   public func records(
     of source: String, matching words: [FoldedText], after position: Int64, limit: Int
   ) async throws(SourceError) -> RecordSlice {
-    try await inspect { connection, database throws(PostgresFailure) in
+    try await inspect(records: true) { connection, database throws(PostgresFailure) in
       guard database.storeVersion != nil else { return .empty }
       let search = PostgresSearch(words, by: database.searchIndex)
       connection.beginSnapshot()
@@ -31,7 +31,7 @@ extension PostgresStore {
   public func records(
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
   ) async throws(SourceError) -> (slice: RecordSlice, last: SearchRank) {
-    try await inspect { connection, database throws(PostgresFailure) in
+    try await inspect(records: true) { connection, database throws(PostgresFailure) in
       guard database.storeVersion != nil else { return (.empty, .other) }
       let words = PostgresSearch(search.words, by: database.searchIndex)
       connection.beginSnapshot()

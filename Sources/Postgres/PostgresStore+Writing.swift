@@ -53,7 +53,7 @@ extension PostgresStore {
       return body(old, time).map { $0 != old } ?? false
     }
     guard isChanged ?? true else { return }
-    try await write { connection throws(PostgresFailure) in
+    try await write(records: false) { connection throws(PostgresFailure) in
       connection.enqueue("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", .text(key))
       // The time after the lock: turns are given in the order of the times.
       let (old, time) = try connection.sharedText(key)

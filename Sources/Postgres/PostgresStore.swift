@@ -23,6 +23,7 @@ public final class PostgresStore: SourceStore {
   private let settledViews = Mutex<String?>(nil)
   private let writer: PostgresSession
   private let reader: PostgresSession
+  let standbys: PostgresStandbys?
   let notifications: PostgresNotifications
 
   /// Creates a store without connecting to its server.
@@ -45,12 +46,14 @@ public final class PostgresStore: SourceStore {
   /// Creates a store that keeps these views of its sources up to date in the database; `nil` leaves them alone.
   ///
   /// Queries of people are sent to `queryAddress`, because the role of the store may be too powerful; `nil` for that of
-  /// the store.
+  /// the store. `warn` is told of the first standby that cannot answer.
   package init(
     at address: PostgresAddress, busyTimeout: Duration = .seconds(5),
     history: HistoryLimit = .standard, showing views: SourceViews?,
     queryAddress: @escaping @Sendable () throws(SourceError) -> PostgresAddress? = { nil },
-    pollInterval: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()
+    pollInterval: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock(),
+    standbyLimits: StandbyLimits = StandbyLimits(),
+    warningOfStandbys warn: @escaping @Sendable (SourceError) -> Void = { _ in }
   ) {
     self.address = address
     self.queryAddress = queryAddress
@@ -61,17 +64,23 @@ public final class PostgresStore: SourceStore {
     let reachability = Reachability()
     writer = PostgresSession(to: address, "write", busyTimeout, reachability)
     // Readers never wait for a writer of this process if they have a connection of their own.
-    reader = PostgresSession(to: address, "read", busyTimeout, reachability)
+    let reader = PostgresSession(to: address, "read", busyTimeout, reachability)
+    self.reader = reader
+    standbys = PostgresStandbys(of: address, reader, standbyLimits, warn: warn)
     notifications = PostgresNotifications(
-      of: address, busyTimeout, every: pollInterval, on: clock)
+      of: address, busyTimeout, every: pollInterval, on: clock
+    ) { [standbys] in standbys?.noteChange() }
   }
 
   /// Reads, unless the task is cancelled; `nil` if there is no store yet.
+  ///
+  /// A standby may answer what is read of `records`.
   package func read<Answer: Sendable>(
+    records isOfRecords: Bool = false,
     _ body: @Sendable (inout PostgresConnection) throws(PostgresFailure) -> Answer
   ) async throws(SourceError) -> Answer? {
     guard !Task.isCancelled else { throw .cancelled }
-    return try await reader.read { connection, database throws(PostgresFailure) in
+    return try await inspect(records: isOfRecords) { connection, database throws(PostgresFailure) in
       guard let version = database.storeVersion, version > 0 else { return nil }
       guard version <= PostgresSchema.version else { throw .newer }
       return try body(&connection)
@@ -80,11 +89,15 @@ public final class PostgresStore: SourceStore {
 
   /// Writes in a transaction, and repeats it after a conflict.
   ///
-  /// Statements that `body` leaves in the queue are sent with the commit, in the same round trip.
+  /// Statements that `body` leaves in the queue are sent with the commit, in the same round trip. If it writes `records`,
+  /// no standby answers until it has them.
   package func write<Answer: Sendable>(
+    records isOfRecords: Bool = true,
     _ body: @Sendable (inout PostgresConnection) throws(PostgresFailure) -> Answer
   ) async throws(SourceError) -> Answer {
-    try await writer.write { [self] connection throws(PostgresFailure) in
+    // Also after a failure: it may hide a commit.
+    defer { if isOfRecords { standbys?.noteChange() } }
+    return try await writer.write { [self] connection throws(PostgresFailure) in
       guard let views else { return try body(&connection) }
       connection.enqueueViewMark()
       let answer = try body(&connection)
@@ -101,8 +114,16 @@ public final class PostgresStore: SourceStore {
     try await write { _ throws(PostgresFailure) in }
   }
 
-  /// Runs `body` once the server is known, even if there is no store yet.
+  /// Runs `body` once the server is known, even if there is no store yet; a standby may answer what is read of `records`.
   func inspect<Answer: Sendable>(
+    records isOfRecords: Bool = false,
     _ body: @Sendable (inout PostgresConnection, PostgresDatabase) throws(PostgresFailure) -> Answer
-  ) async throws(SourceError) -> Answer { try await reader.read(body) }
+  ) async throws(SourceError) -> Answer {
+    if let standbys, standbys.mayAnswer(records: isOfRecords),
+      let answer = try await standbys.read(body)
+    {
+      return answer
+    }
+    return try await reader.read(body)
+  }
 }

@@ -1,4 +1,5 @@
 package import AggregatorCore
+import AggregatorText
 
 /// A store in a database, as programs open it: it keeps scopes, can be copied, and answers queries of people, each one
 /// `SELECT` in its dialect of SQL.
@@ -39,11 +40,38 @@ package struct StoreFacts: Sendable {
   /// A sentence about the search, if that depends on the server.
   package let search: String?
 
+  /// The standbys at which records are read.
+  package var standbys: [StandbyFacts] = []
+
   package init(location: String, server: String? = nil, bytes: Int?, search: String? = nil) {
     self.location = location
     self.server = server
     self.bytes = bytes
     self.search = search
+  }
+}
+
+/// The state of a standby of the server of a store.
+package struct StandbyFacts: Sendable {
+  /// The URL without its password.
+  package let location: String
+
+  /// The time that it is behind the primary; `nil` if it cannot be read.
+  package let lag: Duration?
+
+  /// Why it is passed over; `nil` if it is read.
+  package let failure: SourceError?
+
+  package init(location: String, lag: Duration? = nil, failure: SourceError? = nil) {
+    self.location = location
+    self.lag = lag
+    self.failure = failure
+  }
+
+  /// `reads at postgresql://b.example/records, up to 40 ms behind`.
+  package var text: String {
+    guard let lag else { return failure?.message ?? location }
+    return "reads at \(location), \(lag > .zero ? "up to \(lag.text) behind" : "not behind")"
   }
 }
 

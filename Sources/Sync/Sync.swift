@@ -86,7 +86,9 @@ public struct Sync<Item: SourceRecord>: Sendable {
     progress: @escaping @Sendable (SyncResult) -> Void = { _ in }
   ) async -> SyncResult {
     await Observer.$current.withValue(observer) {
-      await runObserved(upTo: pages, jobs: jobs, waits: waits, progress)
+      await ReadPreference.$current.withValue(.primary) {
+        await runObserved(upTo: pages, jobs: jobs, waits: waits, progress)
+      }
     }
   }
 

@@ -18,6 +18,27 @@ struct ScopeChoice: Sendable {
   func make(
     after last: ScopeFinding, before batch: StoreBatch?, writes: Bool
   ) async throws(SourceError) -> ScopeFinding {
+    guard base.readsAtStandbys, ReadPreference.current == .standard else {
+      return try await choose(after: last, before: batch, writes: writes)
+    }
+    var there: ScopeMark?
+    if batch == nil, !writes {
+      // The records of a standby are those of its mark, which may be another one than that of the primary.
+      there = try await ReadPreference.standby.apply { () async throws(SourceError) in
+        try await record.shown()
+      }
+      if let there, there.text == last.mark { return last }
+    }
+    let finding = try await ReadPreference.primary.apply { () async throws(SourceError) in
+      try await choose(after: last, before: batch, writes: writes)
+    }
+    if finding.mark != there?.text { base.readNewest() }
+    return finding
+  }
+
+  private func choose(
+    after last: ScopeFinding, before batch: StoreBatch?, writes: Bool
+  ) async throws(SourceError) -> ScopeFinding {
     let batch = batch.flatMap { $0.entries.isEmpty ? nil : $0 }
     var shown = try await record.shown()
     // Another process may have chosen another scope meanwhile.

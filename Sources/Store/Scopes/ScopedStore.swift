@@ -9,6 +9,18 @@ package protocol ScopeKeepingStore: SourceStore {
   func switchScope(
     of source: String, keepingAs kept: String, to other: String
   ) async throws(SourceError)
+
+  /// True if standbys may answer what only reads records; false by default.
+  var readsAtStandbys: Bool { get }
+
+  /// From now on reads show at least what is stored now, wherever they are answered.
+  func readNewest()
+}
+
+extension ScopeKeepingStore {
+  package var readsAtStandbys: Bool { false }
+
+  package func readNewest() {}
 }
 
 /// A store whose sources show only the records of their present scope.
