@@ -160,8 +160,11 @@ public struct Program: Sendable {
                 try await command.run(line.invocation, context)
               }
             }
+            let preference = command.needs.newest ? ReadPreference.primary : .standard
             return try await context.listingOutput.run(ended: .success) {
-              try await command.run(line.invocation, context)
+              try await ReadPreference.$current.withValue(preference) {
+                try await command.run(line.invocation, context)
+              }
             }
           }
         } catch var error as CommandError where error.code == .usage && error.hint == nil {

@@ -175,9 +175,13 @@ package struct Command: Sendable {
     /// True if its threads allocate side by side for long, which is faster with arenas of their own.
     package var ownArenas = false
 
-    package init(descriptors: Int = 0, ownArenas: Bool = false) {
+    /// True if it changes what it reads, or continues there: standbys of the store, which are behind, cannot answer.
+    package var newest = false
+
+    package init(descriptors: Int = 0, ownArenas: Bool = false, newest: Bool = false) {
       self.descriptors = descriptors
       self.ownArenas = ownArenas
+      self.newest = newest
     }
   }
 

@@ -1,5 +1,6 @@
 import AggregatorArguments
 import AggregatorKit
+import AggregatorPostgres
 import AggregatorQueries
 import AggregatorTerminal
 import DeclaredSource
@@ -239,8 +240,9 @@ extension CommandContext {
 
   /// Fails with code `usage` for an invalid location, and warns of a password in it.
   fileprivate func checkStore(_ value: String, for setting: Setting) throws(CommandError) {
-    let location = try CommandError.wrapping(try StoreLocation(value, for: setting.key))
-    guard location.hasPassword else { return }
+    guard try CommandError.wrapping(try setting.hasPassword(value, of: catalog.name)) else {
+      return
+    }
     warnOfVisiblePassword("the password may be in the history of your shell now")
   }
 
@@ -263,6 +265,21 @@ extension CommandContext {
 }
 
 extension Setting {
+  /// True if a value of this setting, the location of a store or those of its standbys, has a password.
+  fileprivate func hasPassword(
+    _ value: String, of program: ProgramName
+  ) throws(SourceError) -> Bool {
+    guard self == SQLAddress.reads(of: program) else {
+      return try StoreLocation(value, for: key).hasPassword
+    }
+    do throws(SourceError) {
+      return try PostgresAddress.list(value).contains(where: \.hasPassword)
+    } catch {
+      throw SourceError(
+        error.code, "invalid value for \(key): \(error.message)", remedy: error.remedy)
+    }
+  }
+
   fileprivate var offWord: [Candidate] {
     switch form {
     case .rate: [Candidate("off", "no limit")]

@@ -7,7 +7,8 @@ import AggregatorTerminal
 extension Plugin {
   var deleteCommand: Command {
     Command(
-      "[ID… | -]", words: CompletionSource.severalIDs(of: name), options: [.yes, .dryRun],
+      "[ID… | -]", words: CompletionSource.severalIDs(of: name),
+      needs: .init(newest: true), options: [.yes, .dryRun],
       notes: [
         "Deleted records stay hidden until restored, whatever the service returns; the service is not "
           + "changed. With - the IDs are read from standard input, one per line. \(pickNote)"
@@ -84,6 +85,7 @@ extension Plugin {
   var restoreCommand: Command {
     Command(
       "ID… | - | --all", words: { [name] _, _ in .ids(of: name, areDeleted: true) },
+      needs: .init(newest: true),
       options: [.all.with(about: "restore all deleted records", in: .specific)],
       notes: [
         "Restored records return to their original position. With - the IDs are read from standard "

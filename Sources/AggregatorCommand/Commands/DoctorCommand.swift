@@ -292,6 +292,11 @@ extension CommandContext {
           Finding(
             "store", "store", .ok,
             [facts.location, facts.server, size].compactMap(\.self).joined(separator: ", ")))
+        findings += facts.standbys.map { standby in
+          Finding(
+            standby.failure?.code == .invalidSettings ? "settings" : "store", "standby",
+            standby.failure == nil ? .ok : .failed, standby.text, standby.failure?.remedy?.text)
+        }
       }
       for plugin in catalog.plugins {
         let status = try await store.status(of: plugin.name)
@@ -313,7 +318,8 @@ extension CommandContext {
       }
       return findings
     } catch {
-      return [Finding("store", "store", .failed, error.message, error.remedy?.text)]
+      let area = error.code == .invalidSettings ? "settings" : "store"
+      return [Finding(area, "store", .failed, error.message, error.remedy?.text)]
     }
   }
 

@@ -46,6 +46,9 @@ final class Explanation: Sendable {
       say("\(plugin.name): cached data first, then the service")
     case .storedOnly: return say("\(plugin.name): cached data only, which a sync refreshes")
     }
+    for standby in (try? await environment.store?.capabilities.database?.facts())?.standbys ?? [] {
+      say("cached data: \(standby.text)")
+    }
     let cached =
       cachePolicy.refreshes ? nil : await plugin.cachedAnswer(to: request, in: environment)
     if let cached {

@@ -6,6 +6,7 @@ import AggregatorTerminal
 extension Plugin {
   var nextCommand: Command {
     Command(
+      needs: .init(newest: true),
       options: Option.position + detailOptions + readingOptions + Option.formatting, fields: fields,
       notes: [
         "Continues the last list or search shown on a terminal or with --session. The position is saved "

@@ -83,11 +83,12 @@ extension Command {
     let missing = facts.server == nil ? "does not exist yet" : "no store yet"
     let place = [facts.location, facts.server, facts.bytes?.byteCount ?? missing]
     return [place.compactMap(\.self).joined(separator: ", "), facts.search].compactMap(\.self)
+      + facts.standbys.map(\.text)
   }
 
   fileprivate static func clearStore(_ plugins: [any Plugin]) -> Command {
     Command(
-      "SOURCE", words: CompletionSource.source(plugins),
+      "SOURCE", words: CompletionSource.source(plugins), needs: .init(newest: true),
       options: [.forgetDeleted, .history, .scope, .yes, .dryRun],
       notes: [
         "The history of changes and cached images are removed too. Deleted records stay deleted unless --forget-deleted is given. "

@@ -37,7 +37,7 @@ extension Command {
 
   static func adoptScope(_ plugins: [any Plugin]) -> Command {
     Command(
-      "SOURCE SCOPE", words: CompletionSource.source(plugins),
+      "SOURCE SCOPE", words: CompletionSource.source(plugins), needs: .init(newest: true),
       notes: [
         "Shows the records of a scope, as those of the present secret: for an account whose records have all "
           + "changed since it got another secret. The scope that was shown is kept."

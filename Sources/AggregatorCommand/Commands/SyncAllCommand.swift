@@ -6,7 +6,8 @@ import AggregatorTerminal
 extension Command {
   static func sync(_ plugins: [any Plugin]) -> Command {
     Command(
-      "[SOURCE…]", words: CompletionSource.severalSources(plugins), needs: .init(ownArenas: true),
+      "[SOURCE…]", words: CompletionSource.severalSources(plugins),
+      needs: .init(ownArenas: true, newest: true),
       options: [.olderThan, .timeBudget, .jobs, .wait, .fullSync] + Option.fetching
         + Option.formatting,
       fields: SourceSync.fields,

@@ -7,7 +7,7 @@ extension Plugin {
   var syncCommand: Command {
     let bound = policy.isEndless ? " --max-pages 10" : ""
     return Command(
-      needs: .init(ownArenas: true),
+      needs: .init(ownArenas: true, newest: true),
       options: [
         .maxPages.with(
           about: policy.isEndless

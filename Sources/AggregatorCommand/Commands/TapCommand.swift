@@ -18,7 +18,7 @@ extension Option {
 
 extension Command {
   static let tap = Command(
-    needs: .init(ownArenas: true),
+    needs: .init(ownArenas: true, newest: true),
     options: [
       .config.with(about: "read the names of the sources from FILE, a JSON object"), .discover,
       .catalog, .properties, .state,

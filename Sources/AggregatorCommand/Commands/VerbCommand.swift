@@ -14,7 +14,7 @@ extension Plugin {
     }
     return Command(
       verb.argument.map { "[\($0.placeholder)]" } ?? "",
-      needs: .init(ownArenas: verb.role == .loadsMore),
+      needs: .init(ownArenas: verb.role == .loadsMore, newest: true),
       options: parameters.map(\.option) + (verb.requiresService ? Option.fetching : Option.reading)
         + Option.formatting,
       fields: fields,

@@ -7,7 +7,8 @@ import Synchronization
 extension Command {
   static func watch(_ plugins: [any Plugin]) -> Command {
     Command(
-      "SOURCE", words: CompletionSource.source(plugins), needs: .init(ownArenas: true),
+      "SOURCE", words: CompletionSource.source(plugins),
+      needs: .init(ownArenas: true, newest: true),
       options: [
         .every, .exec,
         .maxPages.with(about: "stop each sync after N pages (required for unbounded sources)"),

@@ -27,7 +27,7 @@ extension CommandContext {
         // A file that somebody named stays where it is.
         keepsDamagedFile: try chosenLocation(settings) != nil
       ) { [name = catalog.name] () throws(SourceError) in
-        try SQLAddress.chosen(by: settings, of: name)
+        try SQLAddress.all(in: SQLAddress.setting(of: name), settings).first
       }, settings)
   }
 
@@ -56,7 +56,10 @@ extension CommandContext {
     case .postgres(let address):
       return PostgresStore(
         at: address, busyTimeout: busyTimeout, history: history, showing: views,
-        queryAddress: queryAddress)
+        queryAddress: queryAddress
+      ) { [diagnostics, isTold = invocation.has(.verbose)] failure in
+        if isTold { diagnostics.trace(failure.message) }
+      }
     }
   }
 
@@ -75,24 +78,6 @@ extension CommandContext {
   /// The longest wait for another process that uses the store, or for its server.
   private var busyTimeout: Duration {
     min(.seconds(5), invocation.duration(.timeout) ?? .seconds(5))
-  }
-
-  /// Warns of a password in `--store`.
-  package func warnOfVisiblePassword() {
-    let name = Option.store.spelling
-    guard let text = invocation.text(.store),
-      (try? StoreLocation(text, for: name))?.hasPassword == true
-    else { return }
-    warnOfVisiblePassword("\(name) has a password, which other users can see in the process list")
-  }
-
-  package func warnOfVisiblePassword(_ message: String) {
-    let setting = StoreLocation.password(of: catalog.name)
-    diagnostics.warning(
-      message,
-      hint: .steps(
-        .words("leave it out of the URL, and run this command, which prompts for it"),
-        .command("config set \(setting.key)")))
   }
 }
 

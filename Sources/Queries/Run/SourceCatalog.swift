@@ -58,6 +58,7 @@ package final class SourceCatalog: Sendable {
     [
       Directories.home(of: name), StoreLocation.setting(of: name),
       StoreLocation.password(of: name), Directories.history(of: name), SQLAddress.setting(of: name),
+      SQLAddress.reads(of: name),
     ] + RecordingOptions.settings(of: name)
   }
 

@@ -90,6 +90,15 @@ package enum StoreLocation: Hashable, Sendable {
       throw settings.failure(error.message, setting, remedy: error.remedy)
     }
     self = location.completed(by: settings, of: program)
+    // The standbys are those of the setting's store.
+    guard case .postgres(var address) = self, settings.origin(of: setting) != .option else {
+      return
+    }
+    for var standby in try SQLAddress.all(in: SQLAddress.reads(of: program), settings) {
+      if !standby.hasPassword { standby.password = address.password }
+      address.standbys.append(standby)
+    }
+    self = .postgres(address)
   }
 
   /// This with the password of the settings, if it has none.
@@ -110,17 +119,7 @@ extension StoreLocation: CustomStringConvertible {
   }
 }
 
-extension SourceSettings {
-  /// A setting's value for people: without secrets, and without the password of a store.
-  package func visible(_ setting: Setting) -> String {
-    guard setting.form == .store,
-      let location = secret(setting)?.reveal({ try? StoreLocation($0, for: setting.key) })
-    else { return shown(setting).description }
-    return location.description
-  }
-}
-
-/// The address of queries of a store in PostgreSQL, which log in as a role of their own.
+/// The other addresses of a store in PostgreSQL: those of standbys, and that of queries, which log in as a role of their own.
 ///
 /// `SET ROLE` in the session of the store would be no sandbox: `set_config('role', 'none', …)` in a query undoes it.
 package enum SQLAddress {
@@ -130,13 +129,18 @@ package enum SQLAddress {
       about: "URL by which sql reads a store in PostgreSQL, for a role that may only read")
   }
 
-  /// The address in the settings; `nil` for that of the store, `invalidSettings` for another text.
-  static func chosen(
-    by settings: SourceSettings, of program: ProgramName
-  ) throws(SourceError) -> PostgresAddress? {
-    let setting = setting(of: program)
-    guard let text = settings.secret(setting)?.reveal(\.self) else { return nil }
-    do throws(SourceError) { return try PostgresAddress(text) } catch {
+  package static func reads(of program: ProgramName) -> Setting {
+    Setting(
+      program.variable("STORE_READS"), .store,
+      about: "URLs of standbys of the PostgreSQL database, with commas between, which answer reads")
+  }
+
+  /// The addresses in a setting; none if it is not set, `invalidSettings` for another text.
+  static func all(
+    in setting: Setting, _ settings: SourceSettings
+  ) throws(SourceError) -> [PostgresAddress] {
+    guard let text = settings.secret(setting)?.reveal(\.self) else { return [] }
+    do throws(SourceError) { return try PostgresAddress.list(text) } catch {
       throw SourceError(
         .invalidSettings, "invalid value for \(setting.key): \(error.message)",
         remedy: error.remedy)
