@@ -77,7 +77,10 @@ extension PostgresStore {
   /// `pollInterval`. The stream ends at once if libpq is not installed.
   public func changeNotifications(of source: String) async -> AsyncStream<Void> {
     do throws(SourceError) { try Libpq.load() } catch { return AsyncStream { $0.finish() } }
-    return await notifications.stream(of: source)
+    let stream = await notifications.stream(of: source)
+    // Nothing tells of a change before it, so what is read next must have it.
+    standbys?.noteChange()
+    return stream
   }
 }
 

@@ -39,10 +39,14 @@ actor PostgresSession {
     }
   }
 
-  /// Runs `body`, which only reads, without another attempt.
+  /// Runs `body`, which only reads, without another attempt; `nil` if `isAllowed` returns false when its turn comes.
   func readOnce<Answer: Sendable>(
+    if isAllowed: @Sendable () -> Bool = { true },
     _ body: @Sendable (inout PostgresConnection, PostgresDatabase) throws(PostgresFailure) -> Answer
-  ) throws(PostgresFailure) -> Answer { try withConnection(mayCreate: false, body) }
+  ) throws(PostgresFailure) -> Answer? {
+    guard isAllowed() else { return nil }
+    return try withConnection(mayCreate: false, body)
+  }
 
   /// Runs `body` in a transaction, and commits it.
   ///

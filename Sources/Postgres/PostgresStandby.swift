@@ -1,5 +1,4 @@
 import AggregatorCore
-import AggregatorFoundation
 import AggregatorStore
 import AggregatorText
 import Synchronization
@@ -9,7 +8,7 @@ package struct StandbyLimits: Sendable {
   /// The longest time that a standby may be behind.
   package var lag = Duration.seconds(10)
 
-  /// The time for which the lag that was found holds: it is measured again with the next read.
+  /// The time for which the lag that was found holds; after it the next read measures again.
   package var examination = Duration.seconds(1)
 
   /// The time for which a standby that has failed is passed over.
@@ -52,6 +51,10 @@ final class PostgresStandby: Sendable {
     session = PostgresSession(to: address, "standby", limits.connecting, Reachability())
   }
 
+  private var isPassedOver: Bool {
+    state.withLock { state in state.isPassedOverUntil.map { $0 > .now } ?? false }
+  }
+
   /// Runs `body`, which only reads, once the log of the primary was replayed up to `position`; `nil` if this cannot
   /// answer.
   ///
@@ -61,20 +64,22 @@ final class PostgresStandby: Sendable {
     after position: Int64, of primary: PostgresIdentity,
     _ body: @Sendable (inout PostgresConnection, PostgresDatabase) throws(PostgresFailure) -> Answer
   ) async throws(SourceError) -> Answer? {
-    guard !state.withLock({ state in state.isPassedOverUntil.map { $0 > .now } ?? false }) else {
-      return nil
-    }
+    guard !isPassedOver else { return nil }
     do throws(PostgresFailure) {
-      return try await session.readOnce { connection, database throws(PostgresFailure) in
+      // Those who wait for their turn while a connection fails do not try another one each.
+      let answer: Answer?? = try await session.readOnce(if: { !self.isPassedOver }) {
+        connection, database throws(PostgresFailure) in
         guard try self.hasReplayed(position, &connection, primary) else { return Answer?.none }
         return try body(&connection, database)
       }
+      return answer ?? nil
     } catch {
       let failure = error.error(of: address, in: Self.use)
       guard error.kind != .cancelled else { throw failure }
       // One that has become a primary is passed over.
       guard error.kind != .foreign || state.withLock(\.isKnown) else { throw failure }
-      state.withLock { $0.isPassedOverUntil = .now + limits.pause }
+      let pause = error.kind == .lagging ? limits.examination : limits.pause
+      state.withLock { $0.isPassedOverUntil = .now + pause }
       warn(failure)
       return nil
     }
@@ -173,8 +178,8 @@ extension PostgresConnection {
 
   /// The end of the log that this standby has replayed, in bytes, and the longest time that it may be behind.
   ///
-  /// One that has replayed all that it has received is not behind as long as it receives: otherwise the time counts since the
-  /// last transaction that was replayed, which is longer where nothing was written meanwhile.
+  /// One that has replayed all that it has received is not behind as long as it receives. Otherwise the time counts since
+  /// the last transaction that was replayed, which is longer where nothing was written meanwhile.
   ///
   /// - Throws: ``PostgresFailure``, of kind `foreign` for a server that is no standby, and `lagging` if it is behind by
   ///   more than `limit`.

@@ -10,6 +10,9 @@ import Synchronization
 /// `aggregator`. No state is kept in a session, but for ``changeNotifications(of:)``, so it works behind a
 /// connection pool, too.
 ///
+/// Where its address has ``PostgresAddress/standbys``, they answer what reads records, once they have what this store has
+/// written and was notified of; one that fails, or is more than 10 s behind, is passed over.
+///
 /// A call whose connection breaks is repeated on another one if that is safe: one that reads, and one that
 /// writes if its transaction was not committed, which the server is asked for.
 public final class PostgresStore: SourceStore {

@@ -68,10 +68,13 @@ package struct StandbyFacts: Sendable {
     self.failure = failure
   }
 
-  /// `reads at postgresql://b.example/records, up to 40 ms behind`.
+  /// One line: `reads at postgresql://b.example/records, up to 40 ms behind`.
+  ///
+  /// One that has replayed all that it has received may still be behind by what is on its way.
   package var text: String {
     guard let lag else { return failure?.message ?? location }
-    return "reads at \(location), \(lag > .zero ? "up to \(lag.text) behind" : "not behind")"
+    return "reads at \(location), "
+      + (lag > .zero ? "up to \(lag.text) behind" : "which has all that it was sent")
   }
 }
 

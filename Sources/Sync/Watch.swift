@@ -33,6 +33,16 @@ public struct Watch<Item: SourceRecord>: Sendable {
     sync: () async throws -> Void, report: (News) async throws -> Void,
     failed: (SourceError) -> Void
   ) async throws {
+    // News that a standby does not have yet would never be reported.
+    try await ReadPreference.$current.withValue(.primary) {
+      try await repeated(sync: sync, report: report, failed: failed)
+    }
+  }
+
+  private func repeated(
+    sync: () async throws -> Void, report: (News) async throws -> Void,
+    failed: (SourceError) -> Void
+  ) async throws {
     var reported: HistoryMark?
     while true {
       do {

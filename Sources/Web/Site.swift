@@ -47,7 +47,12 @@ package final class Site: Sendable {
     var response = await Now.$current.withValue(Now { [fixed] in fixed.now() }) {
       do {
         guard let access else { throw Problem(503, "starting", "the server is starting") }
-        return try await answer(route, request, access)
+        // What a change is decided by is read at the primary.
+        let preference =
+          request.isChange && !route.onlyReads ? ReadPreference.primary : .standard
+        return try await ReadPreference.$current.withValue(preference) {
+          try await answer(route, request, access)
+        }
       } catch {
         let problem = Problem(error)
         return isForPrograms(route, request)

@@ -46,8 +46,10 @@ final class Explanation: Sendable {
       say("\(plugin.name): cached data first, then the service")
     case .storedOnly: return say("\(plugin.name): cached data only, which a sync refreshes")
     }
-    for standby in (try? await environment.store?.capabilities.database?.facts())?.standbys ?? [] {
-      say("cached data: \(standby.text)")
+    if ReadPreference.current != .primary,
+      let facts = try? await environment.store?.capabilities.database?.facts()
+    {
+      for standby in facts.standbys { say("cached data: \(standby.text)") }
     }
     let cached =
       cachePolicy.refreshes ? nil : await plugin.cachedAnswer(to: request, in: environment)

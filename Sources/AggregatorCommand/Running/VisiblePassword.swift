@@ -1,4 +1,3 @@
-import AggregatorArguments
 import AggregatorKit
 import AggregatorPostgres
 import AggregatorQueries

@@ -119,6 +119,11 @@ import Testing
       try await save("second", in: database)
       _ = await changes.next()
       #expect(try await store.ids() == ["first", "second"])
+      // Nor is a change missed before somebody begins to listen.
+      let late = try self.store(in: database, reading: database.at(standby))
+      #expect(try await late.ids() == ["first"])
+      _ = await late.changeNotifications(of: "things")
+      #expect(try await late.ids() == ["first", "second"])
     }
   }
 
