@@ -51,7 +51,7 @@ import Testing
     let none = try await run("heroes|search|spider|--where|name=Hulk")
     #expect(none.status == 0)
     #expect(none.output == "")
-    #expect(none.errorLines.first == "No heroes match \"spider\"")
+    #expect(none.errorLines.first == "No matching heroes for \"spider\"")
     #expect(!none.errors.contains("bundled"))
   }
 

@@ -202,7 +202,9 @@ import Testing
     browsing.open("heroes")
     func row(_ index: Int) -> BrowsedRow {
       var row = BrowsingState.row(index, "Hero \(index)")
-      row.object = ["id": .integer(index), "name": "Hero \(index)", "publisher": "DC\nComics"]
+      row.object = [
+        "id": .integer(index), "name": .string("Hero \(index)"), "publisher": "DC\nComics",
+      ]
       return row
     }
     browsing.answer(total: 300, row)
