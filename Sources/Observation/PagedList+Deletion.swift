@@ -13,7 +13,7 @@ extension PagedList {
     let deletion = try requiredDeletion()
     lastDeleted = records.index(of: id).map { records[$0] }
     remove(id)
-    try await change(id, deletion.delete) {
+    try await change(id, deletion.delete, isDeletion: true) {
       putBack(id)
       if lastDeleted?.key == RecordKey(id) { lastDeleted = nil }
     }
@@ -37,7 +37,7 @@ extension PagedList {
     let undone = lastDeleted.flatMap { $0.key == RecordKey(id) ? $0 : nil }
     if undone != nil { lastDeleted = nil }
     putBack(id)
-    try await change(id, deletion.restore) {
+    try await change(id, deletion.restore, isDeletion: false) {
       remove(id)
       lastDeleted = undone ?? lastDeleted
     }
@@ -67,13 +67,22 @@ extension PagedList {
 
   /// Makes the call after all earlier ones, and takes the change back if it fails, unless another has followed.
   private func change(
-    _ id: Item.ID, _ call: @escaping RecordDeletion<Item>.Call, takingBack takeBack: () -> Void
+    _ id: Item.ID, _ call: @escaping RecordDeletion<Item>.Call, isDeletion: Bool,
+    takingBack takeBack: () -> Void
   ) async throws(SourceError) {
     let number = changes.begin(id)
     // Unstructured, because a deletion outlives the view; it ends with its call.
-    let task = Task { @concurrent [earlier = changes.last] in
+    let noting = deletesInStore ? follower : nil
+    let task = Task { @concurrent [earlier = changes.last, follower] in
       _ = await earlier?.value
-      return await Result { () async throws(SourceError) in try await call(id) }
+      let result = await Result { () async throws(SourceError) in try await call(id) }
+      if let noting {
+        let isDone = (try? result.get()) != nil
+        await noting.note(number, id, isDeleted: isDeletion == isDone)
+      } else {
+        await follower?.note(number)
+      }
+      return result
     }
     changes.last = task
     let result = await task.value
@@ -93,6 +102,7 @@ struct RecordChanges<Item: SourceRecord> {
   /// The number of changes that have begun or ended.
   private(set) var count = 0
   private var inProgress = 0
+  /// The number of the last change of each record.
   private var latest: [Item.ID: Int] = [:]
 
   mutating func begin(_ id: Item.ID) -> Int {
@@ -106,13 +116,11 @@ struct RecordChanges<Item: SourceRecord> {
   mutating func end(_ id: Item.ID, _ number: Int) -> Bool {
     count += 1
     inProgress -= 1
-    guard latest[id] == number else { return false }
-    latest[id] = nil
-    return true
+    return latest[id] == number
   }
 
-  /// True while a record is being deleted or restored here.
-  func isInProgress(_ id: Item.ID) -> Bool { latest[id] != nil }
+  /// True if a record was deleted or restored here after the change of this number, the last one that was noted.
+  func isNewer(_ id: Item.ID, than number: Int) -> Bool { latest[id] ?? 0 > number }
 
   /// True if a page that was requested at this ``count`` may be from before a change.
   func overlap(_ start: Int) -> Bool { inProgress > 0 || count != start }

@@ -15,7 +15,11 @@ extension PagedList {
     guard !isLoading, cachedLoad == nil else { return pendingChanges.append(change) }
     switch change {
     case .unknown: isOutdated = true
-    case .records(let changed, let removed): take(changed, removed)
+    case .records(let changed, let removed, let number):
+      // A record that this list has deleted or restored since has its last state from here.
+      take(
+        changed.filter { !changes.isNewer($0.record.id, than: number) },
+        removed.filter { !changes.isNewer($0, than: number) })
     }
   }
 
@@ -26,9 +30,6 @@ extension PagedList {
   }
 
   private func take(_ changed: [RecordFollower<Item>.ChangedRecord], _ removed: [Item.ID]) {
-    // A record that this list is deleting or restoring has its last state from here.
-    let changed = changed.filter { !changes.isInProgress($0.record.id) }
-    let removed = removed.filter { !changes.isInProgress($0) }
     let known = records.indices(of: changed.map(\.record.id))
     var (new, isChanged, isMissing) = (records, false, false)
     // Before any other record moves.
@@ -69,16 +70,24 @@ actor RecordFollower<Item: SourceRecord> {
   }
 
   enum Change: Sendable {
-    case records([ChangedRecord], removed: [Item.ID])
+    /// `after` is the number of the last change by the list itself that it takes into account.
+    case records([ChangedRecord], removed: [Item.ID], after: Int)
     /// Too much has changed, or the store cannot say what.
     case unknown
   }
 
   private let records: RecordStore<Item>
   private let query: SearchQuery?
-  private var notifications: AsyncStream<Void>?
+  private let (wakes, waking) = AsyncStream.makeStream(
+    of: Void.self, bufferingPolicy: .bufferingNewest(1))
+  private var listening: Task<Void, Never>?
   /// The state of the store after the last change; `nil` if it had no records.
   private var mark: RecordMark?
+  /// Where the list shows something else than the mark because it deleted or restored records itself: whether it does
+  /// not show the record at a position.
+  private var own: [Int64: Bool] = [:]
+  /// The number of the last change by the list itself.
+  private var lastOwn = 0
 
   init(_ records: RecordStore<Item>, matching query: SearchQuery?) {
     self.records = records
@@ -87,18 +96,36 @@ actor RecordFollower<Item: SourceRecord> {
 
   /// Begins to listen; a change after its return is not missed.
   func start() async {
-    guard notifications == nil else { return }
-    notifications = await records.store.changeNotifications(of: records.source)
+    guard listening == nil else { return }
+    let notifications = await records.store.changeNotifications(of: records.source)
+    guard listening == nil else { return }
+    listening = Task { [waking] in
+      for await _ in notifications { waking.yield() }
+      waking.finish()
+    }
     // After a failure the first change is read as that of an empty store.
     mark = try? await currentMark()
   }
 
+  deinit { listening?.cancel() }
+
   /// Reports each change, until the task is cancelled or the store can tell no more.
   func run(_ report: @Sendable (Change) async -> Void) async {
-    guard let notifications else { return }
-    for await _ in notifications {
+    for await _ in wakes {
       if let change = await change() { await report(change) }
     }
+  }
+
+  /// Notes that a change by the list itself has ended.
+  func note(_ number: Int) { lastOwn = number }
+
+  /// Notes that a deletion or restoration in the store by the list itself has ended, after which the list shows the record or
+  /// not: what differs from that was done by others since.
+  func note(_ number: Int, _ id: Item.ID, isDeleted: Bool) async {
+    let record = try? await records.store.record(id.description, of: records.source)
+    if let record { own[record.position] = isDeleted }
+    lastOwn = number
+    waking.yield()
   }
 
   private func currentMark() async throws(SourceError) -> RecordMark? {
@@ -107,13 +134,18 @@ actor RecordFollower<Item: SourceRecord> {
 
   private func change() async -> Change? {
     do throws(SourceError) {
-      guard let mark else { return try await beginning() }
-      guard let update = try await records.store.update(of: records.source, since: mark) else {
-        self.mark = try await currentMark()
+      guard var shown = mark else { return try await beginning() }
+      for (position, isDeleted) in own {
+        if isDeleted { shown.deleted.insert(position) } else { shown.deleted.remove(position) }
+      }
+      own = [:]
+      let number = lastOwn
+      guard let update = try await records.store.update(of: records.source, since: shown) else {
+        mark = try await currentMark()
         return .unknown
       }
-      self.mark = update.mark
-      return change(update.records, update.removed)
+      mark = update.mark
+      return change(update.records, update.removed, after: number)
     } catch {
       // The next change also brings this one, but there may be none.
       return .unknown
@@ -122,6 +154,7 @@ actor RecordFollower<Item: SourceRecord> {
 
   /// The first records of a store that had none.
   private func beginning() async throws(SourceError) -> Change? {
+    let number = lastOwn
     guard let new = try await currentMark() else { return nil }
     let slice = try await records.store.records(
       of: records.source, matching: [], after: 0, limit: RecordUpdate.limit)
@@ -130,15 +163,17 @@ actor RecordFollower<Item: SourceRecord> {
       of: records.source, after: nil, limit: RecordUpdate.limit)
     mark = new
     guard !slice.hasMore, deletions.count < RecordUpdate.limit else { return .unknown }
-    return change(slice.records, deletions.map(\.id))
+    return change(slice.records, deletions.map(\.id), after: number)
   }
 
-  private func change(_ changed: [StoredRecord], _ removed: [String]) -> Change? {
+  private func change(
+    _ changed: [StoredRecord], _ removed: [String], after number: Int
+  ) -> Change? {
     let items = records.decoded(changed).records.map { item in
       ChangedRecord(
         record: item, isMatch: query.map { records.matches(item, $0.words) } ?? true)
     }
     guard !items.isEmpty || !removed.isEmpty else { return nil }
-    return .records(items, removed: removed.compactMap { Item.ID($0) })
+    return .records(items, removed: removed.compactMap { Item.ID($0) }, after: number)
   }
 }

@@ -122,7 +122,9 @@ public final class PagedList<Item: SourceRecord> {
   @ObservationIgnored var following: Task<Void, Never>?
   /// The changes of the store that wait for a load to end.
   @ObservationIgnored var pendingChanges: [RecordFollower<Item>.Change] = []
-  private let follower: RecordFollower<Item>?
+  let follower: RecordFollower<Item>?
+  /// True if records are deleted in the store that the list follows.
+  let deletesInStore: Bool
   /// The load of a cached page beside that of the first.
   @ObservationIgnored private(set) var cachedLoad: CachedLoad?
   @ObservationIgnored private var aging: Task<Void, Never>?
@@ -154,6 +156,7 @@ public final class PagedList<Item: SourceRecord> {
     self.showsCachedFirst = showsCachedFirst
     self.cachePolicy = cachePolicy
     self.deletion = deletion ?? recordStore.map { RecordDeletion(in: $0, now: now) }
+    deletesInStore = deletion == nil
     follower = recordStore.map { RecordFollower($0, matching: query) }
     self.clock = clock
     self.now = now

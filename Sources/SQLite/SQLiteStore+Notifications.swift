@@ -18,7 +18,13 @@ extension SQLiteStore {
         await watch.examine()
       }
     }
-    let listening = Task { for await _ in own { await watch.examine() } }
+    let listening = Task {
+      for await _ in own {
+        await watch.examine()
+        // A change and its undoing look like none, but whoever made the first may show it.
+        continuation.yield()
+      }
+    }
     continuation.onTermination = { _ in
       polling.cancel()
       listening.cancel()
@@ -52,7 +58,10 @@ private actor FileWatch {
   private let report: AsyncStream<Void>.Continuation
   /// `nil` after a failure: something may have changed before the next examination.
   private var known: StoreFileState?
-  private var isStarted = false
+
+  /// The number of the last examination that began, and of the last one whose result was taken.
+  private var lastBegun = 0
+  private var lastTaken = 0
 
   init(
     of source: String, by reader: StoreConnection, report: AsyncStream<Void>.Continuation
@@ -64,10 +73,15 @@ private actor FileWatch {
 
   /// Examines the file, and reports a change since the first time.
   func examine() async {
+    lastBegun += 1
+    let number = lastBegun
     let state = try? await reader.state(of: source, since: known)
-    defer { isStarted = true }
+    // They may overlap: an earlier state must not follow a later one.
+    guard number > lastTaken else { return }
+    let isFirst = lastTaken == 0
+    lastTaken = number
     guard let state else { return }
-    if isStarted, known == nil || state.contents != known?.contents { report.yield() }
+    if !isFirst, known == nil || state.contents != known?.contents { report.yield() }
     known = state
   }
 }

@@ -13,7 +13,7 @@ public struct RecordMark: Hashable, Sendable {
   let unrecorded: Int64
 
   /// The positions of the records that only a deletion hides.
-  package let deleted: Set<Int64>
+  package var deleted: Set<Int64>
 
   /// The numbers of the source that the mark belongs to.
   package var range: PositionRange { PositionRange(of: last.position >> PositionRange.bits) }
