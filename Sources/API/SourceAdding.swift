@@ -9,7 +9,7 @@ package final class SourceAdding: Sendable {
     @Sendable (_ name: String, _ url: String, _ hints: [String: String]) async throws
     -> ProposedSource
 
-  /// What a person may say of a list: the path of its records, and that of the ID in a record.
+  /// The keys by which a request corrects a proposal: the path of the records, and that of the ID in a record.
   package static let hints = ["rows", "id"]
 
   private let propose: Propose

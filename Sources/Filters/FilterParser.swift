@@ -157,7 +157,7 @@ struct FilterParser {
   /// The words of other languages for `~`.
   private static let containing: Set<String> = ["like", "ilike", "contains"]
 
-  /// How to write what a word is for in other languages; `nil` for another word.
+  /// The notation here for an operator of other languages, such as `between`; `nil` if the word is none.
   private static func hint(on word: String, after field: String) -> String? {
     switch word {
     case _ where containing.contains(word):

@@ -32,7 +32,7 @@ final class PostgresStandby: Sendable {
     var isKnown = false
   }
 
-  /// What an error says that it cannot do.
+  /// The use of the standby that its errors name as failed.
   private static let use = "read at the standby"
 
   let address: PostgresAddress

@@ -45,7 +45,7 @@ final class PostgresStandbys: Sendable {
     }
   }
 
-  /// From now on reads show at least what the primary has now.
+  /// Notes a write, after which reads are answered only by standbys that have replayed it.
   func noteChange() { state.withLock { $0.changes += 1 } }
 
   /// Runs `body`, which only reads, at the first standby that can answer; `nil` if none can.
@@ -68,7 +68,9 @@ final class PostgresStandbys: Sendable {
     return facts.sorted { $0.location < $1.location }
   }
 
-  /// What a standby must have; asks the primary only at first, and after a change.
+  /// The cluster that standbys must belong to, and the log position that they must have replayed.
+  ///
+  /// Asks the primary only at first, and after a change.
   private func start() async throws(SourceError) -> (primary: PostgresIdentity, position: Int64) {
     let known = state.withLock(\.self)
     if let primary = known.primary, known.changesBefore == known.changes {

@@ -13,7 +13,7 @@ package protocol ScopeKeepingStore: SourceStore {
   /// True if standbys may answer what only reads records; false by default.
   var readsAtStandbys: Bool { get }
 
-  /// From now on reads show at least what is stored now, wherever they are answered.
+  /// Excludes standbys that have not replayed all that is stored now from answering later reads.
   func readNewest()
 }
 

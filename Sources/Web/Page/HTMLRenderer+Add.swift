@@ -9,7 +9,7 @@ struct AddContent: Sendable {
   var url = ""
   /// Empty for one that is made of the URL.
   var name = ""
-  /// What a person has chosen, by the keys of ``SourceAdding/hints``.
+  /// The choices in the form, by the keys of ``SourceAdding/hints``.
   var hints: [String: String] = [:]
   /// `nil` before a URL was typed.
   var answer: Result<SourceAdding.Answer, Problem>?

@@ -136,7 +136,7 @@ extension HTMLRenderer {
       """
   }
 
-  /// How the list becomes live, if its service wants a key.
+  /// The hint to set the key that the service requires, if it is missing.
   private func missingKey(_ page: ServedListing) -> HTML? {
     guard let reason = page.summary.provenance?.reason, reason.code == .missingKey,
       let remedy = remedy(of: Problem(reason))

@@ -7,7 +7,7 @@ import Testing
 struct WaitLimitTests {
   private let clock = ManualClock()
 
-  /// What is reported by a wait with a limit of a minute, which `meanwhile` lets pass, or not.
+  /// The reports of a wait whose limit of a minute passes or not, as `meanwhile` decides.
   private func reports(
     of wait: @escaping @Sendable () async -> Void,
     meanwhile: (Task<Void, Never>) async -> Void
