@@ -81,7 +81,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let chosen = try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     let words = try query.query.map { try SearchQuery($0) }
-    let selected = try await selected(by: query, &outcome)
+    let selected = try await selected(by: query, at: cursor, matching: words, &outcome)
     let start = try query.offset.map { offset in
       let first = PageRequest(matching: words, limit: limit)
       guard let start = selected?.cursor(skipping: offset, from: first) else {
@@ -196,10 +196,15 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   /// The records of the store that a query selects; `nil` if it selects none.
   private func selected(
-    by query: ServedQuery, _ outcome: inout ListingOutcome
+    by query: ServedQuery, at cursor: PageCursor? = nil, matching words: SearchQuery? = nil,
+    _ outcome: inout ListingOutcome
   ) async throws -> (any DataSource<P.Item>)? {
     try query.requireCachedRecords()
-    guard query.readsIndex else { return nil }
+    // A list that began at an offset goes on in the store: the service does not know its cursors.
+    let goesOn =
+      [.normal, .offline].contains(query.cache)
+      && cursor.map { IndexedSource<P.Item>.isUnselected($0, of: name, for: words) } ?? false
+    guard query.readsIndex || goesOn else { return nil }
     let selection = try selection(of: query)
     return try await plugin.selected(by: selection, in: environment, by: index, &outcome)
   }

@@ -187,12 +187,9 @@ extension HTMLRenderer {
     guard let next = page.summary.next else {
       return #"<p class="end">End of list</p>"#
     }
-    var query = content.query.forLinks.with(\.offset, nil).with(\.cursor, next.description)
-    // Only the offset makes it a list of cached records, whose cursors that of the service may not know.
-    if let offset = content.query.offset, !query.readsIndex {
-      query = query.with(\.offset, offset + page.records.count).with(\.cursor, nil)
-    }
-    let address = WebAddress.list(content.source.name, query)
+    let address = WebAddress.list(
+      content.source.name,
+      content.query.forLinks.with(\.offset, nil).with(\.cursor, next.description))
     return #"<p class="more"><a class="button" rel="next" href="\#(address)">Show more</a></p>"#
   }
 

@@ -160,6 +160,28 @@ import Testing
     try await server.stop()
   }
 
+  /// The service does not know that cursor.
+  @Test func `a list that begins at an offset goes on by its cursor`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    _ = try await home.run("products sync")
+    let server = try await ServingProgram(environment: home.environment, in: home.sandbox)
+    for words in ["", "&query=a"] {
+      let path = "/api/v1/products?limit=5\(words)"
+      let cursor = try await server.get("\(path)&offset=10").json()["page"]?["next"]?.string
+      let next = "\(path)&cursor=\(try #require(cursor).percentEncoded)"
+      let expected = try await server.get("\(path)&offset=15").json()
+      #expect(expected["items"]?.array?.count == 5)
+      for cache in ["", "&cache=offline"] {
+        let answer = try await server.get(next + cache).json()
+        #expect(answer["items"] == expected["items"], "\(words) \(cache)")
+        #expect(answer["provenance"]?["origin"]?.string == "cached")
+      }
+      #expect(try await server.get(next + "&cache=live").status == 404)
+    }
+    try await server.stop()
+  }
+
   @Test func `all sources are searched at once, and one that fails is named`() async throws {
     let server = try await ServingProgram()
     let reply = try await server.get("/api/v1/search?query=spider&cache=live")

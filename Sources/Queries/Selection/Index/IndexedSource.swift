@@ -72,9 +72,22 @@ package struct IndexedSource<Item: SourceRecord>: DataSource {
   }
 
   private func seal(for query: SearchQuery?) -> CursorSeal {
+    Self.seal(of: index.records.source, selection.text, for: query)
+  }
+
+  private static func seal(
+    of source: String, _ text: SelectionText, for query: SearchQuery?
+  ) -> CursorSeal {
     CursorSeal(
-      ([index.records.source, "indexed", selection.text.order ?? ""] + selection.text.conditions)
-        .joined(separator: "\0"), for: query)
+      ([source, "indexed", text.order ?? ""] + text.conditions).joined(separator: "\0"), for: query)
+  }
+
+  /// True if a cursor comes from a list without conditions, in the order of the store.
+  package static func isUnselected(
+    _ cursor: PageCursor, of source: String, for query: SearchQuery?
+  ) -> Bool {
+    let seal = seal(of: source, SelectionText(conditions: []), for: query)
+    return (try? seal.open(cursor, as: Position.self)) != nil
   }
 
   package func item(
