@@ -22,9 +22,18 @@ import Testing
 
   private func command(_ path: String) throws -> Command { try #require(node(path).command) }
 
+  /// The options that the parser accepts after each path, which are many to try.
+  private static let accepted: [String: Set<Option>] = {
+    var accepted: [String: Set<Option>] = [:]
+    tree.root.visit { node in
+      accepted[node.path] = Set(tree.options.filter { accepts(node.path.words + $0.sample) })
+    }
+    return accepted
+  }()
+
   /// `true` if the parser accepts a command line.
-  private func accepts(_ words: [String]) -> Bool {
-    if case .success = ArgumentParser(Self.tree).parse(words).action { true } else { false }
+  private static func accepts(_ words: [String]) -> Bool {
+    if case .success = ArgumentParser(tree).parse(words).action { true } else { false }
   }
 
   /// The words that are offered after a line.
@@ -42,13 +51,10 @@ import Testing
   func `the options offered are those that the parser accepts`(path: String) {
     let node = node(path)
     // Options accepted before a further word are accepted with that word.
-    var continuations: [[String]] = []
-    node.visit { continuations.append($0.path.words) }
-    let accepted = Self.tree.options.filter { option in
-      // `--version` is accepted everywhere, but offered only on an empty line.
-      guard option != .version || path.isEmpty else { return false }
-      return continuations.contains { accepts($0 + option.sample) }
-    }
+    var accepted: Set<Option> = []
+    node.visit { accepted.formUnion(Self.accepted[$0.path] ?? []) }
+    // `--version` is accepted everywhere, but offered only on an empty line.
+    if !path.isEmpty { accepted.remove(.version) }
     #expect(Set(offered("\(path) --")) == Set(accepted.map(\.spelling)))
   }
 
@@ -57,14 +63,14 @@ import Testing
     let children = Set(node(path).children.map(\.word))
     let words = offered("\(path) ").filter { !$0.hasPrefix("-") }
     #expect(children.isSubset(of: words))
-    for word in words { #expect(accepts(path.words + [word]), "\(path) \(word)") }
+    for word in words { #expect(Self.accepts(path.words + [word]), "\(path) \(word)") }
     guard try !command(path).takesArguments else { return }
     #expect(children == Set(words))
     var others: Set<String> = []
     Self.tree.root.visit { others.insert($0.word) }
     // `sources help` is accepted, but not offered.
     for word in others.subtracting(children).subtracting(["help"]) where !word.isEmpty {
-      #expect(!accepts(path.words + [word]), "\(path) \(word)")
+      #expect(!Self.accepts(path.words + [word]), "\(path) \(word)")
     }
   }
 
@@ -75,8 +81,8 @@ import Testing
       switch option.value {
       case .choice(let choices):
         #expect(offered("\(path) \(option.spelling) ") == choices)
-        for choice in choices { #expect(accepts(words + [option.spelling, choice])) }
-        #expect(!accepts(words + [option.spelling, "nonsense"]))
+        for choice in choices { #expect(Self.accepts(words + [option.spelling, choice])) }
+        #expect(!Self.accepts(words + [option.spelling, "nonsense"]))
       case .list where option == .fields:
         let names = try command(path).fields.map(\.id)
         #expect(Set(offered("\(path) --fields ")).isSuperset(of: names + ["help"]))
