@@ -90,7 +90,9 @@ public struct Program: Sendable {
         try? Output(descriptor: STDOUT_FILENO).write(answer?.text ?? "")
         exit(ExitCode.success.rawValue)
       }
-      exit(await run(line, of: tree, variables: variables).rawValue)
+      let code = await run(line, of: tree, variables: variables)
+      Interruption.cleanUp()
+      exit(code.rawValue)
     }
   }
 

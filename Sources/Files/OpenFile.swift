@@ -1,4 +1,4 @@
-import AggregatorFoundation
+package import AggregatorFoundation
 
 /// A system call that failed.
 package struct SystemFailure: Error {
@@ -187,6 +187,23 @@ package struct OpenFile: ~Copyable {
       if !digits.isEmpty, digits.allSatisfy({ ("0"..."9").contains($0) }) {
         unlink("\(directory)/\(name)")
       }
+    }
+  }
+
+  /// Removes this user's files or directories with such a beginning and a number whose process has ended.
+  package static func removeAbandoned(in directory: String, beginning: String, _ kind: mode_t) {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    where name.hasPrefix(beginning)
+      && name.dropFirst(beginning.count).wholeMatch(of: /[0-9]{1,20}/) != nil
+    {
+      let path = "\(directory)/\(name)"
+      var status = stat()
+      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == kind,
+        status.st_uid == geteuid(), let file = try? OpenFile(reading: path, followingLink: false),
+        (try? file.lock(.exclusive, within: .zero)) == true
+      else { continue }
+      try? FileManager.default.removeItem(atPath: path)
+      file.unlock()
     }
   }
 

@@ -34,6 +34,12 @@ package enum Interruption {
     return CleanUp(number: number)
   }
 
+  /// Runs what is still registered when the program ends by itself: another thread may keep a value, and with it a
+  /// directory, for a moment longer than the task that used it.
+  package static func cleanUp() {
+    for action in cleanUps.withLock(\.self) { action.run() }
+  }
+
   private static let starting = DispatchSemaphore(value: 1)
 
   /// Delays the clean-ups until ``allow()``, so that what is being started is registered by then.
