@@ -140,6 +140,18 @@ import Testing
         "heroes list --offline", ["AGGREGATOR_STORE_READS": "/srv/x"])
       #expect(invalid.status == 78, "\(invalid)")
       #expect(invalid.errors.contains("AGGREGATOR_STORE_READS"), "\(invalid)")
+      // The default store, and that of the settings, is a file.
+      for store in [nil, file] as [String?] {
+        let outcome = try await stage.other.run(
+          "countries list --offline",
+          ["AGGREGATOR_STORE": store, "AGGREGATOR_STORE_READS": "postgresql://b/db"])
+        #expect(outcome.status == 78, "\(outcome)")
+        #expect(
+          outcome.errors
+            == "error: environment: AGGREGATOR_STORE_READS names standbys, but the store is a file\n"
+            + "hint: set AGGREGATOR_STORE to the URL of their database, or unset AGGREGATOR_STORE_READS\n"
+        )
+      }
       let list = "postgresql://me:s3cret@a/db,postgresql://b/db"
       let shown = try await stage.home.run(
         "config get AGGREGATOR_STORE_READS", ["AGGREGATOR_STORE_READS": list])

@@ -81,24 +81,37 @@ package enum StoreLocation: Hashable, Sendable {
       about: "password of the PostgreSQL database, unless the URL has one")
   }
 
-  /// The location that the settings choose; `nil` for the default, `invalidSettings` for another text.
+  /// The location that the settings choose; `nil` for the default, `invalidSettings` for another text, or if they name
+  /// standbys of a store that is not in PostgreSQL.
   package init?(chosenBy settings: SourceSettings, of program: ProgramName) throws(SourceError) {
     let setting = Self.setting(of: program)
-    guard let text = settings.secret(setting)?.reveal(\.self) else { return nil }
-    let location: StoreLocation
-    do throws(SourceError) { location = try StoreLocation(text, for: setting.key) } catch {
+    let text = settings.secret(setting)?.reveal(\.self)
+    var location: StoreLocation?
+    do throws(SourceError) {
+      location = try text.map { text throws(SourceError) in
+        try StoreLocation(text, for: setting.key).completed(by: settings, of: program)
+      }
+    } catch {
       throw settings.failure(error.message, setting, remedy: error.remedy)
     }
-    self = location.completed(by: settings, of: program)
     // The standbys are those of the setting's store.
-    guard case .postgres(var address) = self, settings.origin(of: setting) != .option else {
-      return
+    if settings.origin(of: setting) != .option {
+      let reads = SQLAddress.reads(of: program)
+      let standbys = try SQLAddress.all(in: reads, settings)
+      if case .postgres(var address)? = location {
+        for var standby in standbys {
+          if !standby.hasPassword { standby.password = address.password }
+          address.standbys.append(standby)
+        }
+        location = .postgres(address)
+      } else if !standbys.isEmpty {
+        throw settings.failure(
+          "\(reads.key) names standbys, but the store is a file", reads,
+          remedy: "set \(setting.key) to the URL of their database, or unset \(reads.key)")
+      }
     }
-    for var standby in try SQLAddress.all(in: SQLAddress.reads(of: program), settings) {
-      if !standby.hasPassword { standby.password = address.password }
-      address.standbys.append(standby)
-    }
-    self = .postgres(address)
+    guard let location else { return nil }
+    self = location
   }
 
   /// This with the password of the settings, if it has none.
