@@ -148,8 +148,11 @@ enum Binary {
   }
 
   /// Limits the number of concurrent processes, so that none starves.
+  ///
+  /// With fewer than eight, a machine of two cores waits for a sixth of the time: a test that waits here keeps one of the
+  /// places of `--experimental-maximum-parallelization-width`.
   actor Crew {
-    fileprivate static let standard = Crew(3)
+    fileprivate static let standard = Crew(8)
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 

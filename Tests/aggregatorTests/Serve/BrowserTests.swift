@@ -9,7 +9,7 @@ import Testing
 /// The pages of `serve` in a browser, driven by the scripts in `Browser/Scenarios`.
 @Suite struct BrowserTests {
   /// A browser is several processes.
-  private static let browsers = Binary.Crew(2)
+  private static let browsers = Binary.Crew(3)
 
   private static let folder = Repository.root.appending(path: "Tests/aggregatorTests/Serve/Browser")
 
