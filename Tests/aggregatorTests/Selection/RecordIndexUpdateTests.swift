@@ -191,6 +191,25 @@ import Testing
     #expect(told != nil)
   }
 
+  @Test func `what many need at once is read once`() async throws {
+    let sandbox = try Sandbox()
+    let store = SQLiteStore(at: sandbox.home.appending(path: "store.sqlite"))
+    let index = Self.index(in: store)
+    var random = SeededGenerator(5)
+    for round in 1...20 {
+      try await Change.save.make(
+        in: store, &random, at: Date(timeIntervalSince1970: Double(1_700_000_000 + round)))
+      try await withThrowingTaskGroup { group in
+        for _ in 0..<16 {
+          group.addTask { try await index.table(of: Self.fields)?.positions }
+        }
+        let positions = try await group.reduce(into: Set()) { $0.insert($1) }
+        #expect(positions.count == 1)
+      }
+      #expect(await index.begun == round)
+    }
+  }
+
   @Test func `other details of a record are noticed`() async throws {
     let sandbox = try Sandbox()
     let store = SQLiteStore(at: sandbox.home.appending(path: "store.sqlite"))

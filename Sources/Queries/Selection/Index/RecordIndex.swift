@@ -18,6 +18,8 @@ package actor RecordIndex<Item: SourceRecord> {
   /// The fields of the table, the one that was needed last at the end.
   private var recent: [String] = []
   private var reading: Task<Result<RecordTable, SourceError>, Never>?
+  /// The number of readings that have begun.
+  private(set) var begun = 0
 
   /// - Parameter fields: All that may be needed.
   package init(
@@ -30,34 +32,56 @@ package actor RecordIndex<Item: SourceRecord> {
   }
 
   /// The present records with the values of these fields; `nil` if the store cannot tell whether records have changed.
+  ///
+  /// Those who wait meanwhile share the next reading: while a sync goes on, each would find that records have changed
+  /// since the last one, and read them again.
   func table(of fields: [Field<Item>]) async throws(SourceError) -> RecordTable? {
-    while let reading {
-      _ = await reading.value
-      if self.reading == reading { self.reading = nil }
+    let known = begun
+    while true {
+      if let reading {
+        let number = begun
+        let result = await reading.value
+        if number > known, let table = try? result.get(), table.has(fields) { return table }
+        continue
+      }
+      let number = begun
+      guard let revision = try await records.store.revision(of: records.source) else { return nil }
+      if let table, table.revision == revision, table.has(fields) {
+        touch(fields.map(\.name))
+        return table
+      }
+      let count = try await records.store.status(of: records.source).records
+      guard begun == number else { continue }
+      // Decoding the records takes longer than reading their values.
+      let wanted = count * self.fields.count <= Self.maxCount ? self.fields : fields
+      touch(wanted.map(\.name) + fields.map(\.name))
+      return try await read(wanted, at: revision)
     }
-    guard let revision = try await records.store.revision(of: records.source) else { return nil }
-    if let table, table.revision == revision, table.has(fields) {
-      touch(fields.map(\.name))
-      return table
-    }
-    let count = try await records.store.status(of: records.source).records
-    // Decoding the records takes longer than reading their values.
-    let wanted = count * self.fields.count <= Self.maxCount ? self.fields : fields
-    touch(wanted.map(\.name) + fields.map(\.name))
-    let task = Task { [reader, table] in
-      await Result { () async throws(SourceError) in
+  }
+
+  private func read(
+    _ wanted: [Field<Item>], at revision: String
+  ) async throws(SourceError) -> RecordTable {
+    begun += 1
+    let task = Task { @concurrent [self, reader, table] in
+      let result = await Result { () async throws(SourceError) in
         try await reader.table(of: wanted, at: revision, after: table)
       }
+      // Before those who wait go on.
+      await keep(try? result.get(), with: wanted.count)
+      return result
     }
     reading = task
-    let result = await task.value
-    if reading == task { reading = nil }
-    var read = try result.get()
-    let room = max(Self.maxCount / max(1, read.positions.count), fields.count)
+    return try await task.value.get()
+  }
+
+  private func keep(_ read: RecordTable?, with count: Int) {
+    reading = nil
+    guard var read else { return }
+    let room = max(Self.maxCount / max(1, read.positions.count), count)
     while recent.count > room { read.columns[recent.removeFirst()] = nil }
     recent.removeAll { read.columns[$0] == nil }
-    self.table = read
-    return read
+    table = read
   }
 
   /// Reads what a list that is selected or sorted by any field needs, so that the first one does not wait for it; only for
