@@ -9,6 +9,23 @@ struct ScopeChoice: Sendable {
 
   private var record: ScopeRecord { ScopeRecord(source: source, base: base) }
 
+  /// True if the store still shows what the last call has found; beside standbys, only ``make`` can tell before a write.
+  func isCurrent(_ last: ScopeFinding, writes: Bool) async throws(SourceError) -> Bool {
+    guard let mark = last.mark, !writes || !base.readsAtStandbys else { return false }
+    return try await shownToReaders()?.text == mark
+  }
+
+  /// The mark of the records that are read: those of a standby have its own, which may be another one than that of the
+  /// primary.
+  private func shownToReaders() async throws(SourceError) -> ScopeMark? {
+    guard base.readsAtStandbys, ReadPreference.current == .standard else {
+      return try await record.shown()
+    }
+    return try await ReadPreference.standby.apply { () async throws(SourceError) in
+      try await record.shown()
+    }
+  }
+
   /// Makes the scope of these settings the shown one, as far as it is known.
   ///
   /// - Parameters:
@@ -21,14 +38,8 @@ struct ScopeChoice: Sendable {
     guard base.readsAtStandbys, ReadPreference.current == .standard else {
       return try await choose(after: last, before: batch, writes: writes)
     }
-    var there: ScopeMark?
-    if batch == nil, !writes {
-      // The records of a standby are those of its mark, which may be another one than that of the primary.
-      there = try await ReadPreference.standby.apply { () async throws(SourceError) in
-        try await record.shown()
-      }
-      if let there, there.text == last.mark { return last }
-    }
+    let there = batch == nil && !writes ? try await shownToReaders() : nil
+    if let there, there.text == last.mark { return last }
     let finding = try await ReadPreference.primary.apply { () async throws(SourceError) in
       try await choose(after: last, before: batch, writes: writes)
     }

@@ -108,6 +108,10 @@ private actor ScopeChoices {
     for source: String, before batch: StoreBatch?, writes: Bool
   ) async throws(SourceError) {
     guard let choice = choice(for: source) else { return }
+    // Nearly always, and many may look at once.
+    if batch == nil, let last = findings[source], try await choice.isCurrent(last, writes: writes) {
+      return
+    }
     while let task = running[source] {
       _ = await task.value
       // It has ended, though whoever has started it may go on only later.

@@ -28,6 +28,7 @@ struct FlawedStore: ScopeKeepingStore {
   /// Changes the start of a search by rank.
   var start: @Sendable (RankedPosition?) -> RankedPosition? = { $0 }
   var page: @Sendable (CachedPage) -> CachedPage = { $0 }
+  var beforeCheckpoint: @Sendable () async -> Void = {}
   /// True for a key that begins with a prefix.
   var begins: @Sendable (_ key: String, _ prefix: String) -> Bool = {
     $0.utf8.starts(with: $1.utf8)
@@ -74,7 +75,8 @@ struct FlawedStore: ScopeKeepingStore {
   }
 
   func checkpoint(_ name: String, of source: String) async throws(SourceError) -> String? {
-    try await base.checkpoint(name, of: self.source(source))
+    await beforeCheckpoint()
+    return try await base.checkpoint(name, of: self.source(source))
   }
 
   func checkpoints(

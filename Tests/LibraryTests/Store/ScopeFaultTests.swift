@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
 import Synchronization
 import Testing
@@ -41,6 +42,25 @@ import Testing
     let directory = try StoreDirectory()
     try await InMemoryStore().expectToFreeNames()
     try await directory.store().expectToFreeNames()
+  }
+
+  @Test func `several reads look at the scope at the same time`() async throws {
+    let gate = Gate()
+    let isHeld = Atomic(false)
+    var store = FlawedStore(base: base)
+    store.beforeCheckpoint = {
+      if isHeld.load(ordering: .relaxed) { try? await gate.pass() }
+    }
+    let scoped = scoped(store, "ann")
+    try await scoped.save([StoreEntry("1")])
+    #expect(try await scoped.ids() == ["1"])
+    isHeld.store(true, ordering: .relaxed)
+    async let first = scoped.ids()
+    async let second = scoped.ids()
+    await gate.holds(2)
+    gate.open()
+    #expect(try await first == ["1"])
+    #expect(try await second == ["1"])
   }
 
   @Test func `a third account loses none of the others`() async throws {
