@@ -435,7 +435,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     // The pages before the sync are gone from the store, too.
     chain.renew()
     // A list that needs it says what is wrong.
-    if result.failure == nil { try? await index?.prepare() }
+    if result.failure == nil { try? await index?.renew() }
     return result
   }
 }

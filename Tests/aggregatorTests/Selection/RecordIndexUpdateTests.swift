@@ -210,6 +210,29 @@ import Testing
     }
   }
 
+  @Test func `what no list needs is not read after a sync, and goes`() async throws {
+    let sandbox = try Sandbox()
+    let store = SQLiteStore(at: sandbox.home.appending(path: "store.sqlite"))
+    let index = Self.index(in: store)
+    var random = SeededGenerator(7)
+    func sync(_ round: Int) async throws {
+      try await Change.save.make(
+        in: store, &random, at: Date(timeIntervalSince1970: Double(1_700_000_000 + round)))
+      try await index.renew()
+    }
+    try await sync(1)
+    #expect(await index.begun == 0)
+    _ = try await index.table(of: Self.fields)
+    try await sync(2)
+    _ = try await index.table(of: Self.fields)
+    // The sync has read what it has changed.
+    #expect(await index.begun == 2)
+    try await sync(3)
+    try await sync(4)
+    #expect(await index.begun == 3)
+    #expect(await index.table == nil)
+  }
+
   @Test func `other details of a record are noticed`() async throws {
     let sandbox = try Sandbox()
     let store = SQLiteStore(at: sandbox.home.appending(path: "store.sqlite"))

@@ -20,6 +20,8 @@ package actor RecordIndex<Item: SourceRecord> {
   private var reading: Task<Result<RecordTable, SourceError>, Never>?
   /// The number of readings that have begun.
   private(set) var begun = 0
+  /// True if a list has needed the values since the last ``renew()``.
+  private var isNeeded = false
 
   /// - Parameter fields: All that may be needed.
   package init(
@@ -36,6 +38,11 @@ package actor RecordIndex<Item: SourceRecord> {
   /// Those who wait meanwhile share the next reading: while a sync goes on, each would find that records have changed
   /// since the last one, and read them again.
   func table(of fields: [Field<Item>]) async throws(SourceError) -> RecordTable? {
+    isNeeded = true
+    return try await current(fields)
+  }
+
+  private func current(_ fields: [Field<Item>]) async throws(SourceError) -> RecordTable? {
     let known = begun
     while true {
       if let reading {
@@ -87,9 +94,24 @@ package actor RecordIndex<Item: SourceRecord> {
   /// Reads what a list that is selected or sorted by any field needs, so that the first one does not wait for it; only for
   /// records whose values all have room.
   package func prepare() async throws(SourceError) {
+    isNeeded = true
+    try await readAll()
+  }
+
+  /// Reads what has changed after a sync, if a list has needed the values since the last one; else they go.
+  package func renew() async throws(SourceError) {
+    guard isNeeded else {
+      table = nil
+      return
+    }
+    isNeeded = false
+    try await readAll()
+  }
+
+  private func readAll() async throws(SourceError) {
     let count = try await records.store.status(of: records.source).records
     guard count * fields.count <= Self.maxCount else { return }
-    for column in try await table(of: fields)?.columns.values.map(\.self) ?? [] {
+    for column in try await current(fields)?.columns.values.map(\.self) ?? [] {
       _ = (column.facetShape, column.ascending)
     }
   }
