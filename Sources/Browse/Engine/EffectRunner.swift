@@ -92,6 +92,8 @@ package final class EffectRunner: Sendable {
         if !Task.isCancelled { post(.picture(request, picture)) }
       }
     case .delete(let deletion):
+      // Its details, if they are still on their way, would be an error that hides how to restore it.
+      running.withLock { $0[.record]?.task }?.cancel()
       change(deletion) { source, post in
         try await source.delete(deletion.id)
         post(.deleted(deletion))
