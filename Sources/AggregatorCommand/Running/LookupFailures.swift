@@ -1,15 +1,14 @@
-package import AggregatorKit
-package import AggregatorTerminal
+import AggregatorKit
+import AggregatorQueries
+import AggregatorTerminal
 
 /// The failures of several lookups; those with the same reason are reported together.
-package struct LookupFailures {
+struct LookupFailures {
   private var groups: [(error: SourceError, ids: [String])] = []
 
-  package init() {}
+  var isEmpty: Bool { groups.isEmpty }
 
-  package var isEmpty: Bool { groups.isEmpty }
-
-  package mutating func add(_ error: SourceError, of id: String) {
+  mutating func add(_ error: SourceError, of id: String) {
     let same = groups.firstIndex {
       $0.error.code == error.code && $0.error.message == error.message
     }
@@ -17,7 +16,7 @@ package struct LookupFailures {
   }
 
   /// The failures, with the IDs in their messages.
-  package var errors: [SourceError] {
+  var errors: [SourceError] {
     groups.map { group in
       guard !group.error.namesID else { return group.error }
       var error = group.error
@@ -28,7 +27,7 @@ package struct LookupFailures {
   }
 
   /// Prints the failures as errors if there is no answer beside them.
-  package func report<P: Plugin>(of plugin: P, to diagnostics: Diagnostics) -> ExitCode {
+  func report<P: Plugin>(of plugin: P, to diagnostics: Diagnostics) -> ExitCode {
     let errors = errors
     for (error, ids) in zip(errors, groups.map(\.ids)) {
       var failure = CommandError(error, of: plugin)
