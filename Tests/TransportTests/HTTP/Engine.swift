@@ -3,6 +3,8 @@ import AggregatorURLSession
 import Foundation
 import Testing
 
+@testable import AggregatorHTTP
+
 #if canImport(FoundationNetworking)
   import FoundationNetworking
 #endif
@@ -31,7 +33,7 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
   var limitsConnecting: Bool { rawValue == "curl" }
 
   /// A transport with connections of its own.
-  func transport() -> HTTPTransport { HTTPTransport(engine: engine()) }
+  func transport() -> HTTPTransport { HTTPTransport(engine: PatientEngine(engine: engine())) }
 
   func engine() -> any HTTPEngine {
     switch self {
@@ -41,5 +43,25 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
     case .urlSession: URLSessionEngine()
     case .appSession: URLSessionEngine(URLSession(configuration: .default))
     }
+  }
+}
+
+/// Gives requests with the standard limits ten minutes: on a busy machine, 30 s passed before one was sent.
+private struct PatientEngine: HTTPEngine {
+  private static let patience = Duration.seconds(600)
+
+  let engine: any HTTPEngine
+
+  func send(_ request: WireRequest) async throws(SourceError) -> HTTPResponse {
+    var request = request
+    let (limits, standard) = (request.limits, HTTPLimits.standard)
+    // A redirect has less time as a whole.
+    let isLimited = limits.overall < standard.overall - .seconds(60)
+    if (limits.connect, limits.idle) == (standard.connect, standard.idle), !isLimited {
+      request.limits = HTTPLimits(
+        bodyBytes: limits.bodyBytes, connect: Self.patience, idle: Self.patience,
+        overall: Self.patience)
+    }
+    return try await engine.send(request)
   }
 }

@@ -8,8 +8,7 @@ import Testing
   .timeLimit(.minutes(10)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
 struct ServerLimitTests {
   private static func limits(_ change: (inout ServerLimits) -> Void) -> ServerLimits {
-    var limits = ServerLimits.standard
-    (limits.request, limits.idle, limits.response) = (.seconds(600), .seconds(600), .seconds(600))
+    var limits = ServerLimits.patient
     change(&limits)
     return limits
   }
