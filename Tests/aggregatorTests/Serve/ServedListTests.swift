@@ -46,15 +46,22 @@ import Testing
         now: { MadeUpSource.now }))
   }
 
-  @Test func `no list waits for the values of records after a sync`() async throws {
+  @Test func `a list that was filtered does not wait for the values of records after a sync`()
+    async throws
+  {
+    func sync() async throws -> Int { try await source.sync(pages: nil) { _ in }.passed }
+    let filtered = ServedQuery(conditions: ["name~a"], order: "-name")
+    _ = try await sync()
     #expect(await source.index?.table == nil)
-    let result = try await source.sync(pages: nil) { _ in }
-    #expect(result.isComplete)
-    let table = try #require(await source.index?.table)
-    #expect(table.positions.count == result.passed)
+    _ = try await source.page(filtered)
+    let count = try await sync()
+    let (index, begun) = (try #require(source.index), await source.index?.begun)
+    let table = try #require(await index.table)
+    #expect(table.positions.count == count)
     #expect(Set(table.columns.keys) == Set(source.fields.map(\.id)))
-    _ = try await source.page(ServedQuery(conditions: ["name~a"], order: "-name"))
-    #expect(await source.index?.table?.readings == 1)
+    _ = try await source.page(filtered)
+    #expect(await index.begun == begun)
+    #expect(await index.table?.readings == 1)
   }
 
   @Test func `whoever sees a list need not wait for its filters`() async throws {
