@@ -112,21 +112,21 @@ private actor ScopeChoices {
     if batch == nil, let last = findings[source], try await choice.isCurrent(last, writes: writes) {
       return
     }
-    while let task = running[source] {
-      _ = await task.value
-      // It has ended, though whoever has started it may go on only later.
-      if running[source] == task { running[source] = nil }
-    }
-    let last = findings[source] ?? ScopeFinding()
+    // Each waits for the one before it: of all who wait for one, the last would go on first.
+    let previous = running[source]
     let task = Task {
-      await Result { () async throws(SourceError) in
+      _ = await previous?.value
+      let last = findings[source] ?? ScopeFinding()
+      let result = await Result { () async throws(SourceError) in
         try await choice.make(after: last, before: batch, writes: writes)
       }
+      if case .success(let finding) = result { findings[source] = finding }
+      return result
     }
     running[source] = task
     let result = await task.value
     if running[source] == task { running[source] = nil }
-    findings[source] = try result.get()
+    _ = try result.get()
   }
 }
 
