@@ -87,7 +87,7 @@ private actor ScopeChoices {
   private let base: any ScopeKeepingStore
   private let scopes: @Sendable (String) -> StoreScope?
   private var choices: [String: ScopeChoice] = [:]
-  private var running: [String: Task<Result<ScopeFinding, SourceError>, Never>] = [:]
+  private var running: [String: Task<Result<Void, SourceError>, Never>] = [:]
   private var findings: [String: ScopeFinding] = [:]
 
   init(in base: any ScopeKeepingStore, _ scopes: @escaping @Sendable (String) -> StoreScope?) {
@@ -117,16 +117,14 @@ private actor ScopeChoices {
     let task = Task {
       _ = await previous?.value
       let last = findings[source] ?? ScopeFinding()
-      let result = await Result { () async throws(SourceError) in
-        try await choice.make(after: last, before: batch, writes: writes)
+      return await Result { () async throws(SourceError) in
+        findings[source] = try await choice.make(after: last, before: batch, writes: writes)
       }
-      if case .success(let finding) = result { findings[source] = finding }
-      return result
     }
     running[source] = task
     let result = await task.value
     if running[source] == task { running[source] = nil }
-    _ = try result.get()
+    try result.get()
   }
 }
 
