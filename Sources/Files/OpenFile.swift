@@ -190,7 +190,7 @@ package struct OpenFile: ~Copyable {
     }
   }
 
-  /// Removes this user's files or directories with such a beginning and a number whose process has ended.
+  /// Removes this user's files or directories whose names are a beginning and a number, and whose process has ended.
   package static func removeAbandoned(in directory: String, beginning: String, _ kind: mode_t) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     where name.hasPrefix(beginning)

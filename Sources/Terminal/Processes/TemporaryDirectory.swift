@@ -31,6 +31,7 @@ package final class TemporaryDirectory: Sendable {
   }
 
   deinit {
+    // In this order, so that the end of the program waits for it.
     Self.remove(path)
     removal.cancel()
   }

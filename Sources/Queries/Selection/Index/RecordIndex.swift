@@ -43,12 +43,13 @@ package actor RecordIndex<Item: SourceRecord> {
   }
 
   private func current(_ fields: [Field<Item>]) async throws(SourceError) -> RecordTable? {
-    let known = begun
+    let begunBefore = begun
     while true {
       if let reading {
         let number = begun
         let result = await reading.value
-        if number > known, let table = try? result.get(), table.has(fields) { return table }
+        // One that began earlier may lack what was stored before this call.
+        if number > begunBefore, let table = try? result.get(), table.has(fields) { return table }
         continue
       }
       let number = begun
