@@ -28,6 +28,7 @@ struct FlawedStore: ScopeKeepingStore {
   /// Changes the start of a search by rank.
   var start: @Sendable (RankedPosition?) -> RankedPosition? = { $0 }
   var page: @Sendable (CachedPage) -> CachedPage = { $0 }
+  /// Runs before a checkpoint is read.
   var beforeCheckpoint: @Sendable () async -> Void = {}
   /// True for a key that begins with a prefix.
   var begins: @Sendable (_ key: String, _ prefix: String) -> Bool = {

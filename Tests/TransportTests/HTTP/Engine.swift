@@ -33,7 +33,7 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
   var limitsConnecting: Bool { rawValue == "curl" }
 
   /// A transport with connections of its own.
-  func transport() -> HTTPTransport { HTTPTransport(engine: PatientEngine(engine: engine())) }
+  func transport() -> HTTPTransport { HTTPTransport(engine: LongTimeoutEngine(engine: engine())) }
 
   func engine() -> any HTTPEngine {
     switch self {
@@ -47,8 +47,8 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
 }
 
 /// Gives requests with the standard limits ten minutes: on a busy machine, 30 s passed before one was sent.
-private struct PatientEngine: HTTPEngine {
-  private static let patience = Duration.seconds(600)
+private struct LongTimeoutEngine: HTTPEngine {
+  private static let timeout = Duration.seconds(600)
 
   let engine: any HTTPEngine
 
@@ -59,8 +59,8 @@ private struct PatientEngine: HTTPEngine {
     let isLimited = limits.overall < standard.overall - .seconds(60)
     if (limits.connect, limits.idle) == (standard.connect, standard.idle), !isLimited {
       request.limits = HTTPLimits(
-        bodyBytes: limits.bodyBytes, connect: Self.patience, idle: Self.patience,
-        overall: Self.patience)
+        bodyBytes: limits.bodyBytes, connect: Self.timeout, idle: Self.timeout,
+        overall: Self.timeout)
     }
     return try await engine.send(request)
   }

@@ -4,7 +4,7 @@ import AggregatorServer
 extension HTTPServer {
   /// A server whose refusals are plain text.
   convenience init(
-    on address: String, port: Int, limits: ServerLimits = .patient, libraries: [String]? = nil,
+    on address: String, port: Int, limits: ServerLimits = .longTimeouts, libraries: [String]? = nil,
     _ handler: @escaping Handler
   ) throws(SourceError) {
     try self.init(
@@ -13,8 +13,8 @@ extension HTTPServer {
 }
 
 extension ServerLimits {
-  /// The standard ones but for times, which pass by on a busy machine.
-  static var patient: ServerLimits {
+  /// The standard ones but for the timeouts, which a busy machine would exceed.
+  static var longTimeouts: ServerLimits {
     var limits = ServerLimits.standard
     (limits.request, limits.idle, limits.response) = (.seconds(600), .seconds(600), .seconds(600))
     return limits
@@ -23,14 +23,14 @@ extension ServerLimits {
 
 /// Runs `body` with a server on a free port of 127.0.0.1 and stops it afterwards.
 func withHTTPServer<Value: Sendable>(
-  limits: ServerLimits = .patient, _ handler: @escaping HTTPServer.Handler,
+  limits: ServerLimits = .longTimeouts, _ handler: @escaping HTTPServer.Handler,
   do body: (HTTPServer) async throws -> Value
 ) async throws -> Value {
   try await withHTTPServer(limits: limits, HTTPServer.Responder(respond: handler), do: body)
 }
 
 func withHTTPServer<Value: Sendable>(
-  limits: ServerLimits = .patient, _ responder: HTTPServer.Responder,
+  limits: ServerLimits = .longTimeouts, _ responder: HTTPServer.Responder,
   do body: (HTTPServer) async throws -> Value
 ) async throws -> Value {
   let server = try HTTPServer(on: "127.0.0.1", port: 0, limits: limits, responder)

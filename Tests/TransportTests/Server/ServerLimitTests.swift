@@ -8,7 +8,7 @@ import Testing
   .timeLimit(.minutes(10)), .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
 struct ServerLimitTests {
   private static func limits(_ change: (inout ServerLimits) -> Void) -> ServerLimits {
-    var limits = ServerLimits.patient
+    var limits = ServerLimits.longTimeouts
     change(&limits)
     return limits
   }

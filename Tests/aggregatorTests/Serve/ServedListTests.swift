@@ -55,7 +55,8 @@ import Testing
     #expect(await source.index?.table == nil)
     _ = try await source.page(filtered)
     let count = try await sync()
-    let (index, begun) = (try #require(source.index), await source.index?.begun)
+    let index = try #require(source.index)
+    let begun = await index.begun
     let table = try #require(await index.table)
     #expect(table.positions.count == count)
     #expect(Set(table.columns.keys) == Set(source.fields.map(\.id)))
