@@ -17,7 +17,8 @@ import Testing
   private static let python = Repository.root.appending(path: ".build/python/bin/python").path
 
   private static let missing = [
-    "/usr/bin/chromium", Repository.root.appending(path: ".build/python/bin/playwright").path,
+    "/usr/bin/chromium-headless-shell",
+    Repository.root.appending(path: ".build/python/bin/playwright").path,
   ].filter { !FileManager.default.isExecutableFile(atPath: $0) }
 
   private static let scenarios =
