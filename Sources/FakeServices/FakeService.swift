@@ -149,6 +149,6 @@ struct KeepingTransport<Service: Sendable>: Transport {
   let service: Service
 
   func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
-    try await HTTPTransport.standard.send(request)
+    try await LongTimeoutTransport().send(request)
   }
 }

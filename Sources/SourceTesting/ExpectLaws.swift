@@ -79,9 +79,9 @@ public func expectLawsUnderFaults<Source: Plugin>(
   _ scenarios: [FaultScenario] = FaultScenario.all, knowing ids: [Source.Item.ID]? = nil,
   sourceLocation location: SourceLocation = #_sourceLocation
 ) async throws -> FaultReport {
-  // One call takes less, however busy the machine is.
+  // A guard against hanging: one call takes less, however busy the machine is.
   let report = try await FaultReport(
-    of: plugin, in: environment, scenarios, knowing: ids, maxWait: .seconds(60))
+    of: plugin, in: environment, scenarios, knowing: ids, maxWait: .seconds(600))
   for law in report.notApplicable { print("\(report.source): \(law)") }
   for problem in report.details { Issue.record("\(problem)", sourceLocation: location) }
   return report
@@ -106,7 +106,7 @@ private struct HandlerTransport: Transport {
   let server: LoopbackServer
 
   func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
-    try await HTTPTransport.standard.send(request.sent(to: server.port))
+    try await LongTimeoutTransport().send(request.sent(to: server.port))
   }
 }
 

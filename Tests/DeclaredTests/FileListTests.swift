@@ -89,7 +89,7 @@ private struct TablePlugin: Plugin {
 
   private func environment() -> PluginEnvironment {
     var environment = PluginEnvironment(
-      settings: SourceSettings(), transport: HTTPTransport.standard, store: InMemoryStore())
+      settings: SourceSettings(), transport: LongTimeoutTransport(), store: InMemoryStore())
     environment.downloadDirectory = directory
     return environment
   }

@@ -25,7 +25,7 @@ import Testing
   }
 
   private var environment: PluginEnvironment {
-    PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport.standard)
+    PluginEnvironment(settings: SourceSettings(), transport: LongTimeoutTransport())
   }
 
   private func proposal(

@@ -25,7 +25,7 @@ import Testing
     ]
     let plugin = DeclaredPlugin("notes", try Manifest(reading: Data(text.text.utf8)))
     let source = try plugin.remote(
-      in: PluginEnvironment(settings: SourceSettings([:]), transport: HTTPTransport.standard))
+      in: PluginEnvironment(settings: SourceSettings([:]), transport: LongTimeoutTransport()))
     let next = try #require(try await source.page(PageRequest()).next)
     let second = try await source.page(PageRequest(after: next))
     #expect(second.records.count == 1 && second.next == nil)

@@ -13,7 +13,7 @@ import Testing
   private var environment: PluginEnvironment {
     PluginEnvironment(
       settings: SourceSettings(["CRM_KEY": FakeCRM.key]),
-      transport: HTTPTransport.standard)
+      transport: LongTimeoutTransport())
   }
 
   private func described(

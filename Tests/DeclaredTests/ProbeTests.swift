@@ -63,7 +63,7 @@ import Testing
         + (search.map { [.init("search", .string($0))] } ?? []))
     let proposal = try await Proposal(
       for: "things", from: hints, isSingle: false, isProbing: isProbing,
-      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport.standard))
+      in: PluginEnvironment(settings: SourceSettings(), transport: LongTimeoutTransport()))
     return (proposal, proposal.json, server.requests)
   }
 
@@ -133,7 +133,7 @@ import Testing
           "url": .string("\(server.baseURL)/things"), "rate": "off",
           "item": .string("\(server.baseURL)\(item)"),
         ],
-        in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport.standard))
+        in: PluginEnvironment(settings: SourceSettings(), transport: LongTimeoutTransport()))
     }
     for item in ["/things/{id}", "/boxes/{id}", "/failing/{id}"] {
       let right = try await propose(item)
@@ -193,7 +193,7 @@ import Testing
     let proposal = try await Proposal(
       for: "things", from: ["url": .string("\(server.baseURL)\(path)"), "rate": "off"],
       isSingle: true, isProbing: true,
-      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport.standard))
+      in: PluginEnvironment(settings: SourceSettings(), transport: LongTimeoutTransport()))
     let ending = path == "/things.json" ? ".json" : ""
     #expect(proposal.json["item"] == .string("\(server.baseURL)/things/{id}\(ending)"))
   }

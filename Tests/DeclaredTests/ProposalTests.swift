@@ -688,7 +688,7 @@ extension ProposalTests {
       JSON.Member("url", .string("\(server.baseURL)/lamps")), JSON.Member("rate", "off"),
     ])
     let environment = PluginEnvironment(
-      settings: SourceSettings(), transport: HTTPTransport.standard)
+      settings: SourceSettings(), transport: LongTimeoutTransport())
     let proposal = try await Deadline.$current.withValue(Deadline(after: .seconds(10), on: clock)) {
       try await Proposal(for: "lamps", from: hints, in: environment)
     }

@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorSourceTesting
 import Foundation
 import Testing
 
@@ -62,7 +63,7 @@ import Testing
       .write(to: folder.appending(path: "shop.json"))
     let plugin = DeclaredPlugin("shop", in: ManifestFolder(folder.path))
     let environment = PluginEnvironment(
-      settings: SourceSettings([String: String]()), transport: HTTPTransport.standard)
+      settings: SourceSettings([String: String]()), transport: LongTimeoutTransport())
     let error = #expect(throws: SourceError.self) {
       try plugin.feed(in: environment, maxSilence: nil)
     }

@@ -90,7 +90,7 @@ import Testing
     let variables = ["OTEL_EXPORTER_OTLP_ENDPOINT": "\(collector.baseURL)"]
     let tracer = Tracer(
       try #require(try Collector(variables, program: "aggregator")), version: "1",
-      sendingBy: HTTPTransport.standard)
+      sendingBy: LongTimeoutTransport())
     tracer.observer(.waiting(.seconds(3600), reason: "a rate"))
     #expect(await tracer.finish("command", failing: nil) == nil)
     let body = JSON(try #require(JSONText(collector.requests[0].body)))

@@ -23,7 +23,8 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
   /// or cannot be read.
   let exemptLaws: Set<String>
 
-  /// The limits for silence on the connection, and for a whole exchange.
+  /// The limits for silence on the connection, and for a whole exchange; ten minutes where they matter not, however busy the
+  /// machine is.
   let limits: (idle: Duration, overall: Duration)
 
   let injection: Injection
@@ -52,7 +53,7 @@ public struct FaultScenario: Sendable, CustomStringConvertible {
   init(
     _ name: String, _ summary: String, _ expectation: Expectation,
     codes: Set<SourceError.Code> = [],
-    idle: Duration = .seconds(10), overall: Duration = .seconds(20), wait: Duration? = nil,
+    idle: Duration = .seconds(600), overall: Duration = .seconds(600), wait: Duration? = nil,
     injection: Injection
   ) {
     self.name = name

@@ -10,7 +10,7 @@ extension ImageLoaderTests {
 
     func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
       guard isConnected.withLock(\.self) else { throw .because(.unreachable) }
-      return try await HTTPTransport.standard.send(request)
+      return try await LongTimeoutTransport().send(request)
     }
   }
 

@@ -18,7 +18,7 @@ struct ImageLoaderTests {
     func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
       begun.add()
       defer { ended.add() }
-      return try await HTTPTransport.standard.send(request)
+      return try await LongTimeoutTransport().send(request)
     }
   }
 

@@ -23,7 +23,7 @@ struct RecordImagesTests {
       defer { ended.add() }
       priorities.withLock { $0.append(Task.currentPriority) }
       try await gate.pass()
-      return try await HTTPTransport.standard.send(request)
+      return try await LongTimeoutTransport().send(request)
     }
   }
 

@@ -130,7 +130,7 @@ struct ThumbnailTests {
   }
 
   private func images(
-    _ server: LoopbackServer, over transport: any Transport = HTTPTransport.standard,
+    _ server: LoopbackServer, over transport: any Transport = LongTimeoutTransport(),
     memory: Int = 1 << 20
   ) -> RecordImages<Note> {
     let album = Album { [url = server.baseURL] note, size in ["\(url)/\(size)/\(note.id).png"] }
@@ -186,7 +186,7 @@ struct ThumbnailTests {
       begun.add()
       defer { ended.add() }
       try await gate.pass()
-      return try await HTTPTransport.standard.send(request)
+      return try await LongTimeoutTransport().send(request)
     }
   }
 

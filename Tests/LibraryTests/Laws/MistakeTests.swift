@@ -57,7 +57,7 @@ private struct LocalTransport: Transport {
     parts?.host = "127.0.0.1"
     parts?.port = server.port
     request.url = parts?.url ?? request.url
-    return try await HTTPTransport.standard.send(request)
+    return try await LongTimeoutTransport().send(request)
   }
 }
 

@@ -83,7 +83,7 @@ final class SignInFixture: Sendable {
       OrdersPlugin.id: FakeLogin.id, OrdersPlugin.secret: secret, OrdersPlugin.refresh: refresh,
     ]
     var environment = PluginEnvironment(
-      settings: SourceSettings(settings), transport: HTTPTransport.standard, store: store,
+      settings: SourceSettings(settings), transport: LongTimeoutTransport(), store: store,
       clock: clock,
       now: { [time] in time.now })
     environment.tokenDirectory = directory

@@ -57,7 +57,7 @@ import Testing
     #expect(try !tape.text().contains("oauth/token"))
 
     let requests = login.server.requests.count
-    let replay = PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport.standard)
+    let replay = PluginEnvironment(settings: SourceSettings(), transport: LongTimeoutTransport())
       .replaying(try Recording(URL(filePath: tape.path)), knowing: [])
     let replayed = try plugin.remote(in: replay)
     #expect(try await replayed.first().records.map(\.id) == [0, 1, 2, 3, 4])
@@ -71,7 +71,7 @@ import Testing
     let recording = try fixture.environment()
       .recording(into: URL(filePath: tape.path), hiding: plugin.settings)
     await #expect(throws: SourceError.self) { try await plugin.remote(in: recording).first() }
-    let replay = PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport.standard)
+    let replay = PluginEnvironment(settings: SourceSettings(), transport: LongTimeoutTransport())
       .replaying(try Recording(URL(filePath: tape.path)), knowing: [])
     let error = await #expect(throws: SourceError.self) {
       try await plugin.remote(in: replay).first()

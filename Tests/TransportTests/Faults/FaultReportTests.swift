@@ -17,7 +17,7 @@ import Testing
     values[LeafPlugin.key.key] = key
     let settings = SourceSettings(values)
     return try await FaultReport(
-      of: plugin, in: PluginEnvironment(settings: settings, transport: HTTPTransport.standard),
+      of: plugin, in: PluginEnvironment(settings: settings, transport: LongTimeoutTransport()),
       FaultScenario.all.filter { scenarios.contains($0.name) }, maxWait: maxWait)
   }
 

@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorSourceTesting
 import AggregatorURLSession
 import Foundation
 import Testing
@@ -46,22 +47,12 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
   }
 }
 
-/// Gives requests with the standard limits ten minutes: on a busy machine, 30 s passed before one was sent.
 private struct LongTimeoutEngine: HTTPEngine {
-  private static let timeout = Duration.seconds(600)
-
   let engine: any HTTPEngine
 
   func send(_ request: WireRequest) async throws(SourceError) -> HTTPResponse {
     var request = request
-    let (limits, standard) = (request.limits, HTTPLimits.standard)
-    // A redirect has less time as a whole.
-    let isLimited = limits.overall < standard.overall - .seconds(60)
-    if (limits.connect, limits.idle) == (standard.connect, standard.idle), !isLimited {
-      request.limits = HTTPLimits(
-        bodyBytes: limits.bodyBytes, connect: Self.timeout, idle: Self.timeout,
-        overall: Self.timeout)
-    }
+    request.limits = request.limits.withLongTimeouts
     return try await engine.send(request)
   }
 }

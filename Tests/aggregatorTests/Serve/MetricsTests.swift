@@ -132,7 +132,7 @@ import Testing
   @Test func `counts what a real chain does`() async throws {
     let service = try FakeCountries()
     let environment = PluginEnvironment(
-      settings: SourceSettings(service.settings), transport: HTTPTransport.standard,
+      settings: SourceSettings(service.settings), transport: LongTimeoutTransport(),
       observer: metrics.observer(of: "countries"))
     let countries = try CountriesPlugin().source(in: environment)
     _ = try await countries.page(PageRequest(limit: 1))

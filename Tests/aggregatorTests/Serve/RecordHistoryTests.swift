@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorSourceTesting
 import CountriesSource
 import Foundation
 import Testing
@@ -20,7 +21,7 @@ import Testing
     source = ServedPlugin(
       CountriesPlugin(),
       in: PluginEnvironment(
-        settings: SourceSettings([:]), transport: HTTPTransport.standard, store: store))
+        settings: SourceSettings([:]), transport: LongTimeoutTransport(), store: store))
   }
 
   private func save(_ capital: String, onDay day: Int) async throws {

@@ -1,5 +1,6 @@
 import AggregatorKit
 import AggregatorPlugins
+import AggregatorSourceTesting
 import Foundation
 import Testing
 
@@ -39,7 +40,7 @@ import Testing
     for policy in ServedQuery.Cache.allCases { #expect(text.contains("| `\(policy.rawValue)` |")) }
     let named = text.matches(of: /\| `[A-Z]+ (\/[^`]*)` \|/).map { String($0.1) }
     let environment = PluginEnvironment(
-      settings: SourceSettings([:]), transport: HTTPTransport.standard,
+      settings: SourceSettings([:]), transport: LongTimeoutTransport(),
       store: InMemoryStore())
     let heroes = try #require(AggregatorPlugins.plugins.first { $0.name == "heroes" })
     func served(_ plugin: some Plugin) -> any ServedSource {

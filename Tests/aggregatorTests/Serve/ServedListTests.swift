@@ -32,13 +32,13 @@ import Testing
     ServedPlugin(
       CountriesPlugin(),
       in: PluginEnvironment(
-        settings: SourceSettings(service.settings), transport: HTTPTransport.standard,
+        settings: SourceSettings(service.settings), transport: LongTimeoutTransport(),
         store: SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path)))
   }
 
   private var router: WebRouter {
     let environment = PluginEnvironment(
-      settings: SourceSettings([:]), transport: HTTPTransport.standard, store: InMemoryStore())
+      settings: SourceSettings([:]), transport: LongTimeoutTransport(), store: InMemoryStore())
     return WebRouter(
       program: "aggregator",
       api: API(
@@ -160,7 +160,7 @@ import Testing
     accepting type: String = "application/json"
   ) async throws -> ServerResponse {
     let environment = PluginEnvironment(
-      settings: SourceSettings([:]), transport: HTTPTransport.standard, store: InMemoryStore())
+      settings: SourceSettings([:]), transport: LongTimeoutTransport(), store: InMemoryStore())
     let api = API(
       sources: [source, ServedPlugin(HeroesPlugin(), in: environment)], sql: nil, adding: nil,
       syncs: SyncJobs(in: environment), now: { MadeUpSource.now })
@@ -251,7 +251,7 @@ import Testing
 
   @Test func `changes are where records are, unless a record is called so`() async throws {
     let environment = PluginEnvironment(
-      settings: SourceSettings([:]), transport: HTTPTransport.standard, store: InMemoryStore())
+      settings: SourceSettings([:]), transport: LongTimeoutTransport(), store: InMemoryStore())
     let records = [ServedRecord("changes", "Changes of the sea")]
     let router = WebRouter(
       program: "aggregator",

@@ -2,6 +2,7 @@ import AggregatorFakeServices
 import AggregatorKit
 import AggregatorPlugins
 import AggregatorServer
+import AggregatorSourceTesting
 import Foundation
 import Synchronization
 import Testing
@@ -27,7 +28,7 @@ import Testing
     limits.document = .seconds(600)
     change(&limits)
     let environment = PluginEnvironment(
-      settings: SourceSettings([:]), transport: HTTPTransport.standard,
+      settings: SourceSettings([:]), transport: LongTimeoutTransport(),
       store: SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path))
     return ServedSQL(of: AggregatorPlugins.plugins, in: environment, limits)
   }

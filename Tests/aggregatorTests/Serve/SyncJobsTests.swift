@@ -45,7 +45,7 @@ import Testing
   private func server() -> SyncJobs {
     SyncJobs(
       in: PluginEnvironment(
-        settings: SourceSettings([:]), transport: HTTPTransport.standard, store: store,
+        settings: SourceSettings([:]), transport: LongTimeoutTransport(), store: store,
         clock: clock,
         now: now))
   }

@@ -73,7 +73,7 @@ import UsersSource
     return Served(
       value: PluginEnvironment(
         settings: SourceSettings(settings.merging([key: address]) { $1 }),
-        transport: HTTPTransport.standard, now: { Fixture.date }),
+        transport: LongTimeoutTransport(), now: { Fixture.date }),
       server: server)
   }
 

@@ -419,7 +419,7 @@ struct DownloadResumeTests {
     try await serving([{ file.reply(to: $0) }]) { server in
       let request = HTTPRequest(.get, server.baseURL.appending(path: "file"))
       let recording = try RecordingTransport(
-        HTTPTransport.standard, into: URL(filePath: tape.path), hiding: [])
+        LongTimeoutTransport(), into: URL(filePath: tape.path), hiding: [])
       let data = try await directory.download(request, over: recording).rest()
       #expect(data == file.bytes)
       let replaying = ReplayingTransport(try Recording(URL(filePath: tape.path)))
@@ -434,7 +434,7 @@ struct DownloadResumeTests {
     let block = Data(repeating: 0x61, count: 1 << 20)
     try await serving([{ _ in .chunked(block, times: 17) }]) { server in
       let recording = try RecordingTransport(
-        HTTPTransport.standard, into: URL(filePath: tape.path), hiding: [])
+        LongTimeoutTransport(), into: URL(filePath: tape.path), hiding: [])
       let download = directory.download(HTTPRequest(.get, server.baseURL), over: recording)
       let error = await #expect(throws: SourceError.self) { try await download.head() }
       #expect(error?.code == .notRecorded)

@@ -115,7 +115,7 @@ struct DownloadTests {
         ? .json("{}")
         : .begin(headers: [("Content-Length", "\(200 << 20)")]).sending(block, times: 200)
     }) { server in
-      let transport = HTTPTransport.standard
+      let transport = LongTimeoutTransport()
       let (window, buffers) = (4 << 20, 24 << 20)
       let download = directory.download(
         HTTPRequest(.get, server.baseURL), over: transport, window: window)
@@ -195,7 +195,7 @@ struct DownloadTests {
     }) { server in
       var request = HTTPRequest(.get, server.baseURL)
       (request.limits.idle, request.limits.overall) = (.seconds(2), .seconds(3))
-      let transport = HTTPTransport.standard
+      let transport = LongTimeoutTransport()
       let download = directory.download(request, over: transport, window: 1 << 16)
       _ = try await download.head()
       _ = try await transport.send(
@@ -255,7 +255,7 @@ struct DownloadTests {
         let stream = ResponseStream()
         request.responseStream = stream
         // A body of this size is not waited for by a reader.
-        let response = try await HTTPTransport.standard.send(request)
+        let response = try await LongTimeoutTransport().send(request)
         stream.finish()
         #expect(response.status == status)
         #expect(response.body == Data(body.utf8))

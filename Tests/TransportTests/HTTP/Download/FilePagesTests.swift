@@ -12,7 +12,7 @@ import Testing
   /// Another process has one of its own.
   private func pages() -> FilePages {
     FilePages(
-      over: HTTPTransport.standard, into: directory.path, maxFileBytes: 1 << 30, as: nil,
+      over: LongTimeoutTransport(), into: directory.path, maxFileBytes: 1 << 30, as: nil,
       rowCount: 1000)
   }
 

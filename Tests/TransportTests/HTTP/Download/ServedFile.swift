@@ -30,7 +30,7 @@ final class DownloadDirectory: Sendable {
   }
 
   func download(
-    _ request: HTTPRequest, over transport: any Transport = HTTPTransport.standard,
+    _ request: HTTPRequest, over transport: any Transport = LongTimeoutTransport(),
     maxBytes: Int = 1 << 30, window: Int = 32 << 20
   ) -> Download {
     Download(request, over: transport, into: path, maxBytes: maxBytes, window: window)
