@@ -38,8 +38,7 @@ async count => {
 def main():
     address, view, count, keeps_all = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "1"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-dev-shm-usage"])
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium-headless-shell")
         context = browser.new_context(viewport={"width": 1440, "height": 900})
         context.set_default_timeout(1_200_000)
         page = context.new_page()
