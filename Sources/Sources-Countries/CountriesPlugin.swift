@@ -22,10 +22,10 @@ public struct CountriesPlugin: Plugin {
   public var fields: [Field<Country>] { Self.fields }
 
   private static let fields: [Field<Country>] = [
-    Field(\.code, about: "Two-letter ISO 3166-1 code.", isSearchable: true),
-    Field(\.name, about: "Name of the country.", isSearchable: true),
-    Field(\.region, about: "Two-letter continent code."),
-    Field(\.capital, about: "Name of the capital.", isSearchable: true),
+    Field("code", "Code", \.code, about: "Two-letter ISO 3166-1 code.", isSearchable: true),
+    Field("name", "Name", \.name, about: "Name of the country.", isSearchable: true),
+    Field("region", "Region", \.region, about: "Two-letter continent code."),
+    Field("capital", "Capital", \.capital, about: "Name of the capital.", isSearchable: true),
   ]
 
   public var layout: RecordLayout<Country> {

@@ -25,13 +25,13 @@ public struct ProductsPlugin: Plugin {
   public var fields: [Field<Product>] { Self.fields }
 
   private static let fields: [Field<Product>] = [
-    Field(\.id, about: "ID assigned by the service."),
-    Field(\.title, about: "Name of the product.", isSearchable: true),
-    Field(\.merchant, about: "Seller.", isSearchable: true),
-    Field(\.url, "Page", about: "URL of the product page.", isShown: false),
-    Field(\.images, about: "URLs of the images.", isShown: false),
-    Field(\.createdAt, "Created", about: "Date added.", isShown: false),
-    Field(\.updatedAt, "Updated", about: "Date of the last change.", isShown: false),
+    Field("id", "ID", \.id, about: "ID assigned by the service."),
+    Field("title", "Title", \.title, about: "Name of the product.", isSearchable: true),
+    Field("merchant", "Merchant", \.merchant, about: "Seller.", isSearchable: true),
+    Field("url", "Page", \.url, about: "URL of the product page.", isShown: false),
+    Field("images", "Images", \.images, about: "URLs of the images.", isShown: false),
+    Field("createdAt", "Created", \.createdAt, about: "Date added.", isShown: false),
+    Field("updatedAt", "Updated", \.updatedAt, about: "Date of the last change.", isShown: false),
   ]
 
   public var layout: RecordLayout<Product> {

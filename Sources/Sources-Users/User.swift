@@ -144,27 +144,35 @@ extension User {
 
   static func fields(at now: @escaping @Sendable () -> Date) -> [Field<User>] {
     [
-      Field(\.email, about: "Email address, used as the ID.", isSearchable: true),
-      Field(\.name, "Name", about: "Title, first name and last name.")
+      Field("email", "Email", \.email, about: "Email address, used as the ID.", isSearchable: true),
+      Field("name", "Name", .text, about: "Title, first name and last name.") { $0.name.json }
         .computed(as: User.storedName),
-      Field(\.title, about: "Mr, Ms, Madame.", isShown: false),
-      Field(\.firstName, isShown: false, isSearchable: true),
-      Field(\.lastName, isShown: false, isSearchable: true),
-      Field(\.gender, about: "male or female.", isShown: false),
+      Field("title", "Title", \.title, about: "Mr, Ms, Madame.", isShown: false),
+      Field(
+        "firstName", "First name", \.firstName, about: "First name.", isShown: false,
+        isSearchable: true),
+      Field(
+        "lastName", "Last name", \.lastName, about: "Last name.", isShown: false, isSearchable: true
+      ),
+      Field("gender", "Gender", \.gender, about: "male or female.", isShown: false),
       Field("age", "Age", .integer, about: "Age in years.") { user in
         user.age(at: now()).json
       }.computed(as: User.storedAge),
-      Field(\.birthDate, "Born", about: "Date of birth.", isShown: false),
-      Field(\.nationality, about: "Two-letter country code.", isShown: false),
-      Field(\.city),
-      Field(\.state, about: "State or province.", isShown: false),
-      Field(\.postcode, about: "Postal code.", isShown: false),
-      Field(\.country, about: "Country, in English."),
-      Field(\.phone, about: "Phone number.", isShown: false),
-      Field(\.username, about: "Login name.", isShown: false),
-      Field(\.uuid, "UUID", about: "ID assigned by the service.", isShown: false),
-      Field(\.registeredAt, "Registered", about: "Date of registration.", isShown: false),
-      Field(\.picture, about: "URL of a portrait.", isShown: false),
+      Field("birthDate", "Born", \.birthDate, about: "Date of birth.", isShown: false),
+      Field(
+        "nationality", "Nationality", \.nationality, about: "Two-letter country code.",
+        isShown: false),
+      Field("city", "City", \.city, about: "City."),
+      Field("state", "State", \.state, about: "State or province.", isShown: false),
+      Field("postcode", "Postcode", \.postcode, about: "Postal code.", isShown: false),
+      Field("country", "Country", \.country, about: "Country, in English."),
+      Field("phone", "Phone", \.phone, about: "Phone number.", isShown: false),
+      Field("username", "Username", \.username, about: "Login name.", isShown: false),
+      Field("uuid", "UUID", \.uuid, about: "ID assigned by the service.", isShown: false),
+      Field(
+        "registeredAt", "Registered", \.registeredAt, about: "Date of registration.", isShown: false
+      ),
+      Field("picture", "Picture", \.picture, about: "URL of a portrait.", isShown: false),
     ]
   }
 }
