@@ -2,38 +2,54 @@ import AggregatorFoundation
 
 /// Records compiled into the program: paginated, searchable, always available.
 ///
-/// The JSON is parsed once, on first use.
+/// The JSON is parsed once, on first use. A record that is looked up is decoded alone.
 public struct BundledSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   private let name: String
   private let items: Lazy<[Item], SourceError>
+  private let find: @Sendable (Item.ID) throws(SourceError) -> Item?
   /// The records with their texts for a search.
   private let entries: Lazy<[(item: Item, text: FoldedText)], SourceError>
 
   /// Reads an array of records, as the EmbedJSON build plugin embeds it.
   public init(_ name: String, json: StaticString, fields: [Field<Item>]) {
-    self.init(name, fields: fields) { () throws(SourceError) in
-      do {
-        let text = json.withUTF8Buffer { JSONText(Data($0)) }
-        guard let text else { throw SourceError(.malformed, "invalid JSON") }
-        return try text.read()
-      } catch {
-        let reason = error.rowReason.map { ": \($0)" } ?? ""
-        throw SourceError(.malformed, "cannot read the bundled \(name)\(reason)", cause: error)
+    let text = Lazy { () throws(SourceError) in
+      guard let text = json.withUTF8Buffer({ JSONText(Data($0)) }) else {
+        throw .unreadableBundle(name, SourceError(.malformed, "invalid JSON"))
       }
+      return text
+    }
+    let items = Lazy { () throws(SourceError) in
+      let text = try text.value()
+      do { return try text.read([Item].self) } catch { throw .unreadableBundle(name, error) }
+    }
+    self.init(name, fields: fields, items) { id throws(SourceError) in
+      let text = try text.value()
+      do {
+        let found = try text.firstElement(with: id.description) { (item: Item) in
+          item.id == id
+        }
+        if let found { return found }
+      } catch {
+        throw .unreadableBundle(name, error)
+      }
+      // Its ID may be written in another way.
+      return try items.value().first { $0.id == id }
     }
   }
 
   public init(_ name: String, items: [Item], fields: [Field<Item>]) {
-    self.init(name, fields: fields) { () throws(SourceError) in items }
+    self.init(name, fields: fields, Lazy { () throws(SourceError) in items }) {
+      id throws(SourceError) in items.first { $0.id == id }
+    }
   }
 
   private init(
-    _ name: String, fields: [Field<Item>],
-    items: @escaping @Sendable () throws(SourceError) -> [Item]
+    _ name: String, fields: [Field<Item>], _ items: Lazy<[Item], SourceError>,
+    find: @escaping @Sendable (Item.ID) throws(SourceError) -> Item?
   ) {
     self.name = name
-    let items = Lazy(items)
     self.items = items
+    self.find = find
     entries = Lazy { () throws(SourceError) in
       try items.value().map { ($0, fields.searchableText(of: $0)) }
     }
@@ -57,9 +73,7 @@ public struct BundledSource<Item: SourceRecord>: DataSource, CustomStringConvert
     _ id: Item.ID, cachePolicy: CachePolicy
   ) async throws(SourceError) -> LookupResult<Item> {
     guard !Task.isCancelled else { throw .cancelled }
-    guard let item = try items.value().first(where: { $0.id == id }) else {
-      throw .notFound(id, in: name)
-    }
+    guard let item = try find(id) else { throw .notFound(id, in: name) }
     return LookupResult(item, provenance: Provenance(.bundled))
   }
 
@@ -83,6 +97,13 @@ public struct BundledSource<Item: SourceRecord>: DataSource, CustomStringConvert
 
   /// The source's name and tier: `heroes.bundled`.
   public var description: String { "\(name).bundled" }
+}
+
+extension SourceError {
+  fileprivate static func unreadableBundle(_ name: String, _ error: any Error) -> SourceError {
+    let reason = error.rowReason.map { ": \($0)" } ?? ""
+    return SourceError(.malformed, "cannot read the bundled \(name)\(reason)", cause: error)
+  }
 }
 
 /// A stand-in for a source that cannot be used, such as one without its API key or in offline mode.

@@ -68,6 +68,30 @@ package final class JSONText: Sendable {
   ) throws -> Value {
     try path.reduce(JSONReader(self)) { try $0.member($1) }.decode(type)
   }
+
+  /// Reads the first element of the array that fulfils a condition; only those are decoded that have `value` as a text, a
+  /// number or a name.
+  ///
+  /// - Throws: `DecodingError`, or an error of `Element`.
+  package func firstElement<Element: Decodable>(
+    with value: String, where condition: (Element) -> Bool
+  ) throws -> Element? {
+    guard parts[0].kind == .array else { return nil }
+    let array = JSONReader.Container(JSONReader(self))
+    var value = value
+    return try value.withUTF8 { value in
+      var index = 1
+      for ordinal in 0..<Int(parts[0].end) {
+        let next = Int(parts[index].next)
+        if parts[index..<next].contains(where: { holds(value, $0) }) {
+          let element = try JSONReader(index, ordinal: ordinal, in: array).decode(Element.self)
+          if condition(element) { return element }
+        }
+        index = next
+      }
+      return nil
+    }
+  }
 }
 
 extension JSONText {
@@ -94,8 +118,13 @@ extension JSONText {
     }
   }
 
+  /// True for a text or a number that is written so, and a text with escapes that means it.
   private func holds(_ name: UnsafeBufferPointer<UInt8>, _ part: Part) -> Bool {
-    guard part.kind == .text else { return string(part).utf8.elementsEqual(name) }
+    switch part.kind {
+    case .text, .number: break
+    case .escapedText: return string(part).utf8.elementsEqual(name)
+    case .null, .bool, .array, .object: return false
+    }
     let start = Int(part.start)
     guard Int(part.end) - start == name.count else { return false }
     for offset in name.indices where bytes[start + offset] != name[offset] { return false }

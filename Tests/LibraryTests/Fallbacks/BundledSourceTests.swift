@@ -90,6 +90,19 @@ struct BundledSourceTests {
     #expect(try await source.item(2).item.title == "dos")
   }
 
+  @Test func `decodes a record alone that is looked up, however its ID is written`() async throws {
+    let source = BundledSource<Note>(
+      "notes",
+      json: #"[{"id": 2, "title": "1"}, {"id": 1.0, "title": "uno"}, {"id": 3, "title": "tres"}]"#,
+      fields: Note.fields)
+    #expect(try await source.item(1).item.title == "uno")
+    #expect(try await source.item(3).item.title == "tres")
+    let broken = BundledSource<Note>(
+      "notes", json: #"[{"id": 1}, {"id": 2, "title": "dos"}]"#, fields: Note.fields)
+    #expect(try await broken.item(2).item.title == "dos")
+    #expect(await broken.failure()?.code == .malformed)
+  }
+
   @Test(
     arguments: zip(
       0...4,
@@ -117,7 +130,7 @@ struct BundledSourceTests {
       #expect(failure?.code == .malformed)
       #expect(failure?.message == "cannot read the bundled notes: \(reason)")
     }
-    let error = await #expect(throws: SourceError.self) { try await source.item(1) }
+    let error = await #expect(throws: SourceError.self) { try await source.item(2) }
     #expect(error?.code == .malformed)
   }
 
