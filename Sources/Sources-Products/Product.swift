@@ -69,15 +69,17 @@ extension String {
   /// joined without a separator.
   var webAddresses: [String] {
     let bytes = Array(utf8)
+    // Nearly every text is a single address. Another one would have a colon.
+    if let last = bytes.last, !last.isOutside, !bytes.dropFirst(8).contains(UInt8(ascii: ":")),
+      let address = webAddress
+    {
+      return [address]
+    }
     var starts: [Int] = []
     for start in bytes.indices where bytes.beginsAddress(at: start) {
       // An address within another, as in `?url=https://…` or `/https://…`, is a part of it.
       let isPart = start > 0 && "=/".utf8.contains(bytes[start - 1])
       if !isPart { starts.append(start) }
-    }
-    // Fast path: nearly every text is a single address.
-    if starts == [0], let last = bytes.last, !last.isOutside {
-      return [self].compactMap(\.webAddress)
     }
     let isSchemeless = bytes.starts(with: "//".utf8)
     let whole = isSchemeless ? ["https:" + bytes.text(0..<(starts.first ?? bytes.count))] : []
@@ -90,7 +92,9 @@ extension [UInt8] {
   /// True if `http://` or `https://` starts here, in any case.
   fileprivate func beginsAddress(at start: Int) -> Bool {
     // Called for every byte of every address.
-    guard self[start] | 0x20 == UInt8(ascii: "h") else { return false }
+    guard self[start] | 0x20 == UInt8(ascii: "h"), start + 1 < count,
+      self[start + 1] | 0x20 == UInt8(ascii: "t")
+    else { return false }
     let scheme = self[start...].prefix(8).lazy.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
     return scheme.starts(with: "http://".utf8) || scheme.starts(with: "https://".utf8)
   }

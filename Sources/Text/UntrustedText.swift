@@ -18,10 +18,30 @@ extension String {
   /// Only such URLs are shown as links and opened: any other scheme might make a browser run a program
   /// or read a file, and a user name can look like a host, as in `https://bank.example@evil.example`.
   public var webAddress: String? {
+    if isPlainWebAddress { return self }
     guard let url = URL(string: self), ["http", "https"].contains(url.scheme?.lowercased()),
       url.host()?.isEmpty == false, url.user() == nil, url.password() == nil
     else { return nil }
     return self
+  }
+
+  /// True for most web addresses, without parsing them: `https://`, a host of letters, digits, dots and hyphens, and
+  /// after its slash only what a path and a query contain as it is (RFC 3986).
+  private var isPlainWebAddress: Bool {
+    var text = self
+    return text.withUTF8 { bytes in
+      guard let scheme = ["https://", "http://"].first(where: { bytes.starts(with: $0.utf8) })
+      else {
+        return false
+      }
+      var index = scheme.utf8.count
+      while index < bytes.count, bytes[index].isPlainInHost { index += 1 }
+      guard index > scheme.utf8.count, index < bytes.count, bytes[index] == UInt8(ascii: "/") else {
+        return false
+      }
+      while index < bytes.count, bytes[index].isPlainInAddress { index += 1 }
+      return index == bytes.count
+    }
   }
 
   /// This text in single quotes, as one word of a POSIX shell.
@@ -38,6 +58,23 @@ extension String {
       }
     }
     return text
+  }
+}
+
+extension UInt8 {
+  fileprivate var isPlainInHost: Bool {
+    isASCIIAlphanumeric || self == UInt8(ascii: ".") || self == UInt8(ascii: "-")
+  }
+
+  fileprivate var isPlainInAddress: Bool {
+    switch self {
+    // Neither `"`, `#` nor `%`, but `!`, `$` and `&'()*+,-./`, the digits, `:` and `;`.
+    case 0x21, 0x24, 0x26...0x3B: true
+    case UInt8(ascii: "="), UInt8(ascii: "?"), UInt8(ascii: "@"), UInt8(ascii: "_"),
+      UInt8(ascii: "~"):
+      true
+    default: isASCIILetter
+    }
   }
 }
 

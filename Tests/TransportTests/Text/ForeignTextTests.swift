@@ -1,4 +1,6 @@
 import AggregatorKit
+import AggregatorSourceTesting
+import Foundation
 import Testing
 
 @Suite
@@ -21,5 +23,30 @@ struct ForeignTextTests {
   ])
   func `is not a web URL`(text: String) {
     #expect(text.webAddress == nil)
+  }
+
+  /// Most addresses are known by their characters alone.
+  @Test func `is a web URL if Foundation's parser says so`() throws {
+    var random = SeededGenerator(7)
+    let pieces = [
+      "https://", "http://", "HTTP://", "a.example", "a", "-", ".", ":80", ":", "@", "/", "//", "?",
+      "#",
+      "%41", "%", "q=1&b=", "é", " ", "[::1]", "~", "\"", "<", "\\", "|", "^", "{", "'", "(", "*",
+      "!", "\u{0}",
+    ]
+    var counts = [true: 0, false: 0]
+    for _ in 0..<20_000 {
+      let text =
+        (Bool.random(using: &random) ? "https://" : "")
+        + (0..<Int.random(in: 0...6, using: &random))
+        .map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+      let url = URL(string: text)
+      let isAddress =
+        ["http", "https"].contains(url?.scheme?.lowercased()) && url?.host()?.isEmpty == false
+        && url?.user() == nil && url?.password() == nil
+      #expect((text.webAddress == text) == isAddress, "\(text.debugDescription)")
+      counts[isAddress, default: 0] += 1
+    }
+    #expect(counts.values.allSatisfy { $0 > 2000 }, "\(counts)")
   }
 }
