@@ -75,7 +75,11 @@ extension Statement: StoreRow {
 
   package func holds(_ data: Data, in column: Int) -> Bool {
     let bytes = bytes(column)
-    return data.count == bytes.count && data.withUnsafeBytes { $0.elementsEqual(bytes) }
+    guard data.count == bytes.count else { return false }
+    guard let start = bytes.baseAddress else { return true }
+    return data.withUnsafeBytes {
+      $0.baseAddress.map { memcmp($0, start, bytes.count) == 0 } ?? true
+    }
   }
 
   package func text(_ column: Int) -> String? {
