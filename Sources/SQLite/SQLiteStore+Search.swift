@@ -37,7 +37,10 @@ extension SQLiteStore {
       }
       var name = wantedName
       // Asked once, since it takes as long as both ranks of names where no record begins so.
-      if let wanted = name, try !connection.hasBeginning(wanted, of: number, in: range) {
+      // What begins with the name begins with its first word.
+      let first = matches?.first(where: \.begins) ?? matches?.last
+      let before = first.map { $0.position - 1 } ?? range.start
+      if let wanted = name, try !connection.hasBeginning(wanted, of: number, after: before) {
         name = nil
       }
       var page = RankedSlice(after: start, limit: limit)
@@ -182,14 +185,14 @@ extension Connection {
 
   /// False also where looking for one takes too long: every record is read, 100 000 in less than 0.1 s.
   fileprivate mutating func hasBeginning(
-    _ name: NamePrefix, of source: Int64, in range: PositionRange
+    _ name: NamePrefix, of source: Int64, after position: Int64
   ) throws(SQLiteFailure) -> Bool {
     guard let beginning = name.beginning else {
       return try recordCount(of: source) <= StoreLimit.comparedNames
     }
     return try row(
       "SELECT true FROM search WHERE search MATCH ?1 AND rowid > ?2 AND rowid <= ?3 LIMIT 1",
-      beginning, range.start, range.end
+      beginning, position, PositionRange(of: source).end
     ) { _ in true } ?? false
   }
 

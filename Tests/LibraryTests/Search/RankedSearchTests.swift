@@ -68,6 +68,28 @@ struct RankedSearchTests {
     }
   }
 
+  /// More matches than are counted, so that what begins with the name is looked for.
+  @Test(arguments: [1, 999, 1000, 1001, 1002, 1200], ["spider web", "spider"])
+  func `of very many matches, what begins with the name comes first`(
+    place: Int, query: String
+  ) async throws {
+    let directory = try StoreDirectory()
+    let recordStore = RecordStore<Note>("notes", in: directory.store(), text: Self.text)
+    let notes = (1...1200).map { Note($0, $0 == place ? "Spider web" : "the spider web \($0)") }
+    // Its first word is that of the name.
+    let all = [Note(0, query == "spider" ? "another spider" : "spider and web")] + notes
+    _ = try await recordStore.store.save(
+      StoreBatch(
+        all.map { note in
+          StoreEntry(id: "\(note.id)", json: try JSONEncoder().encode(note)) { Self.text(note) }
+        }), of: "notes", at: Date(timeIntervalSince1970: 0))
+    let page = try await recordStore.records.page(
+      PageRequest(matching: SearchQuery(query), limit: 3))
+    let others = [0, 1, 2, 3].filter { $0 != place }.prefix(2)
+    #expect(page.records.map(\.id) == [place] + others)
+    #expect(page.total == nil)
+  }
+
   @Test func `an ID comes before names, if the record matches`() throws {
     let search = RankedSearch(try SearchQuery("12"), for: Note.self)
     #expect(search.id == "12")
