@@ -190,9 +190,11 @@ public struct Program: Sendable {
 extension CommandLine {
   /// The first argument that is not UTF-8, repaired; it could name another file than the one meant.
   fileprivate static var firstInvalidArgument: String? {
-    zip(arguments, UnsafeBufferPointer(start: unsafeArgv, count: arguments.count)).first {
-      $1.map { String(validatingCString: $0) == nil } ?? false
-    }?.0
+    // Without `zip`, whose types take longer to make than the arguments to check.
+    for (index, argument) in arguments.enumerated() {
+      if let word = unsafeArgv[index], String(validatingCString: word) == nil { return argument }
+    }
+    return nil
   }
 }
 

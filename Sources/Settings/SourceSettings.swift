@@ -169,8 +169,8 @@ public struct SourceSettings: Sendable {
     }
     // `URL` reads a port of too many digits as none.
     let authority = url.absoluteString.split(separator: "/", maxSplits: 2).dropFirst().first ?? ""
-    let digits = authority.reversed().prefix { ("0"..."9").contains($0) }
-    let hasPort = !digits.isEmpty && authority.dropLast(digits.count).last == ":"
+    let port = authority.utf8.lastIndex(of: UInt8(ascii: ":")).map { authority[$0...].dropFirst() }
+    let hasPort = port.map { !$0.isEmpty && $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } } ?? false
     guard url.port.map({ 1...65535 ~= $0 }) ?? !hasPort else {
       throw invalid(setting, text, "the port must be from 1 to 65535")
     }

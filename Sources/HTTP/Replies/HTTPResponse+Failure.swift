@@ -105,29 +105,27 @@ extension HTTPResponse {
     let names = [#""ok""#, #""success""#, #""errors""#].map { Array($0.utf8) }
     // Foundation's search of data takes about a hundred times as long.
     return body.withUnsafeBytes { bytes in
-      var rest = bytes[...]
+      var index = 0
       // Quotes are everywhere; few of these letters follow one.
-      while let quote = rest.quote {
-        rest = rest[quote...]
-        switch rest.dropFirst().first {
+      while let quote = bytes.firstQuote(from: index), quote + 1 < bytes.count {
+        switch bytes[quote + 1] {
         case UInt8(ascii: "o"), UInt8(ascii: "s"), UInt8(ascii: "e"):
-          if names.contains(where: { rest.starts(with: $0) }) { return true }
+          if names.contains(where: { bytes[quote...].starts(with: $0) }) { return true }
         default: break
         }
-        rest = rest.dropFirst()
+        index = quote + 1
       }
       return false
     }
   }
 }
 
-extension Slice<UnsafeRawBufferPointer> {
-  /// The index of the first quote.
-  fileprivate var quote: Int? {
-    guard let start = UnsafeRawBufferPointer(rebasing: self).baseAddress,
-      let found = memchr(start, Int32(UInt8(ascii: "\"")), count)
+extension UnsafeRawBufferPointer {
+  fileprivate func firstQuote(from index: Int) -> Int? {
+    guard let start = baseAddress,
+      let found = memchr(start + index, Int32(UInt8(ascii: "\"")), count - index)
     else { return nil }
-    return startIndex + (UnsafeRawPointer(found) - start)
+    return UnsafeRawPointer(found) - start
   }
 }
 

@@ -136,7 +136,7 @@ package struct ListingOutcome: Sendable {
     // Other reasons have hints of their own.
     let id = found.provenance.reason?.code == .offline ? found.item.id.description.argument : nil
     check(
-      [found.item], of: plugin, chosen: chosen ?? plugin.detailFields.map(\.name),
+      [found.item], of: plugin, chosen: chosen ?? plugin.detailFields.map { $0.name },
       hint: id.map { .command("\(plugin.name) show \($0)") })
   }
 
@@ -174,7 +174,7 @@ package struct ListingOutcome: Sendable {
   ) {
     checked += items.count
     guard let chosen else { return }
-    let fields = plugin.detailFields.map(\.name).filter(chosen.contains)
+    let fields = plugin.detailFields.map { $0.name }.filter(chosen.contains)
     let lacking = fields.isEmpty ? 0 : items.count(where: plugin.lacksDetails)
     guard lacking > 0 else { return }
     unfetched = (fields, (unfetched?.count ?? 0) + lacking, hint())

@@ -21,7 +21,7 @@ struct HidingDeleted<Base: DataSource>: Decorator {
     var page = try await base.page(request)
     guard !page.excludesDeleted else { return page }
     do throws(SourceError) {
-      let deleted = try await deleted(among: page.records.map(\.id))
+      let deleted = try await deleted(among: page.records.map { $0.id })
       let count = page.records.count
       page.records.removeAll { deleted.contains($0.key) }
       let hidden = count - page.records.count
@@ -69,7 +69,7 @@ struct HidingDeleted<Base: DataSource>: Decorator {
   private func deleted(among ids: [Base.Item.ID]) async throws(SourceError) -> Set<RecordKey> {
     guard !ids.isEmpty else { return [] }
     return try await recordStore.store.deleted(
-      among: ids.map(\.description), of: recordStore.source)
+      among: ids.map { $0.description }, of: recordStore.source)
   }
 
   private func warning(of error: SourceError) throws(SourceError) -> Warning {
