@@ -220,7 +220,11 @@ extension UnnamedContainer {
   func encode(
     _ value: some BinaryFloatingPoint & LosslessStringConvertible & Encodable
   ) throws { write(try CanonicalValue(value, at: path)) }
-  func encode(_ value: some Encodable) throws { write(try CanonicalValue(of: value, at: path)) }
+  func encode(_ value: some Encodable) throws {
+    // An array does not know that its elements are texts, each of which would have a path and a node.
+    if let text = value as? String { return encode(text) }
+    write(try CanonicalValue(of: value, at: path))
+  }
 }
 
 private struct CanonicalElements: UnkeyedEncodingContainer, UnnamedContainer {

@@ -68,13 +68,9 @@ extension String {
   /// The service sends `""`, `none`, addresses without a scheme (`//cdn…`), and several addresses
   /// joined without a separator.
   var webAddresses: [String] {
+    // Nearly every text is a single address.
+    if mayBeOneAddress, let address = webAddress { return [address] }
     let bytes = Array(utf8)
-    // Nearly every text is a single address. Another one would have a colon.
-    if let last = bytes.last, !last.isOutside, !bytes.dropFirst(8).contains(UInt8(ascii: ":")),
-      let address = webAddress
-    {
-      return [address]
-    }
     var starts: [Int] = []
     for start in bytes.indices where bytes.beginsAddress(at: start) {
       // An address within another, as in `?url=https://…` or `/https://…`, is a part of it.
@@ -85,6 +81,19 @@ extension String {
     let whole = isSchemeless ? ["https:" + bytes.text(0..<(starts.first ?? bytes.count))] : []
     let ends = starts.dropFirst() + [bytes.count]
     return (whole + zip(starts, ends).map { bytes.text($0..<$1) }).compactMap(\.webAddress)
+  }
+}
+
+extension String {
+  /// False for a text with another colon after that of the scheme, or a separator at the end.
+  private var mayBeOneAddress: Bool {
+    var text = self
+    return text.withUTF8 { bytes in
+      guard let start = bytes.baseAddress, let last = bytes.last, bytes.count > 8 else {
+        return false
+      }
+      return !last.isOutside && memchr(start + 8, Int32(UInt8(ascii: ":")), bytes.count - 8) == nil
+    }
   }
 }
 

@@ -67,13 +67,14 @@ extension UInt8 {
   }
 
   fileprivate var isPlainInAddress: Bool {
-    switch self {
+    if isASCIILetter { return true }
+    return switch self {
     // Neither `"`, `#` nor `%`, but `!`, `$` and `&'()*+,-./`, the digits, `:` and `;`.
     case 0x21, 0x24, 0x26...0x3B: true
     case UInt8(ascii: "="), UInt8(ascii: "?"), UInt8(ascii: "@"), UInt8(ascii: "_"),
       UInt8(ascii: "~"):
       true
-    default: isASCIILetter
+    default: false
     }
   }
 }
