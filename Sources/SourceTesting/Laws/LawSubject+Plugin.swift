@@ -37,7 +37,8 @@ extension LawSubject {
     let requestCounter = RequestCounter()
     let environment = requestCounter.observed(environment)
     let make = { @Sendable () throws(SourceError) -> any DataSource<Item> in
-      try plugin.source(in: environment).cachePolicy(cachePolicy)
+      // A law judges answers, not the time that they take.
+      try plugin.source(in: environment, deadline: .seconds(600)).cachePolicy(cachePolicy)
     }
     self.init(plugin.name, source: try make(), from: plugin)
     pageSize = nil
