@@ -119,6 +119,22 @@ struct SyncTests {
     #expect(try database.texts("SELECT name FROM checkpoints") == ["complete"])
   }
 
+  @Test func `an unchanged record is as old as the last complete sync, like its list`() async throws
+  {
+    let records = RecordStore("notes", in: store, text: Note.text).records
+    try await sync(service(1...30))
+    today.turn(by: 3600)
+    try await sync(service(2...30), upTo: 1)
+    #expect(try await records.item(2).provenance.fetchedAt == .day())
+    try await sync(service(2...30))
+    for id in [2, 30] {
+      #expect(try await records.item(id).provenance.fetchedAt == .day(3600))
+    }
+    #expect(try await records.page(PageRequest()).provenance.fetchedAt == .day(3600))
+    // The service did not send it again.
+    #expect(try await records.item(1).provenance.fetchedAt == .day())
+  }
+
   @Test func `writes only changed records`() async throws {
     try await sync(service(1...200))
     today.turn(by: 60)
