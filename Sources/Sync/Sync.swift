@@ -343,7 +343,8 @@ public struct Sync<Item: SourceRecord>: Sendable {
     }
     guard isFull else { return }
     try await note(
-      Coverage.checkpoint, result.isComplete ? "\(Int(now().timeIntervalSince1970))" : nil)
+      Coverage.checkpoint,
+      result.isComplete ? CompleteSync.mark(from: result.begun, to: now()) : nil)
     try await note(Coverage.depthCheckpoint, result.reachedDepth.map { "\($0)" })
     guard result.isComplete else { return }
     if partitions == nil, let changes { try await noteFull(changes, &result) }
@@ -566,6 +567,9 @@ public struct SyncResult: Equatable, Sendable {
   /// The members of the rows of a pass over everything.
   var schema: RowSchema?
 
+  /// The beginning of a pass over everything, of which earlier runs may have read a part.
+  var begun: Date?
+
   /// The other workers that fetched pages of the same pass meanwhile.
   public internal(set) var otherWorkers: Set<String> = []
 
@@ -600,7 +604,7 @@ public struct SyncResult: Equatable, Sendable {
 
   /// Takes note of what a complete pass found out about removed records.
   mutating func take(_ changes: StoreChanges, of pass: SyncCheckpoint, known: Int) {
-    (marks, schema) = (pass.marks, pass.schema)
+    (marks, schema, begun) = (pass.marks, pass.schema, pass.begun)
     isSkipped = pass.isSkipped == true
     inconclusiveReason =
       pass.inconclusiveReason(known: known) ?? changes.incompleteSeenCount.map(

@@ -44,6 +44,9 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// True if the pass ends here because the service lists no more, although it may have more.
   private(set) var isCut = false
 
+  /// The time at which the pass began; `nil` if an older version began it.
+  private(set) var begun: Date?
+
   /// The time at which the last page was fetched.
   var date: Date
 
@@ -52,7 +55,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
       start = "l"
     case marks = "m", schema = "w"
     case date = "d", incompleteReason = "i", reachedDepth = "e", isEndedByRule = "f"
-    case isSkipped = "k"
+    case isSkipped = "k", begun = "a"
   }
 
   /// After this long without a further page a pass starts over: its first records may be gone by now.
@@ -61,7 +64,9 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// Plausible counts, so that sums never overflow: the store may be damaged.
   private static let counts = 0...(Int(exactly: Int64(1) << 40) ?? .max / 2)
 
-  init(after position: Int64, at date: Date) { (start, self.date) = (position, date) }
+  init(after position: Int64, at date: Date) {
+    (start, begun, self.date) = (position, date, date)
+  }
 
   /// Decodes a stored checkpoint; `nil` if it is invalid or has expired.
   init?(_ text: String, at now: Date) {

@@ -53,8 +53,8 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
       throw error
     }
     var page = try recordStore.page(slice, next: slice.hasMore ? last : nil, seal)
-    // A record is as old as its last change, but it was there at the last sync.
-    page.provenance.fetchedAt = sync?.date ?? page.provenance.fetchedAt
+    // A record is as old as its last change, but the last sync has seen it.
+    page.provenance.fetchedAt = sync?.begun ?? page.provenance.fetchedAt
     if isOnly, sync == nil, start == nil {
       page.warnings.append(
         Warning(.incomplete, "the last sync was not complete: records may be missing"))

@@ -67,12 +67,30 @@ private struct SyncedLookup<Base: DataSource>: Decorator {
 package struct CompleteSync {
   /// Its end; `nil` for one of an older version.
   package let date: Date?
+
+  /// Its beginning, before any interruption, so that nothing that it has read is older; its end if that is all that is known.
+  package let begun: Date?
+
+  /// - Parameter mark: The text of the checkpoint that it has left.
+  fileprivate init(_ mark: String) {
+    let seconds = mark.split(separator: " ").compactMap { Double($0) }.filter { $0 > 1 }
+    date = seconds.first.map(Date.init(timeIntervalSince1970:))
+    begun = seconds.last.map(Date.init(timeIntervalSince1970:))
+  }
+
+  /// The text of the checkpoint that it leaves.
+  package static func mark(from begun: Date?, to end: Date) -> String {
+    let text = "\(Int64(end.timeIntervalSince1970))"
+    // A wrong clock may have put the beginning anywhere.
+    guard let begun, begun < end, begun.timeIntervalSince1970 > 1 else { return text }
+    return "\(text) \(Int64(begun.timeIntervalSince1970))"
+  }
 }
 
 extension StoredRecord {
   /// The time of its last fetch: a complete sync after its last change has fetched it, too, and found it unchanged.
   func fetchedAt(by sync: CompleteSync?) -> Date {
-    guard removedUpstreamAt == nil, let date = sync?.date else { return savedAt }
+    guard removedUpstreamAt == nil, let date = sync?.begun else { return savedAt }
     return max(savedAt, date)
   }
 }
@@ -92,7 +110,6 @@ extension RecordStore {
     guard let mark = try await store.checkpoint(Coverage.checkpoint, of: source),
       await !isOfUnknownSecret()
     else { return nil }
-    let seconds = Double(mark).flatMap { $0 > 1 ? $0 : nil }
-    return CompleteSync(date: seconds.map(Date.init(timeIntervalSince1970:)))
+    return CompleteSync(mark)
   }
 }

@@ -39,18 +39,21 @@ struct PartitionPass: Hashable, Codable, Sendable {
   /// True if not all that the service has was read in this pass: some partitions are settled, or were interrupted.
   private(set) var skips = false
 
+  /// The time at which it began; `nil` if an older version began it.
+  private(set) var begun: Date?
+
   private(set) var date: Date
 
   private enum CodingKeys: String, CodingKey {
     case id = "i", next = "n", leases = "l", isListed = "e", full = "f", incremental = "c"
     case pages = "p", records = "r", reasons = "u", otherReasons = "o", mark = "m", schema = "w",
       date = "d"
-    case isListDoubtful = "b", skips = "s"
+    case isListDoubtful = "b", skips = "s", begun = "a"
   }
 
   private static var maxReasons: Int { 5 }
 
-  init(id: String, at date: Date) { (self.id, self.date) = (id, date) }
+  init(id: String, at date: Date) { (self.id, begun, self.date) = (id, date, date) }
 
   /// Decodes a stored pass; `nil` if it is none, damaged or expired.
   init?(_ text: String, at now: Date) {

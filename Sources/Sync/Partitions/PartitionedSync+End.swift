@@ -15,7 +15,7 @@ extension Sync {
     let text = pass.text
     if !pass.isListDoubtful { try await removeGone(from: list, &pass, &result) }
     result.inconclusiveReason = pass.incompleteReason
-    result.schema = pass.schema
+    (result.schema, result.begun) = (pass.schema, pass.begun)
     let end = PartitionEnd(pass: pass.id, at: now(), because: pass.incompleteReason)
     try await note(endName, end.text)
     if pass.incremental > 0 {
@@ -39,7 +39,7 @@ extension Sync {
     guard result.isComplete else { return }
     try await noteSchema(pass.schema, ofAll: false, &result)
     guard let mark = pass.mark, let full else {
-      try await note(Coverage.checkpoint, "\(Int(now().timeIntervalSince1970))")
+      try await note(Coverage.checkpoint, CompleteSync.mark(from: pass.begun, to: now()))
       return
     }
     try await noteChanges(since: mark, full: full)

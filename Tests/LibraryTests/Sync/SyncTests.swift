@@ -214,6 +214,20 @@ struct SyncTests {
     #expect(try await storedIDs() == Array(1...95))
   }
 
+  @Test func `a list is as old as the first page of a sync that was interrupted`() async throws {
+    let base = service(1...95)
+    let records = RecordStore("notes", in: store, text: Note.text)
+    for (first, again) in [(Date.day(), Date.day(3600)), (Date.day(3600), Date.day(7200))] {
+      try await sync(base, upTo: 4)
+      today.turn(by: 3600)
+      #expect(try await sync(base).isComplete)
+      #expect(try await records.records.page(PageRequest()).provenance.fetchedAt == first)
+      #expect(try await records.records.item(7).provenance.fetchedAt == first)
+      #expect(try await records.records.item(95).provenance.fetchedAt == .day(3600))
+      #expect(try await records.lastSync().full == again)
+    }
+  }
+
   @Test(arguments: [1, 4])
   func `keeps the pages before a failure`(jobs: Int) async throws {
     let notes = notebook(95)

@@ -56,7 +56,7 @@ package struct IndexedSource<Item: SourceRecord>: DataSource {
       let sync = try await index.records.completeSync()
       var page = Page(
         items, total: rows.count,
-        provenance: Provenance(.cached, fetchedAt: sync?.date ?? table.oldest),
+        provenance: Provenance(.cached, fetchedAt: sync?.begun ?? table.oldest),
         unreadable: request.cursor == nil ? table.unreadable : .none)
       page.excludesDeleted = true
       if shown.endIndex < rows.endIndex {
