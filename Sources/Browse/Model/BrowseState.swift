@@ -32,7 +32,8 @@ package struct BrowseState: Sendable {
       if refreshed.badge.kind == .live {
         return refreshed.covers(list) ? refreshed.badge : list.badge
       }
-      return refreshed.badge.notes.isEmpty ? list.badge ?? refreshed.badge : refreshed.badge
+      return refreshed.badge.notes.isEmpty
+        ? list.badge ?? refreshed.badge : refreshed.badge.covering(list.badge)
     }
 
     package init(

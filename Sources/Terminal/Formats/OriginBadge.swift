@@ -5,7 +5,7 @@ package struct OriginBadge: Sendable {
   package enum Kind: String, Sendable { case live, cached, bundled, offline }
 
   package let kind: Kind
-  package let label: String
+  package private(set) var label: String
   package let explanation: String
 
   /// Why the answer is not what was asked for, or not all of it, to be shown beside the list.
@@ -13,6 +13,9 @@ package struct OriginBadge: Sendable {
 
   /// The time until a service is asked again that failed too often, in seconds; `nil` for any other.
   package let pause: Int?
+
+  /// The age that the label names; `nil` unless all is cached.
+  private var age: (date: Date, words: String)?
 
   /// What people need to know of a circuit breaker.
   package static let pauseWords =
@@ -25,11 +28,11 @@ package struct OriginBadge: Sendable {
     guard let provenance = summary.provenance else { return nil }
     let code = provenance.reason?.code
     let isOffline = choosesLocal || code == .offline || code == .unreachable
-    let age = provenance.fetchedAt.map { " \($0.age(at: now))" } ?? ""
+    let age = provenance.fetchedAt.map { (date: $0, words: " \($0.age(at: now))") }
     let origin =
       switch provenance.origin {
       case .live: "Live"
-      case .cached: "Cached\(age)"
+      case .cached: "Cached\(age?.words ?? "")"
       case .bundled: "Bundled sample data"
       case .mixed: "Partly cached"
       }
@@ -41,6 +44,7 @@ package struct OriginBadge: Sendable {
       case .cached, .mixed: .cached
       }
     label = kind == .offline ? "Offline · \(origin.lowercasedFirst)" : origin
+    self.age = provenance.origin == .cached ? age : nil
     let isPaused = code == .circuitOpen
     pause =
       isPaused
@@ -65,6 +69,15 @@ package struct OriginBadge: Sendable {
       case .mixed: "Some records are live, others cached"
       }
     explanation = reason ?? usual
+  }
+
+  /// This badge, of an answer that is a part of a list, with the age of the list if that is older.
+  package func covering(_ list: OriginBadge?) -> OriginBadge {
+    guard let age, let older = list?.age, older.date < age.date else { return self }
+    var badge = self
+    badge.label = label.replacing(age.words, with: older.words)
+    badge.age = older
+    return badge
   }
 }
 

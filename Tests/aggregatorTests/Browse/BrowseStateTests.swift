@@ -316,6 +316,29 @@ import Testing
     #expect(browsing.text.contains("Hero 1"))
   }
 
+  @Test(arguments: [(100.0, 3), (420.0, 7)])
+  func `after a failed refresh the rows are as old as the oldest of them`(
+    age: Double, minutes: Int
+  ) throws {
+    var browsing = opened(isOffline: false)
+    browsing.handle(.resized(width: 100, height: 24))
+    func badge(_ age: Double, _ reason: SourceError? = nil) throws -> OriginBadge {
+      var summary = ListingSummary(count: 1)
+      summary.provenance = CombinedProvenance(
+        Provenance(
+          .cached, fetchedAt: BrowsingState.now.addingTimeInterval(-age), reason: reason))
+      return try #require(OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
+    }
+    let failed = try badge(200, SourceError(.unreachable, "no route to host"))
+    browsing.handle(.refreshed("heroes", .success(Refreshed(failed, count: 1))))
+    var window = BrowsedWindow(
+      columns: BrowsingState.columns, rows: BrowsingState.rows(0..<3), total: 3)
+    window.badge = try badge(age)
+    browsing.handle(.window(browsing.state.source.list.request, start: 0, .success(window)))
+    #expect(browsing.text.contains("Offline · cached \(minutes) min ago"), "\(browsing.text)")
+    #expect(browsing.text.contains("No route to host"))
+  }
+
   @Test func `a list is live only if the service has just sent all of it`() throws {
     var browsing = opened(isOffline: false)
     browsing.handle(.resized(width: 100, height: 24))
