@@ -259,6 +259,8 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     let local = try await plugin.localRecords(in: environment)
     let isFirst = !fuzzy.isComplete
     var content = FuzzyRecords.Content()
+    // Matches are those of the list without a query.
+    content.badge = try await window(ListRequest(name), start: 0, count: ListState.chunk).badge
     var request = PageRequest(limit: 1000)
     // The first ones can be picked while the others are read.
     var next = request.limit
@@ -307,7 +309,10 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
         rows.append(BrowsedRow(id: id, name: id, cells: columns.map { _ in "" }, card: []))
       }
     }
-    return BrowsedWindow(columns: columns(of: records, at: start), rows: rows, total: total)
+    var window = BrowsedWindow(
+      columns: columns(of: records, at: start), rows: rows, total: total)
+    window.badge = fuzzy.badge
+    return window
   }
 
   package func status() async throws -> SourceStatus {

@@ -1,3 +1,4 @@
+import AggregatorTerminal
 import AggregatorText
 import Synchronization
 
@@ -6,6 +7,8 @@ final class FuzzyRecords: Sendable {
   struct Content: Sendable {
     private(set) var texts = FuzzyList()
     private(set) var ids: [String] = []
+    /// The origin of the records.
+    var badge: OriginBadge?
 
     mutating func append(_ id: String, _ text: String) {
       texts.append(text)
@@ -32,6 +35,8 @@ final class FuzzyRecords: Sendable {
 
   /// True once all records have been read.
   var isComplete: Bool { state.withLock(\.isComplete) }
+
+  var badge: OriginBadge? { state.withLock(\.content.badge) }
 
   func replace(_ content: Content, isComplete: Bool) {
     state.withLock { state in

@@ -133,6 +133,18 @@ struct PickerTests {
     #expect(try text("id") == "1443\n")
   }
 
+  @Test func `records that a query matches have an origin, too`() async throws {
+    let child = try start(#""$0" countries pick zimb --offline > id; echo done"#)
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Offline · bundled sample data", on: &screen)
+    await terminal.wait(for: "Showing bundled sample data", on: &screen)
+    await terminal.wait(for: "▌ZW", on: &screen)
+    terminal.type("\r")
+    try await terminal.read(until: Self.leave, "done")
+    #expect(await child.ending() == .exit(0))
+    #expect(try text("id") == "ZW\n")
+  }
+
   @Test func `a service that does not answer holds up nothing`() async throws {
     let server = try LoopbackServer { _ in .stalled(after: Data("[".utf8), of: 100) }
     defer { server.stop() }
