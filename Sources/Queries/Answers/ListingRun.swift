@@ -123,10 +123,15 @@ package struct ListingRun<P: Plugin> {
       ).makeAsyncIterator()
     self.pages = pages
     do throws(SourceError) { return try await pages.next() } catch {
+      var error = error
+      if error.code == .offline, error.cause == nil {
+        let isStart = bounds.cursor == nil && !outcome.hasAnswer
+        let none = SourceError.nothingCached(of: plugin.name, matching: query).message
+        error.message = "\(isStart ? none : "the cached pages end here") (offline mode)"
+        if isStart { error.remedy = Remedy(plugin.syncArguments, .command) }
+      }
       guard outcome.hasAnswer, !isAllOrNothing else { throw error }
-      outcome.fail(
-        error.code == .offline
-          ? SourceError(.offline, "the cached pages end here (offline mode)") : error)
+      outcome.fail(error)
       return nil
     }
   }
