@@ -27,6 +27,11 @@ import Testing
   @Test(arguments: ["--store ", "--store="])
   func `an absolute path is a file of SQLite`(option: String) async throws {
     let path = home.sandbox.root.appending(path: "elsewhere/records.sqlite").path
+    let directory = home.sandbox.root.appending(path: "elsewhere").path
+    let warning = "warning: there is no directory \(directory) yet, so the store is empty\n"
+    let typo = try await home.run("countries list --offline --limit 1 \(option)\(path)")
+    #expect(typo.status == 0 && typo.errors.contains(warning), "\(typo)")
+    #expect(!FileManager.default.fileExists(atPath: directory))
     let load = try await home.run("countries delete FR --yes \(option)\(path)")
     #expect(load.status == 0, "\(load)")
     #expect(FileManager.default.fileExists(atPath: path))
@@ -34,6 +39,7 @@ import Testing
     let deleted = try await home.run(
       "countries list --deleted --offline --fields code", ["AGGREGATOR_STORE": path])
     #expect(deleted.output == "FR\n", "\(deleted)")
+    #expect(!deleted.errors.contains("directory"), "\(deleted)")
     #expect(try await home.run("store path", ["AGGREGATOR_STORE": path]).output == "\(path)\n")
     let other = try await home.run("countries list --deleted --offline --fields code")
     #expect(other.output == "")

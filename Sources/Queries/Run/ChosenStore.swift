@@ -1,3 +1,4 @@
+import AggregatorFiles
 package import AggregatorKit
 package import AggregatorPostgres
 import AggregatorSQLite
@@ -19,13 +20,21 @@ extension CommandContext {
   /// The store of this run, opened on first use; `nil` if there is no directory for its file.
   package func store(_ settings: SourceSettings) throws(CommandError) -> (any SourceStore)? {
     guard let location = try storeLocation(settings) else { return nil }
+    let isChosen = try chosenLocation(settings) != nil
+    if isChosen, case .file(let path) = location {
+      let directory = PrivateFile.directory(of: path)
+      // A path that was mistyped would be an empty store.
+      if access(directory, F_OK) != 0, errno == ENOENT {
+        diagnostics.warning("there is no directory \(directory) yet, so the store is empty")
+      }
+    }
     let history = try CommandError.wrapping(
       try settings.history(Directories.history(of: catalog.name)))
     return scoped(
       store(
         at: location, history: history,
         // A file that somebody named stays where it is.
-        keepsDamagedFile: try chosenLocation(settings) != nil
+        keepsDamagedFile: isChosen
       ) { [name = catalog.name] () throws(SourceError) in
         try SQLAddress.all(in: SQLAddress.setting(of: name), settings).first
       }, settings)
