@@ -198,6 +198,13 @@ private struct RecordListing<P: Plugin> {
 
   private func print(_ run: inout ListingRun<P>) async throws {
     var printer = RecordPrinter(listing, output, in: context)
+    // A reader who leaves the pager early has seen some of them.
+    defer {
+      context.listingOutput.sayIfDropped {
+        [outcome = run.outcome, diagnostics = context.diagnostics] in
+        outcome.reportOrigin(to: diagnostics)
+      }
+    }
     while let records = try await run.next() { try printer.print(records) }
     try printer.finish(run.outcome.summary)
   }

@@ -285,6 +285,16 @@ package struct ListingOutcome: Sendable {
       // The end of a long list, of which the beginning is off the screen.
       diagnostics.note(amount)
     }
+    reportAge(to: diagnostics, isNamed: isNamed)
+  }
+
+  /// Says where the records come from, if not from the service.
+  package func reportOrigin(to diagnostics: Diagnostics) {
+    reportAge(to: diagnostics)
+    for remark in [stale, bundled] { remark?.report(diagnostics, of: source) }
+  }
+
+  private func reportAge(to diagnostics: Diagnostics, isNamed: Bool = false) {
     if let cached, stale == nil {
       diagnostics.note("note: \(isNamed ? "\(source): " : "")cached, fetched \(cached.age)")
     }

@@ -26,6 +26,8 @@ package final class ListingOutput: Sendable {
     var isDropped = false
     var isInterrupted = false
     var messages: [@Sendable () -> Void] = []
+    /// What is said instead if the pager ended before the listing.
+    var farewell: (@Sendable () -> Void)?
     var cancel: (@Sendable () -> Void)?
   }
 
@@ -143,7 +145,7 @@ package final class ListingOutput: Sendable {
     let isDropped = state.withLock { $0.isDropped || $0.isInterrupted }
     if case .success = result, !isDropped { try flush() }
     if case .failure = result, !isDropped { try? release() }
-    if isDropped { state.withLock { $0.messages = [] } }
+    if isDropped { state.withLock { state in state.messages = state.farewell.map { [$0] } ?? [] } }
     finish()
     return isDropped ? ended : try result.get()
   }
@@ -163,6 +165,11 @@ package final class ListingOutput: Sendable {
     // Its process ID may be another program's by now.
     Interruption.first(nil)
     for message in messages { message() }
+  }
+
+  /// Prints a message after the end of the pager, instead of all others, if it ends before the listing.
+  package func sayIfDropped(_ message: @escaping @Sendable () -> Void) {
+    state.withLock { $0.farewell = message }
   }
 
   /// Prints a message now, or after the end of the pager.

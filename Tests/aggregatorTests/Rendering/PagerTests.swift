@@ -143,6 +143,18 @@ import Testing
     #expect(service.requests.count <= 3)
   }
 
+  @Test func `a reader who quits the pager is told how old the records are`() async throws {
+    let service = try FakeComicVine()
+    let whole = try await Binary.run(
+      "heroes list --all", environment: service.settings, in: sandbox)
+    #expect(whole.status == 0, "\(whole)")
+    let quitter = try Self.program("exec head -n 2", named: "quitter", in: sandbox)
+    let run = try start(
+      "heroes list --all --offline", service.settings.merging(["PAGER": quitter]) { $1 })
+    try await terminal.read(until: "note: cached, fetched ")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
   @Test func `an error in the middle follows the records`() async throws {
     let service = try FakeComicVine()
     service.fail(with: .status(500), after: 1)
