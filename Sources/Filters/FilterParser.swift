@@ -134,7 +134,7 @@ struct FilterParser {
     }
     index += comparison.rawValue.unicodeScalars.count
     skipSpace()
-    if comparison == .contains, let pattern = takePattern() {
+    if comparison == .contains, let pattern = try takePattern(of: field) {
       return .condition(TypedCondition(field, pattern))
     }
     return .condition(TypedCondition(field, comparison, try value(of: field, comparison)))
@@ -201,14 +201,12 @@ struct FilterParser {
         "\"\(string(word))\" cannot join conditions", at: word.lowerBound,
         hint: "join them by \"and\", \"or\" and \"and not\", or quote a value that contains it")
     }
-    try check(start..<index, of: field, comparison)
+    try check(start..<index)
     return string(start..<index).trimmed
   }
 
   /// Refuses an unquoted value that looks like more than a value.
-  private func check(
-    _ range: Range<Int>, of field: String, _ comparison: Comparison
-  ) throws(FilterError) {
+  private func check(_ range: Range<Int>) throws(FilterError) {
     let hint = "quote a value that contains it"
     var open = 0
     for index in range {
@@ -230,29 +228,32 @@ struct FilterParser {
     if words.count > 1, let last = words.last?.lowercased(), ["and", "or"].contains(last) {
       throw invalid("no condition after \"\(last)\"", at: range.upperBound, hint: hint)
     }
-    // A path such as /usr/bin is a text.
-    guard comparison == .contains, value.count > 1, value.first == "/", value.last == "/" else {
-      return
-    }
-    throw invalid(
-      value == "//" ? "the regular expression is empty" : "the regular expression has no end",
-      at: range.lowerBound, hint: "quote a text that is none: \(field)~\(value.inQuotes)")
   }
 
   /// The pattern between slashes; `nil` for another value.
-  private mutating func takePattern() -> TypedCondition.Test? {
-    guard current == "/", var end = Pattern.endOfLiteral(scalars, from: index) else { return nil }
-    let text = string(index + 1..<end - 1)
-    let ignoresCase = end < scalars.count && scalars[end] == "i"
-    if ignoresCase { end += 1 }
-    // A path such as /usr/bin is a text.
-    let next = afterSpace(end)
-    let isEnd =
-      next == scalars.count || groups > 0 && scalars[next] == ")"
-      || next > end && ["and", "or"].contains { isJoint($0, at: next) }
-    guard isEnd, !text.isEmpty else { return nil }
+  private mutating func takePattern(
+    of field: String
+  ) throws(FilterError) -> TypedCondition.Test? {
+    guard current == "/" else { return nil }
+    let start = index
+    // Taken for a text, a pattern with a wrong flag or without its last slash would silently match nothing.
+    let text = string(start..<endOfValue(start)).trimmed
+    let hint = "quote a text that begins with \"/\": \(field)~\(text.inQuotes)"
+    guard let end = Pattern.endOfLiteral(scalars, from: start) else {
+      throw invalid("the regular expression has no end", at: start, hint: hint)
+    }
+    let pattern = string(start + 1..<end - 1)
+    guard !pattern.isEmpty else {
+      throw invalid("the regular expression is empty", at: start, hint: hint)
+    }
     index = end
-    return .pattern(text, ignoresCase: ignoresCase)
+    while let scalar = current, scalar != ")", !scalar.properties.isWhitespace { index += 1 }
+    let flags = string(end..<index)
+    guard ["", "i"].contains(flags) else {
+      throw invalid(
+        "unknown flag \"\(flags.oneLine(atMost: 80))\" (only \"i\")", at: end, hint: hint)
+    }
+    return .pattern(pattern, ignoresCase: flags == "i")
   }
 
   private mutating func quoted() throws(FilterError) -> String {

@@ -1,8 +1,8 @@
 /// A filter as typed: conditions, and how they are joined.
 ///
 /// ``grammar`` has its syntax. A value needs no quotes unless it would end early: it ends at the end of the text, before an `and` or an `or` that a
-/// condition follows, and within parentheses at the one that closes them. Within single or double quotes a backslash precedes a
-/// quote or a backslash.
+/// condition follows, and within parentheses at the one that closes them. After `~`, a text that begins with `/` needs quotes as well. Within
+/// single or double quotes a backslash precedes a quote or a backslash.
 package indirect enum TypedFilter: Hashable, Sendable {
   case condition(TypedCondition)
   case not(TypedFilter)

@@ -22,6 +22,9 @@ import Testing
     ("a='x and b=1' and b=2", ["a|=|x and b=1", "b|=|2"]),
     (#"a="q\"\\\n""#, [#"a|=|q"\\n"#]), ("a=''", ["a|=|"]), ("a= and b=1", ["a|=|and b=1"]),
     ("a.b=x=y", ["a.b|=|x=y"]), ("a=O'Brien", ["a|=|O'Brien"]),
+    // Only after ~ does a slash begin a pattern.
+    ("a=/b", ["a|=|/b"]), ("a=/usr/lib", ["a|=|/usr/lib"]), ("a~'/usr/lib'", ["a|~|/usr/lib"]),
+    ("a~b/c", ["a|~|b/c"]),
     // One character with the sign before or after it.
     ("a=\"\u{301}b\u{D4E}\"", ["a|=|\u{301}b\u{D4E}"]), ("a\u{D4E}!=b", ["a\u{D4E}|!=|b"]),
     ("not=1 and or=2 and in=3", ["not|=|1", "or|=|2", "in|=|3"]),
@@ -31,8 +34,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "x or y", "to be or not to be", "not b", "x and (y)", "x and(b=1)", "f(b)", ":)", "(x", "/b",
-    "/usr/lib", "found in (Rome)", "x and sit in awe... of it", "x and y in it",
+    "x or y", "to be or not to be", "not b", "x and (y)", "x and(b=1)", "f(b)", ":)", "(x",
+    "found in (Rome)", "x and sit in awe... of it", "x and y in it",
   ])
   func `takes words that join nothing for a value`(value: String) throws {
     #expect(try parts("a=\(value)") == ["a|=|\(value)"])
@@ -59,7 +62,8 @@ import Testing
     ("b=x or a in (y)", #"b="x" or a in ("y")"#),
     ("b=x and a in 'y'..'z'", #"b="x" and a in "y".."z""#),
     ("a~/^x.*y$/i", "a~/^x.*y$/i"), (#"a ~ /x\/[/]y/ and b=1"#, #"a~/x\/[/]y/ and b="1""#),
-    ("(a~/x y/)", "a~/x y/"), ("a='/x/'", #"a="/x/""#), ("a~/x/g", #"a~"/x/g""#),
+    ("(a~/x y/)", "a~/x y/"), ("a='/x/'", #"a="/x/""#),
+    ("(a~/x/i) and(b~/y/)", "a~/x/i and b~/y/"),
   ])
   func `joins, negates and groups`(text: String, expected: String) throws {
     let filter = try TypedFilter(text)
@@ -90,7 +94,11 @@ import Testing
       ("a=b)", "no ( before )", 4), ("a=x and", #"no condition after "and""#, 8),
       ("a=EU, b~c", #""," cannot join conditions"#, 5),
       ("a~/[/", "the regular expression has no end", 3),
+      ("a~/b", "the regular expression has no end", 3),
       ("a~//", "the regular expression is empty", 3),
+      ("a~/x/g", #"unknown flag "g" (only "i")"#, 6),
+      ("(a~/usr/bin) or b=1", #"unknown flag "bin" (only "i")"#, 9),
+      ("a~/x/ y", #""and" or "or" must follow here"#, 7),
       ("a like b", "no operator", 3), ("a=x and b like c%", "no operator", 11),
       ("a in ('x' y)", "a comma or ) must follow the quoted value", 11),
     ] as [(String, String, Int)])
@@ -108,8 +116,12 @@ import Testing
       ("a between 1 and 2", "write a in A..B"), ("a matches /b/", "write a~/PATTERN/"),
       ("a is null", "a= matches records without a value, a!= all others"),
       ("a has b", "write FIELD=VALUE with one of"),
+      ("a~/usr/bin and b=1", #"quote a text that begins with "/": a~"/usr/bin""#),
+      ("a~/fr", #"quote a text that begins with "/": a~"/fr""#),
     ] as [(String, String)])
-  func `names the operator for one of another language`(text: String, hint: String) throws {
+  func `names the remedy, such as the operator for one of another language`(
+    text: String, hint: String
+  ) throws {
     let error = #expect(throws: FilterError.self) { try TypedFilter(text) }
     #expect(error?.hint?.hasPrefix(hint) == true, "\(error?.hint ?? "")")
   }

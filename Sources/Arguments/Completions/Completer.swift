@@ -169,7 +169,7 @@ struct Completer {
       .first(where: tree.catalog.sources.contains)
     let head = typed[..<value.startIndex]
     return (source.map { context.values($0, field.id) } ?? []).map {
-      Candidate("\(head)\($0.filterValue)")
+      Candidate("\(head)\($0.filterValue(after: head.hasSuffix("~") ? .contains : .equal))")
     }
   }
 
@@ -260,10 +260,11 @@ extension Option {
 
 extension String {
   /// This text as a value in a filter, in quotes if it would end early or be read as something else.
-  fileprivate var filterValue: String {
+  fileprivate func filterValue(after comparison: Comparison) -> String {
     // Quotes would keep a shell from completing what was typed without them.
     let isPlain =
-      (try? TypedFilter("a=\(self)")) == .condition(TypedCondition("a", .equal, self))
+      (try? TypedFilter("a\(comparison.rawValue)\(self)"))
+      == .condition(TypedCondition("a", comparison, self))
       && firstMatch(of: /(?i)\b(and|or|not|in|ago|now|today|yesterday)\b|\.\./) == nil
     return isPlain ? self : TypedCondition("", .equal, self).quoted.dropFirst().description
   }

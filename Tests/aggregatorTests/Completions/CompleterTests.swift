@@ -17,7 +17,7 @@ import Testing
     } values: { source, field in
       switch (source, field) {
       case ("countries", "region"): ["AF", "EU", "NA and SA"]
-      case ("countries", "name"): ["São Tomé", "5", "today", "\"x\""]
+      case ("countries", "name"): ["São Tomé", "5", "today", "\"x\"", "/x"]
       default: []
       }
     }
@@ -78,8 +78,9 @@ import Testing
     ),
     (
       "countries list --where name=",
-      ["name=São Tomé", "name=5", #"name="today""#, #"name="\"x\"""#]
-    ),
+      ["name=São Tomé", "name=5", #"name="today""#, #"name="\"x\"""#, "name=/x"]
+    ), ("countries list --where name~/", []),
+    ("countries list --where 'name~\"/", [#"name~"/x""#]),
     ("export countries --where region=", []), ("heroes list --where id=", []),
     ("countries list --sort -n", ["-name"]),
     ("countries list --sort -name,c", ["-name,code", "-name,capital"]),
