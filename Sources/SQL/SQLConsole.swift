@@ -34,7 +34,8 @@ package struct SQLConsole {
       case .edit: "edit the last statement in $VISUAL or $EDITOR, and run it; also \\e"
       case .parameter:
         "the values of parameters such as :age: .parameter set NAME VALUE, list, unset NAME, clear"
-      case .save: "save the last statement as a command of its own: .save NAME"
+      case .save:
+        "save the last statement as a command of its own: .save NAME, .save NAME --replace"
       case .saved: "list saved queries"
       case .load: "run a statement that was saved: .load NAME"
       case .timer: "print the time that each statement takes: .timer on, .timer off"
@@ -47,7 +48,8 @@ package struct SQLConsole {
     var maxWords: Int {
       switch self {
       case .tables, .edit, .saved, .help, .quit: 0
-      case .schema, .mode, .once, .read, .save, .load, .timer: 1
+      case .schema, .mode, .once, .read, .load, .timer: 1
+      case .save: 2
       case .parameter: 3
       }
     }
@@ -57,6 +59,8 @@ package struct SQLConsole {
   private static let maxFileBytes = 1 << 20
   /// A file of statements may read another one, which may read another one.
   private static let maxDepth = 8
+  /// The word with which `.save` replaces, as `query save` does.
+  private static let replacing = "--replace"
 
   private var session: SQLSession
   private let context: CommandContext
@@ -281,7 +285,7 @@ package struct SQLConsole {
       case .once: file = try Self.fileOfFormat(in: words)
       case .timer: isTimed = try isOn(words)
       case .parameter: try setParameters(Array(words.dropFirst()))
-      case .save: try save(as: Self.argument(of: words, "NAME"))
+      case .save: try save(words)
       case .saved:
         let queries = try savedQueries().queries
         try show(wrapped(queries.map { "\($0.name) = \($0.text)" }))
@@ -405,7 +409,12 @@ package struct SQLConsole {
   // MARK: - Saved queries
 
   /// Saves the last statement, with the files that are attached.
-  private func save(as name: String) throws(CommandError) {
+  private func save(_ words: [String]) throws(CommandError) {
+    let names = words.filter { $0 != Self.replacing }
+    let name = try Self.argument(of: names, "NAME")
+    guard names.count == 2 else {
+      throw CommandError(.usage, "unexpected argument \"\(names[2])\"")
+    }
     guard var statement = lastStatement.nonBlank.map({ String($0).trimmed }) else {
       throw CommandError(.usage, "no statement to save", hint: "run one first")
     }
@@ -413,16 +422,12 @@ package struct SQLConsole {
     try context.catalog.checkQueryName(name)
     let files = session.invocation.texts(.attach).flatMap { [Option.attach.spelling, $0] }
     let query = try SavedQuery(name, literal: ["sql"] + files + [statement])
-    var old: SavedQuery?
     let file = try context.catalog.queryFile()
     try CommandError.wrapping(
-      try file.edit { text in
-        old = text.queries.first { $0.name == name }
-        text.set(query)
+      try file.edit { text throws(SourceError) in
+        try text.add(query, mayReplace: words.contains(Self.replacing))
       })
-    let replaced = old.map { ", instead of: \($0.text)" } ?? ""
-    context.diagnostics.note(
-      "Saved. Run it with: \(context.diagnostics.command(name))\(replaced)")
+    context.diagnostics.note("Saved. Run it with: \(context.diagnostics.command(name))")
   }
 
   private func savedQueries() throws(CommandError) -> SavedQueryText {

@@ -102,6 +102,16 @@ package struct SavedQueryText: Sendable {
     read()
   }
 
+  /// Adds a query; throws `invalidRequest` if another one has its name and may not be replaced.
+  package mutating func add(_ query: SavedQuery, mayReplace: Bool) throws(SourceError) {
+    if !mayReplace, let old = queries.first(where: { $0.name == query.name }) {
+      throw SourceError(
+        .invalidRequest, "there is a saved query \"\(old.name)\" already: \(old.text)",
+        remedy: "use another name, or --replace")
+    }
+    set(query)
+  }
+
   /// Removes a query; false if there is none.
   package mutating func remove(_ name: String) -> Bool {
     guard let entry = entries.first(where: { $0.query.name == name }) else { return false }

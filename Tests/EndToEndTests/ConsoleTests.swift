@@ -151,7 +151,9 @@ import Testing
       ("SELECT 'it''s $1 ' || :x", "...> "), ("  AS \"a b\";", "the parameter :x has no value"),
       (".save heroes", "is the name of a source"), (".save mine", "aggregator mine"),
       (".saved", "mine = sql "), ("SELECT 2 AS two;", "2\r\n"), (".save two", "aggregator two"),
-      (".save mine", ", instead of: sql "), (".load two", "2\r\n"),
+      (".save mine", "there is a saved query \"mine\" already: sql"),
+      (".save mine two", "unexpected argument \"two\""),
+      (".save mine --replace", "aggregator mine"), (".load two", "2\r\n"),
       (".load none", "no query named \"none\" was saved"), (".parameter set x !", ""),
     ] {
       terminal.type("\(line)\n")
@@ -161,7 +163,7 @@ import Testing
     terminal.type("SELECT 'it''s $1 ' || :x;\n")
     try await terminal.read(until: "it's $1 !\r\n")
     try await terminal.read(until: Self.prompt)
-    terminal.type(".save mine\n")
+    terminal.type(".save --replace mine\n")
     try await terminal.read(until: Self.prompt)
     terminal.type(".quit\n")
     #expect(try await run.outcome().status == 0)

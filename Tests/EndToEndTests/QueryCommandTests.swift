@@ -118,7 +118,7 @@ import Testing
     try await save("a", "heroes", "list")
     let refused = try await run("query", "save", "a", "--", "users", "list")
     #expect(refused.status == 64)
-    #expect(refused.errors.contains("there is a saved query \"a\" already"))
+    #expect(refused.errors.contains("there is a saved query \"a\" already: heroes list\n"))
     #expect(refused.errors.contains("--replace"))
     let replaced = try await run("query", "save", "--replace", "a", "--", "users", "list")
     #expect(replaced.status == 0)

@@ -176,17 +176,6 @@ extension SourceCatalog {
   }
 }
 
-extension SavedQueryText {
-  fileprivate mutating func add(_ query: SavedQuery, mayReplace: Bool) throws(SourceError) {
-    guard mayReplace || !queries.contains(where: { $0.name == query.name }) else {
-      throw SourceError(
-        .invalidRequest, "there is a saved query \"\(query.name)\" already",
-        remedy: "use another name, or --replace")
-    }
-    set(query)
-  }
-}
-
 /// A saved query, and whether it runs.
 struct QueryEntry: Entry {
   let query: SavedQuery
