@@ -216,7 +216,7 @@ package struct SQLConsole {
   private mutating func run(_ statement: String) async {
     lastStatement = statement
     defer { file = nil }
-    let begin = ContinuousClock.now
+    let (begin, waited) = (ContinuousClock.now, Output.timeWaited)
     do {
       if try await run(statement, in: context.renewed()) == .partial { isPartial = true }
     } catch let error as CommandError {
@@ -227,7 +227,9 @@ package struct SQLConsole {
     } catch {
       report(CommandError(.bug, "\(error)"))
     }
-    if isTimed { context.diagnostics.note("Time: \((.now - begin).text)") }
+    // Reading in a pager takes no time of the statement.
+    let time = ContinuousClock.now - begin - (Output.timeWaited - waited)
+    if isTimed { context.diagnostics.note("Time: \(time.text)") }
   }
 
   private mutating func report(_ error: CommandError) {

@@ -25,8 +25,14 @@ package struct Output: Sendable {
 
   private static let waiting = Mutex(Duration.zero)
 
-  /// The time that all writing of this process has taken, nearly all of it waiting for readers.
+  /// The time that all writing of this process and the ends of its pagers have taken, nearly all of it waiting for
+  /// readers.
   package static var timeWaited: Duration { waiting.withLock(\.self) }
+
+  /// Counts the time since an instant as spent waiting for a reader.
+  static func addWait(since start: ContinuousClock.Instant) {
+    waiting.withLock { $0 += .now - start }
+  }
 
   package init(descriptor: Int32, named name: String = "standard output") {
     self.descriptor = descriptor
@@ -67,7 +73,7 @@ package struct Output: Sendable {
 
   private func write(_ bytes: UnsafeRawBufferPointer) throws {
     let start = ContinuousClock.now
-    defer { Self.waiting.withLock { $0 += .now - start } }
+    defer { Self.addWait(since: start) }
     var rest = bytes[...]
     while !rest.isEmpty {
       let piece = UnsafeRawBufferPointer(rebasing: rest)

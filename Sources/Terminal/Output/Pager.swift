@@ -77,7 +77,9 @@ package struct Pager: Hashable, Sendable {
       let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
       dup2(null, pipe)
       close(null)
+      let start = ContinuousClock.now
       isRunning.wait()
+      Output.addWait(since: start)
     }
 
     /// Ends the pager before this program ends by the signal.
