@@ -68,6 +68,8 @@ package struct SQLConsole {
   private var tables: [SQLTable] = []
   /// What has been entered of a statement that has not ended yet.
   private var text = ""
+  /// The characters of statements before it in the same lines, from which errors count.
+  private var charactersBefore = 0
   private var lastStatement = ""
   /// The format of `.mode`.
   private var format: Format?
@@ -159,13 +161,14 @@ package struct SQLConsole {
   /// The instruction or the statements that end with a line.
   private enum Entry {
     case instruction([String])
-    case statements([String])
+    case statements([(text: String, charactersBefore: Int)])
   }
 
   /// Adds a line to the statement, unless it is an instruction; `nil` for a blank line before a statement.
   private mutating func enter(_ line: String) -> Entry? {
     guard line.nonBlank != nil || !text.isEmpty else { return nil }
     if text.isEmpty, let words = line.instruction { return .instruction(words) }
+    if text.isEmpty { charactersBefore = 0 }
     text += text.isEmpty ? line : "\n\(line)"
     return .statements(takeStatements())
   }
@@ -176,7 +179,7 @@ package struct SQLConsole {
     case .instruction(let words): return try await obey(words, depth: depth)
     case .statements(let statements):
       for statement in statements {
-        await run(statement)
+        await run(statement.text, after: statement.charactersBefore)
         if isScript, failure != nil { return false }
       }
       return true
@@ -184,12 +187,13 @@ package struct SQLConsole {
   }
 
   /// The statements that have been entered to their end.
-  private mutating func takeStatements() -> [String] {
-    var statements: [String] = []
+  private mutating func takeStatements() -> [(text: String, charactersBefore: Int)] {
+    var statements: [(text: String, charactersBefore: Int)] = []
     while let statement = text.firstStatement {
       text = String(text.dropFirst(statement.count))
       if text.nonBlank == nil { text = "" }
-      if statement.nonBlank != ";" { statements.append(statement) }
+      if statement.nonBlank != ";" { statements.append((statement, charactersBefore)) }
+      charactersBefore += statement.count
     }
     return statements
   }
@@ -207,18 +211,20 @@ package struct SQLConsole {
       if let entry = enter(line), try await !run(entry, depth: depth) { return false }
     }
     // A file may end without a semicolon.
-    if !text.isComment { await run(text) }
+    if !text.isComment { await run(text, after: charactersBefore) }
     text = ""
     return !isScript || failure == nil
   }
 
   /// Runs a statement; Ctrl-C ends it, not the console.
-  private mutating func run(_ statement: String) async {
+  private mutating func run(_ statement: String, after count: Int) async {
     lastStatement = statement
     defer { file = nil }
     let (begin, waited) = (ContinuousClock.now, Output.timeWaited)
     do {
-      if try await run(statement, in: context.renewed()) == .partial { isPartial = true }
+      if try await run(statement, after: count, in: context.renewed()) == .partial {
+        isPartial = true
+      }
     } catch let error as CommandError {
       report(error)
     } catch is Output.ClosedPipe {
@@ -240,7 +246,7 @@ package struct SQLConsole {
   }
 
   private func run(
-    _ statement: String, in context: CommandContext
+    _ statement: String, after count: Int, in context: CommandContext
   ) async throws -> ExitCode {
     let new = try file.map { path throws(CommandError) in
       try NewFile(replacing: path, in: context)
@@ -250,7 +256,7 @@ package struct SQLConsole {
     let task = Task {
       try await context.listingOutput.run(ended: .success) { [session, format = fileFormat] in
         try await session.run(
-          statement, as: format, within: QueryTime(session.limit), in: context)
+          statement, after: count, as: format, within: QueryTime(session.limit), in: context)
       }
     }
     Interruption.onInterrupt { task.cancel() }

@@ -77,8 +77,11 @@ package struct SQLSession: Sendable {
   }
 
   /// Runs a statement, and prints its rows in a format: that of the options, by default.
+  ///
+  /// - Parameter count: The number of characters before the statement in the text of which it is a part.
   package func run(
-    _ text: String, as format: Format? = nil, within limit: QueryTime, in context: CommandContext
+    _ text: String, after count: Int = 0, as format: Format? = nil, within limit: QueryTime,
+    in context: CommandContext
   ) async throws -> ExitCode {
     let output =
       try format.map { OutputOptions($0, invocation) } ?? OutputOptions(invocation, in: context)
@@ -87,7 +90,8 @@ package struct SQLSession: Sendable {
     let store = try store(in: environment)
     let records = try environment.requiredStore()
     var time = limit
-    let statement = SQLStatement(text, parameters)
+    var statement = SQLStatement(text, parameters)
+    statement.charactersBefore = count
     var failures: [SourceWarning] = []
     var isPartial = false
     do {

@@ -301,6 +301,14 @@ import Testing
     #expect(table.output == "countries: code, name, region, capital\n", "\(table)")
     let two = try await Binary.run(["sql", "SELECT 1; SELECT 2"], in: sandbox)
     #expect(two.output == "1\n2\n", "\(two)")
+    for (script, place) in [
+      ("SELECT 1; SELCT 2", "(character 11) (line 1)"),
+      ("SELECT 1; SELECT\n2; SELCT 3;", "(character 21) (line 1)"),
+      ("SELECT 1;\nSELCT 2", "(character 1) (line 2)"),
+    ] {
+      let wrong = try await Binary.run(["sql", script], in: sandbox)
+      #expect(wrong.errors.contains("near \"SELCT\": syntax error \(place)\n"), "\(wrong)")
+    }
     let typed = try Binary.start("sql --no-input", terminal: terminal.descriptor, in: sandbox)
     for outcome in [try await Binary.run("sql", in: sandbox), try await typed.outcome()] {
       #expect(outcome.status == 64)

@@ -70,7 +70,7 @@ extension PostgresStore {
   ) async throws(SourceError) -> PostgresQuery {
     let address = address ?? self.address
     let diagnostics = PostgresDiagnostics(
-      query: SQLDiagnostics(statement.text, views: views), address: address)
+      query: SQLDiagnostics(statement, views: views), address: address)
     try diagnostics.query.check()
     let numbered = try statement.numbered()
     func begin() async throws(PostgresFailure) -> PostgresQuery {

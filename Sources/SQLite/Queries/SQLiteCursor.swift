@@ -48,7 +48,7 @@ struct SQLiteCursor: ~Copyable {
     memory.begin()
     defer { memory.end() }
     var diagnostics = SQLiteDiagnostics(
-      query: SQLDiagnostics(text, views: views), path: path)
+      query: SQLDiagnostics(query, views: views), path: path)
     var opened: Connection
     do { opened = try Connection.forQueries(path, busyTimeout: min(busyTimeout, time)) } catch {
       throw diagnostics.error(ofStore: error)

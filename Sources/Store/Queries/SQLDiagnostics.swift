@@ -3,7 +3,7 @@ import AggregatorText
 
 /// The errors of a query, which show where a mistake is and what may be meant.
 package struct SQLDiagnostics: Sendable {
-  package let text: String
+  private let statement: SQLStatement
   private let views: [SQLView]
 
   /// The tables of attached files.
@@ -12,10 +12,12 @@ package struct SQLDiagnostics: Sendable {
   /// The size of a query in bytes.
   package static let maxTextSize = 100_000
 
-  package init(_ text: String, views: [SQLView]) {
-    self.text = text
+  package init(_ statement: SQLStatement, views: [SQLView]) {
+    self.statement = statement
     self.views = views
   }
+
+  package var text: String { statement.text }
 
   package static let onlySelect = SourceError(
     .invalidRequest, "only SELECT is allowed",
@@ -50,7 +52,8 @@ package struct SQLDiagnostics: Sendable {
   package func mistake(
     _ message: String, about subject: Subject? = nil, after prefix: String? = nil
   ) -> SourceError {
-    let message = message + (prefix.map { " (character \($0.count + 1))" } ?? "")
+    let place = prefix.map { " (character \(statement.charactersBefore + $0.count + 1))" }
+    let message = message + (place ?? "")
     switch subject {
     case .table(let name):
       let names = views.map(\.name) + attached.map(\.text)

@@ -7,6 +7,9 @@ package struct SQLStatement: Sendable {
   /// The values by the names of the parameters, without the colon.
   package let parameters: [String: SQLValue]
 
+  /// The number of characters before the statement in the text of which it is a part.
+  package var charactersBefore = 0
+
   package init(_ text: String, _ parameters: [String: SQLValue] = [:]) {
     self.text = text
     self.parameters = parameters
