@@ -144,7 +144,10 @@ package struct ArgumentParser {
       let isSaved = query.map { !$0.options.isSuperset(of: given) } ?? false
       guard given.count < 2 || isSaved && given == [.count, .order] else {
         var error = CommandError.exclusive(given[0].spelling, given[1].spelling)
-        error.hint = .command(query.map { "query show \($0.name)" } ?? "help \(node.path)")
+        error.hint =
+          given == [.groupBy, .order]
+          ? .words("groups are sorted by their counts, the largest first; --limit 3 prints three")
+          : .command(query.map { "query show \($0.name)" } ?? "help \(node.path)")
         throw error
       }
     }

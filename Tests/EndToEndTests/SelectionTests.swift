@@ -224,13 +224,19 @@ import Testing
     }
     #expect("\(counts.reduce(0, +))\n" == counted.output && counts.count > 4)
     #expect(counts == counts.sorted(by: >))
+    let largest = try await home.run("countries list --group-by region --limit 3 --tsv")
+    #expect(largest.status == 0, "\(largest)")
+    #expect(largest.lines == Array(groups.lines.prefix(3)), "\(largest)")
+    #expect(largest.errors.contains("3 of \(counts.count) groups"), "\(largest)")
+    let document = try await home.run("countries list --group-by region --limit 3 --json")
+    #expect(document.output.contains(#""count":3,"total":\#(counts.count)"#), "\(document)")
     let names = try await home.run("countries search france --distinct name --csv")
     #expect(names.output.hasPrefix("value\r\n") && names.output.contains("France\r\n"), "\(names)")
     let stats = try await home.run(
       "countries list --where region=EU --stats name --json --offline")
     #expect(
       stats.output.contains(#""empty":0"#) && stats.output.contains(#""first":""#), "\(stats)")
-    for line in ["--stats regionn", "--stats name --count", "--group-by name --limit 3"] {
+    for line in ["--stats regionn", "--stats name --count", "--distinct name --limit 3"] {
       #expect(try await home.run("countries list \(line)").status == 64)
     }
   }

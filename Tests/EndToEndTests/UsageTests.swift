@@ -370,6 +370,11 @@ import Testing
       "--limit and --all cannot be used together\nhint: aggregator help heroes list"
     ),
     (
+      "heroes list --group-by id --sort -count",
+      "--group-by and --sort cannot be used together\n"
+        + "hint: groups are sorted by their counts, the largest first; --limit 3 prints three"
+    ),
+    (
       "heroes list --offline --refresh",
       "--offline and --refresh cannot be used together\nhint: aggregator help heroes list"
     ),

@@ -222,15 +222,21 @@ private struct RecordListing<P: Plugin> {
     }
     guard let field = try plugin.fields.fields(named: [summary.field]).first else { return .bug }
     var run = ListingRun(source, of: plugin, matching: query, .all(pageSize: 1000), outcome)
-    let rows = try await summary.rows(of: &run, in: field)
+    var rows = try await summary.rows(of: &run, in: field)
+    let total = rows.rows.count
+    if let limit = invocation.count(.limit) { rows.rows = Array(rows.rows.prefix(limit)) }
     var listing = rows.listing(
       try output.ofAllFields.plainListing(verb, SummaryRow.self), of: plugin.name,
       matching: query?.text)
     listing.chosen = try output.fields.map { try rows.fields.fields(named: $0) }
     // No number is left out for want of room.
     listing.prefersCards = true
-    try RecordPrinter.print(
-      rows.rows, as: listing, output, in: context, rows.summary(of: run.outcome.summary))
+    var shown = rows.summary(of: run.outcome.summary)
+    shown.total = total
+    try RecordPrinter.print(rows.rows, as: listing, output, in: context, shown)
+    if rows.rows.count < total {
+      context.diagnostics.note("\(rows.rows.count) of \(total) groups · all: without --limit")
+    }
     run.outcome.reportCount(to: context.diagnostics)
     return try await isPart(run.outcome, in: environment) ? .partial : .success
   }

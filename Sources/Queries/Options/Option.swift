@@ -335,7 +335,7 @@ extension Option {
     + [refresh, record, replay, session, explain].map { [deleted, $0] }
     + summarizing.flatMap { option in
       [limit, all, maxPages, cursor, session, order, fields, details, deleted, count]
-        .map { [option, $0] }
+        .filter { option != groupBy || $0 != limit }.map { [option, $0] }
     } + [[groupBy, stats], [groupBy, distinct], [stats, distinct]]
     + ([format, jq, fields, count, headers, noHeaders] + formats).map { [template, $0] }
 

@@ -83,7 +83,7 @@ package struct SummaryRow: Entry {
 }
 
 package struct SummaryRows: Sendable {
-  package let rows: [SummaryRow]
+  package var rows: [SummaryRow]
   package let fields: [Field<SummaryRow>]
 
   /// A listing of the rows in the place of the records of a source.
