@@ -250,7 +250,7 @@ import Testing
     (
       "DROP TABLE heroes",
       "error: only SELECT is allowed\n"
-        + "hint: the database is read-only; use a single SELECT\n"
+        + "hint: the database is read-only; use SELECT\n"
     ),
     ("SELEC", "error: near \"SELEC\": syntax error (character 1)\nhint: aggregator help sql\n"),
   ])

@@ -21,7 +21,7 @@ package struct SQLDiagnostics: Sendable {
 
   package static let onlySelect = SourceError(
     .invalidRequest, "only SELECT is allowed",
-    remedy: "the database is read-only; use a single SELECT")
+    remedy: "the database is read-only; use SELECT")
 
   package static let timedOut = SourceError(
     .timedOut, "the query timed out", remedy: "allow more time with --timeout")
