@@ -106,8 +106,17 @@ struct ConsoleWords: Sendable {
   /// Names of tables and columns, and commands of the console.
   private let names: [String]
   private let commands: [String]
+  /// The words that can follow a command.
+  private let arguments: [String: [String]]
 
-  init(_ tables: [SQLTable], commands: [String]) {
+  /// The words of queries, which are offered where no name begins as typed.
+  private static let keywords = """
+    SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT OFFSET JOIN LEFT INNER CROSS ON USING AS AND OR NOT IN IS NULL LIKE \
+    REGEXP BETWEEN CASE WHEN THEN ELSE END DISTINCT UNION ALL EXCEPT INTERSECT WITH RECURSIVE ASC DESC VALUES EXISTS \
+    CAST COLLATE
+    """.split(separator: " ").map(String.init)
+
+  init(_ tables: [SQLTable], commands: [String], arguments: [String: [String]] = [:]) {
     self.tables = tables
     var seen: Set<String> = []
     let words = tables.flatMap { table in
@@ -115,6 +124,7 @@ struct ConsoleWords: Sendable {
     }
     names = (words + [SourceView.row]).filter { seen.insert($0).inserted && $0.safeLine == $0 }
     self.commands = commands
+    self.arguments = arguments
   }
 
   /// The words that begin as one does, in any case: `c.na`, `"maker.`, `.sch`.
@@ -122,6 +132,10 @@ struct ConsoleWords: Sendable {
   /// The columns of other tables than those that the statement names are left out, unless there is nothing else.
   func completions(of word: String, in line: String = "") -> [String] {
     if word.hasPrefix(".") { return commands.filter { $0.hasPrefix(word) } }
+    let typed = line.split(whereSeparator: \.isWhitespace).map(String.init)
+    if statement.isEmpty, let command = typed.first, let words = arguments[command] {
+      return typed.count > (word.isEmpty ? 1 : 2) ? [] : words.filter { $0.hasPrefix(word) }
+    }
     // A quoted name may contain dots.
     let start = word.firstIndex(of: "\"") ?? word.lastIndex(of: ".").map(word.index(after:))
     let beginning = word[(start ?? word.startIndex)...].lowercased()
@@ -143,7 +157,10 @@ struct ConsoleWords: Sendable {
     }
     let columns = Set((named.isEmpty ? [] : tables).flatMap(\.columns))
     let near = matches(without: columns.subtracting(named.flatMap(\.columns)))
-    return near.isEmpty ? matches(without: []) : near
+    let offers = near.isEmpty ? matches(without: []) : near
+    guard offers.isEmpty, !word.isEmpty, start == nil else { return offers }
+    let known = Self.keywords.map { word == word.lowercased() ? $0.lowercased() : $0 }
+    return known.filter { $0.lowercased().hasPrefix(beginning) }
   }
 }
 

@@ -28,7 +28,7 @@ package struct SQLConsole {
       case .tables: "list the tables"
       case .schema: "list the columns of all tables, or of one: .schema TABLE"
       case .mode:
-        "print results as \(Format.allCases.map(\.rawValue).joined(separator: ", ")): .mode FORMAT"
+        "print results as \(arguments.joined(separator: ", ")): .mode FORMAT, or .mode for the present one"
       case .once: "write the next result to a file, in the format that its name ends in: .once FILE"
       case .read: "run the statements of a file: .read FILE"
       case .edit: "edit the last statement in $VISUAL or $EDITOR, and run it; also \\e"
@@ -41,6 +41,16 @@ package struct SQLConsole {
       case .timer: "print the time that each statement takes: .timer on, .timer off"
       case .help: "show this help"
       case .quit: "leave, like Ctrl-D"
+      }
+    }
+
+    /// The words that can follow it, where they are few.
+    var arguments: [String] {
+      switch self {
+      case .mode: Format.allCases.map(\.rawValue)
+      case .parameter: ["set", "list", "unset", "clear"]
+      case .timer: ["on", "off"]
+      default: []
       }
     }
 
@@ -102,7 +112,11 @@ package struct SQLConsole {
     tables = try await session.tables(in: context)
     let input = ConsoleInput(
       on: context.terminal, context.output,
-      completing: ConsoleWords(tables, commands: Instruction.allCases.map(\.rawValue)))
+      completing: ConsoleWords(
+        tables, commands: Instruction.allCases.map(\.rawValue),
+        arguments: Dictionary(
+          uniqueKeysWithValues: Instruction.allCases.filter { !$0.arguments.isEmpty }
+            .map { ($0.rawValue, $0.arguments) })))
     var history = savedHistory()
     for line in history?.lines ?? [] { input.remember(line) }
     context.diagnostics.note("Enter .help for help, .quit to leave.")
@@ -123,13 +137,17 @@ package struct SQLConsole {
       typed.append(line)
       // The history has it before it runs, which may take long.
       if text.isEmpty {
-        for line in typed.joinedLines {
-          input.remember(line)
-          save(line, in: &history)
-        }
+        save(typed, in: &history, of: input)
         typed = []
       }
+      let last = lastStatement
       guard try await run(entry) else { return .success }
+      // Not only the command that opened the editor.
+      if case .instruction(let words) = entry, [".edit", "\\e"].contains(words[0]),
+        lastStatement != last
+      {
+        save(lastStatement.trimmed.lines, in: &history, of: input)
+      }
     }
   }
 
@@ -289,7 +307,8 @@ package struct SQLConsole {
       case .help: try show(Self.help(context.renewed().terminal.width))
       case .tables: try show(wrapped(tables.map(\.text)))
       case .schema: try show(wrapped(columns(of: words.dropFirst().first)))
-      case .mode: try setMode(Self.argument(of: words, "FORMAT"))
+      case .mode where words.count == 1: try show([presentFormat().rawValue])
+      case .mode: try setMode(words[1])
       case .once: file = try Self.fileOfFormat(in: words)
       case .timer: isTimed = try isOn(words)
       case .parameter: try setParameters(Array(words.dropFirst()))
@@ -383,6 +402,11 @@ package struct SQLConsole {
     return chosen.map { table in
       "\(table.text): \(table.columns.map(\.typedSQLName).joined(separator: ", "))"
     }
+  }
+
+  private func presentFormat() throws(CommandError) -> Format {
+    guard let format else { return try OutputOptions(session.invocation, in: context).format }
+    return format
   }
 
   private mutating func setMode(_ name: String) throws(CommandError) {
@@ -525,11 +549,16 @@ package struct SQLConsole {
     return nil
   }
 
-  /// Reports the first failure, and saves no more.
-  private func save(_ line: String, in history: inout ConsoleHistory?) {
-    do throws(SourceError) { try history?.add(line) } catch {
-      context.diagnostics.warning(error.message)
-      history = nil
+  /// Keeps the lines of a statement; reports the first failure, and saves no more.
+  private func save(
+    _ lines: [String], in history: inout ConsoleHistory?, of input: ConsoleInput
+  ) {
+    for line in lines.joinedLines {
+      input.remember(line)
+      do throws(SourceError) { try history?.add(line) } catch {
+        context.diagnostics.warning(error.message)
+        history = nil
+      }
     }
   }
 }

@@ -244,6 +244,7 @@ import Testing
       terminal.type("\(line)\n")
       try await terminal.read(until: shown)
     }
+    try await enter(".mode", until: "table\r\n")
     try await enter(".mode csv", until: "\n")
     try await enter("SELECT 1 AS a, 'b' || 'c' AS d;", until: "1,bc")
     try await enter(".mode tabel", until: "Did you mean \"table\"?")
@@ -283,6 +284,12 @@ import Testing
     terminal.type("\\e\nSELECT 'no' || 'w' AS y;\n")
     #expect(try await !terminal.read(until: "now").contains("AFTER"))
     try await terminal.read(until: Self.prompt)
+    if Self.hasEditor {
+      // The arrow brings back what was edited, which comes after the first \e.
+      terminal.type("\u{1B}[A\u{1B}[A\u{1B}[A\n")
+      try await terminal.read(until: "AFTER")
+      try await terminal.read(until: Self.prompt)
+    }
     #expect(try await ending(afterControlDIn: run) == .exit(0))
   }
 

@@ -146,8 +146,24 @@ import Testing
     #expect(words.completions(of: "na", in: "SELECT na FROM heroes, countries").count == 2)
     #expect(words.completions(of: "co", in: "SELECT 1 FROM heroes, co") == ["countries"])
     #expect(words.completions(of: "cod", in: "SELECT cod FROM heroes") == ["code"])
+    // Keywords come after names, in the case of the word.
+    #expect(words.completions(of: "whe", in: "SELECT 1 FROM heroes whe") == ["where", "when"])
+    #expect(words.completions(of: "SEL", in: "SEL") == ["SELECT"])
+    #expect(words.completions(of: "co", in: "co") == ["countries", "code"])
     words.statement = "SELECT * FROM heroes"
     #expect(words.completions(of: "n", in: "WHERE n") == ["name"])
+  }
+
+  @Test func `after a command its own words are offered`() {
+    let words = ConsoleWords(
+      [SQLTable(schema: nil, name: "heroes", columns: ["json", "table"])],
+      commands: [".mode", ".schema"], arguments: [".mode": ["json", "tsv"]])
+    #expect(words.completions(of: ".m", in: ".m") == [".mode"])
+    // libedit leaves out the last letter of the line.
+    #expect(words.completions(of: "", in: ".mode") == ["json", "tsv"])
+    #expect(words.completions(of: "js", in: ".mode j") == ["json"])
+    #expect(words.completions(of: "", in: ".mode json") == [])
+    #expect(words.completions(of: "he", in: ".schema he") == ["heroes"])
   }
 
   @Test func `_row is the whole row, and * leaves it out`() async throws {

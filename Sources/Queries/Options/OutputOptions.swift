@@ -2,7 +2,7 @@ package import AggregatorKit
 package import AggregatorTerminal
 
 package struct OutputOptions {
-  fileprivate private(set) var format: Format
+  package private(set) var format: Format
   /// The names of `--fields`, or those in ``template``; `nil` without them.
   package private(set) var fields: [String]?
   private var template: RecordTemplate?
