@@ -147,6 +147,15 @@ import Testing
     if let count { #expect(requests(of: "/status/\(line.prefix(3))").count == count) }
   }
 
+  @Test func `a path that does not exist names that of the list`() async throws {
+    for path in ["", "?per_page=1", "thing"] {
+      let outcome = try await Binary.run(
+        ["api", "things", path], environment: home.environment, in: home.sandbox)
+      #expect(outcome.status == 69, "\(outcome)")
+      #expect(outcome.errors.hasSuffix("\nhint: aggregator api things /things\n"), "\(outcome)")
+    }
+  }
+
   @Test func `no other host gets credentials`() async throws {
     let outcome = try await home.run("api things \(other.baseURL)/x")
     #expect(outcome.status == 0 && outcome.output == #"{"other": true}"#, "\(outcome)")

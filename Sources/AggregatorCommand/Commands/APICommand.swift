@@ -173,6 +173,9 @@ extension Plugin {
       if let error = reply.error {
         var failure = CommandError(error, of: self)
         if !visited.isEmpty, failure.code != .interrupted { failure.code = .partial }
+        if reply.response?.status == 404, failure.hint == nil {
+          failure.hint = listCommand(insteadOf: call.url, in: environment.settings)
+        }
         throw failure
       }
       visited.insert(call.url)
@@ -199,6 +202,16 @@ extension Plugin {
       // The URL of the next page has the parameters.
       call.query = []
     }
+  }
+
+  /// The command for the list of an added source, whose paths are below the host, not below the list.
+  private func listCommand(insteadOf url: URL, in settings: SourceSettings) -> Hint? {
+    guard let path = serviceURLs.first?.path(), let base = try? serviceBase(in: settings),
+      base.path() == "/", path.count > 1, path != url.path(),
+      // Neither the placeholder of a partition nor that of a secret.
+      path.firstMatch(of: /[{$]|%7B/) == nil
+    else { return nil }
+    return .command("api \(name) \(path.typed)")
   }
 
   /// Prints a command line of curl in which `$NAME` stands for each secret.
