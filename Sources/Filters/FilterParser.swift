@@ -123,7 +123,13 @@ struct FilterParser {
       return .condition(TypedCondition(field, try membership(of: field)))
     }
     guard let first = current, first.isOperator else { throw noOperator(after: field, at: start) }
-    guard word > start else { throw invalid("no field before the operator") }
+    guard word > start else {
+      let isNegation = first == "!" && startsPart(index + 1)
+      let rest = string(index + 1..<scalars.count).trimmed
+      throw invalid(
+        "no field before the operator",
+        hint: isNegation ? "write not \(rest.oneLine(atMost: 80))" : nil)
+    }
     let comparison = Comparison.allCases.sorted { $0.rawValue.count > $1.rawValue.count }
       .first { scalars[index...].starts(with: $0.rawValue.unicodeScalars) }
     guard let comparison else {
@@ -434,7 +440,8 @@ struct FilterParser {
     var index = afterSpace(start)
     for _ in 0...Self.maxDepth {
       guard index < scalars.count else { return false }
-      if scalars[index] == "(" {
+      // A ! is refused, with the word in its place.
+      if scalars[index] == "(" || scalars[index] == "!" {
         index = afterSpace(index + 1)
       } else if startsCondition(index) {
         return true

@@ -35,7 +35,7 @@ import Testing
 
   @Test(arguments: [
     "x or y", "to be or not to be", "not b", "x and (y)", "x and(b=1)", "f(b)", ":)", "(x",
-    "found in (Rome)", "x and sit in awe... of it", "x and y in it",
+    "found in (Rome)", "x and sit in awe... of it", "x and !b", "x and != 3", "x and y in it",
   ])
   func `takes words that join nothing for a value`(value: String) throws {
     #expect(try parts("a=\(value)") == ["a|=|\(value)"])
@@ -117,6 +117,7 @@ import Testing
       ("a is null", "a= matches records without a value, a!= all others"),
       ("a has b", "write FIELD=VALUE with one of"),
       ("a~/usr/bin and b=1", #"quote a text that begins with "/": a~"/usr/bin""#),
+      ("!a=b", "write not a=b"), ("a=x and !b=y", "write not b=y"), ("!(a=b)", "write not (a=b)"),
       ("a~/fr", #"quote a text that begins with "/": a~"/fr""#),
     ] as [(String, String)])
   func `names the remedy, such as the operator for one of another language`(
