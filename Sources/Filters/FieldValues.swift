@@ -57,11 +57,29 @@ package struct FieldValues: Sendable {
           ? [("earliest", first), ("latest", last)] : [("first", first), ("last", last)])
     }
     let sum = sum(of: sorted)
-    let mean = (sum.asDouble ?? 0) / Double(count)
+    let mean = Self.rounded((sum.asDouble ?? 0) / Double(count), beyond: sorted)
     return common + [
       ("min", first), ("max", last), ("mean", JSON.number(mean).unified),
       ("median", median(of: sorted, count)), ("sum", sum),
     ]
+  }
+
+  /// A mean with at most six significant decimals more than its values have.
+  private static func rounded(_ mean: Double, beyond values: [JSON]) -> Double {
+    var scale = 1.0
+    for number in values.compactMap(\.asDouble) {
+      while scale < 1e15, (number * scale).rounded() / scale != number { scale *= 10 }
+    }
+    scale *= 1e6
+    // The zeros after the point are not significant.
+    var size = abs(mean)
+    while size > 0, size < 0.1 {
+      size *= 10
+      scale *= 10
+    }
+    // A larger number has no decimals more.
+    guard abs(mean) * scale < 9_007_199_254_740_992 else { return mean }
+    return (mean * scale).rounded() / scale
   }
 
   /// Exact for integers; else with the rounding errors of each sum added at the end (Neumaier 1974).

@@ -170,6 +170,12 @@ import Testing
     #expect(
       statistics([.integer(1), .integer(3), .integer(2), "n/a", "n/a"])
         == "count 5, empty 0, distinct 4, others 2, min 1, max 3, mean 2, median 2, sum 6")
+    #expect(statistics([1, 1, 2].map(JSON.integer)).contains("mean 1.333333,"))
+    #expect(statistics([.number(0.25), .integer(1), .integer(1)]).contains("mean 0.75,"))
+    #expect(statistics([.number(0.5), .integer(1), .integer(1)]).contains("mean 0.8333333,"))
+    #expect(
+      statistics([1] + Array(repeating: 0, count: 2999).map(JSON.integer))
+        .contains("mean 0.000333333,"))
     // Of the values, not of the different ones.
     #expect(statistics([.integer(1), .integer(3), "x", "x"]).hasSuffix(#"first 1, last "x""#))
     #expect(statistics([.integer(1), "b"]).hasSuffix("first 1, last \"b\""))
