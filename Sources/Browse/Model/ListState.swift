@@ -26,6 +26,8 @@ package struct ListState: Sendable {
 
   /// The widest cell of each column up to now, and its longest word.
   private(set) var extents: [(cell: Int, word: Int)] = []
+  /// True for a column of times, such as `2024-06-11T10:20:30Z`; `nil` before its first value.
+  private(set) var areTimes: [Bool?] = []
   private(set) var idColumn: Int?
   /// True if the IDs are UUIDs, which nobody reads.
   private(set) var hasUUIDs = false
@@ -207,6 +209,7 @@ package struct ListState: Sendable {
     guard columns != new else { return }
     (columns, left) = (new, 0)
     extents = columns.map { ($0.label.displayWidth, $0.label.displayWidth) }
+    areTimes = columns.map { _ in nil }
     idColumn = nil
   }
 
@@ -223,6 +226,7 @@ package struct ListState: Sendable {
   }
 
   private mutating func measure(_ cell: String, _ index: Int) {
+    if !cell.isEmpty, areTimes[index] != false { areTimes[index] = cell.isTime }
     let width = cell.displayWidth
     extents[index].cell = max(extents[index].cell, width)
     guard width > extents[index].word else { return }
@@ -253,6 +257,22 @@ package struct ListState: Sendable {
   package mutating func replace(_ row: BrowsedRow) {
     let row = chosen.map { row.showing($0) } ?? row
     for (index, known) in rows where known.id == row.id { rows[index] = row }
+  }
+}
+
+extension String {
+  /// True for a date with a time of day, as in ISO 8601.
+  fileprivate var isTime: Bool {
+    let form = "0000-00-00T00:00".utf8
+    let start = utf8.prefix(form.count)
+    return start.count == form.count
+      && zip(start, form).allSatisfy { byte, expected in
+        switch expected {
+        case UInt8(ascii: "0"): UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+        case UInt8(ascii: "T"): byte == expected || byte == UInt8(ascii: " ")
+        default: byte == expected
+        }
+      }
   }
 }
 

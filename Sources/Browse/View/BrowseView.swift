@@ -296,7 +296,10 @@ package struct BrowseView {
     }
     let marks = fuzzyMarks(record)
     for column in columns {
-      let text = record.cells[column.index].fitted(to: column.width)
+      let cell = record.cells[column.index]
+      let isDate = list.areTimes[column.index] == true && cell.displayWidth > column.width
+      let text = (isDate ? String(cell.prefix(ShownColumns.dateWidth)) : cell)
+        .fitted(to: column.width)
       let isNumeric = list.columns[column.index].isNumeric
       let slack = isNumeric ? max(0, column.width - text.displayWidth) : 0
       put(

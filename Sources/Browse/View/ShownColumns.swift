@@ -9,6 +9,9 @@ struct ShownColumns: Hashable, Sendable {
     let width: Int
   }
 
+  /// The width of a date, to which a time is shortened before a text is cut.
+  static let dateWidth = 10
+
   private(set) var columns: [Column] = []
   /// True if others follow at the right.
   private(set) var hasMore = false
@@ -20,7 +23,7 @@ struct ShownColumns: Hashable, Sendable {
     let fixed = list.idColumn ?? 0
     let passed = list.columns.indices.filter { $0 != fixed }.prefix(list.left)
     let indices = list.columns.indices.filter { !passed.contains($0) }
-    let requirements = indices.map { index in
+    var requirements = indices.map { index in
       let (cell, word) = list.extents[index]
       // The sign of the order follows the label.
       let hasSign = list.columns[index].name == list.request.orderField
@@ -32,13 +35,24 @@ struct ShownColumns: Hashable, Sendable {
         isRigid: isID || list.columns[index].isNumeric && natural <= room / 3,
         isRequired: index == indices.first || isID)
     }
+    let isTight =
+      requirements.reduce(Columns.gap * (requirements.count - 1)) { $0 + $1.natural } > room
+    if isTight {
+      for (place, index) in indices.enumerated() where list.areTimes[index] == true {
+        let least = max(Self.dateWidth, list.columns[index].label.displayWidth + 1)
+        requirements[place].natural = min(requirements[place].natural, least)
+        requirements[place].word = min(requirements[place].word, Self.dateWidth)
+      }
+    }
     let fitting = Columns(requirements, in: room)
     var start = 0
     // What no column needs for its words is for those that are cut.
     var rest = room - fitting.widths.reduce(Columns.gap * (fitting.widths.count - 1), +)
     columns = zip(fitting.shown, fitting.widths).map { place, width in
       let index = indices[place]
-      let more = max(0, min(rest, list.extents[index].cell - width))
+      let missing = list.extents[index].cell - width
+      // A part of the time of day is no use.
+      let more = list.areTimes[index] == true && missing > rest ? 0 : max(0, min(rest, missing))
       rest -= more
       defer { start += width + more + Columns.gap }
       return Column(index: index, start: start, width: width + more)

@@ -140,6 +140,21 @@ import Testing
     #expect(browsing.state.list.left == end - 1)
   }
 
+  @Test func `a time is shortened to its date before a text is cut`() {
+    var browsing = BrowsingState()
+    browsing.open("heroes", width: 80, height: 24)
+    let row = BrowsedRow(
+      id: "7", name: "Fix", cells: ["7", "Fix the quickest of all paths", "2024-06-11T10:20:30Z"],
+      card: [])
+    let window = BrowsedWindow(columns: BrowsingState.columns, rows: [row], total: 1)
+    browsing.handle(.window(browsing.state.source.list.request, start: 0, .success(window)))
+    for (width, time) in [(70, "2024-06-11"), (100, "2024-06-11T10:20:30Z")] {
+      browsing.handle(.resized(width: width, height: 24))
+      let line = browsing.screen().lines.first { $0.contains("Fix the") } ?? ""
+      #expect(line.trimmed.hasSuffix("Fix the quickest of all paths  \(time)"), "\(browsing.text)")
+    }
+  }
+
   @Test(arguments: [(100, 24), (110, 24), (100, 14), (120, 24)])
   func `the record is beside a list only if that keeps its width`(width: Int, height: Int) throws {
     let layout = try browsing(width, height).state.layout
