@@ -194,6 +194,10 @@ extension CommandTree {
   private func unknownAtFirst(_ word: String, rest: [String]) -> CommandError {
     var error = CommandError(
       .usage, "unknown source or command \"\(word)\"", hint: .command("help"))
+    if let suggestion = commandOfGroup(rest) {
+      error.suggestion = suggestion
+      return error
+    }
     // `list heroes` for `heroes list`.
     if let index = rest.dropFirst().firstIndex(where: catalog.sources.contains),
       let verb = self.word(meant: word, under: find([rest[index]]).node)
@@ -231,6 +235,21 @@ extension CommandTree {
           }.first
       }
     return error
+  }
+
+  /// `sources show heroes` for `show sources heroes`.
+  private func commandOfGroup(_ words: [String]) -> String? {
+    guard words.count > 1,
+      let group = groups.flatMap(\.nodes).first(where: { $0.word == words[1] }),
+      !group.children.isEmpty
+    else { return nil }
+    let others = Array(words.dropFirst(2))
+    guard let word = word(meant: words[0], under: group) else {
+      return unknown(words[0], under: group, rest: [words[0]] + others).suggestion
+    }
+    // A value may be a secret, as in `set config KEY VALUE`.
+    let isShown = others.count == 1 && !others[0].contains(where: "=:".contains)
+    return ([group.path, word] + (isShown ? others.map(\.typed) : [])).joined(separator: " ")
   }
 
   /// The only command that has a word like this one: `sources add` for `add`.

@@ -51,6 +51,22 @@ import Testing
       "unknown source or command \"add\"\n\nDid you mean \"sources add\"?\nhint: aggregator help"
     ),
     (
+      "show sources heroes",
+      "unknown source or command \"show\"\n\nDid you mean \"sources show heroes\"?\nhint: aggregator help"
+    ),
+    (
+      "list query",
+      "unknown source or command \"list\"\n\nDid you mean \"query list\"?\nhint: aggregator help"
+    ),
+    (
+      "get config COMIC_VINE_RATE",
+      "unknown source or command \"get\"\n\nDid you mean \"config get COMIC_VINE_RATE\"?\nhint: aggregator help"
+    ),
+    (
+      "set config COMIC_VINE_API_KEY secret",
+      "unknown source or command \"set\"\n\nDid you mean \"config set\"?\nhint: aggregator help"
+    ),
+    (
       "config comic_vine_rate",
       "unknown command \"comic_vine_rate\" for config\n\nDid you mean \"config get COMIC_VINE_RATE\"?\nhint: aggregator help config"
     ),
