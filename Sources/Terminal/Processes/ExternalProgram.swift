@@ -249,7 +249,8 @@ package enum Browser {
       descriptors: nowhere < 0
         ? [:] : Dictionary(uniqueKeysWithValues: standard.map { ($0, nowhere) }))
     guard status == 0 else {
-      throw CommandError(.unavailable, "\(opener) failed with status \(status)", hint: hint)
+      throw CommandError(
+        .unavailable, "\(opener) failed with \(ExternalProgram.ending(status))", hint: hint)
     }
   }
 }
