@@ -97,6 +97,8 @@ import Testing
   @Test func `jq filters the body`() async throws {
     let filtered = try await home.run("api things things --jq .[].name")
     #expect(filtered.status == 0 && filtered.output == "a\nb\n", "\(filtered)")
+    let unfit = try await home.run("api things things --jq .name.x")
+    #expect(unfit.errors.hasSuffix("hint: without --jq you see the body\n"), "\(unfit)")
     let failed = try await home.run("api things status/404 --jq .message")
     #expect(failed.status == 69, "\(failed)")
     #expect(failed.output == "", "\(failed)")

@@ -1,3 +1,4 @@
+import AggregatorArguments
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -10,8 +11,14 @@ struct JQ {
   private let expression: String
   private let context: CommandContext
 
+  /// False for a command that prints the body of a response, which may be anything.
+  private let hasJSON: Bool
+
   /// Fails with code `unavailable` if `jq` is not installed, and `usage` for an expression that it rejects.
-  init(_ expression: String, _ context: CommandContext) throws(CommandError) {
+  init(
+    _ expression: String, of command: Command, _ context: CommandContext
+  ) throws(CommandError) {
+    hasJSON = command.options.contains(.json)
     path = try ExternalProgram.path(
       of: Self.program, requiredBy: Option.jq.spelling, context.variables)
     self.expression = expression
@@ -46,7 +53,10 @@ struct JQ {
       "\(Self.program) failed with \(ExternalProgram.ending(result.status)): \(result.message)",
       suggestion: isDocument && expression.hasPrefix(".[")
         ? "\(Option.jq.spelling) \(".items\(expression.dropFirst())".shellQuoted)" : nil,
-      hint: "\(Option.json.spelling) shows the input, whose records are in .items")
+      hint: .words(
+        hasJSON
+          ? "\(Option.json.spelling) shows the input, whose records are in .items"
+          : "without \(Option.jq.spelling) you see the body"))
   }
 
   private func run(
