@@ -48,8 +48,7 @@ extension CommandTree {
     "no-color": ["color never"], "no-colour": ["color never"], "interval": ["every"],
     "from": ["since"], "prev": ["back"], "previous": ["back"],
     "order": ["sort"], "order-by": ["sort"], "sort-by": ["sort"], "reverse": ["sort -FIELD"],
-    "desc": ["sort -FIELD"], "json": ["format json"], "csv": ["format csv"],
-    "tsv": ["format tsv"], "ndjson": ["format ndjson"], "data": ["input -", "body JSON"],
+    "desc": ["sort -FIELD"], "data": ["input -", "body JSON"],
     "data-raw": ["input -", "body JSON"], "user": ["basic"], "token": ["header"],
     "bearer": ["header"], "auth": ["header"], "path": ["rows"], "items": ["rows"],
   ]
@@ -98,7 +97,10 @@ extension CommandTree {
   package func option(
     meant name: String, among names: [String], isWhole: Bool = false
   ) -> String? {
-    guard let synonyms = Self.optionSynonyms[name.lowercased()] else {
+    let word = name.lowercased()
+    // `--yaml` for `--format yaml`: only some formats are options, too.
+    let format = Format(rawValue: word).map { ["\(Option.format.name) \($0.rawValue)"] }
+    guard let synonyms = Self.optionSynonyms[word] ?? format else {
       return isWhole ? nearest(to: name, in: names) : meant(by: name, among: names)
     }
     return Self.first(of: synonyms, among: names)

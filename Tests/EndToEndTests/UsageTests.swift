@@ -67,6 +67,10 @@ import Testing
       "unknown source or command \"set\"\n\nDid you mean \"config set\"?\nhint: aggregator help"
     ),
     (
+      "countries list --yaml",
+      "unknown option \"--yaml\"\n\nDid you mean \"--format yaml\"?\nhint: aggregator help countries list"
+    ),
+    (
       "config comic_vine_rate",
       "unknown command \"comic_vine_rate\" for config\n\nDid you mean \"config get COMIC_VINE_RATE\"?\nhint: aggregator help config"
     ),
