@@ -170,7 +170,9 @@ package struct ArgumentParser {
     guard let (option, word) = scan.wordAfterFormat, rest.contains(word) else { return nil }
     let names = word.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     let fields = node.command?.fields.map(\.id) ?? []
-    guard names.count > 1 || node.command?.takesArguments == false,
+    // Beside an ID, too: `heroes show 1443 --json name`.
+    let isBesideID = rest.count > 1 && node.command?.arguments.contains("ID") == true
+    guard names.count > 1 || node.command?.takesArguments == false || isBesideID,
       names.allSatisfy(fields.contains)
     else { return nil }
     return CommandError(

@@ -71,6 +71,10 @@ import Testing
       "unknown option \"--yaml\"\n\nDid you mean \"--format yaml\"?\nhint: aggregator help countries list"
     ),
     (
+      "heroes show 1443 --json name",
+      "unexpected argument \"name\" after --json\n\nDid you mean \"--json --fields name\"?\nhint: aggregator help heroes show"
+    ),
+    (
       "config comic_vine_rate",
       "unknown command \"comic_vine_rate\" for config\n\nDid you mean \"config get COMIC_VINE_RATE\"?\nhint: aggregator help config"
     ),
