@@ -298,6 +298,14 @@ extension CommandTree {
       // `sync heroes --max-pages 2` for `heroes sync --max-pages 2`.
       error.suggestion = ([source, node.path] + words.dropFirst()).joined(separator: " ")
       error.hint = .command("help \(source) \(node.path)")
+    } else if node.path == "help", option == .condition {
+      error.suggestion = "help \(HelpTopic.filters.rawValue)"
+    } else if node.path == "sql", [.offline, .refresh].contains(option) {
+      error.hint = "sql never contacts a service"
+    } else if node.path == "sql", typed == "-f" {
+      error.hint = "redirect standard input: \(catalog.program) sql < FILE"
+    } else if node.path == "sql", [.selection, .paging].contains(option.group) {
+      error.hint = "say it in the query: WHERE, ORDER BY, LIMIT 20"
     } else if isFile, let value, Format(rawValue: value) != nil {
       // `-o json` for `--format json`.
       error.suggestion = "\(Option.format.spelling) \(value)"
@@ -313,8 +321,6 @@ extension CommandTree {
         ?? command(meantBy: option.name, at: node) ?? other.map { "--\($0)" }
       if isFile {
         error.hint = "redirect standard output: \(catalog.program) \(node.path) > FILE"
-      } else if node.path == "sql", [.selection, .paging].contains(option.group) {
-        error.hint = "say it in the query: WHERE, ORDER BY, LIMIT 20"
       }
     }
     return error

@@ -75,6 +75,18 @@ import Testing
       "unexpected argument \"name\" after --json\n\nDid you mean \"--json --fields name\"?\nhint: aggregator help heroes show"
     ),
     (
+      "sql --offline",
+      "\"sql\" does not accept --offline\nhint: sql never contacts a service"
+    ),
+    (
+      "sql -f x.sql",
+      "\"sql\" does not accept -f\nhint: redirect standard input: aggregator sql < FILE"
+    ),
+    (
+      "help --where name=x",
+      "\"help\" does not accept --where\n\nDid you mean \"help filters\"?\nhint: aggregator help help"
+    ),
+    (
       "config comic_vine_rate",
       "unknown command \"comic_vine_rate\" for config\n\nDid you mean \"config get COMIC_VINE_RATE\"?\nhint: aggregator help config"
     ),
