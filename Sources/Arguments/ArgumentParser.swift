@@ -305,11 +305,13 @@ struct ArgumentScan {
         value = nil
         rest = ["-" + others] + rest
       } else if let value {
+        let names = command?.fields.map(\.id) ?? []
         throw CommandError(
           .usage, "unexpected value \"\(value)\" for \(option.spelling)",
           suggestion: value == "true"
             ? option.spelling
             : Option.formats.contains(option)
+              && value.split(separator: ",").map(String.init).allSatisfy(names.contains)
               ? "\(option.spelling) \(Option.fields.spelling) \(value)" : nil)
       }
       if Option.formats.contains(option) { format = option }

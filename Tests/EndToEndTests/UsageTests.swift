@@ -87,6 +87,10 @@ import Testing
       "\"help\" does not accept --where\n\nDid you mean \"help filters\"?\nhint: aggregator help help"
     ),
     (
+      "heroes list --json=yes",
+      "unexpected value \"yes\" for --json"
+    ),
+    (
       "config comic_vine_rate",
       "unknown command \"comic_vine_rate\" for config\n\nDid you mean \"config get COMIC_VINE_RATE\"?\nhint: aggregator help config"
     ),
@@ -346,7 +350,7 @@ import Testing
     ),
     (
       "sql -L 3",
-      "\"sql\" does not accept -L; search does\nhint: say it in the query: WHERE, ORDER BY, LIMIT 20"
+      "\"sql\" does not accept -L\nhint: say it in the query: WHERE, ORDER BY, LIMIT 20"
     ),
     (
       "help heroes list extra",
