@@ -232,7 +232,8 @@ struct FilterParser {
     let value = string(range).trimmed
     let words = value.split(whereSeparator: \.isWhitespace)
     if words.count > 1, let last = words.last?.lowercased(), ["and", "or"].contains(last) {
-      throw invalid("no condition after \"\(last)\"", at: range.upperBound, hint: hint)
+      throw invalid(
+        "no condition after \"\(last)\"", at: range.upperBound, hint: "add one, or \(hint)")
     }
   }
 

@@ -69,7 +69,8 @@ extension Command {
     }
     let plugin = try context.catalog.usablePlugin(named: name)
     guard invocation.arguments.count > 1 else {
-      throw CommandError.missingArgument("PATH", hint: .words("\"\" is the base itself"))
+      throw CommandError.missingArgument(
+        "PATH", hint: .words("\"\" is the URL of the source itself"))
     }
     try invocation.refuseArguments(after: 2)
     let environment = try context.environment()

@@ -113,7 +113,8 @@ extension Plugin {
     if count == 0, !failures.isEmpty {
       // Bundled records, for one, have no images.
       outcome.reportCount(to: context.diagnostics)
-      return failures.report(of: self, to: context.diagnostics)
+      return await failures.report(
+        of: self, in: finder.environment, to: context.diagnostics)
     }
     for error in failures.errors { outcome.fail(error) }
     outcome.reportCount(to: context.diagnostics)

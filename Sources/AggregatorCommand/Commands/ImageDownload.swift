@@ -114,7 +114,7 @@ struct ImageDownload<P: Plugin>: Sendable {
         show(tally.progress)
       }
     }
-    return tally.report(to: context.diagnostics, directory)
+    return await tally.report(to: context.diagnostics, directory)
   }
 
   private func show(_ line: String) {
@@ -179,6 +179,7 @@ struct ImageTally<P: Plugin> {
   var total: Int?
 
   private let plugin: P
+  private let environment: PluginEnvironment
   private var failures = LookupFailures()
   private var failed = 0
   private var warnings: [Warning] = []
@@ -188,6 +189,7 @@ struct ImageTally<P: Plugin> {
 
   init(of finder: ImageFinder<P>) {
     plugin = finder.plugin
+    environment = finder.environment
     outcome = ListingOutcome(of: plugin, at: finder.environment.now())
   }
 
@@ -212,10 +214,10 @@ struct ImageTally<P: Plugin> {
     return "\(plugin.name): \(count), \(bytes.byteCount)"
   }
 
-  func report(to diagnostics: Diagnostics, _ directory: String) -> ExitCode {
+  func report(to diagnostics: Diagnostics, _ directory: String) async -> ExitCode {
     if saved + skipped + missing == 0, !failures.isEmpty {
       outcome.reportCount(to: diagnostics)
-      return failures.report(of: plugin, to: diagnostics)
+      return await failures.report(of: plugin, in: environment, to: diagnostics)
     }
     var outcome = outcome
     for error in failures.errors { outcome.fail(error) }

@@ -53,7 +53,9 @@ extension Plugin {
       let picture = await pictures?.picture(of: found.item, &outcome, context.diagnostics)
       try printer.print([found.item]) { pictures?.card.text(picture, $0) ?? $0 }
     }
-    guard outcome.hasAnswer else { return failures.report(of: self, to: context.diagnostics) }
+    guard outcome.hasAnswer else {
+      return await failures.report(of: self, in: environment, to: context.diagnostics)
+    }
     for error in failures.errors { outcome.fail(error) }
     try printer.finish(outcome.summary)
     outcome.report(to: context.diagnostics)
@@ -113,7 +115,9 @@ extension Plugin {
       outcome.add(found)
       urls.append(url)
     }
-    guard !urls.isEmpty else { return failures.report(of: self, to: context.diagnostics) }
+    guard !urls.isEmpty else {
+      return await failures.report(of: self, in: environment, to: context.diagnostics)
+    }
     for url in urls {
       if invocation.has(.printURL) {
         try context.output.write("\(url.absoluteString)\n")

@@ -27,12 +27,17 @@ struct LookupFailures {
   }
 
   /// Prints the failures as errors if there is no answer beside them.
-  func report<P: Plugin>(of plugin: P, to diagnostics: Diagnostics) -> ExitCode {
+  func report<P: Plugin>(
+    of plugin: P, in environment: PluginEnvironment, to diagnostics: Diagnostics
+  ) async -> ExitCode {
     let errors = errors
     for (error, ids) in zip(errors, groups.map(\.ids)) {
       var failure = CommandError(error, of: plugin)
       if error.cause is DeletedRecord, let id = ids.first?.argument {
         failure.hint = .command("\(plugin.name) restore \(id)")
+      } else if error.namesID, ids.count == 1, let name = try? SearchQuery(ids[0]) {
+        // What is no ID is looked for as a name.
+        failure.suggestion = await plugin.suggestion(for: name, in: environment)
       }
       diagnostics.error(failure)
     }

@@ -18,8 +18,7 @@ struct LocalCandidates<P: Plugin>: Sendable {
   /// The first records of each tier that match, at most `limit` of each.
   func records(matching query: SearchQuery, limit: Int) async -> [P.Item] {
     let request = PageRequest(matching: query, limit: limit)
-    var records: [P.Item] = []
-    if let store { records = await page(request, of: plugin.recordStore(in: store).records) }
+    let records = await cachedRecords(request)
     let known = Set(records.map { RecordKey($0.id) })
     return records + (await bundledRecords(request)).filter { !known.contains(RecordKey($0.id)) }
   }
@@ -31,6 +30,11 @@ struct LocalCandidates<P: Plugin>: Sendable {
     await bundledRecords(PageRequest(limit: 10_000)).filter {
       $0.id.description.hasPrefix(beginning)
     }
+  }
+
+  private func cachedRecords(_ request: PageRequest) async -> [P.Item] {
+    guard let store else { return [] }
+    return await page(request, of: plugin.recordStore(in: store).records)
   }
 
   /// None where a growing collection has records, which replace the bundled ones in every answer.
@@ -48,7 +52,17 @@ struct LocalCandidates<P: Plugin>: Sendable {
   private static var maxPieces: Int { 10 }
   private static var recordsPerPiece: Int { 100 }
 
+  /// The nearest word of cached records; if they have none, of bundled ones, which may not be in the answer.
   fileprivate func word(near word: String, _ fields: [Field<P.Item>]) async -> String? {
+    for isCached in [true, false] {
+      if let near = await self.word(near: word, fields, isCached: isCached) { return near }
+    }
+    return nil
+  }
+
+  private func word(
+    near word: String, _ fields: [Field<P.Item>], isCached: Bool
+  ) async -> String? {
     let letters = Array(word.unicodeScalars)
     var seen: Set<String> = []
     var candidates: [String] = []
@@ -60,7 +74,8 @@ struct LocalCandidates<P: Plugin>: Sendable {
     for letters in pieces {
       let piece = String(String.UnicodeScalarView(letters))
       guard let query = try? SearchQuery(piece) else { continue }
-      for record in await records(matching: query, limit: Self.recordsPerPiece) {
+      let request = PageRequest(matching: query, limit: Self.recordsPerPiece)
+      for record in await isCached ? cachedRecords(request) : bundledRecords(request) {
         for word in fields.searchableText(of: record).text.split(whereSeparator: \.isWhitespace)
         where word.utf8.count >= 3 && seen.insert(String(word)).inserted {
           candidates.append(String(word))
