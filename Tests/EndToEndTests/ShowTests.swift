@@ -109,6 +109,14 @@ import Testing
     #expect(try outcome.envelope().provenance?.reason == "missingKey")
   }
 
+  @Test func `a name is suggested where none is found`() async throws {
+    let outcome = try await Binary.run("heroes show batmn --offline")
+    #expect(outcome.status == 69, "\(outcome)")
+    #expect(outcome.errors.contains(#"Did you mean "batman"?"#), "\(outcome)")
+    let unknown = try await Binary.run("heroes show qqqqqq --offline")
+    #expect(!unknown.errors.contains("Did you mean"), "\(unknown)")
+  }
+
   @Test func `a URL is printed for scripts`() async throws {
     let service = try FakeComicVine()
     let outcome = try await Binary.run(

@@ -22,8 +22,9 @@ extension Command {
     "curl", about: "print a curl command instead of sending the request, without secrets")
 
   static func api(_ plugins: [any Plugin]) -> Command {
-    let plugin = plugins.dropFirst().first ?? plugins.first
-    let name = plugin?.name ?? "SOURCE"
+    // The example must run without a key.
+    let plugin = plugins.dropFirst().first { !$0.settings.contains(where: \.isSecret) }
+    let name = (plugin ?? plugins.first)?.name ?? "SOURCE"
     let first = plugins.first?.name ?? name
     return Command(
       "SOURCE PATH", words: CompletionSource.source(plugins),
@@ -70,7 +71,7 @@ extension Command {
     let plugin = try context.catalog.usablePlugin(named: name)
     guard invocation.arguments.count > 1 else {
       throw CommandError.missingArgument(
-        "PATH", hint: .words("\"\" is the URL of the source itself"))
+        "PATH", hint: .words("\"\" requests the base itself"))
     }
     try invocation.refuseArguments(after: 2)
     let environment = try context.environment()
