@@ -27,7 +27,9 @@ struct ScenarioTrial<Source: Plugin>: Sendable {
         own.store = store
         var scenarioRun = ScenarioRun(
           plugin: plugin, scenario: scenario, baseline: baseline,
-          chain: try plugin.source(in: own), store: store,
+          // The real time counts as well, which is long on a busy machine.
+          chain: try plugin.source(in: own, deadline: plugin.policy.deadline + laws.maxWait),
+          store: store,
           scenarioEnvironment: scenarioEnvironment, maxWait: laws.maxWait)
         if startsAfterFirstPage {
           await scenarioRun.runFaultAfterFirstPage()
