@@ -154,7 +154,7 @@ import Testing
       let outcome = try await Binary.run(
         ["api", "things", path], environment: home.environment, in: home.sandbox)
       #expect(outcome.status == 69, "\(outcome)")
-      #expect(outcome.errors.hasSuffix("\nhint: aggregator api things /things\n"), "\(outcome)")
+      #expect(outcome.errors.hasSuffix("\nhint: aggregator api things '/things'\n"), "\(outcome)")
     }
   }
 

@@ -48,7 +48,8 @@ import Testing
     let none = try await home.run("lamps list --offline")
     #expect(none.status == 69, "\(none)")
     #expect(
-      none.errors == "error: lamps: no cached lamps (offline mode)\nhint: aggregator lamps sync\n")
+      none.errors == "error: lamps: nothing is cached (offline mode)\nhint: aggregator lamps sync\n"
+    )
     #expect(
       try await home.run("lamps list -L 2").lines == ["1\tlamp 1\tLumen", "2\tlamp 2\tLumen"])
     #expect(try await home.column("id", "lamps list --all") == (1...25).map(String.init))

@@ -221,7 +221,7 @@ import Testing
     try await terminal.read(until: "Time: ")
     let time = try await terminal.read(until: Self.prompt)
     let elapsed = (ContinuousClock.now - begin) / .seconds(1)
-    let match = try #require(time.firstMatch(of: /^([0-9.]+) (ms|s)\r/), "\(time)")
+    let match = try #require(time.firstMatch(of: /^([0-9.]+) (ms|s)\b/), "\(time)")
     let seconds = try #require(Double(match.1)) * (match.2 == "s" ? 1 : 0.001)
     // All but the three seconds of the pager, however busy the machine is; the text is rounded up, by a second at most.
     #expect(seconds < elapsed - 1.9, "\(time) of \(elapsed) s")

@@ -245,6 +245,8 @@ struct SearchWriter {
       let words = String(failure.message.trimmingPrefix("\(search.source): "))
       if let index = reported.firstIndex(where: { $0.words == words }) {
         reported[index].sources.append(search.source)
+        // That of one of them would leave out the others.
+        if reported[index].hint != failure.hint { reported[index].hint = nil }
       } else {
         reported.append((words, failure.hint, [search.source]))
       }

@@ -126,8 +126,9 @@ package struct ListingRun<P: Plugin> {
       var error = error
       if error.code == .offline, error.cause == nil {
         let isStart = bounds.cursor == nil && !outcome.hasAnswer
-        let none = SourceError.nothingCached(of: plugin.name, matching: query).message
-        error.message = "\(isStart ? none : "the cached pages end here") (offline mode)"
+        let none = query.map { "nothing cached matches \"\($0.text.oneLine(atMost: 80))\"" }
+        error.message =
+          "\(isStart ? none ?? "nothing is cached" : "the cached pages end here") (offline mode)"
         if isStart { error.remedy = Remedy(plugin.syncArguments, .command) }
       }
       guard outcome.hasAnswer, !isAllOrNothing else { throw error }

@@ -55,7 +55,7 @@ package struct CommandError: Error {
   }
 }
 
-package indirect enum Hint: ExpressibleByStringInterpolation, Sendable {
+package indirect enum Hint: Equatable, ExpressibleByStringInterpolation, Sendable {
   case words(String)
   /// A command line, without the program's name.
   case command(String)
