@@ -82,11 +82,9 @@ public struct RecordStore<Item: SourceRecord>: Sendable {
   /// The stored record with an ID, deleted or not; `nil` if there is none that can be decoded.
   @concurrent package func item(
     _ id: Item.ID
-  ) async throws(SourceError) -> (item: Item, fetchedAt: Date, removedUpstreamAt: Date?)? {
-    guard let record = try await store.record(id.description, of: source),
-      let item = decoded([record]).records.first
-    else { return nil }
-    return (item, record.fetchedAt(by: try await completeSync()), record.removedUpstreamAt)
+  ) async throws(SourceError) -> (item: Item, savedAt: Date, removedUpstreamAt: Date?)? {
+    guard let record = try await store.record(id.description, of: source) else { return nil }
+    return decoded([record]).records.first.map { ($0, record.savedAt, record.removedUpstreamAt) }
   }
 }
 

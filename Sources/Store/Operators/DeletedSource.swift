@@ -31,10 +31,9 @@ private struct DeletedSource<Item: SourceRecord>: DataSource, CustomStringConver
       next = try deletions.last.map { last throws(SourceError) in try seal.close(last.id) }
     }
     let stored = deletions.compactMap(\.record)
-    let sync = try await recordStore.completeSync()
     var page = Page<Item>(
       [], next: next, total: try await recordStore.store.status(of: recordStore.source).deleted,
-      provenance: Provenance(.cached, fetchedAt: stored.map { $0.fetchedAt(by: sync) }.min()))
+      provenance: Provenance(.cached, fetchedAt: stored.map(\.savedAt).min()))
     var bundledIDs: [String] = []
     var missing: [String] = []
     for deletion in deletions {
@@ -72,7 +71,7 @@ private struct DeletedSource<Item: SourceRecord>: DataSource, CustomStringConver
     ).isEmpty
     guard isDeleted else { throw .notFound(id, in: description) }
     guard let found = try await recordStore.item(id) else { return try await bundled.item(id) }
-    return LookupResult(found.item, provenance: Provenance(.cached, fetchedAt: found.fetchedAt))
+    return LookupResult(found.item, provenance: Provenance(.cached, fetchedAt: found.savedAt))
   }
 
   var description: String { "\(recordStore.source).deleted" }

@@ -93,7 +93,7 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
       throw .notFound(id, in: recordStore.source)
     }
     return LookupResult(
-      found.item, provenance: Provenance(.cached, fetchedAt: found.fetchedAt),
+      found.item, provenance: Provenance(.cached, fetchedAt: found.savedAt),
       warnings: found.removedUpstreamAt.map { [.removedUpstream(id, at: $0)] } ?? [])
   }
 

@@ -87,14 +87,6 @@ package struct CompleteSync {
   }
 }
 
-extension StoredRecord {
-  /// The time of its last fetch: a complete sync after its last change has fetched it, too, and found it unchanged.
-  func fetchedAt(by sync: CompleteSync?) -> Date {
-    guard removedUpstreamAt == nil, let date = sync?.begun else { return savedAt }
-    return max(savedAt, date)
-  }
-}
-
 extension RecordStore {
   /// True if all records of the service are stored; false also if the store fails, as for ``Cached``.
   fileprivate func isSynced() async throws(SourceError) -> Bool {
