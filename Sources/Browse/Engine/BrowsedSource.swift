@@ -259,8 +259,8 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     let local = try await plugin.localRecords(in: environment)
     let isFirst = !fuzzy.isComplete
     var content = FuzzyRecords.Content()
-    // Matches are those of the list without a query.
-    content.badge = try await window(ListRequest(name), start: 0, count: ListState.chunk).badge
+    // Matches have the origin of the list without a query; without one they can be picked all the same.
+    content.badge = try? await window(ListRequest(name), start: 0, count: ListState.chunk).badge
     var request = PageRequest(limit: 1000)
     // The first ones can be picked while the others are read.
     var next = request.limit

@@ -5,7 +5,8 @@ package struct OriginBadge: Sendable {
   package enum Kind: String, Sendable { case live, cached, bundled, offline }
 
   package let kind: Kind
-  package private(set) var label: String
+  /// The origin in words: `Offline · cached 3 min ago`.
+  package var label: String { "\(name)\(age?.words ?? "")" }
   package let explanation: String
 
   /// Why the answer is not what was asked for, or not all of it, to be shown beside the list.
@@ -14,7 +15,10 @@ package struct OriginBadge: Sendable {
   /// The time until a service is asked again that failed too often, in seconds; `nil` for any other.
   package let pause: Int?
 
-  /// The age that the label names; `nil` unless all is cached.
+  /// The ``label`` without the age.
+  private let name: String
+
+  /// The age; `nil` unless all is cached.
   private var age: (date: Date, words: String)?
 
   /// What people need to know of a circuit breaker.
@@ -28,11 +32,10 @@ package struct OriginBadge: Sendable {
     guard let provenance = summary.provenance else { return nil }
     let code = provenance.reason?.code
     let isOffline = choosesLocal || code == .offline || code == .unreachable
-    let age = provenance.fetchedAt.map { (date: $0, words: " \($0.age(at: now))") }
     let origin =
       switch provenance.origin {
       case .live: "Live"
-      case .cached: "Cached\(age?.words ?? "")"
+      case .cached: "Cached"
       case .bundled: "Bundled sample data"
       case .mixed: "Partly cached"
       }
@@ -43,8 +46,10 @@ package struct OriginBadge: Sendable {
       case .bundled: .bundled
       case .cached, .mixed: .cached
       }
-    label = kind == .offline ? "Offline · \(origin.lowercasedFirst)" : origin
-    self.age = provenance.origin == .cached ? age : nil
+    name = kind == .offline ? "Offline · \(origin.lowercasedFirst)" : origin
+    age =
+      provenance.origin == .cached
+      ? provenance.fetchedAt.map { ($0, " \($0.age(at: now))") } : nil
     let isPaused = code == .circuitOpen
     pause =
       isPaused
@@ -75,7 +80,6 @@ package struct OriginBadge: Sendable {
   package func covering(_ list: OriginBadge?) -> OriginBadge {
     guard let age, let older = list?.age, older.date < age.date else { return self }
     var badge = self
-    badge.label = label.replacing(age.words, with: older.words)
     badge.age = older
     return badge
   }
