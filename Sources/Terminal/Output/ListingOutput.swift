@@ -26,8 +26,8 @@ package final class ListingOutput: Sendable {
     var isDropped = false
     var isInterrupted = false
     var messages: [@Sendable () -> Void] = []
-    /// What is said instead if the pager ended before the listing.
-    var farewell: (@Sendable () -> Void)?
+    /// Printed in the place of ``messages`` if the pager ends before the listing.
+    var messageIfDropped: (@Sendable () -> Void)?
     var cancel: (@Sendable () -> Void)?
   }
 
@@ -145,7 +145,9 @@ package final class ListingOutput: Sendable {
     let isDropped = state.withLock { $0.isDropped || $0.isInterrupted }
     if case .success = result, !isDropped { try flush() }
     if case .failure = result, !isDropped { try? release() }
-    if isDropped { state.withLock { state in state.messages = state.farewell.map { [$0] } ?? [] } }
+    if isDropped {
+      state.withLock { state in state.messages = state.messageIfDropped.map { [$0] } ?? [] }
+    }
     finish()
     return isDropped ? ended : try result.get()
   }
@@ -169,7 +171,7 @@ package final class ListingOutput: Sendable {
 
   /// Prints a message after the end of the pager, instead of all others, if it ends before the listing.
   package func sayIfDropped(_ message: @escaping @Sendable () -> Void) {
-    state.withLock { $0.farewell = message }
+    state.withLock { $0.messageIfDropped = message }
   }
 
   /// Prints a message now, or after the end of the pager.
