@@ -101,9 +101,7 @@ extension [UInt8] {
   /// True if `http://` or `https://` starts here, in any case.
   fileprivate func beginsAddress(at start: Int) -> Bool {
     // Called for every byte of every address.
-    guard self[start] | 0x20 == UInt8(ascii: "h"), start + 1 < count,
-      self[start + 1] | 0x20 == UInt8(ascii: "t")
-    else { return false }
+    guard self[start] | 0x20 == UInt8(ascii: "h") else { return false }
     let scheme = self[start...].prefix(8).lazy.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
     return scheme.starts(with: "http://".utf8) || scheme.starts(with: "https://".utf8)
   }

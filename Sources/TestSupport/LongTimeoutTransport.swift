@@ -1,10 +1,10 @@
-public import AggregatorKit
+package import AggregatorKit
 
 /// The transport of the network, for services on this machine: requests with the standard timeouts have long ones.
-public struct LongTimeoutTransport: Transport {
-  public init() {}
+package struct LongTimeoutTransport: Transport {
+  package init() {}
 
-  public func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
+  package func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     var request = request
     request.limits = request.limits.withLongTimeouts
     return try await HTTPTransport.standard.send(request)
