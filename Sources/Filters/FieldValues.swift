@@ -77,7 +77,7 @@ package struct FieldValues: Sendable {
       size *= 10
       scale *= 10
     }
-    // A larger number has no decimals more.
+    // Above 2^53 there is nothing to round.
     guard abs(mean) * scale < 9_007_199_254_740_992 else { return mean }
     return (mean * scale).rounded() / scale
   }
