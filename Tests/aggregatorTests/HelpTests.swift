@@ -97,6 +97,15 @@ import Testing
     #expect(outcome.output.contains("Usage:\n  \(usage)"), "\(outcome)")
   }
 
+  @Test func `the condition among the examples of a list has an answer`() async throws {
+    for source in sourceNames {
+      let help = try await Binary.run("help \(source) list").output
+      let condition = try #require(help.firstMatch(of: /--where (\S+) --sort/), "\(help)").1
+      let count = try await Binary.run("\(source) list --offline --count --where \(condition)")
+      #expect(count.status == 0 && count.output != "0\n", "\(count)")
+    }
+  }
+
   @Test func `on a terminal headings are bold, and names and examples in color`() async throws {
     let terminal: [String: String?] = ["AGGREGATOR_FORCE_TTY": "80"]
     let help = try await Binary.run("help countries list", environment: terminal).output

@@ -15,7 +15,7 @@ extension Plugin {
         ("\(name) list --limit 5 --json", "the first 5 \(name) as JSON"),
         ("\(name) list --all --offline", "all cached or bundled \(name)"),
       ]
-        + fields.filter(\.isSearchable).prefix(1).map { field in
+        + [exampleField].compactMap(\.self).map { field in
           (
             "\(name) list --where \(field.name)~\(example.query.typed) --sort -\(field.name)",
             "cached \(name) by \(field.name), in descending order"
@@ -44,6 +44,15 @@ extension Plugin {
       var listing = try RecordListing("search", of: self, matching: query, invocation, context)
       return try await listing.show()
     }
+  }
+
+  /// The first searched field that has the example's query in a bundled record.
+  private var exampleField: Field<Item>? {
+    let (searched, query) = (fields.filter(\.isSearchable), example.query.lowercased())
+    let records = (bundled as? BundledSource<Item>)?.records ?? []
+    return searched.first { field in
+      records.contains { field[$0].cell.lowercased().contains(query) }
+    } ?? searched.first
   }
 
   /// Records that are read from the store first are never requested again.
