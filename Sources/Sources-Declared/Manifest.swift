@@ -28,7 +28,7 @@ package struct Manifest: Hashable, Sendable {
   package var headers: [SourceRequest.Header] = []
 
   /// The method and the credentials of requests; `nil` for none, or if header fields hold them.
-  var auth: Authorization?
+  package var auth: Authorization?
 
   /// The JSON body, which makes the request a `POST`; `nil` for `GET`.
   package var body: JSON?

@@ -194,6 +194,18 @@ import Testing
     }
   }
 
+  @Test(arguments: [nil, "your_api_key_here"])
+  func `a curl command needs no secret`(key: String?) async throws {
+    let outcome = try await Binary.run(
+      "api heroes characters --curl",
+      environment: ["COMIC_VINE_URL": "http://127.0.0.1:1/api", "COMIC_VINE_API_KEY": key])
+    #expect(
+      outcome.output
+        == "curl 'http://127.0.0.1:1/api/characters?api_key='\"$COMIC_VINE_API_KEY\"\n",
+      "\(outcome)")
+    #expect(outcome.status == 0 && outcome.errors == "")
+  }
+
   @Test func `a request is recorded and replayed`() async throws {
     let live = try await home.run("api things echo -X POST -f a=1 --record tape")
     let count = server.requests.count

@@ -79,14 +79,18 @@ import Testing
       #expect(!text.contains("/oauth/token"))
     }
     // Neither secret nor token, and no service.
-    let requests = shop.server.requests.count
+    let (requests, signIns) = (shop.server.requests.count, login.server.requests.count)
     try home.sandbox.write("", to: Self.settings)
     try FileManager.default.removeItem(
       at: home.sandbox.home.appending(path: ".local/state/aggregator/tokens"))
     let replayed = try await home.run("shop list --all --replay \(tape)")
     #expect(replayed.status == 0, "\(replayed)")
     #expect(replayed.lines.count == FakeShop.count)
+    // A request that is only printed has a token, for which no made-up secret may be sent.
+    let printed = try await home.run("api shop x --curl")
+    #expect(printed.status == 77 && printed.errors.contains("SHOP_ID is not set"), "\(printed)")
     #expect(shop.server.requests.count == requests)
+    #expect(login.server.requests.count == signIns)
   }
 
   @Test func `a source is removed with its tokens, unless another one signs in with them`()

@@ -220,6 +220,13 @@ extension Plugin {
   fileprivate func printCurl(
     _ call: ServiceCall, in environment: PluginEnvironment, _ context: CommandContext
   ) async throws -> ExitCode {
+    var environment = environment
+    // The command names secrets and has none, so that any value will do, except where a token must be requested.
+    if (self as? DeclaredPlugin)?.manifest.auth?.client == nil {
+      let missing = settings.filter { $0.isSecret && environment.settings.secret($0) == nil }
+      environment.settings = environment.settings.replaced(
+        missing.reduce(into: [:]) { $0[$1.key] = $1.key })
+    }
     let request: HTTPRequest
     do { request = try await self.request(for: call, in: environment) } catch {
       throw CommandError(error, of: self)
