@@ -65,10 +65,14 @@ package struct ArgumentParser {
     let asksForHelp = asksForHelp(arguments, of: likely.command)
     var scan = ArgumentScan(tree: tree, command: likely.command)
     do { try scan.read(arguments, checksValues: checksValues) } catch {
-      // Help wins over every error.
+      // Help wins over every error, but that of a word which names nothing.
       return CommandLine(
         invocation: Invocation(arguments: [], values: scan.options),
-        action: asksForHelp ? .success(.help(likely)) : .failure(error), path: likely.path)
+        action: Result { () throws(CommandError) in
+          guard asksForHelp else { throw error }
+          let node = try explained(scan.words)
+          return .help(likely.path.isEmpty ? node : likely)
+        }, path: likely.path)
     }
     let (node, rest) = tree.find(scan.words)
     return CommandLine(

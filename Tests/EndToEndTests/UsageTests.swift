@@ -248,6 +248,14 @@ import Testing
       "unknown command \"show\" for config\n\nDid you mean \"config list\"?\nhint: aggregator help config"
     ),
     (
+      "heroes lst --nonsense --help",
+      "unknown verb \"lst\" for heroes\n\nDid you mean \"heroes list\"?\nhint: aggregator help heroes"
+    ),
+    (
+      "heros list --limit 0 -h",
+      "unknown source or command \"heros\"\n\nDid you mean \"heroes\"?\nhint: aggregator help"
+    ),
+    (
       "countries list --where region = EU",
       "unexpected argument \"=\"\n\nDid you mean \"--where 'region = EU'\"?\nhint: aggregator help countries list"
     ),

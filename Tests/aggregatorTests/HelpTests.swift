@@ -84,6 +84,8 @@ import Testing
   @Test(arguments: [
     ("help list", "aggregator SOURCE list [OPTION…]"),
     ("list -h", "aggregator SOURCE list [OPTION…]"),
+    ("list --nonsense -h", "aggregator SOURCE list [OPTION…]"),
+    ("heroes --nonsense list -h", "aggregator heroes list [OPTION…]"),
     ("help deal", "aggregator countries deal [OPTION…]"),
     ("heroes help", "aggregator heroes VERB …"),
     ("heroes help list", "aggregator heroes list [OPTION…]"),
