@@ -97,6 +97,17 @@ import Testing
     #expect(try outcome.sandbox.files(under: "home").isEmpty)
   }
 
+  @Test(arguments: [" ", "="])
+  func `a key in the command line is refused, and not repeated`(separator: String) async throws {
+    let outcome = try await Binary.run("config set COMIC_VINE_API_KEY\(separator)s3cret")
+    #expect(outcome.status == 64 && !outcome.errors.contains("s3cret"), "\(outcome)")
+    #expect(
+      outcome.errors.hasPrefix(
+        "error: COMIC_VINE_API_KEY cannot be passed on the command line, where other users could see it"
+      ))
+    #expect(try outcome.sandbox.files(under: "home").isEmpty)
+  }
+
   @Test(arguments: ["", "\n", " \n \n"])
   func `standard input without a key changes nothing`(input: String) async throws {
     let outcome = try await Binary.run("config set COMIC_VINE_API_KEY", input: input)
@@ -135,6 +146,9 @@ import Testing
     #expect(
       try await Binary.run(["config", "set", "COMIC_VINE_RATE", "2/s"], in: sandbox).status == 0)
     #expect(try await Binary.run("config get comic_vine_rate", in: sandbox).output == "2/s\n")
+    let assigned = try await Binary.run("config set comic_vine_page_size=50", in: sandbox)
+    #expect(assigned.status == 0, "\(assigned)")
+    #expect(try await Binary.run("config get COMIC_VINE_PAGE_SIZE", in: sandbox).output == "50\n")
     let path = sandbox.root.appending(path: Self.userFile).path
     #expect(try await Binary.run("config path", in: sandbox).output == "\(path)\n")
     let list = try await Binary.run("config list", in: sandbox)

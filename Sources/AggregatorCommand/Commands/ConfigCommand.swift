@@ -92,15 +92,19 @@ extension Command {
   private static func setSetting(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    guard let key = invocation.arguments.first else {
+    guard let first = invocation.arguments.first else {
       throw CommandError.missingArgument("KEY")
     }
-    let setting = try context.catalog.setting(named: key)
-    try invocation.refuseArguments(after: 2)
+    // `KEY=VALUE` is one argument.
+    let assignment = first.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      .map(String.init)
+    let arguments = assignment + invocation.arguments.dropFirst()
+    let setting = try context.catalog.setting(named: arguments[0])
+    try invocation.refuseArguments(after: 3 - assignment.count)
     let value: String
     if setting.isSecret {
       // Without the value, which may be a secret.
-      guard invocation.arguments.count == 1 else {
+      guard arguments.count == 1 else {
         let command = context.diagnostics.command("config set \(setting.key)")
         throw CommandError(
           .usage,
@@ -108,8 +112,8 @@ extension Command {
           hint: .words("run \(command); it prompts or reads standard input"))
       }
       value = try SecretInput.read(setting.key, mayAsk: !invocation.has(.noInput))
-    } else if invocation.arguments.count == 2 {
-      value = invocation.arguments[1]
+    } else if arguments.count == 2 {
+      value = arguments[1]
     } else {
       throw CommandError.missingArgument(
         "VALUE", hint: .command("config set \(setting.key) VALUE"))
