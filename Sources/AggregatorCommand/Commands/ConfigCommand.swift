@@ -31,8 +31,10 @@ extension Command {
     let settings = try context.settings()
     context.warnOfInvalidValues(in: settings)
     let entries = context.catalog.settings.map { SettingEntry(setting: $0, settings: settings) }
-    try RecordPrinter.print(
-      entries, as: output.plainListing("config", SettingEntry.self), output, in: context)
+    var listing = try output.plainListing("config", SettingEntry.self)
+    // Values and origins matter more than a word or two of a description.
+    listing.minLastWidth = 32
+    try RecordPrinter.print(entries, as: listing, output, in: context)
     return .success
   }
 

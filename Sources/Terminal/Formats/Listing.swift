@@ -38,6 +38,9 @@ where Item.ID: CustomStringConvertible {
   /// `true` to write cards instead of a table that leaves out columns.
   package var prefersCards = false
 
+  /// The cells below which a table leaves out the last column rather than cut it, so that the others have room.
+  package var minLastWidth = 0
+
   /// `true` if IDs are the names of the records, as those of settings are.
   package var isNamedByID = false
 

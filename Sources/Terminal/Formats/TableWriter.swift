@@ -114,7 +114,12 @@ where Item.ID: CustomStringConvertible {
     if requirements.reduce(Columns.gap * (fields.count - 1), { $0 + $1.natural }) > width {
       for index in numeric where index != id { requirements[index].natural = extents[index].word }
     }
-    let columns = Columns(requirements, in: width)
+    var columns = Columns(requirements, in: width)
+    if listing.chosen == nil, columns.shown.count == fields.count, let last = requirements.last,
+      columns.widths.last ?? 0 < min(last.natural, listing.minLastWidth)
+    {
+      columns = Columns(Array(requirements.dropLast()), in: width)
+    }
     let isCut = columns.shown.count < fields.count
     let isNarrowed = zip(columns.shown, columns.widths).contains { $1 < requirements[$0].natural }
     let isCramped = (isCut || isNarrowed) && terminalLayout.width < Self.minWidthOfCutTable

@@ -142,6 +142,20 @@ import Testing
     #expect(lines(48)[0].hasPrefix("ID  Name"))
   }
 
+  @Test(arguments: [(80, false), (130, true)])
+  func `config shows descriptions only where values have room`(
+    width: Int, hasDescriptions: Bool
+  ) async throws {
+    let url = "http://127.0.0.1:1/a/rather/long/path"
+    let outcome = try await Binary.run(
+      "config",
+      environment: [
+        "AGGREGATOR_FORCE_TTY": "\(width)", "NO_COLOR": "1", "COMIC_VINE_URL": url,
+      ])
+    #expect(outcome.lines[0].hasSuffix("Description") == hasDescriptions, "\(outcome)")
+    #expect(hasDescriptions || outcome.output.contains(" \(url) "), "\(outcome)")
+  }
+
   @Test(arguments: [48, 56, 80])
   func `no word is cut inside if it fits its column`(width: Int) {
     let heroes = [
