@@ -89,13 +89,35 @@ where Item.ID: CustomStringConvertible {
   func writerForPeople(
     on terminalLayout: TerminalLayout, inCards: Bool
   ) -> any RecordWriter<Item> {
+    var listing = self
+    if isNamedByID, terminalLayout.isRead {
+      listing.fields = fields.map(\.withAge)
+      listing.chosen = chosen?.map(\.withAge)
+    }
     if let paragraph, chosen == nil {
       return ParagraphWriter(terminalLayout: terminalLayout, paragraph: paragraph)
     }
     guard shape == .rows, !(inCards && prefersCards) else {
-      return CardWriter(fields: fieldsForPeople, terminalLayout: terminalLayout, maxLines: maxLines)
+      return CardWriter(
+        fields: listing.fieldsForPeople, terminalLayout: terminalLayout, maxLines: maxLines)
     }
-    return TableWriter(self, terminalLayout: terminalLayout, inBlocks: inCards)
+    return TableWriter(listing, terminalLayout: terminalLayout, inBlocks: inCards)
+  }
+}
+
+extension Field {
+  /// The names of the times at which this program has found something out.
+  private static var times: Set<String> { ["fetchedAt", "foundAt", "lastFull", "lastIncremental"] }
+
+  /// This field with the age of a time of this program in its place: `2 h ago`.
+  fileprivate var withAge: Field {
+    guard Self.times.contains(name) else { return self }
+    return Field(name, label, kind, about: about, isShown: isShown) { record in
+      guard case .string(let text) = self[record], let time = Period(text) else {
+        return self[record]
+      }
+      return .string(Date(timeIntervalSince1970: time.start).age(at: Now.current.date))
+    }
   }
 }
 

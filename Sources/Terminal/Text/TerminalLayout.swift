@@ -11,7 +11,7 @@ package struct TerminalLayout: Hashable, Sendable {
 
   package var hasLinks: Bool
 
-  /// `true` if a person reads the output on a terminal: tables have the beginnings of UUIDs.
+  /// `true` if a person reads the output on a terminal: tables have the beginnings of UUIDs, and ages.
   package var isRead: Bool
 
   /// - Parameter width: Less than 1 counts as 1.

@@ -117,6 +117,36 @@ import Testing
       lines(40) == ["Source  Removed…  Last fetched", "heroes      4711  2026-01-05T09:12:44Z"])
   }
 
+  @Test func `times of the program are ages for a person, and times for programs`() {
+    struct Status: SourceRecord {
+      let id: String
+      var fetchedAt: String? = "2026-01-05T09:12:44Z"
+    }
+    let fields: [Field<Status>] = [
+      Field("source", "Source", \.id, about: ""),
+      Field("fetchedAt", "Last fetched", \.fetchedAt, about: ""),
+    ]
+    var listing = Listing("store", of: nil, fields: fields, layout: RecordLayout())
+    func text(_ format: Format = .table, isRead: Bool = true) -> String {
+      var layout = TerminalLayout.plain(80)
+      layout.isRead = isRead
+      let now = Now { Date(timeIntervalSince1970: 1_767_604_364 + 7201) }
+      return Now.$current.withValue(now) {
+        rendered([[Status(id: "heroes")]], as: format, listing, on: layout)
+      }
+    }
+    // Those of records are as the service writes them.
+    #expect(text().contains("2026-01-05T09:12:44Z"))
+    listing.isNamedByID = true
+    #expect(text().hasSuffix("\nheroes  2 h ago\n"))
+    #expect(text(.cards) == "heroes\n  2 h ago\n")
+    for text in [text(isRead: false), text(.csv), text(.json)] {
+      #expect(text.contains("2026-01-05T09:12:44Z"))
+    }
+    listing.chosen = [fields[1]]
+    #expect(text().hasSuffix("\n2 h ago\n"))
+  }
+
   @Test func `a narrow table that would cut texts is blocks, unless its columns were asked for`() {
     let hero = Hero(
       id: 1, name: "Paravane the Magnificent", realName: "Alexandra", publisher: "Marvel",
