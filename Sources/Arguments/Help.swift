@@ -178,6 +178,21 @@ enum HelpTopic: String, CaseIterable {
   case environment
   case man
 
+  /// The topic of almost this name, or that tells of this word or option.
+  init?(meantBy word: String, among options: [Option]) {
+    switch word.lowercased() {
+    case "where", "condition", "conditions", "regex": self = .filters
+    case "env", "variables": self = .environment
+    case "manual": self = .man
+    case let word:
+      let near = nearest(to: word, in: Self.allCases.map(\.rawValue)).flatMap {
+        Self(rawValue: $0)
+      }
+      guard near != nil || options.contains(where: { $0.name == word }) else { return nil }
+      self = near ?? .options
+    }
+  }
+
   /// The description, without a full stop.
   var summary: String {
     switch self {
@@ -314,12 +329,15 @@ extension Command {
       let (node, rest) = help.tree.explained(by: words)
       guard rest.isEmpty else {
         var error = help.tree.unknown(rest[0], under: node, rest: rest)
-        let topics = HelpTopic.allCases.map(\.rawValue)
         if !node.path.isEmpty {
           let words = node.children.isEmpty ? nil : error.suggestion
           error.suggestion = "help \(words ?? node.path)"
-        } else if let topic = nearest(to: rest[0], in: topics) {
-          error.suggestion = error.suggestion ?? "help \(topic)"
+        } else if error.suggestion == nil {
+          error.suggestion = HelpTopic(meantBy: rest[0], among: help.tree.options).map {
+            "help \($0.rawValue)"
+          }
+          let topics = HelpTopic.allCases.map(\.rawValue).joined(separator: ", ")
+          error.hint = .steps(.command("help"), .words("topics: \(topics)"))
         }
         throw error
       }

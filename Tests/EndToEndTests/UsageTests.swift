@@ -5,6 +5,9 @@ import Testing
 
 /// Invalid command lines and their errors.
 @Suite struct UsageTests {
+  private static let topics =
+    "hint: aggregator help\nhint: topics: options, filters, exit-codes, environment, man"
+
   static let mistakes: [(line: String, errors: String)] = [
     (
       "heros list",
@@ -474,8 +477,17 @@ import Testing
     ),
     (
       "help exit-code",
-      "unknown source or command \"exit-code\"\n\nDid you mean \"help exit-codes\"?\nhint: aggregator help"
+      "unknown source or command \"exit-code\"\n\nDid you mean \"help exit-codes\"?\n\(topics)"
     ),
+    (
+      "help where",
+      "unknown source or command \"where\"\n\nDid you mean \"help filters\"?\n\(topics)"
+    ),
+    (
+      "help group-by",
+      "unknown source or command \"group-by\"\n\nDid you mean \"help options\"?\n\(topics)"
+    ),
+    ("help topics", "unknown source or command \"topics\"\n\(topics)"),
     (
       "heroes restore 1443 --yes",
       "\"heroes restore\" does not accept --yes; delete does\nhint: aggregator help heroes restore"
