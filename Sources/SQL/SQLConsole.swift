@@ -349,20 +349,42 @@ package struct SQLConsole {
     case ".exit", "\\q": return .quit
     case "\\?": return .help
     case "\\e": return .edit
-    case "\\d", "\\dt": return words.count > 1 ? .schema : .tables
+    case "\\d", "\\dt", "\\d+", "\\dt+": return words.count > 1 ? .schema : .tables
     case "\\i": return .read
     case ".param": return .parameter
     case let word:
       guard let instruction = Instruction(rawValue: word) else {
+        let remedy = Self.remedy(for: word)
         throw CommandError(
           .usage, "unknown command \"\(word)\"",
-          suggestion: nearest(to: word, in: Instruction.allCases.map(\.rawValue)),
-          hint: "enter .help for help")
+          suggestion: Self.equivalents[word]
+            ?? (remedy == nil ? nearest(to: word, in: Instruction.allCases.map(\.rawValue)) : nil),
+          hint: remedy ?? "enter .help for help")
       }
       guard words.count <= instruction.maxWords + 1 else {
         throw CommandError(.usage, "unexpected argument \"\(words[instruction.maxWords + 1])\"")
       }
       return instruction
+    }
+  }
+
+  /// The instructions that do what commands of the shells of SQLite and PostgreSQL do.
+  private static let equivalents = [
+    ".q": ".quit", ".fullschema": ".schema", ".indexes": ".schema", ".output": ".once FILE",
+    ".excel": ".once FILE.csv", "\\o": ".once FILE", "\\x": ".mode cards", "\\timing": ".timer on",
+  ]
+
+  /// What to do in the place of such a command that no instruction is like.
+  private static func remedy(for word: String) -> Hint? {
+    switch word {
+    case ".attach", ".databases", ".import", ".open", "\\c", "\\copy", "\\l":
+      .command("sql \(Option.attach.spelling) FILE")
+    case ".backup", ".clone", ".dump": .command("export SOURCE")
+    case ".cd", ".shell", ".system", "\\!": "no other program can be run from here"
+    case ".header", ".headers", "\\t":
+      "tables and CSV have a header; for TSV, start with \(Option.headers.spelling)"
+    case ".nullvalue", ".separator", ".width", "\\a", "\\pset": ".mode chooses a format"
+    default: nil
     }
   }
 
@@ -409,11 +431,17 @@ package struct SQLConsole {
     return format
   }
 
+  /// The formats nearest to those of the shell of SQLite.
+  private static let otherFormats: [String: Format] = [
+    "ascii": .table, "box": .table, "column": .table, "line": .cards, "list": .tsv, "tabs": .tsv,
+  ]
+
   private mutating func setMode(_ name: String) throws(CommandError) {
     guard let format = Format(rawValue: name) else {
       let known = Format.allCases.map(\.rawValue)
       throw CommandError(
-        .usage, "unknown format \"\(name)\"", suggestion: nearest(to: name, in: known),
+        .usage, "unknown format \"\(name)\"",
+        suggestion: Self.otherFormats[name]?.rawValue ?? nearest(to: name, in: known),
         hint: .words("use one of \(known.joined(separator: ", "))"))
     }
     self.format = format
@@ -589,6 +617,7 @@ extension String {
     case ("exit", 1), ("quit", 1): [".quit"]
     case ("help", 1): [".help"]
     case ("show", 2) where words[1] == "tables": [".tables"]
+    case ("show", 4) where words[1] == "columns": [".schema", words[3]]
     case ("describe", 2), ("desc", 2): [".schema", words[1]]
     default: nil
     }

@@ -298,6 +298,24 @@ import Testing
     #expect(try await ending(afterControlDIn: run) == .exit(0))
   }
 
+  @Test(arguments: [
+    (".shell ls", "hint: no other program can be run from here"),
+    (".dump", "hint: aggregator export SOURCE"),
+    (".import a.csv t", "hint: aggregator sql --attach FILE"),
+    (".headers on", "hint: tables and CSV have a header; for TSV, start with --headers"),
+    (".output x.csv", "\nDid you mean \".once FILE\"?\nhint: enter .help for help"),
+    ("\\timing", "\nDid you mean \".timer on\"?\nhint: enter .help for help"),
+    (".shema", "\nDid you mean \".schema\"?\nhint: enter .help for help"),
+  ])
+  func `a command of another shell has a remedy`(line: String, remedy: String) async throws {
+    let outcome = try await Binary.run(["sql", line], in: sandbox)
+    let word = line.prefix { $0 != " " }
+    #expect(outcome.status == 64)
+    #expect(outcome.errors == "error: unknown command \"\(word)\" (line 1)\n\(remedy)\n")
+    let format = try await Binary.run(["sql", ".mode column"], in: sandbox)
+    #expect(format.errors.contains("\nDid you mean \"table\"?\n"), "\(format)")
+  }
+
   @Test func `a query or a command is an argument or standard input, and required`() async throws {
     for arguments in ["sql", "sql -"] {
       let outcome = try await Binary.run(
@@ -311,6 +329,8 @@ import Testing
     #expect(shown.lines == tables.lines, "\(shown)")
     let table = try await Binary.run(["sql", "describe Countries"], in: sandbox)
     #expect(table.output == "countries: code, name, region, capital\n", "\(table)")
+    let columns = try await Binary.run(["sql", "SHOW COLUMNS FROM Countries;"], in: sandbox)
+    #expect(columns.output == table.output, "\(columns)")
     let two = try await Binary.run(["sql", "SELECT 1; SELECT 2"], in: sandbox)
     #expect(two.output == "1\n2\n", "\(two)")
     for (script, place) in [
