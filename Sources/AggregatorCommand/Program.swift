@@ -170,7 +170,11 @@ public struct Program: Sendable {
             }
           }
         } catch var error as CommandError where error.code == .usage && error.hint == nil {
-          error.hint = .command("help \(line.path)")
+          let isSource = error.message == CommandError.missingArgument("SOURCE").message
+          error.hint =
+            isSource
+            ? .words("available sources: \(tree.catalog.sources.joined(separator: ", "))")
+            : .command("help \(line.path)")
           throw error
         }
       }

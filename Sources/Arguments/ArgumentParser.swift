@@ -345,8 +345,11 @@ struct ArgumentScan {
       return (option, parts.count > 1 ? String(parts[1]) : nil)
     }
     let letter = argument[argument.index(after: argument.startIndex)]
-    guard let option = tree.option(lettered: letter, of: command) else {
-      throw unknown(argument, String(argument.dropFirst()), nil)
+    let name = String(argument.dropFirst())
+    // `-offline` is no `-o ffline`.
+    let isName = name.count > 1 && command?.options.contains { $0.name == name } == true
+    guard !isName, let option = tree.option(lettered: letter, of: command) else {
+      throw unknown(argument, name, nil)
     }
     let tail = argument.dropFirst(2)
     if tail.isEmpty { return (option, nil) }

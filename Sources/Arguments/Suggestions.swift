@@ -50,6 +50,8 @@ extension CommandTree {
     "order": ["sort"], "order-by": ["sort"], "sort-by": ["sort"], "reverse": ["sort -FIELD"],
     "desc": ["sort -FIELD"], "data": ["input -", "body JSON"],
     "data-raw": ["input -", "body JSON"], "user": ["basic"], "token": ["header"],
+    "average": ["stats"], "avg": ["stats"], "max": ["stats"], "mean": ["stats"], "min": ["stats"],
+    "sum": ["stats"], "unique": ["distinct"], "in": ["source"],
     "bearer": ["header"], "auth": ["header"], "path": ["rows"], "items": ["rows"],
   ]
 
@@ -131,6 +133,10 @@ extension CommandTree {
       } else if word.hasPrefix("."), node.command?.options.contains(.jq) == true {
         // `-q .items` of gh.
         error.suggestion = "\(Option.jq.spelling) \(word.typed)"
+      } else if node.path == "doctor", catalog.sources.contains(word) {
+        error.suggestion = "sources check \(word)"
+      } else if node.path == "serve", Int(word) != nil {
+        error.suggestion = "--port \(word)"
       } else if node.word == "list", word.first != "-", path.count == 2 {
         // `heroes list spider` for `heroes search spider`, `query list euro` for `query show euro`.
         let verbs = find([path[0]]).node.children.map(\.word)
@@ -175,6 +181,10 @@ extension CommandTree {
     if near == nil {
       let choices = (isShell ? words.sorted() : words).joined(separator: ", ")
       error.hint = "\(isShell ? "supported" : "available") \(kind)s: \(choices)"
+      // `countries france`.
+      if isSource, let hint = error.hint {
+        error.hint = .steps(hint, .command("\(node.path) search \(word.argument ?? "QUERY")"))
+      }
     }
     return error
   }
@@ -267,6 +277,9 @@ extension CommandTree {
   /// The word under a node that is this one or a synonym.
   private func word(named word: String, under node: Node) -> String? {
     let words = node.children.map(\.word)
+    if word.lowercased() == Option.count.name, catalog.sources.contains(node.path) {
+      return "list \(Option.count.spelling)"
+    }
     return words.contains(word)
       ? word : Self.first(of: Self.synonyms[word.lowercased()], among: words)
   }

@@ -120,6 +120,47 @@ import Testing
     (
       "heroes fly",
       "unknown verb \"fly\" for heroes\nhint: available verbs: list, next, search, show, pick, sync, diff, delete, restore, open, image"
+        + "\nhint: aggregator heroes search fly"
+    ),
+    (
+      "count heroes",
+      "unknown source or command \"count\"\n\nDid you mean \"heroes list --count\"?\nhint: aggregator help"
+    ),
+    (
+      "heroes count",
+      "unknown verb \"count\" for heroes\n\nDid you mean \"heroes list --count\"?\nhint: aggregator help heroes"
+    ),
+    (
+      "heroes search spider -offline",
+      "unknown option \"-offline\"\n\nDid you mean \"--offline\"?\nhint: aggregator help heroes search"
+    ),
+    (
+      "heroes list -quiet",
+      "unknown option \"-quiet\"\n\nDid you mean \"--quiet\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "users list --avg age",
+      "unknown option \"--avg\"\n\nDid you mean \"--stats\"?\nhint: aggregator help users list"
+    ),
+    (
+      "doctor heroes",
+      "unexpected argument \"heroes\"\n\nDid you mean \"sources check heroes\"?\nhint: aggregator help doctor"
+    ),
+    (
+      "serve 8080",
+      "unexpected argument \"8080\"\n\nDid you mean \"--port 8080\"?\nhint: aggregator help serve"
+    ),
+    (
+      "export heroes x.csv",
+      "unexpected argument \"x.csv\"\n\nDid you mean \"export heroes -o x.csv\"?\nhint: aggregator help export"
+    ),
+    (
+      "store clear",
+      "missing argument: SOURCE\nhint: available sources: \(sourceNames.joined(separator: ", "))"
+    ),
+    (
+      "config get api_key",
+      "unknown setting \"api_key\"\n\nDid you mean \"COMIC_VINE_API_KEY\"?\nhint: aggregator config list"
     ),
     (
       "heroes list spider",

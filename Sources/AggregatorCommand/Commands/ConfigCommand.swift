@@ -313,11 +313,15 @@ extension SourceCatalog {
     guard let setting = (ownSettings + settings).first(where: { $0.key == key.uppercased() }) else {
       // `KEY=VALUE`: the value may be a secret.
       let name = key.prefix { $0 != "=" }
+      let keys = settings.map(\.key)
+      // `api_key` of COMIC_VINE_API_KEY.
+      let parts = keys.filter { $0.contains(name.uppercased()) }
       throw CommandError(
         .usage, "unknown setting \"\(name)\(name.endIndex == key.endIndex ? "" : "=…")\"",
-        suggestion: settings.map(\.key).first {
-          !name.isEmpty && $0.hasPrefix(name.uppercased())
-        } ?? nearest(to: String(name), in: settings.map(\.key)),
+        suggestion: name.isEmpty
+          ? nil
+          : keys.first { $0.hasPrefix(name.uppercased()) } ?? nearest(to: String(name), in: keys)
+            ?? (parts.count == 1 ? parts[0] : nil),
         hint: .command("config list"))
     }
     return setting

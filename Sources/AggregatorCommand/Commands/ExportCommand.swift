@@ -48,6 +48,12 @@ extension Command {
   private static func export(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
+    if invocation.arguments.count == 2, !invocation.has(file) {
+      let words = invocation.arguments.map(\.typed)
+      throw CommandError(
+        .usage, "unexpected argument \"\(invocation.arguments[1])\"",
+        suggestion: "export \(words[0]) -o \(words[1])")
+    }
     let plugin = try context.catalog.usablePlugin(named: invocation.argument("SOURCE"))
     if invocation.text(.format) == singer {
       for option in [file, .condition, .order, .csvRaw, .headers, .noHeaders]
