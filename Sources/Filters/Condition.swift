@@ -17,7 +17,7 @@ package struct Condition<Item>: Sendable {
   package init(
     _ typed: TypedCondition, _ fields: [Field<Item>], at now: Date
   ) throws(FilterError) {
-    field = try fields.field(named: typed.field)
+    field = try fields.field(of: typed)
     switch typed.test {
     case .compare(let comparison, let value):
       guard !value.isEmpty || comparison.acceptsEmpty else {
@@ -111,8 +111,20 @@ package struct Condition<Item>: Sendable {
 
   /// The value nearest to the text of the condition, among those of records and one that was found before; of a text
   /// like `EU or AS`, which is one value, the condition with a list if a record has one of them.
+  ///
+  /// The condition that is meant by one in another notation, such as `F*`, which no record meets.
   package func nearMiss(in items: [Item], or best: String?) -> String? {
-    guard case .compare(.equal, let operand) = test, operand.isText else { return nil }
+    guard case .compare(let comparison, let operand) = test, operand.isText else { return nil }
+    if let joint = operand.text.missingJoint {
+      let parts = [operand.text[..<joint], operand.text[joint...]].map { String($0).trimmed }
+      return "\(field.name)\(comparison.rawValue)\(parts.joined(separator: " and "))"
+    }
+    guard [Comparison.equal, .contains].contains(comparison) else { return nil }
+    if let pattern = operand.text.patternOfWildcards {
+      return "\(field.name)~/\(pattern)/\(comparison == .contains ? "i" : "")"
+    }
+    guard comparison == .equal else { return nil }
+    if ["nil", "none", "null"].contains(operand.text.lowercased()) { return "\(field.name)=" }
     let values = items.flatMap { field[$0].present.map(\.cell) }
     let parts = operand.text.split(separator: #/ or /#.ignoresCase()).map(String.init)
     if parts.count > 1, !parts.contains(where: { $0.contains(/[,()]/) }) {
@@ -147,6 +159,17 @@ package struct Condition<Item>: Sendable {
 }
 
 extension Comparison {
+  /// The comparison with the sides exchanged.
+  fileprivate var reversed: Comparison {
+    switch self {
+    case .less: .greater
+    case .lessOrEqual: .greaterOrEqual
+    case .greater: .less
+    case .greaterOrEqual: .lessOrEqual
+    case .equal, .notEqual, .contains: self
+    }
+  }
+
   fileprivate var isOrder: Bool { !acceptsEmpty && self != .contains }
 
   fileprivate var acceptsEmpty: Bool { self == .equal || self == .notEqual }
@@ -171,7 +194,11 @@ extension Field {
     func invalid(_ requirement: String, _ example: String? = nil) -> FilterError {
       FilterError(
         "invalid value \"\(value)\" for field \"\(name)\": must be \(requirement)",
-        hint: example.map { "such as \(name)\($0)" })
+        hint: example.map {
+          value.missingJoint != nil
+            ? "join conditions by \"and\""
+            : value.contains("..") ? "write \(name) in \(value)" : "such as \(name)\($0)"
+        })
     }
     func refused(by kind: String, _ accepted: String) -> FilterError {
       FilterError(
@@ -195,7 +222,41 @@ extension Field {
   }
 }
 
+extension String {
+  /// The index of the space before a condition that nothing joins to this value: `EU name~land`.
+  fileprivate var missingJoint: Index? {
+    firstMatch(of: /\s\w+\s?(?:[!<>]?=|[~<>])/)?.range.lowerBound
+  }
+
+  /// The regular expression of a text with a wildcard or an anchor at an end: `^F` for `F*`; `nil` for another text.
+  fileprivate var patternOfWildcards: String? {
+    guard let match = wholeMatch(of: /([*%^]?)([\w ]+)([*%$]?)/), (match.1 + match.3) != "" else {
+      return nil
+    }
+    let isAnchored = match.1 == "^" || match.3 == "$"
+    return isAnchored
+      ? self : "\(match.1.isEmpty ? "^" : "")\(match.2)\(match.3.isEmpty ? "$" : "")"
+  }
+}
+
 extension Array {
+  /// The field of a condition; for `20<age` the error names the condition that is meant.
+  fileprivate func field<Item>(of typed: TypedCondition) throws(FilterError) -> Field<Item>
+  where Element == Field<Item> {
+    let names = map(\.name)
+    if case .compare(let comparison, let value) = typed.test,
+      let name = value.split(separator: " ").first.map(String.init), names.contains(name),
+      nearest(to: typed.field, in: names) == nil
+    {
+      let rest = String(value.dropFirst(name.count)).trimmed
+      throw FilterError(
+        "unknown field \"\(typed.field)\"",
+        suggestion: "\(name)\(comparison.reversed.rawValue)\(typed.field)"
+          + (rest.isEmpty ? "" : " and \(name) \(rest)"), hint: "the field comes first")
+    }
+    return try field(named: typed.field)
+  }
+
   /// Errors name the nearest field.
   package func field<Item>(named name: String) throws(FilterError) -> Field<Item>
   where Element == Field<Item> {

@@ -321,9 +321,17 @@ struct FilterParser {
     }
     let end = endOfValue(index)
     guard let dots = self.dots(index..<end), low == nil || dots == index else {
+      let typed = string(start..<end).trimmed.oneLine(atMost: 80)
+      let correction: String? =
+        if let bounds = typed.wholeMatch(of: /(\d+) ?(?:-|to) ?(\d+)/) {
+          "\(bounds.1)..\(bounds.2)"
+        } else {
+          typed.contains(",") ? "(\(typed.filter { !"[]{}".contains($0) }))" : nil
+        }
       throw invalid(
         "\"in\" must be followed by (A, B) or A..B", at: start,
-        hint: "such as \(field) in (1, 2) or \(field) in 1..10")
+        hint: correction.map { "write \(field.oneLine(atMost: 80)) in \($0)" }
+          ?? "such as \(field) in (1, 2) or \(field) in 1..10")
     }
     let first = low ?? string(index..<dots).trimmed
     index = min(afterSpace(dots + 2), max(end, dots + 2))

@@ -53,6 +53,22 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      ("number>=1 number<2", nil, "join conditions by \"and\""),
+      ("number in (1..2)", nil, "write number in 1..2"), ("number=x", nil, "such as number>10"),
+      ("20<number", "number>20", "the field comes first"),
+      ("20<=number<30", nil, nil),
+      ("20 <= number < 30", "number>=20 and number < 30", "the field comes first"),
+      ("'x' = text", "text='x'", "the field comes first"),
+      ("txet=number", "text", "available fields: id, text, number, list, bool"),
+    ] as [(String, String?, String?)])
+  func `names the condition that is meant`(text: String, suggestion: String?, hint: String?) throws
+  {
+    let error = #expect(throws: FilterError.self) { try Filter(text) }
+    if hint != nil { #expect(error?.suggestion == suggestion && error?.hint == hint, "\(text)") }
+  }
+
   @Test func `compares dates as dates`() throws {
     let thing = Thing(id: 1, text: "2026-01-05T23:30:00-02:00")
     #expect(try thing.matches("text=2026-01-06") && !thing.matches("text=2026-01-05"))

@@ -54,6 +54,12 @@ import Testing
     let list = "text in (Spain, Chile)"
     #expect(try nearMiss("text=Spain or Chile", or: list) == list)
     #expect(try nearMiss("text=Spain or Chile") == nil)
+    #expect(try nearMiss("text=EU  id<5 and x") == "text=EU and id<5 and x")
+    #expect(try nearMiss("text~EU id ~ 5") == "text~EU and id ~ 5")
+    #expect(try nearMiss("text=Spa*") == "text~/^Spa/")
+    #expect(try nearMiss("text=%ain") == "text~/ain$/")
+    #expect(try nearMiss("text~^spa") == "text~/^spa/i")
+    #expect(try nearMiss("text=NULL") == "text=")
     // Numbers are always near to others.
     #expect(try nearMiss("id=221") == nil)
     #expect(try nearMiss("text~peru") == nil)
