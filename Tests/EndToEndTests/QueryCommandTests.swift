@@ -76,7 +76,9 @@ import Testing
   func `words are checked when they are saved`(words: [String], error: String) async throws {
     let outcome = try await Binary.run(["query", "save", "q", "--"] + words, in: home.sandbox)
     #expect(outcome.status == 64 && outcome.errors.contains(error), "\(outcome)")
-    #expect(try await run("query", "--tsv").output == "")
+    let none = try await run("query", "--tsv")
+    #expect(none.output == "")
+    #expect(none.errors.hasSuffix("No queries are saved · aggregator help query save\n"), "\(none)")
   }
 
   @Test(arguments: ["countries", "sql", "list", "deal", "2x", "a b", "-x"])

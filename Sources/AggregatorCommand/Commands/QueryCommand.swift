@@ -35,6 +35,10 @@ extension Command {
     let entries = context.catalog.savedQueries.queries.map { QueryEntry($0, in: tree) }
     try RecordPrinter.print(
       entries, as: output.plainListing("queries", QueryEntry.self), output, in: context)
+    if entries.isEmpty {
+      context.diagnostics.note(
+        "No queries are saved · \(context.diagnostics.command("help query save"))")
+    }
     return .success
   }
 
