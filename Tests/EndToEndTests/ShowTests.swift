@@ -102,6 +102,19 @@ import Testing
         """)
   }
 
+  @Test(arguments: [
+    "heroes show 1443,1440 --offline", "heroes delete 1443,1440 --yes",
+    "countries show FR,DE --offline",
+  ])
+  func `IDs with commas between them are several`(line: String) async throws {
+    let outcome = try await Binary.run(line)
+    #expect(outcome.status != 0)
+    #expect(
+      outcome.errors.hasSuffix(
+        "hint: pass each ID as an argument of its own, or one per line on standard input\n"),
+      "\(outcome)")
+  }
+
   @Test func `a hero is found in the bundle while the service is down`() async throws {
     let outcome = try await Binary.run("heroes show 1443 --json")
     #expect(outcome.status == 0)

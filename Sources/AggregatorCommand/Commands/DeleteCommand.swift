@@ -41,7 +41,9 @@ extension Plugin {
         Item.ID(text) == nil
         ? SourceError.invalidID(text, of: self)
         : SourceError(.notFound, "\(noun.singular) \(text) not found")
-      var failure = CommandError(.notFound, error.message, hint: .command("\(name) search QUERY"))
+      let hint =
+        Item.ID(text) == nil ? searchHint(text) : .command("\(name) search QUERY")
+      var failure = CommandError(.notFound, error.message, hint: hint)
       // Of many IDs on standard input, each would be searched for.
       if choice.unknown.count <= 10, let hint = await finder.advice(about: text) {
         failure.hint = hint

@@ -272,8 +272,8 @@ package struct RecordFinder<P: Plugin> {
 }
 
 extension Plugin {
-  func searchHint(_ text: String) -> Hint {
-    let words = text.split(separator: " ")
+  package func searchHint(_ text: String) -> Hint {
+    let words = text.split { " ,".contains($0) }
     let areIDs = words.allSatisfy { word in
       Item.ID(String(word)) != nil && (word.allSatisfy(\.isNumber) || Item.ID(text) == nil)
     }
