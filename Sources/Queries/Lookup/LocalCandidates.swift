@@ -99,16 +99,16 @@ extension Plugin {
     let records = await LocalCandidates(of: self, in: environment)
     let fields = fields.filter(\.isSearchable)
     var words: [String] = []
-    for word in typed {
-      if let known = try? SearchQuery(word.text),
-        await !records.records(matching: known, limit: 1).isEmpty
-      {
-        words.append(word.text)
-      } else if let near = await records.word(near: word.text, fields) {
-        words.append(near)
-      } else {
-        return nil
+    search: for word in typed {
+      for text in [word.text, word.text.filter { $0.isLetter || $0.isNumber }] {
+        guard let known = try? SearchQuery(text),
+          await !records.records(matching: known, limit: 1).isEmpty
+        else { continue }
+        words.append(text)
+        continue search
       }
+      guard let near = await records.word(near: word.text, fields) else { return nil }
+      words.append(near)
     }
     guard words != typed.map(\.text),
       let suggested = try? SearchQuery(words.joined(separator: " ")),
