@@ -24,12 +24,12 @@ enum FilterHelp {
       ]
     ),
     (
-      "Joints",
+      "Combinations",
       [
         ("A and B", "both hold; each further --where must hold as well"),
-        ("A or B", "one of them holds, or both; \"and\" binds tighter"),
-        ("not A", "it does not hold, also because there is no value"),
-        ("(A or B) and C", "parentheses hold together what belongs together"),
+        ("A or B", "one of them holds, or both; \"and\" binds more tightly"),
+        ("not A", "it does not hold, or there is no value"),
+        ("(A or B) and C", "parentheses group conditions"),
       ]
     ),
     ("Grammar", TypedFilter.grammar.map { ($0.name, $0.rule) }),
