@@ -186,6 +186,10 @@ package struct SQLConsole {
   private mutating func enter(_ line: String) -> Entry? {
     guard line.nonBlank != nil || !text.isEmpty else { return nil }
     if text.isEmpty, let words = line.instruction { return .instruction(words) }
+    // Who has forgotten the semicolon wants to leave, too.
+    if !isScript, [".quit", ".exit", "\\q"].contains(line.trimmed) {
+      return .instruction([line.trimmed])
+    }
     if text.isEmpty { charactersBefore = 0 }
     text += text.isEmpty ? line : "\n\(line)"
     return .statements(takeStatements())

@@ -78,6 +78,16 @@ import Testing
     #expect(try await run.outcome().status == 0)
   }
 
+  @Test(arguments: [".quit", ".exit", "\\q"])
+  func `an unfinished statement keeps nobody from leaving`(word: String) async throws {
+    let run = try start(on: "dumb")
+    try await terminal.read(until: Self.prompt)
+    terminal.type("SELECT 1\n")
+    try await terminal.read(until: "...> ")
+    terminal.type("\(word)\n")
+    #expect(try await run.outcome().status == 0)
+  }
+
   @Test(arguments: terminals)
   func `Ctrl-C drops the statement, and Ctrl-D leaves`(term: String) async throws {
     let run = try start(on: term)
