@@ -252,7 +252,20 @@ import Testing
       "error: only SELECT is allowed\n"
         + "hint: the database is read-only; use SELECT\n"
     ),
-    ("SELEC", "error: near \"SELEC\": syntax error (character 1)\nhint: aggregator help sql\n"),
+    (
+      "SELEC",
+      "error: near \"SELEC\": syntax error (character 1)\n\nDid you mean \"SELECT\"?\n"
+        + "hint: aggregator help sql\n"
+    ),
+    (
+      "heroes",
+      "error: near \"heroes\": syntax error (character 1)\n\n"
+        + "Did you mean \"SELECT * FROM heroes\"?\nhint: aggregator help sql\n"
+    ),
+    (
+      "SELECT 1 FROM 2",
+      "error: near \"2\": syntax error (character 15)\nhint: aggregator help sql\n"
+    ),
   ])
   func `an invalid query exits 64 with an explanation`(text: String, words: String) async throws {
     let outcome = try await sql(text, "--json")

@@ -63,8 +63,19 @@ package struct SQLDiagnostics: Sendable {
     case .column(let name):
       return unknownColumn(
         name, message, isQuoted: prefix.map { text.dropFirst($0.count).first == "\"" } ?? false)
-    case nil: return Self.error(message)
+    case nil: return Self.error(message, suggesting: statementMeant)
     }
+  }
+
+  /// The beginning of a query that is only the name of a table, or that begins with a misspelled word; `nil` for another.
+  private var statementMeant: String? {
+    let words = text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map { $0.lowercased() }
+    if words.count == 1, let view = views.first(where: { $0.name.lowercased() == words[0] }) {
+      return "SELECT * FROM \(view.name)"
+    }
+    let known = ["SELECT", "WITH", "VALUES"]
+    guard let first = words.first, !known.contains(first.uppercased()) else { return nil }
+    return nearest(to: first, in: known)
   }
 
   /// The subject of a mistake.

@@ -322,7 +322,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("SELEC 1", #"near "SELEC": syntax error (character 1)"#, nil as String?),
+    ("SELEC 1", #"near "SELEC": syntax error (character 1)"#, "SELECT" as String?),
+    ("notes", #"near "notes": syntax error (character 1)"#, "SELECT * FROM notes"),
     ("SELECT 'é' FORM notes x y", #"near "notes": syntax error (character 17)"#, nil),
     ("SELECT * FROM nots", "no such table: nots", "notes"),
     ("SELECT titel FROM notes", "no such column: titel (character 8)", "title"),
