@@ -193,11 +193,11 @@ package struct ArgumentParser {
       command.options.contains(.condition), let word = rest.first
     else { return nil }
     let signs = "=!<>~"
-    let words: [String]
-    if let start = scan.options[.condition]?.last {
-      // A condition without a sign, or without what follows it, goes on in the next words.
-      let isOpen = !start.contains(where: signs.contains) || start.last.map(signs.contains) ?? false
-      guard isOpen else { return nil }
+    var words = rest
+    // A condition without a sign, or without what follows it, goes on in the next words.
+    if let start = scan.options[.condition]?.last,
+      !start.contains(where: signs.contains) || start.last.map(signs.contains) ?? false
+    {
       words = [start] + rest
     } else {
       let isCondition = command.fields.contains { field in
@@ -205,7 +205,6 @@ package struct ArgumentParser {
           && word.dropFirst(field.id.count).first.map(signs.contains) ?? false
       }
       guard isCondition else { return nil }
-      words = rest
     }
     return CommandError(
       .usage, "unexpected argument \"\(word)\"",

@@ -44,20 +44,21 @@ extension CommandTree {
     "overwrite": ["replace"], "cached": ["offline"], "local": ["offline"],
     "top": ["limit"], "per-page": ["limit"], "first": ["limit"], "head": ["limit"],
     "columns": ["fields"], "select": ["fields"], "field": ["fields", "raw-field"],
+    "and": ["where"], "or": ["where 'A or B'"],
     "filter": ["where"], "silent": ["quiet"], "debug": ["verbose"], "trace": ["verbose"],
     "no-color": ["color never"], "no-colour": ["color never"], "interval": ["every"],
     "from": ["since"], "prev": ["back"], "previous": ["back"],
     "order": ["sort"], "order-by": ["sort"], "sort-by": ["sort"], "reverse": ["sort -FIELD"],
     "desc": ["sort -FIELD"], "data": ["input -", "body JSON"],
     "data-raw": ["input -", "body JSON"], "user": ["basic"], "token": ["header"],
-    "average": ["stats"], "avg": ["stats"], "max": ["stats"], "mean": ["stats"], "min": ["stats"],
-    "sum": ["stats"], "unique": ["distinct"], "in": ["source"],
+    "average": ["stats"], "avg": ["stats"], "mean": ["stats"], "min": ["stats"], "sum": ["stats"],
+    "unique": ["distinct"], "in": ["source", "input"],
     "bearer": ["header"], "auth": ["header"], "path": ["rows"], "items": ["rows"],
   ]
 
   private static let letterSynonyms: [Character: [String]] = [
     "n": ["limit"], "F": ["raw-field"], "d": ["input -", "body JSON"], "u": ["basic"],
-    "t": ["template"], "s": ["quiet"], "j": ["json"], "a": ["all"], "?": ["help"],
+    "t": ["template"], "s": ["quiet"], "j": ["json"], "a": ["all"], "?": ["help"], "w": ["where"],
   ]
 
   /// Options of other programs for verbs of a source.

@@ -81,6 +81,7 @@ import Testing
       "sql --offline",
       "\"sql\" does not accept --offline\nhint: sql never contacts a service"
     ),
+    ("sql x.sql", "\"x.sql\" is no query\nhint: aggregator sql < x.sql"),
     (
       "sql -f x.sql",
       "\"sql\" does not accept -f\nhint: redirect standard input: aggregator sql < FILE"
@@ -302,6 +303,18 @@ import Testing
     (
       "countries list --where region = EU",
       "unexpected argument \"=\"\n\nDid you mean \"--where 'region = EU'\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries list --where region=EU code=FR",
+      "unexpected argument \"code=FR\"\n\nDid you mean \"--where 'code=FR'\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries list -w region=EU",
+      "unknown option \"-w\"\n\nDid you mean \"--where\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries list --where region=EU --or region=AS",
+      "unknown option \"--or\"\n\nDid you mean \"--where 'A or B'\"?\nhint: aggregator help countries list"
     ),
     (
       "countries list --where region=EU spider",

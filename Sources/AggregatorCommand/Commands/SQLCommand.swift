@@ -63,6 +63,12 @@ extension Command {
       var console = SQLConsole(try SQLSession(invocation, in: context), in: context)
       return try await console.run()
     }
+    if let file = invocation.arguments.first, invocation.arguments.count == 1,
+      file.hasSuffix(".sql"), !file.contains(" ")
+    {
+      throw CommandError(
+        .usage, "\"\(file)\" is no query", hint: .command("sql < \(file.typed)"))
+    }
     let session = try SQLSession(invocation, in: context)
     var time = session.time
     let text =
