@@ -392,18 +392,17 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
   // All but JSON and texts is compiled for size. The optimiser makes no copies of generic functions where hardly a record
   // passes: elsewhere, a sync of products takes twice as long without them. Decision 31 has the measures.
   let small = [
-    "AggregatorAPI", "AggregatorArguments", "AggregatorCopy", "AggregatorCore", "AggregatorFiles",
-    "AggregatorFilters", "AggregatorFormats", "AggregatorHTTP", "AggregatorKit",
+    "AggregatorAPI", "AggregatorArguments", "AggregatorCommand", "AggregatorCopy", "AggregatorCore",
+    "AggregatorFiles", "AggregatorFilters", "AggregatorFormats", "AggregatorHTTP", "AggregatorKit",
     "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL", "AggregatorSQLite",
     "AggregatorServer", "AggregatorSettings", "AggregatorSinger", "AggregatorStore",
-    "AggregatorSync", "AggregatorTerminal", "AggregatorWeb", "DeclaredSource", "CountriesSource",
+    "AggregatorSync", "AggregatorTerminal", "AggregatorWeb", "CountriesSource", "DeclaredSource",
     "HeroesSource", "ProductsSource", "UsersSource",
   ]
   let smallest = [
-    "AggregatorAgents", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorCommand",
-    "AggregatorExport", "AggregatorImages", "AggregatorInference", "AggregatorLaws",
-    "AggregatorOpenAPI", "AggregatorSavedQueries", "AggregatorSourceCommands",
-    "AggregatorTelemetry",
+    "AggregatorAgents", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorExport",
+    "AggregatorImages", "AggregatorInference", "AggregatorLaws", "AggregatorOpenAPI",
+    "AggregatorSavedQueries", "AggregatorSourceCommands", "AggregatorTelemetry",
   ]
   // The same bytes in every directory. Tests read files beside their sources.
   let prefix = "\(Context.packageDirectory)=."

@@ -24,27 +24,28 @@ extension Plugin {
     var chain: any DataSource<Item>
     switch (policy.readOrder, recordStore) {
     case (.localFirst, let recordStore?):
-      chain = remote.growing(
+      chain = remote.erased.growing(
         in: recordStore, by: try upstreamPageSize(in: environment),
         of: collection(in: environment.settings), now: environment.now)
     case (.liveFirst(let freshness), let recordStore?):
-      chain = remote.cached(
+      chain = remote.erased.cached(
         in: recordStore, freshFor: freshness, of: try service(in: environment.settings),
         now: environment.now)
-      chain = try shaped(chain.lookingUpSynced(in: recordStore), in: environment)
-      chain = chain.synced(in: recordStore, searching: policy.localSearchBound != nil)
-      chain = chain.fallback(to: recordStore.recordsInPlaceOfService)
+      chain = try shaped(chain.erased.lookingUpSynced(in: recordStore), in: environment)
+      chain = chain.erased.synced(in: recordStore, searching: policy.localSearchBound != nil)
+      chain = chain.erased.fallback(to: recordStore.recordsInPlaceOfService)
     case (.storedOnly, let recordStore?):
-      return recordStore.onlyRecords.hidingDeleted(in: recordStore)
-        .warningOfUnknownSecret(in: recordStore).observed(by: environment.observer, as: name)
+      return recordStore.onlyRecords.erased.hidingDeleted(in: recordStore).erased
+        .warningOfUnknownSecret(in: recordStore).erased
+        .observed(by: environment.observer, as: name)
     case (_, nil): chain = try shaped(remote, in: environment)
     }
-    let bundled = bundled
-    chain = chain.fallback(to: bundled)
+    chain = chain.erased.fallback(to: bundled)
     if let recordStore {
-      chain = chain.hidingDeleted(in: recordStore).warningOfUnknownSecret(in: recordStore)
+      chain = chain.erased.hidingDeleted(in: recordStore).erased
+        .warningOfUnknownSecret(in: recordStore)
     }
-    return chain.observed(by: environment.observer, as: name)
+    return chain.erased.observed(by: environment.observer, as: name)
   }
 
   /// The remote source, rate-limited and retried, without store, bundled data and fallbacks.
@@ -168,21 +169,22 @@ extension Plugin {
     var quotaAware = environment
     quotaAware.transport = QuotaTransport(environment.transport, now: environment.now)
     do { made = try remote(quotaAware) } catch let error where error.allowsFallback {
-      return UnavailableSource<Item>(error).onlineOnly()
+      return UnavailableSource<Item>(error).erased.onlineOnly()
     }
     let service = try service(in: environment)
     let sharedState = sharedState(of: service, in: environment)
     let rate = try rate(in: environment)
     let cost = rate == nil ? 1 : try cost(in: environment)
     let policy = policy
-    return LazySource {
+    let calls = LazySource {
       let admitted: any DataSource<Item> = made.admitted(
         by: callLimit(rate, cost: cost, of: service, in: environment), through: policy.breaker,
         as: service.caller, clock: clock, sharing: sharedState)
       return admitted.retry(retry ?? policy.retry, clock: clock, random: environment.random)
         .timeout(deadline ?? policy.deadline, clock: clock)
         .coalesced()
-    }.onlineOnly()
+    }
+    return calls.erased.onlineOnly()
   }
 
   private func observedRemote(

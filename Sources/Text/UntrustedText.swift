@@ -98,7 +98,8 @@ extension StringProtocol {
   /// and without invisible characters.
   package func oneLine(atMost count: Int) -> String {
     // Most IDs and words: printable ASCII without spaces.
-    if utf8.count <= count, utf8.allSatisfy({ 0x21...0x7E ~= $0 }) { return String(self) }
+    let text = String(self)
+    if text.utf8.count <= count, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) { return text }
     var line = ""
     var length = 0
     var isGap = false

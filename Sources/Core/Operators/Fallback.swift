@@ -17,10 +17,10 @@ extension DataSource {
   ///   - condition: Selects the errors that fall back, among those that may (see
   ///     ``SourceError/allowsFallback``); all by default.
   public func fallback(
-    to second: some DataSource<Item>,
+    to second: any DataSource<Item>,
     when condition: @escaping @Sendable (SourceError) -> Bool = { _ in true }
   ) -> some DataSource<Item> {
-    Fallback(self, second, when: { $0.allowsFallback && condition($0) })
+    Fallback(base: self, second: second, condition: { $0.allowsFallback && condition($0) })
   }
 }
 
@@ -30,27 +30,21 @@ private protocol FallbackChain {
   var lastTier: Int { get }
 }
 
-private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Decorator, FallbackChain
-{
-  let base: First
-  private let second: Second
-  private let condition: @Sendable (SourceError) -> Bool
-  let lastTier: Int
+private struct Fallback<Base: DataSource>: Decorator, FallbackChain {
+  let base: Base
+  let second: any DataSource<Base.Item>
+  let condition: @Sendable (SourceError) -> Bool
 
   var label: String { "fallback(to: \(second))" }
 
-  init(
-    _ first: First, _ second: Second, when condition: @escaping @Sendable (SourceError) -> Bool
-  ) {
-    base = first
-    self.second = second
-    self.condition = condition
-    lastTier = ((first as? any FallbackChain)?.lastTier ?? 0) + 1
+  var lastTier: Int {
+    let first: any DataSource<Base.Item> = (base as? ErasedSource<Base.Item>)?.base ?? base
+    return ((first as? any FallbackChain)?.lastTier ?? 0) + 1
   }
 
-  func page(_ request: PageRequest) async throws(SourceError) -> Page<First.Item> {
+  func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     guard let cursor = request.cursor else {
-      let page: Page<First.Item>
+      let page: Page<Base.Item>
       do { page = try await base.page(request) } catch let error
         where request.cachePolicy.mayFallBack && condition(error)
       {
@@ -71,8 +65,8 @@ private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Deco
   }
 
   func item(
-    _ id: First.Item.ID, cachePolicy: CachePolicy
-  ) async throws(SourceError) -> LookupResult<First.Item> {
+    _ id: Base.Item.ID, cachePolicy: CachePolicy
+  ) async throws(SourceError) -> LookupResult<Base.Item> {
     do { return try await base.item(id, cachePolicy: cachePolicy) } catch let error
       where cachePolicy.mayFallBack && condition(error)
     {
@@ -103,7 +97,7 @@ private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Deco
   /// The second source's first page, or the first one's error, whose remedy matters.
   private func secondPage(
     _ request: PageRequest, after reason: SourceError
-  ) async throws(SourceError) -> Page<First.Item> {
+  ) async throws(SourceError) -> Page<Base.Item> {
     do { return try await second.page(request) } catch let error where error.allowsFallback {
       throw reason.adding(error)
     }
@@ -140,8 +134,8 @@ private struct Fallback<First: DataSource, Second: DataSource<First.Item>>: Deco
   }
 
   private func tagged(
-    _ page: Page<First.Item>, because reason: SourceError?
-  ) throws(SourceError) -> Page<First.Item> {
+    _ page: Page<Base.Item>, because reason: SourceError?
+  ) throws(SourceError) -> Page<Base.Item> {
     var page = page
     if let next = page.next {
       page.next = tagged(next, because: reason)

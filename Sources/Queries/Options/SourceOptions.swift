@@ -22,7 +22,8 @@ package struct SourceOptions {
     var cachePolicy = cachePolicy
     cachePolicy.growth = growth
     return try CommandError.wrapping(
-      of: plugin, try plugin.source(in: environment, deadline: deadline).cachePolicy(cachePolicy))
+      of: plugin,
+      try plugin.source(in: environment, deadline: deadline).erased.cachePolicy(cachePolicy))
   }
 
   /// Fails with code `io` without a store.

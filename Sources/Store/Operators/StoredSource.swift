@@ -11,10 +11,10 @@ extension RecordStore {
 
   /// The stored records of a source of which there is nothing else: what a sync has to bring first, or may not have
   /// brought, is said.
-  package var onlyRecords: some DataSource<Item> { StoredSource(recordStore: self, isOnly: true) }
+  package var onlyRecords: any DataSource<Item> { StoredSource(recordStore: self, isOnly: true) }
 
   /// The stored records in the place of a service: a list says if they may not be all, and has no total of its own then.
-  package var recordsInPlaceOfService: some DataSource<Item> {
+  package var recordsInPlaceOfService: any DataSource<Item> {
     StoredSource(recordStore: self, isInPlaceOfService: true)
   }
 }

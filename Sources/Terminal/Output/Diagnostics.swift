@@ -91,7 +91,7 @@ package struct Diagnostics: Sendable {
     let text = "\(word): \(message.safeLine.fitted(to: Self.maxCells))"
     for (index, line) in lines(of: text).enumerated() {
       let tail = line.dropFirst(word.count + 1)
-      put(index == 0 ? style(role, word + ":") + tail : line)
+      put(index == 0 ? style(role, word + ":") + String(tail) : line)
     }
   }
 
