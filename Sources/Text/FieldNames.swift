@@ -7,6 +7,9 @@ extension String {
     namesCodes || Self.namesOfNumbers.contains(words.last ?? "") || words.contains("year")
   }
 
+  /// True for the name of a field whose numbers are years: `founded`.
+  package var namesYears: Bool { Self.namesOfYears.contains(words.last ?? "") }
+
   /// In lower case: `user` and `id` of `userId`.
   private var words: [String] {
     var words = [""]
@@ -27,6 +30,10 @@ extension String {
     """
     id ids key code zip postcode phone fax tel mobile isbn issn ean upc gtin asin sku imei iban uuid guid hash serial
     """.split(whereSeparator: \.isWhitespace).map(String.init))
+
+  private static let namesOfYears: Set = [
+    "born", "built", "debut", "died", "established", "founded", "published", "released", "since",
+  ]
 
   private static let namesOfNumbers: Set = [
     "build", "epoch", "nr", "no", "number", "port", "timestamp", "unix", "version",

@@ -117,14 +117,9 @@ extension HTMLRenderer {
         \(empty(content))
         """
     }
-    let list: HTML =
+    let list =
       content.query.view == .table
-      ? table(page, content)
-      : """
-      <ol class="records gallery">
-      \(page.records.map { card($0, source, query, content.detail?.id) })
-      </ol>
-      """
+      ? table(page, content) : gallery(page.records, source, query, content.detail?.id)
     return """
       <div class="bar"><p class="count" data-announce data-count="\(page.records.count)">\(count)</p>\
       \(jump(page, content))\(badgeHTML)</div>
@@ -193,20 +188,35 @@ extension HTMLRenderer {
     return #"<p class="more"><a class="button" rel="next" href="\#(address)">Show more</a></p>"#
   }
 
-  func card(
-    _ record: ServedRecord, _ source: any ServedSource, _ query: ServedQuery, _ selected: String?
+  func gallery(
+    _ records: [ServedRecord], _ source: any ServedSource, _ query: ServedQuery,
+    _ selected: String? = nil, isSmall: Bool = false
   ) -> HTML {
-    """
-    <li><a class="record" href="\(WebAddress.record(source.name, record.id, query))" \
-    data-id="\(record.id)"\(attribute: "aria-current", record.id == selected ? "true" : nil)>
-    \(picture(of: record, source, query.cache))
-    <span class="words"><span class="name" dir="auto">\(record.name.safeLine)</span>\
-    \(record.summary.prefix(3).map {
-      #"<span class="fact"><span class="label">\#($0.label.fieldLabel)</span> <bdi>\#(HTML($0))</bdi></span>"#
-    })\
-    </span></a></li>
+    let amounts = records.amounts
+    return """
+      <ol class="records gallery\(isSmall ? " small" : "")">
+      \(records.map { card($0, source, query, selected, amounts) })
+      </ol>
+      """
+  }
 
-    """
+  private func card(
+    _ record: ServedRecord, _ source: any ServedSource, _ query: ServedQuery, _ selected: String?,
+    _ amounts: Set<String>
+  ) -> HTML {
+    let facts = record.summary.prefix(3).map { line -> HTML in
+      let value = HTML(line, amounts: amounts)
+      return
+        #"<span class="fact"><span class="label">\#(line.label.fieldLabel)</span> <bdi>\#(value)</bdi></span>"#
+    }
+    return """
+      <li><a class="record" href="\(WebAddress.record(source.name, record.id, query))" \
+      data-id="\(record.id)"\(attribute: "aria-current", record.id == selected ? "true" : nil)>
+      \(picture(of: record, source, query.cache))
+      <span class="words"><span class="name" dir="auto">\(record.name.safeLine)</span>\
+      \(facts)</span></a></li>
+
+      """
   }
 
   /// The picture, over the initial of the name, which is there until it has arrived.
@@ -227,10 +237,7 @@ extension HTMLRenderer {
       """
   }
 
-  func rows(
-    _ records: [ServedRecord], _ source: any ServedSource, _ query: ServedQuery,
-    _ selected: String?
-  ) -> HTML {
+  func rows(_ records: [ServedRecord], _ source: any ServedSource, _ query: ServedQuery) -> HTML {
     // A record lists only fields that have a value; the columns are those of all of them.
     var labels: [String] = []
     for line in records.flatMap(\.summary) where !labels.contains(line.label) {
@@ -240,13 +247,14 @@ extension HTMLRenderer {
       let lines = records.flatMap(\.summary).filter { $0.label == label }
       return Column(label: label, isNumeric: lines.allSatisfy { $0.json?.isNumber == true })
     }
+    let amounts = records.amounts
     return """
       <div class="columns columns-\(columns.count)" aria-hidden="true"><span>Name</span>\
       \(columns.map { column in
         "<span\(attribute: "class", column.isNumeric ? "number" : nil)>\(column.label.fieldLabel)</span>" as HTML
       })</div>
       <ol class="records rows columns-\(columns.count)">
-      \(records.map { row($0, columns, source, query, selected) })
+      \(records.map { row($0, columns, amounts, source, query) })
       </ol>
       """
   }
@@ -258,8 +266,8 @@ extension HTMLRenderer {
   }
 
   private func row(
-    _ record: ServedRecord, _ columns: [Column], _ source: any ServedSource, _ query: ServedQuery,
-    _ selected: String?
+    _ record: ServedRecord, _ columns: [Column], _ amounts: Set<String>, _ source: any ServedSource,
+    _ query: ServedQuery
   ) -> HTML {
     let facts = columns.map { column -> HTML in
       guard let line = record.summary.first(where: { $0.label == column.label }) else {
@@ -267,12 +275,12 @@ extension HTMLRenderer {
       }
       return """
         <span class="fact\(column.isNumeric ? " number" : "")"><span class="label">\(column.label.fieldLabel)</span> \
-        <bdi>\(HTML(line))</bdi></span>
+        <bdi>\(HTML(line, amounts: amounts))</bdi></span>
         """
     }
     return """
       <li><a class="record" href="\(WebAddress.record(source.name, record.id, query))" \
-      data-id="\(record.id)"\(attribute: "aria-current", record.id == selected ? "true" : nil)>\
+      data-id="\(record.id)">\
       <span class="name" dir="auto">\(record.name.safeLine)</span>\(facts)</a></li>
 
       """

@@ -120,11 +120,9 @@ extension HTMLRenderer {
         """
       let list: HTML =
         if source.hasImages {
-          """
-          <ol class="records gallery small">\(page.records.map { card($0, source, query, nil) })</ol>
-          """
+          gallery(page.records, source, query, isSmall: true)
         } else {
-          rows(page.records, source, query, nil)
+          rows(page.records, source, query)
         }
       return """
         <section class="group" aria-label="\(source.title)">

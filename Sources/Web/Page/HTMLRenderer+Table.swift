@@ -15,11 +15,12 @@ extension HTMLRenderer {
         record.cells.contains { $0.field == column.id && $0.value == record.name }
       }
     }
+    let amounts = page.records.amounts
     return """
       <div class="table-box" tabindex="0" role="region" aria-label="Table of \(content.source.noun.plural.safeLine)"><table>
       <thead><tr>\(name == nil ? #"<th scope="col">Name</th>"# : nil)\(columns.map { heading($0, content) })</tr></thead>
       <tbody class="records">
-      \(page.records.map { row($0, columns, naming: name, content) })
+      \(page.records.map { row($0, columns, naming: name, amounts, content) })
       </tbody></table></div>
       """
   }
@@ -41,7 +42,8 @@ extension HTMLRenderer {
   }
 
   private func row(
-    _ record: ServedRecord, _ columns: [FieldEntry], naming name: Int?, _ content: SourceContent
+    _ record: ServedRecord, _ columns: [FieldEntry], naming name: Int?, _ amounts: Set<String>,
+    _ content: SourceContent
   ) -> HTML {
     let address = WebAddress.record(content.source.name, record.id, content.query.forLinks)
     let link: HTML = """
@@ -51,7 +53,8 @@ extension HTMLRenderer {
       """
     let cells = columns.enumerated().map { index, column -> HTML in
       if index == name { return link }
-      let value = record.cells.first { $0.field == column.id }.map { HTML($0) }
+      let value = record.cells.first { $0.field == column.id }
+        .map { HTML($0, amounts: amounts) }
       return
         "<td\(attribute: "class", column.isNumeric ? "number" : nil) dir=\"auto\">\(value)</td>"
     }

@@ -6,8 +6,10 @@ import AggregatorTerminal
 // the exact value; addresses, files and copies have that one alone.
 
 extension HTML {
-  init(_ line: ServedRecord.Line) {
-    self = line.written ?? "\(line.value.oneLine(atMost: 200).safeLine)"
+  /// - Parameter amounts: The fields whose numbers are no years.
+  init(_ line: ServedRecord.Line, amounts: Set<String> = []) {
+    let written = line.json?.html(in: line.field, mayBeYear: !amounts.contains(line.field))
+    self = written ?? "\(line.value.oneLine(atMost: 200).safeLine)"
   }
 
   /// A value on one line.
@@ -18,14 +20,22 @@ extension HTML {
   }
 }
 
+extension Sequence<ServedRecord> {
+  /// The fields of which one of the records has a number that is no year, so that none of their numbers is.
+  var amounts: Set<String> {
+    let lines = lazy.flatMap { $0.cells + $0.summary }
+    return Set(lines.filter { $0.json?.isYear == false }.map(\.field))
+  }
+}
+
 extension ServedRecord.Line {
   /// The value as people write it; `nil` if that is the value itself.
   var written: HTML? { json?.html(in: field) }
 }
 
 extension JSON {
-  fileprivate func html(in field: String) -> HTML? {
-    guard let words = written(in: field) else { return nil }
+  fileprivate func html(in field: String, mayBeYear: Bool = true) -> HTML? {
+    guard let words = written(in: field, mayBeYear: mayBeYear) else { return nil }
     let exact = cell
     if case .string = self {
       return #"<time datetime="\#(exact)" title="\#(exact)">\#(words)</time>"#
@@ -34,21 +44,35 @@ extension JSON {
   }
 
   /// The value as people write it; `nil` if that is the value itself.
-  func written(in field: String) -> String? {
+  ///
+  /// - Parameter mayBeYear: False beside other numbers of the field that are no years.
+  func written(in field: String, mayBeYear: Bool = true) -> String? {
     switch self {
     case .bool(let isTrue): isTrue ? "yes" : "no"
-    case .integer, .number: field.namesNoAmounts ? nil : text.writtenAmount
+    case .integer, .number:
+      field.namesNoAmounts || field.namesYears || mayBeYear && isYear == true
+        ? nil : text.writtenAmount
     case .string(let text): field.namesNoAmounts ? nil : text.writtenDate
     case .null, .array, .object: nil
     }
   }
 }
 
+extension JSON {
+  /// True for a number that may be a year; `nil` for what is no number.
+  fileprivate var isYear: Bool? {
+    switch self {
+    case .integer(let number): 1000...2100 ~= number
+    case .number(let number): number == number.rounded() && 1000...2100 ~= number
+    case .null, .bool, .string, .array, .object: nil
+    }
+  }
+}
+
 extension String {
-  /// `20,000.5` of `20000.5`; `nil` for what has no thousands, and for what may be a year.
-  var writtenAmount: String? {
-    guard let match = wholeMatch(of: /(-?[0-9]{4,18})(\.[0-9]+)?/), let whole = Int(match.1),
-      match.2 != nil || !(1000...2100 ~= whole)
+  /// `20,000.5` of `20000.5`; `nil` for what has no thousands.
+  fileprivate var writtenAmount: String? {
+    guard let match = wholeMatch(of: /(-?[0-9]{4,18})(\.[0-9]+)?/), let whole = Int(match.1)
     else { return nil }
     return whole.grouped + (match.2 ?? "")
   }

@@ -282,6 +282,22 @@ import Testing
     #expect(list(.heroes, ServedQuery(cursor: "c40")).contains("End of list"))
   }
 
+  private func gallery(_ values: [JSON], of field: String) -> String {
+    var source = MadeUpSource.heroes
+    source.records = values.enumerated().map { index, value in
+      let line = ServedRecord.Line(field: field, label: field, value: value.cell, json: value)
+      return ServedRecord("\(index)", "N", [line])
+    }
+    return list(source)
+  }
+
+  @Test func `numbers are years if all of their column may be`() {
+    #expect(gallery([1311, 4740], of: "population").contains(">1,311</data>"))
+    #expect(gallery([1908, 12], of: "population").contains(">1,908</data>"))
+    #expect(gallery([1908, 2060], of: "opened").contains("<bdi>1908</bdi>"))
+    #expect(gallery([1908, 900], of: "founded").contains("<bdi>1908</bdi>"))
+  }
+
   @Test func aLongTextIsFoldedAndAListHasTags() {
     var record = ServedRecord("1", "One")
     let story = String(repeating: "word & ", count: 200)
@@ -324,7 +340,8 @@ import Testing
     (.integer(20_000), "id"), (.integer(20_000), "userId"), (.integer(20_000), "row.zip_code"),
     (.integer(40_000), "modelYear"), (.integer(20_000), "EAN"), (.number(1e300), "mass"),
     (.string("2024"), "since"), (.string("2024-13-04"), "since"), (.string("2024-03-04"), "id"),
-    (.array([20_000]), "sizes"), (.null, "price"),
+    (.integer(900), "founded"), (.integer(3000), "born"), (.array([20_000]), "sizes"),
+    (.null, "price"),
   ])
   func `texts, years and codes are shown as they are`(value: JSON, field: String) {
     #expect(value.written(in: field) == nil)
