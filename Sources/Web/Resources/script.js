@@ -39,17 +39,17 @@ function sentence(text) {
   return /[.!?]$/.test(words) ? words : `${words}.`;
 }
 
-/* Shows a message until it is dismissed or replaced. */
+/* Shows a message until it is dismissed or replaced; an offer takes no focus. */
 function toast(text, action) {
   const button = (label, name, run) => make("button", {
     type: "button", class: name, onclick: () => { $("#toast").replaceChildren(); run?.(); },
   }, label);
   const buttons = [
     ...(action ? [button(action.label, "button primary", action.run)] : []),
-    button("Dismiss", "button", () => focusRecord()),
+    button("Dismiss", "button", () => { if (!action?.isOffer) focusRecord(); }),
   ];
   $("#toast").replaceChildren(make("p", { dir: "auto" }, text), ...buttons);
-  if (action) buttons[0].focus();
+  if (action && !action.isOffer) buttons[0].focus();
 }
 
 /* Pictures that cannot be had make room for the initial behind them. */
@@ -821,7 +821,7 @@ function changeCount(change) {
 
 /* -- Syncs: the server runs them, and every page shows those that are under way -- */
 
-let syncs = new Map(), asking;
+let syncs = new Map(), hasLooked = false, asking;
 
 /* Shows the syncs as they are now, and again: soon while one of them runs. */
 async function showSyncs() {
@@ -829,13 +829,17 @@ async function showSyncs() {
   asking = undefined;
   try {
     const { items } = await (await send("GET", "/api/v1/sync")).json();
-    const before = syncs;
+    // A short sync begins and ends between two looks.
+    const over = !hasLooked ? [] : items.filter(sync => {
+      const before = syncs.get(sync.source);
+      return !runs(sync) && (runs(before) || before?.startedAt !== sync.startedAt);
+    });
+    hasLooked = true;
     syncs = new Map(items.map(sync => [sync.source, sync]));
+    for (const box of over.flatMap(syncBoxes)) box.dataset.isWatched = "true";
     for (const box of $$(".sync")) showSync(box);
     for (const place of $$("nav [data-source]")) showSyncIn(place);
-    for (const [source, sync] of syncs) {
-      if (before.get(source)?.state === "running" && !runs(sync)) ended(sync);
-    }
+    over.forEach(ended);
   } catch {
     // The server is asked again.
   }
@@ -844,6 +848,7 @@ async function showSyncs() {
 }
 
 const runs = sync => sync?.state === "running";
+const syncBoxes = ({ source }) => $$(`.sync[data-source="${CSS.escape(source)}"]`);
 const number = count => count.toLocaleString("en");
 const amountIn = text => Number(text.replaceAll(",", ""));
 
@@ -867,8 +872,10 @@ function showSync(box) {
   const state = $(".sync-state", box);
   state.hidden = !text;
   state.classList.toggle("failed", sync?.state === "failed");
+  const changes = text && sync.state === "done" ? changeWords(sync.result) : "";
+  const parts = [...linked(text), ...(changes ? [": ", make("a", { href: `/changes/${sync.source}` }, changes)] : [])];
   const place = $(".sync-words", box);
-  if (place.textContent !== text) place.replaceChildren(...linked(text));
+  if (place.textContent !== (changes ? `${text}: ${changes}` : text)) place.replaceChildren(...parts);
 }
 
 /* The progress below the name of a source. */
@@ -908,17 +915,28 @@ function syncWords({ state, result, error }, noun) {
   }
 }
 
+/* What a sync has changed; to a first one, nearly all records are new. */
+function changeWords({ kind, added, changed, unchanged, removedUpstream: removed, complete }) {
+  if (!complete || (kind === "full" && added > unchanged + changed)) return "";
+  return Object.entries({ added, changed, removed }).filter(([, count]) => count)
+    .map(([verb, count]) => `${number(count)} ${verb}`).join(", ");
+}
+
 /* The parts of a text, in which web addresses are links. */
 const linked = text => text.split(/(https?:\/\/[^\s<>"]*[A-Za-z0-9/])/).map((part, index) =>
   index % 2 ? make("a", { href: part, rel: "noopener noreferrer external", referrerpolicy: "no-referrer" }, part) : part);
 
-/* Shows what a sync has brought. */
-function ended({ source }) {
-  const box = $(`.sync[data-source="${CSS.escape(source)}"]`);
+/* Shows what a sync has brought, or offers to where that would move what is read. */
+function ended(sync) {
+  const [box] = syncBoxes(sync);
   if (!box) return;
-  announce($(".sync-words", box).textContent);
-  if ($("#sources")) showSources();
-  else if (list() && scrollY < innerHeight) showList(listAddress(), true);
+  const words = $(".sync-words", box).textContent;
+  announce(words);
+  if ($("#sources")) return showSources();
+  if (!list()) return;
+  const run = () => showList(listAddress(), true);
+  const isReading = scrollY >= innerHeight || $(".beginning", list()) || $$(".table-box", list()).some(box => box.scrollTop);
+  if (isReading) toast(words, { label: "Show", run, isOffer: true }); else run();
 }
 
 async function showSources() {

@@ -5,6 +5,41 @@ import re
 from playwright.sync_api import expect
 
 
+def short(site):
+    """A sync that begins and ends between two looks is noticed, with what it has changed."""
+    page = site.context().new_page()
+    result = {"kind": "full", "records": 250, "complete": True, "added": 1, "changed": 4, "unchanged": 245}
+    jobs = []
+
+    def sync(route):
+        job = {"source": "countries", "state": "done", "startedAt": f"2026-01-0{len(jobs) + 1}T00:00:00Z"}
+        jobs[:] = [*jobs, job | {"result": result | {"removedUpstream": len(jobs)}, "error": None}]
+        route.fulfill(status=202, json={"items": jobs[-1:]})
+
+    page.route("**/api/v1/sync", lambda route: route.fulfill(json={"items": jobs[-1:]}))
+    page.route("**/api/v1/sync/countries", sync)
+    page.goto(site.origin + "/sources/countries?sort=name")
+    button = page.get_by_role("button", name="Sync")
+    page.evaluate("document.querySelector('#list').dataset.isOld = 'true'")
+    button.click()
+    words = page.locator(".sync-words")
+    expect(words).to_have_text("250 countries synced: 1 added, 4 changed")
+    expect(page.locator("#list[data-is-old]")).to_have_count(0)
+    # Where a refresh would move what is read, it is offered.
+    page.evaluate("document.querySelector('#list').dataset.isOld = 'true'")
+    page.locator(".table-box").evaluate("box => box.scrollTo(0, 300)")
+    button.click()
+    offer = page.locator("#toast")
+    expect(offer).to_contain_text("250 countries synced: 1 added, 4 changed, 1 removed")
+    expect(page.locator("#list[data-is-old]")).to_have_count(1)
+    expect(offer.get_by_role("button", name="Show")).not_to_be_focused()
+    offer.get_by_role("button", name="Show").click()
+    expect(page.locator("#list[data-is-old]")).to_have_count(0)
+    words.get_by_role("link").click()
+    page.wait_for_url("**/changes/countries")
+    page.close()
+
+
 def run(site):
     page = site.open("/sources/countries")
     words = page.locator(".sync-words")
@@ -36,6 +71,8 @@ def run(site):
     expect(heroes.locator("progress")).to_be_hidden()
     expect(heroes.get_by_role("button", name="Sync")).to_be_enabled()
     expect(home.locator("nav progress")).to_have_count(0)
+
+    short(site)
 
     # A failure looks like one.
     page = site.context().new_page()
