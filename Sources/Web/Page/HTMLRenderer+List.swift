@@ -110,22 +110,25 @@ extension HTMLRenderer {
     }
     let count = count(page, content)
     guard !page.records.isEmpty || query.cursor != nil else {
+      let total = page.summary.total ?? 0
+      let isBeyond = total > 0 && query.offset ?? 0 > 0
       return """
-        <div class="bar"><p class="count" data-announce>No \(source.noun.plural)</p>\
-        \(badgeHTML)</div>
+        <div class="bar"><p class="count" data-announce>\(isBeyond ? count : "No \(source.noun.plural)")</p>\
+        \(jump(page, content))\(badgeHTML)</div>
         \(badge?.notesHTML ?? [])
-        \(empty(content))
+        \(isBeyond ? beyond(total, content) : empty(content))
         """
     }
     let list =
       content.query.view == .table
       ? table(page, content) : gallery(page.records, source, query, content.detail?.id)
     return """
-      <div class="bar"><p class="count" data-announce data-count="\(page.records.count)">\(count)</p>\
+      <div class="bar"><p class="count" data-announce data-count="\(page.records.count)"\
+      \(attribute: "data-offset", query.cursor == nil ? String(query.offset ?? 0) : nil)>\(count)</p>\
       \(jump(page, content))\(badgeHTML)</div>
       \(badge?.notesHTML ?? [])
       \(missingKey(page))
-      \(beginning(content))
+      \(beginning(page, content))
       \(list)
       \(end(page, content))
       """
@@ -165,17 +168,54 @@ extension HTMLRenderer {
     return """
       <form class="jump" action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">
       \(hiddenFields(query.forLinks))<label>Go to no. <input type="number" name="position" min="1" \
-      max="\(total)" value="\((query.offset ?? 0) + 1)" required></label>
+      max="\(total)" value="\(min(total, (query.offset ?? 0) + 1))" required></label>
       <button type="submit" class="button">Go</button></form>
       """
   }
 
-  private func beginning(_ content: SourceContent) -> HTML? {
-    guard content.query.cursor != nil || content.query.offset ?? 0 > 0 else { return nil }
-    let address = WebAddress.list(
-      content.source.name,
-      content.query.forLinks.with(\.cursor, nil).with(\.offset, nil))
-    return #"<p class="beginning"><a href="\#(address)">Back to the beginning of the list</a></p>"#
+  /// Where a list that does not begin with the first record begins, and the way to those before it.
+  private func beginning(_ page: ServedListing, _ content: SourceContent) -> HTML? {
+    let offset = content.query.offset ?? 0
+    guard content.query.cursor != nil || offset > 0 else { return nil }
+    let total = page.summary.total.map { " of \($0.grouped)" } ?? ""
+    let earlier: HTML? =
+      offset == 0
+      ? nil
+      : """
+      From no. \((offset + 1).grouped)\(total) · \
+      <a rel="prev" href="\(address(from: offset - pageSize(of: content), content))">Show earlier</a>
+      """
+    return """
+      <p class="beginning">\(earlier)\(earlier == nil ? "" : " · ")\
+      <a href="\(address(from: 0, content))">Back to the beginning of the list</a></p>
+      """
+  }
+
+  /// What there is instead of records behind the last one.
+  private func beyond(_ total: Int, _ content: SourceContent) -> HTML {
+    let (noun, size) = (content.source.noun, pageSize(of: content))
+    return state(
+      .information,
+      total == 1
+        ? "There is only 1 \(noun.singular)" : "There are only \(total.grouped) \(noun.plural)",
+      []
+    ) {
+      """
+      <a class="button primary" href="\(address(from: (total - 1) / size * size, content))">Last page</a>
+      <a class="button" href="\(address(from: 0, content))">Beginning of the list</a>
+      """
+    }
+  }
+
+  private func pageSize(of content: SourceContent) -> Int {
+    content.query.limit ?? min(ListingBounds.standardLimit, content.source.largestPage)
+  }
+
+  /// The address of the list from a position on.
+  private func address(from offset: Int, _ content: SourceContent) -> String {
+    let query = content.query.forLinks.with(\.cursor, nil)
+    return WebAddress.list(
+      content.source.name, query.with(\.offset, offset > 0 ? offset : nil))
   }
 
   private func end(_ page: ServedListing, _ content: SourceContent) -> HTML {

@@ -208,6 +208,7 @@ function begin() {
   isLong = false;
   nearPages.disconnect();
   resized.disconnect();
+  position.textContent = "";
   const first = $(".records > *");
   if (first) first.dataset.page = location.href;
   if (detail()) arrange($(".gallery", list()));
@@ -485,12 +486,30 @@ function namePage() {
   const page = pages.findLast(page => page.getBoundingClientRect().top < innerHeight / 2);
   if (!page) return;
   const address = new URL(listAddress());
+  const [at, last] = [countBefore(page), Number($(".jump input", list())?.max)];
+  // Where a list can begin at a number, that is the better address: it leads to earlier records, too.
+  const begun = at >= 0 && last ? new URL(`?offset=${at || ""}`, address) : new URL(page.dataset.page);
   for (const name of ["cursor", "offset"]) {
-    const value = new URL(page.dataset.page).searchParams.get(name);
+    const value = begun.searchParams.get(name);
     if (value) address.searchParams.set(name, value);
   }
   showAddress(address);
+  const end = Math.min(at + Number($("[data-count]", list()).dataset.count), last);
+  position.textContent = at && last ? `${number(at + 1)}–${number(end)} of ${number(last)}` : "";
 }
+
+/* The number of records before one in the list; not a number if that is unknown. */
+function countBefore(item) {
+  let count = Number($("[data-offset]", list())?.dataset.offset ?? NaN);
+  for (const page of $$(".records", list())) {
+    if (page.contains(item)) return count + [...page.children].indexOf(item);
+    count += contents(page).childElementCount;
+  }
+  return NaN;
+}
+
+/* Where in the list the reader is. */
+const position = make("span", { class: "position", "aria-hidden": "true" });
 
 function watch() {
   if (!detail()) return;
@@ -569,6 +588,7 @@ function append(next, items, link) {
 /* The first page has a search, but no list. */
 if (form && list()) {
   if (detail()?.dataset.id !== undefined) shownDetail = location.pathname;
+  field.after(position);
   field.addEventListener("input", () => {
     clearTimeout(typing);
     typing = setTimeout(search, 200);

@@ -282,6 +282,32 @@ import Testing
     #expect(list(.heroes, ServedQuery(cursor: "c40")).contains("End of list"))
   }
 
+  @Test func `a list that begins in the middle leads to earlier records`() {
+    let html = list(.heroes, ServedQuery(offset: 40))
+    #expect(
+      html.contains(
+        #"From no. 41 of 55 · <a rel="prev" href="/sources/heroes?offset=20">Show earlier</a> · <a href="/sources/heroes">"#
+      ))
+    #expect(list(.heroes, ServedQuery(offset: 5)).contains(#"href="/sources/heroes">Show earlier"#))
+    #expect(html.contains(#"data-offset="40""#))
+    #expect(!list(.heroes, ServedQuery(cursor: "c20")).contains("data-offset"))
+  }
+
+  @Test func `a list behind its end says how many records there are`() {
+    func page(_ total: Int?) -> String {
+      let none = ServedListing(records: [], summary: ListingSummary(count: 0, total: total))
+      return pages.page(
+        SourceContent(
+          source: MadeUpSource.heroes, query: ServedQuery(limit: 50, offset: 99_998),
+          list: .success(none)))
+    }
+    #expect(page(3000).contains("There are only 3,000 heroes</h2>"))
+    #expect(page(3000).contains(#"href="/sources/heroes?limit=50&#38;offset=2950">Last page"#))
+    #expect(page(3000).contains(#"href="/sources/heroes?limit=50">Beginning of the list"#))
+    #expect(page(1).contains("There is only 1 "))
+    #expect(page(0).contains("No heroes yet") && page(nil).contains("No heroes yet"))
+  }
+
   private func gallery(_ values: [JSON], of field: String) -> String {
     var source = MadeUpSource.heroes
     source.records = values.enumerated().map { index, value in
