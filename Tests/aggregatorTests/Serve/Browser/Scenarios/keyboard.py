@@ -100,6 +100,23 @@ def run(site):
     expect(records.nth(1)).to_be_focused()
     is_at(page, "/sources/heroes?query=anvil")
 
+    # A long title is cut, but does not move, and its outline is whole.
+    table = site.open("/sources/products")
+    table.get_by_role("link", name="Table").click()
+    expect(table.locator("tbody .record").first).to_be_visible()
+    press(table, "j", "j", "j", "j")
+    long = table.locator(".record:focus")
+    expect(long).to_contain_text("Unbreakable")
+    moved = long.evaluate("record => [record.scrollLeft, record.closest('th').scrollLeft]")
+    assert moved == [0, 0], moved
+    inside = long.evaluate(
+        """record => {
+            const [inner, outer] = [record, record.closest("th")].map(each => each.getBoundingClientRect());
+            return inner.left - outer.left >= 5 && outer.right - inner.right >= 5;
+        }""")
+    assert inside
+    table.close()
+
     # A single key must be free for those who speak to their computer.
     tab_to(page, "#shortcuts", "Shift+Tab")
     press(page, "Space", "/")
