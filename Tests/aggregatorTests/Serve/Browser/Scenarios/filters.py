@@ -143,6 +143,20 @@ def run(site):
         expect(plain.get_by_label("Go to no.")).to_have_value("30")
         expect(plain.locator(".record").first).to_be_visible()
 
+    # Columns of a histogram are as wide as a finger needs.
+    page.goto(site.origin + "/sources/countries?filters=shown")
+    ends = page.evaluate(
+        """() => {
+            const box = document.createElement("ul");
+            box.className = "range";
+            box.append(...Array.from({ length: 12 }, () => document.createElement("li")));
+            document.querySelector(".facets section").append(box);
+            return [box, ...box.children].map(each => each.getBoundingClientRect().right);
+        }"""
+    )
+    steps = [after - before for before, after in zip(ends[1:], ends[2:])]
+    assert len(steps) == 11 and min(steps) >= 24 and ends[-1] <= ends[0] + 1, ends
+
     # The view of a gallery is remembered.
     heroes = site.open("/sources/heroes")
     heroes.get_by_role("link", name="Table").click()
