@@ -79,7 +79,7 @@ extension HTMLRenderer {
       source.hasStore
       ? """
       <a class="button filter" href="\(narrowed(content) { $0.showsFilters.toggle() })"\
-      \(attribute: "aria-expanded", query.showsFilters ? "true" : "false") role="button">Filter</a>
+      \(attribute: "aria-expanded", query.showsFilters ? "true" : "false")>Filter</a>
       """ : nil
     return """
       <div class="tools">\(filter)\(chips(content))<span class="actions">\(views)\

@@ -10,7 +10,13 @@ def run(site):
     page = site.open("/sources/countries")
     page.get_by_role("button", name="Sync").click()
     expect(page.locator(".sync-words")).to_have_text(re.compile("synced$"))
-    page.get_by_role("button", name="Filter").click()
+    # It leads to another list, as a link does, and says whether its panel is open.
+    toggle = page.get_by_role("link", name="Filter", exact=True)
+    expect(toggle).to_have_attribute("aria-expanded", "false")
+    toggle.click()
+    expect(toggle).to_have_attribute("aria-expanded", "true")
+    # The list stays in sight.
+    expect(page.locator("tbody tr").first).to_be_in_viewport()
     region = page.locator(".facets section", has_text="Region").first
     value = region.locator("li a").first
     name = value.locator("bdi").inner_text()
