@@ -318,11 +318,20 @@ extension Plugin {
 }
 
 extension Sequence {
-  /// The name of a record: its first shown text other than its ID; `nil` if there is none.
+  /// The name of a record: its first shown text other than its ID; `nil` if there is none, or if the field that names the
+  /// others of its source is empty.
   package func name<Item: SourceRecord>(of item: Item) -> String? where Element == Field<Item> {
     let id = item.id.description
+    var isFirst = true
     for field in self where field.isShown {
-      if case .string(let text) = field[item], text != id, !text.isEmpty { return text }
+      switch field[item] {
+      case .string(let text) where text == id: continue
+      case .integer(let number) where String(number) == id: continue
+      case .string(let text): return text.isEmpty ? nil : text
+      // Where kinds are not declared, names come first.
+      case .null where field.kind == .text || field.kind == .any && isFirst: return nil
+      default: isFirst = false
+      }
     }
     return nil
   }

@@ -9,11 +9,13 @@ import AggregatorTerminal
 extension HTMLRenderer {
   func table(_ page: ServedListing, _ content: SourceContent) -> HTML {
     let columns = page.columns
-    // The column that names the records leads to them; else one of its own.
+    // The column that names the records leads to them, also where it is empty; else one of its own.
     let name = columns.firstIndex { column in
-      page.records.allSatisfy { record in
-        record.cells.contains { $0.field == column.id && $0.value == record.name }
+      let values = page.records.map { record in
+        (record, record.cells.first { $0.field == column.id }?.value)
       }
+      return values.contains { $1 != nil }
+        && values.allSatisfy { record, value in (value ?? record.id) == record.name }
     }
     let amounts = page.records.amounts
     return """

@@ -308,6 +308,41 @@ import Testing
     #expect(page(0).contains("No heroes yet") && page(nil).contains("No heroes yet"))
   }
 
+  private func table(_ names: [String?]) -> String {
+    let records = names.enumerated().map { index, name in
+      var record = ServedRecord("x\(index)", name ?? "x\(index)")
+      record.cells = [.init(field: "id", label: "ID", value: record.id)]
+      record.cells += name.map { [.init(field: "name", label: "Name", value: $0)] } ?? []
+      return record
+    }
+    var listing = ServedListing(records: records, summary: ListingSummary(count: records.count))
+    listing.columns = ["id", "name"].map {
+      FieldEntry(Field<ServedRecord>($0, $0, \.name, about: "A field."))
+    }
+    return pages.page(
+      SourceContent(
+        source: MadeUpSource.heroes, query: ServedQuery(view: .table), list: .success(listing)))
+  }
+
+  @Test func `a record without a name leads to itself by its ID, in the column of names`() {
+    let html = table(["Kettle", nil, "Lamp"])
+    #expect(html.matches(of: /<th scope="col"/).count == 2)
+    #expect(html.contains(/<td[^>]*>x1<\/td><th scope="row"><a class="record"[^>]*>\s*x1<\/a>/))
+    // Without any name, the IDs are the names.
+    #expect(table([nil, nil]).contains(/<tr><th scope="row"><a [^>]*>\s*x0<\/a><\/th><td/))
+  }
+
+  @Test func `no other field names a record whose name is empty`() {
+    let fields = [
+      Field<ServedRecord>("link", "Link", \.link, about: "A text."),
+      Field<ServedRecord>("name", "Name", \.name, about: "A text."),
+    ]
+    #expect(fields.name(of: ServedRecord("1", "Harbour")) == nil)
+    #expect(fields.name(of: ServedRecord("1", "Harbour", link: "")) == nil)
+    #expect(fields.name(of: ServedRecord("1", "Harbour", link: "One")) == "One")
+    #expect(fields.dropFirst().name(of: ServedRecord("1", "Harbour")) == "Harbour")
+  }
+
   private func gallery(_ values: [JSON], of field: String) -> String {
     var source = MadeUpSource.heroes
     source.records = values.enumerated().map { index, value in
