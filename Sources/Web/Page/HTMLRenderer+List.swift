@@ -244,8 +244,10 @@ extension HTMLRenderer {
     _ record: ServedRecord, _ source: any ServedSource, _ query: ServedQuery, _ selected: String?,
     _ amounts: Set<String>
   ) -> HTML {
-    let facts = record.summary.prefix(3).map { line -> HTML in
-      let value = HTML(line, amounts: amounts)
+    // A long ID says nothing beside the name.
+    let lines = record.summary.filter { $0.value != record.id || $0.value.count <= 12 }
+    let facts = lines.prefix(3).map { line -> HTML in
+      let value = line.address ?? HTML(line, amounts: amounts)
       return
         #"<span class="fact"><span class="label">\#(line.label.fieldLabel)</span> <bdi>\#(value)</bdi></span>"#
     }
@@ -324,6 +326,15 @@ extension HTMLRenderer {
       <span class="name" dir="auto">\(record.name.safeLine)</span>\(facts)</a></li>
 
       """
+  }
+}
+
+extension ServedRecord.Line {
+  /// An e-mail address that is broken between its parts; `nil` for anything else.
+  fileprivate var address: HTML? {
+    guard value.contains("@"), !value.contains(where: \.isWhitespace) else { return nil }
+    let text = ("\(value.oneLine(atMost: 200).safeLine)" as HTML).text
+    return HTML(stringLiteral: text.replacing(/[@.]/) { "\($0.output)<wbr>" })
   }
 }
 

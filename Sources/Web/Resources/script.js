@@ -86,7 +86,7 @@ function loadPictures() {
       leavePicture(place);
       nearScreen.unobserve(place);
       delete place.dataset.image;
-      if (type === "load") place.append(image);
+      if (type === "load") place.append(image); else place.classList.add("failed");
       loadPictures();
     };
     pictures.loading.set(place, image);
@@ -570,7 +570,7 @@ function append(next, items, link) {
       arrange(last);
     }
   } else {
-    $(".bar .count", next)?.remove();
+    for (const once of $$(".bar :is(.count, .jump)", next)) once.remove();
     place.before(...$$(".bar, .table-box, ol.records", next));
   }
   const known = new Set($$(".note", list()).map(note => note.textContent));

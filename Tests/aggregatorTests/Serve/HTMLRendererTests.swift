@@ -359,6 +359,21 @@ import Testing
     #expect(gallery([1908, 900], of: "founded").contains("<bdi>1908</bdi>"))
   }
 
+  @Test func `a card has no long ID, and breaks an address between its parts`() {
+    let id = "6e789e6a-a1b9-45f4-8b47-3cf5f3372322"
+    var source = MadeUpSource.heroes
+    source.records = [
+      ServedRecord(
+        id, "One",
+        [.init(label: "ID", value: id), .init(label: "Email", value: "a&b.c@example.org")])
+    ]
+    let html = list(source)
+    #expect(!html.contains("<bdi>\(id)"))
+    #expect(html.contains("<bdi>a&#38;b.<wbr>c@<wbr>example.<wbr>org</bdi>"))
+    source.records = [ServedRecord("CH", "One", [.init(label: "Code", value: "CH")])]
+    #expect(list(source).contains("<bdi>CH</bdi>"))
+  }
+
   @Test func aLongTextIsFoldedAndAListHasTags() {
     var record = ServedRecord("1", "One")
     let story = String(repeating: "word & ", count: 200)

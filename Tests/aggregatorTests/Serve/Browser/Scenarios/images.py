@@ -38,3 +38,4 @@ def run(site):
     page.reload()
     expect(page.locator(".record").first.locator("img")).to_have_count(0)
     expect(page.locator(".record").first.locator(".initial")).to_be_visible()
+    expect(page.locator(".record").first.locator(".picture.failed")).to_be_visible()
