@@ -49,6 +49,9 @@ def run(site):
     # What is chosen is not told by a colour of ours alone.
     current = page.locator("nav [aria-current]").evaluate("each => getComputedStyle(each).outlineStyle")
     assert current == "solid", current
+    colours = page.locator(".views .button").evaluate_all(
+        "all => all.map(each => getComputedStyle(each).backgroundColor)")
+    assert len(set(colours)) == 2, colours
 
     site.tell("stop heroes")
     for scheme in ("light", "dark"):
