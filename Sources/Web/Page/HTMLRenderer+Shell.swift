@@ -73,7 +73,7 @@ extension HTMLRenderer {
       <li><a href="\(WebAddress.list(source.name, ServedQuery.plain))"\
       \(attribute: "title", source.summary.safeLine.capitalizedFirst) data-source="\(source.name)"\
       \(attribute: "aria-current", place == source.name ? "page" : nil)>\
-      <span class="initial" aria-hidden="true">\(source.title.prefix(1).description)</span>\
+      <span class="initial" aria-hidden="true">\(initial(of: source))</span>\
       <span>\(source.title)</span></a></li>
 
       """
@@ -90,6 +90,13 @@ extension HTMLRenderer {
     <p class="shortcuts" hidden><label><input type="checkbox" id="shortcuts" checked>\
     <span>Keyboard shortcuts</span> <kbd class="hint" hidden>?</kbd></label></p>
     """
+  }
+
+  /// The first letter of a source, or two if others begin with it, too.
+  private func initial(of source: any ServedSource) -> String {
+    let first = source.title.prefix(1)
+    let isShared = sources.count { $0.title.hasPrefix(first) } > 1
+    return isShared ? String(source.title.prefix(2)) : String(first)
   }
 
   private var keys: HTML {

@@ -374,6 +374,13 @@ import Testing
     #expect(list(source).contains("<bdi>CH</bdi>"))
   }
 
+  @Test func `sources that begin with the same letter have two`() {
+    let html = list(.heroes)
+    for initial in ["He", "Ho", "C", "P"] {
+      #expect(html.contains(#"<span class="initial" aria-hidden="true">\#(initial)</span>"#))
+    }
+  }
+
   @Test func aLongTextIsFoldedAndAListHasTags() {
     var record = ServedRecord("1", "One")
     let story = String(repeating: "word & ", count: 200)
