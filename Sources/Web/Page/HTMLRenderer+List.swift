@@ -41,7 +41,7 @@ extension HTMLRenderer {
     guard !isReadOnly, source.hasStore else { return nil }
     return """
       <div class="sync" data-source="\(source.name)" data-action="\(WebAddress.sync(source.name))" \
-      data-bound="\(source.isEndless ? "?pages=5" : "")" data-noun="\(source.noun.plural)" hidden>
+      data-bound="\(syncBound(of: source))" data-noun="\(source.noun.plural)" hidden>
       <button type="button" class="button">\(Icon.download.html)\
       <span>\(source.isEndless ? "Load more" : "Sync")</span>\
       <span class="visually-hidden"> \(source.noun.plural)</span></button>

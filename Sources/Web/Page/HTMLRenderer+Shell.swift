@@ -72,6 +72,7 @@ extension HTMLRenderer {
       """
       <li><a href="\(WebAddress.list(source.name, ServedQuery.plain))"\
       \(attribute: "title", source.summary.safeLine.capitalizedFirst) data-source="\(source.name)"\
+      \(attribute: "data-sync", isReadOnly || !source.hasStore ? nil : syncAddress(of: source))\
       \(attribute: "aria-current", place == source.name ? "page" : nil)>\
       <span class="initial" aria-hidden="true">\(initial(of: source))</span>\
       <span>\(source.title)</span></a></li>
@@ -98,6 +99,13 @@ extension HTMLRenderer {
     let isShared = sources.count { $0.title.hasPrefix(first) } > 1
     return isShared ? String(source.title.prefix(2)) : String(first)
   }
+
+  private func syncAddress(of source: any ServedSource) -> String {
+    WebAddress.sync(source.name) + syncBound(of: source)
+  }
+
+  /// The bound of a sync of a source without an end.
+  func syncBound(of source: any ServedSource) -> String { source.isEndless ? "?pages=5" : "" }
 
   private var keys: HTML {
     let keys = [

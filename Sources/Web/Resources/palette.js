@@ -23,7 +23,7 @@ const wish = make("input", {
 });
 const palette = make("dialog", { id: "palette", "aria-label": "Go to", closedby: "any" }, wish, options);
 document.body.append(palette);
-let chosen = 0, finding, waiting;
+let chosen = 0, finding, waiting, isAwaited;
 
 const searchAddress = text => `/search?${new URLSearchParams({ query: text })}`;
 
@@ -35,10 +35,16 @@ function commands() {
   const tools = $$(".tools > .filter, .views a, .heading a.button").map(link => ({
     name: link.textContent.trim(), about: heading, run: () => link.click(),
   }));
-  const syncs = $$(".sync:not([hidden]) button").map(button => ({
+  const buttons = $$(".sync:not([hidden]) button").map(button => ({
     name: button.textContent.trim().replace(/\s+/g, " "), about: "Action", run: () => button.click(),
   }));
-  return [{ name: "Home", about: "Page", address: "/" }, ...pages, ...tools, ...syncs];
+  // Where a page has no button for it, the bar of sources shows the progress.
+  const others = $$("nav [data-sync]").filter(({ dataset }) => !syncBoxes(dataset).length).map(link => {
+    const { source, sync } = link.dataset;
+    const name = `${runs(syncs.get(source)) ? "Stop" : "Sync"} ${$("span:not(.initial)", link).textContent}`;
+    return { name, about: "Action", run: () => changeSync(source, sync.split("?")[0], sync) };
+  });
+  return [{ name: "Home", about: "Page", address: "/" }, ...pages, ...tools, ...buttons, ...others];
 }
 
 const earlier = () => searches().map(name => ({ name, about: "Earlier search", address: searchAddress(name) }));
@@ -72,6 +78,7 @@ function choose(index) {
 function find() {
   clearTimeout(waiting);
   finding?.abort();
+  isAwaited = false;
   const text = wish.value.trim();
   const words = folded(text).text.split(/\s+/);
   const fits = text => words.every(word => folded(text).text.includes(word));
@@ -96,11 +103,16 @@ function find() {
         const fact = !fits(name) && $$(".fact", record).map(fact => fact.textContent.trim()).find(fits);
         return { name, about: fact ? `${source} · ${fact}` : source, address };
       })).slice(0, 5)));
-      show(known.length ? [...known, ...records, search] : [search, ...records], true);
+      // The only record of that name is what was meant.
+      if (!known.length && records.length === 1 && fits(records[0].name)) show([...records, search]);
+      else show(known.length ? [...known, ...records, search] : [search, ...records], true);
       announce(`${options.children.length} results`);
     } catch {
       // The search itself says what is wrong.
     }
+    if (controller.signal.aborted) return;
+    waiting = undefined;
+    if (isAwaited && palette.open) options.children[chosen]?.click();
   }, 150);
 }
 
@@ -120,7 +132,12 @@ wish.addEventListener("keydown", event => {
   if (event.isComposing) return;
   const actions = {
     ArrowDown: () => choose(chosen + 1), ArrowUp: () => choose(chosen - 1),
-    Enter: () => options.children[chosen]?.click(), Escape: () => palette.close(),
+    Enter: () => {
+      // What is found decides what Enter does; pressed again, it does not wait.
+      if (waiting && options.children.length === 1 && !isAwaited) isAwaited = true;
+      else options.children[chosen]?.click();
+    },
+    Escape: () => palette.close(),
   };
   if (!(event.key in actions)) return;
   event.preventDefault();

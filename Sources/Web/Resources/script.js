@@ -969,19 +969,24 @@ async function showSources() {
   }
 }
 
-document.addEventListener("click", async event => {
+document.addEventListener("click", event => {
   const box = event.target.closest(".sync button")?.closest(".sync");
   if (!box) return;
   const { source, action, bound } = box.dataset;
   box.dataset.isWatched = "true";
+  changeSync(source, action, action + bound);
+});
+
+/* Starts the sync of a source, or stops it. */
+async function changeSync(source, action, start) {
   try {
     if (runs(syncs.get(source))) await send("DELETE", action);
-    else await send("POST", action + bound);
+    else await send("POST", start);
   } catch (error) {
     toast(words(error));
   }
   showSyncs();
-});
+}
 
 document.addEventListener("visibilitychange", () => { if (!document.hidden) showSyncs(); });
 if ($("nav")) showSyncs();

@@ -482,6 +482,8 @@ import Testing
     let html = detail(.heroes, "1443", in: readOnly)
     #expect(!html.contains("delete"))
     #expect(html.contains("<h1>") && !html.contains("class=\"sync\""))
+    #expect(!html.contains("data-sync"))
+    #expect(list(.heroes).contains(#"data-sync="/api/v1/sync/heroes""#))
   }
 
   @Test func aMisspelledWordIsCorrectedByALink() {

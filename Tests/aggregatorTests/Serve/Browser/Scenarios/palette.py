@@ -55,6 +55,22 @@ def run(site):
     page.get_by_role("link", name="nowhere at all").click()
     is_at(page, "/search?query=nowhere+at+all")
 
+    # The only record of a name is what was meant, also if Enter is faster than the search.
+    page.goto(site.origin + "/search")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("afghanis")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/sources/countries/AF*")
+
+    # A source is synced from any page.
+    page.goto(site.origin + "/search")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("sync coun")
+    expect(chosen).to_contain_text("Sync Countries")
+    with page.expect_request("**/api/v1/sync/countries") as request:
+        page.keyboard.press("Enter")
+    assert request.value.method == "POST"
+
     # An action of the page.
     page.goto(site.origin + "/sources/countries")
     expect(page.get_by_role("button", name="Sync countries")).to_be_visible()
