@@ -58,11 +58,15 @@ extension HTMLRenderer {
       ? "all \(coverage.cached.grouped)"
       : total.map { "\(coverage.cached.grouped) of \($0.grouped)" }
         ?? "\(coverage.cached.grouped), maybe not all"
-    let age = state.fetchedAt.map { ", fetched \($0.age(at: now))" } ?? ""
-    let sync =
-      state.syncedAt.map { "; synced \($0.age(at: now))" }
-      ?? (source.isEndless ? "" : "; never synced completely")
-    return "\(part.capitalizedFirst) cached\(age)\(sync)"
+    guard let syncedAt = state.syncedAt else {
+      let age = state.fetchedAt.map { ", fetched \($0.age(at: now))" } ?? ""
+      let sync = source.isEndless ? "" : "; never synced completely"
+      return "\(part.capitalizedFirst) cached\(age)\(sync)"
+    }
+    // What a sync has fetched is as old as it is.
+    let isSync = state.fetchedAt.map { abs($0.timeIntervalSince(syncedAt)) < 300 } ?? true
+    let age = isSync ? "" : state.fetchedAt.map { "fetched \($0.age(at: now)); " } ?? ""
+    return "\(part.capitalizedFirst) cached, \(age)synced \(syncedAt.age(at: now))"
   }
 
   /// A problem, with what is missing and where one gets it.

@@ -6,6 +6,7 @@ import Testing
 @testable import AggregatorAPI
 @testable import AggregatorProgramTesting
 @testable import AggregatorQueries
+@testable import AggregatorStore
 @testable import AggregatorWeb
 
 @Suite struct HTMLRendererTests {
@@ -379,6 +380,21 @@ import Testing
     for initial in ["He", "Ho", "C", "P"] {
       #expect(html.contains(#"<span class="initial" aria-hidden="true">\#(initial)</span>"#))
     }
+  }
+
+  @Test func `a source is as old as its sync`() {
+    func words(fetched: Double, synced: Double?) -> String {
+      var state = SourceState(coverage: Coverage(cached: 3, total: 3, isComplete: true))
+      state.fetchedAt = MadeUpSource.now - fetched
+      state.syncedAt = synced.map { MadeUpSource.now - $0 }
+      return pages.home([(source: MadeUpSource.heroes, state: .success(state))])
+    }
+    #expect(words(fetched: 61, synced: 63).contains("All 3 cached, synced 63 s ago<"))
+    #expect(
+      words(fetched: 61, synced: 7200).contains("All 3 cached, fetched 61 s ago; synced 2 h ago<"))
+    #expect(
+      words(fetched: 61, synced: nil)
+        .contains("All 3 cached, fetched 61 s ago; never synced completely<"))
   }
 
   @Test func aLongTextIsFoldedAndAListHasTags() {
