@@ -19,6 +19,8 @@ def run(site):
     is_at(page, "/sources/heroes?query=anvil")
     undo = page.get_by_role("button", name="Undo")
     expect(undo).to_be_focused()
+    tops = page.locator("#toast button").evaluate_all("all => all.map(one => one.offsetTop)")
+    assert len(tops) == 2 and len(set(tops)) == 1, tops
     undo.press("Enter")
     expect(records.nth(1)).to_be_focused()
     expect(records.nth(1)).to_have_attribute("data-id", identifier)
