@@ -36,6 +36,10 @@ def run(site):
     # The controls leave room for records, and their menus are whole.
     page.goto(site.origin + "/sources/countries")
     assert page.locator(".record").first.bounding_box()["y"] < 500
+    for path in ("/sources/heroes", "/sources/countries"):
+        page.goto(site.origin + path)
+        tools = page.locator(".tools > .actions").evaluate("all => [all.scrollWidth, all.clientWidth]")
+        assert tools[0] <= tools[1], tools
     page.get_by_text("Columns", exact=True).tap()
     panel = page.locator(".tools .panel:visible").bounding_box()
     assert panel["x"] >= 0 and panel["x"] + panel["width"] <= 360, panel
