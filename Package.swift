@@ -15,7 +15,7 @@ let sourceModules: [Target.Dependency] = sources.map { .byName(name: "\($0)Sourc
 // The command line: its rooms, and the commands above them.
 let commandLine = [
   "AggregatorFilters", "AggregatorTelemetry", "AggregatorTerminal", "AggregatorSavedQueries",
-  "AggregatorQueries",
+  "AggregatorSelection", "AggregatorQueries",
   "AggregatorArguments",
   "AggregatorSQL",
   "AggregatorAPI", "AggregatorAgents", "AggregatorWeb", "AggregatorBrowse",
@@ -153,17 +153,21 @@ let package = Package(
     // Command lines under names of their own.
     .library(
       "SavedQueries", dependsOn: ["AggregatorFiles", "AggregatorKit", "AggregatorTerminal"]),
+    // The records that a list shows, and the values that it can be filtered by.
+    .library(
+      "Selection", dependsOn: ["AggregatorFilters", "AggregatorKit", "AggregatorTerminal"]),
     .library(
       "Queries",
       dependsOn: [
         "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorPostgres",
-        "AggregatorSavedQueries", "AggregatorTelemetry", "AggregatorTerminal", "DeclaredSource",
+        "AggregatorSavedQueries", "AggregatorSelection", "AggregatorTelemetry",
+        "AggregatorTerminal", "DeclaredSource",
       ]),
     .library(
       "Arguments",
       dependsOn: [
         "AggregatorFilters", "AggregatorKit", "AggregatorQueries", "AggregatorSavedQueries",
-        "AggregatorTerminal", "DeclaredSource",
+        "AggregatorSelection", "AggregatorTerminal", "DeclaredSource",
       ]),
     .library(
       "SQL",
@@ -176,7 +180,7 @@ let package = Package(
       "API",
       dependsOn: [
         "AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorQueries",
-        "AggregatorServer", "AggregatorTerminal",
+        "AggregatorSelection", "AggregatorServer", "AggregatorTerminal",
       ]),
     // Sources as tools of language models.
     .library(
@@ -190,14 +194,13 @@ let package = Package(
       dependsOn: [
         "AggregatorAPI", "AggregatorAgents", "AggregatorFiles", "AggregatorFilters",
         "AggregatorKit",
-        "AggregatorQueries", "AggregatorServer", "AggregatorTerminal",
+        "AggregatorQueries", "AggregatorSelection", "AggregatorServer", "AggregatorTerminal",
       ], plugins: ["AggregatorEmbedJSON"]),
     .library(
       "Browse",
       dependsOn: [
         "AggregatorArguments", "AggregatorFiles", "AggregatorKit", "AggregatorQueries",
-        "AggregatorTerminal",
-        "CAggregatorTerminal",
+        "AggregatorSelection", "AggregatorTerminal", "CAggregatorTerminal",
       ]),
     // The commands that add, change, check and export sources.
     .library(
@@ -214,10 +217,9 @@ let package = Package(
         "AggregatorAPI", "AggregatorAgents", "AggregatorArguments", "AggregatorBrowse",
         "AggregatorCopy",
         "AggregatorFiles", "AggregatorFilters", "AggregatorInference", "AggregatorKit",
-        "AggregatorQueries", "AggregatorSQL", "AggregatorSavedQueries", "AggregatorServer",
-        "AggregatorSinger",
-        "AggregatorSourceCommands", "AggregatorTelemetry", "AggregatorTerminal", "AggregatorWeb",
-        "DeclaredSource",
+        "AggregatorQueries", "AggregatorSQL", "AggregatorSavedQueries", "AggregatorSelection",
+        "AggregatorServer", "AggregatorSinger", "AggregatorSourceCommands", "AggregatorTelemetry",
+        "AggregatorTerminal", "AggregatorWeb", "DeclaredSource",
       ]),
     // The list of the sources, which tests read without the program.
     .target(
@@ -395,6 +397,7 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
     "AggregatorAPI", "AggregatorArguments", "AggregatorCommand", "AggregatorCopy", "AggregatorCore",
     "AggregatorFiles", "AggregatorFilters", "AggregatorFormats", "AggregatorHTTP", "AggregatorKit",
     "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL", "AggregatorSQLite",
+    "AggregatorSelection",
     "AggregatorServer", "AggregatorSettings", "AggregatorSinger", "AggregatorStore",
     "AggregatorSync", "AggregatorTerminal", "AggregatorWeb", "CountriesSource", "DeclaredSource",
     "HeroesSource", "ProductsSource", "UsersSource",

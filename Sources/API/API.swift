@@ -1,6 +1,7 @@
 import AggregatorHTTP
 package import AggregatorKit
 import AggregatorQueries
+import AggregatorSelection
 package import AggregatorServer
 import AggregatorTerminal
 

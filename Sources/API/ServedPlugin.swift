@@ -1,5 +1,6 @@
 package import AggregatorKit
 package import AggregatorQueries
+package import AggregatorSelection
 package import AggregatorTerminal
 
 /// The cache of images, the pool and the program that all sources of a server use.

@@ -1,6 +1,7 @@
 import AggregatorHTTP
 package import AggregatorKit
 package import AggregatorQueries
+package import AggregatorSelection
 package import AggregatorServer
 package import AggregatorTerminal
 

@@ -1,6 +1,7 @@
 import AggregatorKit
 import AggregatorQueries
 package import AggregatorSavedQueries
+import AggregatorSelection
 package import AggregatorTerminal
 
 extension CommandTree {

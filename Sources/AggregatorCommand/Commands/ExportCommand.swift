@@ -2,6 +2,7 @@ import AggregatorArguments
 import AggregatorKit
 import AggregatorQueries
 import AggregatorSQL
+import AggregatorSelection
 import AggregatorTerminal
 
 extension Command {

@@ -2,6 +2,7 @@ import AggregatorArguments
 import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
+import AggregatorSelection
 import AggregatorTerminal
 
 extension Plugin {

@@ -1,6 +1,7 @@
 import AggregatorArguments
 import AggregatorKit
 import AggregatorQueries
+import AggregatorSelection
 import AggregatorTerminal
 import Synchronization
 

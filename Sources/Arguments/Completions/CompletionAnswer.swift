@@ -1,5 +1,6 @@
 import AggregatorKit
 import AggregatorQueries
+import AggregatorSelection
 import AggregatorTerminal
 
 /// The program's answer to a shell that completes a command line.

@@ -1,5 +1,6 @@
 package import AggregatorKit
 package import AggregatorQueries
+import AggregatorSelection
 package import AggregatorTerminal
 import Synchronization
 

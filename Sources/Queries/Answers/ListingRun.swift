@@ -1,4 +1,5 @@
 package import AggregatorKit
+package import AggregatorSelection
 package import AggregatorTerminal
 
 /// A run through a list: the records of a source that are shown, selected, completed and bounded, and what is known

@@ -1,4 +1,5 @@
 package import AggregatorKit
+package import AggregatorSelection
 package import AggregatorTerminal
 
 /// A search of several sources at once.

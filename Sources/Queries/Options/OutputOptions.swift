@@ -1,4 +1,5 @@
 package import AggregatorKit
+import AggregatorSelection
 package import AggregatorTerminal
 
 package struct OutputOptions {

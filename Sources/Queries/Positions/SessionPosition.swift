@@ -1,4 +1,5 @@
 package import AggregatorKit
+package import AggregatorSelection
 
 /// The pages of one source that a session has shown, and so the point where `next` continues.
 package struct SessionPosition: Hashable, Sendable {

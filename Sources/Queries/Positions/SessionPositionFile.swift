@@ -1,5 +1,6 @@
 import AggregatorFiles
 package import AggregatorKit
+import AggregatorSelection
 package import AggregatorTerminal
 
 /// The private file of a session position: `positions/SESSION/SOURCE.json`.

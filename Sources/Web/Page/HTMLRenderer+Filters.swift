@@ -2,6 +2,7 @@ import AggregatorAPI
 import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
+import AggregatorSelection
 import AggregatorTerminal
 
 // What a list is narrowed and sorted by, and how it can be.

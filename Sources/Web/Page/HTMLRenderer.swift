@@ -1,6 +1,7 @@
 import AggregatorAPI
 import AggregatorKit
 import AggregatorQueries
+import AggregatorSelection
 
 /// Writes the pages of the server for people as HTML.
 ///

@@ -5,6 +5,7 @@ import Testing
 
 @testable import AggregatorProgramTesting
 @testable import AggregatorQueries
+@testable import AggregatorSelection
 @testable import AggregatorTerminal
 
 /// Pages of a selection by an index are those of the same selection without one.

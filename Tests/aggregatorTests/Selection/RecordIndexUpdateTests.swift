@@ -9,6 +9,7 @@ import Testing
 
 @testable import AggregatorProgramTesting
 @testable import AggregatorQueries
+@testable import AggregatorSelection
 
 /// An index that is told what has changed is the same as one that has read everything.
 @Suite(.timeLimit(.minutes(10))) struct RecordIndexUpdateTests {

@@ -9,6 +9,7 @@ import Testing
 
 @testable import AggregatorProgramTesting
 @testable import AggregatorQueries
+@testable import AggregatorSelection
 
 /// A filter selects the same records of either store, with and without an index.
 @Suite(.timeLimit(.minutes(10))) struct SelectionStoresTests {

@@ -4,6 +4,7 @@ import Testing
 @testable import AggregatorFilters
 @testable import AggregatorProgramTesting
 @testable import AggregatorQueries
+@testable import AggregatorSelection
 @testable import AggregatorTerminal
 
 /// What `--where` and `--sort` make of several texts.

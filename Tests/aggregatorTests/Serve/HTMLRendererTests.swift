@@ -6,6 +6,7 @@ import Testing
 @testable import AggregatorAPI
 @testable import AggregatorProgramTesting
 @testable import AggregatorQueries
+@testable import AggregatorSelection
 @testable import AggregatorStore
 @testable import AggregatorWeb
 

@@ -4,6 +4,7 @@ import Foundation
 @testable import AggregatorAPI
 @testable import AggregatorProgramTesting
 @testable import AggregatorQueries
+@testable import AggregatorSelection
 @testable import AggregatorTerminal
 
 /// A served source without a service.

@@ -11,7 +11,7 @@ package actor RecordIndex<Item: SourceRecord> {
   /// The largest number of values.
   static var maxCount: Int { 8_000_000 }
 
-  nonisolated let records: RecordStore<Item>
+  package nonisolated let records: RecordStore<Item>
   private let fields: [Field<Item>]
   private let reader: RecordTable.Reader<Item>
   private(set) var table: RecordTable?

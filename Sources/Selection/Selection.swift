@@ -12,12 +12,6 @@ package struct SelectionText: Hashable, Codable, Sendable {
     self.order = order
   }
 
-  /// `nil` without an option that selects or sorts records.
-  package init?(_ invocation: Invocation) {
-    guard invocation.has(.condition) || invocation.has(.order) else { return nil }
-    self.init(conditions: invocation.texts(.condition), order: invocation.text(.order))
-  }
-
   /// The names of the fields that it reads; errors have the code `usage`.
   package func fieldNames() throws(CommandError) -> [String] {
     var names: [String] = []
@@ -46,12 +40,6 @@ package struct SelectionText: Hashable, Codable, Sendable {
     }
     let list = Set(names).sorted().map { "\"\($0)\"" }.joined(separator: ", ")
     throw CommandError(.usage, "no source has all of the fields \(list)")
-  }
-
-  /// The options of a command line that say the same.
-  package var arguments: String {
-    let order = order.map { " \(Option.order.spelling) \($0.shellQuoted)" } ?? ""
-    return conditions.map { " \(Option.condition.spelling) \($0.shellQuoted)" }.joined() + order
   }
 }
 
@@ -90,30 +78,12 @@ package struct Selection<Item: SourceRecord>: Sendable {
       self.filters = filters
       let names = text.order.map { $0.split(separator: ",").map { $0.trimmed } }
       if names?.isEmpty == true {
-        throw FilterError("missing value for \(Option.order.spelling)")
+        throw FilterError("missing field to sort by")
       }
       order = try names.map { names throws(FilterError) in try RecordOrder(names, fields) }
     } catch {
       throw CommandError(error)
     }
-  }
-
-  /// `nil` without an option that selects, sorts or counts records.
-  package init?(
-    _ invocation: Invocation, _ fields: [Field<Item>], at now: Date
-  ) throws(CommandError) {
-    guard Option.selecting.contains(where: invocation.has) else { return nil }
-    try self.init(
-      SelectionText(conditions: invocation.texts(.condition), order: invocation.text(.order)),
-      fields, at: now)
-  }
-
-  package static var note: String {
-    "--where compares a field with a value: = != ~ < <= > >=, where ~ means contains. Numbers and dates are "
-      + "compared as such, and FIELD= matches records without a value. \"and\", \"or\", \"not\" and "
-      + "parentheses join conditions, and another --where must hold as well; \"help filters\" tells more. "
-      + "--where, --sort and --count read cached records, with --all all records of the service. --group-by, "
-      + "--stats and --distinct read cached records, and exit with 3 if these may not be all."
   }
 
   /// A warning if some of the records that were read lack fields that the selection reads.

@@ -1,6 +1,5 @@
 import AggregatorFilters
 package import AggregatorKit
-package import AggregatorTerminal
 import Synchronization
 
 /// The selected records of a local source, in the order of the selection.
@@ -56,13 +55,13 @@ package struct SelectedSource<Item: SourceRecord>: DataSource {
     var start = 0
     if let position = try seal.open(request.cursor, as: Position.self) {
       guard 0...1_000_000_000 ~= position.offset else { throw .damaged(request.cursor) }
-      let last = records.firstIndex { ShownIDs.digest(of: $0.id) == position.last }
+      let last = records.firstIndex { Self.digest(of: $0.id) == position.last }
       start = min(last.map { $0 + 1 } ?? position.offset, records.count)
     }
     page.records = Array(records[start...].prefix(request.limit))
     let end = start + page.records.count
     if end < records.count, let last = page.records.last {
-      page.next = try seal.close(Position(offset: end, last: ShownIDs.digest(of: last.id)))
+      page.next = try seal.close(Position(offset: end, last: Self.digest(of: last.id)))
     }
     return page
   }
@@ -72,6 +71,8 @@ package struct SelectedSource<Item: SourceRecord>: DataSource {
   ) async throws(SourceError) -> LookupResult<Item> {
     try await base.item(id, cachePolicy: cachePolicy)
   }
+
+  private static func digest(of id: Item.ID) -> UInt64 { id.description.fnv1a }
 
   private func all(matching query: SearchQuery?) async throws(SourceError) -> Page<Item> {
     if let known = loaded.value.withLock({ $0 }), known.query == query { return known.page }
@@ -115,82 +116,5 @@ package struct SelectedSource<Item: SourceRecord>: DataSource {
 
   private final class Cache: Sendable {
     let value = Mutex<Loaded?>(nil)
-  }
-}
-
-/// The records of a source on this machine.
-package struct LocalRecords<Item: SourceRecord>: Sendable {
-  package let source: any DataSource<Item>
-
-  /// False if the store has no records, so that the source has bundled ones.
-  package let isCached: Bool
-
-  /// The records that the store lacks; `nil` for none.
-  package let gap: CacheGap?
-}
-
-extension Invocation {
-  /// Refuses an option that asks the service.
-  package func refuseRefreshOfSelection() throws(CommandError) {
-    guard has(.refresh) else { return }
-    throw CommandError(
-      .usage, "--refresh cannot be used: --where, --sort and --count read cached records",
-      hint: "--all reads all records of the service")
-  }
-}
-
-extension Plugin {
-  /// The selected records of the store, or of the bundled data while the store is empty.
-  ///
-  /// Adds a warning to `outcome` if the store lacks records; errors are those of the store.
-  ///
-  /// With an `index` of the store, a page reads no other records than its own.
-  package func selected(
-    by selection: Selection<Item>, in environment: PluginEnvironment, mayBeBundled: Bool = true,
-    by index: RecordIndex<Item>? = nil, _ outcome: inout ListingOutcome
-  ) async throws(CommandError) -> any DataSource<Item> {
-    do throws(SourceError) {
-      return try await selectedRecords(
-        by: selection, in: environment, mayBeBundled: mayBeBundled, by: index, &outcome)
-    } catch {
-      throw CommandError(error, of: self)
-    }
-  }
-
-  func selectedRecords(
-    by selection: Selection<Item>, in environment: PluginEnvironment, mayBeBundled: Bool,
-    by index: RecordIndex<Item>? = nil, _ outcome: inout ListingOutcome
-  ) async throws(SourceError) -> any DataSource<Item> {
-    outcome.select(isFilter: selection.isFilter)
-    let local = try await localRecords(in: environment, mayBeBundled: mayBeBundled)
-    if environment.store != nil { outcome.syncHint = syncHint(in: environment) }
-    if let gap = local.gap { outcome.add(gap) }
-    let selected = SelectedSource(
-      name, of: local.source, selection, mayBeEmpty: local.isCached, lacksDetails: lacksDetails)
-    guard let index, local.isCached else { return selected }
-    return IndexedSource(index, selected).warningOfUnknownSecret(in: index.records)
-      .observed(by: environment.observer, as: name)
-  }
-
-  /// The records of the store, or the bundled ones while the store is empty.
-  package func localRecords(
-    in environment: PluginEnvironment, mayBeBundled: Bool = true
-  ) async throws(SourceError) -> LocalRecords<Item> {
-    let bundled = bundled
-    var source: any DataSource<Item> = bundled
-    var gap: CacheGap?
-    var isCached = false
-    if let store = environment.store {
-      let recordStore = recordStore(in: store)
-      source = recordStore.records.warningOfUnknownSecret(in: recordStore)
-      isCached = try await !store.status(of: name).isEmpty
-      if isCached {
-        gap = try await self.gap(in: store)
-      } else if mayBeBundled {
-        source = source.fallback(to: bundled).hidingDeleted(in: recordStore)
-      }
-    }
-    return LocalRecords(
-      source: source.observed(by: environment.observer, as: name), isCached: isCached, gap: gap)
   }
 }

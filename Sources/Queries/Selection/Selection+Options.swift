@@ -1,0 +1,37 @@
+package import AggregatorKit
+package import AggregatorSelection
+package import AggregatorTerminal
+
+extension SelectionText {
+  /// `nil` without an option that selects or sorts records.
+  package init?(_ invocation: Invocation) {
+    guard invocation.has(.condition) || invocation.has(.order) else { return nil }
+    self.init(conditions: invocation.texts(.condition), order: invocation.text(.order))
+  }
+
+  /// The options of a command line that say the same.
+  package var arguments: String {
+    let order = order.map { " \(Option.order.spelling) \($0.shellQuoted)" } ?? ""
+    return conditions.map { " \(Option.condition.spelling) \($0.shellQuoted)" }.joined() + order
+  }
+}
+
+extension Selection {
+  /// `nil` without an option that selects, sorts or counts records.
+  package init?(
+    _ invocation: Invocation, _ fields: [Field<Item>], at now: Date
+  ) throws(CommandError) {
+    guard Option.selecting.contains(where: invocation.has) else { return nil }
+    try self.init(
+      SelectionText(conditions: invocation.texts(.condition), order: invocation.text(.order)),
+      fields, at: now)
+  }
+
+  package static var note: String {
+    "--where compares a field with a value: = != ~ < <= > >=, where ~ means contains. Numbers and dates are "
+      + "compared as such, and FIELD= matches records without a value. \"and\", \"or\", \"not\" and "
+      + "parentheses join conditions, and another --where must hold as well; \"help filters\" tells more. "
+      + "--where, --sort and --count read cached records, with --all all records of the service. --group-by, "
+      + "--stats and --distinct read cached records, and exit with 3 if these may not be all."
+  }
+}
