@@ -367,7 +367,7 @@ extension Facet {
     [
       "field": .string(field), "label": .string(label), "range": .bool(isRange),
       "values": .array(
-        values.dropLast(others).map {
+        frequent.map {
           ["value": .string($0.text), "count": .integer($0.count), "where": .string($0.condition)]
         }),
       "others": .integer(others), "missing": .integer(missing),

@@ -258,11 +258,14 @@ extension OpenAPI {
       "query", words, "Words to search for; `q` is another name of it.",
       example: described.source.example.query)
     return operation(
-      "facets", of: described, "How the cached records are spread over values",
+      "facets", of: described, "How the records on this machine are spread over values",
       parameters: [query, conditions(of: described.source)],
       Answers(
         success: response(
-          "A facet of each field whose values repeat, or can be put in ranges; conditions on the field alone do not narrow it.",
+          """
+          A facet of each field whose values repeat, or can be put in ranges, with the ten most frequent values; \
+          conditions on the field alone do not narrow it. `schema/summary` has all values of a field.
+          """,
           "application/json",
           reference("schemas", "FacetsPage")),
         failures: [400, 401, 503]))

@@ -302,8 +302,15 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   package func facets(_ query: ServedQuery) async throws -> [Facet] {
     let selection = try selection(of: query)
     let words = try query.query.map { try SearchQuery($0) }
-    return try await index?.facets(
-      of: plugin.fields.filter { !$0.isDetail }, selectedBy: selection, matching: words) ?? []
+    let fields = plugin.fields.filter { !$0.isDetail }
+    let local = try await plugin.localRecords(in: environment)
+    if let index, local.isCached {
+      return try await index.facets(of: fields, selectedBy: selection, matching: words)
+    }
+    var items: [P.Item] = []
+    let pages = local.source.pages(matching: words, size: 1000).makeAsyncIterator()
+    while let step = try await pages.next() { items += step.items }
+    return try selection.facets(of: fields, in: items)
   }
 
   package func summary(

@@ -342,7 +342,7 @@ package protocol ServedSource: Sendable {
   func offset(of id: String, in query: ServedQuery) async throws -> Int?
   /// Begins to read what filters, orders and ``offset(of:in:)`` need, unless there are very many records.
   func prepareIndex()
-  /// How the cached records of a query are spread over values; none before records are cached.
+  /// The values of the cached records of a query, or of the bundled ones while none are cached, with the number of each.
   func facets(_ query: ServedQuery) async throws -> [Facet]
   /// A summary of the values that a field has in the cached records of a query.
   func summary(_ summary: FieldSummary, _ query: ServedQuery) async throws -> ServedListing

@@ -92,10 +92,11 @@ final class Column: Sendable {
     }
   }
 
-  /// What can be counted, which is found out on first use.
-  var facetShape: FacetShape {
+  /// What can be counted of a field with this name, which is found out on first use.
+  func facetShape(of name: String) -> FacetShape {
     shape.withLock { shape in
-      let found = shape ?? FacetShape(of: values, in: codes.count)
+      let found =
+        shape ?? FacetShape(of: values, in: codes.count, areCodes: name.namesCodes)
       shape = found
       return found
     }

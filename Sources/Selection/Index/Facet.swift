@@ -19,11 +19,17 @@ package struct Facet: Hashable, Sendable {
   package let label: String
   /// True for ranges of numbers or dates in ascending order; values begin with the most frequent one.
   package let isRange: Bool
+  /// All ranges, or the most frequent values.
   package let values: [Value]
-  /// The number of values at the end that are too rare to be shown at once.
-  package var others: Int { isRange ? 0 : max(0, values.count - 10) }
   /// The number of records without a value.
   package let missing: Int
+  /// The number of values that are rarer than all of ``values``.
+  package var omitted = 0
+
+  /// The values that are shown at once.
+  package var frequent: ArraySlice<Value> { isRange ? values[...] : values.prefix(10) }
+  /// The number of the other values.
+  package var others: Int { values.count - frequent.count + omitted }
 
   /// The records without a value.
   package var empty: Value {
@@ -40,14 +46,32 @@ extension RecordIndex {
     of fields: [Field<Item>], selectedBy selection: Selection<Item>, matching query: SearchQuery?
   ) async throws(SourceError) -> [Facet] {
     guard let table = try await table(of: selection.fields + fields) else { return [] }
-    let found = try await found(in: table, matching: query)
-    let rows = try table.rows(selectedBy: selection, among: found)
+    return try table.facets(
+      of: fields, selectedBy: selection, among: try await found(in: table, matching: query))
+  }
+}
+
+extension Selection {
+  /// The facets of records that no store has, such as bundled ones.
+  package func facets(
+    of fields: [Field<Item>], in items: [Item]
+  ) throws(SourceError) -> [Facet] {
+    try RecordTable(items, self.fields + fields)
+      .facets(of: fields, selectedBy: self, among: Array(items.indices))
+  }
+}
+
+extension RecordTable {
+  fileprivate func facets<Item>(
+    of fields: [Field<Item>], selectedBy selection: Selection<Item>, among found: [Int]
+  ) throws(SourceError) -> [Facet] {
+    let rows = try rows(selectedBy: selection, among: found)
     var facets: [Facet] = []
     for field in fields {
-      guard let column = table.columns[field.name] else { continue }
+      guard let column = columns[field.name] else { continue }
       let others = selection.withoutFilters(of: field.name)
       let isSame = others.filters.count == selection.filters.count
-      let counted = isSame ? rows : try table.rows(selectedBy: others, among: found)
+      let counted = isSame ? rows : try self.rows(selectedBy: others, among: found)
       if let facet = column.facet(of: field, in: counted) { facets.append(facet) }
     }
     return facets
@@ -56,19 +80,24 @@ extension RecordIndex {
 
 /// What can be counted of the values of a column; each has its index.
 enum FacetShape: Sendable {
-  /// Neither few different values nor what can be put in ranges.
+  /// Neither values that repeat nor what can be put in ranges.
   case none
   /// The texts of each value: several of a list, none of one that is missing.
   case values([[String]])
   case numbers([Double?])
   case dates([Date?])
 
-  private static var maxDifferent: Int { 60 }
+  /// The most different values of which each is shown.
+  static var maxDifferent: Int { 60 }
+  /// The most different numbers that are not put in ranges.
+  private static var maxNumbers: Int { 12 }
   /// In bytes of UTF-8.
   private static var maxLength: Int { 100 }
 
-  /// - Parameter count: The number of rows.
-  init(of values: [JSON], in count: Int) {
+  /// - Parameters:
+  ///   - count: The number of rows.
+  ///   - areCodes: True for numbers that identify something, of which ranges say nothing.
+  init(of values: [JSON], in count: Int, areCodes: Bool) {
     let present = values.map(\.present)
     func all<Part>(_ part: (JSON) -> Part?) -> [Part?]? {
       var parts: [Part?] = []
@@ -80,7 +109,7 @@ enum FacetShape: Sendable {
       return parts
     }
     var different: Set<JSON> = []
-    let isFew = present.allSatisfy { values in
+    let isRepeated = present.allSatisfy { values in
       for value in values {
         // Neither a text to read nor a structure is what people filter by.
         switch value {
@@ -89,20 +118,30 @@ enum FacetShape: Sendable {
         default: different.insert(value)
         }
       }
-      return different.count <= Self.maxDifferent && different.count * 2 <= count
+      return different.count * 2 <= count
     }
-    self =
-      isFew
-      ? .values(present.map { Array(Set($0.map(\.cell))) })
-      : all(\.asDouble).map(Self.numbers) ?? all(\.asDate).map(Self.dates) ?? .none
+    let numbers = areCodes ? nil : all(\.asDouble)
+    let isFew = different.count <= (numbers == nil ? Self.maxDifferent : Self.maxNumbers)
+    if isRepeated, isFew {
+      self = .values(values.map(\.texts))
+    } else if let numbers {
+      self = .numbers(numbers)
+    } else if let dates = all(\.asDate) {
+      self = .dates(dates)
+    } else {
+      self = isRepeated ? .values(values.map(\.texts)) : .none
+    }
   }
 }
 
 extension [JSON] {
   /// The texts of the different values of a field, if they are few and repeat; in order.
   package var fewTexts: [String] {
-    guard case .values(let texts) = FacetShape(of: self, in: count) else { return [] }
-    return Set(texts.joined()).sorted()
+    guard case .values(let texts) = FacetShape(of: self, in: count, areCodes: true) else {
+      return []
+    }
+    let different = Set(texts.joined())
+    return different.count <= FacetShape.maxDifferent ? different.sorted() : []
   }
 }
 
@@ -113,35 +152,39 @@ extension Column {
   /// `nil` if it would say nothing: nearly every record has a value of its own, or all have the same.
   fileprivate func facet<Item>(of field: Field<Item>, in rows: [Int]) -> Facet? {
     let counts = counts(in: rows)
-    let values: [Facet.Value]
-    var isMissing: (Int) -> Bool = { _ in false }
-    var isRange = true
-    switch facetShape {
+    var texts: [[String]]?
+    var ranges: [Facet.Value] = []
+    switch facetShape(of: field.name) {
     case .none: return nil
-    case .values(let texts):
-      var sums: [String: Int] = [:]
-      for (texts, count) in zip(texts, counts) where count > 0 {
-        for text in texts { sums[text, default: 0] += count }
-      }
-      values = sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { text, count in
-        Facet.Value(
-          text: text, count: count, condition: TypedCondition(field.name, .equal, text).quoted)
-      }
-      isMissing = { texts[$0].isEmpty }
-      isRange = false
-    // Ranges of identifiers say nothing.
-    case .numbers where field.name.namesCodes: return nil
-    case .numbers(let numbers):
-      values = Self.ranges(of: numbers, counts, field.name)
-      isMissing = { numbers[$0] == nil }
-    case .dates(let dates):
-      values = Self.periods(of: dates, counts, field.name)
-      isMissing = { dates[$0] == nil }
+    case .values(let found): texts = found
+    case .numbers(let numbers): ranges = Self.ranges(of: numbers, counts, field.name)
+    case .dates(let dates): ranges = Self.periods(of: dates, counts, field.name)
     }
-    let missing = counts.indices.reduce(0) { $0 + (isMissing($1) ? counts[$1] : 0) }
-    guard values.count > 1 || values.count == 1 && missing > 0 else { return nil }
+    let missing = zip(values, counts).reduce(0) { $0 + ($1.0.present.isEmpty ? $1.1 : 0) }
+    let (shown, omitted) =
+      texts.map { Self.mostFrequent(of: $0, counts, field.name) } ?? (ranges, 0)
+    guard shown.count > 1 || shown.count == 1 && missing > 0 else { return nil }
     return Facet(
-      field: field.name, label: field.label, isRange: isRange, values: values, missing: missing)
+      field: field.name, label: field.label, isRange: texts == nil, values: shown,
+      missing: missing, omitted: omitted)
+  }
+
+  /// The most frequent texts, and the number of the others.
+  private static func mostFrequent(
+    of texts: [[String]], _ counts: [Int], _ field: String
+  ) -> ([Facet.Value], omitted: Int) {
+    var sums: [String: Int] = [:]
+    for (texts, count) in zip(texts, counts) where count > 0 {
+      for text in texts { sums[text, default: 0] += count }
+    }
+    // Sorting numbers takes less time than sorting texts.
+    let least = sums.values.sorted(by: >).prefix(FacetShape.maxDifferent).last ?? 0
+    let shown = sums.filter { $0.value >= least }
+      .sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(FacetShape.maxDifferent)
+    let values = shown.map { text, count in
+      Facet.Value(text: text, count: count, condition: TypedCondition(field, .equal, text).quoted)
+    }
+    return (values, sums.count - values.count)
   }
 
   private static func ranges(
@@ -213,6 +256,9 @@ extension NumberRanges {
 }
 
 extension JSON {
+  /// The different texts of the values that are there.
+  fileprivate var texts: [String] { Array(Set(present.map(\.cell))) }
+
   fileprivate var asDate: Date? {
     guard case .string(let text) = self, let period = Period(text), period.isDate else {
       return nil

@@ -112,8 +112,8 @@ package actor RecordIndex<Item: SourceRecord> {
   private func readAll() async throws(SourceError) {
     let count = try await records.store.status(of: records.source).records
     guard count * fields.count <= Self.maxCount else { return }
-    for column in try await current(fields)?.columns.values.map(\.self) ?? [] {
-      _ = (column.facetShape, column.ascending)
+    for (name, column) in try await current(fields)?.columns ?? [:] {
+      _ = (column.facetShape(of: name), column.ascending)
     }
   }
 
@@ -317,6 +317,17 @@ extension RecordTable {
       else { return nil }
       let updated = table.updated(by: update, self)
       return updated.positions.count + updated.unreadables.count == update.count ? updated : nil
+    }
+  }
+
+  /// A table of records that no store has.
+  init<Item>(_ items: [Item], _ fields: [Field<Item>]) {
+    self.init(revision: "", mark: nil)
+    positions = items.indices.map(Int64.init)
+    for field in fields where columns[field.name] == nil {
+      var builder = Column.Builder()
+      for item in items { builder.append(field[item]) }
+      columns[field.name] = builder.column
     }
   }
 

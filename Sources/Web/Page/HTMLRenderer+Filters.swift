@@ -254,16 +254,20 @@ extension HTMLRenderer {
       }
     }
     // A rare value that is chosen is shown nevertheless.
-    let usual = facet.values.dropLast(facet.others)
-    let rare = facet.values.suffix(facet.others)
+    let usual = facet.frequent
+    let rare = facet.values.dropFirst(usual.count)
     let hidden = rare.filter { !isChosen($0) }
     let missing: HTML? =
       facet.missing > 0 ? "<ul>\(item(facet.empty, "<i>empty</i>", isBar: false))</ul>" : nil
+    let omitted: HTML? =
+      facet.omitted > 0
+      ? #"<p class="note">and \#(facet.omitted.of("rarer value"))</p>"# : nil
     let others: HTML? =
       hidden.isEmpty
       ? nil
       : """
-      <details><summary>\(hidden.count.of("more value"))</summary><ul>\(items(hidden))</ul></details>
+      <details><summary>\((hidden.count + facet.omitted).of("more value"))</summary>\
+      <ul>\(items(hidden))</ul>\(omitted)</details>
       """
     let ends: HTML? =
       facet.isRange

@@ -173,6 +173,34 @@ import Testing
     #expect(counts("list") == [17, 9])
   }
 
+  @Test func `facets of many values have the most frequent ones, and the number of the others`()
+    async throws
+  {
+    let things = (0..<400).map { id in
+      Thing(id: id, text: "Shop \(id % 13 == 0 ? 0 : id % 130)", number: Double(id % 20))
+    }
+    try await save(things)
+    let all = try Selection(SelectionText(conditions: []), Self.fields, at: Date())
+    let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
+    let shops = try #require(facets.first { $0.field == "text" })
+    #expect(!shops.isRange && shops.values.count == 60 && shops.frequent.count == 10)
+    #expect(shops.values.first?.text == "Shop 0" && shops.values.first?.count == 31)
+    #expect(shops.omitted == 61 && shops.others == 111)
+    for value in shops.values {
+      let selected = try await sources([value.condition], nil)[1].page(PageRequest(limit: 1))
+      #expect(selected.total == value.count, "\(value)")
+    }
+    // More than a dozen numbers.
+    let numbers = try #require(facets.first { $0.field == "number" })
+    #expect(numbers.isRange && numbers.values.reduce(0) { $0 + $1.count } == 400)
+    // The same of records that no store has.
+    #expect(try all.facets(of: Self.fields, in: things) == facets)
+    let some = try Selection(SelectionText(conditions: ["number<3"]), Self.fields, at: Date())
+    let narrowed = try some.facets(of: Self.fields, in: things)
+    #expect(
+      try await index.facets(of: Self.fields, selectedBy: some, matching: nil) == narrowed)
+  }
+
   @Test func `a date of another century does not make one range of all others`() async throws {
     try await save(
       (0..<400).map { id in

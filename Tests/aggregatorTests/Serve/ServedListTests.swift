@@ -10,6 +10,7 @@ import Testing
 @testable import AggregatorAPI
 @testable import AggregatorProgramTesting
 @testable import AggregatorQueries
+@testable import AggregatorSelection
 @testable import AggregatorServer
 @testable import AggregatorWeb
 
@@ -75,6 +76,22 @@ import Testing
     while await source.index?.table == nil { await Task.yield() }
     _ = try await source.facets(ServedQuery())
     #expect(await source.index?.table?.readings == 1)
+  }
+
+  @Test func `bundled records have facets, whose counts are those of the lists that they select`()
+    async throws
+  {
+    for words in [nil, "an"] {
+      let facets = try await source.facets(ServedQuery(query: words))
+      let regions = try #require(facets.first { $0.field == "region" })
+      #expect(!regions.isRange && regions.values.count > 3)
+      for value in regions.values {
+        let query = ServedQuery(query: words, limit: 1, conditions: [value.condition])
+        let page = try await source.page(query)
+        #expect(page.summary.total == value.count, "\(value)")
+        #expect(page.summary.provenance?.origin == .bundled)
+      }
+    }
   }
 
   @Test func `a list has what a sync has fetched, also just after it was shown`() async throws {
