@@ -29,6 +29,12 @@ package struct API: Sendable {
     to request: ServerRequest, for path: RoutePath<APIPath>
   ) async throws -> ServerResponse {
     switch path.pattern {
+    case .root:
+      try request.requireParameters(among: [])
+      var response = try list()
+      // https://www.rfc-editor.org/rfc/rfc8631
+      response.set("Link", "<\(CommonPath.document.rawValue)>; rel=\"service-desc\"")
+      return response
     case .sources:
       try request.requireParameters(among: [])
       return request.method == "POST" ? try await add(request) : try list()
@@ -42,7 +48,8 @@ package struct API: Sendable {
     case .record where request.method == "DELETE":
       let source = try self.source(named: path.source)
       try request.requireParameters(among: [])
-      return try deletion(try await source.delete(try id(of: path)), path.id, of: source)
+      return try changed(
+        try await source.delete(try id(of: path)), path.id, of: source, else: "not found")
     case .record:
       return try await record(try id(of: path), of: try source(named: path.source), request)
     case .image:
@@ -50,7 +57,9 @@ package struct API: Sendable {
     case .restore:
       let source = try self.source(named: path.source)
       try request.requireParameters(among: [])
-      return try deletion(try await source.restore(try id(of: path)), path.id, of: source)
+      return try changed(
+        try await source.restore(try id(of: path)), path.id, of: source, else: "is not deleted")
+    case .changes: return try await changes(of: try source(named: path.source), request)
     case .facets:
       let source = try self.source(named: path.source)
       let facets = try await source.facets(ServedQuery(request, knowing: ["query", "where"]))
@@ -102,12 +111,35 @@ package struct API: Sendable {
     query.format = query.isParquet ? .ndjson : try .served(to: request)
     let page = try await source.page(query)
     var response = response(page, of: source, query)
-    let links = [(page.summary.next?.description, "next"), (nil, "first")]
-    response.set(
-      "Link",
-      links.filter { $0.0 != nil || $0.1 == "first" }.map { cursor, relation in
-        "<\(request.address(replacing: "cursor", by: cursor, without: ["offset"]))>; rel=\"\(relation)\""
-      }.joined(separator: ", "))
+    response.setLinks(from: page.summary, of: request)
+    return response
+  }
+
+  /// The changes of records since a point, as `diff` prints them.
+  private func changes(
+    of source: any ServedSource, _ request: ServerRequest
+  ) async throws -> ServerResponse {
+    try request.requireParameters(among: ["since", "kind", "limit", "cursor"])
+    let kinds = ChangeEntry.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+    let limits = 1...ChangesQuery.largestLimit
+    let query = ChangesQuery(
+      since: request.parameter("since") ?? "sync",
+      kind: try request.parameter("kind", hint: "the kinds are \(kinds)") {
+        ChangeEntry.Kind(rawValue: $0)
+      },
+      limit: try request.parameter("limit", hint: "from 1 to \(ChangesQuery.largestLimit)") {
+        Int($0).flatMap { limits ~= $0 ? $0 : nil }
+      } ?? ChangesQuery.defaultLimit,
+      cursor: try request.parameter("cursor").map { text throws(Problem) in
+        try PageCursor(received: text)
+      })
+    guard let page = try await source.changes(query) else {
+      throw Problem(
+        404, "notFound", "the changes of \(source.name) are not known since then",
+        hint: "they are known from the first sync on")
+    }
+    var response = response(page.records, verb: "diff", of: source.name, page.summary)
+    response.setLinks(from: page.summary, of: request)
     return response
   }
 
@@ -223,9 +255,11 @@ package struct API: Sendable {
     guard query.query != nil else {
       throw Problem(400, "invalidRequest", "missing parameter \"query\"")
     }
-    guard query.limit ?? 1 <= Self.largestSearch else {
+    let limit = query.limit ?? 1
+    guard 1...Self.largestSearch ~= limit else {
       throw Problem(
-        400, "invalidRequest", "invalid value for limit", hint: "from 1 to \(Self.largestSearch)")
+        400, "invalidRequest", "invalid value \"\(limit)\" for limit",
+        hint: "from 1 to \(Self.largestSearch)")
     }
     let found = try await results(of: query)
     let failures = found.compactMap(\.page.failure)
@@ -345,12 +379,12 @@ package struct API: Sendable {
 
   // MARK: - Changes
 
-  private func deletion(
-    _ isDone: Bool, _ id: String, of source: any ServedSource
+  private func changed(
+    _ isDone: Bool, _ id: String, of source: any ServedSource, else words: String
   ) throws(Problem) -> ServerResponse {
     guard isDone else {
       throw Problem(
-        404, "notFound", "\(source.noun.singular) \(id.oneLine(atMost: 80)) not found")
+        404, "notFound", "\(source.noun.singular) \(id.oneLine(atMost: 80)) \(words)")
     }
     return ServerResponse(
       204, "application/json", [], headers: [.init("Cache-Control", "no-store")])
@@ -380,6 +414,16 @@ extension ServerResponse {
     ServerResponse(
       200, "application/json", Array(text.utf8),
       headers: [.init("Cache-Control", "private, no-cache")])
+  }
+
+  /// The next page and the first one (RFC 8288).
+  fileprivate mutating func setLinks(from summary: ListingSummary, of request: ServerRequest) {
+    let links = [(summary.next?.description, "next"), (nil, "first")]
+    set(
+      "Link",
+      links.filter { $0.0 != nil || $0.1 == "first" }.map { cursor, relation in
+        "<\(request.address(replacing: "cursor", by: cursor, without: ["offset"]))>; rel=\"\(relation)\""
+      }.joined(separator: ", "))
   }
 
   fileprivate mutating func setFields(of summary: ListingSummary, at now: Date) {

@@ -1,5 +1,6 @@
 /// The paths of the API: a word in braces stands for any segment, and the first path that fits counts.
 package enum APIPath: String, CaseIterable {
+  case root = "/api/v1"
   case sources = "/api/v1/sources"
   case search = "/api/v1/search"
   case sql = "/api/v1/sql"
@@ -9,13 +10,16 @@ package enum APIPath: String, CaseIterable {
   case record = "/api/v1/{source}/{id}"
   case image = "/api/v1/{source}/{id}/image"
   case restore = "/api/v1/{source}/{id}/restore"
+  /// One segment less would be a record.
+  case changes = "/api/v1/{source}/records/changes"
   case schemaChanges = "/api/v1/{source}/schema/changes"
   case facets = "/api/v1/{source}/schema/facets"
   case summary = "/api/v1/{source}/schema/summary"
 
   package var methods: [String] {
     switch self {
-    case .search, .syncs, .list, .image, .schemaChanges, .facets, .summary: ["GET"]
+    case .root, .search, .syncs, .list, .image, .changes, .schemaChanges, .facets, .summary:
+      ["GET"]
     case .sources, .sql: ["GET", "POST"]
     case .sync: ["GET", "POST", "DELETE"]
     case .record: ["GET", "DELETE"]

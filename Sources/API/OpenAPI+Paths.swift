@@ -31,6 +31,7 @@ extension OpenAPI {
       add(RoutePath(.image, source.name, "{id}"), "get", image(described), [id])
     }
     if source.hasStore {
+      add(RoutePath(.changes, source.name), "get", changes(described), [])
       add(RoutePath(.schemaChanges, source.name), "get", schemaChanges(described), [])
       add(RoutePath(.facets, source.name), "get", facets(described), [])
       add(RoutePath(.summary, source.name), "get", summary(described), [])
@@ -81,6 +82,11 @@ extension OpenAPI {
     ).taking([
       "sql": ["type": "string", "minLength": 1, "maxLength": .integer(ServedSQL.maxBodyLength)]
     ])
+    let root = operation(
+      "root", "The sources, with a link to this document",
+      Answers(
+        success: response(
+          "The sources.", "application/json", reference("schemas", "SourcesPage"))))
     let list = operation(
       "sources", "List the sources",
       Answers(
@@ -102,6 +108,7 @@ extension OpenAPI {
       "document", "This document",
       Answers(success: response("An OpenAPI document.", "application/json", ["type": "object"])))
     return [
+      .init(APIPath.root.rawValue, ["get": root]),
       .init(APIPath.search.rawValue, ["get": search]),
       .init(APIPath.sql.rawValue, ["get": sql, "post": longSQL]),
       .init(
@@ -288,6 +295,36 @@ extension OpenAPI {
       Answers(
         success: page(reference("schemas", "SummaryPage"), isList: true),
         failures: [400, 401, 406, 503]))
+  }
+
+  private static func changes(_ described: Source) -> JSON {
+    // Some of the points: those that never are in the future.
+    let since = parameter(
+      "since",
+      [
+        "type": "string", "default": "sync",
+        "pattern":
+          "^(sync|today|yesterday|[1-9][0-9]{0,3}[smhdw]|20[01][0-9](-(0[1-9]|1[0-2])-[01][1-9])?)$",
+      ],
+      """
+      The point with which records are compared: `sync`, the completed sync before the last one, `today`, `yesterday`, a \
+      date, a time in UTC, or a span such as `2h`.
+      """)
+    let kinds = ChangeEntry.Kind.allCases.map { JSON.string($0.rawValue) }
+    let kind = parameter(
+      "kind", ["type": "string", "enum": .array(kinds)],
+      "The kind of changes; all if it is missing.")
+    let limit = parameter(
+      "limit",
+      [
+        "type": "integer", "minimum": 1, "maximum": .integer(ChangesQuery.largestLimit),
+        "default": .integer(ChangesQuery.defaultLimit),
+      ], "The most changes of a page.")
+    let success = page(reference("schemas", "ChangesPage"))
+    return operation(
+      "changes", of: described, "How the cached records have changed",
+      parameters: [since, kind, limit, reference("parameters", "cursor")],
+      Answers(success: success, failures: [400, 401, 404, 503]))
   }
 
   private static func schemaChanges(_ source: Source) -> JSON {

@@ -41,6 +41,15 @@ extension OpenAPI {
       "after": described("The kinds of its values now.", "string", "null"),
       "foundAt": ["type": "string", "format": "date-time"],
     ])
+    let change = object([
+      "change": ["enum": .array(ChangeEntry.Kind.allCases.map { .string($0.rawValue) })],
+      "id": text, "name": text,
+      "fields": ["type": "array", "items": text],
+      "before": described("The earlier values of these fields.", "object", "null"),
+      "after": described("Their present values.", "object", "null"),
+      "record": described("The record now, or when it was removed.", "object"),
+      "foundAt": ["type": "string", "format": "date-time"],
+    ])
     let value = object([
       "value": described("The value, or what its range is called.", "string"),
       "count": described("The number of records with it.", "integer"),
@@ -82,7 +91,9 @@ extension OpenAPI {
         "Page",
         object([
           "count": described("The number of records of this page.", "integer"),
-          "total": described("The number of all of them, if it is known.", "integer", "null"),
+          "total": described(
+            "The number of all of them. Lists of cached records have it, those of a service only if it names it.",
+            "integer", "null"),
           "next": described("The cursor of the next page; null at the end.", "string", "null"),
         ])),
       .init(
@@ -103,6 +114,7 @@ extension OpenAPI {
         "SummaryPage",
         page(of: ["type": "object", "additionalProperties": true], from: text)),
       .init("SourcesPage", page(of: source, from: ["type": "null"])),
+      .init("ChangesPage", page(of: change, from: text)),
       .init("SchemaChangesPage", page(of: schemaChange, from: text)),
       .init("FacetsPage", page(of: facet, from: text)),
       .init("SyncsPage", page(of: sync, from: optionalText)),

@@ -69,7 +69,9 @@ package enum OpenAPI {
   /// They differ by more than their case, as do the names that generators make of them for functions and files; a
   /// later one that would not has a number. None makes the name of a schema that is the same for all sources.
   private static func identifiers(of names: [String]) -> [String] {
-    var taken: Set = ["search", "sources", "schemachanges", "summary", "syncs"]
+    var taken: Set = [
+      "changes", "facets", "schemachanges", "search", "sources", "sql", "summary", "syncs",
+    ]
     return names.map { name in
       let words = name.split { !$0.isASCII || !$0.isLetter && !$0.isNumber }
       let base = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
@@ -194,7 +196,7 @@ package enum OpenAPI {
     ("NotAcceptable", 406, "The client accepts none of the formats."),
     ("Conflict", 409, "`where`, `sort` or `all`, which read cached records, with another `cache`."),
     ("ContentTooLarge", 413, "The body, or the result, is too large."),
-    ("UnsupportedMediaType", 415, "The body is not JSON."),
+    ("UnsupportedMediaType", 415, "The body is neither JSON nor a form."),
     ("UnprocessableContent", 422, "A query that the database refuses, or a URL that is no source."),
     ("TooManyRequests", 429, "Rate limited, by the service or by the limit of this program."),
     ("BadGateway", 502, "The service is unreachable or failed, or its answer is invalid."),

@@ -70,15 +70,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     if query.isWhole { return try await document(query) }
     guard 1...largestPage ~= limit else {
       throw Problem(
-        400, "invalidRequest",
-        "invalid value \"\(limit)\" for limit: must be from 1 to \(largestPage)")
+        400, "invalidRequest", "invalid value \"\(limit)\" for limit",
+        hint: "from 1 to \(largestPage)")
     }
-    let cursor = try query.cursor.map { text throws(Problem) in
-      guard let cursor = PageCursor(text) else {
-        throw Problem(400, "invalidCursor", SourceError.damaged(text).message)
-      }
-      return cursor
-    }
+    let cursor = try query.cursor.map { text throws(Problem) in try PageCursor(received: text) }
     let chosen = try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     let words = try query.query.map { try SearchQuery($0) }
@@ -365,6 +360,47 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       entries += $0
     }
     return summary.map { ServedChanges(entries: entries, summary: $0) }
+  }
+
+  /// The position of a page of changes: the point with which records are compared, and the record before the page.
+  private struct ChangesPosition: Codable {
+    let position: Int64
+    let change: Int64
+    let last: Int64
+
+    private enum CodingKeys: String, CodingKey {
+      case position = "p"
+      case change = "c"
+      case last = "l"
+    }
+  }
+
+  package func changes(_ query: ChangesQuery) async throws -> ServedListing? {
+    let store = try environment.requiredStore()
+    let seal = CursorSeal(
+      [name, "changes", query.since, query.kind?.rawValue ?? ""].joined(separator: "\0"), for: nil)
+    let place = try seal.open(query.cursor, as: ChangesPosition.self)
+    let start: HistoryStart =
+      if let place {
+        .mark(HistoryMark(position: place.position, change: place.change))
+      } else {
+        try HistoryStart(typed: query.since, now: environment.now())
+      }
+    let page = try await plugin.changePage(
+      since: start, after: place?.last ?? 0, of: query.kind, in: store, limit: query.limit)
+    guard let page else { return nil }
+    let count = page.entries.count
+    return ServedListing(
+      records: page.entries.map {
+        ServedRecord(id: $0.id, object: ChangeEntry.fields.object(of: $0))
+      },
+      summary: ListingSummary(
+        count: count, total: place == nil && page.next == nil ? count : nil,
+        next: try page.next.map { last throws(SourceError) in
+          try seal.close(
+            ChangesPosition(
+              position: page.start.position, change: page.start.change, last: last))
+        }, warnings: page.summary.warnings(of: name)))
   }
 
   package func history(of id: String) async throws -> ServedHistory? {

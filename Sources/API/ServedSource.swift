@@ -22,7 +22,7 @@ package struct ServedQuery: Hashable, Sendable {
 
   /// `nil` for all records; never blank.
   package var query: String?
-  /// From 1 to the largest page of the source; `nil` for 20.
+  /// From 1 to the largest page of the source, which checks it; `nil` for 20.
   package var limit: Int?
   package var cursor: String?
   /// The number of cached records before the page; `nil` where the cursor says it, or for 0.
@@ -97,9 +97,7 @@ extension ServedQuery {
     // A form sends its empty field.
     if isForPeople, query?.allSatisfy(\.isWhitespace) == true { query = nil }
     cursor = request.parameter("cursor")
-    limit = try request.parameter("limit", hint: "from 1 on") { text in
-      Int(text).flatMap { $0 > 0 ? $0 : nil }
-    }
+    limit = try request.parameter("limit", hint: "a whole number") { Int($0) }
     offset = try request.parameter("offset", hint: "from 0 to 1000000000") { text in
       Int(text).flatMap { 0...1_000_000_000 ~= $0 ? $0 : nil }
     }
@@ -137,10 +135,20 @@ extension ServedSource {
   var hasParquet: Bool { false }
   func observedKinds() -> [String: [RowSchema.Kind]] { [:] }
   func deleted() -> ServedListing? { nil }
+  func changes(_ query: ChangesQuery) -> ServedListing? { nil }
   func kinds() -> [String: ValueKind] { [:] }
   func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
   func offset(of id: String, in query: ServedQuery) -> Int? { nil }
   func prepareIndex() {}
+}
+
+extension PageCursor {
+  init(received text: String) throws(Problem) {
+    guard let cursor = PageCursor(text) else {
+      throw Problem(400, "invalidCursor", SourceError.damaged(text).message)
+    }
+    self = cursor
+  }
 }
 
 extension ServerRequest {
@@ -205,7 +213,8 @@ extension ServerRequest {
       members = form.map { JSON.Member($0.name, .string($0.value)) }
     default:
       throw Problem(
-        415, "unsupportedMediaType", "the body must be application/json",
+        415, "unsupportedMediaType",
+        "the body must be application/json or application/x-www-form-urlencoded",
         hint: "name its type by Content-Type")
     }
     var values: [String: JSON] = [:]
@@ -294,6 +303,19 @@ package struct SourceState: Sendable {
   package var changes: ChangeSummary?
 }
 
+/// A query for changes, as the API receives it.
+package struct ChangesQuery: Sendable {
+  static let defaultLimit = 100
+  static let largestLimit = 1000
+
+  /// The point with which records are compared, as typed for `--since`.
+  let since: String
+  /// `nil` for all.
+  let kind: ChangeEntry.Kind?
+  let limit: Int
+  let cursor: PageCursor?
+}
+
 package struct ServedChanges: Sendable {
   package var entries: [ChangeEntry]
   package let summary: ChangeSummary
@@ -353,6 +375,8 @@ package protocol ServedSource: Sendable {
   func state() async throws -> SourceState
   /// The changes since a point as typed for `--since`, at most `limit`; `nil` if nothing is known of that point.
   func changes(since start: String, atMost limit: Int) async throws -> ServedChanges?
+  /// A page of the changes since a point; `nil` if nothing is known of that point.
+  func changes(_ query: ChangesQuery) async throws -> ServedListing?
   /// The latest changes of a record; `nil` if nothing is known of its past.
   func history(of id: String) async throws -> ServedHistory?
   /// Hides a record on this machine; false if it is unknown.

@@ -32,7 +32,8 @@ extension Plugin {
     let environment = try context.localEnvironment()
     let now = environment.now()
     if invocation.has(.schema) { return try await schemaDiff(output, in: environment, context) }
-    let start = try HistoryStart(typed: invocation.text(.since) ?? "sync", now: now)
+    let start = try HistoryStart(
+      typed: invocation.text(.since) ?? "sync", now: now, called: Option.since.spelling)
     var listing = try output.plainListing("diff", ChangeEntry.self)
     listing.source = name
     listing.paragraph = { $0.paragraph($1) }
@@ -61,7 +62,8 @@ extension Plugin {
     let (invocation, now) = (context.invocation, environment.now())
     var start = Date.distantPast
     if let text = invocation.text(.since) {
-      guard case .date(let date) = try HistoryStart(typed: text, now: now) else {
+      let typed = try HistoryStart(typed: text, now: now, called: Option.since.spelling)
+      guard case .date(let date) = typed else {
         throw CommandError(
           .usage, "--schema cannot be used with --since \(text)",
           hint: "give a date such as 2026-01-31, or a span such as 7d")

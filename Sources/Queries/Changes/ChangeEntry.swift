@@ -3,8 +3,8 @@ package import AggregatorTerminal
 
 /// The number of differences of a comparison, and its start.
 package struct ChangeSummary: Sendable {
-  package fileprivate(set) var counts: [ChangeEntry.Kind: Int] = [:]
-  fileprivate(set) var unreadable = UnreadableRows.none
+  package var counts: [ChangeEntry.Kind: Int] = [:]
+  package var unreadable = UnreadableRows.none
 
   /// The date of the start; `nil` for a point without one.
   package let date: Date?
@@ -14,6 +14,11 @@ package struct ChangeSummary: Sendable {
 
   /// True if the limit was reached before the end.
   package fileprivate(set) var isCut = false
+
+  package init(date: Date?, knownSince: Date?) {
+    self.date = date
+    self.knownSince = knownSince
+  }
 
   package var count: Int { counts.values.reduce(0, +) }
 
@@ -72,7 +77,7 @@ extension Plugin {
 
 /// A change of a record, as `diff` and `watch` print it.
 package struct ChangeEntry: Entry {
-  package enum Kind: String, Codable, Sendable { case added, changed, removed }
+  package enum Kind: String, CaseIterable, Codable, Sendable { case added, changed, removed }
 
   package let kind: Kind
   package let id: String

@@ -78,8 +78,11 @@ extension HistoryStart {
     (word: "yesterday", about: "the start of the day before in UTC"),
   ]
 
-  /// Parses a word, a date or a time in UTC, or a span of time before `now`; errors have the code `usage`.
-  package init(typed text: String, now: Date) throws(CommandError) {
+  /// Parses a word, a date or a time in UTC, or a span of time before `now`; errors have the code `usage`, and the name of
+  /// the parameter or option.
+  package init(
+    typed text: String, now: Date, called name: String = "since"
+  ) throws(CommandError) {
     let day = 86_400.0
     let today = (now.timeIntervalSince1970 / day).rounded(.down) * day
     switch text.lowercased() {
@@ -92,7 +95,7 @@ extension HistoryStart {
       } else if let period = Period(text) {
         guard period.start <= now.timeIntervalSince1970 else {
           throw CommandError(
-            .usage, "invalid value \"\(text)\" for --since: is in the future",
+            .usage, "invalid value \"\(text)\" for \(name): is in the future",
             hint: "dates and times are in UTC")
         }
         self = .date(Date(timeIntervalSince1970: period.start))
@@ -100,9 +103,9 @@ extension HistoryStart {
         let words = Self.words.map(\.word)
         throw CommandError(
           .usage,
-          "invalid value \"\(text)\" for --since: must be \(words.joined(separator: ", ")), a date such as "
+          "invalid value \"\(text)\" for \(name): must be \(words.joined(separator: ", ")), a date such as "
             + "2026-01-31, or a span of time such as 90m, 2h or 3d",
-          suggestion: nearest(to: text, in: words).map { "--since \($0)" })
+          suggestion: nearest(to: text, in: words).map { "\(name) \($0)" })
       }
     }
   }

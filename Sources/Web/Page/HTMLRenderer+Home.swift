@@ -19,6 +19,8 @@ extension HTMLRenderer {
         <p class="actions"><a class="button" href="\(RoutePath(PagePath.add).text)">\
         \(Icon.add.html)<span>Add a source</span></a></p>
         """ : nil)
+      <p class="note">For programs: <a href="\(RoutePath(APIPath.root).text)">the API</a>, \
+      <a href="\(CommonPath.document.rawValue)">its description in OpenAPI</a></p>
       </div>
       """
     ).text

@@ -114,7 +114,9 @@ import Testing
   }
 
   @Test func `names of sources become identifiers that generators keep apart`() throws {
-    let names = ["a-b", "ab", "top-10", "top10", "search", "page", "schema-changes", "x-"]
+    let names = [
+      "a-b", "ab", "top-10", "top10", "search", "page", "schema-changes", "changes", "facets", "x-",
+    ]
     let sources = names.map { MadeUpSource(name: $0, summary: "", records: []) }
     let document = OpenAPI.document(for: sources, of: Self.server)
     var operations: [String] = []
@@ -164,6 +166,7 @@ import Testing
       "query": "a", "limit": "1", "cursor": "x", "cache": "offline", "fields": "id",
       "where": "id=1", "sort": "id", "size": "small", "pages": "1", "format": "csv", "offset": "0",
       "all": "false", "sql": "SELECT 1", "field": "id", "kind": "stats",
+      "since": "7d",
     ]
     var count = 0
     for (path, method, operation) in operations() where path.hasPrefix("/api/") {
@@ -217,6 +220,8 @@ import Testing
       (["countries", "FR"], [("cache", "offline")], "CountriesPage"),
       (["search"], [("query", "spider"), ("cache", "offline")], "SearchPage"),
       (["sources"], [], "SourcesPage"),
+      ([], [], "SourcesPage"),
+      (["countries", "schema", "facets"], [], "FacetsPage"),
       (["sql"], [("sql", "SELECT 1 AS one")], "SQLPage"),
       (["sql"], [("sql", "SELECT FROM")], "Problem"),
       (["countries", "schema", "changes"], [], "SchemaChangesPage"),

@@ -110,6 +110,27 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `a mistake is named by the parameter, whatever else is wrong`() async throws {
+    let server = try await ServingProgram()
+    for (path, text) in [
+      ("/api/v1/countries?limit=0", #""hint":"from 1 to "#),
+      ("/api/v1/countries?limit=-1", #""hint":"from 1 to "#),
+      ("/api/v1/search?query=a&limit=0", #""hint":"from 1 to 100""#),
+      ("/api/v1/countries/records/changes?since=soon", #"invalid value \"soon\" for since:"#),
+      ("/api/v1/countries/records/changes?kind=stats", #""hint":"the kinds are added, "#),
+      ("/api/v1/countries/records/changes?limit=1001", #""hint":"from 1 to 1000""#),
+    ] {
+      let reply = try await server.get(path)
+      #expect(reply.status == 400 && reply.text.contains(text), "\(path): \(reply.text)")
+    }
+    let page = try await server.get("/changes/countries?since=soon")
+    #expect(page.status == 400 && !page.text.contains("--since"))
+    let root = try await server.get("/api/v1")
+    #expect(try root.json()["items"] == (try await server.get("/api/v1/sources").json()["items"]))
+    #expect(root.header("Link") == #"</openapi.json>; rel="service-desc""#)
+    try await server.stop()
+  }
+
   @Test func `every path names its methods`() async throws {
     let server = try await ServingProgram()
     let readOnly = try await ServingProgram("--read-only")
@@ -121,6 +142,8 @@ import Testing
       ("/api/v1/sync", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
       ("/api/v1/sync/countries", "GET, POST, DELETE, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
       ("/api/v1/countries/schema/changes", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
+      ("/api/v1/countries/records/changes", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
+      ("/api/v1", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
       ("/api/v1/search", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
       ("/healthz", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
       ("/openapi.json", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
@@ -246,7 +269,9 @@ import Testing
     #expect(try await home.run("countries show AF --offline").status == 1)
     #expect(try await server.send("POST", path + "/restore").status == 204)
     #expect(try await server.get(path + "?cache=offline").status == 200)
-    #expect(try await server.send("POST", path + "/restore").status == 404)
+    let again = try await server.send("POST", path + "/restore")
+    #expect(again.status == 404)
+    #expect(try again.json()["detail"]?.string == "country AF is not deleted")
     #expect(try await server.send("DELETE", "/api/v1/countries/XXX").status == 404)
     try await server.stop()
   }

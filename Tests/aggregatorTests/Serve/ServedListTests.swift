@@ -105,6 +105,38 @@ import Testing
     #expect(try await names().sorted() == ["France", "Germany"])
   }
 
+  @Test func `changes are pages of one comparison`() async throws {
+    func changes(
+      _ kind: ChangeEntry.Kind? = nil, after cursor: PageCursor? = nil, limit: Int = 2
+    ) async throws -> ServedListing? {
+      try await source.changes(
+        ChangesQuery(since: "sync", kind: kind, limit: limit, cursor: cursor))
+    }
+    #expect(try await changes() == nil)
+    for codes in [["FR", "IT"], ["DE", "ES", "FR", "PT"]] {
+      service.become(try FakeCountries(Set(codes)))
+      _ = try await source.sync(pages: nil) { _ in }
+    }
+    let whole = try #require(try await changes(limit: 100))
+    #expect(whole.summary.total == 4 && whole.summary.next == nil)
+    #expect(Set(whole.records.map(\.id)) == ["DE", "ES", "IT", "PT"])
+    var read: [ServedRecord] = []
+    var cursor: PageCursor?
+    repeat {
+      let page = try #require(try await changes(after: cursor))
+      #expect(page.records.count <= 2)
+      read += page.records
+      cursor = page.summary.next
+    } while cursor != nil
+    #expect(read == whole.records)
+    let removed = try #require(try await changes(.removed, limit: 1))
+    #expect(removed.records.map(\.id) == ["IT"])
+    #expect(removed.records.first?.object["change"] == "removed")
+    // One comparison does not go on with another.
+    let next = try #require(try await changes(limit: 1)?.summary.next)
+    await #expect(throws: SourceError.self) { try await changes(.added, after: next) }
+  }
+
   @Test func `a search without matches suggests a word of the records`() async throws {
     _ = try await source.sync(pages: nil) { _ in }
     func suggestion(_ words: String, _ conditions: [String] = []) async throws -> String? {
