@@ -100,9 +100,13 @@ import Testing
       #expect(try await server.get("/api/v1/countries?all=true&\(other)").status == 409, "\(other)")
     }
     #expect(try await server.get("/api/v1/countries?all=1").status == 400)
-    #expect(
-      try await server.get("/sources/countries").text.contains(
-        "&#38;all=true&#38;format=csv\" download=\"countries.csv\""))
+    let page = try await server.get("/sources/countries").text
+    #expect(page.contains("&#38;all=true&#38;format=csv\" download=\"countries.csv\""))
+    #expect(page.contains("&#38;all=true\" download=\"countries.json\""))
+    // All fields, whatever the format.
+    let fields = "/api/v1/countries?fields=code%2Cname%2Cregion%2Ccapital"
+    #expect(page.contains("\(fields)\">JSON</a>"))
+    #expect(page.contains("\(fields)&#38;format=csv\">CSV</a>"))
     try await server.stop()
   }
 
