@@ -95,12 +95,43 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     run.chosen = query.fields
     let records = try await run.records()
     var listing = try await served(records, chosen, run.outcome.summary, query)
-    if query.isForPeople, records.isEmpty, !run.outcome.isPartial, query.conditions.isEmpty,
-      let words
-    {
-      listing.suggestion = await plugin.suggestion(for: words, in: environment)
+    if records.isEmpty, !run.outcome.isPartial, query.conditions.isEmpty, let words {
+      if query.isForPeople {
+        listing.suggestion = await plugin.suggestion(for: words, in: environment)
+      }
+      await advise(after: words, query, in: &listing)
     }
     return listing
+  }
+
+  /// Adds what may help after a search without matches; not after one of several sources, which waits for none.
+  private func advise(
+    after words: SearchQuery, _ query: ServedQuery, in listing: inout ServedListing
+  ) async {
+    guard query.time == nil, query.cursor == nil else { return }
+    let origin = listing.summary.provenance?.origin
+    let isLocal = origin == .cached || origin == .bundled
+    let advice = SearchAdvice(
+      for: words,
+      searched: isLocal ? plugin.fields.filter(\.isSearchable).map { FieldEntry($0) } : [],
+      // A store that cannot be read is reported by the next list.
+      filters: (try? await facets(equalTo: SearchAdvice.value(of: words))) ?? [])
+    if query.isForPeople {
+      listing.advice = advice
+    } else if let warning = advice.warning(of: noun) {
+      listing.summary.warnings.append(SourceWarning(name, warning))
+    }
+  }
+
+  /// Of each field that is not searched and has a text as a value, a facet of this value alone; none of very many records.
+  private func facets(equalTo text: String) async throws -> [Facet] {
+    let fields = plugin.fields.filter { !$0.isSearchable }
+    let local = try await plugin.localRecords(in: environment)
+    guard let index, let store = environment.store, local.isCached else {
+      return try Facet.matching(text, of: fields, in: try await items(of: local, matching: nil))
+    }
+    guard try await store.status(of: name).records <= Self.maxUnasked else { return [] }
+    return try await index.facets(of: fields, equalTo: text)
   }
 
   /// All cached records, or the bundled ones if none are cached.
@@ -302,10 +333,16 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     if let index, local.isCached {
       return try await index.facets(of: fields, selectedBy: selection, matching: words)
     }
+    return try selection.facets(of: fields, in: try await items(of: local, matching: words))
+  }
+
+  private func items(
+    of local: LocalRecords<P.Item>, matching words: SearchQuery?
+  ) async throws(SourceError) -> [P.Item] {
     var items: [P.Item] = []
     let pages = local.source.pages(matching: words, size: 1000).makeAsyncIterator()
     while let step = try await pages.next() { items += step.items }
-    return try selection.facets(of: fields, in: items)
+    return items
   }
 
   package func summary(

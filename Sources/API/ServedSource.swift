@@ -270,6 +270,8 @@ package struct ServedListing: Sendable {
   package var body: [UInt8]?
   /// A query that has matches, if a search without conditions has none; `nil` for programs.
   package var suggestion: String?
+  /// What else may help after such a search; `nil` for programs, which have a warning.
+  package var advice: SearchAdvice?
 
   package init(
     records: [ServedRecord], summary: ListingSummary, columns: [FieldEntry] = [],

@@ -40,6 +40,8 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let movedAside = Code("movedAside")
     /// A sync could not ask for changes alone.
     public static let notIncremental = Code("notIncremental")
+    /// A search has no matches: the fields that were searched, and filters that have some.
+    public static let noMatches = Code("noMatches")
     /// A record or an image is not cached.
     public static let notCached = Code("notCached")
     /// An open list was loaded anew, because the service had changed it.

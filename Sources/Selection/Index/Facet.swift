@@ -51,6 +51,24 @@ extension RecordIndex {
   }
 }
 
+extension RecordIndex {
+  /// Of each field that has a text as a value, whatever its case and accents, a facet of this value alone.
+  package nonisolated func facets(
+    of fields: [Field<Item>], equalTo text: String
+  ) async throws(SourceError) -> [Facet] {
+    try await table(of: fields)?.facets(of: fields, equalTo: text) ?? []
+  }
+}
+
+extension Facet {
+  /// The same of records that no store has.
+  package static func matching<Item: SourceRecord>(
+    _ text: String, of fields: [Field<Item>], in items: [Item]
+  ) throws(SourceError) -> [Facet] {
+    try RecordTable(items, fields).facets(of: fields, equalTo: text)
+  }
+}
+
 extension Selection {
   /// The facets of records that no store has, such as bundled ones.
   package func facets(
@@ -62,6 +80,38 @@ extension Selection {
 }
 
 extension RecordTable {
+  fileprivate func facets<Item: SourceRecord>(
+    of fields: [Field<Item>], equalTo text: String
+  ) throws(SourceError) -> [Facet] {
+    let text = FoldedText(text)
+    guard !text.text.isEmpty else { return [] }
+    let all = Array(positions.indices)
+    var facets: [Facet] = []
+    for field in fields {
+      guard let column = columns[field.name] else { continue }
+      var sums: [String: Int] = [:]
+      for (value, count) in zip(column.values, column.counts(in: all)) where count > 0 {
+        // A long text is not what people filter by.
+        for value in value.texts where value.utf8.count <= FacetShape.maxLength {
+          if FoldedText(value) == text { sums[value, default: 0] += count }
+        }
+      }
+      let most = sums.max { ($0.value, $1.key) < ($1.value, $0.key) }
+      guard let condition = most.map({ TypedCondition(field.name, .equal, $0.key).quoted }),
+        let selection = try? Selection(
+          SelectionText(conditions: [condition]), fields, at: Date(timeIntervalSince1970: 0))
+      else { continue }
+      // Of the list that the condition selects.
+      let count = try rows(selectedBy: selection, among: all).count
+      facets.append(
+        Facet(
+          field: field.name, label: field.label, isRange: false,
+          values: [Facet.Value(text: most?.key ?? "", count: count, condition: condition)],
+          missing: 0))
+    }
+    return facets
+  }
+
   fileprivate func facets<Item>(
     of fields: [Field<Item>], selectedBy selection: Selection<Item>, among found: [Int]
   ) throws(SourceError) -> [Facet] {
@@ -92,7 +142,7 @@ enum FacetShape: Sendable {
   /// The most different numbers that are not put in ranges.
   private static var maxNumbers: Int { 12 }
   /// In bytes of UTF-8.
-  private static var maxLength: Int { 100 }
+  static var maxLength: Int { 100 }
 
   /// - Parameters:
   ///   - count: The number of rows.

@@ -122,6 +122,21 @@ extension HTMLRenderer {
     return WebAddress.list(content.source.name, query)
   }
 
+  /// The filters that have matches for words which no searched field has.
+  func matchingFilters(_ content: SourceContent) -> [HTML] {
+    guard let advice = (try? content.list?.get())?.advice else { return [] }
+    return advice.filters.flatMap { facet in
+      facet.values.map { value in
+        let address = narrowed(content) { ($0.query, $0.conditions) = (nil, [value.condition]) }
+        return """
+          <a class="button primary" href="\(address)"><span><bdi>\(facet.label.fieldLabel) is \
+          \(written(value.text, of: facet.field, content).safeLine)</bdi>: \
+          \(content.source.noun.count(value.count))</span></a>
+          """
+      }
+    }
+  }
+
   /// The form of a condition, and the values that the records have.
   func filters(_ content: SourceContent) -> HTML? {
     guard content.query.showsFilters, content.source.hasStore else { return nil }

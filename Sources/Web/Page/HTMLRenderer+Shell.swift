@@ -209,9 +209,10 @@ extension HTMLRenderer {
     return state(
       .search, shortcoming == nil ? "No matches" : "No matches so far",
       [shortcoming?.capitalizedFirst ?? "No \(source.noun.singular) matches “\(query)”."]
+        + (page?.advice?.words(\.label.lowercasedFirst) ?? [])
     ) {
       """
-      \(further)\(page?.suggestion.map { near in
+      \(further)\(matchingFilters(content))\(page?.suggestion.map { near in
         """
         <a class="button primary" href="\(WebAddress.list(source.name, all.with(\.query, near)))">\
         <span>Did you mean “<bdi>\(near.safeLine)</bdi>”?</span></a>

@@ -148,6 +148,43 @@ import Testing
     #expect(try await suggestion("switzerlandd", ["name~a"]) == nil)
   }
 
+  @Test func `a search without matches names what was searched, and filters that have some`()
+    async throws
+  {
+    let heroes = ServedPlugin(
+      HeroesPlugin(),
+      in: PluginEnvironment(
+        settings: SourceSettings([:]), transport: LongTimeoutTransport(), store: InMemoryStore()))
+    func warning(_ words: String) async throws -> String? {
+      try await heroes.page(ServedQuery(query: words, cache: .offline)).summary.warnings
+        .first { $0.warning.code == .noMatches }?.warning.message
+    }
+    let message = try await warning("AGILITY")
+    #expect(message?.hasPrefix("searched: name, realName, aliases; where=powers=") == true)
+    #expect(
+      try await warning("\"Agility\"")?.contains("quotes and - have no meaning; where=") == true)
+    #expect(
+      try await warning("zzyzxq -b") == "searched: name, realName, aliases; "
+        + SearchAdvice.operatorWords)
+    #expect(try await warning("spider") == nil)
+    let page = try await heroes.page(
+      ServedQuery(query: "agility", cache: .offline, isForPeople: true))
+    #expect(!page.summary.warnings.contains { $0.warning.code == .noMatches })
+    let value = try #require(page.advice?.filters.first?.values.first)
+    let list = try await heroes.page(ServedQuery(limit: 1, conditions: [value.condition]))
+    #expect(list.summary.total == value.count && value.count > 1)
+  }
+
+  @Test func `the filters after a search without matches are those of cached records, too`()
+    async throws
+  {
+    service.become(try FakeCountries(["DE", "FR"]))
+    _ = try await source.sync(pages: nil) { _ in }
+    let page = try await source.page(ServedQuery(query: "eu", isForPeople: true))
+    let value = try #require(page.advice?.filters.first?.values.first)
+    #expect(page.records.isEmpty && value.condition == "region=\"EU\"" && value.count == 2)
+  }
+
   @Test func `the matches of a complete list are counted, and none of them is out of reach`()
     async throws
   {

@@ -1,0 +1,48 @@
+import AggregatorKit
+package import AggregatorQueries
+package import AggregatorSelection
+import AggregatorTerminal
+
+/// What may help after a search without matches.
+package struct SearchAdvice: Sendable {
+  /// The fields that were searched; none if the service was, which searches what it likes.
+  package let searched: [FieldEntry]
+  /// Of each other field that has the words as a value, a facet of this value alone.
+  package let filters: [Facet]
+  /// True for words with signs that have a meaning elsewhere.
+  package let hasOperators: Bool
+
+  static let operatorWords = "words are searched as they are: quotes and - have no meaning"
+
+  init(for query: SearchQuery, searched: [FieldEntry], filters: [Facet]) {
+    self.searched = searched
+    self.filters = filters
+    hasOperators =
+      query.text.contains(where: \.isQuote)
+      || query.text.split(separator: " ").contains { $0.hasPrefix("-") && $0.count > 1 }
+  }
+
+  /// The words of a query, without quotes around them.
+  static func value(of query: SearchQuery) -> String {
+    query.text.filter { !$0.isQuote }
+  }
+
+  /// What was searched in words, by the labels of fields or by another property of them.
+  package func words(_ name: (FieldEntry) -> String) -> [String] {
+    (searched.isEmpty ? [] : ["searched: \(searched.map(name).joined(separator: ", "))"])
+      + (hasOperators ? [Self.operatorWords] : [])
+  }
+
+  /// The advice for programs; `nil` without any.
+  func warning(of noun: RecordNoun) -> Warning? {
+    let filters = filters.flatMap(\.values).map { value in
+      "where=\(value.condition) has \(noun.count(value.count))"
+    }
+    let words = words(\.id) + filters
+    return words.isEmpty ? nil : Warning(.noMatches, words.joined(separator: "; "))
+  }
+}
+
+extension Character {
+  fileprivate var isQuote: Bool { "\"“”„«»".contains(self) }
+}
