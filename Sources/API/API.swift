@@ -362,12 +362,15 @@ package struct API: Sendable {
   private func image(
     _ id: String, of source: any ServedSource, _ request: ServerRequest
   ) async throws -> ServerResponse {
-    let query = try ServedQuery(request, knowing: ["cache", "size"])
+    let query = try ServedQuery(request, knowing: ["cache", "number", "size"])
     let sizes = ImageSize.allCases.map(\.rawValue).joined(separator: ", ")
     let size = try request.parameter("size", hint: "the sizes are \(sizes)") {
       ImageSize(rawValue: $0)
     }
-    let image = try await source.image(id, size ?? .medium, query.cache)
+    let number = try request.parameter("number", hint: "from 1 to 1000") { text in
+      Int(text).flatMap { 1...1000 ~= $0 ? $0 : nil }
+    }
+    let image = try await source.image(id, number: number, size ?? .medium, query.cache)
     let (type, bytes) = (image.item.type.mediaType, "application/octet-stream")
     let isOpaque = request.weight(ofType: type) < request.weight(ofType: bytes)
     var response = ServerResponse(200, isOpaque ? bytes : type, Array(image.item.bytes))

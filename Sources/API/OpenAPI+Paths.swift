@@ -191,7 +191,7 @@ extension OpenAPI {
     let image: JSON = ["schema": ["type": "string", "format": "binary"]]
     return operation(
       "image", of: described, "The image of one \(described.source.noun.singular)",
-      parameters: ["size", "cache"].map { reference("parameters", $0) },
+      parameters: ["size", "number", "cache"].map { reference("parameters", $0) },
       Answers(
         success: .init(
           "200",

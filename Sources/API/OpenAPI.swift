@@ -153,6 +153,9 @@ package enum OpenAPI {
         All cached records at once, of 64 MB at most. With `limit`, `cursor` or `offset` the status is 409.
         """),
       member("size", sizes, "The size of an image."),
+      member(
+        "number", ["type": "integer", "minimum": 1, "maximum": 1000],
+        "The number of an image among those of the record; the best one by default."),
     ]
   }
 

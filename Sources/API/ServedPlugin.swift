@@ -272,19 +272,33 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   // MARK: - Images
 
   package func image(
-    _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
+    _ id: String, number: Int?, _ size: ImageSize, _ cache: ServedQuery.Cache
   ) async throws -> LookupResult<LoadedImage> {
     guard hasImages else {
       throw SourceError(.notFound, "\(plugin.name) have no images")
     }
     // A local record has the address, too; a list with many pictures must not ask the service for each record.
     if cache == .normal, let known = try? await find(id, .offline).item,
-      case let address? = try images.address(of: known, size)
+      case let address? = try address(of: known, number: number, size)
     {
       return try await images.loader.image(at: address, cachePolicy: cache.policy)
     }
     let record = try await find(id, cache).item
-    return try await plugin.image(of: record, size, in: images, cache.policy)
+    guard let number else {
+      return try await plugin.image(of: record, size, in: images, cache.policy)
+    }
+    guard let address = try address(of: record, number: number, size) else {
+      throw SourceError(.notFound, "\(plugin.noun.singular) \(record.id) has no image \(number)")
+    }
+    return try await images.loader.image(at: address, cachePolicy: cache.policy)
+  }
+
+  private func address(
+    of record: P.Item, number: Int?, _ size: ImageSize
+  ) throws(SourceError) -> ImageAddress? {
+    guard let number else { return try images.address(of: record, size) }
+    return try plugin.imageAddress(
+      of: record, size, number: number, in: environment.settings)
   }
 
   // MARK: - The cached records
@@ -540,15 +554,18 @@ extension ServedRecord {
     let label = plugin.label(of: record)
     let name = label.isEmpty ? id : label
     let shown = plugin.fields.filter(\.isShown).compactMap { Line($0, of: record) }
+    let images = plugin.layout.images?(record, .small) ?? []
     // A number that identifies a record says nothing beside its name.
     let number = Int(id).map(String.init)
     self.init(
       id: id, name: name, object: plugin.fields.object(of: record),
       summary: shown.filter { $0.value != name && $0.value != number },
       cells: columns.compactMap { Line($0, of: record) },
-      card: plugin.layout.cardFields(among: plugin.fields).compactMap { Line($0, of: record) },
+      card: plugin.layout.cardFields(among: plugin.fields).compactMap { field in
+        Line(field, of: record, with: images)
+      },
       link: plugin.layout.link?(record)?.webAddress,
-      hasImage: plugin.layout.images?(record, .small).isEmpty == false)
+      hasImage: !images.isEmpty)
   }
 }
 
@@ -562,13 +579,18 @@ extension JSON {
 }
 
 extension ServedRecord.Line {
-  fileprivate init?<Item: SourceRecord>(_ field: Field<Item>, of record: Item) {
+  fileprivate init?<Item: SourceRecord>(
+    _ field: Field<Item>, of record: Item, with images: [String] = []
+  ) {
     let (json, id) = (field[record], record.id.description)
     let value = json.cell
     guard !value.isEmpty else { return nil }
     self.init(
       field: field.name, label: field.label, value: value,
       json: value == id ? nil : json, isLink: value.webAddress != nil)
-    if case .array(let elements) = json { self.elements = elements.map(\.cell) }
+    guard case .array(let elements) = json else { return }
+    self.elements = elements.map(\.cell)
+    let places = self.elements.compactMap { images.firstIndex(of: $0) }
+    if places.count == self.elements.count { self.images = places.map { $0 + 1 } }
   }
 }

@@ -370,8 +370,9 @@ package protocol ServedSource: Sendable {
   func facets(_ query: ServedQuery) async throws -> [Facet]
   /// A summary of the values that a field has in the cached records of a query.
   func summary(_ summary: FieldSummary, _ query: ServedQuery) async throws -> ServedListing
+  /// An image of a record: the best one, or that of a number, from 1 on.
   func image(
-    _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
+    _ id: String, number: Int?, _ size: ImageSize, _ cache: ServedQuery.Cache
   ) async throws -> LookupResult<LoadedImage>
   /// What is known of the cached records.
   func state() async throws -> SourceState
@@ -412,6 +413,8 @@ package struct ServedRecord: SourceRecord {
     package var isLink = false
     /// The elements of a list; empty for anything else.
     package var elements: [String] = []
+    /// The numbers of the images that the elements are the addresses of; empty unless all of them are.
+    package var images: [Int] = []
   }
 
   package let id: String

@@ -36,6 +36,20 @@ extension Plugin {
     try imageAddress(of: record, size, within: networkScope(in: settings))
   }
 
+  /// The URL of one of a record's images, by its number among those of the ``RecordLayout``, from 1 on; `nil` if it has none
+  /// of that number.
+  package func imageAddress(
+    of record: Item, _ size: ImageSize, number: Int, in settings: SourceSettings
+  ) throws(SourceError) -> ImageAddress? {
+    let images = layout.images?(record, size) ?? []
+    guard images.indices.contains(number - 1), let address = ImageAddress(images[number - 1])
+    else { return nil }
+    guard address.networkScope >= (try networkScope(in: settings).get()) else {
+      throw SourceError.rejected(address)
+    }
+    return address
+  }
+
   private func imageAddress(
     of record: Item, _ size: ImageSize, within networkScope: Result<NetworkScope, SourceError>
   ) throws(SourceError) -> ImageAddress? {
@@ -43,10 +57,7 @@ extension Plugin {
     guard let first = addresses.first else { return nil }
     let networkScope = try networkScope.get()
     if let address = addresses.first(where: { $0.networkScope >= networkScope }) { return address }
-    throw SourceError(
-      .rejected,
-      "the image URL points at \(first.authority), which is \(first.networkScope.text), unlike the service"
-    )
+    throw .rejected(first)
   }
 
   /// The most private network that the service is in.
@@ -55,6 +66,15 @@ extension Plugin {
       let services = serviceURLs + (try urls(in: settings))
       return services.compactMap { Address($0)?.networkScope }.min() ?? .internet
     }
+  }
+}
+
+extension SourceError {
+  fileprivate static func rejected(_ address: ImageAddress) -> SourceError {
+    SourceError(
+      .rejected,
+      "the image URL points at \(address.authority), which is \(address.networkScope.text), unlike the service"
+    )
   }
 }
 

@@ -138,10 +138,13 @@ enum WebAddress {
   }
 
   static func image(
-    _ source: String, _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
+    _ source: String, _ id: String, number: Int? = nil, _ size: ImageSize,
+    _ cache: ServedQuery.Cache
   ) -> String {
+    let number = number.map { [Parameter("number", String($0))] } ?? []
     let offline = cache == .offline ? [Parameter("cache", cache.rawValue)] : []
-    return address(RoutePath(APIPath.image, source, id), [("size", size.rawValue)] + offline)
+    return address(
+      RoutePath(APIPath.image, source, id), [("size", size.rawValue)] + number + offline)
   }
 
   /// The address of the same list at the API.

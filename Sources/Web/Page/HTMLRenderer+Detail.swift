@@ -55,7 +55,9 @@ extension HTMLRenderer {
       <bdi>\(record.id.safeLine)</bdi></p>\(dataMenu(record, source))\(badgeHTML)</div>
       \(badge?.notesHTML ?? [])
       <dl>
-      \(record.card.filter { $0.value != record.name && $0.value != record.id }.map { line($0, source) })
+      \(record.card.filter { $0.value != record.name && $0.value != record.id }.map { line in
+        self.line(line, source, line.images.isEmpty ? nil : pictures(line, of: record, content))
+      })
       </dl>
       \(content.detail?.history.map { history($0, source) })
       </article>
@@ -105,12 +107,16 @@ extension HTMLRenderer {
       """
   }
 
-  private func line(_ line: ServedRecord.Line, _ source: any ServedSource) -> HTML {
+  private func line(
+    _ line: ServedRecord.Line, _ source: any ServedSource, _ pictures: HTML?
+  ) -> HTML {
     let isLong =
       line.elements.isEmpty
       && (line.value.utf8.count > 140 || line.value.contains { $0.isNewline })
     let value: HTML =
-      if !line.elements.isEmpty {
+      if let pictures {
+        pictures
+      } else if !line.elements.isEmpty {
         tags(line, source)
       } else if isLong, line.value.count > Self.longest {
         folded(line.value)
@@ -126,7 +132,7 @@ extension HTMLRenderer {
       }
     return """
       <div\(attribute: "class", isLong ? "long" : nil)><dt>\(line.label.fieldLabel)</dt>\
-      <dd dir="auto"\(attribute: "class", line.isLink ? "link" : nil)>\(value)</dd></div>
+      <dd dir="auto"\(attribute: "class", line.isLink && line.elements.isEmpty ? "link" : nil)>\(value)</dd></div>
 
       """
   }
@@ -143,6 +149,25 @@ extension HTMLRenderer {
       """
   }
 
+  /// The pictures of a record, each of which the script shows in the place of the large one.
+  private func pictures(
+    _ line: ServedRecord.Line, of record: ServedRecord, _ content: SourceContent
+  ) -> HTML {
+    let (name, cache) = (content.source.name, content.query.cache)
+    let count = line.images.count
+    return """
+      <ul class="pictures">\(line.images.enumerated().map { index, number in
+        let small = WebAddress.image(name, record.id, number: number, .small, cache)
+        return """
+          <li><a class="picture hue-\(index % 6)" href="\(WebAddress.image(name, record.id, number: number, .large, cache))" \
+          data-image="\(small)" aria-label="Picture \(index + 1) of \(count)">\
+          <span class="initial" aria-hidden="true">\(index + 1)</span>\
+          <noscript><img src="\(small)" alt="" loading="lazy" decoding="async"></noscript></a></li>
+          """ as HTML
+      })</ul>
+      """
+  }
+
   /// The elements of a list, each of which leads to the cached records that have it, too; of a field that lists do not include,
   /// the list says of how many it is unknown.
   private func tags(_ line: ServedRecord.Line, _ source: any ServedSource) -> HTML {
@@ -150,10 +175,10 @@ extension HTMLRenderer {
     <ul class="chips">\(line.elements.map { element in
       guard source.hasStore,
         let condition = TypedCondition(line.field, operator: "~", element)
-      else { return #"<li class="chip"><bdi>\#(element.safeLine)</bdi></li>"# }
+      else { return #"<li class="chip" title="\#(element.safeLine)"><bdi>\#(element.safeLine)</bdi></li>"# }
       let query = ServedQuery.plain.with(\.conditions, [condition.quoted])
       return """
-        <li><a class="chip" href="\(WebAddress.list(source.name, query))">\
+        <li><a class="chip" href="\(WebAddress.list(source.name, query))" title="\(element.safeLine)">\
         <bdi>\(element.safeLine)</bdi></a></li>
         """ as HTML
     })</ul>

@@ -632,6 +632,7 @@ async function openDetail(address, focus = "h2") {
     const next = await part(address, "detail", controller.signal);
     detail().replaceWith(next);
     mark();
+    watchPictures();
     const title = $("h2", next);
     document.title = [title?.textContent, heading, "aggregator"].filter(Boolean).join(" – ");
     title?.setAttribute("tabindex", "-1");
@@ -643,6 +644,14 @@ async function openDetail(address, focus = "h2") {
     hideDetail();
     toast(words(error));
   }
+}
+
+/* Shows a picture of the record large, above its name. */
+function showPicture({ href, ariaLabel }) {
+  const box = $(".portrait", detail()) ?? make("div", { class: "portrait" });
+  box.replaceChildren(make("img", { src: href, alt: ariaLabel, decoding: "async" }));
+  $("article", detail()).prepend(box);
+  box.scrollIntoView({ block: "nearest" });
 }
 
 const isNarrow = () => getComputedStyle(list()).display === "none";
@@ -696,6 +705,9 @@ if (detail()) {
     } else if (event.target.closest(".step")) {
       const { step } = event.target.closest(".step").dataset;
       goTo(Number(step), `[data-step="${step}"]`);
+    } else if (link?.matches(".pictures a")) {
+      event.preventDefault();
+      showPicture(link);
     } else if (link?.matches(".close")) {
       event.preventDefault();
       closeDetail();

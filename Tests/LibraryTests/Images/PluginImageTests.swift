@@ -36,6 +36,27 @@ import Testing
         try Album([image, "https://cdn.example/y"]).address(at: service) == "https://cdn.example/y")
     }
   }
+
+  static let numbered: [(number: Int, address: String?)] = [
+    (0, nil), (1, "https://cdn.example/1"), (2, nil), (4, "https://cdn.example/4"), (5, nil),
+  ]
+
+  @Test(arguments: numbered)
+  func `an image has the number of its address`(number: Int, address: String?) throws {
+    let album = Album([
+      "https://cdn.example/1", "none", "http://127.0.0.1/", "https://cdn.example/4",
+    ])
+    let settings = SourceSettings(["ALBUM_URL": "https://album.example"])
+    let note = Note(1, "one")
+    #expect(
+      try album.imageAddress(of: note, .small, number: number, in: settings)?.description == address
+    )
+    // It is not in a more private network than the service.
+    let error = #expect(throws: SourceError.self) {
+      try album.imageAddress(of: note, .small, number: 3, in: settings)
+    }
+    #expect(error?.code == .rejected)
+  }
 }
 
 extension Album {

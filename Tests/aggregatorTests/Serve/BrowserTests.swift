@@ -106,7 +106,12 @@ private struct BrowsedServices {
       FakeProduct(
         6, .string(String(repeating: "Unbreakable", count: 40)),
         merchant: "{{7*7}}${alert(1)}", url: "JaVaScRiPt\u{3A}alert('case')", images: []),
-      FakeProduct(5, "Kettle", images: [.string(image)]),
+      FakeProduct(
+        5, "Kettle",
+        images: .array(
+          (1...5).map { number in
+            .string("\(image)?view=\(number)&from=\(String(repeating: "angle", count: 30))")
+          })),
     ])
   }
 

@@ -410,7 +410,27 @@ import Testing
     #expect(html.contains("&#38; word…</p><details><summary>Show all of it</summary>word &#38;"))
     #expect(html.contains(#"href="/sources/heroes?where=powers~%22%5C%22b%5C%22%22""#))
     source.hasStore = false
-    #expect(detail(source, "1").contains("<li class=\"chip\"><bdi>&#34;b&#34;</bdi></li></ul>"))
+    #expect(
+      detail(source, "1").contains(
+        #"<li class="chip" title="&#34;b&#34;"><bdi>&#34;b&#34;</bdi></li></ul>"#))
+  }
+
+  @Test func aListOfImagesIsShownAsPictures() {
+    var line = ServedRecord.Line(field: "images", label: "Images", value: "https://a.example/1.png")
+    line.isLink = true
+    line.elements = ["https://a.example/1.png", "https://a.example/2.png"]
+    func html(_ images: [Int]) -> String {
+      line.images = images
+      var source = MadeUpSource.heroes
+      source.records = [ServedRecord("1", "One", card: [line])]
+      return detail(source, "1", ServedQuery(cache: .offline), part: .detail)
+    }
+    let pictures = html([2, 1])
+    let address = "/api/v1/heroes/1/image?size=large&#38;number=2&#38;cache=offline"
+    #expect(pictures.contains("href=\"\(address)\""))
+    #expect(pictures.contains(#"number=1&#38;cache=offline" aria-label="Picture 2 of 2">"#))
+    #expect(!pictures.contains("a.example"))
+    #expect(html([]).contains(#"<dd dir="auto"><ul class="chips">"#))
   }
 
   @Test(arguments: [

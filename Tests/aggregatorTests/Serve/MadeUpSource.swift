@@ -56,7 +56,7 @@ struct MadeUpSource: ServedSource {
   }
 
   func image(
-    _ id: String, _ size: ImageSize, _ cache: ServedQuery.Cache
+    _ id: String, number: Int?, _ size: ImageSize, _ cache: ServedQuery.Cache
   ) throws -> LookupResult<LoadedImage> { throw SourceError.notFound(id, in: name) }
 
   func facets(_ query: ServedQuery) -> [Facet] { [] }

@@ -165,7 +165,7 @@ import Testing
     let values = [
       "query": "a", "limit": "1", "cursor": "x", "cache": "offline", "fields": "id",
       "where": "id=1", "sort": "id", "size": "small", "pages": "1", "format": "csv", "offset": "0",
-      "all": "false", "sql": "SELECT 1", "field": "id", "kind": "stats",
+      "all": "false", "sql": "SELECT 1", "field": "id", "kind": "stats", "number": "1",
       "since": "7d",
     ]
     var count = 0

@@ -1,6 +1,7 @@
 """Pictures in the list and beside it; a record without one has its initial."""
 
 from playwright.sync_api import expect
+from site_under_test import fits, is_accessible
 
 IS_SHOWN = "image => image.complete && image.naturalWidth === 3"
 
@@ -25,6 +26,8 @@ def run(site):
     assert abs(room["width"] - room["height"]) <= 1, room
     waiting.close()
 
+    several(site)
+
     nobody = page.locator(".record", has_text="Nobody")
     expect(nobody.locator("img")).to_have_count(0)
     expect(nobody.locator(".initial")).to_have_text("N")
@@ -39,3 +42,23 @@ def run(site):
     expect(page.locator(".record").first.locator("img")).to_have_count(0)
     expect(page.locator(".record").first.locator(".initial")).to_be_visible()
     expect(page.locator(".record").first.locator(".picture.failed")).to_be_visible()
+
+
+def several(site):
+    # The images of a record, of which the chosen one is large.
+    page = site.open("/sources/products", width=360, height=800)
+    page.locator(".record", has_text="Kettle").click()
+    small = page.locator("#detail .pictures a")
+    expect(small).to_have_count(5)
+    # They are loaded when they come near.
+    small.last.scroll_into_view_if_needed()
+    expect(small.locator("img")).to_have_count(5)
+    assert "number=2" in small.nth(1).locator("img").get_attribute("src")
+    small.nth(1).click()
+    image = page.get_by_role("img", name="Picture 2 of 5")
+    page.wait_for_function(IS_SHOWN, arg=image.element_handle())
+    assert image.get_attribute("src").endswith("?size=large&number=2")
+    is_accessible(page)
+    fits(page)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert page.locator("#detail").evaluate("pane => pane.scrollWidth <= pane.clientWidth")
