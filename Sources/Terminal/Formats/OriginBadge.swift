@@ -27,11 +27,18 @@ package struct OriginBadge: Sendable {
 
   /// `nil` without an answer.
   ///
-  /// - Parameter choosesLocal: True if only local data was asked for.
-  package init?(_ summary: ListingSummary, choosesLocal: Bool, at now: Date) {
+  /// - Parameters:
+  ///   - choosesLocal: True if only local data was asked for.
+  ///   - namesChoice: False if that is not called offline: nothing has failed.
+  package init?(
+    _ summary: ListingSummary, choosesLocal: Bool, namesChoice: Bool = true, at now: Date
+  ) {
     guard let provenance = summary.provenance else { return nil }
-    let code = provenance.reason?.code
-    let isOffline = choosesLocal || code == .offline || code == .unreachable
+    let isChosen =
+      choosesLocal && !namesChoice && provenance.reason.map { $0.code == .offline } ?? true
+    let reasonOfOrigin = isChosen ? nil : provenance.reason
+    let code = reasonOfOrigin?.code
+    let isOffline = !isChosen && (choosesLocal || code == .offline || code == .unreachable)
     let origin =
       switch provenance.origin {
       case .live: "Live"
@@ -54,7 +61,7 @@ package struct OriginBadge: Sendable {
     pause =
       isPaused
       ? provenance.reason?.retryAfter.map { Int(($0 / .seconds(1)).rounded(.up)) } : nil
-    let message = provenance.reason?.message.safeLine
+    let message = reasonOfOrigin?.message.safeLine
     let reason =
       switch provenance.origin {
       case _ where isPaused: Self.pauseWords

@@ -12,7 +12,8 @@ struct Badge {
 
   init?(_ page: ServedListing, _ cache: ServedQuery.Cache, _ now: Date) {
     guard let provenance = page.summary.provenance,
-      let origin = OriginBadge(page.summary, choosesLocal: cache == .offline, at: now)
+      let origin = OriginBadge(
+        page.summary, choosesLocal: cache == .offline, namesChoice: false, at: now)
     else { return nil }
     self.page = page
     self.provenance = provenance
@@ -21,19 +22,35 @@ struct Badge {
 
   /// The notes; the script counts down to the next answer, and shows it then.
   var notesHTML: [HTML] {
-    origin.notes.map { note in
+    notes.enumerated().map { index, note in
       let rest: HTML? =
         note == OriginBadge.pauseWords
         ? origin.pause.map {
           #". It is asked again in <span data-countdown="\#($0)">\#($0) s</span>."#
         }
         : nil
-      return #"<p class="note" dir="auto">\#(note)\#(rest)</p>"#
+      let type = index == 0 && hasReason ? "note reason" : "note"
+      return #"<p class="\#(type)" dir="auto">\#(note)\#(rest)</p>"#
     }
   }
 
+  /// True if the first note is the reason of the origin.
+  private var hasReason: Bool { origin.notes.first == origin.explanation }
+
+  /// The notes of the origin; that of a copy says what failed, which alone would seem to be about the copy.
+  var notes: [String] {
+    guard provenance.origin == .cached, let date = provenance.fetchedAt,
+      let reason = provenance.reason?.message.safeLine,
+      origin.notes.first == reason.capitalizedFirst
+    else { return origin.notes }
+    return ["Could not refresh (\(reason)); this is the copy of \(date.written)"]
+      + origin.notes.dropFirst()
+  }
+
   /// The badge with links to the other ways to read the same data.
-  func html(_ query: ServedQuery, address: (ServedQuery) -> String) -> HTML {
+  ///
+  /// - Parameter hasNotes: True beside ``notesHTML``, which the badge does not repeat.
+  func html(_ query: ServedQuery, hasNotes: Bool = true, address: (ServedQuery) -> String) -> HTML {
     // What selects and sorts reads cached records anyway.
     let links: [(icon: Icon, words: String, cache: ServedQuery.Cache)] =
       query.readsIndex
@@ -48,17 +65,22 @@ struct Badge {
       """
     }
     let actions: HTML? = buttons.isEmpty ? nil : #"<p class="actions">\#(buttons)</p>"#
+    // The origin and what is missing, which are said above, are warnings, too.
+    let told: Set<Warning.Code> = [.cached, .bundled, .removedUpstream]
+    let warnings = page.summary.warnings.map(\.warning).filter { warning in
+      !hasNotes || !told.contains(warning.code) && !warning.tellsOfMissingData
+    }
     return """
       <details class="badge \(origin.kind.rawValue)"><summary title="\(origin.explanation)">\
       <span class="visually-hidden">Data: </span><span class="label">\(origin.label)</span></summary>
       <div class="panel">
-      <p dir="auto">\(origin.explanation).</p>
+      \(hasNotes && hasReason ? nil : #"<p dir="auto">\#(origin.explanation).</p>"#)
       <dl>\(provenance.fetchedAt.map { date in
         #"<div><dt>Fetched</dt><dd><time datetime="\#(date.iso8601)">\#(date.written)</time></dd></div>"#
       })\(provenance.endpoint.map { endpoint in
         #"<div><dt>From</dt><dd dir="auto">\#(endpoint.safeLine)</dd></div>"#
       })</dl>
-      \(page.summary.warnings.map { #"<p dir="auto">\#($0.warning.message.safeLine.capitalizedFirst)</p>"# })
+      \(warnings.map { #"<p dir="auto">\#($0.message.safeLine.capitalizedFirst)</p>"# })
       \(actions)
       </div></details>
       """

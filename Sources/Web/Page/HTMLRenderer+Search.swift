@@ -110,7 +110,8 @@ extension HTMLRenderer {
     let address = WebAddress.list(source.name, query)
     switch answer.page {
     case .success(let page):
-      let badge = Badge(page, asked.cache, now)?.html(asked, address: WebAddress.search)
+      let badge = Badge(page, asked.cache, now)?.html(
+        asked, hasNotes: false, address: WebAddress.search)
       let all: HTML? =
         page.summary.next == nil
         ? nil

@@ -560,8 +560,12 @@ function append(next, items, link) {
   const isSame = words => new Set(badges.map(badge => badge && words(badge))).size === 1;
   if (items.length) items[0].dataset.page = link.href;
   // An age grows while the list is read.
-  if (isSame(badge => $(".label", badge).textContent)
-    || isSame(badge => badge.className + $("time", badge)?.textContent)) {
+  const isSameOrigin = isSame(badge => $(".label", badge).textContent)
+    || isSame(badge => badge.className + $("time", badge)?.textContent);
+  const known = new Set($$(".note", list()).map(note => note.textContent));
+  const notes = $$(".note", next)
+    .filter(note => !known.has(note.textContent) && !(isSameOrigin && note.matches(".reason")));
+  if (isSameOrigin) {
     const last = $$(".records", list()).at(-1);
     // Each page of rows is a part of the table, which can be taken out.
     if (last.matches("tbody")) last.after(...$$("tbody", next));
@@ -569,12 +573,11 @@ function append(next, items, link) {
       contents(last).append(...items);
       arrange(last);
     }
+    place.before(...notes);
   } else {
     for (const once of $$(".bar :is(.count, .jump)", next)) once.remove();
-    place.before(...$$(".bar, .table-box, ol.records", next));
+    place.before(...$$(".bar", next), ...notes, ...$$(".table-box, ol.records", next));
   }
-  const known = new Set($$(".note", list()).map(note => note.textContent));
-  place.before(...$$(".note", next).filter(note => !known.has(note.textContent)));
   place.replaceWith(...$$(".more, .end", next));
   const shown = $("[data-shown]");
   if (shown) shown.textContent = number(amountIn(shown.textContent) + items.length);

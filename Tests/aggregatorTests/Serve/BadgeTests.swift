@@ -47,6 +47,15 @@ import Testing
     let cached = Provenance(.cached, fetchedAt: Self.minutesAgo, reason: Self.unreachable)
     #expect(try badge(cached).origin.label == "Offline · cached 3 min ago")
     #expect(try badge(cached).origin.notes == ["Cannot reach the service"])
+    #expect(
+      try badge(cached).notes == [
+        "Could not refresh (cannot reach the service); this is the copy of 15 Jan 2027, 07:56 UTC"
+      ])
+    // Once is enough.
+    for hasNotes in [true, false] {
+      let html = try badge(cached).html(.plain, hasNotes: hasNotes) { _ in "/" }.text
+      #expect(html.contains("<p dir=\"auto\">Cannot reach the service.</p>") != hasNotes)
+    }
     let offline = Provenance(.cached, reason: SourceError(.unreachable, "no network"))
     #expect(try badge(offline).origin.notes == ["No network"])
     let limited = Provenance(
@@ -69,7 +78,13 @@ import Testing
 
   @Test func sayThatTheServiceWasNotAsked() throws {
     let cached = Provenance(.cached, fetchedAt: Self.minutesAgo)
-    #expect(try badge(cached, cache: .offline).origin.kind == .offline)
+    #expect(try badge(cached, cache: .offline).origin.kind == .cached)
+    #expect(try badge(cached, cache: .offline).origin.label == "Cached 3 min ago")
+    let offline = Provenance(
+      .cached, fetchedAt: Self.minutesAgo, reason: SourceError(.offline, "offline mode"))
+    #expect(try badge(offline, cache: .offline).origin.label == "Cached 3 min ago")
+    #expect(try badge(offline, cache: .offline).notes == [])
+    #expect(try badge(offline).origin.label == "Offline · cached 3 min ago")
     #expect(
       try badge(cached, cache: .offline).origin.explanation == "You chose to use local data only")
   }

@@ -17,9 +17,10 @@ def run(site):
     page.get_by_role("link", name="Refresh").first.click()
     expect(badge.locator(".label")).to_contain_text("Offline · cached")
     expect(page.locator("#list > .note").first).to_contain_text("127.0.0.1")
+    expect(page.locator("#list > .note").first).to_contain_text("Could not refresh (")
     expect(page.locator(".record")).to_have_count(16)
     badge.locator("summary").click()
-    expect(badge.locator(".panel")).to_contain_text("127.0.0.1")
+    expect(badge.locator(".panel")).to_contain_text("Fetched")
     page.keyboard.press("Escape")
     expect(badge.locator(".panel")).to_be_hidden()
 
