@@ -563,6 +563,7 @@ extension ServedRecord {
       cells: columns.compactMap { Line($0, of: record) },
       card: plugin.layout.cardFields(among: plugin.fields).compactMap { field in
         Line(field, of: record, with: images)
+          ?? (field.isShown ? Line(field: field.name, label: field.label, value: "") : nil)
       },
       link: plugin.layout.link?(record)?.webAddress,
       hasImage: !images.isEmpty)

@@ -70,10 +70,7 @@ extension HTMLRenderer {
 
   private func item(_ change: ChangeEntry, _ source: any ServedSource) -> HTML {
     let name = change.name.isEmpty ? change.id : change.name
-    let title: HTML =
-      change.kind == .removed
-      ? #"<bdi>\#(name.safeLine)</bdi>"#
-      : """
+    let title: HTML = """
       <a href="\(WebAddress.record(source.name, change.id, ServedQuery.plain))" dir="auto">\(name.safeLine)</a>
       """
     return """

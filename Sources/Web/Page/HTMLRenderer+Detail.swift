@@ -53,6 +53,7 @@ extension HTMLRenderer {
       <h2 id="detail-title" tabindex="-1" dir="auto">\(record.name.safeLine)</h2>
       <div class="bar"><p class="id">\(source.noun.singular.safeLine.capitalizedFirst) \
       <bdi>\(record.id.safeLine)</bdi></p>\(dataMenu(record, source))\(badgeHTML)</div>
+      \(removal(page, content.detail?.history))
       \(badge?.notesHTML ?? [])
       <dl>
       \(record.card.filter { $0.value != record.name && $0.value != record.id }.map { line in
@@ -62,6 +63,19 @@ extension HTMLRenderer {
       \(content.detail?.history.map { history($0, source) })
       </article>
       </section>
+      """
+  }
+
+  /// The notice that the service no longer has a record.
+  private func removal(_ page: ServedListing, _ history: ServedHistory?) -> HTML? {
+    let last = history?.entries.first.flatMap { $0.kind == .removed ? $0 : nil }
+    let isRemoved = page.summary.warnings.contains { $0.warning.code == .removedUpstream }
+    guard isRemoved || last != nil && page.summary.provenance?.origin != .live else { return nil }
+    let time = last.map { change -> HTML in
+      #" on <time datetime="\#(change.date)">\#(change.date.writtenDate ?? change.date)</time>"#
+    }
+    return """
+      <div class="notice"><p>Removed by the service\(time). This is the last copy of it.</p></div>
       """
   }
 
@@ -116,6 +130,8 @@ extension HTMLRenderer {
     let value: HTML =
       if let pictures {
         pictures
+      } else if line.value.isEmpty {
+        #"<span class="none">–</span>"#
       } else if !line.elements.isEmpty {
         tags(line, source)
       } else if isLong, line.value.count > Self.longest {

@@ -80,6 +80,22 @@ import Testing
     #expect(page.contains("are not known. Earlier changes are not shown</li>"))
   }
 
+  @Test func `a record that the service has removed says so`() async throws {
+    try await save("Almaty", onDay: 0)
+    #expect(try await !page(of: "KZ").contains("Removed by the service"))
+    // A pass that found no record.
+    let reconciliation = Reconciliation(
+      begins: true, completion: .init(lastPosition: .max, minRecordCount: 0))
+    let update = CheckpointUpdate("sync", from: nil, to: nil, reconciliation: reconciliation)
+    _ = try await store.save(
+      StoreBatch([], update: update, completesSync: true), of: "countries",
+      at: Date(timeIntervalSince1970: 2 * 86_400))
+    #expect(
+      try await page(of: "KZ").contains(
+        #"<p>Removed by the service on <time datetime="1970-01-03T00:00:00Z">3 Jan 1970, 00:00 UTC</time>."#
+      ))
+  }
+
   @Test func `nothing is said of a record that is not stored`() async throws {
     #expect(try await !page(of: "FR").contains("History"))
   }
