@@ -60,6 +60,7 @@ extension HTMLRenderer {
         self.line(line, source, line.images.isEmpty ? nil : pictures(line, of: record, content))
       })
       </dl>
+      \(map(record.card))
       \(content.detail?.history.map { history($0, source) })
       </article>
       </section>
@@ -162,6 +163,28 @@ extension HTMLRenderer {
     return """
       <div class="fold"><p>\(start.safeParagraphs)…</p>\
       <details><summary>Show all of it</summary>\(text.safeParagraphs)</details></div>
+      """
+  }
+
+  /// The place of a record on a map of the world; nothing for one without a latitude and a longitude.
+  private func map(_ lines: [ServedRecord.Line]) -> HTML? {
+    func degrees(_ names: Set<String>, upTo limit: Double) -> Double? {
+      let line = lines.first { line in
+        line.field.split(separator: ".").last.map { names.contains($0.lowercased()) } ?? false
+      }
+      return line.flatMap { Double($0.value) }.flatMap { abs($0) <= limit ? $0 : nil }
+    }
+    guard let latitude = degrees(["lat", "latitude"], upTo: 90),
+      let longitude = degrees(["lon", "lng", "long", "longitude"], upTo: 180)
+    else { return nil }
+    let words =
+      "\(abs(latitude))° \(latitude < 0 ? "south" : "north"), "
+      + "\(abs(longitude))° \(longitude < 0 ? "west" : "east")"
+    // The land is drawn in half degrees, and downwards.
+    return """
+      <svg class="drawing map place" role="img" aria-label="Map of the world: \(words)" viewBox="-360 -180 720 360">\
+      <image href="\(Asset.land.address)" x="-360" y="-180" width="720" height="360"/>\
+      <circle cx="\(String(2 * longitude))" cy="\(String(-2 * latitude))" r="8"/></svg>
       """
   }
 

@@ -415,6 +415,31 @@ import Testing
         #"<li class="chip" title="&#34;b&#34;"><bdi>&#34;b&#34;</bdi></li></ul>"#))
   }
 
+  @Test(arguments: [
+    ("latitude", "50.5", "longitude", "-95.25", #"<circle cx="-190.5" cy="-101.0" r="8"/>"#),
+    ("at.lat", "-33", "at.lng", "151", #"<circle cx="302.0" cy="66.0" r="8"/>"#),
+    ("lat", "91", "lon", "0", ""), ("lat", "\"><script>", "lon", "0", ""),
+    ("lat", "nan", "lon", "0", ""), ("latitude", "50.5", "height", "1", ""),
+  ])
+  func `the place of a record is on a map`(
+    first: String, latitude: String, second: String, longitude: String, circle: String
+  ) {
+    let lines = [(first, latitude), (second, longitude)].map { name, value in
+      ServedRecord.Line(field: name, label: name, value: value)
+    }
+    var source = MadeUpSource.heroes
+    source.records = [ServedRecord("1", "One", card: lines)]
+    let html = detail(source, "1", part: .detail)
+    #expect(html.contains("<svg class=\"drawing map place\"") != circle.isEmpty)
+    if !circle.isEmpty {
+      #expect(html.contains(circle))
+      #expect(html.contains(Asset.land.address))
+    }
+    if latitude == "50.5", !circle.isEmpty {
+      #expect(html.contains(#"aria-label="Map of the world: 50.5° north, 95.25° west""#))
+    }
+  }
+
   @Test func aListOfImagesIsShownAsPictures() {
     var line = ServedRecord.Line(field: "images", label: "Images", value: "https://a.example/1.png")
     line.isLink = true
