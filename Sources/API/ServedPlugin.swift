@@ -454,6 +454,14 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
         }, warnings: page.summary.warnings(of: name)))
   }
 
+  package func changes(
+    since start: String, after position: Int64, of kind: ChangeEntry.Kind?
+  ) async throws -> ChangePage? {
+    try await plugin.changePage(
+      since: HistoryStart(typed: start, now: environment.now()), after: position, of: kind,
+      in: environment.requiredStore())
+  }
+
   package func history(of id: String) async throws -> ServedHistory? {
     guard let store = environment.store, let id = P.Item.ID(id) else { return nil }
     let history = try await plugin.recordStore(in: store).history(of: id, limit: 50)

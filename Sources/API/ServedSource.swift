@@ -380,6 +380,11 @@ package protocol ServedSource: Sendable {
   func changes(since start: String, atMost limit: Int) async throws -> ServedChanges?
   /// A page of the changes since a point; `nil` if nothing is known of that point.
   func changes(_ query: ChangesQuery) async throws -> ServedListing?
+  /// A page of the changes since a point as typed for `--since`, of a kind or of all, after a position; `nil` if nothing is
+  /// known of that point.
+  func changes(
+    since start: String, after position: Int64, of kind: ChangeEntry.Kind?
+  ) async throws -> ChangePage?
   /// The latest changes of a record; `nil` if nothing is known of its past.
   func history(of id: String) async throws -> ServedHistory?
   /// Hides a record on this machine; false if it is unknown.

@@ -1,5 +1,6 @@
 import AggregatorAPI
 import AggregatorKit
+import AggregatorQueries
 import AggregatorTerminal
 
 /// What a request asks for by its path.
@@ -114,8 +115,16 @@ enum WebAddress {
     address(RoutePath(path, source, id), query.parameters)
   }
 
-  static func changes(_ source: String, since start: String? = nil) -> String {
-    address(RoutePath(PagePath.changes, source), start.map { [("since", $0)] } ?? [])
+  static func changes(
+    _ source: String, since start: String? = nil, of kind: ChangeEntry.Kind? = nil,
+    after position: Int64? = nil
+  ) -> String {
+    let parameters = [
+      ("since", start), ("kind", kind?.rawValue), ("after", position.map { String($0) }),
+    ]
+    return address(
+      RoutePath(PagePath.changes, source),
+      parameters.compactMap { name, value in value.map { (name, $0) } })
   }
 
   static func search(_ query: ServedQuery) -> String {

@@ -22,12 +22,7 @@ struct WebRouter: Sendable {
       return html(pages.home(Array(zip(api.sources, states))))
     case .changes:
       let source = try api.source(named: path.source)
-      let since = request.parameter("since") ?? ChangesContent.starts[0].typed
-      let changes = await Self.result {
-        try await source.changes(since: since, atMost: ChangesContent.limit)
-      }
-      let content = ChangesContent(source: source, since: since, changes: changes)
-      return html(pages.changes(content), status: changes.failure?.status ?? 200)
+      return try await changes(of: source, request, pages)
     case .add: return try await add(request, pages)
     case .search: return html(pages.search(try await search(request), part: part))
     case .sql:
@@ -59,6 +54,24 @@ struct WebRouter: Sendable {
       _ = try await source.restore(path.id)
       return .redirect(to: WebAddress.record(source.name, path.id, query))
     }
+  }
+
+  private func changes(
+    of source: any ServedSource, _ request: ServerRequest, _ pages: HTMLRenderer
+  ) async throws -> ServerResponse {
+    try request.requireParameters(among: ["since", "kind", "after"])
+    let kinds = ChangeEntry.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+    let since = request.parameter("since") ?? ChangesContent.starts[0].typed
+    let kind = try request.parameter("kind", hint: kinds) { ChangeEntry.Kind(rawValue: $0) }
+    let after = try request.parameter("after", hint: "from 0 on") { text in
+      Int64(text).flatMap { $0 >= 0 ? $0 : nil }
+    }
+    let page = await Self.result {
+      try await source.changes(since: since, after: after ?? 0, of: kind)
+    }
+    let content = ChangesContent(
+      source: source, since: since, kind: kind, after: after, page: page)
+    return html(pages.changes(content), status: page.failure?.status ?? 200)
   }
 
   /// A list, and the record beside it.

@@ -9,9 +9,11 @@ struct ChangesContent: Sendable {
   let source: any ServedSource
   /// The point since which, as typed for `--since`.
   let since: String
-  let changes: Result<ServedChanges?, Problem>
-
-  static let limit = 500
+  /// `nil` for all.
+  let kind: ChangeEntry.Kind?
+  /// The position after which the page begins; `nil` for the first one.
+  let after: Int64?
+  let page: Result<ChangePage?, Problem>
 
   /// The points that are offered, the usual one first.
   static let starts = [
@@ -19,14 +21,16 @@ struct ChangesContent: Sendable {
     (typed: "7d", words: "7 days"),
     (typed: "30d", words: "30 days"),
   ]
+
+  static let kinds: [ChangeEntry.Kind?] = [nil, .added, .changed, .removed]
 }
 
 extension HTMLRenderer {
   func changes(_ content: ChangesContent) -> String {
     let source = content.source
     let body: HTML
-    switch content.changes {
-    case .success(let changes?): body = list(changes, source)
+    switch content.page {
+    case .success(let page?): body = list(page, content)
     case .success(nil):
       body = state(
         .information, "Nothing is known of that time",
@@ -42,9 +46,15 @@ extension HTMLRenderer {
       <p class="summary"><a href="\(WebAddress.list(source.name, ServedQuery.plain))">All \(source.noun.plural.safeLine)</a></p></div></div>
       <nav class="tools" aria-label="Time">\(ChangesContent.starts.map { start in
         """
-        <a class="button" href="\(WebAddress.changes(source.name, since: start.typed))"\
+        <a class="button" href="\(WebAddress.changes(source.name, since: start.typed, of: content.kind))"\
         \(attribute: "aria-current", start.typed == content.since ? "page" : nil)>\(start.words)</a>
         """
+      })</nav>
+      <nav class="tools" aria-label="Kind">\(ChangesContent.kinds.map { kind in
+        """
+        <a class="button" href="\(WebAddress.changes(source.name, since: content.since, of: kind))"\
+        \(attribute: "aria-current", kind == content.kind ? "page" : nil)>\(kind?.rawValue.capitalizedFirst ?? "All")</a>
+        """ as HTML
       })</nav>
       \(body)
       </div>
@@ -52,19 +62,42 @@ extension HTMLRenderer {
     ).text
   }
 
-  private func list(_ changes: ServedChanges, _ source: any ServedSource) -> HTML {
-    let summary = changes.summary
+  private func list(_ page: ChangePage, _ content: ChangesContent) -> HTML {
+    let (source, summary) = (content.source, page.summary)
+    let isWhole = content.after == nil && page.next == nil
+    let number = "\(summary.count.grouped) change\(summary.count == 1 ? "" : "s")"
     let count =
-      summary.count == 0
-      ? "No changes"
-      : summary.isCut ? "The first \(summary.count.grouped) changes" : summary.text.capitalizedFirst
-    let days = Dictionary(grouping: changes.entries) { $0.date.prefix(10) }
+      switch (summary.count, isWhole) {
+      case (0, true): "No changes"
+      case (0, false): "No changes here"
+      case (_, true): summary.text.capitalizedFirst
+      case (_, false): content.after == nil ? "The first \(number)" : "\(number) more"
+      }
+    let since = content.after == nil ? summary.date.map { " since \($0.written)" } : nil
+    let notes = summary.warnings(of: source.name).map { note in
+      note.warning.message.safeLine.withWrittenDates.capitalizedFirst
+    }
+    let days = Dictionary(grouping: page.entries) { $0.date.prefix(10) }
+    let parts = days.sorted { $0.key < $1.key }.map { day, entries -> HTML in
+      let entries = entries.sorted { ($0.kind.order, $0.date) < ($1.kind.order, $1.date) }
+      return """
+        <h2>\(String(day).writtenDay)</h2>
+        <ul class="changes">\(entries.map { item($0, source) })</ul>
+
+        """
+    }
+    let more: HTML? = page.next.map { next in
+      let address = WebAddress.changes(
+        source.name, since: content.since, of: content.kind, after: next)
+      return """
+        <p class="more"><a class="button" rel="next" href="\(address)">More changes</a></p>
+        """
+    }
     return """
-      <p class="count">\(count)\(summary.date.map { " since \($0.written)" } ?? "")</p>
-      \(summary.warnings(of: source.name).map { #"<p class="note" dir="auto">\#($0.warning.message.safeLine.capitalizedFirst)</p>"# })
-      \(days.sorted { $1.key < $0.key }.map { day, entries in
-        "<h2>\(String(day).writtenDay)</h2>\n<ul class=\"changes\">\(entries.sorted { $0.kind.order < $1.kind.order }.map { item($0, source) })</ul>\n"
-      })
+      <p class="count">\(count)\(since ?? "")</p>
+      \(notes.map { #"<p class="note" dir="auto">\#($0)</p>"# as HTML })
+      \(parts)
+      \(more)
       """
   }
 
@@ -73,9 +106,13 @@ extension HTMLRenderer {
     let title: HTML = """
       <a href="\(WebAddress.record(source.name, change.id, ServedQuery.plain))" dir="auto">\(name.safeLine)</a>
       """
+    let kind = change.kind.rawValue
+    let time = change.date.writtenTime.map { time -> HTML in
+      #" <time datetime="\#(change.date)" title="\#(time) UTC">\#(time)</time>"#
+    }
     return """
-      <li class="\(change.kind.rawValue)"><span class="kind">\(change.kind.rawValue.capitalizedFirst)</span> \
-      \(title) \(differences(change, source))</li>
+      <li class="\(kind)"><span class="kind">\(kind.capitalizedFirst)\(time)</span> \
+      <div>\(title) \(differences(change, source))</div></li>
 
       """
   }
@@ -108,7 +145,7 @@ extension HTMLRenderer {
         }
       return """
         <li class="\(change.kind.rawValue)"><time class="kind" datetime="\(change.date)">\(change.date.writtenDay)</time> \
-        \(words) \(differences(change, source))</li>
+        <div>\(words) \(differences(change, source))</div></li>
 
         """
     }

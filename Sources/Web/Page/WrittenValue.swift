@@ -91,6 +91,18 @@ extension String {
     return "\(date), \(dropFirst(11).prefix(5)) \(isUTC ? "UTC" : zone)".trimmed
   }
 
+  /// This text with its times in UTC as people write them.
+  var withWrittenDates: String {
+    replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?Z/) { match in
+      String(match.output.0).writtenDate ?? String(match.output.0)
+    }
+  }
+
+  /// The time of day of a date and time in UTC: `09:12`; `nil` for what is no such text.
+  var writtenTime: String? {
+    writtenDate.flatMap { $0.hasSuffix(" UTC") ? String($0.dropLast(4).suffix(5)) : nil }
+  }
+
   /// The day of a date and time in UTC: `4 Mar 2024`.
   var writtenDay: String { String(prefix(10)).writtenDate ?? self }
 }

@@ -31,6 +31,16 @@ import Testing
       [country], at: Date(timeIntervalSince1970: Double(day) * 86_400))
   }
 
+  /// Saves a pass that found no record.
+  private func remove(onDay day: Int) async throws {
+    let reconciliation = Reconciliation(
+      begins: true, completion: .init(lastPosition: .max, minRecordCount: 0))
+    let update = CheckpointUpdate("sync", from: nil, to: nil, reconciliation: reconciliation)
+    _ = try await store.save(
+      StoreBatch([], update: update, completesSync: true), of: "countries",
+      at: Date(timeIntervalSince1970: Double(day) * 86_400))
+  }
+
   private func page(of id: String) async throws -> String {
     let query = ServedQuery(cache: .offline, isForPeople: true)
     let pages = HTMLRenderer(
@@ -83,17 +93,38 @@ import Testing
   @Test func `a record that the service has removed says so`() async throws {
     try await save("Almaty", onDay: 0)
     #expect(try await !page(of: "KZ").contains("Removed by the service"))
-    // A pass that found no record.
-    let reconciliation = Reconciliation(
-      begins: true, completion: .init(lastPosition: .max, minRecordCount: 0))
-    let update = CheckpointUpdate("sync", from: nil, to: nil, reconciliation: reconciliation)
-    _ = try await store.save(
-      StoreBatch([], update: update, completesSync: true), of: "countries",
-      at: Date(timeIntervalSince1970: 2 * 86_400))
+    try await remove(onDay: 2)
     #expect(
       try await page(of: "KZ").contains(
         #"<p>Removed by the service on <time datetime="1970-01-03T00:00:00Z">3 Jan 1970, 00:00 UTC</time>."#
       ))
+  }
+
+  @Test func `changes of a kind are listed, with their times and the way to more`() async throws {
+    try await save("Almaty", onDay: 0)
+    try await remove(onDay: 5)
+    func page(_ kind: ChangeEntry.Kind?, next: Int64? = nil) async throws -> String {
+      var page = try #require(try await source.changes(since: "1970-01-02", after: 0, of: kind))
+      page.next = next
+      let pages = HTMLRenderer(
+        program: "aggregator", sources: [source], isReadOnly: false, now: Date())
+      return pages.changes(
+        ChangesContent(
+          source: source, since: "1970-01-02", kind: kind, after: nil, page: .success(page)))
+    }
+    for kind in [nil, ChangeEntry.Kind.removed] {
+      let html = try await page(kind)
+      #expect(html.contains("1 removed since 2 Jan 1970, 00:00 UTC"))
+      let entry = #"datetime="1970-01-06T00:00:00Z" title="00:00 UTC">00:00</time>"#
+      #expect(html.contains(entry))
+      #expect(html.contains(#"<a href="/sources/countries/KZ" dir="auto">Kazakhstan</a>"#))
+      #expect(!html.contains("More changes"))
+    }
+    let html = try await page(.added, next: 7)
+    #expect(html.contains("No changes here"))
+    let more = "/changes/countries?since=1970-01-02&#38;kind=added&#38;after=7"
+    #expect(html.contains(#"rel="next" href="\#(more)">More changes</a>"#))
+    #expect(html.contains(#"?since=1970-01-02&#38;kind=added" aria-current="page">Added</a>"#))
   }
 
   @Test func `nothing is said of a record that is not stored`() async throws {
