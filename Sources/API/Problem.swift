@@ -12,6 +12,8 @@ package struct Problem: Error, Equatable {
   package var retryAfter: Int?
   /// The methods of the path, for status 405.
   package var allowed: [String] = []
+  /// True if the record was deleted on this machine, and can be restored.
+  package var isOfDeleted = false
 
   package init(_ status: Int, _ code: String, _ message: String, hint: String? = nil) {
     self.status = status
@@ -26,6 +28,7 @@ package struct Problem: Error, Equatable {
     case let error as CommandError: self.init(error)
     case let error as SourceError:
       self.init(Self.status(of: error.code), error.code.description, error.message)
+      isOfDeleted = error.cause is DeletedRecord
       hint = error.remedy.flatMap { $0.action == nil ? $0.text : nil }
       // At most a day: a service may name any time.
       retryAfter = error.retryAfter.map {

@@ -42,6 +42,11 @@ enum Route: Hashable {
     }
   }
 
+  /// The name of the source that the path of a page names.
+  var sourceName: String? {
+    if case .page(let path) = self { path.source } else { nil }
+  }
+
   /// True for a path whose `POST` changes nothing, or itself refuses what would.
   var onlyReads: Bool {
     switch self {

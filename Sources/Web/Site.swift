@@ -57,7 +57,8 @@ package final class Site: Sendable {
         let problem = Problem(error)
         return isForPrograms(route, request)
           ? problem.response
-          : pages.response(to: problem, readOnly: access?.mayChange != true)
+          : pages.response(
+            to: problem, of: route.sourceName, readOnly: access?.mayChange != true)
       }
     }
     finish(&response, to: request, access)

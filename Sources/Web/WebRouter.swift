@@ -88,13 +88,15 @@ struct WebRouter: Sendable {
       pages.page(content, part: part), status: answer?.failure?.status ?? 200)
   }
 
-  /// The page for an error that no other page shows; strangers are clients whose access was not checked.
+  /// The page for an error that no other page shows, which leads to the list of its source; strangers are clients whose access
+  /// was not checked.
   func response(
-    to problem: Problem, readOnly: Bool = true, isForStrangers: Bool = false
+    to problem: Problem, of source: String? = nil, readOnly: Bool = true,
+    isForStrangers: Bool = false
   ) -> ServerResponse {
     let pages = renderer(readOnly: readOnly)
     guard isForStrangers || [401, 403, 421].contains(problem.status) else {
-      return html(pages.failure(problem), status: problem.status)
+      return html(pages.failure(problem, of: source), status: problem.status)
     }
     // A client without access must not learn what is served, and gets no other file.
     let nonce = String.randomHexadecimal()

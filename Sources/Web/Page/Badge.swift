@@ -29,6 +29,7 @@ struct Badge {
           #". It is asked again in <span data-countdown="\#($0)">\#($0) s</span>."#
         }
         : nil
+      let note = note.withWrittenDates
       let type = index == 0 && hasReason ? "note reason" : "note"
       return #"<p class="\#(type)" dir="auto">\#(note)\#(rest)</p>"#
     }
@@ -80,7 +81,7 @@ struct Badge {
       })\(provenance.endpoint.map { endpoint in
         #"<div><dt>From</dt><dd dir="auto">\#(endpoint.safeLine)</dd></div>"#
       })</dl>
-      \(warnings.map { #"<p dir="auto">\#($0.message.safeLine.capitalizedFirst)</p>"# })
+      \(warnings.map { #"<p dir="auto">\#($0.message.safeLine.withWrittenDates.capitalizedFirst)</p>"# })
       \(actions)
       </div></details>
       """

@@ -75,8 +75,8 @@ extension HTMLRenderer {
   private func schemaChanges(_ changes: ArraySlice<SchemaEntry>) -> HTML? {
     guard !changes.isEmpty else { return nil }
     return """
-      <details class="schema"><summary>Changed members of rows</summary>
-      <ul>\(changes.reversed().map { "<li>\($0.text)</li>" })</ul></details>
+      <details class="schema"><summary>Fields that the service has changed</summary>
+      <ul>\(changes.reversed().map { "<li>\($0.text.withWrittenDates)</li>" })</ul></details>
       """
   }
 
@@ -91,7 +91,7 @@ extension HTMLRenderer {
       ? "<li>All of them: <code>\([program, source.name, "list --deleted"].joined(separator: " "))</code></li>"
       : nil
     return """
-      <details class="schema hidden"><summary>\(count.grouped) hidden \(noun.safeLine)</summary>
+      <details class="schema hidden"><summary>\(count.grouped) deleted \(noun.safeLine)</summary>
       <ul>\(listing.records.map { record in
         """
         <li><form method="post" action="\(WebAddress.record(source.name, record.id, content.query.forLinks, .restore))">\

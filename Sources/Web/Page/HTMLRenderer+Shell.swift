@@ -153,15 +153,27 @@ extension HTMLRenderer {
 
   /// Returns a page for a failure, such as an unknown address.
   ///
-  /// - Parameter nonce: For a client without access, who must not see the sources: the nonce that
-  ///   ``contentSecurityPolicy(nonce:)`` has.
-  func failure(_ failure: Problem, nonce: String? = nil) -> String {
-    document(
-      Frame(title: failure.title, nonce: nonce),
+  /// - Parameters:
+  ///   - name: The source that the address names, if any.
+  ///   - nonce: For a client without access, who must not see the sources: the nonce that
+  ///     ``contentSecurityPolicy(nonce:)`` has.
+  func failure(_ failure: Problem, of name: String? = nil, nonce: String? = nil) -> String {
+    let source = sources.first { nonce == nil && $0.name == name }
+    let list = source.map { source -> HTML in
+      let address = WebAddress.list(source.name, ServedQuery.plain)
+      return """
+        <a class="button primary" href="\(address)">All \(source.noun.plural.safeLine)</a>
+        """
+    }
+    let all: HTML? =
+      nonce == nil
+      ? #"<a class="button\#(list == nil ? " primary" : "")" href="/">All sources</a>"# : nil
+    return document(
+      Frame(title: failure.title, place: source?.name, nonce: nonce),
       """
       <div class="column">
       \(state(.warning, failure.title, level: 1, [failure.message, failure.pageHint]) {
-        nonce != nil ? nil : #"<a class="button primary" href="/">All sources</a>"#
+        "\(list)\(all)"
       })
       </div>
       """
@@ -175,7 +187,7 @@ extension HTMLRenderer {
     """
     <div class="state">\(icon.html)<h\(level)>\(title.safeLine)</h\(level)>
     \(paragraphs.compactMap(\.self).map { text in
-      let sentence = text.safeLine.capitalizedFirst
+      let sentence = text.safeLine.withWrittenDates.capitalizedFirst
       return #"<p dir="auto">\#(sentence)\#(sentence.last?.isPunctuation == true ? "" : ".")</p>"#
     })
     <div class="actions">\(links())</div></div>
@@ -255,6 +267,7 @@ extension HTMLRenderer {
       ? ServedQuery.plain : content.query.with(\.cache, isLocal ? .normal : content.query.cache)
     let isOfFilter = isInvalid && detail == nil && !content.query.conditions.isEmpty
     let isPaused = failure.code == SourceError.Code.circuitOpen.description
+    if let detail, failure.isOfDeleted { return deletedState(detail.id, content) }
     return state(
       isLocal ? .offline : .warning, isOfFilter ? "This filter does not work" : failure.title,
       isPaused ? [OriginBadge.pauseWords, wait] : [failure.message, failure.hint, wait]
@@ -267,6 +280,25 @@ extension HTMLRenderer {
         \(Icon.offline.html)<span>Use local data</span></a>
         """)
       """
+    }
+  }
+
+  /// The page of a record that was deleted on this machine.
+  private func deletedState(_ id: String, _ content: SourceContent) -> HTML {
+    let source = content.source
+    let action = WebAddress.record(source.name, id, content.query.forLinks, .restore)
+    return state(
+      .delete, "Deleted",
+      [
+        "The \(source.noun.singular) \(id) was deleted on this machine",
+        "The service is not changed",
+      ]
+    ) {
+      isReadOnly
+        ? nil
+        : """
+        <form method="post" action="\(action)"><button type="submit" class="button primary">Restore</button></form>
+        """
     }
   }
 

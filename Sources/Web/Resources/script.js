@@ -946,7 +946,12 @@ function syncWords({ state, result, error }, noun) {
     case "cancelled": return `Stopped after ${amount}; the next sync goes on there`;
     case "interrupted":
       return `Stopped after ${amount}, because the server ended; the next sync goes on there`;
-    default: return [error.message, error.hint].filter(Boolean).map(sentence).join(" ");
+    default: {
+      const status = / failed \((\d{3})\)$/.exec(error.message)?.[1];
+      const reason = status ? `the service answered ${status}` : error.message;
+      const rest = records && `${reason} after ${amount}; sync again to go on`;
+      return [rest || reason, error.hint].filter(Boolean).map(sentence).join(" ");
+    }
   }
 }
 

@@ -712,11 +712,11 @@ import Testing
     content.hidden = ServedListing(
       records: [ServedRecord("7", "Groot")], summary: ListingSummary(count: 1, total: 2))
     let html = pages.page(content)
-    #expect(html.contains("<summary>2 hidden "))
+    #expect(html.contains("<summary>2 deleted "))
     #expect(html.contains(#"action="/sources/heroes/7/restore"><bdi>Groot</bdi>"#))
     #expect(html.contains("<code>aggregator heroes list --deleted</code>"))
     content.hidden = ServedListing(records: [], summary: ListingSummary(count: 0, total: 0))
-    #expect(!pages.page(content).contains("hidden heroes"))
+    #expect(!pages.page(content).contains("deleted heroes"))
   }
 
   @Test func aFailureNamesItsRemedy() {
@@ -728,6 +728,33 @@ import Testing
       #expect(html.contains(words))
     }
     #expect(!failed(ServedQuery(cache: .offline)).contains("Use local data"))
+  }
+
+  @Test func aDeletedRecordOffersToRestoreIt() {
+    var deleted = Problem(404, "notFound", "record \"7\" is deleted", hint: "restore it first")
+    deleted.isOfDeleted = true
+    func page(of problem: Problem) -> String {
+      let heroes = MadeUpSource.heroes
+      return pages.page(
+        SourceContent(
+          source: heroes, query: .plain,
+          detail: DetailContent(id: "7", answer: .failure(problem), history: nil)), part: .detail)
+    }
+    let html = page(of: deleted)
+    #expect(html.contains(#"action="/sources/heroes/7/restore"><button type="submit""#))
+    #expect(!html.contains("Try again"))
+    #expect(page(of: Problem(404, "notFound", "not found")).contains("Try again"))
+  }
+
+  @Test func anErrorPageLeadsToItsList() {
+    let problem = Problem(400, "invalidRequest", "invalid value, since 2026-11-27T22:21:02Z")
+    let html = pages.failure(problem, of: "heroes")
+    #expect(html.contains(#"<a class="button primary" href="/sources/heroes">All heroes</a>"#))
+    #expect(html.contains("since 27 Nov 2026, 22:21 UTC."))
+    for name in [nil, "unknown"] {
+      #expect(!pages.failure(problem, of: name).contains(#"primary" href="/sources/"#))
+    }
+    #expect(!pages.failure(problem, of: "heroes", nonce: "n").contains("/sources/"))
   }
 
   @Test func aWrongFilterIsNotCalledAnAddress() {

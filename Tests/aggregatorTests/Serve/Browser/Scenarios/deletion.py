@@ -35,9 +35,16 @@ def run(site):
     expect(records).to_have_count(15)
     expect(chosen).to_have_count(0)
 
+    # Its address offers to restore it.
+    site.may_fail = True
+    page.goto(f"{site.origin}/sources/heroes/{identifier}")
+    expect(page.locator("#detail .state h2")).to_have_text("Deleted")
+    expect(page.locator("#detail").get_by_role("button", name="Restore")).to_be_visible()
+    expect(page.locator("#detail").get_by_text("Try again")).to_have_count(0)
+
     # The list leads back to it.
     page.goto(site.origin + "/sources/heroes")
-    page.get_by_text("1 hidden hero", exact=True).click()
+    page.get_by_text("1 deleted hero", exact=True).click()
     page.get_by_role("button", name="Restore").click()
     expect(page.locator("#detail h2")).to_have_text(name)
     expect(page.locator("details.hidden")).to_have_count(0)

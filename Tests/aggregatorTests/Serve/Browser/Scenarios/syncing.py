@@ -83,3 +83,6 @@ def run(site):
     state = page.locator(".sync-state.failed")
     expect(state).to_have_text("The key is wrong. Get another one at https://keys.invalid/new.")
     expect(state.get_by_role("link")).to_have_attribute("href", "https://keys.invalid/new")
+    failed |= {"result": {"records": 1250}, "error": {"message": "heroes failed (500)"}}
+    page.reload()
+    expect(state).to_have_text("The service answered 500 after 1,250 heroes; sync again to go on.")
