@@ -49,11 +49,14 @@ package final class ServedSQL: Sendable {
 
   // MARK: - For people
 
-  package func answer(to text: String) async -> Result<SQLAnswer, Problem> {
+  /// - Parameter parameters: The values of the parameters of the query, by their names.
+  package func answer(
+    to text: String, _ parameters: [String: SQLValue] = [:]
+  ) async -> Result<SQLAnswer, Problem> {
     let start = ContinuousClock.now
     do {
       return .success(
-        try await run(text, within: limits.page) { run, time in
+        try await run(SQLStatement(text, parameters), within: limits.page) { run, time in
           var rows: [[SQLValue]] = []
           var bytes = 0
           while rows.count <= Self.maxRows, bytes <= Self.maxRowBytes,
@@ -83,8 +86,9 @@ package final class ServedSQL: Sendable {
     for view in plugins.withLock(\.self).flatMap({ SQLView.all(of: $0) }) {
       var table = ServedTable(name: view.name, columns: store.columns(of: view))
       if time.left > .zero {
-        let rows = try? await run("SELECT count(*) FROM \(table.name.sqlQuoted)", within: time.left)
-        { run, time in try await run.result.page(within: time.left) }
+        let rows = try? await run(
+          SQLStatement("SELECT count(*) FROM \(table.name.sqlQuoted)"), within: time.left
+        ) { run, time in try await run.result.page(within: time.left) }
         if case .integer(let count)? = rows?.first?.first { table.count = count }
       }
       tables.append(table)
@@ -97,7 +101,7 @@ package final class ServedSQL: Sendable {
   /// Returns the output of the command `sql` as a text, and what it says of itself.
   func document(of text: String, as format: Format) async throws -> ServedListing {
     do {
-      return try await run(text, within: limits.document) { [limits] run, time in
+      return try await run(SQLStatement(text), within: limits.document) { [limits] run, time in
         var rows = try await run.result.page(within: time.left)
         var writer: any RecordWriter<SQLRow> = format.writer(
           for: Listing(ofQuery: text, run.columns, like: rows ?? []),
@@ -127,7 +131,7 @@ package final class ServedSQL: Sendable {
 
   /// Runs a query, and ends it if the task is cancelled because the client has left.
   private func run<Value: Sendable>(
-    _ text: String, within limit: Duration,
+    _ statement: SQLStatement, within limit: Duration,
     _ read: @Sendable (SQLRun, QueryTime) async throws -> Value
   ) async throws -> Value {
     guard begin() else {
@@ -137,7 +141,8 @@ package final class ServedSQL: Sendable {
     }
     defer { running.withLock { $0 -= 1 } }
     let time = QueryTime(limit)
-    let run = try await SQLRun(text, of: plugins.withLock(\.self), in: environment, within: time)
+    let run = try await SQLRun(
+      statement, of: plugins.withLock(\.self), in: environment, within: time)
     let cancel = await run.result.cancellation
     // Also a query with more rows than are read.
     defer { cancel?() }

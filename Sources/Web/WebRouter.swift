@@ -226,14 +226,19 @@ struct WebRouter: Sendable {
     let sql = try api.availableSQL()
     // Addresses have bounds; a longer query is the body of a form.
     let isForm = request.method == "POST"
-    _ = try ServedQuery(request, knowing: isForm ? [] : ["sql"])
-    let tables = await sql.tables()
-    let text =
-      isForm ? try request.formFields(among: ["sql"])["sql"] : request.parameter("sql")
-    guard let text else {
-      return SQLContent(text: nil, tables: tables, answer: nil)
-    }
-    return SQLContent(text: text, tables: tables, answer: await sql.answer(to: text))
+    let names = ((isForm ? request.form : nil) ?? request.query).map(\.name)
+    // The values of the parameters of a query have their names, such as `:age`.
+    let known = Set(["sql"] + names.filter { $0.hasPrefix(":") })
+    try request.requireParameters(among: isForm ? [] : known)
+    let fields =
+      isForm
+      ? try request.formFields(among: known)
+      : Dictionary(request.query.map { ($0.name, $0.value) }) { $1 }
+    var content = SQLContent(text: fields["sql"], tables: await sql.tables(), answer: nil)
+    guard let text = content.text else { return content }
+    for name in SQLContent.parameters(of: text) { content.values[name] = fields[":\(name)"] }
+    content.answer = await sql.answer(to: text, content.values.mapValues { SQLValue(typed: $0) })
+    return content
   }
 
   /// The form, what was found at its URL, or the new source, after its proposal was saved.

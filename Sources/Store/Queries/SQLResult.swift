@@ -63,3 +63,38 @@ package enum SQLValue: Hashable, Codable, Sendable {
   /// The approximate size in bytes.
   package var size: Int { if case .text(let text) = self { text.utf8.count } else { 8 } }
 }
+
+extension SQLValue {
+  /// The value as a person types it: NULL, a number, or a text, which may be in single quotes.
+  package init(typed text: String) {
+    if text.uppercased() == "NULL" {
+      self = .null
+    } else if text.count > 1, text.hasPrefix("'"), text.hasSuffix("'") {
+      self = .text(String(text.dropFirst().dropLast()).replacing("''", with: "'"))
+    } else if let integer = Int(text), "\(integer)" == text {
+      self = .integer(integer)
+    } else if text.wholeMatch(of: /-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?/) != nil,
+      !text.hasLeadingZero, let number = Double(text), number.isFinite
+    {
+      self = .number(number)
+    } else {
+      self = .text(text)
+    }
+  }
+
+  /// The value as it can be typed.
+  package var literal: String {
+    switch self {
+    case .null: "NULL"
+    case .bool(let bool): "\(bool)"
+    case .integer(let integer): "\(integer)"
+    case .number(let number): "\(number)"
+    case .text(let text): "'\(text.replacing("'", with: "''"))'"
+    }
+  }
+}
+
+extension String {
+  /// True for `0123`, which is no number but a code.
+  fileprivate var hasLeadingZero: Bool { firstMatch(of: /^-?0[0-9]/) != nil }
+}

@@ -13,7 +13,66 @@ struct SQLContent: Sendable {
   let tables: [ServedTable]
 
   /// `nil` without a query.
-  let answer: Result<SQLAnswer, Problem>?
+  var answer: Result<SQLAnswer, Problem>?
+
+  /// The values of the parameters of the query, as they were typed, by their names.
+  var values: [String: String] = [:]
+
+  /// The places of the parameters of a query, such as `:age`; there are none in texts, quoted names and comments.
+  private static func parameterRanges(in text: String) -> [Range<String.Index>] {
+    var ranges: [Range<String.Index>] = []
+    var rest = text[...]
+    while let first = rest.first {
+      let next = rest.dropFirst()
+      let isPair = ["--", "/*", "::"].contains(rest.prefix(2))
+      switch first {
+      case "'", "\"": rest = next.drop { $0 != first }.dropFirst()
+      case "-" where isPair: rest = rest.drop { !$0.isNewline }
+      case "/" where isPair:
+        let end = next.dropFirst().firstRange(of: "*/")?.upperBound
+        rest = text[(end ?? text.endIndex)...]
+      case ":" where isPair: rest = next.dropFirst()
+      case ":":
+        let name = next.prefixMatch(of: /[A-Za-z_][A-Za-z0-9_]*/)?.output ?? next.prefix(0)
+        if !name.isEmpty { ranges.append(rest.startIndex..<name.endIndex) }
+        rest = text[name.endIndex...]
+      default: rest = next
+      }
+    }
+    return ranges
+  }
+
+  /// The names of the parameters of a query, in order, at most a hundred.
+  static func parameters(of text: String) -> [String] {
+    var names: [String] = []
+    for name in parameterRanges(in: text).map({ String(text[$0].dropFirst()) })
+    where names.count < 100 && !names.contains(name) { names.append(name) }
+    return names
+  }
+
+  /// The query with the values in the places of its parameters, as a command and the API take it.
+  var boundText: String {
+    let text = text ?? ""
+    var (bound, rest) = ("", text[...])
+    for range in Self.parameterRanges(in: text) {
+      guard let value = values[String(text[range].dropFirst())] else { continue }
+      bound += rest[..<range.lowerBound] + SQLValue(typed: value).literal
+      rest = text[range.upperBound...]
+    }
+    return bound + rest
+  }
+
+  /// The name of the source that alone a query reads, as far as that can be seen; and of the column with the IDs of its records.
+  func records(among sources: [any ServedSource]) -> (source: String, column: String)? {
+    let names = (text ?? "").matches(of: /(?i)\b(?:from|join)\s+("[^"]+"|\w+)/).map { match in
+      match.1.replacing("\"", with: "").lowercased()
+    }
+    guard let name = names.first, Set(names).count == 1,
+      let source = sources.first(where: { $0.name == name }),
+      let column = tables.first(where: { $0.name == name })?.columns.first
+    else { return nil }
+    return (source.name, column)
+  }
 }
 
 extension HTMLRenderer {
@@ -35,17 +94,32 @@ extension HTMLRenderer {
       \(attribute: "aria-describedby", content.answer == nil ? nil : "outcome")\
       \(attribute: "aria-invalid", isFailure ? "true" : nil)>
       \(text)</textarea></div>
+      \(parameters(of: text, content))
       <div class="actions"><button type="submit" class="button primary">Run</button>
       <details class="menu" id="saved" hidden><summary class="button">Saved queries</summary>
       <div class="panel"></div></details>
       <span class="keys" hidden><kbd>Ctrl</kbd> <kbd>Enter</kbd> runs, <kbd>Ctrl</kbd> <kbd>Space</kbd> completes</span></div>
       </form>
-      \(content.answer.map { result($0, of: text) })
+      \(content.answer.map { result($0, of: content) })
       \(tables(content.tables))
       </div>
       </div>
       """
     ).text
+  }
+
+  /// The fields for the values of the parameters of a query.
+  private func parameters(of text: String, _ content: SQLContent) -> HTML? {
+    let names = SQLContent.parameters(of: text)
+    guard !names.isEmpty else { return nil }
+    return """
+      <div class="save parameters">\(names.map { name in
+        """
+        <label for="value-\(name)">:\(name)</label>\
+        <input id="value-\(name)" name=":\(name)" value="\(content.values[name] ?? "")" autocomplete="off" spellcheck="false">
+        """ as HTML
+      })</div>
+      """
   }
 
   /// The query that shows a table.
@@ -74,7 +148,7 @@ extension HTMLRenderer {
 
   private func tables(_ tables: [ServedTable]) -> HTML {
     """
-    <section class="schemas" aria-labelledby="tables" tabindex="0"><h2 id="tables">Tables</h2>
+    <section class="schemas" aria-labelledby="tables" tabindex="0"><h2 id="tables">\(tables.count) table\(tables.count == 1 ? "" : "s")</h2>
     \(tables.map { table in
       """
       <div class="schema-table"><h3><code data-name="\(table.name.sqlSpelling)">\(table.name.safeLine)</code></h3>
@@ -91,16 +165,17 @@ extension HTMLRenderer {
     """
   }
 
-  private func result(_ answer: Result<SQLAnswer, Problem>, of text: String) -> HTML {
+  private func result(_ answer: Result<SQLAnswer, Problem>, of content: SQLContent) -> HTML {
     switch answer {
     case .success(let answer):
       return """
         <section id="result" aria-label="Result">
-        <div class="bar"><p class="count" id="outcome">\(count(answer))</p>\(downloads(text))</div>
+        <div class="bar"><p class="count" id="outcome">\(count(answer))</p>\(downloads(content.boundText))</div>
         \(answer.hasMore ? Self.moreRows : nil)
         \(answer.notes.map { #"<p class="note" dir="auto">\#($0.safeLine.capitalizedFirst)</p>"# })
-        <div id="chart" data-land="\(Asset.land.address)" hidden></div>
-        \(answer.rows.isEmpty ? nil : table(answer))
+        <div id="chart" data-land="\(Asset.land.address)"\
+        \(attribute: "data-note", answer.hasMore ? "Only the first \(answer.rows.count.grouped) rows are drawn." : nil) hidden></div>
+        \(answer.columns.isEmpty ? nil : table(answer, of: content))
         </section>
         """
     case .failure(let problem):
@@ -151,7 +226,9 @@ extension HTMLRenderer {
       """
   }
 
-  private func table(_ answer: SQLAnswer) -> HTML {
+  private func table(_ answer: SQLAnswer, of content: SQLContent) -> HTML {
+    let stored = Set(content.tables.flatMap(\.columns))
+    let records = content.records(among: sources)
     let numeric = answer.columns.indices.map { answer.rows.areNumbers(at: $0) }
     return """
       <div class="table-box" tabindex="0" role="region" aria-label="Rows"><table>
@@ -160,17 +237,36 @@ extension HTMLRenderer {
       })</tr></thead>
       <tbody>
       \(answer.rows.map { row in
-        "<tr>\(row.indices.map { cell(row[$0], of: answer.columns[$0], isNumeric: numeric[$0]) })</tr>\n"
+        let cells = row.indices.map { index -> HTML in
+          let (value, column) = (row[index], answer.columns[index])
+          if let records, column == records.column, value != .null {
+            return link(to: value.json.cell, of: records.source, isNumeric: numeric[index])
+          }
+          return cell(
+            value, of: column, isNumeric: numeric[index], isRounded: !stored.contains(column))
+        }
+        return "<tr>\(cells)</tr>\n" as HTML
       })
       </tbody></table></div>
       """
   }
 
-  private func cell(_ value: SQLValue, of column: String, isNumeric: Bool) -> HTML {
+  /// The ID of a record, which leads to it.
+  private func link(to id: String, of source: String, isNumeric: Bool) -> HTML {
+    let address = WebAddress.record(source, id, ServedQuery.plain)
+    return """
+      <td\(attribute: "class", isNumeric ? "number" : nil) dir="auto"><a href="\(address)">\(id.safeLine)</a></td>
+      """
+  }
+
+  /// - Parameter isRounded: False for what is stored; what was computed has digits that say nothing.
+  private func cell(
+    _ value: SQLValue, of column: String, isNumeric: Bool, isRounded: Bool
+  ) -> HTML {
     let text = value == .null ? "" : value.json.cell
     var shown = text.oneLine(atMost: 200).safeLine
     if isNumeric, value != .null, !column.namesNoAmounts {
-      let rounded = value.json.rounded
+      let rounded = isRounded ? value.json.rounded : value.json
       shown = rounded.written(in: column) ?? rounded.cell
     }
     // The script sorts and draws the exact number.
@@ -192,9 +288,11 @@ extension HTMLRenderer {
 }
 
 extension JSON {
-  /// A number with six significant digits, or all of those before the point.
+  /// A number with six significant digits, or all of those before the point, unless it has nine digits or fewer.
   fileprivate var rounded: JSON {
-    guard case .number(let number) = self, abs(number) > 1e-9, number.isFinite else { return self }
+    guard case .number(let number) = self, abs(number) > 1e-9, number.isFinite,
+      "\(number)".count(where: \.isWholeNumber) > 9
+    else { return self }
     let scale = pow(10, max(0, 5 - log10(abs(number)).rounded(.down)))
     let rounded = (number * scale).rounded() / scale
     return Int(exactly: rounded).map(JSON.integer) ?? .number(rounded)

@@ -196,7 +196,8 @@ showSaved();
 
 const chart = $("#chart");
 const number = text => (text.trim() === "" ? NaN : Number(text));
-const isDate = text => /^\d{4}-\d\d(-\d\d([T ][\d:.]+(Z|[+-]\d\d:?\d\d)?)?)?$/.test(text);
+const isYear = text => /^(1\d|20)\d\d$|^2100$/.test(text);
+const isDate = text => isYear(text) || /^\d{4}-\d\d(-\d\d([T ][\d:.]+(Z|[+-]\d\d:?\d\d)?)?)?$/.test(text);
 
 /* The exact value of a cell, as text. */
 const exact = cell => cell.dataset.value ?? cell.textContent;
@@ -210,8 +211,8 @@ function columns() {
     const kind = heading.matches(".number") ? "number"
       : known.length && known.every(isDate) ? "date" : known.length ? "text" : undefined;
     const values = kind === "date" ? texts.map(text => (text ? Date.parse(text) : NaN)) : texts.map(number);
-    const isYear = kind === "number" && known.every(text => /^(1\d|20)\d\d$|^2100$/.test(text));
-    return { name: heading.textContent, kind, unit: isYear ? "year" : kind, texts, values };
+    const unit = kind === "number" && known.every(isYear) ? "year" : kind;
+    return { name: heading.textContent, kind, unit, texts, values };
   });
 }
 
@@ -225,14 +226,15 @@ function kinds(columns) {
   const longitude = place(columns, ["lon", "lng", "long", "longitude"]);
   const isOrdered = ({ values }) => values.length > 2 && values.every((value, index) => !index || value >= values[index - 1]);
   const ordered = [...dates, ...numbers.filter(isOrdered)];
-  const texts = of("text");
+  const bar = { label: "Bars", x: of("text", "date"), y: numbers };
   const found = {};
   if (latitude && longitude) found.map = { label: "Map", x: [longitude], y: [latitude] };
-  if (numbers.length && texts.length) found.bar = { label: "Bars", x: texts, y: numbers };
+  if (numbers.length && of("text").length) found.bar = bar;
   if (ordered.length && columns.length > 1 && numbers.some(column => column !== ordered[0])) {
     found.line = { label: "Line", x: ordered, y: numbers };
   }
   if (numbers.length > 1) found.scatter = { label: "Scatter", x: numbers, y: numbers };
+  if (numbers.length && dates.length) found.bar ??= bar;
   return found;
 }
 
@@ -446,6 +448,7 @@ function showCharts() {
     if (!kind.element.value) return figure.replaceChildren();
     const drawn = draw(kind.element.value, found[x.element.value], found[y.element.value], view, texts)
       ?? [make("p", { class: "note" }, "There is nothing to draw.")];
+    if (chart.dataset.note) drawn.push(make("p", { class: "note" }, chart.dataset.note));
     if (kind.element.value !== "map") return figure.replaceChildren(...drawn);
     map.lastChild.replaceChildren(...drawn);
     if (!map.isConnected) figure.replaceChildren(map);

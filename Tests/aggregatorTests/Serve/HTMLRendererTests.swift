@@ -226,6 +226,53 @@ import Testing
     }
   }
 
+  private func result(
+    of text: String, _ columns: [String], _ rows: [[SQLValue]], values: [String: String] = [:],
+    hasMore: Bool = false
+  ) -> String {
+    let tables = [
+      ServedTable(name: "heroes", columns: ["id", "latitude"]),
+      ServedTable(name: "countries", columns: ["code"]),
+    ]
+    let answer = SQLAnswer(columns: columns, rows: rows, hasMore: hasMore, time: .zero)
+    return pages.sql(
+      SQLContent(text: text, tables: tables, answer: .success(answer), values: values))
+  }
+
+  @Test func `what is stored is not rounded, and an ID leads to its record`() {
+    let html = result(
+      of: "SELECT * FROM \"heroes\"", ["id", "latitude", "lat", "mean"],
+      [[.text("a/b"), .number(-101.494512345678), .number(-101.4945), .number(0.123456789012)]])
+    #expect(html.contains(#"<a href="/sources/heroes/a%2Fb">a/b</a></td>"#))
+    for shown in [">-101.494512345678<", ">-101.4945<", ">0.123457<"] {
+      #expect(html.contains(shown), "\(shown)")
+    }
+    // Whose ID that is cannot be told of two tables.
+    for text in ["SELECT * FROM heroes JOIN countries", "SELECT 1 AS id", "SELECT * FROM hostile"] {
+      #expect(!result(of: text, ["id"], [[.text("1")]]).contains(#"<a href="/sources/heroes/1""#))
+    }
+  }
+
+  @Test func `a result without rows has its columns, and one with more rows says what is drawn`() {
+    let html = result(of: "SELECT 1 AS one", ["one"], [])
+    #expect(html.contains("No rows") && html.contains(">one</th>"))
+    let more = result(of: "SELECT 1 AS one", ["one"], [[.integer(1)]], hasMore: true)
+    #expect(more.contains(#"data-note="Only the first 1 rows are drawn.""#))
+    #expect(!html.contains("data-note"))
+  }
+
+  @Test func `a query has a field for each of its parameters`() {
+    let text = "SELECT ':no', \":no\", a::text, :age -- :no\n /* :no */ FROM t WHERE n = :n OR :age"
+    #expect(SQLContent.parameters(of: text) == ["age", "n"])
+    let html = result(of: text, [], [], values: ["n": "O'Brien \"<b>"])
+    #expect(html.contains(#"name=":age" value="" autocomplete"#))
+    #expect(html.contains(#"name=":n" value="O&#39;Brien &#34;&#60;b&#62;""#))
+    #expect(!html.contains("name=\":no\""))
+    let content = SQLContent(
+      text: "SELECT ':n', :n, :age", tables: [], answer: nil, values: ["n": "O'B", "age": "7"])
+    #expect(content.boundText == "SELECT ':n', 'O''B', 7")
+  }
+
   @Test func aListLeadsToItsQuery() {
     func query(_ order: String?, of source: MadeUpSource = .heroes) -> String {
       HTMLRenderer.query(of: SourceContent(source: source, query: ServedQuery(order: order)))

@@ -26,6 +26,7 @@ def run(site):
     heads(site)
     saved(site)
     mistakes(site)
+    parameters(site)
     for scheme in ("light", "dark"):
         page = site.open(address(BY_PUBLISHER), color_scheme=scheme)
         expect(page.locator("#chart svg")).to_be_visible()
@@ -121,6 +122,10 @@ def charts(site):
     assert page.evaluate(kind, land.get_attribute("href")) == "image/svg+xml"
     assert round(land.bounding_box()["width"] / land.bounding_box()["height"], 2) == 2
     zoom(page, places)
+    # Years as texts are an axis, too.
+    page.goto(site.origin + address(YEARS.replace("SELECT i AS year", "SELECT i || '' AS year")))
+    expect(page.get_by_role("img", name="Line chart of number by year: 9 values")).to_be_visible()
+    expect(page.locator(".pickers option")).to_have_text(["None", "Line", "Bars", "year", "number", "number"])
     # A table of many columns waits to be asked, and one of texts has no chart.
     page.goto(site.origin + address("SELECT *, 1 AS number FROM countries"))
     expect(page.locator(".pickers select").first).to_have_value("")
@@ -224,6 +229,22 @@ def mistakes(site):
         "SELECT * FROM countries ORDER BY name DESC LIMIT 100"
     )
     expect(page.locator("#result tbody tr").first).to_be_visible()
+
+
+def parameters(site):
+    page = site.open(address("SELECT name FROM countries WHERE code = :code"))
+    expect(page.locator("#outcome")).to_contain_text("The parameter :code has no value")
+    is_accessible(page)
+    page.get_by_label(":code").fill("FR")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator("#result td")).to_have_text("France")
+    expect(page.get_by_label(":code")).to_have_value("FR")
+    # The address has the value.
+    page.reload()
+    expect(page.locator("#result td")).to_have_text("France")
+    page.goto(site.origin + address("SELECT * FROM countries WHERE code = 'FR'"))
+    page.get_by_role("link", name="FR", exact=True).click()
+    expect(page.locator("#detail h2")).to_have_text("France")
 
 
 def without_script(site):
