@@ -29,9 +29,11 @@ extension HTMLRenderer {
       <p><label for="url">URL of the list</label>
       <input type="url" id="url" name="url" required pattern="https?://.+" value="\(content.url)" \
       placeholder="https://api.example.com/items" autocomplete="off" autocapitalize="off" spellcheck="false"\(attribute: "autofocus", content.answer == nil ? "" : nil)></p>
-      <p><label for="name">Name <small>(if empty, a word of the URL)</small></label>
+      <p><label for="name">Name <small>(up to 32 lower-case letters, digits and hyphens, a letter first; \
+      if empty, a word of the URL)</small></label>
       <input id="name" name="name" value="\(content.name)" pattern="[a-z][a-z0-9\\-]{0,31}" \
       title="1 to 32 lower-case letters, digits and hyphens" autocomplete="off" autocapitalize="off" spellcheck="false"></p>
+      \(path(content))
       <div class="actions"><button type="submit" class="button primary" data-busy="Asking the service…">Look at it</button></div>
       </form>
       \(content.answer.map { answer in
@@ -43,6 +45,17 @@ extension HTMLRenderer {
       </div>
       """
     ).text
+  }
+
+  /// The field for the path of the list, of which people need to know nothing unless no list was found.
+  private func path(_ content: AddContent) -> HTML? {
+    let given = content.hints["rows"]
+    guard given != nil || content.answer?.failure != nil else { return nil }
+    return """
+      <p><label for="path">Where the list is in the response <small>(its path, such as data.items; if empty, \
+      it is looked for)</small></label>
+      <input id="path" name="rows" value="\(given ?? "")" autocomplete="off" autocapitalize="off" spellcheck="false"></p>
+      """
   }
 
   private func failure(_ problem: Problem) -> HTML {
@@ -57,6 +70,8 @@ extension HTMLRenderer {
     let proposal = answer.proposal
     return """
       <section aria-labelledby="found"><h2 id="found" tabindex="-1" autofocus>What “\(proposal.name)” would be</h2>
+      <ul class="found">\(proposal.evidence.compactMap(\.words).map { "<li>\($0.safeLine)</li>" as HTML })</ul>
+      <details class="history"><summary>How this was found</summary>
       <div class="table-box" tabindex="0" role="region" aria-label="What was found"><table>
       <thead><tr><th scope="col">Part</th><th scope="col">Found</th><th scope="col">Because</th></tr></thead>
       <tbody>\(proposal.evidence.map { line in
@@ -65,7 +80,7 @@ extension HTMLRenderer {
         <td dir="auto">\(line.reason.safeLine)</td></tr>
 
         """
-      })</tbody></table></div>
+      })</tbody></table></div></details>
       \(choices(of: proposal, content, at: action))
       \(rows(of: proposal))
       \(proposal.warnings.map { #"<p class="note" dir="auto">\#($0.safeLine.capitalizedFirst)</p>"# as HTML })
@@ -84,7 +99,8 @@ extension HTMLRenderer {
     let given = SourceAdding.hints.filter { !keys.contains($0) }
     let fields = keys.map { key -> HTML in
       let options = proposal.choices[key, default: []].map { value in
-        #"<option value="\#(value)">\#(value.safeLine)</option>"# as HTML
+        #"<option value="\#(value)">\#(value == "$" ? "the whole response" : value.safeLine)</option>"#
+          as HTML
       }
       // The first place of records is the one that was found; no ID was.
       let none: HTML? = key == "id" ? #"<option value="">–</option>"# : nil
@@ -133,11 +149,30 @@ extension HTMLRenderer {
     }
     return """
       \(proposal.isProved ? nil : """
-        <p class="note">The paging is not proved: lists will warn that records may be missing.</p>
+        <p class="note">It could not be shown that all pages are read: lists will warn that records may be missing.</p>
         """)
       <form action="\(action)" method="post">\(hidden("proposal", answer.id))
       <div class="actions"><button type="submit" class="button primary">\
       \(proposal.isProved ? "Save it" : "Save it nevertheless")</button></div></form>
       """
+  }
+}
+
+extension ProposedSource.Evidence {
+  /// The finding in words; `nil` for one that only matters as evidence.
+  fileprivate var words: String? {
+    switch (subject, value) {
+    case ("rows", "$"): "The whole response is the list"
+    case ("rows", _): "The list is at “\(value)”"
+    case ("id", "–"): "Nothing tells the records apart"
+    case ("id", _): "The records are told apart by “\(value)”"
+    case ("paging", "single"): "All records come in one response"
+    case ("paging", "–"): "No way to further pages was found"
+    case ("paging", _): "Further pages are read"
+    case ("link", _) where value != "–": "“\(value)” leads to the web page of a record"
+    case ("fields", _) where value != "–":
+      "The records have \(value)\(reason.hasSuffix(" more") ? " and \(reason)" : "")"
+    default: nil
+    }
   }
 }

@@ -647,6 +647,32 @@ import Testing
     #expect(page(["id": ["name"]], ["rows": "users"]).contains(#"name="rows" value="users">"#))
   }
 
+  @Test func `what was found is said in words, with the evidence behind`() {
+    var proposal = ProposedSource("two", [:], isProved: true) { MadeUpSource.heroes }
+    proposal.evidence = [
+      .init("rows", "$", "3 objects"), .init("paging", "single", "6 parameters were tried"),
+      .init("id", "<b>", "unique"), .init("link", "–", ""), .init("fields", "name, age", "6 more"),
+    ]
+    var content = AddContent(url: "https://a.example/two")
+    content.answer = .success(SourceAdding.Answer(id: "x", proposal: proposal))
+    let html = pages.add(content)
+    let items = html.matches(of: /<li>([^<]*)<\/li>/).map { String($0.1) }
+    #expect(
+      items.suffix(4) == [
+        "The whole response is the list", "All records come in one response",
+        "The records are told apart by “&#60;b&#62;”", "The records have name, age and 6 more",
+      ])
+    #expect(html.contains("<summary>How this was found</summary>"))
+    #expect(!html.contains(#"name="rows""#))
+  }
+
+  @Test func `a list that was not found can be named by its path`() {
+    #expect(!pages.add(AddContent()).contains(#"name="rows""#))
+    var content = AddContent(url: "https://a.example/two", hints: ["rows": "data.\"<b>"])
+    content.answer = .failure(Problem(422, "malformed", "it has no list", hint: "name the list"))
+    #expect(pages.add(content).contains(#"name="rows" value="data.&#34;&#60;b&#62;""#))
+  }
+
   @Test func `numbers among the matches of all sources are aligned, as in tables`() {
     var source = MadeUpSource.countries
     source.records = [("A", 5), ("B", 12)].map { name, count in

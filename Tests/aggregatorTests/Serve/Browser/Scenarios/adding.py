@@ -1,6 +1,7 @@
 """Adding a source: its URL, what was found there, and its records, also without a script."""
 
 import os
+import re
 
 from playwright.sync_api import expect
 from site_under_test import fits, focused, is_accessible, is_at
@@ -28,7 +29,9 @@ def add(site, name, **options):
     page = site.open("/", **options)
     page.locator("main").get_by_role("link", name="Add a source").click()
     look(page, name)
-    # The evidence, and the first rows.
+    # What was found, the evidence, and the first rows.
+    expect(page.locator(".found li").first).to_have_text(re.compile("list"))
+    expect(page.locator("section th[scope=row]").first).to_be_hidden()
     expect(page.locator("section th[scope=row]").first).to_have_text("rows")
     expect(page.locator("table").nth(1).locator("tbody tr")).to_have_count(5)
     # Nothing is saved yet.
@@ -48,6 +51,7 @@ def mistakes(site):
     expect(page.locator("[role=alert]")).to_contain_text("This is not a source yet")
     # What was typed is still there.
     expect(page.locator("#url")).to_have_value(os.environ["LIST"].rsplit("/", 1)[0] + "/nothing/here")
+    expect(page.get_by_label("Where the list is")).to_have_value("")
     is_accessible(page)
     page.fill("#url", os.environ["LIST"])
     page.fill("#name", "lands")
