@@ -486,7 +486,7 @@ function namePage() {
   const page = pages.findLast(page => page.getBoundingClientRect().top < innerHeight / 2);
   if (!page) return;
   const address = new URL(listAddress());
-  const [at, last] = [countBefore(page), Number($(".jump input", list())?.max)];
+  const [at, last] = [countBefore(page), Number($(".jump input[max]", list())?.max)];
   // Where a list can begin at a number, that is the better address: it leads to earlier records, too.
   const begun = at >= 0 && last ? new URL(`?offset=${at || ""}`, address) : new URL(page.dataset.page);
   for (const name of ["cursor", "offset"]) {

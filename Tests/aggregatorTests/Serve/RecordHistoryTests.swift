@@ -33,8 +33,9 @@ import Testing
 
   /// Saves a pass that found no record.
   private func remove(onDay day: Int) async throws {
-    let reconciliation = Reconciliation(
-      begins: true, completion: .init(lastPosition: .max, minRecordCount: 0))
+    var completion = Reconciliation.Completion(lastPosition: .max, minRecordCount: 0)
+    completion.allowsNone = true
+    let reconciliation = Reconciliation(begins: true, completion: completion)
     let update = CheckpointUpdate("sync", from: nil, to: nil, reconciliation: reconciliation)
     _ = try await store.save(
       StoreBatch([], update: update, completesSync: true), of: "countries",

@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ["api"], ["api", "v1"], ["api", "v2", "heroes"], ["api", "v1", "heroes", "1", "x"],
+    ["api"], ["api", "v2", "heroes"], ["api", "v1", "heroes", "1", "x"],
     ["sources"], ["sources", "heroes", "1", "x"], ["metrics", "x"], ["x"],
   ])
   func `other paths lead nowhere`(path: [String]) {

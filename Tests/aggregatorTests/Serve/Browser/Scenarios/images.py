@@ -52,8 +52,9 @@ def several(site):
     expect(small).to_have_count(5)
     # They are loaded when they come near.
     small.last.scroll_into_view_if_needed()
-    expect(small.locator("img")).to_have_count(5)
-    assert "number=2" in small.nth(1).locator("img").get_attribute("src")
+    pictures = page.locator("#detail .pictures a > img")
+    expect(pictures).to_have_count(5)
+    assert "number=2" in pictures.nth(1).get_attribute("src")
     small.nth(1).click()
     image = page.get_by_role("img", name="Picture 2 of 5")
     page.wait_for_function(IS_SHOWN, arg=image.element_handle())
