@@ -163,7 +163,8 @@ extension HTMLRenderer {
   /// The way to a position among the cached records.
   private func jump(_ page: ServedListing, _ content: SourceContent) -> HTML? {
     let query = content.query
-    let total = query.readsIndex ? page.summary.total : content.cachedCount
+    let isBundled = page.summary.provenance?.origin == .bundled
+    let total = query.readsIndex && !isBundled ? page.summary.total : content.cachedCount
     guard let total, total > page.records.count, query.cache != .live else { return nil }
     return """
       <form class="jump" action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">

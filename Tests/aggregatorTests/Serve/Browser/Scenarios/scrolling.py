@@ -60,6 +60,12 @@ def run(site):
 
     # A long table, which scrolls in its box, has the rows near the screen alone, in their places.
     page = site.open("/sources/countries?sort=name")
+    # Only cached records have positions.
+    expect(page.locator(".record").first).to_be_visible()
+    expect(page.locator(".jump")).to_have_count(0)
+    page.get_by_role("button", name="Sync").click()
+    expect(page.locator(".sync-words")).to_have_text("249 countries synced")
+    page.goto(site.origin + "/sources/countries?sort=name")
     rows = page.locator("tbody tr:not(.gap)")
     expect(rows.first).to_be_visible()
     first = rows.first.locator(".record").inner_text()
@@ -72,12 +78,12 @@ def run(site):
     height = page.evaluate(HEIGHT, box)
     # The reader sees where that is, and the address leads there, and to what is before.
     position = page.locator(".position")
-    expect(position).to_have_text(re.compile(r"^2[0-4]1–2[0-9]0 of 250$"))
+    expect(position).to_have_text(re.compile(r"^2[0-4]1–2[0-9]{2} of 249$"))
     start = int(position.inner_text().split("–")[0])
     is_at(page, f"/sources/countries?sort=name&offset={start - 1}")
     linked = site.context().new_page()
     linked.goto(page.url)
-    expect(linked.locator(".beginning")).to_contain_text(f"From no. {start} of 250")
+    expect(linked.locator(".beginning")).to_contain_text(f"From no. {start} of 249")
     last = linked.locator(".record").first.inner_text()
     linked.get_by_role("link", name="Show earlier").click()
     is_at(linked, f"/sources/countries?sort=name&offset={start - 21}")
@@ -96,14 +102,14 @@ def run(site):
     name = second.inner_text()
     second.click()
     page.locator("form.delete button").click()
-    expect(page.locator(".count")).to_contain_text("249 countries")
+    expect(page.locator(".count")).to_contain_text("248 countries")
     scroll(page, box, height)
     expect(page.locator("tbody").first.locator(".gap")).to_be_attached()
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".record:focus")).to_have_text(name)
     expect(page.locator(".record:focus")).to_be_in_viewport()
     expect(rows.nth(1).locator(".record")).to_have_text(name)
-    expect(page.locator(".count")).to_contain_text("250 countries")
+    expect(page.locator(".count")).to_contain_text("249 countries")
 
     # So has a long gallery, whose rows are whole, however many cards fit into one.
     site.tell("all heroes")
