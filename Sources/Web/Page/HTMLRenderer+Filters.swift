@@ -125,13 +125,14 @@ extension HTMLRenderer {
   /// The filters that have matches for words which no searched field has.
   func matchingFilters(_ content: SourceContent) -> [HTML] {
     guard let advice = (try? content.list?.get())?.advice else { return [] }
+    let noun = content.source.noun
     return advice.filters.flatMap { facet in
       facet.values.map { value in
         let address = narrowed(content) { ($0.query, $0.conditions) = (nil, [value.condition]) }
         return """
           <a class="button primary" href="\(address)"><span><bdi>\(facet.label.fieldLabel) is \
           \(written(value.text, of: facet.field, content).safeLine)</bdi>: \
-          \(content.source.noun.count(value.count))</span></a>
+          \(value.count.grouped) \(value.count == 1 ? noun.singular : noun.plural)</span></a>
           """
       }
     }

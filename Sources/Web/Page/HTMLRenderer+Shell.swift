@@ -218,19 +218,21 @@ extension HTMLRenderer {
       Search further</a>
       """
     }
+    let matching = matchingFilters(content)
+    let isOnlyWay = further == nil && matching.isEmpty && page?.suggestion == nil
     return state(
       .search, shortcoming == nil ? "No matches" : "No matches so far",
       [shortcoming?.capitalizedFirst ?? "No \(source.noun.singular) matches “\(query)”."]
         + (page?.advice?.words(\.label.lowercasedFirst) ?? [])
     ) {
       """
-      \(further)\(matchingFilters(content))\(page?.suggestion.map { near in
+      \(further)\(matching)\(page?.suggestion.map { near in
         """
         <a class="button primary" href="\(WebAddress.list(source.name, all.with(\.query, near)))">\
         <span>Did you mean “<bdi>\(near.safeLine)</bdi>”?</span></a>
         """
       })
-      <a class="button primary" href="\(WebAddress.list(source.name, all))">\
+      <a class="button\(isOnlyWay ? " primary" : "")" href="\(WebAddress.list(source.name, all))">\
       Show all \(source.noun.plural.safeLine)</a>
       \(example.map { example in
         """
