@@ -71,14 +71,14 @@ package struct Condition<Item>: Sendable {
   }
 
   /// Fails with code `invalidRequest` if all values are numbers, dates, or true or false, and the condition compares them
-  /// with a text that is none.
+  /// with a value that is none.
   ///
   /// - Parameter kind: That of all records, as one value of another kind is reason enough for the text.
   package func check(all kind: CommonKind) throws(SourceError) {
     let misfit = operands.first { operand in
       switch kind {
       case .none, .mixed: false
-      case .number: operand.isText
+      case .number: operand.number == nil
       case .bool: operand.bool == nil
       case .date: !operand.isPeriod
       }
@@ -103,7 +103,7 @@ package struct Condition<Item>: Sendable {
   /// True if ``check(all:)`` may fail.
   package var needsAllValues: Bool {
     switch field.kind {
-    case .any: operands.contains { $0.isText || $0.bool == nil && !$0.isPeriod }
+    case .any: !operands.isEmpty
     case .text: operands.contains { !$0.isPeriod }
     case .integer, .number, .bool, .list: false
     }

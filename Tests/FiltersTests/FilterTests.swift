@@ -125,7 +125,7 @@ import Testing
     #expect(throws: SourceError.self) { try cheap.check(all: numbers) }
     try cheap.check(all: CommonKind(of: [.integer(1), .string("free")]))
     try cheap.check(all: CommonKind(of: [.null]))
-    for text in ["any~cheap", "any<2026-01", "any=", "any~/x/"] {
+    for text in ["any~cheap", "any=", "any~/x/"] {
       #expect(try !condition(text).needsAllValues)
     }
     // Nor is any value equal to a text of another kind.
@@ -134,8 +134,18 @@ import Testing
       #expect(throws: SourceError.self) { try condition(text).check(all: numbers) }
       try condition(text).check(all: CommonKind(of: [.string("cheap")]))
     }
+    for text in ["any<2026-01", "any>yesterday", "any=today", "any in 1..7d ago"] {
+      #expect(try condition(text).needsAllValues)
+      #expect(throws: SourceError.self) { try condition(text).check(all: numbers) }
+      try condition(text).check(all: CommonKind(of: [.integer(1), .string("2026-01-02")]))
+    }
+    // A year is a number as well.
+    try condition("any>2026").check(all: numbers)
     let flags = CommonKind(of: [.bool(true), .null])
-    #expect(throws: SourceError.self) { try condition("any=yes").check(all: flags) }
+    for text in ["any=yes", "any=2024"] {
+      #expect(try condition(text).needsAllValues)
+      #expect(throws: SourceError.self) { try condition(text).check(all: flags) }
+    }
     try condition("any=false").check(all: flags)
     let dates = CommonKind(of: [.string("2026-01-02"), .string("2026-01-02T10:00:00Z")])
     #expect(throws: SourceError.self) { try condition("any=1990-13").check(all: dates) }
