@@ -110,10 +110,20 @@ package struct Condition<Item>: Sendable {
   }
 
   /// The value nearest to the text of the condition, among those of records and one that was found before; of a text
-  /// like `EU or AS`, which is one value, the condition with a list if a record has one of them.
+  /// like `EU or AS` or `EU,AS`, which is one value, the condition with a list if a record has one of them.
   ///
   /// The condition that is meant by one in another notation, such as `F*`, which no record meets.
   package func nearMiss(in items: [Item], or best: String?) -> String? {
+    let values = items.lazy.flatMap { field[$0].present.map(\.cell) }
+    func list(of parts: [String]) -> String? {
+      guard parts.count > 1, !parts.contains(where: { $0.contains(/[,()]/) }) else { return nil }
+      let list = "\(field.name) in (\(parts.joined(separator: ", ")))"
+      return best == list || values.contains(where: parts.contains) ? list : nil
+    }
+    if case .oneOf(let operands) = test {
+      let words = operands.flatMap { $0.text.split(whereSeparator: \.isWhitespace) }
+      return words.count > operands.count ? list(of: words.map(String.init)) : nil
+    }
     guard case .compare(let comparison, let operand) = test, operand.isText else { return nil }
     if let joint = operand.text.missingJoint {
       let parts = [operand.text[..<joint], operand.text[joint...]].map { String($0).trimmed }
@@ -125,12 +135,8 @@ package struct Condition<Item>: Sendable {
     }
     guard comparison == .equal else { return nil }
     if ["nil", "none", "null"].contains(operand.text.lowercased()) { return "\(field.name)=" }
-    let values = items.flatMap { field[$0].present.map(\.cell) }
-    let parts = operand.text.split(separator: #/ or /#.ignoresCase()).map(String.init)
-    if parts.count > 1, !parts.contains(where: { $0.contains(/[,()]/) }) {
-      let list = "\(field.name) in (\(parts.joined(separator: ", ")))"
-      if best == list || values.contains(where: parts.contains) { return list }
-    }
+    let parts = operand.text.split(separator: /(?i) or |\s*[,|]\s*/).map(String.init)
+    if let list = list(of: parts) { return list }
     return nearest(to: operand.text, in: (best.map { [$0] } ?? []) + values)
   }
 

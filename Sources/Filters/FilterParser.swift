@@ -532,7 +532,7 @@ struct FilterParser {
       index = start
       while index < value.upperBound, !scalars[index].properties.isWhitespace { index += 1 }
       guard start < index, index - start <= 3,
-        ["or", "||", "&&", "not"].contains(string(start..<index).lowercased())
+        ["or", "xor", "||", "|", "&&", "&", "not"].contains(string(start..<index).lowercased())
       else { continue }
       var next = index
       while next < scalars.count,

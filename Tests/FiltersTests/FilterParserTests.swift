@@ -80,6 +80,8 @@ import Testing
       ("a='b' and", #"no condition after "and""#, 10), ("a='\\'", "a quote is missing", 3),
       ("a=x || b=y", #""||" cannot join conditions"#, 5),
       ("a='x' && b=y", #""and" or "or" must follow here"#, 7),
+      ("a=x xor b=y", #""xor" cannot join conditions"#, 5),
+      ("a=x & b=y", #""&" cannot join conditions"#, 5),
       ("a= or b=1", #""or" cannot join conditions"#, 4),
       ("a=x not b=y", #""not" cannot join conditions"#, 5),
       ("(a=x", "unclosed (", 1), ("a='x')", "no ( before )", 6), ("()", "no operator", 3),

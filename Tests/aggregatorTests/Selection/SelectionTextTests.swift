@@ -52,6 +52,11 @@ import Testing
     #expect(try nearMiss("text=chile", or: "Chili") == "Chili")
     #expect(try nearMiss("text=chile") == nil)
     #expect(try nearMiss("text=France or Chile") == "text in (France, Chile)")
+    for text in ["text=France,Chile", "text=France | Chile", "text in (France Chile)"] {
+      #expect(try nearMiss(text) == "text in (France, Chile)")
+    }
+    #expect(try nearMiss("text in (Spain Chile)") == nil)
+    #expect(try nearMiss("text in (Franc, Chile)") == nil)
     let list = "text in (Spain, Chile)"
     #expect(try nearMiss("text=Spain or Chile", or: list) == list)
     #expect(try nearMiss("text=Spain or Chile") == nil)
