@@ -16,7 +16,7 @@ enum FilterHelp {
           "added=2026-01",
           "is in this month; also a year, a day, a time, yesterday, today or now, in UTC"
         ),
-        ("added>7d ago", "is later than so long ago: in s, m, h, d or w, or in words"),
+        ("added>7d ago", "is later than so long ago: in s, m, h, d, w, months or y"),
         ("name=, name!=", "has no value, or has one"),
         ("region in (EU, AS)", "is one of these; \"not in\": none of them"),
         ("age in 20..30", "is from one to the other, both included"),

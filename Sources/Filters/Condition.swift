@@ -309,7 +309,8 @@ package enum CommonKind: Sendable {
     switch self {
     case .none, .mixed: nil
     case .number: "a number such as 10"
-    case .date: "a date such as 2026, 2026-11, 2026-11-22, yesterday or 7d ago"
+    case .date:
+      "a date such as 2026, 2026-11, 2026-11-22, yesterday or 7d ago (in s, m, h, d, w, months or y)"
     case .bool: "true or false"
     }
   }

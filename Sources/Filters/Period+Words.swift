@@ -2,9 +2,10 @@ import AggregatorFoundation
 import AggregatorText
 
 extension Period {
-  /// A time that is told from now: `now`, `today`, `yesterday`, `7d ago`, `2 hours ago`; `nil` for another text.
+  /// A time that is told from now: `now`, `today`, `yesterday`, `7d ago`, `2 months ago`; `nil` for another text.
   ///
-  /// Days are those of UTC, as those of dates without a zone. What is so long ago is a moment.
+  /// Days are those of UTC, as those of dates without a zone. What is so long ago is a moment: a month before the last day of
+  /// March is the last one of February.
   init?(words text: String, at now: Date) {
     let day = 86_400.0
     let seconds = now.timeIntervalSince1970
@@ -18,12 +19,23 @@ extension Period {
       guard 2...3 ~= words.count, words.last == "ago" else { return nil }
       let digits = words[0].prefix { "0"..."9" ~= $0 }
       let unit = words.count == 3 ? words[1] : words[0].dropFirst(digits.count)
-      guard 1...5 ~= digits.count, let count = Double(String(digits)),
-        words.count == 2 || digits == words[0], let length = Self.units[String(unit)]
+      guard 1...5 ~= digits.count, let count = Int(digits), words.count == 2 || digits == words[0],
+        let start = Self.start(count, String(unit), before: now)
       else { return nil }
-      let start = seconds - count * length
       self.init(start..<start.nextUp)
     }
+  }
+
+  /// The time so many units before another one; `nil` for an unknown unit.
+  private static func start(_ count: Int, _ unit: String, before now: Date) -> Double? {
+    if let length = units[unit] { return now.timeIntervalSince1970 - Double(count) * length }
+    let components: [String: Calendar.Component] = [
+      "month": .month, "months": .month, "y": .year, "year": .year, "years": .year,
+    ]
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = .gmt
+    guard let component = components[unit] else { return nil }
+    return calendar.date(byAdding: component, value: -count, to: now)?.timeIntervalSince1970
   }
 
   /// In seconds.

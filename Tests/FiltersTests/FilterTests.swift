@@ -1,4 +1,5 @@
 import AggregatorCore
+import AggregatorFoundation
 import AggregatorText
 import Testing
 
@@ -94,6 +95,11 @@ import Testing
     ("<now", "2026-03-01T09:59:59Z", true), (">=now", "2026-03-01T09:59:59Z", false),
     (">7d ago", "2026-02-22T10:00:01Z", true), (">7d ago", "2026-02-22T09:59:59Z", false),
     (">1 week ago", "2026-02-22T10:00:01Z", true),
+    // Months and years are those of the calendar: 2026-02-01, and 2025-03-01 and 1996-03-01 beyond leap days.
+    (">=1 month ago", "2026-02-01T10:00:00Z", true),
+    (">1 month ago", "2026-02-01T09:59:59Z", false),
+    (">=1y ago", "2025-03-01T10:00:00Z", true), (">1 year ago", "2025-03-01T09:59:59Z", false),
+    (">=30 years ago", "1996-03-01T10:00:00Z", true), (">30y ago", "1996-03-01T09:59:59Z", false),
     ("<90 minutes ago", "2026-03-01T08:29:00Z", true),
     (" in 2h ago..now", "2026-03-01T09:00:00Z", true),
     (" in '2h ago'..now", "2026-03-01T07:00:00Z", false),
@@ -111,6 +117,15 @@ import Testing
   ])
   func `other words are no dates`(word: String) {
     #expect(Period(words: word, at: Thing.now) == nil)
+  }
+
+  @Test func `a month ago is in the month before`() throws {
+    let last = Date(timeIntervalSince1970: try #require(Period("2024-03-31T00:00Z")).start)
+    let leap = Date(timeIntervalSince1970: try #require(Period("2024-02-29T00:00Z")).start)
+    let day = Period("2024-02-29")?.start
+    #expect(Period(words: "1 month ago", at: last)?.start == day)
+    #expect(Period(words: "1y ago", at: leap)?.start == Period("2023-02-28")?.start)
+    #expect(try #require(Period(words: "99999 years ago", at: leap)).start < -3e12)
   }
 
   @Test func `numbers are not compared with words`() throws {
