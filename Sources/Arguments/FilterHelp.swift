@@ -10,13 +10,14 @@ enum FilterHelp {
         ("name~hulk", "contains it, ignoring case, accents and punctuation"),
         (
           "id<100, <=, >, >=",
-          "is less, and so on: numbers as numbers, dates as dates, texts as searches compare them"
+          "is less, and so on: numbers (also -.5 or 1e3) as numbers, dates as dates, texts as searches compare them"
         ),
         (
           "added=2026-01",
           "is in this month; also a year, a day, a time, yesterday, today or now, in UTC"
         ),
         ("added>7d ago", "is later than so long ago: in s, m, h, d, w, months or y"),
+        ("active=true", "is true; also false, yes and no, in any case"),
         ("name=, name!=", "has no value, or has one"),
         ("region in (EU, AS)", "is one of these; \"not in\": none of them"),
         ("age in 20..30", "is from one to the other, both included"),

@@ -218,7 +218,7 @@ extension Field {
     case (.integer, _), (.number, _):
       guard operand.number != nil else { throw invalid("a number", ">10") }
     case (.bool, .equal), (.bool, .notEqual):
-      guard operand.bool != nil else { throw invalid("true or false", "=true") }
+      guard operand.bool != nil else { throw invalid("true or false (or yes or no)", "=true") }
     case (.bool, _): throw refused(by: "true-or-false", "= or !=")
     case (.list, .equal), (.list, .notEqual): break
     case (.list, _): throw refused(by: "list", "=, != or ~")
@@ -308,10 +308,10 @@ package enum CommonKind: Sendable {
   fileprivate var requirement: String? {
     switch self {
     case .none, .mixed: nil
-    case .number: "a number such as 10"
+    case .number: "a number such as 10, -0.5 or 1e3"
     case .date:
       "a date such as 2026, 2026-11, 2026-11-22, yesterday or 7d ago (in s, m, h, d, w, months or y)"
-    case .bool: "true or false"
+    case .bool: "true or false (or yes or no)"
     }
   }
 }

@@ -23,8 +23,13 @@ struct Operand: Sendable {
   init(_ text: String, at now: Date) {
     self.text = text
     folded = FoldedText(text)
-    number = Numeral(text)
-    bool = text == "true" ? true : text == "false" ? false : nil
+    number = Numeral(typed: text)
+    bool =
+      switch text.lowercased() {
+      case "true", "yes": true
+      case "false", "no": false
+      default: nil
+      }
     let literal = Period(text)
     period = literal ?? Period(words: text, at: now)
     ordersTexts = literal == nil && number == nil
@@ -91,6 +96,16 @@ package struct Numeral: Comparable, Sendable {
     let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
     guard let first = digits.utf8.first, 0x30...0x39 ~= first,
       digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == 0x2E }), let double = Double(text)
+    else { return nil }
+    self.init(double, Int(text))
+  }
+
+  /// A number as people and JSON write it, such as `1e3` and `-.5`.
+  ///
+  /// Values of records are not read so: a code like `1e3` is a text there.
+  init?(typed text: String) {
+    let signs = "-.0123456789eE+".utf8
+    guard !text.hasPrefix("+"), text.utf8.allSatisfy(signs.contains), let double = Double(text)
     else { return nil }
     self.init(double, Int(text))
   }
