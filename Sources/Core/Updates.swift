@@ -53,10 +53,10 @@ extension Provenance {
   /// Removes the reason of an answer that was made offline while the service is being asked: nobody is offline.
   package mutating func withdrawOffline() { if reason?.code == .offline { reason = nil } }
 
-  /// True if only the reason for not asking the service differs.
+  /// True if a reader learns nothing from the other one: also a chain may be offline that was asked for the service's data.
   fileprivate func isAlike(_ other: Provenance) -> Bool {
     origin == other.origin && fetchedAt == other.fetchedAt && endpoint == other.endpoint
-      && (other.reason == nil || other.reason?.code == .offline)
+      && reason?.code == other.reason?.code
   }
 }
 

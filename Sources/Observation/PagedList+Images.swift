@@ -12,7 +12,8 @@ extension PagedList {
   /// Loads the thumbnails of the next 20 rows in advance, four at a time, with low priority.
   ///
   /// A view calls it for each row that appears, beside ``loadMoreIfNeeded(after:)``: the latest row counts. What is being loaded
-  /// goes on if it is still among the next rows, and is cancelled if it is not, or if the list is released.
+  /// goes on if it is still among the next rows, and is cancelled if it is not, or if the list is released. A list that is
+  /// offline requests none.
   public func prefetch(
     _ images: RecordImages<Item>, _ size: ImageSize, fitting place: ThumbnailSize,
     after record: Item
@@ -20,8 +21,9 @@ extension PagedList {
     let missing = records(after: record).filter {
       images.cachedThumbnail(of: $0, size, fitting: place) == nil
     }
+    let policy = cachePolicy.with(refreshes: false)
     prefetching.load(missing) { record in
-      _ = try? await images.thumbnail(of: record, size, fitting: place)
+      _ = try? await images.thumbnail(of: record, size, fitting: place, cachePolicy: policy)
     }
   }
 }

@@ -109,7 +109,7 @@ public final class PagedList<Item: SourceRecord> {
   private let source: any DataSource<Item>
   private let pageSize: Int
   private let showsCachedFirst: Bool
-  private let cachePolicy: CachePolicy
+  let cachePolicy: CachePolicy
 
   @ObservationIgnored private var loader: PageLoader<Item>?
   /// The running load, which is not a child of a view's task, because others may wait for it too.
@@ -470,7 +470,7 @@ extension CachePolicy {
   /// This policy, but asking the service even if cached data is fresh or it has failed, if it may be asked at all.
   fileprivate var refreshing: CachePolicy { with(refreshes: mayAskService) }
 
-  fileprivate func with(refreshes: Bool) -> CachePolicy {
+  func with(refreshes: Bool) -> CachePolicy {
     var policy = self
     policy.refreshes = refreshes
     return policy

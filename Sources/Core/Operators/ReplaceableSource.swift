@@ -13,14 +13,14 @@ public final class ReplaceableSource<Item: SourceRecord>: DataSource {
 
   private let state: Mutex<State>
 
-  public init(_ base: some DataSource<Item>) { state = Mutex(State(base: base)) }
+  public init(_ base: any DataSource<Item>) { state = Mutex(State(base: base)) }
 
   private var base: any DataSource<Item> { state.withLock(\.base) }
 
   /// Makes another source the one of all calls that follow.
   ///
   /// Only its cursors are valid then.
-  public func replace(with base: some DataSource<Item>) {
+  public func replace(with base: any DataSource<Item>) {
     let observers = state.withLock { state in
       state.base = base
       return Array(state.observers.values)

@@ -228,6 +228,23 @@ struct ThumbnailTests {
     }
   }
 
+  @MainActor @Test func `a list that is offline requests no thumbnails`() async throws {
+    try await withServer { _ in
+      .ok(Picture.png)
+    } do: { server in
+      let images = images(server)
+      let page = Page((1...40).map { Note($0) }, provenance: Provenance(.cached))
+      let offline = PagedList(ScriptedSource(pages: [.success(page)]), cachePolicy: .offline)
+      await offline.load()
+      offline.prefetch(images, .small, fitting: Self.place, after: Note(10))
+      let list = PagedList(ScriptedSource(pages: [.success(page)]))
+      await list.load()
+      list.prefetch(images, .small, fitting: Self.place, after: Note(30))
+      while server.requests.count < 10 { await Task.yield() }
+      #expect(Set(server.requests.map(\.path)) == Set((31...40).map { "/small/\($0).png" }))
+    }
+  }
+
   @MainActor @Test
   func `scrolling on asks for no thumbnail twice, and for none that is out of sight`()
     async throws

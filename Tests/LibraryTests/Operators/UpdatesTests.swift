@@ -42,6 +42,12 @@ struct UpdatesTests {
     #expect(service.requests.count == 2)
   }
 
+  @Test func `says that a chain is offline that was asked for the service's data`() async throws {
+    let pages = try await pages(of: source().cachePolicy(.offline))
+    #expect(pages.map(\.provenance.origin) == [.bundled, .bundled])
+    #expect(pages.map(\.provenance.reason?.code) == [nil, .offline])
+  }
+
   @Test func `gives the cached page while the service has not answered`() async throws {
     let base = try source()
     _ = try await base.page(PageRequest(limit: 3))
