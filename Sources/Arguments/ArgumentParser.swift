@@ -125,11 +125,12 @@ package struct ArgumentParser {
     guard let command = node.command, rest.isEmpty || command.takesArguments else {
       guard let word = rest.first else {
         // A text for people is no answer to `heroes --json`.
-        guard let option = scan.order.first(where: { !Option.common.contains($0) }) else {
+        let given = scan.given
+        guard let option = given.first(where: { !Option.common.contains($0.option) }) else {
           try tree.catalog.plugins.first { $0.name == node.path }?.checkManifest()
           return .help(node)
         }
-        throw tree.refused(option, as: scan.typed[option], scan.options[option]?.last, by: node)
+        throw tree.refused(option, by: node, beside: given)
       }
       var error = tree.unknown(word, under: node, rest: rest)
       if let query, node.children.isEmpty {
@@ -138,9 +139,9 @@ package struct ArgumentParser {
       }
       throw error
     }
-    for option in scan.order where !command.options.contains(option) {
-      throw tree.refused(
-        option, as: scan.typed[option], scan.options[option]?.last, by: node, with: rest)
+    let given = scan.given
+    for option in given where !command.options.contains(option.option) {
+      throw tree.refused(option, by: node, with: rest, beside: given)
     }
     for options in Option.exclusive {
       let given = options.filter(scan.options.keys.contains)
@@ -239,6 +240,18 @@ package struct ArgumentParser {
   }
 }
 
+/// An option on a command line.
+package struct TypedOption: Sendable {
+  let option: Option
+
+  /// The name as typed: `-o`, `--output`.
+  let spelling: String
+
+  var value: String?
+
+  var words: [String] { [spelling] + [value?.typed].compactMap(\.self) }
+}
+
 struct ArgumentScan {
   private(set) var words: [String] = []
 
@@ -248,6 +261,17 @@ struct ArgumentScan {
 
   /// The options as typed, without their values: `-o`, `--output`.
   private(set) var typed: [Option: String] = [:]
+
+  /// The options in their order, with their values.
+  var given: [TypedOption] {
+    var values = options.mapValues { $0[...] }
+    return order.map { option in
+      let value = values[option]?.popFirst()
+      return TypedOption(
+        option: option, spelling: typed[option] ?? option.spelling,
+        value: option.value == nil ? nil : value)
+    }
+  }
 
   /// The last option, if its value is missing.
   private(set) var pending: Option?
@@ -269,7 +293,8 @@ struct ArgumentScan {
     if let pending {
       // `--header`, which other commands have, for `--headers`.
       guard command?.options.contains(pending) ?? true else {
-        throw tree.refused(pending, as: typed[pending], nil, by: tree.find(words).node)
+        let option = TypedOption(option: pending, spelling: typed[pending] ?? pending.spelling)
+        throw tree.refused(option, by: tree.find(words).node)
       }
       throw CommandError(.usage, "missing value for \(pending.spelling)")
     }
@@ -403,9 +428,12 @@ extension Option.Value {
       guard Int(size: text) != nil else { throw invalid("a size such as 500m or 4g") }
     case .choice(let words):
       guard words.contains(text) else {
+        // `jsonl` is another name for `ndjson`, and not for `json`.
+        let format = Format.allCases.first { $0.fileEndings.contains(text.lowercased()) }?.rawValue
+        let near = format.flatMap { words.contains($0) ? $0 : nil } ?? nearest(to: text, in: words)
         throw invalid(
           "\(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")",
-          suggestion: nearest(to: text, in: words).map { "\(option.spelling) \($0)" })
+          suggestion: near.map { "\(option.spelling) \($0)" })
       }
     case .store:
       _ = try CommandError.wrapping(try StoreLocation(text, for: option.spelling))

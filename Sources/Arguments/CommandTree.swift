@@ -143,7 +143,7 @@ package struct CommandTree: Sendable {
 
 extension CommandTree.Node {
   /// True for a command of the program whose first argument is the name of a source.
-  fileprivate var takesSource: Bool {
+  var takesSource: Bool {
     command?.arguments.firstMatch(of: /^\[?SOURCE\b/) != nil
   }
 

@@ -1,5 +1,5 @@
 import AggregatorKit
-package import AggregatorQueries
+import AggregatorQueries
 import AggregatorSavedQueries
 package import AggregatorTerminal
 
@@ -290,28 +290,30 @@ extension CommandTree {
   }
 
   package func refused(
-    _ option: Option, as typed: String?, _ value: String?, by node: Node, with rest: [String] = []
+    _ refused: TypedOption, by node: Node, with rest: [String] = [],
+    beside given: [TypedOption] = []
   ) -> CommandError {
-    let typed = typed ?? option.spelling
+    let (option, typed, value) = (refused.option, refused.spelling, refused.value)
     guard !node.path.isEmpty else {
       return CommandError(
         .usage, "\(typed) requires a source or command", hint: .command("help"))
     }
-    var words = rest.map(\.typed) + [typed]
-    if let value, !value.isEmpty { words.append(value.typed) }
     var error = CommandError(
       .usage, "\"\(node.path)\" does not accept \(typed)", hint: .command("help \(node.path)"))
-    let names = node.command?.options.map(\.name) ?? []
+    let accepted = node.command?.options ?? []
+    let names = accepted.map(\.name)
     let isFile = option == .outputFile && names.contains(Option.format.name)
+    let own =
+      (option.value == nil ? nil : condition(meantBy: option.name, value, at: node))
+      ?? command(meantBy: option.name, at: node)
+      ?? self.option(meant: option.name, among: names, isWhole: true).map { "--\($0)" }
     if rest.count > 1, node.command?.arguments.contains(" -- ") == true {
       // `query save two heroes list -L 2` for `query save two -- heroes list -L 2`.
-      error.suggestion = ([node.path, words[0], "--"] + words.dropFirst()).joined(separator: " ")
-    } else if let source = rest.first, catalog.sources.contains(source),
-      find([source, node.path]).node.command?.options.contains(option) == true
-    {
-      // `sync heroes --max-pages 2` for `heroes sync --max-pages 2`.
-      error.suggestion = ([source, node.path] + words.dropFirst()).joined(separator: " ")
-      error.hint = .command("help \(source) \(node.path)")
+      let before = given.filter { accepted.contains($0.option) }.flatMap(\.words)
+      let after = given.filter { !accepted.contains($0.option) }.flatMap(\.words)
+      let words = rest.map(\.typed)
+      error.suggestion =
+        ([node.path] + before + [words[0], "--"] + words.dropFirst() + after).joined(separator: " ")
     } else if node.path == "help", option == .condition {
       error.suggestion = "help \(HelpTopic.filters.rawValue)"
     } else if node.path == "sql", [.offline, .refresh].contains(option) {
@@ -323,21 +325,59 @@ extension CommandTree {
     } else if isFile, let value, Format(rawValue: value) != nil {
       // `-o json` for `--format json`.
       error.suggestion = "\(Option.format.spelling) \(value)"
+    } else if let (words, command) = elsewhere(option, for: node, rest, isOther: own == nil) {
+      let others = given.filter { command.options.contains($0.option) }.flatMap(\.words)
+      error.suggestion = (words.map(\.typed) + others).joined(separator: " ")
+      // There is no help for `SOURCE sync`.
+      let path = find(words).node.path
+      error.hint =
+        isFile ? redirection(of: node) : .command("help \(path.isEmpty ? node.path : path)")
     } else {
       let takers = takers(of: option, beside: node)
       if let last = takers.last {
         let others = takers.dropLast().joined(separator: ", ")
         error.message += "; \(others.isEmpty ? "\(last) does" : "\(others) and \(last) do")"
       }
-      let other = self.option(meant: option.name, among: names, isWhole: true)
-      error.suggestion =
-        (option.value == nil ? nil : condition(meantBy: option.name, value, at: node))
-        ?? command(meantBy: option.name, at: node) ?? other.map { "--\($0)" }
-      if isFile {
-        error.hint = "redirect standard output: \(catalog.program) \(node.path) > FILE"
-      }
+      error.suggestion = own
+      if isFile { error.hint = redirection(of: node) }
     }
     return error
+  }
+
+  private func redirection(of node: Node) -> Hint {
+    .words("redirect standard output: \(catalog.program) \(node.path) > FILE")
+  }
+
+  /// The words and the command of a line that accepts an option which another one refuses.
+  ///
+  /// - Parameter isOther: True if it may be `export` or the list of a source, too, not only the command of the same name.
+  private func elsewhere(
+    _ option: Option, for node: Node, _ rest: [String], isOther: Bool
+  ) -> (words: [String], command: Command)? {
+    let path = node.path.split(separator: " ").map(String.init)
+    var lines: [[String]] = []
+    if catalog.sources.contains(path[0]) {
+      // `users sync --for 1s` for `sync users --for 1s`.
+      if path.count == 2, find([path[1]]).node.takesSource {
+        lines.append([path[1], path[0]] + rest)
+      }
+      if path.count == 1, isOther { lines.append([path[0], "list"]) }
+      let isList = path.count == 1 || node.command?.options.contains(.condition) == true
+      if option == .outputFile, isList, rest.isEmpty { lines.append(["export", path[0]]) }
+    } else if let source = rest.first, catalog.sources.contains(source) {
+      // `sync heroes --max-pages 2` for `heroes sync --max-pages 2`.
+      lines.append([source, node.path] + rest.dropFirst())
+      if node.takesSource, rest.count == 1, isOther { lines.append([source, "list"]) }
+    } else if rest.isEmpty {
+      let verbs = catalog.sources.lazy.map { self.find([$0, node.path]) }
+      let verb = verbs.first {
+        $0.rest.isEmpty && $0.node.command?.options.contains(option) == true
+      }
+      if let command = verb?.node.command { return (["SOURCE", node.path], command) }
+    }
+    return lines.lazy.compactMap { words in
+      find(words).node.command.flatMap { $0.options.contains(option) ? (words, $0) : nil }
+    }.first
   }
 
   /// The commands that accept an option: siblings of a node, or else others; none if too many.

@@ -282,7 +282,27 @@ import Testing
     ),
     (
       "countries list -o file",
-      "\"countries list\" does not accept -o; image does\nhint: redirect standard output: aggregator countries list > FILE"
+      "\"countries list\" does not accept -o\n\nDid you mean \"export countries -o file\"?\nhint: redirect standard output: aggregator countries list > FILE"
+    ),
+    (
+      "countries --where region=EU -o x.csv",
+      "\"countries\" does not accept --where\n\nDid you mean \"countries list --where 'region=EU'\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries -o x.csv",
+      "\"countries\" does not accept -o\n\nDid you mean \"export countries -o x.csv\"?\nhint: aggregator help export"
+    ),
+    (
+      "export countries --limit 3",
+      "\"export\" does not accept --limit\n\nDid you mean \"countries list --limit 3\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "users sync --for 1s",
+      "\"users sync\" does not accept --for\n\nDid you mean \"sync users --for 1s\"?\nhint: aggregator help sync"
+    ),
+    (
+      "sync --max-pages 3",
+      "\"sync\" does not accept --max-pages\n\nDid you mean \"SOURCE sync --max-pages 3\"?\nhint: aggregator help sync"
     ),
     (
       "man --help",
@@ -361,6 +381,14 @@ import Testing
       "\"sync\" does not accept --max-pages\n\nDid you mean \"heroes sync --max-pages 2\"?\nhint: aggregator help heroes sync"
     ),
     (
+      "countries list --format jsonl",
+      "invalid value \"jsonl\" for --format: must be table, cards, markdown, tsv, csv, json, ndjson or yaml\n\nDid you mean \"--format ndjson\"?"
+    ),
+    (
+      "query save big countries list --where region=EU --sort -name",
+      "\"query save\" does not accept --where\n\nDid you mean \"query save big -- countries list --where 'region=EU' --sort -name\"?\nhint: aggregator help query save"
+    ),
+    (
       "help lst",
       "unknown source or command \"lst\"\n\nDid you mean \"SOURCE list\"?\nhint: aggregator help"
     ),
@@ -392,12 +420,11 @@ import Testing
     ),
     (
       "heroes --json",
-      "\"heroes\" does not accept --json; list, next, search, show, sync and diff do\n"
-        + "hint: aggregator help heroes"
+      "\"heroes\" does not accept --json\n\nDid you mean \"heroes list --json\"?\nhint: aggregator help heroes list"
     ),
     (
       "heroes --cursor x",
-      "\"heroes\" does not accept --cursor; list and search do\nhint: aggregator help heroes"
+      "\"heroes\" does not accept --cursor\n\nDid you mean \"heroes list --cursor x\"?\nhint: aggregator help heroes list"
     ),
     ("--limit 5", "--limit requires a source or command\nhint: aggregator help"),
     ("heroes list --limit", "missing value for --limit"),
