@@ -186,17 +186,23 @@ package struct ArgumentParser {
       hint: .command("help \(node.path)"))
   }
 
-  /// An error for a condition without quotes, `--where region = EU`, or without its option, `list region=EU`.
+  /// An error for a condition without quotes, `--where region = EU`, or without its option, `list region=EU`, also after the word
+  /// `where` and for a source without its verb.
   private func conditionInWords(
     at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan
   ) -> CommandError? {
-    guard let command = node.command, !command.takesArguments,
+    let isSource = tree.catalog.sources.contains(node.path)
+    let list = isSource ? tree.find([node.path, "list"]).node : node
+    guard let command = list.command, !command.takesArguments,
       command.options.contains(.condition), let word = rest.first
     else { return nil }
     let signs = "=!<>~"
     var words = rest
+    let isNamed = word.lowercased() == Option.condition.name && rest.count > 1
     // A condition without a sign, or without what follows it, goes on in the next words.
-    if let start = scan.options[.condition]?.last,
+    if isNamed {
+      words.removeFirst()
+    } else if let start = scan.options[.condition]?.last,
       !start.contains(where: signs.contains) || start.last.map(signs.contains) ?? false
     {
       words = [start] + rest
@@ -207,10 +213,11 @@ package struct ArgumentParser {
       }
       guard isCondition else { return nil }
     }
+    let option = "\(Option.condition.spelling) \(words.joined(separator: " ").typed)"
     return CommandError(
       .usage, "unexpected argument \"\(word)\"",
-      suggestion: "\(Option.condition.spelling) \(words.joined(separator: " ").typed)",
-      hint: .command("help \(node.path)"))
+      suggestion: isNamed || isSource ? "\(list.path) \(option)" : option,
+      hint: .command("help \(list.path)"))
   }
 
   /// An error for fields without commas, `--fields name code`, and for an order as in SQL, `--sort name desc`.

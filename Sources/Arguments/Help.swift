@@ -314,7 +314,13 @@ extension Command {
     ) { invocation, context in
       let help = Help(tree(context.catalog), in: context)
       let words = invocation.arguments
-      if words.count == 1, let topic = HelpTopic(rawValue: words[0]) {
+      if words == ["topics"] {
+        let rows = HelpTopic.allCases.map { ($0.rawValue, $0.summary) }
+        try context.output.write(help.columns([("Topics", rows)]).joined())
+        return .success
+      }
+      // `help exit codes`, too.
+      if let topic = HelpTopic(rawValue: words.joined(separator: "-")) {
         if topic == .man, context.terminal.isOutput {
           try ManualPage(help.tree).show(in: context)
         } else {
@@ -333,9 +339,9 @@ extension Command {
           let words = node.children.isEmpty ? nil : error.suggestion
           error.suggestion = "help \(words ?? node.path)"
         } else if error.suggestion == nil {
-          error.suggestion = HelpTopic(meantBy: rest[0], among: help.tree.options).map {
-            "help \($0.rawValue)"
-          }
+          error.suggestion =
+            (help.tree.onlyCommand(with: rest[0])
+            ?? HelpTopic(meantBy: rest[0], among: help.tree.options)?.rawValue).map { "help \($0)" }
           let topics = HelpTopic.allCases.map(\.rawValue).joined(separator: ", ")
           error.hint = .steps(.command("help"), .words("topics: \(topics)"))
         }

@@ -161,6 +161,11 @@ extension CommandTree {
       // A saved query is a command.
       near = rest.dropFirst().map(\.typed).joined(separator: " ")
     } else if isSource, self.word(named: word, under: node) == nil,
+      groups.flatMap(\.nodes).contains(where: { $0.word == word })
+    {
+      // `heroes sql` for `sql`.
+      near = word
+    } else if isSource, self.word(named: word, under: node) == nil,
       find(["sources"]).node.children.contains(where: { $0.word == word })
     {
       // `heroes check` for `sources check heroes`.
@@ -179,7 +184,11 @@ extension CommandTree {
       .usage,
       isShell ? "unsupported shell \"\(word)\"" : "unknown \(kind) \"\(word)\" for \(node.path)",
       suggestion: near, hint: hint)
-    if near == nil {
+    if node.path == "query", word == "run" {
+      error.hint = .words(
+        "a saved query is a command of its own name: \(catalog.program) NAME; "
+          + "\(catalog.program) query lists them")
+    } else if near == nil {
       let choices = (isShell ? words.sorted() : words).joined(separator: ", ")
       error.hint = "\(isShell ? "supported" : "available") \(kind)s: \(choices)"
       // `countries france`.
@@ -211,13 +220,12 @@ extension CommandTree {
       error.suggestion = suggestion
       return error
     }
-    // `list heroes` for `heroes list`.
-    if let index = rest.dropFirst().firstIndex(where: catalog.sources.contains),
-      let verb = self.word(meant: word, under: find([rest[index]]).node)
-    {
-      var others = rest.dropFirst()
-      let source = others.remove(at: index)
-      error.suggestion = ([source, verb] + others.map(\.typed)).joined(separator: " ")
+    // `show 1 heroes` for `heroes show 1`.
+    if let suggestion = sourceFirst(rest, where: { catalog.sources.contains($0) ? $0 : nil }) {
+      if catalog.sources.contains(where: { find([$0, word]).rest.isEmpty }) {
+        error.message = "the source comes before \"\(word)\""
+      }
+      error.suggestion = suggestion
       return error
     }
     // `find spider` for `search spider`.
@@ -231,7 +239,10 @@ extension CommandTree {
       if verb == word {
         error.message = "\"\(word)\" requires a source: \(catalog.program) SOURCE \(word)"
       }
-      error.suggestion = verb == word ? nil : "SOURCE \(verb)"
+      // `list heros` for `heroes list`.
+      error.suggestion =
+        sourceFirst(rest, where: { meant(by: $0, among: catalog.sources) })
+        ?? (verb == word ? nil : "SOURCE \(verb)")
       error.hint = .words("available sources: \(catalog.sources.joined(separator: ", "))")
       return error
     }
@@ -250,6 +261,16 @@ extension CommandTree {
     return error
   }
 
+  /// A command line whose verb comes before its source, in their order; `nil` if no word after the first is a source.
+  private func sourceFirst(_ words: [String], where source: (String) -> String?) -> String? {
+    var others = words.dropFirst()
+    guard let index = others.firstIndex(where: { source($0) != nil }),
+      let source = source(others.remove(at: index)),
+      let verb = word(meant: words[0], under: find([source]).node)
+    else { return nil }
+    return ([source, verb] + others.map(\.typed)).joined(separator: " ")
+  }
+
   /// `sources show heroes` for `show sources heroes`.
   private func commandOfGroup(_ words: [String]) -> String? {
     guard words.count > 1,
@@ -263,6 +284,14 @@ extension CommandTree {
     // A value may be a secret, as in `set config KEY VALUE`.
     let isShown = others.count == 1 && !others[0].contains(where: "=:".contains)
     return ([group.path, word] + (isShown ? others.map(\.typed) : [])).joined(separator: " ")
+  }
+
+  /// The only word of the program whose commands have the option of this name: `completions` for `widget`.
+  func onlyCommand(with name: String) -> String? {
+    let nodes = root.children.filter { node in
+      node.commands.contains { $0.options.contains { $0.name == name } }
+    }
+    return nodes.count == 1 ? nodes.first?.path : nil
   }
 
   /// The only command that has a word like this one: `sources add` for `add`.

@@ -389,6 +389,34 @@ import Testing
       "\"query save\" does not accept --where\n\nDid you mean \"query save big -- countries list --where 'region=EU' --sort -name\"?\nhint: aggregator help query save"
     ),
     (
+      "countries where region=EU",
+      "unexpected argument \"where\"\n\nDid you mean \"countries list --where 'region=EU'\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries list where region=EU",
+      "unexpected argument \"where\"\n\nDid you mean \"countries list --where 'region=EU'\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "list heros",
+      "\"list\" requires a source: aggregator SOURCE list\n\nDid you mean \"heroes list\"?\nhint: available sources: \(sourceNames.joined(separator: ", "))"
+    ),
+    (
+      "show 1 heroes",
+      "the source comes before \"show\"\n\nDid you mean \"heroes show 1\"?\nhint: aggregator help"
+    ),
+    (
+      "countries sql",
+      "unknown verb \"sql\" for countries\n\nDid you mean \"sql\"?\nhint: aggregator help countries"
+    ),
+    (
+      "query run big",
+      "unknown command \"run\" for query\nhint: a saved query is a command of its own name: aggregator NAME; aggregator query lists them"
+    ),
+    (
+      "help widget",
+      "unknown source or command \"widget\"\n\nDid you mean \"help completions\"?\n\(topics)"
+    ),
+    (
       "help lst",
       "unknown source or command \"lst\"\n\nDid you mean \"SOURCE list\"?\nhint: aggregator help"
     ),

@@ -57,6 +57,14 @@ import Testing
     #expect(outcome.errors.contains("No heroes match \"--help\""))
   }
 
+  @Test func `topics are listed, and may be words of their own`() async throws {
+    let topics = try await Binary.run("help topics")
+    #expect(topics.output.contains("\n  exit-codes "), "\(topics)")
+    let codes = try await Binary.run("help exit codes")
+    #expect(codes.status == 0)
+    #expect(codes.output == (try await Binary.run("help exit-codes").output))
+  }
+
   @Test func `help and --help print the same`() async throws {
     let help = try await Binary.run("help heroes search")
     let option = try await Binary.run("heroes search --help")
