@@ -205,7 +205,9 @@ extension Command {
       for warning in proposal.warnings { context.diagnostics.warning("\(name): \(warning)") }
       guard proposal.isProved else {
         if !isWanted {
-          context.diagnostics.error(refusal(of: proposal))
+          let error = refusal(of: proposal, invocation)
+          context.diagnostics.error(error)
+          return error.code
         } else if isSaved {
           context.diagnostics.note(
             "Saved nevertheless"
@@ -229,7 +231,7 @@ extension Command {
   }
 
   /// Why a proposal was not saved.
-  private static func refusal(of proposal: Proposal) -> CommandError {
+  private static func refusal(of proposal: Proposal, _ invocation: Invocation) -> CommandError {
     let reason =
       proposal.obstacle
       ?? (proposal.hasNoRows
@@ -239,9 +241,21 @@ extension Command {
         .partial, "nothing was saved, because the time limit was reached and \(reason)",
         hint: .words("allow more time with --timeout"))
     }
+    if !proposal.isComplete, !proposal.hasNoRows, let id = option(ofKey: "id"),
+      let paths = invocation.list(id)
+    {
+      let members = (proposal.rows.first?.members ?? []).map(\.name)
+      let near = paths.compactMap { nearest(to: $0, in: members) }
+      return CommandError(
+        .usage,
+        "nothing was saved, because \(id.spelling) \(paths.joined(separator: ",").typed) does not identify records",
+        suggestion: near.count < paths.count || near == paths
+          ? nil : "\(id.spelling) \(near.joined(separator: ",").typed)",
+        hint: .words("name the members that identify a record by \(id.spelling)"))
+    }
     if proposal.obstacle == nil, let wrong = proposal.disproved.first.flatMap(option(ofKey:)) {
       return CommandError(
-        .partial, "nothing was saved, because \(wrong.spelling) is not proved",
+        .usage, "nothing was saved, because \(wrong.spelling) is not proved",
         hint: .words("correct it or leave it out, or use --yes"))
     }
     let remedy =

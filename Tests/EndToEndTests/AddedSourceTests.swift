@@ -167,12 +167,25 @@ import Testing
     #expect(wild.errors.contains("--next must be a path to one link or token"), "\(wild)")
   }
 
+  @Test func `an ID that no record has is a mistake on the command line`() async throws {
+    let refused = try await home.run("sources add lamps \(url) --rate off --id nme")
+    #expect(refused.status == 64)
+    let words = """
+      error: nothing was saved, because --id nme does not identify records
+
+      Did you mean "--id name"?
+
+      """
+    #expect(refused.errors.contains(words), "\(refused)")
+    #expect(!FileManager.default.fileExists(atPath: folder().path))
+  }
+
   @Test func `a total that is not there is said, and saved only with --yes`() async throws {
     let words =
       "warning: lamps: there is no number at \"foo\"; the number of all records may be at total\n"
     let line = "sources add lamps \(url) --rate off --total foo"
     let refused = try await home.run(line)
-    #expect(refused.status == 3)
+    #expect(refused.status == 64)
     #expect(
       refused.errors == words
         + """

@@ -596,7 +596,6 @@ import Testing
       "help group-by",
       "unknown source or command \"group-by\"\n\nDid you mean \"help options\"?\n\(topics)"
     ),
-    ("help topics", "unknown source or command \"topics\"\n\(topics)"),
     (
       "heroes restore 1443 --yes",
       "\"heroes restore\" does not accept --yes; delete does\nhint: aggregator help heroes restore"
