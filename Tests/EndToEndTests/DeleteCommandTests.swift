@@ -40,6 +40,34 @@ import Testing
     #expect(try await home.run("countries restore --all").errors == "Restored 0 countries\n")
   }
 
+  @Test func `restoring an unknown ID exits as deleting it`() async throws {
+    #expect(try await home.run("countries delete AF --yes").status == 0)
+    let unknown = try await home.run("countries restore XX")
+    #expect(unknown.status == 1)
+    #expect(unknown.errors.hasPrefix("error: country XX not found\n"), "\(unknown)")
+    #expect(try await home.run("countries restore nonsense!").status == 64)
+    let mixed = try await home.run("countries restore XX AF AL")
+    #expect(mixed.status == 3)
+    #expect(mixed.errors.hasSuffix("AL is not deleted\nRestored 1 country\n"), "\(mixed)")
+  }
+
+  @Test func `IDs are neither blank nor JSON`() async throws {
+    for verb in ["show", "restore"] {
+      let json = try await home.run("countries \(verb) -", input: "{\n  \"items\": []\n}\n")
+      #expect(json.status == 64)
+      #expect(
+        json.errors == """
+          error: standard input is JSON, not IDs
+          hint: pass one ID per line; of --json, with --jq '.items[].id'
+
+          """)
+      let blank = try await Binary.run(
+        ["countries", verb, ""], environment: home.environment, in: home.sandbox)
+      #expect(blank.status == 64)
+      #expect(blank.errors.hasPrefix("error: blank ID\n"), "\(blank)")
+    }
+  }
+
   @Test func `an unknown ID exits 1, an invalid one 64, some of both 3`() async throws {
     let unknown = try await home.run("countries delete XX --yes")
     #expect(unknown.status == 1)

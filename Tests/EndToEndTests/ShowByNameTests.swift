@@ -66,6 +66,9 @@ import Testing
     #expect(part.status == 3)
     #expect(part.output == "Spider-Man\n")
     #expect(part.errors.contains("ambiguous hero \"spider\""))
+    let opened = try await Binary.run("heroes open spider --print-url --offline")
+    #expect(opened.status == 64)
+    #expect(opened.errors.contains("ambiguous hero \"spider\""), "\(opened)")
   }
 
   @Test func `an unknown name suggests a search`() async throws {

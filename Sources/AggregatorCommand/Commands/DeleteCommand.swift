@@ -35,21 +35,7 @@ extension Plugin {
     } else: { text throws(SourceError) in
       try await finder.id(startingWith: text)
     }
-    for error in choice.ambiguous { context.diagnostics.error(CommandError(error, of: self)) }
-    for text in choice.unknown {
-      let error =
-        Item.ID(text) == nil
-        ? SourceError.invalidID(text, of: self)
-        : SourceError(.notFound, "\(noun.singular) \(text) not found")
-      let hint =
-        Item.ID(text) == nil ? searchHint(text) : .command("\(name) search QUERY")
-      var failure = CommandError(.notFound, error.message, hint: hint)
-      // Of many IDs on standard input, each would be searched for.
-      if choice.unknown.count <= 10, let hint = await finder.advice(about: text) {
-        failure.hint = hint
-      }
-      context.diagnostics.error(failure)
-    }
+    await report(choice, finder, context.diagnostics)
     if !choice.ids.isEmpty {
       guard !invocation.has(.dryRun) else {
         context.diagnostics.note(
@@ -121,12 +107,40 @@ extension Plugin {
       }
       let restored =
         texts == nil ? try await records.restoreAll() : try await records.restore(choice.ids)
-      for error in choice.ambiguous { context.diagnostics.error(CommandError(error, of: self)) }
-      for text in choice.unknown { context.diagnostics.note("\(text) is not deleted") }
+      var present: [String] = []
+      for text in choice.unknown {
+        if let id = Item.ID(text), try await isKnown(id, in: environment.requiredStore()) {
+          present.append(text)
+        }
+      }
+      choice.unknown.removeAll(where: present.contains)
+      await report(choice, finder, context.diagnostics)
+      for text in present { context.diagnostics.note("\(text) is not deleted") }
       if !restored.isEmpty || texts == nil {
         context.diagnostics.note("Restored \(noun.count(restored.count))")
       }
-      return choice.ambiguous.isEmpty ? .success : restored.isEmpty ? .usage : .partial
+      return present.isEmpty || choice.code == .success ? choice.code : .partial
+    }
+  }
+
+  /// Prints an error for each ID that stands for no record, or for several.
+  private func report(
+    _ choice: DeletionChoice<Item.ID>, _ finder: RecordFinder<Self>, _ diagnostics: Diagnostics
+  ) async {
+    for error in choice.ambiguous { diagnostics.error(CommandError(error, of: self)) }
+    for text in choice.unknown {
+      let error =
+        Item.ID(text) == nil
+        ? SourceError.invalidID(text, of: self)
+        : SourceError(.notFound, "\(noun.singular) \(text) not found")
+      let hint =
+        Item.ID(text) == nil ? searchHint(text) : .command("\(name) search QUERY")
+      var failure = CommandError(.notFound, error.message, hint: hint)
+      // Of many IDs on standard input, each would be searched for.
+      if choice.unknown.count <= 10, let hint = await finder.advice(about: text) {
+        failure.hint = hint
+      }
+      diagnostics.error(failure)
     }
   }
 

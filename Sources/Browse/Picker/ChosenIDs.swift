@@ -34,9 +34,19 @@ extension Invocation {
             "or pass IDs on standard input, one per line: \(context.catalog.program) \(command) -"))
       )
     }
-    guard first == "-", arguments.count == 1 else { return arguments }
+    guard first == "-", arguments.count == 1 else {
+      guard arguments.allSatisfy({ $0.nonBlank != nil }) else {
+        throw CommandError(.usage, "blank ID", hint: .command("help \(command)"))
+      }
+      return arguments
+    }
     var ids: [String] = []
     while let line = readLine() {
+      if ids.isEmpty, let mark = line.first(where: { !$0.isWhitespace }), "{[".contains(mark) {
+        throw CommandError(
+          .usage, "standard input is JSON, not IDs",
+          hint: .words("pass one ID per line; of --json, with --jq '.items[].id'"))
+      }
       // The first column of what list and fzf print.
       let id = String(line.prefix { $0 != "\t" }).trimmed
       if !id.isEmpty { ids.append(id) }

@@ -125,11 +125,12 @@ package struct RecordFinder<P: Plugin> {
     plugin.fields.name(of: record).map { FoldedText($0) == FoldedText(text) } ?? false
   }
 
-  /// Adds to the failure of a lookup which record is called so, if it is known.
+  /// Adds to the failure of a lookup which record is called so, if it is known; if several are, the text is ambiguous.
   package func advising(_ error: SourceError, about text: String) async -> SourceError {
-    guard error.code == .invalidRequest || error.isUnknownRecord,
-      let hint = await advice(about: text)
-    else { return error }
+    guard error.code == .invalidRequest || error.isUnknownRecord else { return error }
+    let matches = await localMatches(text).best
+    guard matches.count < 2 else { return ambiguous(text, matches) }
+    guard let hint = advice(of: matches) else { return error }
     var error = error
     error.cause = LookupAdvice(hint: hint)
     return error
@@ -137,7 +138,10 @@ package struct RecordFinder<P: Plugin> {
 
   /// The IDs of the local records that are called so; `nil` if there are none.
   package func advice(about text: String) async -> Hint? {
-    let matches = await localMatches(text).best
+    advice(of: await localMatches(text).best)
+  }
+
+  private func advice(of matches: [P.Item]) -> Hint? {
     guard let match = matches.first else { return nil }
     guard matches.count == 1, let name = plugin.fields.name(of: match) else {
       return candidates(matches)
