@@ -192,7 +192,10 @@ package struct SQLConsole {
     }
     if text.isEmpty { charactersBefore = 0 }
     text += text.isEmpty ? line : "\n\(line)"
-    return .statements(takeStatements())
+    let statements = takeStatements()
+    // No statement has begun, and the prompt must not look as if one had.
+    if place == nil, text.isComment { text = "" }
+    return .statements(statements)
   }
 
   /// Returns false to leave.
@@ -457,7 +460,11 @@ package struct SQLConsole {
       try session.set(words[1], to: words[2])
     case ("unset", 2):
       let name = try SQLSession.parameter(words[1])
-      session.parameters[name] = nil
+      guard session.parameters.removeValue(forKey: name) != nil else {
+        throw CommandError(
+          .usage, "no parameter \"\(name)\" is set",
+          suggestion: nearest(to: name, in: session.parameters.keys), hint: "enter .parameter list")
+      }
     case ("list", ...1):
       let parameters = session.parameters.sorted { $0.key < $1.key }
       // Not wrapped, which would change spaces in a value.

@@ -34,6 +34,17 @@ package struct SQLSession: Sendable {
     }
   }
 
+  /// Refuses a parameter that a query, which names no other one, does not have: it would change nothing.
+  package func checkParameters(of query: String) throws(CommandError) {
+    let names = query.matches(of: /[:@$]([A-Za-z_][A-Za-z0-9_]*)/).map { String($0.1) }
+    guard let unused = parameters.keys.sorted().first(where: { !names.contains($0) }),
+      names.allSatisfy(parameters.keys.contains), !query.contains("?")
+    else { return }
+    throw CommandError(
+      .usage, "the query has no parameter \"\(unused)\"",
+      hint: .words("leave it out, or name it in the query: :\(unused)"))
+  }
+
   /// Sets a parameter, whose name may have its mark, as a person types its value.
   package mutating func set(_ name: String, to value: String) throws(CommandError) {
     parameters[try Self.parameter(name)] = SQLValue(typed: value)

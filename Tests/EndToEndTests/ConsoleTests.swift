@@ -144,6 +144,7 @@ import Testing
       ("SELECT :a AS x;", "the parameter :a has no value"),
       (".parameter set 2x 1", "invalid name \"2x\" of a parameter"),
       (".parameter sat", "invalid arguments of .parameter"),
+      (".parameter unset zz", "no parameter \"zz\" is set"), ("-- a comment", ""),
     ] {
       terminal.type("\(line)\n")
       if !answer.isEmpty { try await terminal.read(until: answer) }

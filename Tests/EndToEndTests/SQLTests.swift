@@ -58,6 +58,17 @@ import Testing
     }
   }
 
+  @Test func `a value for a parameter that the query does not have is refused`() async throws {
+    let unused = try await sql("SELECT :a", "--param", "a=1", "--param", "z=1")
+    #expect(unused.status == 64)
+    #expect(
+      unused.errors == """
+        error: the query has no parameter "z"
+        hint: leave it out, or name it in the query: :z
+
+        """)
+  }
+
   @Test func `a parameter without a value is named`() async throws {
     let missing = try await sql("SELECT :age", "--param", "agee=1")
     #expect(missing.status == 64)

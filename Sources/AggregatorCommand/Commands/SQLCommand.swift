@@ -84,6 +84,7 @@ extension Command {
       var console = SQLConsole(session, in: context)
       return try await console.run(script: text)
     }
+    try session.checkParameters(of: text)
     return try await session.run(text, within: time, in: context)
   }
 
