@@ -100,6 +100,7 @@ import Testing
 
   @Test(arguments: [
     ("export heroes -o x.xls", 64, "unknown format of \"x.xls\""),
+    ("export heroes -o x.csv.bz2", 64, "or .md, also followed by .gz, or in .db or .parquet"),
     ("export heroes -o -", 64, "the format of standard output is not known"),
     ("export heroes -o - --format table", 64, "the format of standard output is not known"),
     ("export heroes -o x.db.gz", 64, "unknown format of \"x.db.gz\""),

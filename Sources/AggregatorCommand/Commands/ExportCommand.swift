@@ -115,7 +115,8 @@ enum ExportFormat: Hashable {
         isOutput ? "the format of standard output is not known" : "unknown format of \"\(path)\"",
         hint: isOutput
           ? "add --format csv, tsv, json, ndjson, yaml or markdown"
-          : "end the file's name in .csv, .tsv, .json, .ndjson, .yaml, .md, .db or .parquet")
+          : "end the file's name in .csv, .tsv, .json, .ndjson, .yaml or .md, also followed by .gz, or in .db or .parquet"
+      )
     }
     guard !isCompressed || text != nil else {
       throw CommandError(.usage, "unknown format of \"\(path)\"", hint: "only text is compressed")
