@@ -110,6 +110,7 @@ import Testing
     #expect(
       words.contains { $0.hasPrefix("circuit breaker: failing repeatedly; paused for ") },
       "\(words)")
+    #expect(words.contains("plan: no request (the service is paused)"), "\(words)")
     #expect(words.contains { $0.hasPrefix("0 requests (0 retries), ") }, "\(words)")
   }
 }

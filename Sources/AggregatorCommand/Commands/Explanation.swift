@@ -59,7 +59,9 @@ final class Explanation: Sendable {
     } else if !cachePolicy.mayAskService {
       say("plan: offline mode (--offline), no request")
     } else {
-      try await planService(of: plugin, CallKind(request), pages: pages, in: environment)
+      try await planService(
+        of: plugin, CallKind(request), pages: pages, refreshes: cachePolicy.refreshes,
+        in: environment)
     }
     guard cachePolicy.mayFallBack else { return say("fallback: none") }
     let stored = try? await environment.store?.status(of: plugin.name)
@@ -70,8 +72,11 @@ final class Explanation: Sendable {
   }
 
   /// Fails with code `invalidSettings`.
+  ///
+  /// - Parameter refreshes: True if the service is asked even while it is paused.
   func planService(
-    of plugin: some Plugin, _ kind: CallKind, pages: Int?, in environment: PluginEnvironment
+    of plugin: some Plugin, _ kind: CallKind, pages: Int?, refreshes: Bool,
+    in environment: PluginEnvironment
   ) async throws(SourceError) {
     do { _ = try plugin.wholeRemote(in: environment) } catch let error where error.allowsFallback {
       return say("plan: no request (\(error.message))")
@@ -81,7 +86,11 @@ final class Explanation: Sendable {
     let requests =
       (plugin as? DeclaredPlugin)?.endpoint
       ?? "GET \(requestPlan.addresses.joined(separator: ", "))"
-    say("plan: \(requests) (\(attempts ?? "all pages"))")
+    let isPaused = requestPlan.pause > .zero && !refreshes
+    say(
+      isPaused
+        ? "plan: no request (the service is paused)"
+        : "plan: \(requests) (\(attempts ?? "all pages"))")
     if requestPlan.pause > .zero {
       say(
         "circuit breaker: failing repeatedly; paused for \(requestPlan.pause.text), "

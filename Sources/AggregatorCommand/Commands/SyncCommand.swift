@@ -43,7 +43,8 @@ extension Plugin {
     listing.source = name
     let explanation = Explanation(invocation, context)
     let environment = try context.environment().explained(by: explanation)
-    try await explanation?.planService(of: self, .list, pages: pages, in: environment)
+    try await explanation?.planService(
+      of: self, .list, pages: pages, refreshes: invocation.has(.refresh), in: environment)
     if let explanation, let mark = try await plannedMark(invocation, in: environment) {
       explanation.say("plan: only what has changed since \(ChangeTracking.text(of: mark))")
     }
