@@ -160,7 +160,7 @@ package final class EffectRunner: Sendable {
     guard let source = sources[deletion.source] else { return }
     let task = Task { [post] in
       do { try await body(source, post) } catch {
-        post(.notice(Notice(.error, Self.words(of: error))))
+        post(.notChanged(Notice(.error, Self.words(of: error))))
       }
     }
     changes.withLock { $0.append(task) }

@@ -22,6 +22,8 @@ package enum BrowseEvent: Sendable {
   case picture(PictureRequest, Picture?)
   case deleted(Deletion)
   case restored(Deletion)
+  /// A record could not be deleted or restored.
+  case notChanged(Notice)
   case syncing(String, progress: String)
   case synced(String, Notice)
   case answered(String, Result<BrowsedWindow, BrowseFailure>)

@@ -57,8 +57,6 @@ package struct BrowseState: Sendable {
     package let takesSeveral: Bool
     /// The IDs of the records that are marked, in the order of marking.
     package var marked: [String] = []
-    /// Keys that were typed ahead of the rows of their query.
-    fileprivate var waiting: [Key] = []
 
     package init(takesSeveral: Bool) { self.takesSeveral = takesSeveral }
   }
@@ -94,6 +92,11 @@ package struct BrowseState: Sendable {
   package let hasPictures: Bool
 
   private var deletions: [Deletion] = []
+  /// Keys and pasted texts that were typed ahead of the rows that they are about.
+  private var waiting: [Input] = []
+  /// The source of which a record is deleted or restored, until its list shows that.
+  private var changed: String?
+  private var isChanging = false
   /// Those in SQL up to now, each once.
   private var statements: [String] = []
   /// The one that the line at the bottom recalls; their number for none.
@@ -159,7 +162,7 @@ package struct BrowseState: Sendable {
   package mutating func handle(_ event: BrowseEvent) -> [BrowseEffect] {
     var effects: [BrowseEffect] = []
     switch event {
-    case .input(let input): effects = take(input)
+    case .input(let input): effects = takeInTurn(input)
     case .resized(let width, let height):
       (self.width, self.height) = (width, height)
       // A cell may have another number of pixels now.
@@ -183,13 +186,16 @@ package struct BrowseState: Sendable {
     case .record(let name, let row): change(name) { $0.list.replace(row) }
     case .picture(let request, let picture): keep(picture, request)
     case .deleted(let deletion):
+      isChanging = false
       deletions.append(deletion)
       notice = Notice(.note, "Deleted \"\(deletion.name)\" on this machine · u restores it")
       effects = reload(deletion.source)
     case .restored(let deletion):
+      isChanging = false
       deletions.removeAll { $0 == deletion }
       notice = Notice(.note, "Restored \"\(deletion.name)\"")
       effects = reload(deletion.source, selecting: deletion.id)
+    case .notChanged(let notice): (isChanging, self.notice) = (false, notice)
     case .syncing(let name, let progress): change(name) { $0.sync = progress }
     case .synced(let name, let notice):
       change(name) { $0.sync = nil }
@@ -198,7 +204,7 @@ package struct BrowseState: Sendable {
     case .answered(let query, let result): answered(query, result)
     case .notice(let notice): self.notice = notice
     }
-    return effects + takeWaitingKeys() + settled()
+    return effects + takeWaiting() + settled()
   }
 
   /// The rows and the picture that are missing now.
@@ -290,6 +296,49 @@ package struct BrowseState: Sendable {
   }
 
   // MARK: - Input
+
+  private static let maxWaiting = 1000
+
+  /// Takes what was typed after all that was typed before.
+  private mutating func takeInTurn(_ input: Input) -> [BrowseEffect] {
+    switch input {
+    // It leaves a picker at once.
+    case .key(let key) where picking != nil && Self.leaving.contains(key): return take(input)
+    // The mouse points at what is on the screen now.
+    case .click, .wheel: return take(input)
+    case .key, .paste: break
+    }
+    guard !waiting.isEmpty || mustWait(input) else { return take(input) }
+    guard waiting.count < Self.maxWaiting else {
+      notice = Notice(.warning, "Too many keys at once: the last ones were ignored")
+      return []
+    }
+    waiting.append(input)
+    return []
+  }
+
+  private func mustWait(_ input: Input) -> Bool {
+    if case .key(let key) = input, picking != nil { return mustWaitInPicker(key) }
+    return isAwaitingChange
+  }
+
+  /// True while the list does not show the record that comes after a deletion or restoration.
+  private var isAwaitingChange: Bool {
+    guard let changed, !isChanging else { return isChanging }
+    let list = source.list
+    guard source.name == changed, answer == nil, list.failure == nil else { return false }
+    return !list.isCurrent || list.selected == nil && list.count > 0
+  }
+
+  private mutating func takeWaiting() -> [BrowseEffect] {
+    if !isAwaitingChange { changed = nil }
+    var effects: [BrowseEffect] = []
+    while let input = waiting.first, !mustWait(input) {
+      waiting.removeFirst()
+      effects += take(input)
+    }
+    return effects
+  }
 
   private mutating func take(_ input: Input) -> [BrowseEffect] {
     switch input {
@@ -544,35 +593,18 @@ package struct BrowseState: Sendable {
   private static let leaving: Set<Key> = [
     .escape, .control("c"), .control("g"), .control("q"),
   ]
-  private static let maxWaiting = 1000
-
   private mutating func takeInPicker(_ key: Key) -> [BrowseEffect] {
-    if Self.leaving.contains(key) { return [.quit] }
-    guard let picking, picking.waiting.count < Self.maxWaiting else { return [] }
-    guard picking.waiting.isEmpty, !mustWait(key) else {
-      self.picking?.waiting.append(key)
-      return []
-    }
-    return takePicking(key)
+    Self.leaving.contains(key) ? [.quit] : takePicking(key)
   }
 
   /// True if a key is about rows that are not there yet: those on the screen are of an earlier query.
-  private func mustWait(_ key: Key) -> Bool {
+  private func mustWaitInPicker(_ key: Key) -> Bool {
     switch key {
     case .enter, .tab, .backTab, .up, .down, .control("p"), .control("k"), .control("n"),
       .control("j"):
       !list.answersQuery || list.count == 0 && (source.isIndexing || !list.isCurrent)
     default: false
     }
-  }
-
-  private mutating func takeWaitingKeys() -> [BrowseEffect] {
-    var effects: [BrowseEffect] = []
-    while let key = picking?.waiting.first, !mustWait(key) {
-      picking?.waiting.removeFirst()
-      effects += takePicking(key)
-    }
-    return effects
   }
 
   /// The keys are those of fzf.
@@ -716,8 +748,12 @@ package struct BrowseState: Sendable {
       notice = Notice(.note, "Tab goes to the records, of which one can be deleted")
       return []
     }
-    guard let row = list.selected else { return [] }
+    guard let row = list.selected else {
+      notice = Notice(.note, "Nothing deleted: no record is selected")
+      return []
+    }
     if isCardOpen { (isCardOpen, pane) = (false, .list) }
+    (changed, isChanging) = (source.name, true)
     return [.delete(Deletion(source: source.name, id: row.id, name: row.name))]
   }
 
@@ -726,6 +762,7 @@ package struct BrowseState: Sendable {
       notice = Notice(.note, "Nothing to restore")
       return []
     }
+    (changed, isChanging) = (last.source, true)
     return [.restore(last)]
   }
 

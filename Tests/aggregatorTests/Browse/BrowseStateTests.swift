@@ -141,6 +141,33 @@ import Testing
     #expect(browsing.press(.character("u")).isEmpty)
   }
 
+  @Test func `keys typed during a deletion have their effect after it, in order`() {
+    var browsing = opened()
+    let deletions = (0..<3).map {
+      Deletion(source: "heroes", id: "\($0)", name: "Hero \($0)")
+    }
+    #expect(browsing.type("ddjdq") == [.delete(deletions[0])])
+    browsing.handle(.deleted(deletions[0]))
+    browsing.answer(total: 299) { BrowsingState.row($0 + 1, "Hero \($0 + 1)") }
+    #expect(browsing.effects.contains(.delete(deletions[1])))
+    // A deletion that failed is said, and the next key is taken all the same.
+    browsing.handle(.notChanged(Notice(.error, "busy")))
+    #expect(browsing.state.list.selected?.id == "2")
+    #expect(browsing.effects.contains(.delete(deletions[2])))
+    browsing.handle(.deleted(deletions[2]))
+    #expect(!browsing.effects.contains(.quit))
+    browsing.answer(total: 298) { BrowsingState.row($0 < 1 ? 1 : $0 + 2, "Hero") }
+    #expect(browsing.effects.contains(.quit))
+  }
+
+  @Test func `a deletion without a record says that it was not carried out`() {
+    var browsing = BrowsingState()
+    browsing.open("heroes")
+    browsing.answer(total: 0)
+    #expect(browsing.press(.character("d")).isEmpty)
+    #expect(browsing.state.notice?.text == "Nothing deleted: no record is selected")
+  }
+
   @Test func `a reload keeps the rows until others are there, and the record that is selected`() {
     var browsing = opened()
     browsing.press(.down)
