@@ -152,7 +152,8 @@ let package = Package(
       ]),
     // Command lines under names of their own.
     .library(
-      "SavedQueries", dependsOn: ["AggregatorFiles", "AggregatorKit", "AggregatorTerminal"]),
+      "SavedQueries",
+      dependsOn: ["AggregatorFiles", "AggregatorFilters", "AggregatorKit", "AggregatorTerminal"]),
     // The records that a list shows, and the values that it can be filtered by.
     .library(
       "Selection", dependsOn: ["AggregatorFilters", "AggregatorKit", "AggregatorTerminal"]),

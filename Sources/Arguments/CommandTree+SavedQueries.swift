@@ -61,6 +61,11 @@ extension CommandTree {
   /// Checks the words of a query that is to be saved as those of any command line; parameters may be anything.
   package func check(_ query: SavedQuery) throws(CommandError) {
     guard query.script == nil else { return }
+    if let parameter = query.unknownParameter {
+      throw CommandError(
+        .usage, "unknown parameter \"\(parameter)\": arguments are $1 to $9 and $@",
+        hint: "write $$ for a dollar sign")
+    }
     let expansion = try expansion(
       of: [query.name], among: catalog.savedQueries.with(query), missing: .isKept)
     guard let expansion, expansion.command == nil else { return }

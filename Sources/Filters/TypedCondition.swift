@@ -38,6 +38,16 @@ package struct TypedCondition: Hashable, Sendable {
     }
   }
 
+  func replacingValues(_ new: (_ text: String, _ isPattern: Bool) -> String) -> TypedCondition {
+    switch test {
+    case .compare(let comparison, let value): TypedCondition(field, comparison, new(value, false))
+    case .oneOf(let values): TypedCondition(field, .oneOf(values.map { new($0, false) }))
+    case .range(let low, let high): TypedCondition(field, .range(new(low, false), new(high, false)))
+    case .pattern(let text, let ignoresCase):
+      TypedCondition(field, .pattern(new(text, true), ignoresCase: ignoresCase))
+    }
+  }
+
   /// True for a bound below, which `upper` makes a range of the same field.
   package func isLowerBound(with upper: TypedCondition) -> Bool {
     guard case .compare(let below, _) = test, case .compare(let above, _) = upper.test else {

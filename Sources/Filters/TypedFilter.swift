@@ -62,6 +62,17 @@ package indirect enum TypedFilter: Hashable, Sendable {
     }
   }
 
+  /// The same filter with other values, or patterns as typed between the slashes.
+  package func replacingValues(_ new: (_ text: String, _ isPattern: Bool) -> String) -> TypedFilter
+  {
+    switch self {
+    case .condition(let condition): .condition(condition.replacingValues(new))
+    case .not(let filter): .not(filter.replacingValues(new))
+    case .all(let parts): .all(parts.map { $0.replacingValues(new) })
+    case .any(let parts): .any(parts.map { $0.replacingValues(new) })
+    }
+  }
+
   /// True for a bound below, which `upper` makes a range of the same field.
   package func isLowerBound(with upper: TypedFilter) -> Bool {
     guard case .condition(let bound) = self, case .condition(let upper) = upper else {

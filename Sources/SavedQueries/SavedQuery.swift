@@ -1,3 +1,4 @@
+import AggregatorFilters
 import AggregatorKit
 package import AggregatorTerminal
 
@@ -120,7 +121,9 @@ extension SavedQuery {
 
   /// The words with these arguments in the places of `$1` to `$9`; the others in that of `$@`, or else at the end.
   ///
-  /// - Throws: ``CommandError`` with code `usage` for a missing argument.
+  /// Within a condition of `--where` an argument is a value, whatever is in it.
+  ///
+  /// - Throws: ``CommandError`` with code `usage` for a missing argument, or for one in a condition that is not a value of it.
   package func words(
     with arguments: [String], missing: Missing = .isRefused
   ) throws(CommandError) -> [String] {
@@ -130,20 +133,28 @@ extension SavedQuery {
     let others = arguments.indices.filter { !taken.contains($0) }.map { arguments[$0] }
     var expanded: [String] = []
     var hasPlace = false
-    for (word, pieces) in zip(words, pieces) {
+    for (index, (word, pieces)) in zip(words, pieces).enumerated() {
       if word == "$@", missing != .endsWords {
         expanded += others
         hasPlace = true
         continue
       }
+      let condition = conditionStart(ofWordAt: index)
       var text = ""
+      var values: [Unicode.Scalar: String] = [:]
+      func add(_ number: Int, _ value: String) {
+        guard condition != nil, let place = Self.place(of: number) else { return text += value }
+        values[place] = value
+        text.unicodeScalars.append(place)
+      }
       for piece in pieces {
         switch piece {
         case .text(let part): text += part
-        case .argument(let number) where arguments.count >= number: text += arguments[number - 1]
+        case .argument(let number) where arguments.count >= number:
+          add(number, arguments[number - 1])
         case .argument(let number):
           if missing == .isKept {
-            text += "$\(number)"
+            add(number, "$\(number)")
           } else if missing == .endsWords, word == "$\(number)" {
             return expanded
           } else {
@@ -152,13 +163,66 @@ extension SavedQuery {
               hint: .command("query show \(name)"))
           }
         case .others:
-          text += others.joined(separator: " ")
+          add(0, others.joined(separator: " "))
           hasPlace = hasPlace || missing != .endsWords
         }
+      }
+      if let condition, !values.isEmpty {
+        let filled = try filled(text, from: condition, with: values)
+        text = missing == .isKept && arguments.isEmpty ? word : filled
       }
       if word != "$@" { expanded.append(text) }
     }
     return hasPlace ? expanded : expanded + others
+  }
+
+  /// The number of characters before a condition in a word; `nil` for another word, and for a condition that is an argument.
+  private func conditionStart(ofWordAt index: Int) -> Int? {
+    let option = "--where="
+    let start = words[index].hasPrefix(option) ? option.count : 0
+    let isCondition = start > 0 || index > 0 && words[index - 1] == option.dropLast()
+    let isArgument = words[index].dropFirst(start).wholeMatch(of: /\$[1-9@]/) != nil
+    return isCondition && !isArgument ? start : nil
+  }
+
+  /// The scalar in the place of an argument, which no text has.
+  private static func place(of number: Int) -> Unicode.Scalar? {
+    Unicode.Scalar(0xFDD0 + UInt32(number))
+  }
+
+  private func filled(
+    _ word: String, from start: Int, with values: [Unicode.Scalar: String]
+  ) throws(CommandError) -> String {
+    func isPlace(_ scalar: Unicode.Scalar) -> Bool { values[scalar] != nil }
+    func namesField(_ text: String) -> Bool {
+      let conditions = (try? TypedFilter(text))?.conditions ?? []
+      return conditions.contains { $0.field.unicodeScalars.contains(where: isPlace) }
+    }
+    let text = String(word.dropFirst(start))
+    // A condition of its own could be there, which would be read as the end of the value before it.
+    let joined = values.keys.map { text.replacing(String($0), with: "\($0)=x") }
+    guard let typed = try? TypedFilter(text), !([text] + joined).contains(where: namesField)
+    else {
+      throw CommandError(
+        .usage, "an argument of the saved query \"\(name)\" must be a value in its condition",
+        hint: "write conditions such as 'name~$1', or '$1' for a whole one")
+    }
+    let filter = typed.replacingValues { text, isPattern in
+      text.unicodeScalars.map { scalar in
+        guard let value = values[scalar] else { return String(scalar) }
+        return isPattern ? value.patternText : value
+      }.joined()
+    }
+    return word.prefix(start) + filter.quoted
+  }
+
+  /// A parameter in the words that nothing is filled into, such as `$x`.
+  package var unknownParameter: String? {
+    words.lazy.compactMap { word in
+      word.replacing("$$", with: "").firstMatch(of: /\$(0|[A-Za-z_][A-Za-z0-9_]*)/).map {
+        String($0.output.0)
+      }
+    }.first
   }
 
   /// True if the words depend on arguments.
@@ -175,6 +239,14 @@ extension SavedQuery {
       let line = arguments.isEmpty || takesArguments ? script : "\(script) \"$@\""
       return ["/bin/sh", "-c", line, name] + arguments
     }
+  }
+}
+
+extension String {
+  /// The regular expression of this text.
+  fileprivate var patternText: String {
+    unicodeScalars.map { #"\^$.|?*+()[]{}/-"#.unicodeScalars.contains($0) ? "\\\($0)" : "\($0)" }
+      .joined()
   }
 }
 

@@ -54,6 +54,8 @@ import Testing
         hint: aggregator query show by
 
         """)
+    let whole = try await run("by", "new", "OC or region=AF")
+    #expect(whole.output == "", "\(whole)")
     try await save("nz", "by zealand OC")
     #expect(try await run("nz", "--fields", "code").output == "NZ\n")
   }
@@ -69,6 +71,8 @@ import Testing
       (["countries", "list", "--sort", "nmae"], "unknown field \"nmae\""),
       (["countries", "list", "--fields", "nmae"], "unknown field \"nmae\""),
       (["countries list 'x"], "a quote is not closed"),
+      (["countries", "list", "$x"], "unknown parameter \"$x\": arguments are $1 to $9 and $@"),
+      (["countries", "list", "--where", "$1=x"], "must be a value in its condition"),
       (["q"], "the saved query \"q\" calls itself: q → q"), (["!"], "the script is missing"),
       (["!a", "b"], "the script must be one argument"),
       (["countries", "list", "--manifests", "x"], "--manifests cannot be saved"),

@@ -68,7 +68,7 @@ extension Command {
       "The words are those of a command line without the program, after --, or as one argument. They are checked first, but for SQL. A "
         + "saved query may begin with the name of another one.",
       "Arguments of the query are appended. $1 to $9 in the words stand for single arguments, which are not appended then, "
-        + "and $@ for the others; $$ is a dollar sign. Put the words into single quotes, or the shell expands them.",
+        + "and $@ for the others; $$ is a dollar sign. Within a condition of --where an argument is a value. Put the words into single quotes, or the shell expands them.",
       "What begins with ! runs in sh, with the arguments as $1, $2 and $@; if it names none of them, \"$@\" is appended.",
       "A name is 1 to 32 letters, digits, hyphens and underscores, beginning with a letter. Sources and commands come first.",
     ],

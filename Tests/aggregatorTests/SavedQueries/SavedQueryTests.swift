@@ -52,6 +52,40 @@ import Testing
       try SavedQuery("q", literal: ["sql", "$1 $$ $.a"]).words(with: []) == ["sql", "$1 $$ $.a"])
   }
 
+  @Test(
+    arguments: [
+      ("country=$1", #"country="Kenya or country=\"Peru\"""#), ("$1", #"Kenya or country="Peru""#),
+      ("name='$1'", #"name="Kenya or country=\"Peru\"""#),
+      ("name~/^$1/i", #"name~/^Kenya or country="Peru"/i"#),
+      (
+        "name~San $1 and (x=1 or y not in (a, $1))",
+        #"name~"San Kenya or country=\"Peru\"" and (x="1" or y not in ("a", "Kenya or country=\"Peru\""))"#
+      ),
+      ("$1=x", nil), ("a=b and $1", nil), ("$1 $1", nil),
+    ])
+  func `within a condition an argument is a value`(condition: String, filled: String?) throws {
+    let argument = #"Kenya or country="Peru""#
+    for option in ["--where ", "--where="] {
+      let text = "a \(option)" + ShellWords.line(of: [condition])
+      let query = try SavedQuery("q", text: text)
+      let words = try? query.words(with: [argument])
+      #expect(words?.joined(separator: " ") == filled.map { "a \(option)\($0)" })
+      let kept = try? query.words(with: [], missing: .isKept)
+      #expect(kept?.joined(separator: " ") == filled.map { _ in "a \(option)\(condition)" })
+    }
+  }
+
+  @Test func `an argument in a pattern is text`() throws {
+    #expect(
+      try words("a --where name~/^$1$/", ["a/b|.*"]) == ["a", "--where", #"name~/^a\/b\|\.\*$/"#])
+  }
+
+  @Test func `a dollar sign before something else is no parameter`() throws {
+    for (text, parameter) in [("a $1 $@ $$x $.a $", nil), ("a $x", "$x"), ("a b=$0", "$0")] {
+      #expect(try SavedQuery("q", text: text).unknownParameter == parameter)
+    }
+  }
+
   @Test func `a missing argument is an error, but not while a line is typed`() throws {
     let error = #expect(throws: CommandError.self) { try words("a $1 $2", ["x"]) }
     #expect(error?.code == .usage)
