@@ -46,6 +46,20 @@ import Testing
     #expect(try sandbox.files(under: "work").count == 5)
   }
 
+  @Test func `a file of TSV without a header says so, and with one it can be attached`()
+    async throws
+  {
+    let note = "list.tsv has no header; for sql --attach, export it with --headers"
+    #expect(try await run("export countries -o list.tsv").errors.contains(note))
+    for option in ["--no-headers", "--headers"] {
+      let outcome = try await run("export countries -o list.tsv \(option)")
+      #expect(!outcome.errors.contains(note), "\(outcome)")
+    }
+    let count = try await Binary.run(
+      ["sql", "SELECT count(*) FROM list", "--attach", "list.tsv", "--tsv"], in: sandbox)
+    #expect(count.output == "250\n", "\(count)")
+  }
+
   @Test func `files are compressed by their names, and - is standard output`() async throws {
     for format in ["csv", "ndjson"] {
       #expect(try await run("export countries -o list.\(format)").status == 0)

@@ -208,6 +208,9 @@ extension Plugin {
     }
     outcome.reportCount(to: context.diagnostics)
     if path == "-" { return failure == nil && !outcome.isPartial ? .success : .partial }
+    if format.text == .tsv, !invocation.has(.headers), !invocation.has(.noHeaders) {
+      context.diagnostics.note("\(path) has no header; for sql --attach, export it with --headers")
+    }
     for file in [(path, noun.count(outcome.count))] + saved {
       context.diagnostics.note("Saved \(file.0) (\(file.1))")
     }

@@ -27,7 +27,7 @@ extension Command {
         "Without a query on a terminal, a console reads queries that end with a semicolon: .help lists its "
           + "commands.",
         "--attach joins other data, also several files. A .csv or .tsv file is a table with the name of the "
-          + "file, whose first line names the columns; tables of a database are NAME.TABLE.",
+          + "file, whose first line names the columns, as \"export --headers\" writes it; tables of a database are NAME.TABLE.",
         "Lists are stored as JSON text; expand them with json_each. Booleans are 1 and 0; blobs are "
           + "shown in hexadecimal. Without an argument, or with -, the query is read from standard input. Several statements, and commands "
           + "of the console, run one after the other up to the first error. The SQL dialect is "
