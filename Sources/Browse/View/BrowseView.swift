@@ -98,7 +98,9 @@ package struct BrowseView {
       let row = area.row + 1 + offset
       let isOpened = first + offset == state.opened
       let isCached = source.status.count ?? 0 > 0
-      let age = isCached ? source.status.fetchedAt.map { shortAge($0) } ?? "" : ""
+      // The age that is in the title of the list.
+      let date = source.badge?.fetchedAt ?? source.status.fetchedAt
+      let age = isCached ? date.map { shortAge($0) } ?? "" : ""
       let cached = isCached ? source.status.count.map(String.init) : nil
       let count = source.sync != nil ? "sync" : cached ?? (theme.hasUTF8 ? "–" : "-")
       let dated = age.isEmpty ? count : "\(count) \(age.padded(to: 3))"
@@ -193,11 +195,23 @@ package struct BrowseView {
     return "No \(state.source.name) are cached. r asks the service, S syncs."
   }
 
+  private static let conditionStart = " where "
+  /// The width to which a condition is shortened for the badge.
+  private static let minConditionWidth = 24
+
   private mutating func drawTitle(_ area: Area, _ columns: [ShownColumns.Column]) {
-    let pieces = titlePieces(columns)
+    var pieces = titlePieces(columns)
     let needed = pieces.reduce(1) { $0 + $1.text.displayWidth }
-    let end = state.answer == nil ? drawBadge(area, beside: needed) : area.endColumn
+    // A long condition is shortened before the badge.
+    let condition = pieces.firstIndex { $0.text.hasPrefix(Self.conditionStart) }
+    let length = condition.map { pieces[$0].text.displayWidth } ?? 0
+    let slack = max(0, length - Self.minConditionWidth)
+    let end = state.answer == nil ? drawBadge(area, beside: needed - slack) : area.endColumn
     var column = area.column + 1
+    if let condition, slack > 0 {
+      let excess = max(0, needed - (end - 1 - area.column))
+      pieces[condition].text = pieces[condition].text.fitted(to: length - min(slack, excess))
+    }
     for (text, style) in pieces where column < end - 1 {
       column += screen.put(text, at: column, area.row, width: end - 1 - column, style)
     }
@@ -222,7 +236,7 @@ package struct BrowseView {
     }
     if !request.query.isEmpty { pieces.append((" /\(request.query.safeLine)", theme.hint)) }
     if !request.condition.isEmpty {
-      pieces.append((" where \(request.condition.safeLine)", theme.hint))
+      pieces.append(("\(Self.conditionStart)\(request.condition.safeLine)", theme.hint))
     }
     let isFilter = !request.query.isEmpty || !request.condition.isEmpty
     if !isFilter, list.count > 0, let total = state.source.status.total, total > list.count {

@@ -21,6 +21,9 @@ package struct OriginBadge: Sendable {
   /// The age; `nil` unless all is cached.
   private var age: (date: Date, words: String)?
 
+  /// The time of the oldest record; `nil` unless all is cached.
+  package var fetchedAt: Date? { age?.date }
+
   /// What people need to know of a circuit breaker.
   package static let pauseWords =
     "The service failed several times in a row, so it is left alone for a moment"

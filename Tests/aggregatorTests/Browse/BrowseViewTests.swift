@@ -60,6 +60,30 @@ import Testing
     try expectGolden("browse-panes-\(width)x\(height)", text)
   }
 
+  @Test
+  func `a long condition is shortened before the origin of the list, whose age the sources show`()
+    throws
+  {
+    var browsing = try browsing(100, 24)
+    browsing.handle(
+      .status("heroes", SourceStatus(count: 1432, total: 1432, fetchedAt: BrowsingState.now)))
+    browsing.press(.character("f"))
+    browsing.type("publisher=Marvel and name~man and name!=Batman and publisher!=DC")
+    browsing.press(.enter)
+    let (request, start, _) = try #require(browsing.effects.lazy.compactMap(\.window).first)
+    var summary = ListingSummary(count: 1)
+    summary.provenance = CombinedProvenance(
+      Provenance(.cached, fetchedAt: BrowsingState.now.addingTimeInterval(-540)))
+    var window = BrowsedWindow(
+      columns: BrowsingState.columns, rows: BrowsingState.rows(0..<40), total: 40)
+    window.badge = OriginBadge(summary, choosesLocal: false, at: BrowsingState.now)
+    browsing.handle(.window(request, start: start, .success(window)))
+    let title = browsing.text.prefix { $0 != "\n" }
+    #expect(title.contains(" where publisher=Marvel") && title.contains("…"), "\(title)")
+    #expect(title.contains("● Cached 9 min ago"), "\(title)")
+    #expect(browsing.text.contains("1432  9m") && !browsing.text.contains(" now"))
+  }
+
   @Test(arguments: [60, 40, 30, 24, 20, 15])
   func `the help shows every word, and that more can be scrolled`(width: Int) throws {
     var browsing = try browsing(width, 10)
