@@ -256,7 +256,15 @@ package struct TypedOption: Sendable {
 
   var value: String?
 
-  var words: [String] { [spelling] + [value?.typed].compactMap(\.self) }
+  var words: [String] { [spelling] + [typedValue].compactMap(\.self) }
+
+  /// The value as it is typed: it may begin with a hyphen.
+  private var typedValue: String? {
+    value.map { value in
+      let (sign, rest) = value.first == "-" ? ("-", String(value.dropFirst())) : ("", value)
+      return sign + (rest.argument ?? rest.shellQuoted)
+    }
+  }
 }
 
 struct ArgumentScan {

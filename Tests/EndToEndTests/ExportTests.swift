@@ -114,7 +114,7 @@ import Testing
 
   @Test(arguments: [
     ("export heroes -o x.xls", 64, "unknown format of \"x.xls\""),
-    ("export heroes -o x.csv.bz2", 64, "or .md, also followed by .gz, or in .db or .parquet"),
+    ("export heroes -o x.csv.bz2", 64, "unknown format of \"x.csv.bz2\""),
     ("export heroes -o -", 64, "the format of standard output is not known"),
     ("export heroes -o - --format table", 64, "the format of standard output is not known"),
     ("export heroes -o x.db.gz", 64, "unknown format of \"x.db.gz\""),
@@ -131,6 +131,11 @@ import Testing
     #expect(outcome.status == status, "\(outcome)")
     #expect(outcome.errors.hasPrefix("error: \(words)"), "\(outcome)")
     #expect(try sandbox.files(under: "work") == ["directory.csv"])
+  }
+
+  @Test func `the hint names all endings of files`() async throws {
+    let errors = try await run("export heroes -o x.csv.bz2").errors
+    #expect(errors.contains("or .md, also followed by .gz, or in .db or .parquet"), "\(errors)")
   }
 
   @Test func `a device is refused for what it is`() async throws {

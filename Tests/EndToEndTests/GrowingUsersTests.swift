@@ -43,14 +43,6 @@ import Testing
     #expect(service.requests.count == count)
   }
 
-  @Test func `a count says that the service has more`() async throws {
-    _ = try await home.run("users load 30")
-    let outcome = try await home.run("users list --count")
-    let count = outcome.output.trimmingCharacters(in: .newlines)
-    #expect(
-      outcome.errors.hasPrefix("\(count) users · more: aggregator users next\n"), "\(outcome)")
-  }
-
   @Test func `a first search fetches a page, and its hits can be shown`() async throws {
     let email = try #require(FakeRandomUser.people(onPages: 1..<2).first)
     #expect(try await home.column("email", "users search \(email)") == [email])

@@ -84,43 +84,49 @@ extension Plugin {
         ("\(name) restore --all", "restore all deleted records"),
       ]
     ) { invocation, context in
-      let texts: [String]?
-      if invocation.has(.all) {
-        try invocation.refuseArguments()
-        texts = nil
-      } else {
-        texts = try invocation.ids(of: self, for: "restore", in: context).uniqueIDs
-      }
-      let environment = try context.localEnvironment()
-      let records = recordStore(in: try environment.requiredStore())
-      let finder = RecordFinder(
-        self, bundled, environment, mayGuess: !invocation.has(.quiet))
-      var choice = DeletionChoice<Item.ID>()
-      if let texts {
-        let deleted = try await records.deleted(among: texts.compactMap { Item.ID($0) })
-        let exact = Set(deleted.map { RecordKey($0) })
-        choice = await choose(texts) {
-          exact.contains(RecordKey($0))
-        } else: { text throws(SourceError) in
-          try await finder.deletedID(startingWith: text)
-        }
-      }
-      let restored =
-        texts == nil ? try await records.restoreAll() : try await records.restore(choice.ids)
-      var present: [String] = []
-      for text in choice.unknown {
-        if let id = Item.ID(text), try await isKnown(id, in: environment.requiredStore()) {
-          present.append(text)
-        }
-      }
-      choice.unknown.removeAll(where: present.contains)
-      await report(choice, finder, context.diagnostics)
-      for text in present { context.diagnostics.note("\(text) is not deleted") }
-      if !restored.isEmpty || texts == nil {
-        context.diagnostics.note("Restored \(noun.count(restored.count))")
-      }
-      return present.isEmpty || choice.code == .success ? choice.code : .partial
+      try await restore(invocation, context)
     }
+  }
+
+  private func restore(
+    _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
+    let texts: [String]?
+    if invocation.has(.all) {
+      try invocation.refuseArguments()
+      texts = nil
+    } else {
+      texts = try invocation.ids(of: self, for: "restore", in: context).uniqueIDs
+    }
+    let environment = try context.localEnvironment()
+    let records = recordStore(in: try environment.requiredStore())
+    let finder = RecordFinder(
+      self, bundled, environment, mayGuess: !invocation.has(.quiet))
+    var choice = DeletionChoice<Item.ID>()
+    if let texts {
+      let deleted = try await records.deleted(among: texts.compactMap { Item.ID($0) })
+      let exact = Set(deleted.map { RecordKey($0) })
+      choice = await choose(texts) {
+        exact.contains(RecordKey($0))
+      } else: { text throws(SourceError) in
+        try await finder.deletedID(startingWith: text)
+      }
+    }
+    let restored =
+      texts == nil ? try await records.restoreAll() : try await records.restore(choice.ids)
+    var present: [String] = []
+    for text in choice.unknown {
+      if let id = Item.ID(text), try await isKnown(id, in: environment.requiredStore()) {
+        present.append(text)
+      }
+    }
+    choice.unknown.removeAll(where: present.contains)
+    await report(choice, finder, context.diagnostics)
+    for text in present { context.diagnostics.note("\(text) is not deleted") }
+    if !restored.isEmpty || texts == nil {
+      context.diagnostics.note("Restored \(noun.count(restored.count))")
+    }
+    return present.isEmpty || choice.code == .success ? choice.code : .partial
   }
 
   /// Prints an error for each ID that stands for no record, or for several.

@@ -247,7 +247,7 @@ private struct RecordListing<P: Plugin> {
     if rows.rows.count < total {
       context.diagnostics.note("\(rows.rows.count) of \(total) groups · all: without --limit")
     }
-    run.outcome.reportCount(to: context.diagnostics, matching: query)
+    run.outcome.reportCount(to: context.diagnostics)
     return try await isPart(run.outcome, in: environment) ? .partial : .success
   }
 
@@ -272,7 +272,7 @@ private struct RecordListing<P: Plugin> {
         [RecordCount(count: count)], as: listing, output, in: context, summary)
     }
     await noteCopy(&run.outcome, in: environment)
-    run.outcome.reportCount(to: context.diagnostics, matching: query)
+    run.outcome.reportCount(to: context.diagnostics)
     return try await isPart(run.outcome, in: environment) ? .partial : .success
   }
 

@@ -264,10 +264,9 @@ package struct ListingOutcome: Sendable {
     reportRemarks(to: diagnostics)
   }
 
-  package func reportCount(to diagnostics: Diagnostics, matching query: SearchQuery? = nil) {
+  package func reportCount(to diagnostics: Diagnostics) {
     var counted = self
     counted.next = nil
-    if let grown = counted.growth(query, diagnostics) { diagnostics.note(grown) }
     counted.reportAmount(to: diagnostics)
     counted.reportRemarks(to: diagnostics)
   }
