@@ -36,9 +36,10 @@ package struct SQLSession: Sendable {
 
   /// Refuses a parameter that a query, which names no other one, does not have: it would change nothing.
   package func checkParameters(of query: String) throws(CommandError) {
-    let names = query.matches(of: /[:@$]([A-Za-z_][A-Za-z0-9_]*)/).map { String($0.1) }
+    let names = SQLStatement(query).parameterNames
+    // SQLite knows parameters by other marks, too.
     guard let unused = parameters.keys.sorted().first(where: { !names.contains($0) }),
-      names.allSatisfy(parameters.keys.contains), !query.contains("?")
+      names.allSatisfy(parameters.keys.contains), !query.contains(where: "?@$".contains)
     else { return }
     throw CommandError(
       .usage, "the query has no parameter \"\(unused)\"",

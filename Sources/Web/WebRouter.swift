@@ -236,7 +236,7 @@ struct WebRouter: Sendable {
       : Dictionary(request.query.map { ($0.name, $0.value) }) { $1 }
     var content = SQLContent(text: fields["sql"], tables: await sql.tables(), answer: nil)
     guard let text = content.text else { return content }
-    for name in SQLContent.parameters(of: text) { content.values[name] = fields[":\(name)"] }
+    for name in content.parameters { content.values[name] = fields[":\(name)"] }
     content.answer = await sql.answer(to: text, content.values.mapValues { SQLValue(typed: $0) })
     return content
   }

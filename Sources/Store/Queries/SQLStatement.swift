@@ -25,6 +25,21 @@ package struct SQLStatement: Sendable {
     return value
   }
 
+  /// The places of the parameters, such as `:age`; there are none in quotes, comments and casts.
+  package var parameterRanges: [Range<String.Index>] {
+    var scanner = SQLParameterScanner(text)
+    return scanner.ranges()
+  }
+
+  /// The names of the parameters, each once, in the order of their first places.
+  package var parameterNames: [String] {
+    var names: [String] = []
+    for name in parameterRanges.map({ String(text[$0].dropFirst()) }) where !names.contains(name) {
+      names.append(name)
+    }
+    return names
+  }
+
   /// True for ASCII letters, digits and `_`, not beginning with a digit.
   package static func isParameterName(_ text: String) -> Bool {
     text.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil

@@ -18,43 +18,14 @@ struct SQLContent: Sendable {
   /// The values of the parameters of the query, as they were typed, by their names.
   var values: [String: String] = [:]
 
-  /// The places of the parameters of a query, such as `:age`; there are none in texts, quoted names and comments.
-  private static func parameterRanges(in text: String) -> [Range<String.Index>] {
-    var ranges: [Range<String.Index>] = []
-    var rest = text[...]
-    while let first = rest.first {
-      let next = rest.dropFirst()
-      let isPair = ["--", "/*", "::"].contains(rest.prefix(2))
-      switch first {
-      case "'", "\"": rest = next.drop { $0 != first }.dropFirst()
-      case "-" where isPair: rest = rest.drop { !$0.isNewline }
-      case "/" where isPair:
-        let end = next.dropFirst().firstRange(of: "*/")?.upperBound
-        rest = text[(end ?? text.endIndex)...]
-      case ":" where isPair: rest = next.dropFirst()
-      case ":":
-        let name = next.prefixMatch(of: /[A-Za-z_][A-Za-z0-9_]*/)?.output ?? next.prefix(0)
-        if !name.isEmpty { ranges.append(rest.startIndex..<name.endIndex) }
-        rest = text[name.endIndex...]
-      default: rest = next
-      }
-    }
-    return ranges
-  }
-
-  /// The names of the parameters of a query, in order, at most a hundred.
-  static func parameters(of text: String) -> [String] {
-    var names: [String] = []
-    for name in parameterRanges(in: text).map({ String(text[$0].dropFirst()) })
-    where names.count < 100 && !names.contains(name) { names.append(name) }
-    return names
-  }
+  /// The names of the parameters of the query, at most a hundred.
+  var parameters: [String] { Array(SQLStatement(text ?? "").parameterNames.prefix(100)) }
 
   /// The query with the values in the places of its parameters, as a command and the API take it.
   var boundText: String {
     let text = text ?? ""
     var (bound, rest) = ("", text[...])
-    for range in Self.parameterRanges(in: text) {
+    for range in SQLStatement(text).parameterRanges {
       guard let value = values[String(text[range].dropFirst())] else { continue }
       bound += rest[..<range.lowerBound] + SQLValue(typed: value).literal
       rest = text[range.upperBound...]
@@ -94,7 +65,7 @@ extension HTMLRenderer {
       \(attribute: "aria-describedby", content.answer == nil ? nil : "outcome")\
       \(attribute: "aria-invalid", isFailure ? "true" : nil)>
       \(text)</textarea></div>
-      \(parameters(of: text, content))
+      \(parameters(of: content))
       <div class="actions"><button type="submit" class="button primary">Run</button>
       <details class="menu" id="saved" hidden><summary class="button">Saved queries</summary>
       <div class="panel"></div></details>
@@ -109,8 +80,8 @@ extension HTMLRenderer {
   }
 
   /// The fields for the values of the parameters of a query.
-  private func parameters(of text: String, _ content: SQLContent) -> HTML? {
-    let names = SQLContent.parameters(of: text)
+  private func parameters(of content: SQLContent) -> HTML? {
+    let names = content.parameters
     guard !names.isEmpty else { return nil }
     return """
       <div class="save parameters">\(names.map { name in
@@ -259,7 +230,7 @@ extension HTMLRenderer {
       """
   }
 
-  /// - Parameter isRounded: False for what is stored; what was computed has digits that say nothing.
+  /// - Parameter isRounded: True for a computed number, whose last digits are noise; a stored one is shown exactly.
   private func cell(
     _ value: SQLValue, of column: String, isNumeric: Bool, isRounded: Bool
   ) -> HTML {

@@ -239,7 +239,7 @@ import Testing
       SQLContent(text: text, tables: tables, answer: .success(answer), values: values))
   }
 
-  @Test func `what is stored is not rounded, and an ID leads to its record`() {
+  @Test func `stored numbers are not rounded, and an ID leads to its record`() {
     let html = result(
       of: "SELECT * FROM \"heroes\"", ["id", "latitude", "lat", "mean"],
       [[.text("a/b"), .number(-101.494512345678), .number(-101.4945), .number(0.123456789012)]])
@@ -263,7 +263,7 @@ import Testing
 
   @Test func `a query has a field for each of its parameters`() {
     let text = "SELECT ':no', \":no\", a::text, :age -- :no\n /* :no */ FROM t WHERE n = :n OR :age"
-    #expect(SQLContent.parameters(of: text) == ["age", "n"])
+    #expect(SQLContent(text: text, tables: [], answer: nil).parameters == ["age", "n"])
     let html = result(of: text, [], [], values: ["n": "O'Brien \"<b>"])
     #expect(html.contains(#"name=":age" value="" autocomplete"#))
     #expect(html.contains(#"name=":n" value="O&#39;Brien &#34;&#60;b&#62;""#))
