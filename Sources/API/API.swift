@@ -138,8 +138,15 @@ package struct API: Sendable {
         404, "notFound", "the changes of \(source.name) are not known since then",
         hint: "they are known from the first sync on")
     }
-    var response = response(page.records, verb: "diff", of: source.name, page.summary)
-    response.setLinks(from: page.summary, of: request)
+    let records = page.entries.map {
+      ServedRecord(id: $0.id, object: ChangeEntry.fields.object(of: $0))
+    }
+    let isWhole = query.cursor == nil && page.next == nil
+    let summary = ListingSummary(
+      count: records.count, total: isWhole ? records.count : nil, next: page.next,
+      warnings: page.summary.warnings(of: source.name))
+    var response = response(records, verb: "diff", of: source.name, summary)
+    response.setLinks(from: summary, of: request)
     return response
   }
 

@@ -413,53 +413,8 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     return summary.map { ServedChanges(entries: entries, summary: $0) }
   }
 
-  /// The position of a page of changes: the point with which records are compared, and the record before the page.
-  private struct ChangesPosition: Codable {
-    let position: Int64
-    let change: Int64
-    let last: Int64
-
-    private enum CodingKeys: String, CodingKey {
-      case position = "p"
-      case change = "c"
-      case last = "l"
-    }
-  }
-
-  package func changes(_ query: ChangesQuery) async throws -> ServedListing? {
-    let store = try environment.requiredStore()
-    let seal = CursorSeal(
-      [name, "changes", query.since, query.kind?.rawValue ?? ""].joined(separator: "\0"), for: nil)
-    let place = try seal.open(query.cursor, as: ChangesPosition.self)
-    let start: HistoryStart =
-      if let place {
-        .mark(HistoryMark(position: place.position, change: place.change))
-      } else {
-        try HistoryStart(typed: query.since, now: environment.now())
-      }
-    let page = try await plugin.changePage(
-      since: start, after: place?.last ?? 0, of: query.kind, in: store, limit: query.limit)
-    guard let page else { return nil }
-    let count = page.entries.count
-    return ServedListing(
-      records: page.entries.map {
-        ServedRecord(id: $0.id, object: ChangeEntry.fields.object(of: $0))
-      },
-      summary: ListingSummary(
-        count: count, total: place == nil && page.next == nil ? count : nil,
-        next: try page.next.map { last throws(SourceError) in
-          try seal.close(
-            ChangesPosition(
-              position: page.start.position, change: page.start.change, last: last))
-        }, warnings: page.summary.warnings(of: name)))
-  }
-
-  package func changes(
-    since start: String, after position: Int64, of kind: ChangeEntry.Kind?
-  ) async throws -> ChangePage? {
-    try await plugin.changePage(
-      since: HistoryStart(typed: start, now: environment.now()), after: position, of: kind,
-      in: environment.requiredStore())
+  package func changes(_ query: ChangesQuery) async throws -> ChangePage? {
+    try await plugin.changePage(query, in: environment)
   }
 
   package func history(of id: String) async throws -> ServedHistory? {

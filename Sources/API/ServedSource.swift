@@ -135,7 +135,7 @@ extension ServedSource {
   var hasParquet: Bool { false }
   func observedKinds() -> [String: [RowSchema.Kind]] { [:] }
   func deleted() -> ServedListing? { nil }
-  func changes(_ query: ChangesQuery) -> ServedListing? { nil }
+  func changes(_ query: ChangesQuery) -> ChangePage? { nil }
   func kinds() -> [String: ValueKind] { [:] }
   func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
   func offset(of id: String, in query: ServedQuery) -> Int? { nil }
@@ -143,7 +143,7 @@ extension ServedSource {
 }
 
 extension PageCursor {
-  init(received text: String) throws(Problem) {
+  package init(received text: String) throws(Problem) {
     guard let cursor = PageCursor(text) else {
       throw Problem(400, "invalidCursor", SourceError.damaged(text).message)
     }
@@ -270,7 +270,7 @@ package struct ServedListing: Sendable {
   package var body: [UInt8]?
   /// A query that has matches, if a search without conditions has none; `nil` for programs.
   package var suggestion: String?
-  /// What else may help after such a search; `nil` for programs, which have a warning.
+  /// More advice after such a search; `nil` for programs, which have a warning.
   package var advice: SearchAdvice?
 
   package init(
@@ -303,19 +303,6 @@ package struct SourceState: Sendable {
   package var problem: Problem?
   /// The changes of the last sync, and later ones; `nil` if nothing is known of them.
   package var changes: ChangeSummary?
-}
-
-/// A query for changes, as the API receives it.
-package struct ChangesQuery: Sendable {
-  static let defaultLimit = 100
-  static let largestLimit = 1000
-
-  /// The point with which records are compared, as typed for `--since`.
-  let since: String
-  /// `nil` for all.
-  let kind: ChangeEntry.Kind?
-  let limit: Int
-  let cursor: PageCursor?
 }
 
 package struct ServedChanges: Sendable {
@@ -379,12 +366,7 @@ package protocol ServedSource: Sendable {
   /// The changes since a point as typed for `--since`, at most `limit`; `nil` if nothing is known of that point.
   func changes(since start: String, atMost limit: Int) async throws -> ServedChanges?
   /// A page of the changes since a point; `nil` if nothing is known of that point.
-  func changes(_ query: ChangesQuery) async throws -> ServedListing?
-  /// A page of the changes since a point as typed for `--since`, of a kind or of all, after a position; `nil` if nothing is
-  /// known of that point.
-  func changes(
-    since start: String, after position: Int64, of kind: ChangeEntry.Kind?
-  ) async throws -> ChangePage?
+  func changes(_ query: ChangesQuery) async throws -> ChangePage?
   /// The latest changes of a record; `nil` if nothing is known of its past.
   func history(of id: String) async throws -> ServedHistory?
   /// Hides a record on this machine; false if it is unknown.

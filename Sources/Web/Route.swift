@@ -122,10 +122,10 @@ enum WebAddress {
 
   static func changes(
     _ source: String, since start: String? = nil, of kind: ChangeEntry.Kind? = nil,
-    after position: Int64? = nil
+    at cursor: PageCursor? = nil
   ) -> String {
     let parameters = [
-      ("since", start), ("kind", kind?.rawValue), ("after", position.map { String($0) }),
+      ("since", start), ("kind", kind?.rawValue), ("cursor", cursor?.description),
     ]
     return address(
       RoutePath(PagePath.changes, source),

@@ -59,18 +59,16 @@ struct WebRouter: Sendable {
   private func changes(
     of source: any ServedSource, _ request: ServerRequest, _ pages: HTMLRenderer
   ) async throws -> ServerResponse {
-    try request.requireParameters(among: ["since", "kind", "after"])
+    try request.requireParameters(among: ["since", "kind", "cursor"])
     let kinds = ChangeEntry.Kind.allCases.map(\.rawValue).joined(separator: ", ")
     let since = request.parameter("since") ?? ChangesContent.starts[0].typed
     let kind = try request.parameter("kind", hint: kinds) { ChangeEntry.Kind(rawValue: $0) }
-    let after = try request.parameter("after", hint: "from 0 on") { text in
-      Int64(text).flatMap { $0 >= 0 ? $0 : nil }
+    let cursor = try request.parameter("cursor").map { text throws(Problem) in
+      try PageCursor(received: text)
     }
-    let page = await Self.result {
-      try await source.changes(since: since, after: after ?? 0, of: kind)
-    }
-    let content = ChangesContent(
-      source: source, since: since, kind: kind, after: after, page: page)
+    let query = ChangesQuery(since: since, kind: kind, limit: 500, cursor: cursor)
+    let page = await Self.result { try await source.changes(query) }
+    let content = ChangesContent(source: source, query: query, page: page)
     return html(pages.changes(content), status: page.failure?.status ?? 200)
   }
 

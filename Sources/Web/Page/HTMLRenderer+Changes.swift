@@ -7,12 +7,7 @@ import AggregatorTerminal
 
 struct ChangesContent: Sendable {
   let source: any ServedSource
-  /// The point since which, as typed for `--since`.
-  let since: String
-  /// `nil` for all.
-  let kind: ChangeEntry.Kind?
-  /// The position after which the page begins; `nil` for the first one.
-  let after: Int64?
+  let query: ChangesQuery
   let page: Result<ChangePage?, Problem>
 
   /// The points that are offered, the usual one first.
@@ -46,14 +41,14 @@ extension HTMLRenderer {
       <p class="summary"><a href="\(WebAddress.list(source.name, ServedQuery.plain))">All \(source.noun.plural.safeLine)</a></p></div></div>
       <nav class="tools" aria-label="Time">\(ChangesContent.starts.map { start in
         """
-        <a class="button" href="\(WebAddress.changes(source.name, since: start.typed, of: content.kind))"\
-        \(attribute: "aria-current", start.typed == content.since ? "page" : nil)>\(start.words)</a>
+        <a class="button" href="\(WebAddress.changes(source.name, since: start.typed, of: content.query.kind))"\
+        \(attribute: "aria-current", start.typed == content.query.since ? "page" : nil)>\(start.words)</a>
         """
       })</nav>
       <nav class="tools" aria-label="Kind">\(ChangesContent.kinds.map { kind in
         """
-        <a class="button" href="\(WebAddress.changes(source.name, since: content.since, of: kind))"\
-        \(attribute: "aria-current", kind == content.kind ? "page" : nil)>\(kind?.rawValue.capitalizedFirst ?? "All")</a>
+        <a class="button" href="\(WebAddress.changes(source.name, since: content.query.since, of: kind))"\
+        \(attribute: "aria-current", kind == content.query.kind ? "page" : nil)>\(kind?.rawValue.capitalizedFirst ?? "All")</a>
         """ as HTML
       })</nav>
       \(body)
@@ -64,16 +59,16 @@ extension HTMLRenderer {
 
   private func list(_ page: ChangePage, _ content: ChangesContent) -> HTML {
     let (source, summary) = (content.source, page.summary)
-    let isWhole = content.after == nil && page.next == nil
+    let isWhole = content.query.cursor == nil && page.next == nil
     let number = "\(summary.count.grouped) change\(summary.count == 1 ? "" : "s")"
     let count =
       switch (summary.count, isWhole) {
       case (0, true): "No changes"
       case (0, false): "No changes here"
       case (_, true): summary.text.capitalizedFirst
-      case (_, false): content.after == nil ? "The first \(number)" : "\(number) more"
+      case (_, false): content.query.cursor == nil ? "The first \(number)" : "\(number) more"
       }
-    let since = content.after == nil ? summary.date.map { " since \($0.written)" } : nil
+    let since = content.query.cursor == nil ? summary.date.map { " since \($0.written)" } : nil
     let notes = summary.warnings(of: source.name).map { note in
       note.warning.message.safeLine.withWrittenDates.capitalizedFirst
     }
@@ -88,7 +83,7 @@ extension HTMLRenderer {
     }
     let more: HTML? = page.next.map { next in
       let address = WebAddress.changes(
-        source.name, since: content.since, of: content.kind, after: next)
+        source.name, since: content.query.since, of: content.query.kind, at: next)
       return """
         <p class="more"><a class="button" rel="next" href="\(address)">More changes</a></p>
         """

@@ -63,7 +63,6 @@ struct MadeUpSource: ServedSource {
   func summary(_ summary: FieldSummary, _ query: ServedQuery) -> ServedListing { answer([]) }
   func state() -> SourceState { SourceState() }
   func changes(since start: String, atMost limit: Int) -> ServedChanges? { nil }
-  func changes(since start: String, after: Int64, of: ChangeEntry.Kind?) -> ChangePage? { nil }
   func history(of id: String) -> ServedHistory? { nil }
   func delete(_ id: String) -> Bool { true }
   func restore(_ id: String) -> Bool { true }

@@ -104,14 +104,15 @@ import Testing
   @Test func `changes of a kind are listed, with their times and the way to more`() async throws {
     try await save("Almaty", onDay: 0)
     try await remove(onDay: 5)
-    func page(_ kind: ChangeEntry.Kind?, next: Int64? = nil) async throws -> String {
-      var page = try #require(try await source.changes(since: "1970-01-02", after: 0, of: kind))
+    func page(_ kind: ChangeEntry.Kind?, next: PageCursor? = nil) async throws -> String {
+      let query = ChangesQuery(since: "1970-01-02", kind: kind)
+      var page = try #require(try await source.changes(query))
       page.next = next
       let pages = HTMLRenderer(
         program: "aggregator", sources: [source], isReadOnly: false, now: Date())
       return pages.changes(
         ChangesContent(
-          source: source, since: "1970-01-02", kind: kind, after: nil, page: .success(page)))
+          source: source, query: query, page: .success(page)))
     }
     for kind in [nil, ChangeEntry.Kind.removed] {
       let html = try await page(kind)
@@ -121,9 +122,9 @@ import Testing
       #expect(html.contains(#"<a href="/sources/countries/KZ" dir="auto">Kazakhstan</a>"#))
       #expect(!html.contains("More changes"))
     }
-    let html = try await page(.added, next: 7)
+    let html = try await page(.added, next: PageCursor("x7"))
     #expect(html.contains("No changes here"))
-    let more = "/changes/countries?since=1970-01-02&#38;kind=added&#38;after=7"
+    let more = "/changes/countries?since=1970-01-02&#38;kind=added&#38;cursor=x7"
     #expect(html.contains(#"rel="next" href="\#(more)">More changes</a>"#))
     #expect(html.contains(#"?since=1970-01-02&#38;kind=added" aria-current="page">Added</a>"#))
   }
