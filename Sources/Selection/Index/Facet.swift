@@ -85,6 +85,7 @@ extension RecordTable {
   ) throws(SourceError) -> [Facet] {
     let text = FoldedText(text)
     guard !text.text.isEmpty else { return [] }
+    let initial = text.text.asciiInitial
     let all = Array(positions.indices)
     var facets: [Facet] = []
     for field in fields {
@@ -93,6 +94,8 @@ extension RecordTable {
       for (value, count) in zip(column.values, column.counts(in: all)) where count > 0 {
         // A long text is not what people filter by.
         for value in value.texts where value.utf8.count <= FacetShape.maxLength {
+          // Folding each value would take longer than the search.
+          if let initial, let other = value.asciiInitial, other != initial { continue }
           if FoldedText(value) == text { sums[value, default: 0] += count }
         }
       }
@@ -302,6 +305,15 @@ extension NumberRanges {
       }
       return Facet.Value(text: name, count: range.count, condition: condition)
     }
+  }
+}
+
+extension String {
+  /// The first letter or digit, in lower case; `nil` if it is not ASCII.
+  fileprivate var asciiInitial: UInt8? {
+    let byte = utf8.first { $0 >= 0x80 || $0.isASCIIAlphanumeric }
+    guard let byte, byte < 0x80 else { return nil }
+    return byte | 0x20
   }
 }
 
