@@ -43,6 +43,14 @@ import Testing
     #expect(service.requests.count == count)
   }
 
+  @Test func `a number of users says that the service has more`() async throws {
+    _ = try await home.run("users load 30")
+    for line in ["users list --count", "users list --group-by gender"] {
+      let outcome = try await home.run(line)
+      #expect(outcome.errors.hasPrefix("more: aggregator users load\n"), "\(outcome)")
+    }
+  }
+
   @Test func `a first search fetches a page, and its hits can be shown`() async throws {
     let email = try #require(FakeRandomUser.people(onPages: 1..<2).first)
     #expect(try await home.column("email", "users search \(email)") == [email])

@@ -247,6 +247,7 @@ private struct RecordListing<P: Plugin> {
     if rows.rows.count < total {
       context.diagnostics.note("\(rows.rows.count) of \(total) groups · all: without --limit")
     }
+    noteGrowth()
     run.outcome.reportCount(to: context.diagnostics)
     return try await isPart(run.outcome, in: environment) ? .partial : .success
   }
@@ -272,8 +273,15 @@ private struct RecordListing<P: Plugin> {
         [RecordCount(count: count)], as: listing, output, in: context, summary)
     }
     await noteCopy(&run.outcome, in: environment)
+    noteGrowth()
     run.outcome.reportCount(to: context.diagnostics)
     return try await isPart(run.outcome, in: environment) ? .partial : .success
+  }
+
+  /// Notes beside a number of cached records that the service has more, without an end.
+  private func noteGrowth() {
+    guard let verb = plugin.verbs.first(where: { $0.role == .loadsMore }) else { return }
+    context.diagnostics.note("more: \(context.diagnostics.command("\(plugin.name) \(verb.name)"))")
   }
 
   /// Notes that the cache has all records, if the pages of the service were too many.
