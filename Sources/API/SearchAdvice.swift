@@ -3,7 +3,7 @@ package import AggregatorQueries
 package import AggregatorSelection
 import AggregatorTerminal
 
-/// What may help after a search without matches.
+/// Advice after a search without matches.
 package struct SearchAdvice: Sendable {
   /// The fields that were searched; none if the service was, which searches what it likes.
   package let searched: [FieldEntry]
@@ -27,7 +27,7 @@ package struct SearchAdvice: Sendable {
     query.text.filter { !$0.isQuote }
   }
 
-  /// What was searched in words, by the labels of fields or by another property of them.
+  /// The searched fields in words, by their labels or another property, and what signs mean.
   package func words(_ name: (FieldEntry) -> String) -> [String] {
     (searched.isEmpty ? [] : ["searched: \(searched.map(name).joined(separator: ", "))"])
       + (hasOperators ? [Self.operatorWords] : [])

@@ -170,9 +170,10 @@ public struct Program: Sendable {
             }
           }
         } catch var error as CommandError where error.code == .usage && error.hint == nil {
-          let isSource = error.message == CommandError.missingArgument("SOURCE").message
+          let lacksSource =
+            command.arguments.hasPrefix("SOURCE") && line.invocation.arguments.isEmpty
           error.hint =
-            isSource
+            lacksSource
             ? .words("available sources: \(tree.catalog.sources.joined(separator: ", "))")
             : .command("help \(line.path)")
           throw error

@@ -381,7 +381,7 @@ package struct SQLConsole {
     ".excel": ".once FILE.csv", "\\o": ".once FILE", "\\x": ".mode cards", "\\timing": ".timer on",
   ]
 
-  /// What to do in the place of such a command that no instruction is like.
+  /// The remedy for a command of those shells that has no equivalent here.
   private static func remedy(for word: String) -> Hint? {
     switch word {
     case ".attach", ".databases", ".import", ".open", "\\c", "\\copy", "\\l":

@@ -135,13 +135,13 @@ extension Plugin {
   ) async {
     for error in choice.ambiguous { diagnostics.error(CommandError(error, of: self)) }
     for text in choice.unknown {
-      let error =
+      var failure =
         Item.ID(text) == nil
-        ? SourceError.invalidID(text, of: self)
-        : SourceError(.notFound, "\(noun.singular) \(text) not found")
-      let hint =
-        Item.ID(text) == nil ? searchHint(text) : .command("\(name) search QUERY")
-      var failure = CommandError(.notFound, error.message, hint: hint)
+        ? CommandError(
+          .notFound, SourceError.invalidID(text, of: self).message, hint: searchHint(text))
+        : CommandError(
+          .notFound, "\(noun.singular) \(text) not found",
+          hint: .command("\(name) search QUERY"))
       // Of many IDs on standard input, each would be searched for.
       if choice.unknown.count <= 10, let hint = await finder.advice(about: text) {
         failure.hint = hint

@@ -92,7 +92,7 @@ final class Column: Sendable {
     }
   }
 
-  /// What can be counted of a field with this name, which is found out on first use.
+  /// The shape of the facet of a field with this name, found on first use.
   func facetShape(of name: String) -> FacetShape {
     shape.withLock { shape in
       let found =

@@ -192,7 +192,7 @@ extension HTMLRenderer {
       """
   }
 
-  /// What there is instead of records behind the last one.
+  /// The message in place of records for a position beyond the last one.
   private func beyond(_ total: Int, _ content: SourceContent) -> HTML {
     let (noun, size) = (content.source.noun, pageSize(of: content))
     return state(
