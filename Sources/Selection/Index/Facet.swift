@@ -93,7 +93,7 @@ extension RecordTable {
       var sums: [String: Int] = [:]
       for (value, count) in zip(column.values, column.counts(in: all)) where count > 0 {
         // A long text is not what people filter by.
-        for value in value.texts where value.utf8.count <= FacetShape.maxLength {
+        for value in value.present.lazy.map(\.cell) where value.utf8.count <= FacetShape.maxLength {
           // Folding each value would take longer than the search.
           if let initial, let other = value.asciiInitial, other != initial { continue }
           if FoldedText(value) == text { sums[value, default: 0] += count }
