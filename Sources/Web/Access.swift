@@ -29,11 +29,41 @@ package struct Access: Sendable {
   /// The names of every server of this machine.
   package static let loopbackNames = ["127.0.0.1", "localhost", "[::1]"]
 
+  /// A name under which clients ask for a server, maybe through a proxy that speaks TLS.
+  package struct Name {
+    let host: String
+    /// `nil` for the port at which the server listens.
+    var port: Int?
+    var isSecure = false
+
+    /// A name, or an address with IPv6 in brackets.
+    package init(host: String) { self.host = host.lowercased() }
+
+    /// Reads `NAME`, `NAME:PORT` or an origin such as `https://NAME`, whose default port is that of its scheme; `nil` for
+    /// anything else.
+    package init?(_ text: String) {
+      let form = /(?:(http|https):\/\/)?([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?/
+      guard let match = text.lowercased().wholeMatch(of: form) else { return nil }
+      host = String(match.2)
+      isSecure = match.1 == "https"
+      port = match.3.flatMap { Int($0) } ?? match.1.map { _ in isSecure ? 443 : 80 }
+      guard port.map({ 1...65535 ~= $0 }) ?? true else { return nil }
+    }
+  }
+
+  /// How a browser reaches the server under a value of `Host`.
+  fileprivate struct Way {
+    let origin: String
+    /// The name of the cookie: cookies ignore ports, so that it contains the port that the browser sees.
+    let cookie: String
+    let isSecure: Bool
+  }
+
   /// `nil` if everyone may access the server.
   package let secrets: Secrets?
-  /// The values of `Host` that are this server's, in lower case.
-  package let hosts: Set<String>
-  /// Those of every server of this machine.
+  /// By the values of `Host` that are this server's, in lower case.
+  private let ways: [String: Way]
+  /// The values of every server of this machine.
   private let sharedHosts: Set<String>
   /// ``Secrets/hostName`` with the port; `nil` if it is not a name of this server.
   private let sessionHost: String?
@@ -41,35 +71,50 @@ package struct Access: Sendable {
   package let allowedOrigins: Set<String>
   /// True if records may be deleted, restored and downloaded.
   package let mayChange: Bool
-  /// Cookies ignore ports, so that their name contains it.
-  package let cookie: String
 
+  /// - Parameter port: The port at which the server listens.
   package init(
-    secrets: Secrets?, names: [String], port: Int, allowedOrigins: Set<String>,
+    secrets: Secrets?, names: [Name], port: Int, allowedOrigins: Set<String>,
     mayChange: Bool
   ) {
     self.secrets = secrets
-    func hosts(_ names: [String]) -> Set<String> {
-      let names = names.map { $0.lowercased() }
-      return Set(names.map { "\($0):\(port)" } + (port == 80 ? names : []))
+    func ways(_ names: [Name]) -> [String: Way] {
+      var ways: [String: Way] = [:]
+      for name in names {
+        let port = name.port ?? port
+        let isDefault = port == (name.isSecure ? 443 : 80)
+        let origin = "\(name.isSecure ? "https" : "http")://\(name.host)"
+        let way = Way(
+          origin: isDefault ? origin : "\(origin):\(port)", cookie: "aggregator_\(port)",
+          isSecure: name.isSecure)
+        ways["\(name.host):\(port)"] = way
+        if isDefault { ways[name.host] = way }
+      }
+      return ways
     }
-    self.hosts = hosts(names)
-    sharedHosts = hosts(Self.loopbackNames)
-    sessionHost = secrets.map(\.hostName).flatMap {
-      names.contains($0) ? "\($0):\(port)" : nil
+    self.ways = ways(names)
+    sharedHosts = Set(ways(Self.loopbackNames.map(Name.init(host:))).keys)
+    sessionHost = secrets.map(\.hostName).flatMap { host in
+      names.contains { $0.host == host } ? "\(host):\(port)" : nil
     }
     self.allowedOrigins = allowedOrigins
     self.mayChange = mayChange
-    cookie = "aggregator_\(port)"
   }
+
+  private func way(of request: ServerRequest) -> Way? {
+    request.header("Host").flatMap { ways[$0.lowercased()] }
+  }
+
+  /// The address of the server, as the client of a request knows it.
+  func origin(for request: ServerRequest) -> String { way(of: request)?.origin ?? "" }
 
   /// Refuses a request that another site could have caused.
   package func check(_ request: ServerRequest) throws(Problem) {
-    guard let host = request.header("Host")?.lowercased() else {
+    guard request.header("Host") != nil else {
       throw Problem(400, "invalidRequest", "the request has no Host")
     }
     // Other names are those of a page that wants to look like this server.
-    guard hosts.contains(host) else {
+    guard way(of: request) != nil else {
       throw Problem(
         421, "unknownHost", "this server does not answer for the host of the request",
         hint: "use the address that it printed, or name the host with --host")
@@ -90,7 +135,10 @@ package struct Access: Sendable {
   func admits(_ request: ServerRequest) -> Bool {
     guard let secrets else { return true }
     if hasToken(request) { return true }
-    return request.cookies(named: cookie).contains { $0.isEqualInConstantTime(to: secrets.session) }
+    guard let way = way(of: request) else { return false }
+    return request.cookies(named: way.cookie).contains {
+      $0.isEqualInConstantTime(to: secrets.session)
+    }
   }
 
   /// The origin that may read the response, for `Access-Control-Allow-Origin`; `nil` for this server's own pages.
@@ -108,30 +156,17 @@ package struct Access: Sendable {
       return nil
     }
     guard token.isEqualInConstantTime(to: secrets.token) else { throw .unauthorized }
-    let host = request.header("Host")?.lowercased() ?? ""
+    guard let host = request.header("Host")?.lowercased(), let way = ways[host] else { return nil }
     if let sessionHost, sharedHosts.contains(host), request.resolvesNamesOfLocalhost {
       let address = request.address(replacing: "token", by: token)
-      return redirect(303, "Location", "http://\(sessionHost)\(address)", cookie: "", maxAge: 0)
+      return way.redirect(303, "Location", "http://\(sessionHost)\(address)", cookie: "", maxAge: 0)
     }
     let address = request.address(replacing: "token", by: nil)
     let year = 31_536_000
     // After a redirect from another host, Firefox sends no strict cookie on any further one.
     return host == sessionHost
-      ? redirect(200, "Refresh", "0; url=\(address)", cookie: secrets.session, maxAge: year)
-      : redirect(303, "Location", address, cookie: secrets.session, maxAge: year)
-  }
-
-  private func redirect(
-    _ status: Int, _ field: String, _ target: String, cookie value: String, maxAge: Int
-  ) -> ServerResponse {
-    ServerResponse(
-      status, "text/plain; charset=utf-8", [],
-      headers: [
-        .init(field, target), .init("Cache-Control", "no-store"),
-        .init(
-          "Set-Cookie",
-          "\(cookie)=\(value); Path=/; Max-Age=\(maxAge); HttpOnly; SameSite=Strict"),
-      ])
+      ? way.redirect(200, "Refresh", "0; url=\(address)", cookie: secrets.session, maxAge: year)
+      : way.redirect(303, "Location", address, cookie: secrets.session, maxAge: year)
   }
 
   private func hasToken(_ request: ServerRequest) -> Bool {
@@ -146,10 +181,25 @@ package struct Access: Sendable {
 
   private func isOwn(_ origin: String) -> Bool {
     let origin = origin.lowercased()
-    return origin.hasPrefix("http://") && hosts.contains(String(origin.dropFirst(7)))
+    return ways.values.contains { $0.origin == origin }
   }
 
   private func allows(_ origin: String) -> Bool { allowedOrigins.contains(origin.lowercased()) }
+}
+
+extension Access.Way {
+  fileprivate func redirect(
+    _ status: Int, _ field: String, _ target: String, cookie value: String, maxAge: Int
+  ) -> ServerResponse {
+    let rules =
+      "Path=/; Max-Age=\(maxAge); HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
+    return ServerResponse(
+      status, "text/plain; charset=utf-8", [],
+      headers: [
+        .init(field, target), .init("Cache-Control", "no-store"),
+        .init("Set-Cookie", "\(cookie)=\(value); \(rules)"),
+      ])
+  }
 }
 
 extension Problem {
@@ -192,19 +242,33 @@ extension Access.Secrets {
     return secrets
   }
 
-  /// The token in a file of the user's: the first line, with at least 16 characters.
-  package static func token(in path: String) throws(SourceError) -> Access.Secrets {
+  /// The secrets in a file of the user's: the token in the first line, with at least 16 characters, and in the second the
+  /// value of the cookies, with at least 32.
+  ///
+  /// Servers of several machines that have the same file accept each other's cookies. Without a second line cookies last as
+  /// long as the server.
+  package static func shared(in path: String) throws(SourceError) -> Access.Secrets {
     guard let bytes = try PrivateFile(path: path).contents(atMost: maxFileSize) else {
       throw SourceError(.storage, "no file at \(path)", remedy: "write a token into it")
     }
-    let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init)
-    guard let token = line, token.utf8.count >= 16, token.utf8.allSatisfy({ 0x21...0x7E ~= $0 })
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    guard let token = lines.first, token.utf8.count >= 16,
+      token.utf8.allSatisfy({ 0x21...0x7E ~= $0 })
     else {
       throw SourceError(
         .invalidSettings, "invalid token in \(path)",
         remedy: "write a line of 16 or more visible ASCII characters")
     }
-    return Access.Secrets(token: token, session: .randomHexadecimal())
+    guard let session = lines.dropFirst().first else {
+      return Access.Secrets(token: token, session: .randomHexadecimal())
+    }
+    // Other characters have a meaning in a cookie (RFC 6265, section 4.1.1).
+    guard session.wholeMatch(of: /[A-Za-z0-9._~+\/=-]{32,}/) != nil, session != token else {
+      throw SourceError(
+        .invalidSettings, "invalid secret for cookies in the second line of \(path)",
+        remedy: "remove it, or write 32 or more letters and digits that are not the token")
+    }
+    return Access.Secrets(token: token, session: session)
   }
 }
 

@@ -133,7 +133,7 @@ package final class Site: Sendable {
         hint: "accept text/html, or ask \(APIPath.sources.rawValue)")
     case .common(.document):
       var server = OpenAPI.Server(
-        version: Version.current, address: "http://\(request.header("Host") ?? "")")
+        version: Version.current, address: access.origin(for: request))
       server.title = program.text
       server.isReadOnly = !access.mayChange
       server.hasToken = access.secrets != nil

@@ -17,7 +17,8 @@ extension Command {
     "listen", .text, "ADDRESS",
     about: "listen on this address instead of 127.0.0.1; requires --token-file or --no-token")
   private static let host = Option(
-    "host", .text, "NAME", about: "also answer for this host name; also several")
+    "host", .text, "NAME",
+    about: "also answer for this host name, or behind a proxy for https://NAME; also several")
   private static let allowOrigin = Option(
     "allow-origin", .text, "ORIGIN", about: "let pages of this origin use the API; also several")
   private static let readOnly = Option(
@@ -73,7 +74,7 @@ extension Command {
         throw CommandError.exclusive(allowAdd.spelling, other.spelling)
       }
     }
-    let origins = try origins(invocation)
+    let (origins, hosts) = (try origins(invocation), try hosts(invocation))
     if let directory = invocation.text(.replayWire) {
       let replay = WireReplay(try Recording(URL(filePath: directory)))
       let server = try start(
@@ -125,7 +126,7 @@ extension Command {
       })
     site.open(
       Access(
-        secrets: secrets, names: names(address, secrets, invocation), port: server.port,
+        secrets: secrets, names: names(address, secrets) + hosts, port: server.port,
         allowedOrigins: origins, mayChange: !invocation.has(readOnly)))
     let token = secrets.map { "/?token=\($0.token)" } ?? ""
     let url = server.url(named: address) + token
@@ -150,7 +151,7 @@ extension Command {
   ) throws -> Access.Secrets? {
     guard !invocation.has(.noToken) else { return nil }
     let state = try context.directories(environment.settings).state
-    if let file = invocation.text(.tokenFile) { return try .token(in: file) }
+    if let file = invocation.text(.tokenFile) { return try .shared(in: file) }
     guard let state else { return .random() }
     return try .saved(at: "\(state)/serve-token", renewing: invocation.has(.newToken))
   }
@@ -174,14 +175,24 @@ extension Command {
     address == "::1" || address.hasPrefix("127.") || address == "localhost"
   }
 
-  /// The names under which the server is asked for.
-  private static func names(
-    _ address: String, _ secrets: Access.Secrets?, _ invocation: Invocation
-  ) -> [String] {
+  /// The names of `--host`.
+  private static func hosts(_ invocation: Invocation) throws(CommandError) -> [Access.Name] {
+    try invocation.texts(host).map { text throws(CommandError) in
+      guard let name = Access.Name(text) else {
+        throw CommandError(
+          .usage, "invalid name \"\(text)\" for --host",
+          hint: "write it as box.local, box.local:9000 or https://box.example")
+      }
+      return name
+    }
+  }
+
+  /// The names under which the server is asked for on this machine, and at the address where it listens.
+  private static func names(_ address: String, _ secrets: Access.Secrets?) -> [Access.Name] {
     let name = HTTPServer.name(of: address)
     // Browsers look for the names of localhost at these addresses only.
     let session = Access.loopbackNames.contains(name) ? secrets.map { [$0.hostName] } : nil
-    return Access.loopbackNames + [name] + invocation.texts(host) + (session ?? [])
+    return (Access.loopbackNames + [name] + (session ?? [])).map(Access.Name.init(host:))
   }
 
   private static var limits: ServerLimits {

@@ -229,6 +229,8 @@ import Testing
     ("--listen 0.0.0.0 --replay-wire x", "--listen 0.0.0.0 requires --no-token"),
     ("--replay x --replay-wire y", "--replay and --replay-wire cannot be used together"),
     ("--allow-origin app.example", "invalid origin \"app.example\""),
+    ("--host https://box.example/path", "invalid name \"https://box.example/path\""),
+    ("--host ftp://box.example", "invalid name"), ("--host box.example:70000", "invalid name"),
     ("--allow-origin https://app.example/path", "invalid origin"),
     ("--source planets", "planets"),
   ]
@@ -256,6 +258,36 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `behind a proxy that speaks TLS the address is that of the proxy`() async throws {
+    let server = try await ServingProgram(
+      "--source countries --host https://box.example --host box.local:9000")
+    let token = try #require(server.token)
+    for (host, port, origin, end) in [
+      ("Box.example", 443, "https://box.example", "; Secure"),
+      ("box.example:443", 443, "https://box.example", "; Secure"),
+      ("box.local:9000", 9000, "http://box.local:9000", "; SameSite=Strict"),
+    ] {
+      let redirect = try await server.get("/?token=\(token)", ["Authorization": "", "Host": host])
+      let field = try #require(redirect.header("Set-Cookie"))
+      #expect(field.hasPrefix("aggregator_\(port)=") && field.hasSuffix(end), "\(field)")
+      let session = ["Host": host, "Cookie": String(field.prefix { $0 != ";" })]
+      #expect(try await server.get(Self.path, session).status == 200)
+      let own = session.merging(["Origin": origin]) { $1 }
+      #expect(try await server.send("POST", "/sources/countries/AF/delete", own).status == 303)
+      #expect(try await server.send("POST", "/sources/countries/AF/restore", own).status == 303)
+      let document = try await server.get("/openapi.json", session).json()
+      #expect("\(document["servers"] ?? .null)".contains("\(origin)\""), "\(document)")
+    }
+    for host in ["box.example:80", "box.example:\(server.port)", "box.local", "www.box.example"] {
+      #expect(try await server.get(Self.path, ["Host": host]).status == 421, "\(host)")
+    }
+    for origin in ["http://box.example", "https://box.local:9000", "https://box.example:8443"] {
+      let foreign = ["Host": "box.example", "Origin": origin]
+      #expect(try await server.get(Self.path, foreign).status == 403, "\(origin)")
+    }
+    try await server.stop()
+  }
+
   @Test func `a read-only server changes nothing`() async throws {
     let server = try await ServingProgram("--source countries --read-only")
     #expect(try await server.send("DELETE", "/api/v1/countries/AF").status == 403)
@@ -274,6 +306,14 @@ import Testing
     let invalid = try await Binary.run("serve --port 0 --token-file short", in: sandbox)
     #expect(invalid.status == 78)
     #expect(invalid.errors.contains("16 or more"))
+    let long = String(repeating: "my-own-token-0123", count: 2)
+    for second in ["short", "\(long); Domain=example", long] {
+      try sandbox.write("\(long)\n\(second)\n", to: "work/invalid")
+      let outcome = try await Binary.run("serve --port 0 --token-file invalid", in: sandbox)
+      #expect(outcome.status == 78)
+      #expect(outcome.errors.contains("second line of invalid"), "\(outcome.errors)")
+      #expect(!outcome.errors.contains(long))
+    }
     let open = try await ServingProgram("--source countries --no-token", in: sandbox)
     #expect(open.token == nil)
     #expect(try await open.get(Self.path).status == 200)

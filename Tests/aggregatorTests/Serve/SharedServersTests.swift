@@ -8,7 +8,7 @@ import Testing
 
 @testable import AggregatorProgramTesting
 
-/// Two running servers with one store in PostgreSQL.
+/// Running servers with one store in PostgreSQL.
 @Suite(
   .requiresPostgres, .timeLimit(.minutes(10)),
   .enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed")
@@ -22,18 +22,29 @@ import Testing
   private func withServers(
     _ body: (_ a: ServingProgram, _ b: ServingProgram, PostgresDatabase) async throws -> Void
   ) async throws {
+    try await withServers(2) { servers, database in
+      try await body(servers[0], servers[1], database)
+    }
+  }
+
+  /// - Parameter files: Files for the working directory of each server.
+  private func withServers(
+    _ count: Int, _ options: String = "", files: [String: String] = [:],
+    _ body: ([ServingProgram], PostgresDatabase) async throws -> Void
+  ) async throws {
     try await withDatabase { database in
       let settings = heroes.settings.merging([
         "AGGREGATOR_STORE": database.uri, "COMIC_VINE_PAGE_SIZE": "10",
       ]) { $1 }
-      let homes = [try TestHome(settings), try TestHome(settings)]
+      let homes = try (0..<count).map { _ in try TestHome(settings) }
       var servers: [ServingProgram] = []
       for home in homes {
+        for (name, text) in files { try home.sandbox.write(text, to: "work/\(name)") }
         servers.append(
           try await ServingProgram(
-            "--source heroes", environment: home.environment, in: home.sandbox))
+            "--source heroes \(options)", environment: home.environment, in: home.sandbox))
       }
-      try await body(servers[0], servers[1], database)
+      try await body(servers, database)
     }
   }
 
@@ -56,6 +67,10 @@ import Testing
 
   private func isRunning(_ job: JSON) -> Bool {
     job["state"]?.word == "running"
+  }
+
+  private func ids(in page: JSON) -> [String] {
+    (page["items"]?.list ?? []).map { $0["id"]?.text ?? "" }
   }
 
   /// The events of the job, as they arrive.
@@ -109,6 +124,69 @@ import Testing
       #expect(try await b.send("DELETE", Self.path).status == 404)
       try await a.stop()
       try await b.stop()
+    }
+  }
+
+  /// Each request goes to another server, as from a balancer.
+  @Test func `a browser does not notice which of three servers answers`() async throws {
+    let secret = String(repeating: "0123456789abcdef", count: 2)
+    let files = ["secrets": "my-own-token-0123\n\(secret)\n"]
+    let options = "--token-file secrets --host https://heroes.example"
+    try await withServers(3, options, files: files) { servers, _ in
+      var turn = 0
+      var browser = ["Host": "heroes.example", "Authorization": ""]
+      func send(
+        _ method: String, _ path: String, _ headers: [String: String] = [:]
+      ) async throws -> ServingProgram.Reply {
+        turn += 1
+        let server = servers[turn % servers.count]
+        return try await server.send(method, path, browser.merging(headers) { $1 })
+      }
+      func names() async throws -> [String] {
+        var lists: [String] = []
+        for _ in servers {
+          let list = try await send("GET", "/api/v1/heroes?cache=offline&limit=5").json()
+          lists.append(ids(in: list).joined(separator: " "))
+        }
+        return lists
+      }
+      let exchange = try await send("GET", "/?token=my-own-token-0123")
+      let cookie = try #require(exchange.header("Set-Cookie"))
+      browser["Cookie"] = String(cookie.prefix { $0 != ";" })
+
+      // A sync that one begins is shown by all of them, and its records are in all lists.
+      let own = ["Origin": "https://heroes.example", "Accept": "application/json"]
+      #expect(try await send("POST", Self.path, own).status == 202)
+      for _ in servers {
+        var state: String?
+        while state != "done" {
+          let jobs = try await send("GET", Self.path).json()["items"]?.list
+          state = jobs?.first?["state"]?.word
+          try #require(["running", "done"].contains(state))
+        }
+      }
+      let before = try await names()
+      #expect(Set(before).count == 1 && !before[0].isEmpty, "\(before)")
+
+      // A deletion holds for each of them at once, and so does its end.
+      let id = try #require(before[0].split(separator: " ").first.map(String.init))
+      let deletion = try await send("POST", "/sources/heroes/\(id)/delete", own)
+      #expect(deletion.status == 303, "\(deletion.text)")
+      let after = try await names()
+      #expect(Set(after).count == 1 && !after[0].hasPrefix("\(id) "), "\(after)")
+      #expect(try await send("POST", "/sources/heroes/\(id)/restore", own).status == 303)
+      #expect(try await names() == before)
+
+      // A cursor of one leads on at the next, and no page is missing.
+      var all: [String] = []
+      var next: String? = ""
+      while let cursor = next {
+        let page = try await send("GET", "/api/v1/heroes?cache=offline&limit=100\(cursor)").json()
+        all += ids(in: page)
+        next = page["next"]?.word.map { "&cursor=\($0)" }
+      }
+      #expect(all.count == 257 && Set(all).count == 257)
+      for server in servers { try await server.stop() }
     }
   }
 
