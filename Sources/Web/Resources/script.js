@@ -17,7 +17,7 @@ async function part(address, name, signal) {
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const element = $(`#${name}`, page);
   if (!element) throw new Error(`The server answered with status ${response.status}.`);
-  return document.adoptNode(element);
+  return Object.assign(document.adoptNode(element), { status: response.status });
 }
 
 /* Sends a request to the API; errors carry its words. */
@@ -151,10 +151,7 @@ async function showList(address, isQuiet = false) {
     const [facets, further] = [list(), next].map(root => $(".filters details", root));
     if (facets?.open && further) further.open = true;
     list().replaceWith(next);
-    if (focused) {
-      const place = $$("a, button, summary, select, input", next).find(element => placeOf(element) === focused);
-      (place ?? $(".filter", next))?.focus({ preventScroll: true });
-    }
+    if (focused) focusAt(focused, next, ".filter");
     if (!shownDetail) document.title = `${$("[data-announce]", next)?.textContent ?? heading} – ${program}`;
     begin();
     announce($("[data-announce], .state h2", next)?.textContent ?? "");
@@ -169,10 +166,17 @@ async function showList(address, isQuiet = false) {
   }
 }
 
-/* What tells an element of the list from the others, also in the next list. */
+/* What tells an element of a part from the others, also in the next one. */
 function placeOf(element) {
   const words = $("bdi", element) ?? element;
-  return [element.tagName, element.name, words.textContent.trim(), $("h2", element.closest("section"))?.textContent].join("\n");
+  const group = element.closest(".facets section");
+  return [element.tagName, element.name, element.ariaLabel, words.textContent.trim(), group && $("h2", group).textContent].join("\n");
+}
+
+/* Focuses what has the place in another part, or something else of it. */
+function focusAt(place, next, other) {
+  const found = $$("a, button, summary, select, input", next).find(element => placeOf(element) === place);
+  (found ?? $(other, next))?.focus({ preventScroll: true });
 }
 
 /* Shows the list at the address of a link: one that narrows or sorts it. */
@@ -633,12 +637,7 @@ async function openDetail(address, focus = "h2") {
   detail().setAttribute("aria-busy", "true");
   try {
     const next = await part(address, "detail", controller.signal);
-    detail().replaceWith(next);
-    mark();
-    watchPictures();
-    const title = $("h2", next);
-    document.title = [title?.textContent, heading, "aggregator"].filter(Boolean).join(" – ");
-    title?.setAttribute("tabindex", "-1");
+    const title = replaceDetail(next);
     const wanted = $(focus, next);
     (wanted?.disabled ? title : wanted)?.focus({ preventScroll: true });
     if (isNarrow()) scrollTo(0, 0);
@@ -647,6 +646,38 @@ async function openDetail(address, focus = "h2") {
     hideDetail();
     toast(words(error));
   }
+}
+
+function replaceDetail(next) {
+  detail().replaceWith(next);
+  mark();
+  watchPictures();
+  const title = $("h2", next);
+  document.title = [title?.textContent, heading, program].filter(Boolean).join(" – ");
+  title?.setAttribute("tabindex", "-1");
+  return title;
+}
+
+/* Shows the open record as it is now, with the reader where they are in it; says so if it is another, or gone. */
+async function refreshDetail() {
+  if (!shownDetail || detail().matches("[aria-busy]")) return;
+  opening?.abort();
+  const controller = opening = new AbortController();
+  const next = await part(location.href, "detail", controller.signal).catch(() => undefined);
+  // A failure is no reason to take away what is read.
+  if (!next || controller.signal.aborted || (next.status >= 400 && next.status !== 404)) return;
+  const before = detail();
+  const words = root => $$("h2, .notice, article > dl dd, .history li, .pictures a", root)
+    .map(element => element.href ?? ($("noscript", element) ? "" : element.textContent)).join("\n");
+  if (words(before) === words(next)) return $(".badge:not([open])", before)?.replaceWith($(".badge", next) ?? "");
+  const focused = before.contains(document.activeElement) && placeOf(document.activeElement);
+  const [top, open, portrait] = [before.scrollTop, $$("details", before).map(details => details.open), $(".portrait", before)];
+  if (portrait) $(".portrait", next)?.replaceWith(portrait);
+  $$("details", next).forEach((details, index) => { details.open = open[index] ?? false; });
+  replaceDetail(next);
+  next.scrollTop = top;
+  if (focused) focusAt(focused, next, "h2");
+  announce($(".state p, .notice p", next)?.textContent ?? "The open record has changed");
 }
 
 /* Shows a picture of the record large, above its name. */
@@ -801,7 +832,10 @@ for (const adding of $$("form.fields")) {
 // The form is as it was when one comes back to it.
 addEventListener("pageshow", event => { if (event.persisted && $("form#add")) location.reload(); });
 
-/* -- Deleting a record, with a way back -- */
+/* -- Deleting a record, with a way back; the other windows of the browser follow -- */
+
+const windows = new BroadcastChannel("records");
+windows.onmessage = ({ data }) => { if (list() && data.list === form.action) refresh(data.words); };
 
 document.addEventListener("submit", async event => {
   if (!event.target.matches("form.delete")) return;
@@ -826,6 +860,7 @@ document.addEventListener("submit", async event => {
   arrange(page);
   watch();
   history.replaceState(null, "", address);
+  windows.postMessage({ list: form.action, words: `Deleted “${name}” in another window` });
   toast(`Deleted “${name}”`, { label: "Undo", run: () => restore(api, path, item, gap) });
 });
 
@@ -845,6 +880,7 @@ async function restore(api, path, item, gap) {
     focusRecord();
   }
   announce("Restored");
+  windows.postMessage({ list: form.action, words: "A record was restored in another window" });
 }
 
 function changeCount(change) {
@@ -966,14 +1002,19 @@ function changeWords({ kind, added, changed, unchanged, removedUpstream: removed
 const linked = text => text.split(/(https?:\/\/[^\s<>"]*[A-Za-z0-9/])/).map((part, index) =>
   index % 2 ? make("a", { href: part, rel: "noopener noreferrer external", referrerpolicy: "no-referrer" }, part) : part);
 
-/* Shows what a sync has brought, or offers to where that would move what is read. */
+/* Shows what a sync has brought. */
 function ended(sync) {
   const [box] = syncBoxes(sync);
   if (!box) return;
   const words = $(".sync-words", box).textContent;
   announce(words);
   if ($("#sources")) return showSources();
-  if (!list()) return;
+  if (list()) refresh(words);
+}
+
+/* Shows the list and the open record as they are now; the list on demand where that would move what is read. */
+function refresh(words) {
+  refreshDetail();
   const run = () => showList(listAddress(), true);
   const isReading = scrollY >= innerHeight || $(".beginning", list()) || $$(".table-box", list()).some(box => box.scrollTop);
   if (isReading) toast(words, { label: "Show", run, isOffer: true }); else run();
@@ -1008,7 +1049,11 @@ async function changeSync(source, action, start) {
   showSyncs();
 }
 
-document.addEventListener("visibilitychange", () => { if (!document.hidden) showSyncs(); });
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) return;
+  showSyncs();
+  refreshDetail();
+});
 if ($("nav")) showSyncs();
 
 /* -- Keys, as the dialog of ? lists them -- */

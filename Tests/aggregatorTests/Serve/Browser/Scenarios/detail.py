@@ -1,5 +1,7 @@
 """A record beside the list, with back, forward and Escape."""
 
+import re
+
 from playwright.sync_api import expect
 from site_under_test import fits, is_at
 
@@ -76,6 +78,8 @@ def run(site):
     assert page.locator("#detail").bounding_box()["width"] == 1440
     expect(page.locator(".column, .side, .detail-bar").filter(visible=True)).to_have_count(0)
 
+    site.may_fail = True
+    changes(site)
     linked = site.open(path)
     expect(linked.locator("#detail h2")).to_have_text(names[0])
     expect(linked.locator(".record[aria-current] .name")).to_have_text(names[0])
@@ -83,7 +87,56 @@ def run(site):
     expect(linked.locator("#detail")).to_be_hidden()
     is_at(linked, "/sources/heroes?query=anvil")
 
-    site.may_fail = True
     unknown = site.open("/sources/heroes/99999999")
     expect(unknown.locator("#detail .state h2")).to_be_visible()
     expect(unknown.locator(".record").first).to_be_visible()
+
+
+def changes(site):
+    """The open record is shown as it is now, where the reader is in it, and says so if it is gone."""
+    context = site.context(height=400)
+    page, other = context.new_page(), context.new_page()
+    page.goto(site.origin + "/sources/heroes?query=anvil")
+    page.locator(".record").nth(1).click()
+    title = title_of(page)
+    expect(title).to_be_focused()
+    name = title.inner_text()
+    page.locator("#detail .menu summary").click()
+    page.locator("#detail").evaluate("pane => pane.scrollTo(0, 50)")
+    look = "document.dispatchEvent(new Event('visibilitychange'))"
+    # What is the same stays, with all that was done to it.
+    page.locator("#detail article").evaluate("article => { article.dataset.isOld = 'true'; }")
+    with page.expect_response("**/sources/heroes/*"):
+        page.evaluate(look)
+    expect(page.locator("#detail [data-is-old]")).to_have_count(1)
+
+    def change(route):
+        response = route.fetch()
+        route.fulfill(response=response, body=response.text().replace(name, f"{name} II"))
+
+    page.route("**/sources/heroes/*", change)
+    page.evaluate(look)
+    expect(title).to_have_text(f"{name} II")
+    expect(page.locator("#announcer")).to_have_text("The open record has changed")
+    expect(page.locator("#detail .menu")).to_have_attribute("open", "")
+    expect(page.locator("#detail .menu summary")).to_be_focused()
+    assert page.locator("#detail").evaluate("pane => pane.scrollTop") == 50
+    # A service that fails takes nothing away.
+    page.unroute("**/sources/heroes/*")
+    page.route("**/sources/heroes/*", lambda route: route.fulfill(status=503, body="<section id=detail></section>"))
+    with page.expect_response("**/sources/heroes/*"):
+        page.evaluate(look)
+    expect(title).to_have_text(f"{name} II")
+    page.unroute("**/sources/heroes/*")
+
+    # It is deleted in another window, and restored there.
+    identifier = page.locator("#detail").get_attribute("data-id")
+    other.goto(page.url)
+    other.locator("form.delete button").click()
+    expect(page.locator("#detail .state h2")).to_have_text("Deleted")
+    expect(page.locator(f".record[data-id='{identifier}']")).to_have_count(0)
+    expect(page.locator("#announcer")).to_have_text(re.compile("deleted on this machine|heroes"))
+    other.get_by_role("button", name="Undo").click()
+    expect(title).to_have_text(name)
+    expect(page.locator(f".record[data-id='{identifier}']")).to_have_attribute("aria-current", "true")
+    context.close()
