@@ -92,7 +92,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     var run = ListingRun(
       try selected ?? timely(query), of: plugin, matching: words,
       .page(of: limit, after: start ?? cursor), outcome)
-    run.chosen = query.fields
+    run.chosen = query.chosenFields
     let records = try await run.records()
     var listing = try await served(records, chosen, run.outcome.summary, query)
     if records.isEmpty, !run.outcome.isPartial, query.conditions.isEmpty, let words {
@@ -255,7 +255,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
           ServedRecord(id: $0.id.description, object: chosen.object(of: $0))
         }, summary: summary)
     }
-    let columns = query.fields == nil ? chosen.filter(\.isShown) : chosen
+    let columns =
+      query.fields == nil
+      ? query.columns.flatMap { try? plugin.fields.fields(named: $0) } ?? chosen.filter(\.isShown)
+      : chosen
     return ServedListing(
       records: records.map { ServedRecord($0, of: plugin, columns: columns) }, summary: summary,
       columns: columns.map { field in

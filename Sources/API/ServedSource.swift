@@ -32,6 +32,8 @@ package struct ServedQuery: Hashable, Sendable {
   package var isWhole = false
   /// The names of `fields`; `nil` for all.
   package var fields: [String]?
+  /// The names of the columns of the page's table if ``fields`` names none, which no address has; `nil` for the usual ones.
+  package var columns: [String]?
   /// Conditions, as for `--where`.
   package var conditions: [String] = []
   /// The order, as for `--sort`.
@@ -53,6 +55,9 @@ package struct ServedQuery: Hashable, Sendable {
 extension ServedQuery {
   /// A list without parameters.
   package static var plain: ServedQuery { ServedQuery() }
+
+  /// The fields that a person has chosen, now or before; `nil` for the usual ones.
+  package var chosenFields: [String]? { fields ?? columns }
 
   /// This query with another value of a member.
   package func with<Value>(

@@ -141,12 +141,7 @@ struct WebRouter: Sendable {
     }
     if let text = request.parameter("view") {
       guard let view = ServedQuery.View(rawValue: text) else { throw Problem.unknownPath }
-      var response = response(query)
-      response.set(
-        "Set-Cookie",
-        "\(Self.viewCookie)=\(view.rawValue); Path=\(RoutePath(PagePath.list, source.name).text); "
-          + "Max-Age=31536000; HttpOnly; SameSite=Strict")
-      return response
+      return response(query).remembering(view.rawValue, as: Self.viewCookie, of: source)
     }
     if let form = FilterForm(request) {
       let kind = await source.kinds()[form.field] ?? .any
@@ -157,12 +152,33 @@ struct WebRouter: Sendable {
     }
     let columns = request.query.filter { $0.name == "column" }.map(\.value)
     guard !columns.isEmpty else { return position == nil ? nil : response(query) }
-    query.fields = columns
-    return response(query)
+    // The form sends an empty one with those that are chosen.
+    let chosen = columns.filter { !$0.isEmpty }
+    let isUsual = chosen.isEmpty || chosen == source.fields.filter(\.isShown).map(\.id)
+    query.fields = isUsual ? nil : chosen
+    let text = chosen.joined(separator: ",").percentEncoded
+    return response(query).remembering(
+      isUsual || text.utf8.count > Self.maxCookieLength ? nil : text, as: Self.columnsCookie,
+      of: source)
   }
 
   /// The name of the cookie with the view that was chosen for a source, by whose path the browser sends it.
   private static let viewCookie = "aggregator_view"
+
+  /// The name of the cookie with the columns that were chosen for the table of a source.
+  private static let columnsCookie = "aggregator_columns"
+  /// The most bytes of the value of a cookie: browsers keep 4096 with its name and attributes.
+  private static let maxCookieLength = 3000
+
+  /// The columns that were chosen for the table of a source, of those that it has; `nil` for the usual ones.
+  private static func columns(
+    of source: any ServedSource, _ request: ServerRequest
+  ) -> [String]? {
+    let chosen = request.cookies(named: columnsCookie).first?.percentDecoded ?? ""
+    let names = chosen.split(separator: ",").map(String.init)
+    let known = names.filter { name in source.fields.contains { $0.id == name } }
+    return known.isEmpty ? nil : known
+  }
 
   /// The view that was chosen, or the usual one.
   private static func view(of source: any ServedSource, _ request: ServerRequest)
@@ -177,7 +193,8 @@ struct WebRouter: Sendable {
     of source: any ServedSource, _ id: String?, _ part: HTMLFragment?, _ request: ServerRequest
   ) async throws -> SourceContent {
     let view = Self.view(of: source, request)
-    let query = try Self.query(of: request).with(\.view, view)
+    let columns = view == .table ? Self.columns(of: source, request) : nil
+    let query = try Self.query(of: request).with(\.view, view).with(\.columns, columns)
     // The list and the record are fetched at the same time.
     async let list = part == .detail ? nil : Self.result { try await source.page(query) }
     var content = SourceContent(source: source, query: query)
@@ -305,6 +322,18 @@ extension Problem {
 }
 
 extension ServerResponse {
+  /// This response with a cookie that a browser sends with the pages of a source for a year; `nil` deletes it.
+  fileprivate func remembering(
+    _ value: String?, as name: String, of source: any ServedSource
+  ) -> ServerResponse {
+    var response = self
+    response.set(
+      "Set-Cookie",
+      "\(name)=\(value ?? ""); Path=\(RoutePath(PagePath.list, source.name).text); "
+        + "Max-Age=\(value == nil ? 0 : 31_536_000); HttpOnly; SameSite=Strict")
+    return response
+  }
+
   fileprivate static func redirect(to address: String, status: Int = 303) -> ServerResponse {
     ServerResponse(
       status, "text/plain; charset=utf-8", [],

@@ -116,11 +116,16 @@ extension HTMLRenderer {
   }
 
   private func columnPicker(_ content: SourceContent) -> HTML {
-    let chosen = content.query.fields ?? content.source.fields.filter(\.isShown).map(\.id)
+    let usual = content.source.fields.filter(\.isShown).map(\.id)
+    let chosen = content.query.chosenFields ?? usual
+    let rest = content.query.forLinks.with(\.fields, nil)
+    let address = WebAddress.list(content.source.name, rest) + (rest.isPlain ? "?" : "&")
+    let reset: HTML? =
+      chosen == usual ? nil : #"<p><a href="\#(address)column=">The usual columns</a></p>"#
     return """
       <details class="menu"><summary class="button">Columns</summary>
       <form class="panel" action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">
-      \(hiddenFields(content.query.forLinks.with(\.fields, nil)))
+      \(hiddenFields(rest))\(hidden("column", ""))\(reset)
       <ul>\(content.source.fields.map { field in
         """
         <li><label><input type="checkbox" name="column" value="\(field.id)"\
@@ -133,6 +138,7 @@ extension HTMLRenderer {
 
   private func dataMenu(_ content: SourceContent) -> HTML {
     let query = content.query.forLinks.with(\.cursor, nil)
+      .with(\.fields, content.query.chosenFields)
     let address = WebAddress.api(content.source.name, query)
     var whole = query.with(\.limit, nil).with(\.offset, nil).with(\.isWhole, true)
     // It reads the cache.
@@ -187,7 +193,7 @@ extension HTMLRenderer {
     words += query.query.map { ["search", $0.shellQuoted] } ?? ["list"]
     for condition in query.conditions { words += ["--where", condition.shellQuoted] }
     if let order = query.order { words += ["--sort", order.shellQuoted] }
-    if let fields = query.fields {
+    if let fields = query.chosenFields {
       words += ["--fields", fields.joined(separator: ",").shellQuoted]
     }
     return words.joined(separator: " ").safeLine

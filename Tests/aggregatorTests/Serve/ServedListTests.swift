@@ -66,6 +66,44 @@ import Testing
     #expect(await index.table?.readings == 1)
   }
 
+  @Test func `the columns of a table are remembered, unless the address names some`() async throws {
+    func page(
+      _ query: [ServerRequest.Parameter], _ cookie: String? = nil
+    ) async throws -> ServerResponse {
+      let headers = cookie.map { [ServerRequest.Parameter("Cookie", "a=b; \($0)")] } ?? []
+      return try await router.response(
+        to: ServerRequest(method: "GET", query: query, headers: headers),
+        for: RoutePath(.list, "countries"), readOnly: false)
+    }
+    func headings(_ response: ServerResponse) -> [String] {
+      response.text.matches(of: /<th scope="col".*?>([A-Z][a-z]+)</).map { String($0.1) }
+    }
+    let usual = try await headings(page([]))
+    #expect(usual.contains("Region"))
+    let chosen = try await page([
+      .init("column", ""), .init("column", "name"), .init("column", "capital"),
+    ])
+    #expect(chosen.status == 303)
+    #expect(chosen.header("Location") == "/sources/countries?fields=name%2Ccapital")
+    let field = try #require(chosen.header("Set-Cookie"))
+    #expect(field.contains("Path=/sources/countries; ") && field.contains("SameSite=Strict"))
+    let cookie = String(field.prefix { $0 != ";" })
+    let remembered = try await page([], cookie)
+    #expect(headings(remembered) == ["Name", "Capital"])
+    // Only addresses that people choose name the columns.
+    #expect(!remembered.text.contains(#"href="/sources/countries?fields="#))
+    #expect(try await headings(page([.init("fields", "code")], cookie)).contains("Capital") == false)
+    let search = try await page([.init("query", "an")], cookie)
+    #expect(headings(search) == ["Name", "Capital"])
+    // None and the usual ones are forgotten, and so are columns that the source no longer has.
+    for columns in [[""], ["", "code", "name", "region", "capital"]] {
+      let reset = try await page(columns.map { .init("column", $0) }, cookie)
+      #expect(reset.header("Location") == "/sources/countries")
+      #expect(reset.header("Set-Cookie")?.contains("Max-Age=0") == true)
+    }
+    #expect(try await headings(page([], "aggregator_columns=gone%2C%00")) == usual)
+  }
+
   @Test func `whoever sees a list need not wait for its filters`() async throws {
     _ = try await Self.source(service, sandbox).sync(pages: nil) { _ in }
     #expect(await source.index?.table == nil)

@@ -78,6 +78,19 @@ def run(site):
     expect(page.locator(".chip")).to_have_count(0)
     expect(page.locator(".count")).not_to_contain_text("where")
 
+    # The choice is remembered, unless an address names columns, until the usual ones are wanted.
+    page.goto(site.origin + "/sources/countries")
+    expect(page.get_by_role("columnheader", name="Name")).to_have_count(1)
+    expect(page.get_by_role("columnheader", name="Region")).to_have_count(0)
+    page.goto(site.origin + "/sources/countries?fields=name,region")
+    expect(page.get_by_role("columnheader")).to_have_text(["Name", "Region"])
+    page.goto(site.origin + "/sources/countries")
+    page.get_by_text("Columns", exact=True).click()
+    is_accessible(page)
+    page.get_by_role("link", name="The usual columns").click()
+    is_at(page, "/sources/countries")
+    expect(page.get_by_role("columnheader", name="Region")).to_have_count(1)
+
     # The form offers what the kind of a field can be compared with, and says what is wrong beside the value.
     page.goto(site.origin + "/sources/countries?filters=shown")
     form = page.locator(".filters form")
