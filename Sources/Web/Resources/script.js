@@ -82,11 +82,13 @@ function loadPictures() {
     if (!place.isConnected || pictures.loading.has(place)) continue;
     const image = new Image();
     image.alt = "";
+    image.decoding = "async";
     image.onload = image.onerror = ({ type }) => {
       leavePicture(place);
       nearScreen.unobserve(place);
       delete place.dataset.image;
-      if (type === "load") place.append(image); else place.classList.add("failed");
+      place.classList.add(type === "load" ? "loaded" : "failed");
+      if (type === "load") place.append(image);
       loadPictures();
     };
     pictures.loading.set(place, image);
@@ -264,7 +266,7 @@ function folded(original) {
 const longList = 200;
 const takenOut = new Map();
 let isLong = false;
-const nearPages = observers("3000px 0px", entries => {
+const nearPages = observers("2000px 0px", entries => {
   let isBack = false;
   for (const { target, isIntersecting, boundingClientRect: { height } } of entries) {
     if (isIntersecting) isBack = putBack(target) || isBack;
@@ -346,9 +348,10 @@ const columnsOf = gallery => getComputedStyle(gallery).gridTemplateColumns.split
 
 /* Moves cards between a page of a gallery and those that follow it, until all but the last are full. */
 function arrange(page) {
-  if (!page?.offsetHeight) return;
-  const columns = columnsOf(page);
-  const size = columns * Math.ceil(20 / columns);
+  // Measured once for a width: a layout of each page that arrives would be done twice.
+  const inRow = columns || (page?.offsetHeight && columnsOf(page));
+  if (!page || !inRow) return;
+  const size = inRow * Math.ceil(20 / inRow);
   for (; page; page = pageAfter(page)) {
     const cards = contents(page);
     let next;

@@ -13,6 +13,12 @@ def run(site):
     expect(image).to_be_visible()
     page.wait_for_function(IS_SHOWN, arg=image.element_handle())
     assert image.get_attribute("src").startswith("/api/v1/heroes/")
+    # It is decoded beside the script, and moves nothing outside its square.
+    assert image.evaluate("image => image.decoding") == "async"
+    place = record.locator(".picture.loaded")
+    assert place.evaluate("place => getComputedStyle(place).contain") == "strict"
+    room = place.bounding_box()
+    assert room["width"] > 100 and abs(room["width"] - room["height"]) <= 1, room
     record.click()
     image = page.locator("#detail .portrait img")
     expect(image).to_have_attribute("alt", f"Picture of {record.locator('.name').inner_text()}")
