@@ -44,6 +44,13 @@ package struct API: Sendable {
       return await listSyncs()
     case .sync: return try await sync(try source(named: path.source), request)
     case .search: return try await search(request)
+    case .list where request.method == "DELETE":
+      let source = try self.source(named: path.source)
+      try request.requireParameters(among: ["data"])
+      let withData = try request.parameter("data", hint: "true or false") { Bool($0) } ?? false
+      try await remove(source, withData: withData)
+      return ServerResponse(
+        204, "application/json", [], headers: [.init("Cache-Control", "no-store")])
     case .list: return try await page(of: try source(named: path.source), request)
     case .record where request.method == "DELETE":
       let source = try self.source(named: path.source)
@@ -254,6 +261,19 @@ package struct API: Sendable {
       response.set("Location", RoutePath(APIPath.list, name).text)
     }
     return response
+  }
+
+  /// Removes an added source from this machine and this server, with its cached data if that is wanted.
+  ///
+  /// - Throws: ``Problem`` with status 409 while the source syncs.
+  package func remove(_ source: any ServedSource, withData: Bool) async throws {
+    guard let adding, adding.mayRemove(source.name) else { throw Problem.unknownPath }
+    let (jobs, time) = await syncs.all()
+    guard jobs[source.name]?.state(at: time) != .running else {
+      throw Problem(409, "busy", "\(source.name): a sync is running", hint: "stop it first")
+    }
+    try await adding.remove(source.name, withData: withData)
+    sql?.remove(source.name)
   }
 
   private func search(_ request: ServerRequest) async throws -> ServerResponse {

@@ -18,11 +18,10 @@ package enum APIPath: String, CaseIterable {
 
   package var methods: [String] {
     switch self {
-    case .root, .search, .syncs, .list, .image, .changes, .schemaChanges, .facets, .summary:
-      ["GET"]
+    case .root, .search, .syncs, .image, .changes, .schemaChanges, .facets, .summary: ["GET"]
     case .sources, .sql: ["GET", "POST"]
     case .sync: ["GET", "POST", "DELETE"]
-    case .record: ["GET", "DELETE"]
+    case .list, .record: ["GET", "DELETE"]
     case .restore: ["POST"]
     }
   }

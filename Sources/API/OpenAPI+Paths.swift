@@ -19,8 +19,12 @@ extension OpenAPI {
       let summary = "Hide one \(source.noun.singular) on this machine"
       record.append(.init("delete", change("delete", described, summary, "It is hidden.")))
     }
+    var whole: [JSON.Member] = [.init("get", list(described))]
+    if server.removable.contains(source.name) {
+      whole.append(.init("delete", removal(described)))
+    }
     var paths: [JSON.Member] = [
-      .init(RoutePath(APIPath.list, source.name).text, ["get": list(described)]),
+      .init(RoutePath(APIPath.list, source.name).text, .object(whole)),
       .init(RoutePath(APIPath.record, source.name, "{id}").text, .object(record)),
     ]
     func add(_ path: RoutePath<APIPath>, _ method: String, _ operation: JSON, _ parameters: JSON) {
@@ -185,6 +189,20 @@ extension OpenAPI {
       "show", of: described, "Show one \(described.source.noun.singular)",
       parameters: [reference("parameters", "cache"), fields(of: described.source)],
       Answers(success: page(described.page), failures: [400, 401, 404, 429, 502, 503, 504]))
+  }
+
+  /// Removing an added source.
+  private static func removal(_ described: Source) -> JSON {
+    operation(
+      "remove", of: described, "Remove the source \(described.source.name) from this machine",
+      parameters: [
+        parameter(
+          "data", ["type": "boolean", "default": false],
+          "True to remove its cached records and images, too, which otherwise stay in the store.")
+      ],
+      Answers(
+        success: .init("204", ["description": "It is removed; its service is not changed."]),
+        failures: [400, 401, 403, 404, 409, 503]))
   }
 
   private static func image(_ described: Source) -> JSON {

@@ -13,6 +13,8 @@ package enum OpenAPI {
     package var hasToken = true
     /// True if clients may add sources.
     package var mayAdd = false
+    /// The names of the sources that clients may remove.
+    package var removable: Set<String> = []
   }
 
   /// A source, and the names of what it is in the document.
@@ -197,7 +199,10 @@ package enum OpenAPI {
     ("Forbidden", 403, "The server is read-only, or the request is from a page of another origin."),
     ("NotFound", 404, "There is no such record, no page at the cursor, or nothing is cached."),
     ("NotAcceptable", 406, "The client accepts none of the formats."),
-    ("Conflict", 409, "`where`, `sort` or `all`, which read cached records, with another `cache`."),
+    (
+      "Conflict", 409,
+      "`where`, `sort` or `all`, which read cached records, with another `cache`, or a source that syncs."
+    ),
     ("ContentTooLarge", 413, "The body, or the result, is too large."),
     ("UnsupportedMediaType", 415, "The body is neither JSON nor a form."),
     ("UnprocessableContent", 422, "A query that the database refuses, or a URL that is no source."),

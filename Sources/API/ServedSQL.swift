@@ -44,6 +44,11 @@ package final class ServedSQL: Sendable {
   /// Answers queries for the records of one more source.
   package func add(_ plugin: any Plugin) { plugins.withLock { $0.append(plugin) } }
 
+  /// Answers no more queries for the records of a source.
+  func remove(_ name: String) {
+    plugins.withLock { plugins in plugins.removeAll { $0.name == name } }
+  }
+
   /// False if the store answers no queries, or there is none.
   package var isAvailable: Bool { (try? environment.databaseStore()) != nil }
 

@@ -3,6 +3,7 @@ import AggregatorServer
 import Synchronization
 
 /// Adds sources to a server that runs: their lists are requested and inferred, shown, and saved when that is asked for.
+/// Added sources can be removed again.
 package final class SourceAdding: Sendable {
   /// Requests the list at a URL, for a source of a name; `hints` have some of the keys of ``SourceAdding/hints``.
   package typealias Propose =
@@ -12,6 +13,27 @@ package final class SourceAdding: Sendable {
   /// The keys by which a request corrects a proposal: the path of the records, and that of the ID in a record.
   package static let hints = ["rows", "id"]
 
+  /// The ways to remove an added source, by its name.
+  package struct Removal: Sendable {
+    let isPossible: @Sendable (_ name: String) -> Bool
+    let data: @Sendable (_ name: String) async throws -> String?
+    let remove: @Sendable (_ name: String, _ withData: Bool) async throws -> Void
+
+    /// - Parameters:
+    ///   - isPossible: True for a source with a manifest of its own.
+    ///   - data: Returns its cached data in words; `nil` if there is none.
+    package init(
+      isPossible: @escaping @Sendable (_ name: String) -> Bool,
+      data: @escaping @Sendable (_ name: String) async throws -> String?,
+      remove: @escaping @Sendable (_ name: String, _ withData: Bool) async throws -> Void
+    ) {
+      self.isPossible = isPossible
+      self.data = data
+      self.remove = remove
+    }
+  }
+
+  private let removal: Removal?
   private let propose: Propose
   private let state = Mutex(State())
 
@@ -20,6 +42,8 @@ package final class SourceAdding: Sendable {
     /// The latest ones, which a page may still save.
     var proposals: [Answer] = []
     package var added: [any ServedSource] = []
+    /// The names of those that the server began with, and no longer has.
+    var removed: Set<String> = []
   }
 
   /// The time of all requests for a proposal.
@@ -27,7 +51,10 @@ package final class SourceAdding: Sendable {
   private static let maxRunning = 2
   private static let maxProposals = 8
 
-  package init(_ propose: @escaping Propose) { self.propose = propose }
+  package init(removing removal: Removal? = nil, _ propose: @escaping Propose) {
+    self.removal = removal
+    self.propose = propose
+  }
 
   /// A proposal, and the ID by which it can be saved.
   package struct Answer: Sendable {
@@ -96,6 +123,28 @@ package final class SourceAdding: Sendable {
 
   /// The sources that were saved, in order.
   package var added: [any ServedSource] { state.withLock(\.added) }
+
+  /// The sources of a server that began with others: without those that were removed, and with those that were added.
+  package func sources(after first: [any ServedSource]) -> [any ServedSource] {
+    let (removed, added) = state.withLock { ($0.removed, $0.added) }
+    return first.filter { !removed.contains($0.name) } + added
+  }
+
+  /// True for a source that was added, and has a manifest of its own.
+  package func mayRemove(_ name: String) -> Bool { removal?.isPossible(name) ?? false }
+
+  /// The cached data of an added source in words, such as `25 cached records and 3 images`; `nil` if there is none.
+  package func cachedData(of name: String) async throws -> String? {
+    try await removal?.data(name)
+  }
+
+  func remove(_ name: String, withData: Bool) async throws {
+    try await removal?.remove(name, withData)
+    state.withLock { state in
+      state.added.removeAll { $0.name == name }
+      state.removed.insert(name)
+    }
+  }
 }
 
 /// What was inferred from the responses of a service.

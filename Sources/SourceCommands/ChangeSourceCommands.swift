@@ -51,35 +51,16 @@ extension Command {
         hint: .steps(.command("sources edit \(service)"), .command("sources remove \(service)")))
     }
     let environment = try context.localEnvironment()
-    let files = try context.imageFiles(environment.settings)
-    var cached: [(source: String, data: CachedData)] = []
-    for source in folder.sources(of: name) {
-      do throws(SourceError) {
-        guard let store = environment.store else { break }
-        let data = try await CachedData(of: source, in: store, files, .everything)
-        if !data.isEmpty { cached.append((source, data)) }
-      } catch {
-        // A source can be removed whatever the state of the store.
-        if invocation.has(.data) { throw error }
-      }
-    }
-    let data = invocation.has(.data) ? cached.map(\.data) : []
+    let cached = try await context.cachedData(
+      of: name, in: folder, environment, isNeeded: invocation.has(.data))
+    let data = invocation.has(.data) ? cached.map(\.data) : nil
     let kind = folder.services.contains(name) ? "service" : "source"
-    let subject = (["the \(kind) \(name)"] + data.map { "its \($0.text)" }).joined(
+    let subject = (["the \(kind) \(name)"] + (data ?? []).map { "its \($0.text)" }).joined(
       separator: " and ")
     let isRemoved = try await context.remove(subject) {
-      // The data first: afterwards the command would not find the source again.
-      for data in data { try await data.remove() }
-      if invocation.has(.data) {
-        let names = Set(folder.sources(of: name))
-        let others = context.catalog.plugins.filter { !names.contains($0.name) }
-        for plugin in context.catalog.plugins where names.contains(plugin.name) {
-          try await (plugin as? DeclaredPlugin)?.removeTokens(butThoseOf: others, in: environment)
-        }
-      }
-      _ = try folder.remove(name)
+      try await context.removeSource(name, in: folder, with: data, environment)
     }
-    if isRemoved, data.isEmpty {
+    if isRemoved, data == nil {
       for (source, data) in cached {
         let command = context.diagnostics.command("store clear \(source) --forget-deleted")
         context.diagnostics.note("Still in the store: \(data.text). Remove with: \(command)")
@@ -90,6 +71,46 @@ extension Command {
 }
 
 extension CommandContext {
+  /// The cached data of an added source, or of the lists of a service, as far as there is any.
+  ///
+  /// - Parameter isNeeded: True if a store that cannot be read is an error: a source can be removed without its data
+  ///   whatever the state of the store.
+  package func cachedData(
+    of name: String, in folder: ManifestFolder, _ environment: PluginEnvironment, isNeeded: Bool
+  ) async throws -> [(source: String, data: CachedData)] {
+    let files = try imageFiles(environment.settings)
+    var cached: [(source: String, data: CachedData)] = []
+    for source in folder.sources(of: name) {
+      do throws(SourceError) {
+        guard let store = environment.store else { break }
+        let data = try await CachedData(of: source, in: store, files, .everything)
+        if !data.isEmpty { cached.append((source, data)) }
+      } catch {
+        if isNeeded { throw error }
+      }
+    }
+    return cached
+  }
+
+  /// Removes an added source, or a service with its lists.
+  ///
+  /// - Parameter data: The cached data, which is removed with the tokens of the source; `nil` if both stay.
+  package func removeSource(
+    _ name: String, in folder: ManifestFolder, with data: [CachedData]?,
+    _ environment: PluginEnvironment
+  ) async throws {
+    // The data first: afterwards the command would not find the source again.
+    if let data {
+      for data in data { try await data.remove() }
+      let names = Set(folder.sources(of: name))
+      let others = catalog.plugins.filter { !names.contains($0.name) }
+      for plugin in folder.plugins where names.contains(plugin.name) {
+        try await plugin.removeTokens(butThoseOf: others, in: environment)
+      }
+    }
+    _ = try folder.remove(name)
+  }
+
   /// Opens a copy of a text in an editor, again if the changed text is refused and the person wants to.
   ///
   /// - Parameters:

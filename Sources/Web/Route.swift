@@ -57,11 +57,11 @@ enum Route: Hashable {
     }
   }
 
-  /// True for a path that fetches what a client names, and saves it.
-  var addsSources: Bool {
+  /// True for a path whose changes are those of the sources: they fetch what a client names and save it, or remove a source.
+  var managesSources: Bool {
     switch self {
-    case .api(let path): path.pattern == .sources
-    case .page(let path): path.pattern == .add
+    case .api(let path): path.pattern == .sources || path.pattern == .list
+    case .page(let path): path.pattern == .add || path.pattern == .remove
     default: false
     }
   }
@@ -86,6 +86,8 @@ enum PagePath: String, CaseIterable {
   case sql = "/sql"
   /// Where a source is added.
   case add = "/add"
+  /// Where an added source is removed.
+  case remove = "/remove/{source}"
   case asset = "/assets/{file}"
   /// The changes of the records of a source; `/sources/{source}/changes`, which may be a record, leads here.
   case changes = "/changes/{source}"
@@ -97,7 +99,7 @@ enum PagePath: String, CaseIterable {
   fileprivate var methods: [String] {
     switch self {
     case .delete, .restore: ["POST"]
-    case .sql, .add: ["GET", "POST"]
+    case .sql, .add, .remove: ["GET", "POST"]
     default: ["GET"]
     }
   }

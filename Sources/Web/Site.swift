@@ -25,10 +25,10 @@ package final class Site: Sendable {
     self.metrics = metrics
   }
 
-  /// With the sources that were added meanwhile.
+  /// With the sources that were added meanwhile, and without those that were removed.
   private var api: API {
     var api = fixed
-    api.sources += adding?.added ?? []
+    if let adding { api.sources = adding.sources(after: api.sources) }
     return api
   }
 
@@ -109,13 +109,13 @@ package final class Site: Sendable {
       guard access.admits(request) else { throw Problem.unauthorized }
     }
     if !route.methods.isEmpty {
-      try request.require(route.addsSources ? methods(of: route, access) : route.methods)
+      try request.require(route.managesSources ? methods(of: route, access) : route.methods)
       guard access.mayChange || !request.isChange || route.onlyReads else {
         throw Problem(403, "readOnly", "this server is read-only")
       }
     }
-    if route.addsSources, request.isChange, !access.isOwn(request) {
-      throw Problem(403, "foreignOrigin", "only pages of this server may add sources")
+    if route.managesSources, request.isChange, !access.isOwn(request) {
+      throw Problem(403, "foreignOrigin", "only pages of this server may add or remove sources")
     }
     switch route {
     case .common(.health):
@@ -140,6 +140,9 @@ package final class Site: Sendable {
       server.mayAdd = access.mayChange && adding != nil
       var kinds: [String: [String: [RowSchema.Kind]]] = [:]
       let sources = api.sources
+      if server.mayAdd, let adding {
+        server.removable = Set(sources.map(\.name).filter { adding.mayRemove($0) })
+      }
       for source in sources { kinds[source.name] = await source.observedKinds() }
       return .json(OpenAPI.document(for: sources, of: server, kinds).text)
     case .common(.agents):
@@ -158,8 +161,17 @@ package final class Site: Sendable {
   private func methods(of route: Route, _ access: Access) -> [String] {
     route.methods.filter { method in
       method == "GET" || route.onlyReads
-        || access.mayChange && (adding != nil || !route.addsSources)
+        || access.mayChange && (!route.managesSources || mayManage(route))
     }
+  }
+
+  /// True if the sources may be changed by a path, which may be that of a source.
+  private func mayManage(_ route: Route) -> Bool {
+    guard let adding else { return false }
+    guard case .api(let path) = route, path.pattern == .list,
+      api.sources.contains(where: { $0.name == path.source })
+    else { return true }
+    return adding.mayRemove(path.source)
   }
 
   private var pages: WebRouter { WebRouter(program: program.text, api: api) }

@@ -24,6 +24,7 @@ struct WebRouter: Sendable {
       let source = try api.source(named: path.source)
       return try await changes(of: source, request, pages)
     case .add: return try await add(request, pages)
+    case .remove: return try await remove(api.source(named: path.source), request, pages)
     case .search: return html(pages.search(try await search(request), part: part))
     case .sql:
       let content = try await sql(request)
@@ -106,7 +107,8 @@ struct WebRouter: Sendable {
   private func renderer(readOnly: Bool) -> HTMLRenderer {
     HTMLRenderer(
       program: program, sources: api.sources, isReadOnly: readOnly, now: api.now(),
-      hasSQL: api.sql?.isAvailable == true, mayAdd: api.adding != nil && !readOnly)
+      hasSQL: api.sql?.isAvailable == true, mayAdd: api.adding != nil && !readOnly,
+      mayRemove: { [adding = api.adding] name in !readOnly && adding?.mayRemove(name) == true })
   }
 
   // MARK: - Content
@@ -281,6 +283,21 @@ struct WebRouter: Sendable {
     // It may contain a key that was typed.
     response.set("Cache-Control", "no-store")
     return response
+  }
+
+  /// The question whether a source is to be removed, and after that was confirmed, that it is.
+  private func remove(
+    _ source: any ServedSource, _ request: ServerRequest, _ pages: HTMLRenderer
+  ) async throws -> ServerResponse {
+    guard let adding = api.adding, pages.mayRemove(source.name) else { throw Problem.unknownPath }
+    try request.requireParameters(among: [])
+    let data = try await adding.cachedData(of: source.name)
+    guard request.method == "POST" else { return html(pages.removal(of: source, data)) }
+    let fields = try request.formFields(among: ["confirm", "data"])
+    try await api.remove(source, withData: fields["data"] != nil)
+    var rest = pages
+    rest.sources.removeAll { $0.name == source.name }
+    return html(rest.removed(source, keeping: fields["data"] == nil ? data : nil))
   }
 
   private func search(_ request: ServerRequest) async throws -> SearchContent {

@@ -9,7 +9,8 @@ import AggregatorWeb
 import DeclaredSource
 
 extension CommandContext {
-  /// Adds sources to a server, as `sources add` does with no other option than `--rows` and `--id`.
+  /// Adds sources to a server, as `sources add` does with no other option than `--rows` and `--id`, and removes them as
+  /// `sources remove` does.
   ///
   /// - Parameters:
   ///   - limited: Limits the hosts that are requested.
@@ -21,7 +22,18 @@ extension CommandContext {
       @escaping @Sendable (DeclaredPlugin, PluginEnvironment) throws -> any ServedSource
   ) throws(CommandError) -> SourceAdding {
     let folder = try manifestFolder()
-    return SourceAdding { [self] name, url, given in
+    let removal = SourceAdding.Removal(
+      isPossible: { folder.names.contains($0) && folder.service(of: $0) == nil },
+      data: { [self] name in
+        let cached = try await cachedData(of: name, in: folder, environment, isNeeded: false)
+        return cached.first?.data.text
+      },
+      remove: { [self] name, withData in
+        let cached = try await cachedData(of: name, in: folder, environment, isNeeded: withData)
+        try await removeSource(
+          name, in: folder, with: withData ? cached.map(\.data) : nil, environment)
+      })
+    return SourceAdding(removing: removal) { [self] name, url, given in
       try checkName(name, in: folder, mayReplace: false)
       var request = SourceRequest(url: url)
       try Command.checkScheme(of: request)

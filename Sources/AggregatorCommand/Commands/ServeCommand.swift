@@ -25,7 +25,7 @@ extension Command {
     "read-only", about: "refuse deletions, restores and syncs")
 
   private static let allowAdd = Option(
-    "allow-add", about: "let people add sources on the page; only on this machine")
+    "allow-add", about: "let people add and remove sources on the page; only on this machine")
 
   private static let defaultPort = 8080
 

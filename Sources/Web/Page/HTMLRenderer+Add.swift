@@ -3,7 +3,7 @@ import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
 
-// The page where a source is added: the form, and what was found at a URL.
+// The page where a source is added: the form, and what was found at a URL; and the one where it is removed.
 
 struct AddContent: Sendable {
   var url = ""
@@ -141,6 +141,50 @@ extension HTMLRenderer {
   }
 
   private static let maxColumns = 8
+
+  /// The question whether a source is to be removed.
+  ///
+  /// - Parameter data: Its cached data in words; `nil` if there is none.
+  func removal(of source: any ServedSource, _ data: String?) -> String {
+    let choice: HTML? = data.map { data in
+      """
+      <p><label><input type="checkbox" name="data" value="yes"> Also remove its \(data.safeLine)</label>
+      <small>Otherwise they stay in the store, and a source of the same name and address finds them again.</small></p>
+      """
+    }
+    return document(
+      Frame(title: "Remove \(source.name)", place: source.name),
+      """
+      <div class="column">
+      <div class="heading"><div><h1>Remove the source \(source.name)?</h1>
+      <p class="summary">Its definition is removed from this machine, also for the command line. The service is not \
+      changed.</p></div></div>
+      <form class="fields" action="\(RoutePath(PagePath.remove, source.name).text)" method="post">
+      \(hidden("confirm", "yes"))\(choice)
+      <div class="actions"><button type="submit" class="button danger" data-busy="Removing…">Remove</button>
+      <a class="button" href="\(WebAddress.list(source.name, ServedQuery.plain))">Keep it</a></div>
+      </form>
+      </div>
+      """
+    ).text
+  }
+
+  /// Says that a source was removed, and what of its data is left.
+  func removed(_ source: any ServedSource, keeping data: String?) -> String {
+    let rest = data.map { data in
+      "Still in the store: \(data), which \(program) store clear \(source.name) --forget-deleted removes"
+    }
+    return document(
+      Frame(title: "Removed \(source.name)"),
+      """
+      <div class="column">
+      \(state(.delete, "Removed the source \(source.name)", level: 1, [rest]) {
+        #"<a class="button primary" href="/">All sources</a>"#
+      })
+      </div>
+      """
+    ).text
+  }
 
   private func decision(on answer: SourceAdding.Answer, at action: String) -> HTML {
     let proposal = answer.proposal

@@ -10,7 +10,7 @@ import AggregatorSelection
 struct HTMLRenderer: Sendable {
   let program: String
 
-  let sources: [any ServedSource]
+  var sources: [any ServedSource]
 
   let isReadOnly: Bool
 
@@ -21,6 +21,9 @@ struct HTMLRenderer: Sendable {
 
   /// True if sources may be added.
   var mayAdd = false
+
+  /// True if a source of a name may be removed.
+  var mayRemove: @Sendable (_ name: String) -> Bool = { _ in false }
 
   static let contentSecurityPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "

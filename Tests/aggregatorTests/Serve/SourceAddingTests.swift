@@ -152,6 +152,54 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `an added source is removed, with its cached records only on request`() async throws {
+    let server = try await ServingProgram(
+      "--allow-add --allow-origin http://app.example", in: home.sandbox)
+    func add() async throws {
+      let body = #"{"name":"lands","url":"\#(url)","save":true}"#
+      #expect(try await server.post("/api/v1/sources", body).status == 201)
+      #expect(try await server.get("/api/v1/lands?limit=2").status == 200)
+    }
+    try await add()
+    #expect(try await server.get("/openapi.json").text.contains(#""operationId":"removeLands""#))
+    let allowed = try await server.send("OPTIONS", "/api/v1/lands").header("Allow")
+    #expect(allowed == "GET, DELETE, HEAD, OPTIONS")
+    // What is not added stays.
+    for (path, status) in [
+      ("/api/v1/countries", 405), ("/api/v1/nothing", 404), ("/api/v1/lands?data=perhaps", 400),
+      ("/api/v1/lands?force=true", 400),
+    ] {
+      #expect(try await server.send("DELETE", path).status == status, "\(path)")
+    }
+    #expect(try await server.get("/remove/countries").status == 404)
+    for origin in ["http://app.example", "http://evil.example"] {
+      let reply = try await server.send("DELETE", "/api/v1/lands", ["Origin": origin])
+      #expect(reply.status == 403, "\(origin)")
+    }
+    let question = try await server.get("/remove/lands", ["Accept": "text/html"])
+    #expect(question.text.contains("Remove the source lands?"))
+    #expect(question.text.contains("Also remove its "), "\(question.text)")
+
+    #expect(try await server.send("DELETE", "/api/v1/lands").status == 204)
+    #expect(try await server.get("/api/v1/lands").status == 404)
+    #expect(try await server.send("DELETE", "/api/v1/lands").status == 404)
+    #expect(try await server.get("/").text.contains("/sources/lands") == false)
+    let gone = try await server.get("/api/v1/sql?sql=SELECT%20*%20FROM%20lands")
+    #expect(gone.status == 422, "\(gone.text)")
+    // Its cached records are there again with it, until they are removed as well.
+    try await add()
+    #expect(try await server.send("DELETE", "/api/v1/lands?data=true").status == 204)
+    try await server.stop()
+    #expect(try await home.run("lands list").status == 64)
+    let status = try await home.run("store status --json").output
+    #expect(!status.contains("lands"), "\(status)")
+
+    let closed = try await ServingProgram(in: home.sandbox)
+    #expect(try await closed.send("DELETE", "/api/v1/countries").status == 405)
+    #expect(try await closed.get("/remove/countries").status == 404)
+    try await closed.stop()
+  }
+
   @Test func `without the option nothing can be added, and others never add`() async throws {
     let server = try await ServingProgram(in: home.sandbox)
     let reply = try await server.post("/api/v1/sources", #"{"name":"lands","url":"\#(url)"}"#)

@@ -40,6 +40,18 @@ def add(site, name, **options):
     is_at(page, f"/sources/{name}")
     expect(page.locator("nav").get_by_role("link", name=name.capitalize())).to_have_count(1)
     expect(page.locator(".record").first).to_be_visible()
+    # It is removed after a question, of whose answers one changes nothing.
+    page.get_by_role("link", name="Remove…").click()
+    expect(page.locator("h1")).to_have_text(f"Remove the source {name}?")
+    page.get_by_role("link", name="Keep it").click()
+    is_at(page, f"/sources/{name}")
+    page.get_by_role("link", name="Remove…").click()
+    if name == "places":
+        page.get_by_label(re.compile("^Also remove its [0-9]+ cached records")).check()
+        page.get_by_role("button", name="Remove").click()
+        expect(page.locator("h1")).to_have_text("Removed the source places")
+        expect(page.locator(".state")).not_to_contain_text("Still in the store")
+        expect(page.locator("nav").get_by_role("link", name="Places")).to_have_count(0)
 
 
 def mistakes(site):
