@@ -365,16 +365,13 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   package func summary(
     _ summary: FieldSummary, _ query: ServedQuery
   ) async throws -> ServedListing {
-    guard let field = try plugin.fields.fields(named: [summary.field]).first else {
-      throw Problem(400, "invalidRequest", "missing parameter \"field\"")
-    }
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     let words = try query.query.map { try SearchQuery($0) }
     let selected = try await plugin.selected(
       by: selection(of: query), in: environment, by: index, &outcome)
     var run = ListingRun(
       selected, of: plugin, matching: words, .all(pageSize: 10_000), outcome)
-    let rows = try await summary.rows(of: &run, in: field)
+    let rows = try await summary.rows(of: &run, in: plugin.fields)
     let shown = rows.summary(of: run.outcome.summary)
     guard query.format == .json else {
       let listing = rows.listing(

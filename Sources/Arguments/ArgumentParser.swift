@@ -225,7 +225,7 @@ package struct ArgumentParser {
     at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan
   ) -> CommandError? {
     guard let command = node.command, !command.takesArguments, let word = rest.first,
-      let option = scan.order.last(where: [Option.fields, .order].contains)
+      let option = scan.order.last(where: [Option.fields, .order, .groupBy].contains)
     else { return nil }
     func names(in texts: [String]) -> [String] {
       texts.flatMap { $0.split(separator: ",").map(String.init) }

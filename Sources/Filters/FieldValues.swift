@@ -10,6 +10,8 @@ package struct FieldValues: Sendable {
 
   package init() {}
 
+  var distinctCount: Int { counts.count }
+
   /// Adds the value of a record; of a list, each different element.
   package mutating func add(_ value: JSON) {
     let values = Set(value.present.map(\.unified))
@@ -31,6 +33,12 @@ package struct FieldValues: Sendable {
       (second.element.count, first.offset) < (first.element.count, second.offset)
     }.map(\.element)
   }
+
+  /// The names of all ``statistics``, in their order.
+  package static let statisticNames = [
+    "count", "empty", "distinct", "others", "first", "last", "earliest", "latest", "min", "max",
+    "mean", "median", "sum",
+  ]
 
   /// The statistics of the values, each with its name.
   ///
@@ -129,7 +137,7 @@ extension JSON {
   }
 
   /// A whole number as an integer, so that 1 and 1.0 are one value.
-  fileprivate var unified: JSON {
+  var unified: JSON {
     guard case .number(let number) = self, abs(number) < 9_007_199_254_740_992,
       let integer = Int(exactly: number)
     else { return self }

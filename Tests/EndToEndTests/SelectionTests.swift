@@ -241,6 +241,32 @@ import Testing
     }
   }
 
+  @Test func `counts the records of combinations, and measures groups`() async throws {
+    let rows = [
+      #"{"id": 1, "kind": "a", "size": "s", "price": 1, "count": "x"}"#,
+      #"{"id": 2, "kind": "b", "size": "s", "price": 2.5, "count": "x"}"#,
+      #"{"id": 3, "kind": "a", "size": "s", "price": 2, "count": "y"}"#,
+      #"{"id": 4, "kind": "a", "size": null, "price": "n/a", "count": "y"}"#,
+    ]
+    let service = try LoopbackServer { _ in .json("[\(rows.joined(separator: ","))]") }
+    let home = try TestHome()
+    let added = try await home.run("sources add notes \(service.baseURL)/notes --rate off --single")
+    #expect(added.status == 0, "\(added)")
+    #expect(try await home.run("notes sync").status == 0)
+    let pairs = try await home.run("notes list --group-by kind,size --csv")
+    #expect(pairs.output == "kind,size,count\r\na,s,2\r\na,,1\r\nb,s,1\r\n", "\(pairs)")
+    let repeated = try await home.run("notes list --group-by kind --group-by size --csv --limit 1")
+    #expect(repeated.output == "kind,size,count\r\na,s,2\r\n", "\(repeated)")
+    #expect(repeated.errors.contains("1 of 3 groups"), "\(repeated)")
+    // A field may have the name of the number.
+    let named = try await home.run("notes list --group-by kind,count --ndjson --limit 1")
+    #expect(named.output == #"{"kind":"a","count":"y","count_2":2}"# + "\n", "\(named)")
+    let stats = try await home.run("notes list --group-by kind --stats price --ndjson --limit 1")
+    #expect(
+      stats.output == #"{"kind":"a","count":3,"empty":0,"distinct":3,"others":1,"min":1,"max":2,"#
+        + #""mean":1.5,"median":1.5,"sum":3}"# + "\n", "\(stats)")
+  }
+
   static let mistakes: [(arguments: String, errors: String)] = [
     (
       "--where|publsher=Marvel",

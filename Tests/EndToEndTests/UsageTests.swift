@@ -672,8 +672,22 @@ import Testing
       "unexpected argument \"--limit\"\nhint: aggregator help heroes list"
     ),
     (
-      "heroes list --group-by name,id",
-      "invalid value \"name,id\" for --group-by: must be one field\nhint: aggregator help heroes list"
+      "heroes list --group-by name,id --group-by link,image",
+      "invalid value \"name,id,link,image\" for --group-by: must be one to three fields\n"
+        + "hint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --stats name,id --group-by publisher",
+      "invalid value \"name,id\" for --stats: must be one field\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --stats id --limit 3",
+      "--stats and --limit cannot be used together\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --group-by publisher name",
+      "unexpected argument \"name\"\n\nDid you mean \"--group-by publisher,name\"?\n"
+        + "hint: aggregator help heroes list"
     ),
   ]
 

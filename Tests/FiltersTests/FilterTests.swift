@@ -240,6 +240,23 @@ import Testing
     #expect(values(lists).groups.map(\.count) == [2, 1, 1])
   }
 
+  @Test func `counts combinations of values, up to a limit`() {
+    var groups = FieldGroups()
+    let rows: [[JSON]] = [
+      ["a", .integer(1)], ["b", .number(1)], ["a", .number(1)], [.null, .array(["x", "y", "x"])],
+    ]
+    for row in rows {
+      let fits = groups.add(row)
+      #expect(fits)
+    }
+    #expect(
+      groups.sorted.map { "\(JSON.array($0.values).text) \($0.count)" }
+        == [#"["a",1] 2"#, #"["b",1] 1"#, #"[null,"x"] 1"#, #"[null,"y"] 1"#])
+    let many = JSON.array((0..<1000).map { .integer($0) })
+    let fits = groups.add([many, many])
+    #expect(!fits)
+  }
+
   // MARK: - Any filter
 
   /// A filter, and what it means, by other means.

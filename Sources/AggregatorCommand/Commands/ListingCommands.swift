@@ -71,6 +71,7 @@ private struct RecordListing<P: Plugin> {
   private let context: CommandContext
   private let output: OutputOptions
   private let listing: Listing<P.Item>
+  private let summary: FieldSummary?
   private var selection: Selection<P.Item>?
 
   init(
@@ -84,7 +85,8 @@ private struct RecordListing<P: Plugin> {
     self.context = context
     output = try OutputOptions(invocation, in: context)
     // The fields of a template are those of the summary.
-    listing = try (FieldSummary(invocation) == nil ? output : output.ofAllFields).listing(
+    summary = try FieldSummary(invocation)
+    listing = try (summary == nil ? output : output.ofAllFields).listing(
       verb, of: plugin.name, query: query, fields: plugin.fields, layout: plugin.layout)
     selection = try Selection(invocation, plugin.fields, at: context.currentDate.value)
   }
@@ -113,7 +115,7 @@ private struct RecordListing<P: Plugin> {
     defer { explanation?.conclude() }
     var outcome = try await outcome(in: environment)
     let selected = try await selected(in: environment, &outcome)
-    if let summary = FieldSummary(invocation), let selected {
+    if let summary, let selected {
       return try await summarize(summary, of: selected, outcome, in: environment)
     }
     var run = ListingRun(selected ?? source, of: plugin, matching: query, bounds, outcome)
@@ -219,20 +221,13 @@ private struct RecordListing<P: Plugin> {
     try printer.finish(run.outcome.summary)
   }
 
-  /// Tells of a field of all selected records.
+  /// Tells of fields of all selected records.
   private func summarize(
     _ summary: FieldSummary, of source: any DataSource<P.Item>, _ outcome: ListingOutcome,
     in environment: PluginEnvironment
   ) async throws -> ExitCode {
-    guard !summary.field.contains(",") else {
-      let option = [Option.groupBy, .stats, .distinct].first(where: invocation.has)
-      throw CommandError(
-        .usage,
-        "invalid value \"\(summary.field)\" for \(option?.spelling ?? ""): must be one field")
-    }
-    guard let field = try plugin.fields.fields(named: [summary.field]).first else { return .bug }
     var run = ListingRun(source, of: plugin, matching: query, .all(pageSize: 1000), outcome)
-    var rows = try await summary.rows(of: &run, in: field)
+    var rows = try await summary.rows(of: &run, in: plugin.fields)
     let total = rows.rows.count
     if let limit = invocation.count(.limit) { rows.rows = Array(rows.rows.prefix(limit)) }
     var listing = rows.listing(

@@ -145,7 +145,7 @@ struct Completer {
     switch option {
     case .fields:
       fields(at: position) + [Candidate("help", "list all fields")]
-    case .order: fields(at: position)
+    case .order, .groupBy: fields(at: position)
     case .source: tree.catalog.plugins.map { Candidate($0.name, $0.summary) }
     default: []
     }

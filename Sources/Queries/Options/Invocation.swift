@@ -31,10 +31,13 @@ package struct Invocation: Sendable {
   /// A number of bytes.
   package func size(_ option: Option) -> Int? { text(option).flatMap { Int(size: $0) } }
 
-  package func list(_ option: Option) -> [String]? {
-    text(option).map { text in
-      text.split(separator: ",").map { $0.trimmingPrefix { $0 == " " } }.map(String.init)
-    }
+  package func list(_ option: Option) -> [String]? { text(option).map(Self.words(in:)) }
+
+  /// The words of a list that may be given in several parts.
+  package func words(_ option: Option) -> [String] { texts(option).flatMap(Self.words(in:)) }
+
+  private static func words(in text: String) -> [String] {
+    text.split(separator: ",").map { $0.trimmingPrefix { $0 == " " } }.map(String.init)
   }
 
   package func argument(_ name: String) throws(CommandError) -> String {

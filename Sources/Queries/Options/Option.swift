@@ -102,11 +102,13 @@ extension Option {
     "count", in: .selection, about: "print only the number of records")
 
   package static let groupBy = Option(
-    "group-by", .text, "FIELD", in: .selection,
-    about: "count the cached records of each value of a field")
+    "group-by", .list, "A,B", in: .selection,
+    about: "count the cached records of each value of a field, or of up to three together")
   package static let stats = Option(
     "stats", .text, "FIELD", in: .selection,
-    about: "print numbers on the values of a field: count, minimum, mean and others")
+    about:
+      "print numbers on the values of a field: count, minimum, mean and others; also of each group"
+  )
   package static let distinct = Option(
     "distinct", .text, "FIELD", in: .selection, about: "print the different values of a field")
 
@@ -335,8 +337,8 @@ extension Option {
     + [refresh, record, replay, session, explain].map { [deleted, $0] }
     + summarizing.flatMap { option in
       [limit, all, maxPages, cursor, session, order, fields, details, deleted, count]
-        .filter { option != groupBy || $0 != limit }.map { [option, $0] }
-    } + [[groupBy, stats], [groupBy, distinct], [stats, distinct]]
+        .filter { option == distinct || $0 != limit }.map { [option, $0] }
+    } + [[groupBy, distinct], [stats, distinct]]
     + ([format, jq, fields, count, headers, noHeaders] + formats).map { [template, $0] }
 
   package static let formats: [Option] = [json, ndjson, csv, tsv]

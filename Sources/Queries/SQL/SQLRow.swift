@@ -12,17 +12,20 @@ package struct SQLRow: SourceRecord {
 
   /// The second column `name` becomes `name_2`; the first rows decide whether a column is numeric.
   fileprivate static func fields(_ names: [String], like rows: [[SQLValue]]) -> [Field<SQLRow>] {
-    unique(names).enumerated().map { index, name in
+    names.madeUnique.enumerated().map { index, name in
       Field(name, name, rows.areNumbers(at: index) ? .number : .text, about: "A column.") {
         $0.values[index].json
       }
     }
   }
+}
 
-  private static func unique(_ names: [String]) -> [String] {
-    var used = Set(names)
+extension [String] {
+  /// These names of columns, where the second `name` is `name_2`.
+  var madeUnique: [String] {
+    var used = Set(self)
     var seen: Set<String> = []
-    return names.map { name in
+    return map { name in
       if seen.insert(name).inserted { return name }
       var number = 2
       while !used.insert("\(name)_\(number)").inserted { number += 1 }

@@ -2,7 +2,7 @@ import AggregatorFilters
 package import AggregatorKit
 package import AggregatorTerminal
 
-/// A summary of the values of one field, in the place of records.
+/// A summary of the values of fields, in the place of records.
 package struct FieldSummary: Hashable, Sendable {
   package enum Kind: String, CaseIterable, Sendable {
     /// The values, each with the number of its records.
@@ -14,62 +14,122 @@ package struct FieldSummary: Hashable, Sendable {
   }
 
   package let kind: Kind
-  /// The name of the field.
-  package let field: String
+  /// The names of the fields: several only of groups.
+  private let fields: [String]
+  /// The name of the field whose statistics each group has; `nil` for groups that are only counted.
+  private let measured: String?
 
-  package init(_ kind: Kind, of field: String) {
+  /// The most fields of groups.
+  private static let maxFields = 3
+
+  private init(_ kind: Kind, of fields: [String], measuring measured: String? = nil) {
     self.kind = kind
-    self.field = field
+    self.fields = fields
+    self.measured = measured
   }
 
+  package init(_ kind: Kind, of field: String) { self.init(kind, of: [field]) }
+
   /// `nil` without an option of a summary.
-  package init?(_ invocation: Invocation) {
-    let kinds: [(Option, Kind)] = [
-      (.groupBy, .groups), (.stats, .stats), (.distinct, .distinct),
-    ]
-    for (option, kind) in kinds {
-      guard let field = invocation.text(option) else { continue }
-      self.init(kind, of: field)
-      return
+  package init?(_ invocation: Invocation) throws(CommandError) {
+    func invalid(_ value: String, for option: Option, _ requirement: String) -> CommandError {
+      CommandError(
+        .usage, "invalid value \"\(value)\" for \(option.spelling): must be \(requirement)")
     }
-    return nil
+    for option in [Option.stats, .distinct] {
+      guard let field = invocation.text(option), field.contains(",") else { continue }
+      throw invalid(field, for: option, "one field")
+    }
+    if invocation.has(.groupBy) {
+      let fields = invocation.words(.groupBy)
+      guard 1...Self.maxFields ~= fields.count else {
+        let typed = invocation.texts(.groupBy).joined(separator: ",")
+        throw invalid(typed, for: .groupBy, "one to three fields")
+      }
+      self.init(.groups, of: fields, measuring: invocation.text(.stats))
+    } else if let field = invocation.text(.stats) {
+      // One row has no first ones.
+      guard !invocation.has(.limit) else {
+        throw .exclusive(Option.stats.spelling, Option.limit.spelling)
+      }
+      self.init(.stats, of: field)
+    } else if let field = invocation.text(.distinct) {
+      self.init(.distinct, of: field)
+    } else {
+      return nil
+    }
   }
 
   /// Reads all records of a run, and returns the rows of the summary and their fields.
   package func rows<P: Plugin>(
-    of run: inout ListingRun<P>, in field: Field<P.Item>
+    of run: inout ListingRun<P>, in all: [Field<P.Item>]
   ) async throws -> SummaryRows {
-    run.chosen = [field.name]
-    var values = FieldValues()
-    while let records = try await run.next() {
-      for record in records { values.add(field[record]) }
+    let named = try all.fields(named: fields)
+    let measured = try measured.flatMap { try all.fields(named: [$0]).first }
+    run.chosen = (named + [measured].compactMap(\.self)).map(\.name)
+    if let field = named.first, named.count == 1, measured == nil {
+      var values = FieldValues()
+      while let records = try await run.next() {
+        for record in records { values.add(field[record]) }
+      }
+      return rows(of: values, in: field)
     }
-    return rows(of: values, in: field)
+    var groups = FieldGroups()
+    while let records = try await run.next() {
+      for record in records {
+        let isAdded = groups.add(named.map { $0[record] }, measuring: measured?[record])
+        guard isAdded else { throw Self.tooManyGroups }
+      }
+    }
+    return rows(of: groups.sorted, by: named, measuring: measured != nil)
+  }
+
+  private static var tooManyGroups: CommandError {
+    CommandError(
+      .usage, "too many groups: more than \(FieldGroups.maxSize) combinations of values",
+      hint: .words("name fewer fields, or select records with --where"))
   }
 
   private func rows(of values: FieldValues, in field: Field<some Any>) -> SummaryRows {
-    var rows: [[JSON]]
-    var columns: [(name: String, label: String, kind: FieldKind)]
+    let value = (name: "value", label: field.label, kind: field.kind)
     switch kind {
     case .stats:
       let statistics = values.statistics
-      rows = [statistics.map(\.value)]
-      columns = statistics.map { name, value in
-        let kind: FieldKind = if case .string = value { .text } else { .number }
-        return (name, name.capitalizedFirst, kind)
-      }
+      return SummaryRows(
+        [statistics.map(\.value)],
+        statistics.map { name, value in
+          let kind: FieldKind = if case .string = value { .text } else { .number }
+          return (name, name.capitalizedFirst, kind)
+        })
     case .groups:
-      rows = values.groups.map { [$0.value, .integer($0.count)] }
-      columns = [("value", field.label, field.kind), ("count", "Count", .integer)]
-    case .distinct:
-      rows = values.distinct.map { [$0] }
-      columns = [("value", field.label, field.kind)]
+      return SummaryRows(
+        values.groups.map { [$0.value, .integer($0.count)] },
+        [value, ("count", "Count", .integer)])
+    case .distinct: return SummaryRows(values.distinct.map { [$0] }, [value])
     }
-    let fields = columns.enumerated().map { index, column in
-      Field<SummaryRow>(column.name, column.label, column.kind, about: "") { $0.values[index] }
+  }
+
+  /// A row for each group: its values, and the number of its records or its statistics, null for those that it does not have.
+  private func rows(
+    of groups: [FieldGroups.Group], by fields: [Field<some Any>], measuring: Bool
+  ) -> SummaryRows {
+    var columns: [SummaryRows.Column] = fields.map { ($0.name, $0.label, $0.kind) }
+    guard measuring else {
+      columns.append(("count", "Count", .integer))
+      return SummaryRows(groups.map { $0.values + [.integer($0.count)] }, columns)
     }
-    return SummaryRows(
-      rows: rows.enumerated().map { SummaryRow(id: $0.offset, values: $0.element) }, fields: fields)
+    let statistics = groups.map(\.measured.statistics)
+    let found = Set(statistics.joined().map(\.name))
+    let texts: Set = ["first", "last", "earliest", "latest"]
+    let names = FieldValues.statisticNames.filter(found.contains)
+    for name in names {
+      columns.append((name, name.capitalizedFirst, texts.contains(name) ? .text : .number))
+    }
+    let rows = zip(groups, statistics).map { group, statistics in
+      group.values
+        + names.map { name in statistics.first { $0.name == name }?.value ?? .null }
+    }
+    return SummaryRows(rows, columns)
   }
 }
 
@@ -83,8 +143,18 @@ package struct SummaryRow: Entry {
 }
 
 package struct SummaryRows: Sendable {
+  fileprivate typealias Column = (name: String, label: String, kind: FieldKind)
+
   package var rows: [SummaryRow]
   package let fields: [Field<SummaryRow>]
+
+  /// A field may have the name of a number.
+  fileprivate init(_ rows: [[JSON]], _ columns: [Column]) {
+    self.rows = rows.enumerated().map { SummaryRow(id: $0.offset, values: $0.element) }
+    fields = zip(columns.map(\.name).madeUnique, columns).enumerated().map { index, column in
+      Field<SummaryRow>(column.0, column.1.label, column.1.kind, about: "") { $0.values[index] }
+    }
+  }
 
   /// A listing of the rows in the place of the records of a source.
   package func listing(
