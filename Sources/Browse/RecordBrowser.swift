@@ -10,7 +10,10 @@ package struct RecordBrowser {
   private let context: CommandContext
   private let session: BrowseSession
   private let hasPictures: Bool
-  private let isOffline: Bool
+  private let reading: Reading
+
+  /// The records that are shown, and whether the service may be asked for them.
+  enum Reading { case service, local, deleted }
 
   /// Fails with code `usage` without a terminal, or on one that cannot be drawn on.
   package init(
@@ -19,17 +22,17 @@ package struct RecordBrowser {
     try Self.requireTerminal(context)
     try self.init(
       of: plugins, in: environment, context, on: .standard,
-      isOffline: context.invocation.has(.offline))
+      context.invocation.has(.offline) ? .local : .service)
   }
 
   init(
     of plugins: [any Plugin], in environment: PluginEnvironment, _ context: CommandContext,
-    on device: BrowseDevice, isOffline: Bool
+    on device: BrowseDevice, _ reading: Reading
   ) throws(CommandError) {
     self.plugins = plugins
     self.environment = environment
     self.context = context
-    self.isOffline = isOffline
+    self.reading = reading
     let chafa = try? Chafa(
       context.invocation, context, requiredBy: "a picture", using: device.output)
     hasPictures = chafa != nil
@@ -41,15 +44,16 @@ package struct RecordBrowser {
       var environment = environment
       environment.observer = environment.observer.also(
         Self.pauses(of: plugin.name, now: environment.now) { session.post($0) })
-      return try Self.source(of: plugin, environment, context, chafa)
+      return try Self.source(of: plugin, environment, context, chafa, reading)
     }
   }
 
   private static func source(
     of plugin: some Plugin, _ environment: PluginEnvironment, _ context: CommandContext,
-    _ chafa: Chafa?
+    _ chafa: Chafa?, _ reading: Reading
   ) throws(CommandError) -> any BrowsedSource {
-    try BrowsedPlugin(plugin, in: environment, context, chafa: chafa)
+    try BrowsedPlugin(
+      plugin, in: environment, context, chafa: chafa, areDeleted: reading == .deleted)
   }
 
   /// Posts the waits for a rate limit, and the times before which a service is not asked again.
@@ -109,9 +113,11 @@ package struct RecordBrowser {
   }
 
   /// The IDs of the records that the person picks; `nil` if they leave without one.
-  func pick(_ picking: BrowseState.Picking, matching query: String) async throws -> [String]? {
+  func pick(
+    _ picking: BrowseState.Picking, matching query: String, where condition: String
+  ) async throws -> [String]? {
     var state = state
-    let first = state.start(picking, matching: query)
+    let first = state.start(picking, matching: query, where: condition)
     try await show(state, first)
     return session.picked
   }
@@ -126,7 +132,7 @@ package struct RecordBrowser {
           return nil
         }
       },
-      isOffline: isOffline, hasPictures: hasPictures, now: environment.now())
+      isOffline: reading != .service, hasPictures: hasPictures, now: environment.now())
   }
 
   private func show(_ state: BrowseState, _ first: [BrowseEffect]) async throws {

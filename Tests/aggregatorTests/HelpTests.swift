@@ -81,7 +81,7 @@ import Testing
 
   @Test(arguments: [
     ("completions", "aggregator completions SHELL …"), ("completions", "\nShells:\n  bash "),
-    ("heroes restore", "aggregator heroes restore ID… | - | --all [OPTION…]"),
+    ("heroes restore", "aggregator heroes restore [ID… | - | --all] [OPTION…]"),
     ("config set", "\n  aggregator config set COUNTRIES_URL https://example.com/countries.json"),
     ("users load", "--refresh "), ("heroes list", "list all records (up to --max-pages)"),
   ])

@@ -72,12 +72,12 @@ extension Plugin {
 
   var restoreCommand: Command {
     Command(
-      "ID… | - | --all", words: { [name] _, _ in .ids(of: name, areDeleted: true) },
+      "[ID… | - | --all]", words: { [name] _, _ in .ids(of: name, areDeleted: true) },
       needs: .init(newest: true),
       options: [.all.with(about: "restore all deleted records", in: .specific)],
       notes: [
         "Restored records return to their original position. With - the IDs are read from standard "
-          + "input, one per line."
+          + "input, one per line. Without an ID, deleted records are picked on the screen of a terminal."
       ],
       examples: [
         ("\(name) restore \(example.idArgument)", "restore a record"),
@@ -96,7 +96,14 @@ extension Plugin {
       try invocation.refuseArguments()
       texts = nil
     } else {
-      texts = try invocation.ids(of: self, for: "restore", in: context).uniqueIDs
+      guard let ids = try await invocation.ids(of: self, for: "restore", pickedIn: context) else {
+        return .interrupted
+      }
+      guard !ids.isEmpty else {
+        context.diagnostics.note("No deleted \(name)")
+        return .success
+      }
+      texts = ids.uniqueIDs
     }
     let environment = try context.localEnvironment()
     let records = recordStore(in: try environment.requiredStore())

@@ -18,8 +18,11 @@ package protocol BrowsedSource: Sendable {
   func window(_ request: ListRequest, start: Int, count: Int) async throws -> BrowsedWindow
   /// The number of cached records that match a query.
   func count(_ request: ListRequest) async throws -> Int
-  /// Reads the records that a picker's query is matched with; `changed` gets true once all of them are read.
-  func index(_ changed: @Sendable (_ isComplete: Bool) -> Void) async throws
+  /// Reads the records that a picker's query is matched with, of those that meet a condition; `changed` gets true once all
+  /// of them are read.
+  func index(
+    _ condition: String, _ changed: @Sendable (_ isComplete: Bool) -> Void
+  ) async throws
   func status() async throws -> SourceStatus
   /// Asks the chain for the records that match a query, all for an empty one.
   func refresh(_ query: String, isForced: Bool) async throws -> Refreshed?
@@ -39,6 +42,8 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   private let index: RecordIndex<P.Item>?
   private let images: RecordImages<P.Item>
   private let chafa: Chafa?
+  /// The deleted records, if a picker shows these; `nil` for the others.
+  private let deleted: (any DataSource<P.Item>)?
   private let lock: SyncLock
   private let walk = Walk()
   private let fuzzy = FuzzyRecords()
@@ -72,8 +77,15 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   }
 
   package init(
-    _ plugin: P, in environment: PluginEnvironment, _ context: CommandContext, chafa: Chafa?
+    _ plugin: P, in environment: PluginEnvironment, _ context: CommandContext, chafa: Chafa?,
+    areDeleted: Bool = false
   ) throws(CommandError) {
+    if areDeleted {
+      let store = try environment.requiredStore()
+      deleted = plugin.recordStore(in: store).deleted(or: plugin.bundled)
+    } else {
+      deleted = nil
+    }
     self.plugin = plugin
     self.environment = environment
     self.chafa = chafa
@@ -117,6 +129,9 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     if request.isFuzzy, request.query.nonBlank != nil {
       return try await fuzzyWindow(request, start: start, count: count)
     }
+    if let deleted {
+      return try await window(of: deleted, start: start, count: count, outcome)
+    }
     let words = try request.query.nonBlank.map { try SearchQuery($0) }
     guard request.condition.isEmpty, request.order == nil else {
       return try await selected(request, start: start, count: count, words, outcome)
@@ -138,6 +153,17 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
       total = try await store.status(of: name).records
     }
     return window(records, at: start, total: total, run.outcome)
+  }
+
+  /// A part of the deleted records, after those before it.
+  private func window(
+    of deleted: any DataSource<P.Item>, start: Int, count: Int, _ outcome: ListingOutcome
+  ) async throws -> BrowsedWindow {
+    var run = ListingRun(deleted, of: plugin, .page(of: start + count), outcome)
+    let records = try await run.records()
+    return window(
+      Array(records.dropFirst(start)), at: start,
+      total: run.outcome.next == nil ? records.count : nil, run.outcome)
   }
 
   /// A part of the cached records: those before it are passed over without being decoded, and not at all the next time.
@@ -175,6 +201,11 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   }
 
   package func count(_ request: ListRequest) async throws -> Int {
+    if let deleted {
+      let outcome = ListingOutcome(of: plugin, at: environment.now())
+      var run = ListingRun(deleted, of: plugin, .all(pageSize: 1000), outcome)
+      return try await run.records().count
+    }
     let records = plugin.recordStore(in: try environment.requiredStore())
     let words = try request.query.nonBlank.map { try SearchQuery($0) }
     _ = try await position(before: .max, in: records, request, words)
@@ -256,19 +287,30 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
 
   // MARK: - The queries of a picker
 
-  package func index(_ changed: @Sendable (_ isComplete: Bool) -> Void) async throws {
-    let local = try await plugin.localRecords(in: environment)
+  package func index(
+    _ condition: String, _ changed: @Sendable (_ isComplete: Bool) -> Void
+  ) async throws {
+    let source: any DataSource<P.Item>
+    if let deleted {
+      source = deleted
+    } else {
+      source = try await plugin.localRecords(in: environment).source
+    }
+    var selecting = ListRequest(name)
+    selecting.condition = condition
+    let selection = try selection(of: selecting)
     let isFirst = !fuzzy.isComplete
     var content = FuzzyRecords.Content()
     // Matches have the origin of the list without a query; without one they can be picked all the same.
-    content.badge = try? await window(ListRequest(name), start: 0, count: ListState.chunk).badge
+    content.badge = try? await window(selecting, start: 0, count: ListState.chunk).badge
     var request = PageRequest(limit: 1000)
     // The first ones can be picked while the others are read.
     var next = request.limit
     repeat {
       try Task.checkCancellation()
-      guard let page = try await Self.page(request, of: local.source) else { break }
-      for record in page.records {
+      guard let page = try await Self.page(request, of: source) else { break }
+      try selection.check(page.records)
+      for record in page.records where selection.matches(record) {
         let id = record.id.description
         content.append(id, BrowsedRow.fuzzyText(id, cells(of: record).map(\.safeLine)))
       }
@@ -295,9 +337,14 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     _ request: ListRequest, start: Int, count: Int
   ) async throws -> BrowsedWindow {
     let (ids, total) = try fuzzy.matches(request.query, start..<start + count)
-    let local = try await plugin.localRecords(in: environment)
-    // That a record is not found in a store is no reason to look elsewhere.
-    let source: any DataSource<P.Item> = local.isCached ? local.source : plugin.bundled
+    let source: any DataSource<P.Item>
+    if let deleted {
+      source = deleted
+    } else {
+      let local = try await plugin.localRecords(in: environment)
+      // That a record is not found in a store is no reason to look elsewhere.
+      source = local.isCached ? local.source : plugin.bundled
+    }
     var rows: [BrowsedRow] = []
     var records: [P.Item] = []
     for id in ids {

@@ -67,9 +67,11 @@ package final class EffectRunner: Sendable {
       run(effect, in: .count(request.source), of: request.source) { source, post in
         post(.counted(request, try await source.count(request)))
       }
-    case .index(let name):
+    case .index(let name, let condition):
       run(effect, in: .index(name), of: name) { source, post in
-        do { try await source.index { post(.indexed(name, isComplete: $0)) } } catch {
+        do {
+          try await source.index(condition) { post(.indexed(name, isComplete: $0)) }
+        } catch {
           // No more will come.
           if !Task.isCancelled { post(.indexed(name, isComplete: true)) }
           throw error

@@ -38,8 +38,8 @@ package enum BrowseEffect: Hashable, Sendable {
   /// Asks the service: for the list, or for the records that match a query.
   case refresh(String, query: String, isForced: Bool)
   case record(source: String, id: String)
-  /// Reads the records that a picker's query is matched with.
-  case index(String)
+  /// Reads the records that a picker's query is matched with: those that meet a condition, all for an empty one.
+  case index(String, condition: String = "")
   case picture(PictureRequest)
   case delete(Deletion)
   case restore(Deletion)

@@ -55,10 +55,15 @@ package struct BrowseState: Sendable {
   /// A choice of records of one source, amid another command.
   package struct Picking: Sendable {
     package let takesSeveral: Bool
+    /// True if deleted records are picked, not those that are there.
+    package let areDeleted: Bool
     /// The IDs of the records that are marked, in the order of marking.
     package var marked: [String] = []
 
-    package init(takesSeveral: Bool) { self.takesSeveral = takesSeveral }
+    package init(takesSeveral: Bool, areDeleted: Bool = false) {
+      self.takesSeveral = takesSeveral
+      self.areDeleted = areDeleted
+    }
   }
 
   package enum Overlay: Hashable, Sendable {
@@ -122,13 +127,17 @@ package struct BrowseState: Sendable {
     return sources.map { .status($0.name) } + settled()
   }
 
-  /// Opens the only source as a picker, with a query that may be empty.
-  package mutating func start(_ picking: Picking, matching query: String) -> [BrowseEffect] {
+  /// Opens the only source as a picker, with a query and a condition that may be empty.
+  package mutating func start(
+    _ picking: Picking, matching query: String, where condition: String = ""
+  ) -> [BrowseEffect] {
     self.picking = picking
     prompt = (.pick, LineInput(query))
-    sources[opened].list.ask { ($0.isFuzzy, $0.query) = (true, query) }
+    sources[opened].list.ask {
+      ($0.isFuzzy, $0.query, $0.condition) = (true, query, condition)
+    }
     sources[opened].isIndexing = true
-    return [.index(source.name)] + settled()
+    return [.index(source.name, condition: condition)] + settled()
   }
 
   package var source: Source { sources[opened] }
@@ -252,7 +261,7 @@ package struct BrowseState: Sendable {
       if pause == nil { notice = Notice(.error, "\(name): \(failure.message)") }
     }
     guard picking != nil else { return reload(name) }
-    return reload(name) + [.index(name)]
+    return reload(name) + [.index(name, condition: source.list.request.condition)]
   }
 
   private mutating func indexed(_ name: String, _ isComplete: Bool) -> [BrowseEffect] {

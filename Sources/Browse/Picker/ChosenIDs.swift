@@ -6,7 +6,7 @@ extension Invocation {
   private static let maxIDs = 100_000
 
   /// The IDs for a verb: the arguments, those on standard input for `-`, or those of the records that the person picks
-  /// on the terminal; `nil` if they leave without one.
+  /// on the terminal; `nil` if they leave without one, none if nothing is deleted.
   ///
   /// - Parameter takesSeveral: True if several may be picked.
   package func ids<P: Plugin>(
@@ -15,9 +15,10 @@ extension Invocation {
     guard arguments.isEmpty, let picker = RecordPicker(of: plugin, context) else {
       return try ids(of: plugin, for: verb, in: context)
     }
+    let picking = BrowseState.Picking(
+      takesSeveral: takesSeveral, areDeleted: verb == "restore")
     // A verb without the option asks no service.
-    return try await picker.pick(
-      BrowseState.Picking(takesSeveral: takesSeveral), isLocal: verb == "delete")
+    return try await picker.pick(picking, isLocal: verb == "delete")
   }
 
   /// The IDs for a verb: the arguments, or those on standard input for `-`.

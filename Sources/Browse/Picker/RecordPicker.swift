@@ -16,7 +16,8 @@ struct RecordPicker<P: Plugin> {
     self.context = context
   }
 
-  /// The IDs of the records that the person picks; `nil` if they leave without one.
+  /// The IDs of the records that the person picks; `nil` if they leave without one, none if no record is deleted of
+  /// which one is to be picked.
   ///
   /// - Parameter isLocal: True if the command asks no service.
   func pick(
@@ -31,8 +32,15 @@ struct RecordPicker<P: Plugin> {
       context.invocation, environment.settings, of: context.catalog.name
     ).isOn
     let isOffline = isLocal || isRecorded || context.invocation.has(.offline)
+    if picking.areDeleted {
+      let status = try await environment.requiredStore().status(of: plugin.name)
+      guard status.deleted > 0 else { return [] }
+    }
     let browser = try RecordBrowser(
-      of: [plugin], in: environment, context, on: device, isOffline: isOffline)
-    return try await browser.pick(picking, matching: query)
+      of: [plugin], in: environment, context, on: device,
+      picking.areDeleted ? .deleted : isOffline ? .local : .service)
+    return try await browser.pick(
+      picking, matching: query,
+      where: context.invocation.texts(.condition).joined(separator: " and "))
   }
 }

@@ -222,7 +222,8 @@ package struct BrowseView {
   ) -> [(text: String, style: CellStyle)] {
     let list = state.list
     let request = list.request
-    var pieces = [(text: state.answer == nil ? state.source.name : "SQL", style: theme.heading)]
+    let name = "\(state.picking?.areDeleted == true ? "deleted " : "")\(state.source.name)"
+    var pieces = [(text: state.answer == nil ? name : "SQL", style: theme.heading)]
     if list.count > 0 {
       let number = list.total == nil ? "\(list.count)+" : "\(list.count)"
       pieces.append((" \(list.selection + 1)/\(number)", theme.label))
@@ -232,12 +233,14 @@ package struct BrowseView {
     }
     if let picking = state.picking {
       let count = picking.marked.count
-      return count == 0 ? pieces : pieces + [(" (\(count) marked)", theme.hint)]
+      if count > 0 { pieces.append((" (\(count) marked)", theme.hint)) }
+    } else if !request.query.isEmpty {
+      pieces.append((" /\(request.query.safeLine)", theme.hint))
     }
-    if !request.query.isEmpty { pieces.append((" /\(request.query.safeLine)", theme.hint)) }
     if !request.condition.isEmpty {
       pieces.append(("\(Self.conditionStart)\(request.condition.safeLine)", theme.hint))
     }
+    guard state.picking == nil else { return pieces }
     let isFilter = !request.query.isEmpty || !request.condition.isEmpty
     if !isFilter, list.count > 0, let total = state.source.status.total, total > list.count {
       pieces.append((" of \(total)", theme.label))

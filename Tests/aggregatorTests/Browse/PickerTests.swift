@@ -115,6 +115,44 @@ struct PickerTests {
     #expect(await child.ending() == .exit(0))
   }
 
+  @Test func `restore picks a deleted record`() async throws {
+    let child = try start(
+      #""$0" countries delete FR ZW --yes; "$0" countries restore; echo "code $?"; "$0" countries list --deleted --tsv > deleted; "$0" countries restore --all; "$0" countries restore; echo "code $?""#
+    )
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "deleted countries 1/2", on: &screen)
+    #expect(screen.text.contains("France") && !screen.text.contains("Afghanistan"))
+    terminal.type("zimb")
+    await terminal.wait(for: "▌ZW", on: &screen)
+    terminal.type("\r")
+    try await terminal.read(
+      until: Self.leave, "Restored 1 country", "code 0", "Restored 1 country",
+      "No deleted countries", "code 0")
+    #expect(await child.ending() == .exit(0))
+    #expect(try text("deleted").hasPrefix("FR\t"))
+  }
+
+  @Test func `pick prints several IDs, of the records that meet a condition`() async throws {
+    let child = try start(
+      #""$0" countries pick -m --where region=AF --offline > ids; echo done"#)
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Algeria", on: &screen)
+    #expect(screen.text.contains("where region=AF") && !screen.text.contains("Afghanistan"))
+    // Only Africa has one that matches.
+    terminal.type("zimb")
+    await terminal.wait(for: "▌ZW", on: &screen)
+    terminal.type("\t\u{15}")
+    await terminal.wait(for: "(1 marked)", on: &screen)
+    terminal.type("qqqq")
+    await terminal.wait(for: "No countries match.", on: &screen)
+    terminal.type("\u{15}alger")
+    await terminal.wait(for: "▌DZ", on: &screen)
+    terminal.type("\t\r")
+    try await terminal.read(until: Self.leave, "done")
+    #expect(await child.ending() == .exit(0))
+    #expect(try text("ids") == "ZW\nDZ\n")
+  }
+
   @Test func `open and pick take one record`() async throws {
     let child = try start(
       #""$0" heroes open --print-url --offline > url; "$0" heroes pick spider-man --offline > id; echo done"#
@@ -208,7 +246,7 @@ struct PickerTests {
 
   // MARK: - Without a terminal
 
-  @Test(arguments: ["show", "open", "delete", "image"])
+  @Test(arguments: ["show", "open", "delete", "image", "restore"])
   func `without a terminal the error names standard input`(verb: String) async throws {
     let outcome = try await Binary.run("heroes \(verb)")
     #expect(outcome.status == 64)
@@ -219,7 +257,7 @@ struct PickerTests {
 
   @Test(arguments: [
     "countries show --no-input", "TERM=dumb countries show", "TERM=dumb countries pick",
-    "countries pick --no-input", "countries show --fields nope", "countries show --json --csv",
+    "countries pick --no-input", "countries pick --where nope=1", "countries show --fields nope", "countries show --json --csv",
   ])
   func `what cannot be picked or shown is refused before anything is drawn`(
     line: String
