@@ -1,6 +1,7 @@
 public import AggregatorCore
 public import AggregatorFoundation
 public import AggregatorStore
+import Observation
 
 extension PagedList {
   /// Removes a record at once, and then deletes it; it is ``lastDeleted`` then.
@@ -11,7 +12,10 @@ extension PagedList {
   /// - Throws: `SourceError`; its code is `unsupported` if the list was made without a `deletion`.
   public func delete(_ id: Item.ID) async throws(SourceError) {
     let deletion = try requiredDeletion()
-    lastDeleted = records.index(of: id).map { records[$0] }
+    // The results of a search have noted a record that the full list may not have.
+    if lastDeleted?.key != RecordKey(id) {
+      lastDeleted = records.index(of: id).map { records[$0] }
+    }
     remove(id)
     try await change(id, deletion.delete, isDeletion: true) {
       putBack(id)
@@ -90,6 +94,12 @@ extension PagedList {
     if case .failure = result, isLatest { takeBack() }
     try result.get()
   }
+}
+
+/// The record that was deleted last in one of several lists.
+@Observable @MainActor
+final class LastDeletion<Item: SourceRecord> {
+  var record: Item?
 }
 
 struct RecordChanges<Item: SourceRecord> {

@@ -95,7 +95,12 @@ public final class PagedList<Item: SourceRecord> {
   public internal(set) var isOutdated = false
 
   /// The record that was deleted last in this list, for "Undo"; `nil` after that.
-  public internal(set) var lastDeleted: Item?
+  ///
+  /// The lists of a ``SearchSession`` have it in common.
+  public internal(set) var lastDeleted: Item? {
+    get { lastDeletion.record }
+    set { lastDeletion.record = newValue }
+  }
 
   /// True if the source has more records, or nothing was loaded yet.
   public private(set) var hasMore = true
@@ -119,6 +124,7 @@ public final class PagedList<Item: SourceRecord> {
   @ObservationIgnored private var tail: Set<RecordKey> = []
   @ObservationIgnored private var lastAppeared: Item.ID?
   @ObservationIgnored var changes = RecordChanges<Item>()
+  @ObservationIgnored var lastDeletion = LastDeletion<Item>()
   @ObservationIgnored var following: Task<Void, Never>?
   /// The changes of the store that wait for a load to end.
   @ObservationIgnored var pendingChanges: [RecordFollower<Item>.Change] = []

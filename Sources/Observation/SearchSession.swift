@@ -39,7 +39,8 @@ public final class SearchSession<Item: SourceRecord> {
 
   /// Creates a session, which sends no request before its list is loaded or text is typed.
   ///
-  /// The parameters of the lists are those of ``PagedList``. A record deleted in the results leaves ``all`` too.
+  /// The parameters of the lists are those of ``PagedList``. A record that is deleted in ``list`` leaves ``all`` too, and
+  /// `list.undoDelete()` brings it back, also after the search has changed or ended.
   ///
   /// - Parameters:
   ///   - pause: The time after the last letter when a search begins.
@@ -65,10 +66,12 @@ public final class SearchSession<Item: SourceRecord> {
       }
     }
     makeResults = { query in
-      PagedList(
+      let results = PagedList(
         source, matching: query, pageSize: pageSize, showsCachedFirst: showsCachedFirst,
         cachePolicy: cachePolicy, deletion: deletionInBoth, following: recordStore,
         clock: agingClock, now: now)
+      results.lastDeletion = all.lastDeletion
+      return results
     }
     self.all = all
     list = all

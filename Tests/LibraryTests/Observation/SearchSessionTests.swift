@@ -193,6 +193,67 @@ struct SearchSessionTests {
     #expect(session.list.ids == [7, 17] && session.all.ids == Array(1...20))
   }
 
+  @Test func `undoes a deletion in the results, also after they have gone`() async throws {
+    let recordStore = RecordStore("notes", in: InMemoryStore(), text: Note.text)
+    let source = notebook(50).hidingDeleted(in: recordStore)
+    let session = session(source, deletion: RecordDeletion(in: recordStore))
+    await session.list.load()
+    await type("note 47", in: session)
+    await until { !session.isSearching }
+    let told = changes { _ = session.list.lastDeleted }
+    try await session.list.delete(47)
+    #expect(session.list.ids.isEmpty && told.value == 1)
+    // The first page of all records does not have it.
+    #expect(session.list.lastDeleted?.id == 47)
+    try await session.list.undoDelete()
+    #expect(session.list.ids == [47] && session.list.lastDeleted == nil)
+    try await session.list.delete(47)
+    session.text = ""
+    #expect(session.list === session.all && session.list.lastDeleted?.id == 47)
+    try await session.list.undoDelete()
+    #expect(session.list.lastDeleted == nil)
+    #expect(try await recordStore.deleted(among: [47]).isEmpty)
+  }
+
+  @Test func `undoes a deletion among all records while results are shown`() async throws {
+    let recordStore = RecordStore("notes", in: InMemoryStore(), text: Note.text)
+    let source = notebook(20).hidingDeleted(in: recordStore)
+    let session = session(source, deletion: RecordDeletion(in: recordStore))
+    await session.list.load()
+    try await session.list.delete(3)
+    await type("note 7", in: session)
+    await until { !session.isSearching }
+    #expect(session.list !== session.all && session.list.lastDeleted?.id == 3)
+    try await session.list.undoDelete()
+    #expect(session.list.lastDeleted == nil && session.all.ids == Array(1...20))
+  }
+
+  @Test func `can undo a deletion whose restoration has failed`() async throws {
+    let fault = Fault()
+    let session = session(
+      notebook(20),
+      deletion: RecordDeletion { _ throws(SourceError) in
+        try fault.strike()
+      } restore: { _ throws(SourceError) in
+        try fault.strike()
+      })
+    await session.list.load()
+    await type("note 7", in: session)
+    await until { !session.isSearching }
+    fault.set(.busy)
+    try? await session.list.delete(7)
+    #expect(session.list.ids == [7, 17] && session.list.lastDeleted == nil)
+    fault.set(nil)
+    try await session.list.delete(7)
+    fault.set(.busy)
+    try? await session.list.undoDelete()
+    #expect(session.list.ids == [17] && session.list.lastDeleted?.id == 7)
+    #expect(session.all.records.count == 19)
+    fault.set(nil)
+    try await session.list.undoDelete()
+    #expect(session.list.ids == [7, 17] && session.all.records.count == 20)
+  }
+
   @Test func `the lists have a clock for their age`() async throws {
     let aging = ManualClock()
     let source = ScriptedSource<Note> { request in
