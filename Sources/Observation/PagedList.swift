@@ -94,6 +94,19 @@ public final class PagedList<Item: SourceRecord> {
   /// list it always is, because new records come last. A refresh, which keeps the length of the list, would not show it.
   public internal(set) var isOutdated = false
 
+  /// Controls whether loads use the network, cached data or a fallback; a switch "Offline" sets it while the list is open.
+  ///
+  /// It loads nothing by itself: the next load has it, be it of another page, a refresh or a retry, and a running load keeps its
+  /// own. Online again, ``refresh()`` asks the service.
+  public var cachePolicy: CachePolicy {
+    get { currentPolicy }
+    set {
+      guard newValue != currentPolicy else { return }
+      currentPolicy = newValue
+      if failure != nil { failure?.policy = newValue }
+    }
+  }
+
   /// The record that was deleted last in this list, for "Undo"; `nil` after that.
   ///
   /// The lists of a ``SearchSession`` have it in common.
@@ -114,7 +127,7 @@ public final class PagedList<Item: SourceRecord> {
   private let source: any DataSource<Item>
   private let pageSize: Int
   private let showsCachedFirst: Bool
-  let cachePolicy: CachePolicy
+  private var currentPolicy: CachePolicy
 
   @ObservationIgnored private var loader: PageLoader<Item>?
   /// The running load, which is not a child of a view's task, because others may wait for it too.
@@ -160,7 +173,7 @@ public final class PagedList<Item: SourceRecord> {
     self.query = query
     self.pageSize = pageSize
     self.showsCachedFirst = showsCachedFirst
-    self.cachePolicy = cachePolicy
+    currentPolicy = cachePolicy
     self.deletion = deletion ?? recordStore.map { RecordDeletion(in: $0, now: now) }
     deletesInStore = deletion == nil
     follower = recordStore.map { RecordFollower($0, matching: query) }
@@ -474,7 +487,7 @@ public final class PagedList<Item: SourceRecord> {
 
 extension CachePolicy {
   /// This policy, but asking the service even if cached data is fresh or it has failed, if it may be asked at all.
-  fileprivate var refreshing: CachePolicy { with(refreshes: mayAskService) }
+  var refreshing: CachePolicy { with(refreshes: mayAskService) }
 
   func with(refreshes: Bool) -> CachePolicy {
     var policy = self

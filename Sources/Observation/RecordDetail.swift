@@ -22,20 +22,31 @@ public final class RecordDetail<Item: SourceRecord> {
 
   public private(set) var isLoading = false
 
+  /// Controls whether loads use the network, cached data or a fallback; loads nothing by itself, as ``PagedList/cachePolicy``.
+  public var cachePolicy: CachePolicy
+
   private let source: any DataSource<Item>
   @ObservationIgnored private var lastLoad = 0
 
-  /// Sends no request before ``load(cachePolicy:)``.
-  public init(_ record: Item, of source: any DataSource<Item>) {
+  /// Sends no request before ``load()``.
+  public init(
+    _ record: Item, of source: any DataSource<Item>, cachePolicy: CachePolicy = .normal
+  ) {
     self.record = record
     self.source = source
+    self.cachePolicy = cachePolicy
   }
 
   /// Loads the details: cached ones at once, and then those that the policy gives, if they differ.
   ///
-  /// A failure loses nothing that is there. The task of a view that disappears cancels it, which is no error. To ask the service
-  /// again, call it with `CachePolicy.reload`: the answers of an earlier load are ignored then.
-  public func load(cachePolicy: CachePolicy = .normal) async {
+  /// A failure loses nothing that is there. The task of a view that disappears cancels it, which is no error. The answers of an
+  /// earlier load are ignored from then on.
+  public func load() async { await load(by: cachePolicy) }
+
+  /// Loads the details, and asks the service even if cached ones are fresh or its circuit breaker is open: for a button "Try again".
+  public func refresh() async { await load(by: cachePolicy.refreshing) }
+
+  private func load(by cachePolicy: CachePolicy) async {
     lastLoad += 1
     let number = lastLoad
     isLoading = true

@@ -30,6 +30,15 @@ public final class SearchSession<Item: SourceRecord> {
     didSet { search() }
   }
 
+  /// The ``PagedList/cachePolicy`` of all lists, also of searches to come.
+  public var cachePolicy: CachePolicy {
+    get { all.cachePolicy }
+    set {
+      all.cachePolicy = newValue
+      list.cachePolicy = newValue
+    }
+  }
+
   /// The search that is shown or on its way.
   @ObservationIgnored private var query: SearchQuery?
   @ObservationIgnored private var searching: Task<Void, Never>?
@@ -68,7 +77,7 @@ public final class SearchSession<Item: SourceRecord> {
     makeResults = { query in
       let results = PagedList(
         source, matching: query, pageSize: pageSize, showsCachedFirst: showsCachedFirst,
-        cachePolicy: cachePolicy, deletion: deletionInBoth, following: recordStore,
+        cachePolicy: all.cachePolicy, deletion: deletionInBoth, following: recordStore,
         clock: agingClock, now: now)
       results.lastDeletion = all.lastDeletion
       return results
@@ -91,12 +100,14 @@ public final class SearchSession<Item: SourceRecord> {
     guard query != list.query else { return }
     guard let query else { return list = all }
     isSearching = true
-    let results = makeResults(query)
     // Unstructured, because typing has no task. It retains the session only to show the results.
     searching = Task { [weak self, clock, pause] in
-      guard (try? await clock.sleep(for: pause)) != nil else { return }
+      guard (try? await clock.sleep(for: pause)) != nil, let results = self?.makeResults(query)
+      else { return }
       await results.load()
       guard !Task.isCancelled, let self else { return }
+      // It may have been set since.
+      results.cachePolicy = cachePolicy
       list = results
       isSearching = false
     }

@@ -58,6 +58,27 @@ struct PagedListTests {
     #expect(notes.source.requests == [request, request])
   }
 
+  @Test func `the next load has the policy that was set last`() async {
+    let notes = Notes()
+    let list = PagedList(notes.source, pageSize: 5)
+    await list.load()
+    let told = changes { _ = list.cachePolicy }
+    list.cachePolicy = .offline
+    #expect(told.value == 1 && !list.isLoading)
+    await list.loadMore()
+    await list.refresh()
+    notes.fault.set(.unreachable)
+    await list.refresh()
+    list.cachePolicy = .noFallback
+    notes.fault.set(nil)
+    await list.retry()
+    #expect(list.error == nil)
+    // A refresh of ten records has two pages.
+    let policies = notes.source.requests.map(\.cachePolicy)
+    #expect(policies.first == .normal && policies.suffix(2) == [.liveOnly, .noFallback])
+    #expect(policies.dropFirst().dropLast(2) == [.offline, .offline, .offline, .offline])
+  }
+
   @Test func `is empty only when nothing is left to load`() async {
     let list = PagedList(ScriptedSource<Note>(pages: [.success(.notes([]))]))
     #expect(!list.isEmpty)

@@ -50,8 +50,19 @@ struct RecordDetailTests {
     await detail.load()
     #expect(detail.record.title == "old" && detail.error?.code == .unreachable)
     service.fault.set(nil)
-    await detail.load(cachePolicy: .liveOnly)
+    await detail.refresh()
     #expect(detail.record.title == "new" && detail.error == nil)
+  }
+
+  @Test func `goes offline and online again`() async {
+    service.gate.open()
+    service.fault.set(.unreachable)
+    detail.cachePolicy = .offline
+    await detail.refresh()
+    #expect(detail.record.title == "old" && detail.error == nil)
+    detail.cachePolicy = .normal
+    await detail.load()
+    #expect(detail.error?.code == .unreachable)
   }
 
   @Test func `a view that goes away is no failure`() async {
@@ -66,7 +77,8 @@ struct RecordDetailTests {
     let first = Task { await detail.load() }
     await service.gate.holds(1)
     service.fault.set(.unreachable)
-    let second = Task { await detail.load(cachePolicy: .offline) }
+    detail.cachePolicy = .offline
+    let second = Task { await detail.load() }
     await second.value
     #expect(!detail.isLoading)
     service.gate.open()

@@ -254,6 +254,25 @@ struct SearchSessionTests {
     #expect(session.list.ids == [7, 17] && session.all.records.count == 20)
   }
 
+  @Test func `all lists have the policy that was set last`() async throws {
+    let source = ScriptedSource(over: notebook(50))
+    let session = session(source)
+    await session.list.load()
+    session.text = "note 7"
+    session.cachePolicy = .offline
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .milliseconds(300))
+    await until { !session.isSearching }
+    #expect(session.list.cachePolicy == .offline && session.all.cachePolicy == .offline)
+    #expect(source.requests.map(\.cachePolicy) == [.normal, .offline])
+    session.cachePolicy = .noFallback
+    await type("note 8", in: session)
+    await until { !session.isSearching }
+    session.text = ""
+    await session.list.loadMore()
+    #expect(source.requests.suffix(2).map(\.cachePolicy) == [.noFallback, .noFallback])
+  }
+
   @Test func `the lists have a clock for their age`() async throws {
     let aging = ManualClock()
     let source = ScriptedSource<Note> { request in
