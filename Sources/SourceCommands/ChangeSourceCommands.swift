@@ -3,7 +3,7 @@ import AggregatorFiles
 import AggregatorKit
 package import AggregatorQueries
 package import AggregatorTerminal
-import DeclaredSource
+package import DeclaredSource
 
 extension Command {
   static let editSource = Command(

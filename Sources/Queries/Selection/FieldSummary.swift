@@ -1,5 +1,6 @@
 import AggregatorFilters
 package import AggregatorKit
+import AggregatorSelection
 package import AggregatorTerminal
 
 /// A summary of the values of fields, in the place of records.
