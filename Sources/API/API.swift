@@ -315,14 +315,14 @@ package struct API: Sendable {
   /// The query of a request: in its address, or of any length in its body.
   private func sqlText(of request: ServerRequest) throws(Problem) -> String {
     guard request.method == "POST" else {
-      try request.requireParameters(among: ["sql", "format"])
+      try request.requireParameters(among: ["sql", "format", "limit"])
       let text = try request.parameter(
         "sql", hint: "at most \(ServedSQL.maxLength) characters; send longer ones by POST"
       ) { $0.unicodeScalars.count <= ServedSQL.maxLength ? $0 : nil }
       guard let text else { throw Problem(400, "invalidRequest", "missing parameter \"sql\"") }
       return text
     }
-    try request.requireParameters(among: ["format"])
+    try request.requireParameters(among: ["format", "limit"])
     let members = try request.bodyMembers(among: ["sql"])
     guard case .string(let text)? = members["sql"],
       1...ServedSQL.maxBodyLength ~= text.unicodeScalars.count
@@ -337,7 +337,10 @@ package struct API: Sendable {
   private func sql(_ request: ServerRequest) async throws -> ServerResponse {
     let text = try sqlText(of: request)
     let format = try Format.served(to: request)
-    let answer = try await availableSQL().document(of: text, as: format)
+    let limit = try request.parameter("limit", hint: "from 1 to \(ServedSQL.largestLimit)") {
+      Int($0).flatMap { 1...ServedSQL.largestLimit ~= $0 ? $0 : nil }
+    }
+    let answer = try await availableSQL().document(of: text, as: format, atMost: limit ?? .max)
     var response = ServerResponse(
       200, format.contentType, answer.body ?? [],
       headers: [.init("Cache-Control", "private, no-cache"), .init("Vary", "Accept")])

@@ -71,15 +71,18 @@ extension OpenAPI {
       ["type": "string", "maxLength": .integer(ServedSQL.maxLength)],
       "One `SELECT`; each source is a table. It is stopped after 30 seconds.",
       example: sources.first.map { "SELECT * FROM \($0.name.sqlQuoted) LIMIT 10" })
+    let rows = parameter(
+      "limit", ["type": "integer", "minimum": 1, "maximum": .integer(ServedSQL.largestLimit)],
+      "The most rows; all if it is missing. If there are more, the total is unknown.")
     let sql = operation(
       "sql", "Query the cached records of all sources with SQL",
-      parameters: [query, reference("parameters", "format")],
+      parameters: [query, rows, reference("parameters", "format")],
       Answers(
         success: page(reference("schemas", "SQLPage"), isList: true),
         failures: [400, 401, 406, 413, 422, 503, 504]))
     let longSQL = operation(
       "longSql", "Query with SQL of any length",
-      parameters: [reference("parameters", "format")],
+      parameters: [rows, reference("parameters", "format")],
       Answers(
         success: page(reference("schemas", "SQLPage"), isList: true),
         failures: [400, 401, 406, 413, 415, 422, 503, 504])

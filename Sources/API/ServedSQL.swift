@@ -28,6 +28,8 @@ package final class ServedSQL: Sendable {
   package static let maxLength = 1000
   /// The most characters of a query in a body.
   package static let maxBodyLength = 10_000
+  /// The most rows that a client of the API may ask for; it may have more without a limit.
+  static let largestLimit = 1_000_000_000
   /// The most rows of a page.
   package static let maxRows = 1000
   /// The most bytes of the rows of a page.
@@ -104,7 +106,11 @@ package final class ServedSQL: Sendable {
   // MARK: - For programs
 
   /// Returns the output of the command `sql` as a text, and what it says of itself.
-  func document(of text: String, as format: Format) async throws -> ServedListing {
+  ///
+  /// - Parameter limit: The most rows; the total is unknown if there are more.
+  func document(
+    of text: String, as format: Format, atMost limit: Int = .max
+  ) async throws -> ServedListing {
     do {
       return try await run(SQLStatement(text), within: limits.document) { [limits] run, time in
         var rows = try await run.result.page(within: time.left)
@@ -113,17 +119,20 @@ package final class ServedSQL: Sendable {
           on: TerminalLayout(width: 80, isTerminal: false, hasColor: false))
         var document = writer.begin()
         var count = 0
-        while let page = rows {
-          document += writer.append(page.map { SQLRow(values: $0) })
+        while let page = rows, count < limit {
+          let shown = page.prefix(limit - count)
+          document += writer.append(shown.map { SQLRow(values: $0) })
           guard document.utf8.count <= limits.documentBytes else {
             throw Problem(
               413, "tooLarge", "the result is larger than \(limits.documentBytes.byteCount)",
               hint: "narrow the query, or run it with the command sql")
           }
-          count += page.count
-          rows = try await run.result.page(within: time.left)
+          count += shown.count
+          // What is left of the page, or another one, is more than was asked for.
+          if shown.count == page.count { rows = try await run.result.page(within: time.left) }
         }
-        let summary = ListingSummary(count: count, total: count, warnings: run.warnings)
+        let summary = ListingSummary(
+          count: count, total: rows == nil ? count : nil, warnings: run.warnings)
         document += writer.finish(summary)
         return ServedListing(records: [], summary: summary, body: Array(document.utf8))
       }

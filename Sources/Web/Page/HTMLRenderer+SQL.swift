@@ -145,7 +145,8 @@ extension HTMLRenderer {
         \(answer.hasMore ? Self.moreRows : nil)
         \(answer.notes.map { #"<p class="note" dir="auto">\#($0.safeLine.capitalizedFirst)</p>"# })
         <div id="chart" data-land="\(Asset.land.address)"\
-        \(attribute: "data-note", answer.hasMore ? "Only the first \(answer.rows.count.grouped) rows are drawn." : nil) hidden></div>
+        \(attribute: "data-note", answer.hasMore ? "Only the first \(answer.rows.count.grouped) rows are drawn." : nil)\
+        \(attribute: "data-sql", answer.hasMore ? content.boundText : nil) hidden></div>
         \(answer.columns.isEmpty ? nil : table(answer, of: content))
         </section>
         """

@@ -202,11 +202,12 @@ const isDate = text => isYear(text) || /^\d{4}-\d\d(-\d\d([T ][\d:.]+(Z|[+-]\d\d
 /* The exact value of a cell, as text. */
 const exact = cell => cell.dataset.value ?? cell.textContent;
 
-/* The columns of the table: their names, their texts with "" for null, and their kinds. */
-function columns() {
+/* The columns of the table, or of more rows than it has: their names, their texts with "" for null, and their kinds. */
+function columns(all) {
   const rows = $$("#result tbody tr");
   return $$("#result thead th").map((heading, index) => {
-    const texts = rows.map(({ cells }) => cells[index].matches(".null") ? "" : exact(cells[index]));
+    const texts = all?.map(row => String(row[heading.textContent] ?? ""))
+      ?? rows.map(({ cells }) => cells[index].matches(".null") ? "" : exact(cells[index]));
     const known = texts.filter(Boolean);
     const kind = heading.matches(".number") ? "number"
       : known.length && known.every(isDate) ? "date" : known.length ? "text" : undefined;
@@ -277,7 +278,34 @@ function said(value, kind, steps = [value]) {
 }
 const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
-const maxBars = 40;
+const maxBars = 40, maxRows = 20_000, maxPoints = 2000;
+
+/* Of many points, one for each place of the size of a point, which says for how many it stands. */
+function thinned(points, placeOf) {
+  if (points.length <= maxPoints) return points;
+  const places = new Map();
+  for (const point of points) {
+    const place = placeOf(point).map(length => Math.round(length / 8)).join();
+    if (places.has(place)) places.get(place).others += 1; else places.set(place, { ...point, others: 0 });
+  }
+  return [...places.values()];
+}
+
+/* Draws what the table is too short for. */
+async function loadRows() {
+  const body = JSON.stringify({ sql: chart.dataset.sql });
+  delete chart.dataset.sql;
+  const response = await fetch(`/api/v1/sql?format=ndjson&limit=${maxRows}`, {
+    method: "POST", body, headers: { "Content-Type": "application/json" },
+  }).catch(() => ({}));
+  // The note says that the rows of the table alone are drawn.
+  if (!response.ok) return;
+  const rows = (await response.text()).split("\n").filter(Boolean).map(line => JSON.parse(line));
+  chart.dataset.note = `${rows.length < maxRows ? "All" : "The first"} ${plain.format(rows.length)} rows are drawn.`;
+  const focused = $$("select", chart).indexOf(document.activeElement);
+  showCharts(rows);
+  $$("select", chart)[focused]?.focus();
+}
 const extent = values => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
 
 function draw(kind, x, y, view, names) {
@@ -331,9 +359,11 @@ function draw(kind, x, y, view, names) {
   labels.push(make("text", { class: "axis", x: left + inner / 2, y: top + height + 42, "text-anchor": "middle" }, cut(wide.name, 60)));
   if (isBar) labels.push(make("text", { class: "axis", x: left - 8, y: top + height + 42, "text-anchor": "end" }, cut(high.name, 20)));
   else labels.push(make("text", { class: "axis", "text-anchor": "middle", transform: `translate(22 ${top + height / 2}) rotate(-90)` }, cut(high.name, 40)));
-  const marks = points.map((point, index) => {
+  const shown = isBar ? points : thinned(points, point => [toX(point.x), toY(point.y)]);
+  const marks = shown.map((point, index) => {
+    const others = point.others ? `, and ${plain.format(point.others)} more here` : "";
     const pair = isMap ? `${point.label}, ${point.text}` : `${point.text}: ${point.label}`;
-    const title = make("title", {}, point.name && !isBar ? `${point.name} (${pair})` : pair);
+    const title = make("title", {}, (point.name && !isBar ? `${point.name} (${pair})` : pair) + others);
     if (!isBar) return make("circle", { cx: toX(point.x), cy: toY(point.y), r: kind === "line" ? 2.5 : 4 }, title);
     const [start, end] = [toX(0), toX(point.y)];
     return make("g", {},
@@ -345,9 +375,15 @@ function draw(kind, x, y, view, names) {
   }
   if (isMap) marks.splice(0, marks.length, cutOff(marks), make("rect", { class: "sea", ...plot }));
   const [low, most] = extent(points.map(point => point.y));
-  const name = isMap ? `Map of ${all} places` : `${{ bar: "Bar", line: "Line", scatter: "Scatter" }[kind]} chart of ${y.name} by ${x.name}: ${points.length} values from ${said(low, y.unit)} to ${said(most, y.unit)}. The table has them all.`;
+  const name = isMap ? `Map of ${all} places` : `${{ bar: "Bar", line: "Line", scatter: "Scatter" }[kind]} chart of ${y.name} by ${x.name}: ${points.length} values from ${said(low, y.unit)} to ${said(most, y.unit)}.${chart.dataset.note ? "" : " The table has them all."}`;
   const drawing = make("svg", { class: `drawing ${kind}`, role: "img", "aria-label": name, width, height: top + height + 50, viewBox: `0 0 ${width} ${top + height + 50}` }, ...labels, ...marks);
-  return [drawing, ...(points.length < all ? [make("p", { class: "note" }, `The first ${points.length} of ${all}.`)] : [])];
+  const missing = x.texts.length - all;
+  const notes = [
+    points.length < all && `The first ${points.length} of ${plain.format(all)}.`,
+    shown.length < points.length && "A point stands for all rows at its place.",
+    missing && `${plain.format(missing)} ${missing === 1 ? "row" : "rows"} without these values.`,
+  ];
+  return [drawing, ...notes.filter(Boolean).map(text => make("p", { class: "note" }, text))];
 }
 
 /* A box for a map that shows the places at first, and can be enlarged and moved: by buttons, keys, the wheel with Ctrl, and the pointer. */
@@ -414,8 +450,8 @@ function mapBox(view, show, { x, y }) {
   return box;
 }
 
-function showCharts() {
-  const found = columns();
+function showCharts(rows) {
+  const found = columns(rows);
   const possible = kinds(found);
   const names = Object.keys(possible);
   if (!names.length || !found[0].texts.length) return;
@@ -446,6 +482,7 @@ function showCharts() {
   const texts = found.find(({ kind }) => kind === "text");
   const show = () => {
     if (!kind.element.value) return figure.replaceChildren();
+    if (chart.dataset.sql) loadRows();
     const drawn = draw(kind.element.value, found[x.element.value], found[y.element.value], view, texts)
       ?? [make("p", { class: "note" }, "There is nothing to draw.")];
     if (chart.dataset.note) drawn.push(make("p", { class: "note" }, chart.dataset.note));

@@ -258,7 +258,9 @@ import Testing
     #expect(html.contains("No rows") && html.contains(">one</th>"))
     let more = result(of: "SELECT 1 AS one", ["one"], [[.integer(1)]], hasMore: true)
     #expect(more.contains(#"data-note="Only the first 1 rows are drawn.""#))
-    #expect(!html.contains("data-note"))
+    // The script draws more of them.
+    #expect(more.contains(#"data-sql="SELECT 1 AS one""#))
+    #expect(!html.contains("data-note") && !html.contains("data-sql"))
   }
 
   @Test func `a query has a field for each of its parameters`() {

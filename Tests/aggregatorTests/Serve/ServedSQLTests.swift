@@ -104,6 +104,12 @@ import Testing
     #expect(answer.notes == ["no countries are cached: bundled sample data instead"])
     let document = try await sql().document(of: "SELECT code FROM countries", as: .csv)
     #expect(document.summary.warnings.map(\.warning.code) == [.bundled])
+    let limits: [(Int, Int, Int?)] = [(7, 7, nil), (250, 250, 250), (251, 250, 250)]
+    for (limit, count, total) in limits {
+      let text = "SELECT code FROM countries"
+      let summary = try await sql().document(of: text, as: .ndjson, atMost: limit).summary
+      #expect(summary.count == count && summary.total == total, "\(limit)")
+    }
     let failure = await sql().answer(to: "SELECT nam FROM countries").failure
     #expect(failure?.hint == "did you mean \"name\"?")
   }

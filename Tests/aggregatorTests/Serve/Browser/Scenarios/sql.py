@@ -126,6 +126,18 @@ def charts(site):
     page.goto(site.origin + address(YEARS.replace("SELECT i AS year", "SELECT i || '' AS year")))
     expect(page.get_by_role("img", name="Line chart of number by year: 9 values")).to_be_visible()
     expect(page.locator(".pickers option")).to_have_text(["None", "Line", "Bars", "year", "number", "number"])
+    # More rows than the table has are drawn, and what was drawn is said.
+    many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) SELECT i, i % 100 AS rest FROM n"
+    notes = page.locator("#chart .note")
+    page.goto(site.origin + address(many.format(5000)))
+    expect(page.get_by_role("img", name="Line chart of rest by i: 5000 values from 0 to 99.")).to_be_visible()
+    expect(notes).to_have_text(["A point stands for all rows at its place.", "All 5,000 rows are drawn."])
+    assert page.locator("#chart circle").count() < 5000
+    expect(page.locator("#chart circle title", has_text="more here").first).to_be_attached()
+    page.goto(site.origin + address(many.format(30000)))
+    expect(notes.last).to_have_text("The first 20,000 rows are drawn.")
+    page.goto(site.origin + address("SELECT 1 AS a, 2 AS b UNION ALL SELECT 2, NULL UNION ALL SELECT 3, 5"))
+    expect(notes).to_have_text(["1 row without these values."])
     # A table of many columns waits to be asked, and one of texts has no chart.
     page.goto(site.origin + address("SELECT *, 1 AS number FROM countries"))
     expect(page.locator(".pickers select").first).to_have_value("")
