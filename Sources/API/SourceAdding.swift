@@ -3,6 +3,7 @@ import AggregatorServer
 import Synchronization
 
 /// Adds sources to a server that runs: their lists are requested and inferred, shown, and saved when that is asked for.
+///
 /// Added sources can be removed again.
 package final class SourceAdding: Sendable {
   /// Requests the list at a URL, for a source of a name; `hints` have some of the keys of ``SourceAdding/hints``.

@@ -57,7 +57,7 @@ struct Badge {
       query.readsIndex
       ? []
       : query.cache == .offline
-        ? [(.refresh, "Go online", .normal)]
+        ? [(.refresh, "Ask the service", .normal)]
         : [(.refresh, "Refresh", .reload), (.offline, "Use local data", .offline)]
     let buttons = links.map { link -> HTML in
       """

@@ -26,7 +26,7 @@ extension HTMLRenderer {
     }
     let clear: HTML? =
       filters.count > 1
-      ? #"<li><a class="chip clear" href="\#(narrowed(content) { $0.conditions = [] })">Clear</a></li>"#
+      ? #"<li><a class="chip clear" href="\#(narrowed(content) { $0.conditions = [] })">Remove all filters</a></li>"#
       : nil
     return #"<ul class="chips" aria-label="Filters">\#(chips)\#(clear)</ul>"#
   }

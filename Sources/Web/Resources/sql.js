@@ -162,7 +162,7 @@ function showSaved() {
     // The button is replaced: the menu would take it for one outside.
     event.stopPropagation();
     const name = input.value.trim();
-    if (!name || !field.value.trim()) return;
+    if (!name || !field.value.trim()) return (name ? field : input).focus();
     const others = load().filter(query => query.name !== name);
     const isKept = store([...others, { name, sql: field.value }].sort((a, b) => a.name.localeCompare(b.name)));
     announce(isKept ? `Saved ${name}` : "This browser keeps nothing");

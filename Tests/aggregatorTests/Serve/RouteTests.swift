@@ -14,7 +14,8 @@ import Testing
     .api(RoutePath(.image, "heroes", "image")), .api(RoutePath(.restore, "heroes", "restore")),
     .page(RoutePath(.start)), .page(RoutePath(.search)), .page(RoutePath(.list, "search")),
     .page(RoutePath(.record, "heroes", "delete")), .page(RoutePath(.delete, "heroes", "1")),
-    .page(RoutePath(.restore, "heroes", "1")), .page(RoutePath(.remove, "heroes")), .page(RoutePath(.asset, "style.css")),
+    .page(RoutePath(.restore, "heroes", "1")),
+    .page(RoutePath(.remove, "heroes")), .page(RoutePath(.asset, "style.css")),
   ]
 
   @Test(arguments: routes)

@@ -123,6 +123,10 @@ def run(site):
     form.get_by_label("Field").select_option("capital")
     form.get_by_role("button", name="Add filter").click()
     expect(page.locator(".chip").nth(1)).to_contain_text("Capital is not empty")
+    expect(page.locator(".chip.clear")).to_have_text("Remove all filters")
+    page.goto(site.origin + "/sources/countries?cache=offline")
+    page.locator("#list .badge summary").first.click()
+    expect(page.locator("#list .badge").get_by_role("link", name="Ask the service")).to_be_visible()
 
     # A search of all sources is narrowed as well, without the sources that lack a field.
     page.goto(site.origin + "/search?query=an&where=capital!%3DParis&sort=-name")

@@ -208,6 +208,9 @@ def heads(site):
 def saved(site):
     page = site.open(address(BY_PUBLISHER))
     page.get_by_text("Saved queries").click()
+    # Without a name it leads to the name.
+    page.get_by_role("button", name="Save this query").click()
+    focused(page, "#saved-name")
     page.locator("#saved-name").fill("<b>by publisher</b>")
     page.get_by_role("button", name="Save this query").click()
     expect(page.locator("#saved li a")).to_have_text(["<b>by publisher</b>"])
