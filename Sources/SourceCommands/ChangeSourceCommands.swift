@@ -1,6 +1,6 @@
 import AggregatorArguments
 import AggregatorFiles
-import AggregatorKit
+package import AggregatorKit
 package import AggregatorQueries
 package import AggregatorTerminal
 package import DeclaredSource
