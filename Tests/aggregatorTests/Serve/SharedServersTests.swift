@@ -183,7 +183,7 @@ import Testing
       while let cursor = next {
         let page = try await send("GET", "/api/v1/heroes?cache=offline&limit=100\(cursor)").json()
         all += ids(in: page)
-        next = page["next"]?.word.map { "&cursor=\($0)" }
+        next = page["page"]?["next"]?.word.map { "&cursor=\($0)" }
       }
       #expect(all.count == 257 && Set(all).count == 257)
       for server in servers { try await server.stop() }
