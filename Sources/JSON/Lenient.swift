@@ -46,12 +46,18 @@ public protocol LenientDecodable: Sendable {
 
   /// The value of a key; `nil` if it has none of the usual forms. The default calls ``init(lenient:)``.
   static func lenient<Key>(_ key: Key, in container: KeyedDecodingContainer<Key>) -> Self?
+
+  /// The elements of a list in one of the usual forms, without those that have none of them; `nil` where each has to be
+  /// read by ``init(lenient:)``, as the default says.
+  static func list(lenient decoder: any Decoder) -> [Self]?
 }
 
 extension LenientDecodable {
   public static func lenient<Key>(_ key: Key, in container: KeyedDecodingContainer<Key>) -> Self? {
     (try? container.decodeIfPresent(Lenient<Self>.self, forKey: key))?.wrappedValue
   }
+
+  public static func list(lenient decoder: any Decoder) -> [Self]? { nil }
 }
 
 extension String: LenientDecodable {
@@ -77,6 +83,17 @@ extension String: LenientDecodable {
     } catch {
       return (try? container.decode(Int.self, forKey: key)).map { String($0) }
     }
+  }
+
+  /// A list of texts alone, without a decoder for each.
+  public static func list(lenient decoder: any Decoder) -> [String]? {
+    guard var container = try? decoder.unkeyedContainer() else { return nil }
+    var list: [String] = []
+    while !container.isAtEnd {
+      guard let text = try? container.decode(String.self) else { return nil }
+      if let text = text.nonBlank { list.append(text) }
+    }
+    return list
   }
 }
 

@@ -28,8 +28,11 @@ public struct RecordStore<Item: SourceRecord>: Sendable {
     try await store.saveObserved(batch, of: source, at: date)
   }
 
-  package func encoded(_ records: [Item]) throws(SourceError) -> [EncodedRecord<Item>] {
-    do { return try records.map { try EncodedRecord($0, text: text($0)) } } catch {
+  /// - Parameter folds: False if the store has most of the records, and needs no text then.
+  package func encoded(
+    _ records: [Item], folding folds: Bool = true
+  ) throws(SourceError) -> [EncodedRecord<Item>] {
+    do { return try records.map { try EncodedRecord($0, text: folds ? text($0) : nil) } } catch {
       throw SourceError(.malformed, "a record cannot be encoded", cause: error)
     }
   }
@@ -37,7 +40,8 @@ public struct RecordStore<Item: SourceRecord>: Sendable {
   package func entries(_ records: [EncodedRecord<Item>]) -> [StoreEntry] {
     records.map { encoded in
       StoreEntry(id: encoded.id.description, json: encoded.json) {
-        encoded.text
+        // What was encoded can be decoded: one of the laws of sources.
+        encoded.text ?? (try? JSONText(encoded.json)?.read(Item.self)).map(text) ?? FoldedText("")
       } mergedWithStored: { known in
         // A record that another version wrote may be unreadable: then there is nothing to merge.
         guard let (item, known) = items(encoded, known) else { return nil }
@@ -88,23 +92,24 @@ public struct RecordStore<Item: SourceRecord>: Sendable {
   }
 }
 
-/// A record as it is stored: its JSON, in the encoding by which a store detects changes, and the text in which searches look.
+/// A record as it is stored: its JSON, in the encoding by which a store detects changes, and the text in which searches look,
+/// which is `nil` if it is made when it is needed.
 ///
 /// The record itself would take several times the memory, in each batch that waits for the store.
 package struct EncodedRecord<Item: SourceRecord>: SourceRecord {
   package let id: Item.ID
   package let json: Data
-  package let text: FoldedText
+  package let text: FoldedText?
 
-  package init(_ item: Item, text: FoldedText) throws {
+  package init(_ item: Item, text: FoldedText?) throws {
     id = item.id
     json = try CanonicalJSON.bytes(of: item)
     self.text = text
   }
 
-  /// Every ``SourceRecord`` can be decoded; this one never is, and has no text then.
+  /// Every ``SourceRecord`` can be decoded; this one never is.
   package init(from decoder: any Decoder) throws {
-    try self.init(Item(from: decoder), text: FoldedText(""))
+    try self.init(Item(from: decoder), text: nil)
   }
 
   package func encode(to encoder: any Encoder) throws {

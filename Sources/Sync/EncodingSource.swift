@@ -5,12 +5,14 @@ import AggregatorStore
 struct EncodingSource<Item: SourceRecord>: DataSource {
   let base: any DataSource<Item>
   let recordStore: RecordStore<Item>
+  /// False if most records are in the store as they are: unchanged ones need no text for searches.
+  var folds = true
 
   @concurrent func page(
     _ request: PageRequest
   ) async throws(SourceError) -> Page<EncodedRecord<Item>> {
     let page = try await base.page(request)
-    return page.replacing(try recordStore.encoded(page.records))
+    return page.replacing(try recordStore.encoded(page.records, folding: folds))
   }
 
   func item(

@@ -57,13 +57,10 @@ struct SharedSync<Item: SourceRecord>: Sendable {
   private static var pollInterval: Duration { .milliseconds(500) }
 
   let sync: Sync<Item>
+  let source: EncodingSource<Item>
   /// The last position, and the number of records, when this worker began.
   let lastPosition: Int64
   let known: Int
-
-  private var source: EncodingSource<Item> {
-    EncodingSource(base: sync.base, recordStore: sync.recordStore)
-  }
 
   /// Takes part until the pass is complete, or this worker has fetched `bound` pages.
   func run(

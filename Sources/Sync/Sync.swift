@@ -213,7 +213,8 @@ public struct Sync<Item: SourceRecord>: Sendable {
   ) async throws(SourceError) -> Bool {
     let status = try await recordStore.store.status(of: recordStore.source)
     let shared = SharedSync(
-      sync: self, lastPosition: status.lastPosition, known: status.knownUpstream)
+      sync: self, source: try await source, lastPosition: status.lastPosition,
+      known: status.knownUpstream)
     switch await shared.run(upTo: bound, jobs, &result, progress) {
     case .complete:
       // Or another worker has found that the pages are not divisible, and goes on alone.
@@ -231,6 +232,13 @@ public struct Sync<Item: SourceRecord>: Sendable {
     case .failed(let error): throw error
     }
     return true
+  }
+
+  private var source: EncodingSource<Item> {
+    get async throws(SourceError) {
+      EncodingSource(
+        base: base, recordStore: recordStore, folds: try await recordStore.completeSync() == nil)
+    }
   }
 
   /// True if the service was known to have more records than these.
@@ -257,7 +265,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
     if let stored, checkpoint.cursor == nil, PartitionEnd(stored) == nil {
       result.hasRestarted = true
     }
-    let source = EncodingSource(base: base, recordStore: recordStore)
+    let source = try await source
     let rows = depth.map { max(1, $0 - checkpoint.rows) }
     let pages = source.pages(
       PaginationState(

@@ -34,12 +34,13 @@ extension String {
       else {
         return false
       }
+      let (host, rest) = (ASCIISet.plainInHost, ASCIISet.plainInAddress)
       var index = scheme.utf8.count
-      while index < bytes.count, bytes[index].isPlainInHost { index += 1 }
+      while index < bytes.count, host.contains(bytes[index]) { index += 1 }
       guard index > scheme.utf8.count, index < bytes.count, bytes[index] == UInt8(ascii: "/") else {
         return false
       }
-      while index < bytes.count, bytes[index].isPlainInAddress { index += 1 }
+      while index < bytes.count, rest.contains(bytes[index]) { index += 1 }
       return index == bytes.count
     }
   }
@@ -61,22 +62,28 @@ extension String {
   }
 }
 
-extension UInt8 {
-  fileprivate var isPlainInHost: Bool {
-    isASCIIAlphanumeric || self == UInt8(ascii: ".") || self == UInt8(ascii: "-")
+/// Characters of ASCII, which a few instructions look for: a page has thousands of addresses.
+private struct ASCIISet {
+  private var low: UInt64 = 0
+  private var high: UInt64 = 0
+
+  init(lettersDigitsAnd others: StaticString) {
+    for byte in 0..<UInt8(0x80) where byte.isASCIIAlphanumeric { insert(byte) }
+    others.withUTF8Buffer { for byte in $0 { insert(byte) } }
   }
 
-  fileprivate var isPlainInAddress: Bool {
-    if isASCIILetter { return true }
-    return switch self {
-    // Neither `"`, `#` nor `%`, but `!`, `$` and `&'()*+,-./`, the digits, `:` and `;`.
-    case 0x21, 0x24, 0x26...0x3B: true
-    case UInt8(ascii: "="), UInt8(ascii: "?"), UInt8(ascii: "@"), UInt8(ascii: "_"),
-      UInt8(ascii: "~"):
-      true
-    default: false
-    }
+  private mutating func insert(_ byte: UInt8) {
+    if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte & 63) }
   }
+
+  func contains(_ byte: UInt8) -> Bool {
+    byte < 128 && (byte < 64 ? low : high) >> UInt64(byte & 63) & 1 == 1
+  }
+
+  static let plainInHost = ASCIISet(lettersDigitsAnd: ".-")
+
+  /// Neither `"`, `#` nor `%`.
+  static let plainInAddress = ASCIISet(lettersDigitsAnd: "!$&'()*+,-./:;=?@_~")
 }
 
 extension StringProtocol {

@@ -4,7 +4,9 @@ import AggregatorText
 extension Array: LenientDecodable where Element: LenientDecodable {
   /// A list, or a single value; elements of other forms are left out.
   public init?(lenient decoder: any Decoder) {
-    if let list = try? LossyArray<LenientElement<Element>>(from: decoder) {
+    if let list = Element.list(lenient: decoder) {
+      self = list
+    } else if let list = try? LossyArray<LenientElement<Element>>(from: decoder) {
       self = list.elements.map { $0.value }
     } else if let element = Element(lenient: decoder) {
       self = [element]

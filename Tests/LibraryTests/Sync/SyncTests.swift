@@ -131,6 +131,20 @@ struct SyncTests {
     #expect(try await store.isIndexSound())
   }
 
+  /// Texts for searches are made ahead only until all records are there.
+  @Test(arguments: [1, 8])
+  func `what is new or changed after a complete sync is found by its text`(
+    jobs: Int
+  ) async throws {
+    try await sync(service(1...50), jobs: jobs)
+    let result = try await sync(service(1...60, changed: [17, 55]), jobs: jobs)
+    #expect((result.added, result.changed, result.isComplete) == (10, 1, true))
+    #expect(try await store.found("changed 17", of: "notes").count == 1)
+    #expect(try await store.found("changed 55", of: "notes").count == 1)
+    #expect(try await store.found("changed", of: "notes").count == 2)
+    #expect(try await store.isIndexSound())
+  }
+
   @Test(arguments: [true, false])
   func `the first page tells, on request, that a list without a total changed meanwhile`(
     readsAgain: Bool
