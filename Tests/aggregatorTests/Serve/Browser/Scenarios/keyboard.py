@@ -50,7 +50,8 @@ def run(site):
     columns = page.evaluate(
         """() => {
             const records = [...document.querySelectorAll(".record")];
-            return records.filter(each => each.offsetTop === records[0].offsetTop).length;
+            const top = record => record.getBoundingClientRect().top;
+            return records.filter(each => top(each) === top(records[0])).length;
         }"""
     )
     assert columns > 2
