@@ -29,6 +29,9 @@ import Testing
         let page = query["page"].flatMap { Int($0) } ?? 1
         let link = "</pages?page=\(page + 1)>; rel=\"next\""
         return .status(200, "[\(page)]", headers: page < 3 ? [("Link", link)] : [])
+      case "/cookie":
+        let fields = [("Set-Cookie", "id=abc"), ("X-Note", "\(Self.key)")]
+        return .status(404, "{}", headers: fields)
       case "/abroad": return .redirect(to: "\(other.baseURL)/x")
       case "/text": return .status(200, "a\tb\u{1B}[31m\n")
       case let path where path.hasPrefix("/status/"):
@@ -178,6 +181,19 @@ import Testing
     #expect(one.status == 0 && one.errors.contains("names no next one"), "\(one)")
   }
 
+  @Test func `the head of each response comes before its body, without secrets`() async throws {
+    let pages = try await home.run("api things pages -i --paginate --max-pages 2")
+    let heads = pages.output.components(separatedBy: "HTTP 200\n")
+    #expect(pages.status == 3 && heads.count == 3 && heads[0].isEmpty, "\(pages)")
+    #expect(heads[1].contains("link: </pages?page=2>; rel=\"next\"\n"), "\(pages)")
+    #expect(heads[1].hasSuffix("\n\n[1]\n") && heads[2].hasSuffix("\n\n[2]"), "\(pages)")
+    let failed = try await home.run("api things cookie --include")
+    #expect(failed.output.hasPrefix("HTTP 404\n") && failed.output.hasSuffix("\n\n{}"))
+    #expect(failed.output.contains("set-cookie: REDACTED\n"), "\(failed)")
+    #expect(failed.output.contains("x-note: ") && !failed.output.contains(Self.key), "\(failed)")
+    #expect(failed.status != 0)
+  }
+
   @Test func `a curl command has a variable for each secret, and nothing is sent`() async throws {
     let outcome = try await home.run("api things echo?q=it's -X POST -f a=1 --curl")
     #expect(outcome.status == 0 && requests(of: "/echo").isEmpty, "\(outcome)")
@@ -232,6 +248,7 @@ import Testing
     ("api things echo --input x", "--input requires a method with a body"),
     ("api things echo -f x", "invalid value \"x\" for --raw-field"),
     ("api things echo --paginate -X POST", "--paginate requires the method GET"),
+    ("api things echo -i --jq .q", "--include and --jq cannot be used together"),
   ])
   func `a mistake sends nothing`(line: String, words: String) async throws {
     let count = server.requests.count

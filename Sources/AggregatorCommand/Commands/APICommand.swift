@@ -18,6 +18,9 @@ extension Command {
     "input", .file, "FILE", about: "file with the body of the request; - is standard input")
   fileprivate static let paginate = Option(
     "paginate", about: "also request the next pages that each response names")
+  fileprivate static let include = Option(
+    "include", letter: "i",
+    about: "print the status and the header fields of each response before its body")
   fileprivate static let asCurl = Option(
     "curl", about: "print a curl command instead of sending the request, without secrets")
 
@@ -30,7 +33,7 @@ extension Command {
       "SOURCE PATH", words: CompletionSource.source(plugins),
       options: [
         method, header.with(about: "header field, such as 'Accept: text/csv'"), field, input,
-        paginate,
+        paginate, include,
         .maxPages.with(
           about: "stop after N pages, 0 for no limit (default 25 with --paginate)", in: .specific),
         asCurl,
@@ -46,6 +49,7 @@ extension Command {
           + "redirects to another host are refused.",
         "The next page is that of rel=\"next\" in the Link header field, or the URL in the member next, links.next or "
           + "_links.next.href of the body.",
+        "--include hides the values of header fields that are likely to be secrets, such as set-cookie.",
         "Nothing is cached.",
       ],
       examples: [
@@ -83,6 +87,9 @@ extension Command {
     try call.fill(from: invocation)
     guard call.method == .get || !invocation.has(paginate) else {
       throw CommandError(.usage, "\(paginate.spelling) requires the method GET")
+    }
+    for other in [Option.jq, asCurl] where invocation.has(include) && invocation.has(other) {
+      throw CommandError.exclusive(include.spelling, other.spelling)
     }
     if invocation.has(asCurl) {
       return try await plugin.printCurl(call, in: environment, context)
@@ -161,6 +168,8 @@ extension Plugin {
     let invocation = context.invocation
     let options = SourceOptions(invocation)
     let maxPages = invocation.has(Command.paginate) ? invocation.count(.maxPages) ?? 25 : 1
+    let scanner = SecretScanner(
+      settings.filter(\.isSecret).compactMap { environment.settings.secret($0) })
     var call = call
     var visited: Set<URL> = []
     var isInLine = false
@@ -168,9 +177,13 @@ extension Plugin {
     while true {
       let reply = await send(
         call, in: environment, cachePolicy: options.cachePolicy, deadline: options.deadline)
-      if let body = reply.response?.body {
-        try context.printBody(body, afterLine: isInLine)
-        isInLine = body.last.map { $0 != UInt8(ascii: "\n") } ?? isInLine
+      if let response = reply.response {
+        if invocation.has(Command.include) {
+          try context.printHead(of: scanner.redacted(response), afterLine: isInLine)
+          isInLine = false
+        }
+        try context.printBody(response.body, afterLine: isInLine)
+        isInLine = response.body.last.map { $0 != UInt8(ascii: "\n") } ?? isInLine
       }
       if let error = reply.error {
         var failure = CommandError(error, of: self)
@@ -242,6 +255,18 @@ extension Plugin {
 }
 
 extension CommandContext {
+  /// Prints the status and the header fields of a response, without likely secrets, and an empty line.
+  ///
+  /// - Parameter isInLine: True if the body before it has no line break at its end.
+  fileprivate func printHead(of response: HTTPResponse, afterLine isInLine: Bool) throws {
+    let fields = response.headers.map { name, value in
+      "\(name): \(LikelySecret.isHeader(name, value: "") ? "REDACTED" : value)".safeLine + "\n"
+    }
+    let head = "HTTP \(response.status)\n\(fields.joined())\n"
+    guard terminal.isOutput else { return try output.write((isInLine ? "\n" : "") + head) }
+    try listingOutput.write(head)
+  }
+
   /// Prints the body of a response; on a terminal as it can be shown there, or an error with the code `usage`.
   ///
   /// - Parameter isInLine: True if the body before it has no line break at its end.
