@@ -119,6 +119,7 @@ package struct SQLSession: Sendable {
       let run = try await SQLRun(
         statement, of: context.catalog.plugins, and: attached.files, in: environment, within: time)
       let query = run.result
+      let sources = await query.sources
       let interruption = await query.cancellation.map { Interruption.atEnd($0) }
       defer { interruption?.cancel() }
       let omissions = run.doubts + run.omissions
@@ -143,6 +144,14 @@ package struct SQLSession: Sendable {
         throw error
       }
       try printer.finish(ListingSummary(count: count, total: count, warnings: warnings))
+      if context.diagnostics.isForPeople {
+        for name in sources {
+          // A role that may read the views only does not read the status.
+          guard let date = (try? await records.status(of: name))?.fetchedAt else { continue }
+          let age = date.age(at: environment.now())
+          context.diagnostics.note("note: \(name): cached, fetched \(age)")
+        }
+      }
       isPartial = !failures.isEmpty || !run.doubts.isEmpty
       if count == 0, output.isForPeople { context.diagnostics.note("No rows") }
       for gap in run.gaps {

@@ -58,6 +58,9 @@ import Testing
       in: home)
     #expect(joined.output == "300\t120\t240\t180\n", "\(joined)")
     #expect(joined.errors == "")
+    let seen = try await home.run(
+      "sql SELECT count(*) FROM orders", ["AGGREGATOR_FORCE_TTY": "80"])
+    #expect(seen.errors.contains("note: orders: cached, fetched "), "\(seen)")
     let rows = try await sql(
       #"SELECT * FROM orders_lines WHERE "orders.id" = '7' AND qty < 10"#, "--ndjson", in: home)
     let row = try #require(JSON(reading: Data(rows.output.utf8)))
