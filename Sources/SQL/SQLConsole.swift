@@ -29,7 +29,8 @@ package struct SQLConsole {
       case .schema: "list the columns of all tables, or of one: .schema TABLE"
       case .mode:
         "print results as \(arguments.joined(separator: ", ")): .mode FORMAT, or .mode for the present one"
-      case .once: "write the next result to a file, in the format that its name ends in: .once FILE"
+      case .once:
+        "write the next result to a file, in the format of its ending, or to a command: .once FILE, .once |COMMAND"
       case .read: "run the statements of a file: .read FILE"
       case .edit: "edit the last statement in $VISUAL or $EDITOR, and run it; also \\e"
       case .parameter:
@@ -83,7 +84,7 @@ package struct SQLConsole {
   private var lastStatement = ""
   /// The format of `.mode`.
   private var format: Format?
-  /// The file of `.once`, until the next statement.
+  /// The file of `.once`, or a command after `|`, until the next statement.
   private var file: String?
   private var isTimed = false
   /// The code of the first failure of a script, which ends it; `nil` for a console, which goes on.
@@ -273,7 +274,10 @@ package struct SQLConsole {
   private func run(
     _ statement: String, after count: Int, in context: CommandContext
   ) async throws -> ExitCode {
-    let new = try file.map { path throws(CommandError) in
+    let directory = try command.map { _ throws(CommandError) in try TemporaryDirectory() }
+    defer { withExtendedLifetime(directory) {} }
+    let path = directory.map { "\($0.path)/result" } ?? file
+    let new = try path.map { path throws(CommandError) in
       try NewFile(replacing: path, in: context)
     }
     let context = new.map { context.writing(to: $0.output) } ?? context
@@ -290,17 +294,40 @@ package struct SQLConsole {
     drawing?.cancel()
     ProgressLine.erase()
     let code = try result.get()
-    if let new, let file {
+    if let new, let path {
       try new.finish()
-      context.diagnostics.note("Wrote \(file)")
+      if let command {
+        try pipe(path, into: command)
+      } else {
+        context.diagnostics.note("Wrote \(path)")
+      }
     }
     return code
+  }
+
+  /// The command into which `.once` pipes the next result; `nil` without one.
+  private var command: String? {
+    file.flatMap { $0.hasPrefix("|") ? String($0.dropFirst()).trimmed : nil }
+  }
+
+  /// Runs a command of the shell that reads a file; fails with code `io` if its status is another than 0.
+  private func pipe(_ path: String, into command: String) throws(CommandError) {
+    let input: OpenFile
+    do throws(SystemFailure) { input = try OpenFile(path, O_RDONLY) } catch {
+      throw CommandError(.io, "cannot read \(path): \(error.words)")
+    }
+    let status = ExternalProgram.run(
+      ["/bin/sh", "-c", command], context.variables, descriptors: [STDIN_FILENO: input.descriptor])
+    guard status == 0 else {
+      throw CommandError(
+        .io, "\(command.oneLine(atMost: 80)) failed with \(ExternalProgram.ending(status))")
+    }
   }
 
   /// The format of the next result; `nil` for that of the options.
   private var fileFormat: Format? {
     guard let file else { return format }
-    let ending = Self.ending(of: file)
+    let ending = command == nil ? Self.ending(of: file) : nil
     // A table is for people, and as wide as their terminal.
     return Format.allCases.first { format in ending.map(format.fileEndings.contains) ?? false }
       ?? (format.map { $0 == .table ? .tsv : $0 } ?? .tsv)
@@ -316,7 +343,7 @@ package struct SQLConsole {
       case .schema: try show(wrapped(columns(of: words.dropFirst().first)))
       case .mode where words.count == 1: try show([presentFormat().rawValue])
       case .mode: try setMode(words[1])
-      case .once: file = try Self.fileOfFormat(in: words)
+      case .once: file = try target(in: words)
       case .timer: isTimed = try isOn(words)
       case .parameter: try setParameters(Array(words.dropFirst()))
       case .save: try save(words)
@@ -402,6 +429,21 @@ package struct SQLConsole {
       throw .missingArgument(name, hint: "enter .help for help")
     }
     return words[1]
+  }
+
+  /// The file of `.once`, or its command, which only a person may run: statements may come from anywhere.
+  private func target(in words: [String]) throws(CommandError) -> String {
+    guard let target = words.dropFirst().first, target.hasPrefix("|") else {
+      return try Self.fileOfFormat(in: words)
+    }
+    guard !isScript, place == nil else {
+      throw CommandError(
+        .usage, "no other program can be run from here", hint: "write to a file: .once FILE")
+    }
+    guard target.dropFirst().contains(where: { !$0.isWhitespace }) else {
+      throw .missingArgument("COMMAND", hint: "such as .once |wc -l")
+    }
+    return target
   }
 
   /// The file of `.once`, whose name ends in that of a format, or in none.
@@ -611,9 +653,10 @@ extension String {
 
   /// The words of a command of the console; `nil` for SQL.
   fileprivate var instruction: [String]? {
-    // The value of a parameter may have spaces.
+    // The value of a parameter may have spaces, and so may a command.
+    let isPiped = hasPrefix(".once ") && dropFirst(6).first { !$0.isWhitespace } == "|"
     let words = split(
-      maxSplits: hasPrefix(".param") ? 3 : .max, whereSeparator: \.isWhitespace
+      maxSplits: hasPrefix(".param") ? 3 : isPiped ? 1 : .max, whereSeparator: \.isWhitespace
     ).map { String($0).trimmed }
     guard let first = words.first else { return nil }
     // A statement may go on with .5 in a line of its own.

@@ -269,6 +269,9 @@ import Testing
     try await enter("SELECT 6 * 7 AS answer;", until: "Wrote out.json")
     try await terminal.read(until: "Time: ")
     #expect(try sandbox.text(of: "work/out.json").contains("{\"answer\":42}"))
+    try await enter(".once | tr 0-9 a-j; exit 3", until: "\n")
+    try await enter("SELECT 40 + 7 AS n;", until: "eh\r")
+    try await terminal.read(until: "failed with status 3")
     try await enter(".read two.sql", until: "a1")
     try await terminal.read(until: "b2")
     try await enter(".read none.sql", until: "no such file: none.sql")
@@ -325,6 +328,12 @@ import Testing
     #expect(outcome.errors == "error: unknown command \"\(word)\" (line 1)\n\(remedy)\n")
     let format = try await Binary.run(["sql", ".mode column"], in: sandbox)
     #expect(format.errors.contains("\nDid you mean \"table\"?\n"), "\(format)")
+  }
+
+  @Test func `only a person pipes a result into a command`() async throws {
+    let outcome = try await Binary.run(["sql", ".once |touch made\nSELECT 1;"], in: sandbox)
+    #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
+    #expect(outcome.errors.hasPrefix("error: no other program can be run from here (line 1)\n"))
   }
 
   @Test func `a query or a command is an argument or standard input, and required`() async throws {
