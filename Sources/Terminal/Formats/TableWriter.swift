@@ -10,10 +10,12 @@ import AggregatorKit
 /// terminal is not cut. Else, if the layout is narrower than 40 cells or has room for one or two of more columns, each record is written
 /// as a ``Block`` instead; below 48 cells also if a table would cut it, unless it is named by its ID, and one of a source that has
 /// blocks of its own, if not all columns fit. Listings that prefer cards have these in the place of blocks.
+///
+/// Above 120 cells a person also sees the other fields of a source that the first page has room for; see ``addFields(for:)``.
 struct TableWriter<Item: Identifiable & Sendable>: RecordWriter
 where Item.ID: CustomStringConvertible {
   private let listing: Listing<Item>
-  private let fields: [Field<Item>]
+  private var fields: [Field<Item>]
   private let terminalLayout: TerminalLayout
   private var form = Form.open
   /// The widths of the widest cells up to now, and of their longest words.
@@ -55,6 +57,7 @@ where Item.ID: CustomStringConvertible {
   mutating func append(_ records: [Item]) -> String {
     guard !records.isEmpty, !fields.isEmpty else { return "" }
     if extents.isEmpty {
+      addFields(for: records)
       numeric = Set(fields.indices.filter { fields[$0].hasNumbers(in: records) })
       id = fields.firstIndex { field in
         records.allSatisfy { field[$0].cell == $0.id.description }
@@ -85,6 +88,31 @@ where Item.ID: CustomStringConvertible {
       form = .cards(writer)
     }
     return text
+  }
+
+  /// Adds the fields with values that have room beside the others, and take at most a quarter of the line: none is cut.
+  private mutating func addFields(for records: [Item]) {
+    guard case .open = form, terminalLayout.isRead, listing.source != nil,
+      listing.chosen == nil, !listing.prefersCards, terminalLayout.width > Self.maxText
+    else { return }
+    func width(of field: Field<Item>) -> Int {
+      records.reduce(field.label.safeLine.displayWidth) {
+        max($0, field[$1].cell.safeLine.displayWidth)
+      } + Columns.gap
+    }
+    // The last column has no gap.
+    var room = fields.reduce(terminalLayout.width + Columns.gap) { $0 - width(of: $1) }
+    var names = Set(fields.map(\.name))
+    // Without room, the widths of long texts are not measured.
+    for field in listing.fields where room > Columns.minWidth && !names.contains(field.name) {
+      let needed = width(of: field)
+      guard needed <= min(room, terminalLayout.width / 4),
+        records.contains(where: { !field[$0].cell.isEmpty })
+      else { continue }
+      room -= needed
+      names.insert(field.name)
+    }
+    fields = listing.fields.filter { names.contains($0.name) }
   }
 
   /// Chooses the form and the columns; returns the header if they are new.

@@ -16,6 +16,23 @@ import Testing
     #expect(TerminalGrid(terminal).lines == grid.lines)
   }
 
+  @Test func `a wide terminal shows more fields, in their order, but cuts none`() {
+    let heroes = [
+      Hero(id: 1, name: "Storm", publisher: "Marvel", powers: ["Flight"]),
+      Hero(id: 2, name: "Rogue", powers: ["Flight", "Claws"], biography: String(repeating: "long ", count: 40)),
+    ]
+    func labels(_ layout: TerminalLayout) -> [Substring] {
+      let text = rendered([heroes], as: .table, .heroes, on: layout)
+      return TerminalGrid(text).lines[0].split(separator: " ")
+    }
+    #expect(labels(.terminal(200)).last == "Powers")
+    #expect(labels(.terminal(120)).last == "Issues")
+    #expect(labels(.plain(200)).last == "Issues")
+    // There is no room beside a long name.
+    let text = rendered([heroes + Hero.motley], as: .table, .heroes, on: .terminal(200))
+    #expect(TerminalGrid(text).lines[0].hasSuffix("Issues"))
+  }
+
   @Test(arguments: [200, 100, 56])
   func `columns begin in the same cell in every row`(width: Int) throws {
     let grid = TerminalGrid(rendered([Hero.motley], as: .table, .heroes, on: .terminal(width)))
