@@ -19,7 +19,9 @@ import Testing
   @Test func `a wide terminal shows more fields, in their order, but cuts none`() {
     let heroes = [
       Hero(id: 1, name: "Storm", publisher: "Marvel", powers: ["Flight"]),
-      Hero(id: 2, name: "Rogue", powers: ["Flight", "Claws"], biography: String(repeating: "long ", count: 40)),
+      Hero(
+        id: 2, name: "Rogue", powers: ["Flight", "Claws"],
+        biography: String(repeating: "long ", count: 40)),
     ]
     func labels(_ layout: TerminalLayout) -> [Substring] {
       let text = rendered([heroes], as: .table, .heroes, on: layout)
