@@ -30,14 +30,11 @@ extension String {
   private var isPlainWebAddress: Bool {
     var text = self
     return text.withUTF8 { bytes in
-      guard let scheme = ["https://", "http://"].first(where: { bytes.starts(with: $0.utf8) })
-      else {
-        return false
-      }
+      let start = bytes.begins(with: "https://") ? 8 : bytes.begins(with: "http://") ? 7 : 0
       let (host, rest) = (ASCIISet.plainInHost, ASCIISet.plainInAddress)
-      var index = scheme.utf8.count
+      var index = start
       while index < bytes.count, host.contains(bytes[index]) { index += 1 }
-      guard index > scheme.utf8.count, index < bytes.count, bytes[index] == UInt8(ascii: "/") else {
+      guard start > 0, index > start, index < bytes.count, bytes[index] == UInt8(ascii: "/") else {
         return false
       }
       while index < bytes.count, rest.contains(bytes[index]) { index += 1 }
@@ -62,6 +59,13 @@ extension String {
   }
 }
 
+extension UnsafeBufferPointer<UInt8> {
+  fileprivate func begins(with text: StaticString) -> Bool {
+    guard let baseAddress, count >= text.utf8CodeUnitCount else { return false }
+    return memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0
+  }
+}
+
 /// Characters of ASCII, which a few instructions look for: a page has thousands of addresses.
 private struct ASCIISet {
   private var low: UInt64 = 0
@@ -77,7 +81,7 @@ private struct ASCIISet {
   }
 
   func contains(_ byte: UInt8) -> Bool {
-    byte < 128 && (byte < 64 ? low : high) >> UInt64(byte & 63) & 1 == 1
+    byte < 128 && (byte < 64 ? low : high) &>> UInt64(byte) & 1 == 1
   }
 
   static let plainInHost = ASCIISet(lettersDigitsAnd: ".-")
