@@ -49,6 +49,12 @@ public protocol DataSource<Item>: Sendable {
   ///
   /// A chain requests and caches whole pages of this size.
   var pageSize: Int? { get }
+
+  /// A stream for each ``ReplaceableSource`` that this source reads, which yields after its replacements from now on; none by
+  /// default.
+  ///
+  /// An operator passes on those of its base: open lists and details load once more then.
+  var replacements: [AsyncStream<Void>] { get }
 }
 
 extension DataSource {
@@ -64,4 +70,6 @@ extension DataSource {
   public var readsAhead: Bool { true }
 
   public var pageSize: Int? { nil }
+
+  public var replacements: [AsyncStream<Void>] { [] }
 }

@@ -19,8 +19,8 @@ public import Observation
 ///
 /// A list that follows a store takes over its changes, by whatever screen or process they were made, in their places and
 /// without a request: what is deleted leaves it, what is restored returns, and what has changed is replaced. What
-/// it cannot take over by itself, such as a new record, sets ``isOutdated``. A list of a `ReplaceableSource` loads once more when
-/// that is replaced.
+/// it cannot take over by itself, such as a new record, sets ``isOutdated``. A list of a `ReplaceableSource`, or of operators
+/// above one, loads once more when that is replaced.
 ///
 /// If a page shows that the service has changed the list since its first page, so that records may be missing or
 /// come twice, the list is loaded anew behind the records that are shown, which are then replaced; ``warnings`` say so.
@@ -147,7 +147,7 @@ public final class PagedList<Item: SourceRecord> {
   /// The load of a cached page beside that of the first.
   @ObservationIgnored private(set) var cachedLoad: CachedLoad?
   @ObservationIgnored private var aging: Task<Void, Never>?
-  @ObservationIgnored private var replacements: Task<Void, Never>?
+  @ObservationIgnored private let replacements = ReplacementObserver()
   @ObservationIgnored let prefetching = Prefetching<Item>()
   private let clock: any Clock<Duration>
   private let now: @Sendable () -> Date
@@ -186,7 +186,6 @@ public final class PagedList<Item: SourceRecord> {
     cachedLoad?.task.cancel()
     following?.cancel()
     aging?.cancel()
-    replacements?.cancel()
   }
 
   public var state: State {
@@ -273,14 +272,6 @@ public final class PagedList<Item: SourceRecord> {
 
   // MARK: - Loading
 
-  /// Loads the list again whenever its source is replaced.
-  private func reloadAfterReplacements() {
-    guard replacements == nil, let source = source as? ReplaceableSource<Item> else { return }
-    replacements = Task { [weak self, replacements = source.replacements] in
-      for await _ in replacements { self?.reload() }
-    }
-  }
-
   private func reload() {
     running?.task.cancel()
     // Its cursors are those of the other source.
@@ -306,7 +297,7 @@ public final class PagedList<Item: SourceRecord> {
   private func start(
     _ load: Load, by policy: CachePolicy, insisting: Bool = false
   ) -> Task<Bool, Never> {
-    reloadAfterReplacements()
+    replacements.observe(source.replacements) { [weak self] in self?.reload() }
     var loader = PageLoader(source, matching: query, size: pageSize, cachePolicy: policy)
     if load == .more, let current = self.loader { loader = current }
     let showsCachedFirst =

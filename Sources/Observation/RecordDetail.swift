@@ -6,6 +6,8 @@ public import Observation
 /// ```swift
 /// Text(detail.record.name).task { await detail.load() }
 /// ```
+///
+/// Once loaded, it loads once more when a `ReplaceableSource` below it is replaced.
 @Observable @MainActor
 public final class RecordDetail<Item: SourceRecord> {
   /// The record, with all details that have arrived so far.
@@ -27,6 +29,7 @@ public final class RecordDetail<Item: SourceRecord> {
 
   private let source: any DataSource<Item>
   @ObservationIgnored private var lastLoad = 0
+  @ObservationIgnored private let replacements = ReplacementObserver()
 
   /// Sends no request before ``load()``.
   public init(
@@ -47,6 +50,9 @@ public final class RecordDetail<Item: SourceRecord> {
   public func refresh() async { await load(by: cachePolicy.refreshing) }
 
   private func load(by cachePolicy: CachePolicy) async {
+    replacements.observe(source.replacements) { [weak self] in
+      Task { await self?.refresh() }
+    }
     lastLoad += 1
     let number = lastLoad
     isLoading = true

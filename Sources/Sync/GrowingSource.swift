@@ -68,6 +68,8 @@ struct GrowingSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     throw .notFound(id, in: recordStore.source)
   }
 
+  var replacements: [AsyncStream<Void>] { upstreamLoader.base.replacements }
+
   var description: String {
     "\(upstreamLoader.base)\n  .growing(in: \(recordStore.source))"
   }

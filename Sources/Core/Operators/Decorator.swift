@@ -20,6 +20,8 @@ extension Decorator {
 
   public var pageSize: Int? { base.pageSize }
 
+  public var replacements: [AsyncStream<Void>] { base.replacements }
+
   /// The chain as it would be written in Swift, one operator a line.
   public var description: String { "\(base)\n  .\(label)" }
 }

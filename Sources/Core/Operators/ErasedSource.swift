@@ -22,6 +22,8 @@ extension Forwarding {
 
   package var pageSize: Int? { base.pageSize }
 
+  package var replacements: [AsyncStream<Void>] { base.replacements }
+
   package var description: String { "\(base)" }
 }
 

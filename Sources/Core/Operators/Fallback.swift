@@ -36,6 +36,7 @@ private struct Fallback<Base: DataSource>: Decorator, FallbackChain {
   let condition: @Sendable (SourceError) -> Bool
 
   var label: String { "fallback(to: \(second))" }
+  var replacements: [AsyncStream<Void>] { base.replacements + second.replacements }
 
   var lastTier: Int {
     let first: any DataSource<Base.Item> = (base as? ErasedSource<Base.Item>)?.base ?? base

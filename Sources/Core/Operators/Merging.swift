@@ -21,6 +21,7 @@ private struct Merged<First: DataSource, Second: DataSource<First.Item>>: Decora
   let name: String
   var label: String { "merging(\(other), as: \(name))" }
   var readsAhead: Bool { base.readsAhead && other.readsAhead }
+  var replacements: [AsyncStream<Void>] { base.replacements + other.replacements }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<First.Item> {
     let seal = CursorSeal("\(name).merged", for: request.query)

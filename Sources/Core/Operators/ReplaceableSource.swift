@@ -2,8 +2,8 @@ import Synchronization
 
 /// A source whose place another one can take while it is in use, such as one with a new key, URL or store.
 ///
-/// Calls that are in flight go on with the source that they began with. A `PagedList` of it loads once more after each
-/// replacement.
+/// Calls that are in flight go on with the source that they began with. A `PagedList`, a `SearchSession` or a `RecordDetail` of
+/// it, or of operators above it, loads once more after each replacement.
 public final class ReplaceableSource<Item: SourceRecord>: DataSource {
   private struct State {
     var base: any DataSource<Item>
@@ -28,8 +28,8 @@ public final class ReplaceableSource<Item: SourceRecord>: DataSource {
     for observer in observers { observer.yield() }
   }
 
-  /// Yields after replacements from now on; several that nobody has waited for are one.
-  package var replacements: AsyncStream<Void> {
+  /// Several replacements that nobody has waited for are one. The last streams are those of the present source.
+  public var replacements: [AsyncStream<Void>] {
     let (replacements, observer) = AsyncStream<Void>.makeStream(
       bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state in
@@ -40,7 +40,7 @@ public final class ReplaceableSource<Item: SourceRecord>: DataSource {
     observer.onTermination = { [weak self] _ in
       self?.state.withLock { _ = $0.observers.removeValue(forKey: number) }
     }
-    return replacements
+    return [replacements] + base.replacements
   }
 
   public func page(_ request: PageRequest) async throws(SourceError) -> Page<Item> {

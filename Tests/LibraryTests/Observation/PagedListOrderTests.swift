@@ -525,6 +525,21 @@ struct PagedListOrderTests {
     #expect(new.source.requests.last?.cachePolicy == .reload)
   }
 
+  @Test func `loads once more when a source below an operator is replaced`() async {
+    let (old, other) = (Notes(3), Notes(0))
+    let source = ReplaceableSource(old.source)
+    let search = SearchSession(source.coalesced().merging(other.source, as: "both"))
+    await search.list.load()
+    #expect(search.list.ids == [1, 2, 3])
+    // Also a second time, and one that lies below the new source.
+    let inner = ReplaceableSource(Notes(5).source)
+    source.replace(with: inner)
+    await until { search.list.records.count == 5 }
+    inner.replace(with: Notes(7).source)
+    await until { search.list.records.count == 7 }
+    #expect(old.source.callCount == 1)
+  }
+
   @Test func `is released while it waits for another source`() async {
     let source = ReplaceableSource(Notes(3).source)
     var list: PagedList<Note>? = PagedList(source)

@@ -54,6 +54,19 @@ struct RecordDetailTests {
     #expect(detail.record.title == "new" && detail.error == nil)
   }
 
+  @Test func `loads once more when a source below it is replaced`() async {
+    service.gate.open()
+    let source = ReplaceableSource(service)
+    var detail: RecordDetail<Note>? = RecordDetail(Note(1, "short"), of: source.coalesced())
+    await detail?.load()
+    #expect(detail?.record.title == "new")
+    source.replace(with: BundledSource("notes", items: [Note(1, "other")], fields: Note.fields))
+    await until { detail?.record.title == "other" }
+    weak let released = detail
+    detail = nil
+    await until { released == nil }
+  }
+
   @Test func `goes offline and online again`() async {
     service.gate.open()
     service.fault.set(.unreachable)
