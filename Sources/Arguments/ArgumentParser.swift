@@ -151,7 +151,8 @@ package struct ArgumentParser {
         var error = CommandError.exclusive(given[0].spelling, given[1].spelling)
         error.hint =
           given == [.groupBy, .order]
-          ? .words("groups are sorted by their counts, the largest first; --limit 3 prints three")
+          ? .words(
+              "groups are sorted by their counts, the largest first; --limit 3 prints three, and sql sorts by anything")
           : .command(query.map { "query show \($0.name)" } ?? "help \(node.path)")
         throw error
       }

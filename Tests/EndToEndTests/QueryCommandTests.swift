@@ -176,6 +176,9 @@ import Testing
     let changed = try await run("query", "edit", "a", variables: ["VISUAL": right])
     #expect(changed.status == 0 && changed.errors == "Changed the query \"a\"\n", "\(changed)")
     #expect(try await run("a", "--count").output == "107\n")
+    // vi would wait for keys that nobody types.
+    let alone = try await run("query", "edit", "a", variables: ["EDITOR": nil, "VISUAL": nil])
+    #expect(alone.status == 64 && alone.errors.contains("requires a terminal"), "\(alone)")
   }
 
   @Test func `help names saved queries, and explains them`() async throws {

@@ -11,7 +11,7 @@ import AggregatorKit
 /// as a ``Block`` instead; below 48 cells also if a table would cut it, unless it is named by its ID, and one of a source that has
 /// blocks of its own, if not all columns fit. Listings that prefer cards have these in the place of blocks.
 ///
-/// Above 120 cells a person also sees the other fields of a source that the first page has room for; see ``addFields(for:)``.
+/// From 100 cells on a person also sees the other fields of a source that the first page has room for; see ``addFields(for:)``.
 struct TableWriter<Item: Identifiable & Sendable>: RecordWriter
 where Item.ID: CustomStringConvertible {
   private let listing: Listing<Item>
@@ -34,6 +34,9 @@ where Item.ID: CustomStringConvertible {
 
   /// In narrower tables, texts that are cut have a word or two left.
   private static var minWidthOfCutTable: Int { 48 }
+
+  /// Narrower tables have the fields that their source chose for lists.
+  private static var minWidthOfAllFields: Int { 100 }
 
   /// Wider columns of text are hard to read.
   private static var maxText: Int { 120 }
@@ -93,7 +96,7 @@ where Item.ID: CustomStringConvertible {
   /// Adds the fields with values that have room beside the others, and take at most a quarter of the line: none is cut.
   private mutating func addFields(for records: [Item]) {
     guard case .open = form, terminalLayout.isRead, listing.source != nil,
-      listing.chosen == nil, !listing.prefersCards, terminalLayout.width > Self.maxText
+      listing.chosen == nil, !listing.prefersCards, terminalLayout.width >= Self.minWidthOfAllFields
     else { return }
     func width(of field: Field<Item>) -> Int {
       records.reduce(field.label.safeLine.displayWidth) {
