@@ -152,7 +152,8 @@ package struct ArgumentParser {
         error.hint =
           given == [.groupBy, .order]
           ? .words(
-              "groups are sorted by their counts, the largest first; --limit 3 prints three, and sql sorts by anything")
+            "groups are sorted by their counts, the largest first; --limit 3 prints three, and sql sorts by anything"
+          )
           : .command(query.map { "query show \($0.name)" } ?? "help \(node.path)")
         throw error
       }

@@ -1,11 +1,11 @@
 public import AggregatorFoundation
 import Synchronization
 
-/// The texts of errors for the people who use an app, in one language.
+/// The texts of errors and warnings for the people who use an app, in one language.
 ///
 /// `localizedDescription`, `failureReason` and `recoverySuggestion` of a ``SourceError`` are those of the first
-/// language that the person prefers and that is there; English and German are part of the library. Another one is a
-/// file of the app, or of a package:
+/// language that the person prefers and that is there, and so is the `localizedDescription` of a ``Warning``; English and
+/// German are part of the library. Another one is a file of the app, or of a package:
 ///
 /// ```swift
 /// ErrorTranslation.add(try ErrorTranslation(of: "fr", contentsOf: url))
@@ -32,27 +32,35 @@ public struct ErrorTranslation: Sendable {
   /// The language (BCP 47): `de`, `pt-BR`.
   public let language: String
   private let texts: [SourceError.Code: Text]
+  private let warnings: [Warning.Code: String]
 
   /// A code without a text has that of English.
-  public init(of language: String, _ texts: [SourceError.Code: Text]) {
+  public init(
+    of language: String, _ texts: [SourceError.Code: Text], warnings: [Warning.Code: String] = [:]
+  ) {
     self.language = language
     self.texts = texts
+    self.warnings = warnings
   }
 
-  /// Reads a file of JSON: for the name of each code a `title`, and maybe a `reason` and a `suggestion`.
+  /// Reads a file of JSON: for the name of each code a `title`, and for those of errors maybe a `reason` and a `suggestion`.
   ///
   /// - Throws: A `DecodingError` for another form, or for a name that is none of a code; errors of the file system.
   public init(of language: String, contentsOf file: URL) throws {
     let named = try JSONDecoder().decode([String: Text].self, from: Data(contentsOf: file))
     var texts: [SourceError.Code: Text] = [:]
+    var warnings: [Warning.Code: String] = [:]
     for (name, text) in named {
-      guard let code = SourceError.Code(name) else {
+      if let code = SourceError.Code(name) {
+        texts[code] = text
+      } else if Self.english.warnings[Warning.Code(name)] != nil {
+        warnings[Warning.Code(name)] = text.title
+      } else {
         throw DecodingError.dataCorrupted(
           .init(codingPath: [], debugDescription: "there is no code \(name)"))
       }
-      texts[code] = text
     }
-    self.init(of: language, texts)
+    self.init(of: language, texts, warnings: warnings)
   }
 
   public subscript(code: SourceError.Code) -> Text? { texts[code] }
@@ -70,15 +78,32 @@ public struct ErrorTranslation: Sendable {
   public static func text(
     of code: SourceError.Code, in languages: [String] = preferredLanguages
   ) -> Text {
+    first(in: languages) { $0[code] } ?? Text(code.text)
+  }
+
+  /// The text of a warning in the first of these languages that is there, or in English; `nil` for one that is only for
+  /// terminals, or of a source.
+  public static func text(
+    of code: Warning.Code, in languages: [String] = preferredLanguages
+  ) -> String? {
+    if let error = SourceError.Code(code.description) {
+      return text(of: error, in: languages).title
+    }
+    return first(in: languages) { $0.warnings[code] }
+  }
+
+  private static func first<Found>(
+    in languages: [String], _ text: (ErrorTranslation) -> Found?
+  ) -> Found? {
     let all = all.withLock { $0 }
     for language in languages.map({ $0.lowercased() }) {
       // `de-AT` also reads `de`.
       let base = String(language.prefix { $0 != "-" })
       for translation in [all[language], all[base]] {
-        if let text = translation?[code] { return text }
+        if let found = translation.flatMap(text) { return found }
       }
     }
-    return english[code] ?? Text(code.text)
+    return text(english)
   }
 
   private static let chosen = Mutex<[String]?>(nil)
@@ -87,7 +112,8 @@ public struct ErrorTranslation: Sendable {
   /// and `LANG` (https://www.gnu.org/software/gettext/manual/html_node/Locale-Environment-Variables.html).
   ///
   /// An app that is in fewer languages sets its own when it starts, so that it does not mix them:
-  /// `ErrorTranslation.preferredLanguages = Bundle.main.preferredLocalizations`.
+  /// `ErrorTranslation.preferredLanguages = Bundle.main.preferredLocalizations`. It may set others at any time, such as for a
+  /// switch in its settings: texts are looked up when they are asked for, so a view that is drawn again has those.
   public static var preferredLanguages: [String] {
     get {
       if let chosen = chosen.withLock(\.self) { return chosen }
@@ -110,6 +136,11 @@ public struct ErrorTranslation: Sendable {
       String(name.prefix { $0 != "." && $0 != "@" }.map { $0 == "_" ? "-" : $0 })
     }
   }
+}
+
+extension Warning {
+  /// The text for people, in their language, see ``ErrorTranslation``; of a warning without one its ``message``.
+  public var localizedDescription: String { ErrorTranslation.text(of: code) ?? message }
 }
 
 /// The texts of ``ErrorTranslation``; ``SourceError/message`` is for logs, terminals and developers.

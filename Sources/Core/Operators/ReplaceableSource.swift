@@ -28,7 +28,9 @@ public final class ReplaceableSource<Item: SourceRecord>: DataSource {
     for observer in observers { observer.yield() }
   }
 
-  /// Several replacements that nobody has waited for are one. The last streams are those of the present source.
+  /// Several replacements that nobody has waited for are one.
+  ///
+  /// The last streams are those of the present source.
   public var replacements: [AsyncStream<Void>] {
     let (replacements, observer) = AsyncStream<Void>.makeStream(
       bufferingPolicy: .bufferingNewest(1))

@@ -18,6 +18,30 @@ import Testing
     #expect((german.suggestion == nil) == (english.suggestion == nil))
   }
 
+  /// Those of settings files are for terminals alone.
+  @Test func `every warning that an app can show has a sentence in each language`() throws {
+    let terminal = ["exposed", "ignored", "otherBuild", "settings", "unknownSetting"]
+    let source = try SourceTree.text(of: "Sources/Core/Warning.swift")
+    let names = source.matches(of: /static let \w+ = Code\("(\w+)"\)/).map { String($0.1) }
+    #expect(names.count > 30)
+    for name in names where !terminal.contains(name) {
+      let code = Warning.Code(name)
+      let texts = ["en", "de"].map { ErrorTranslation.text(of: code, in: [$0]) ?? "" }
+      for text in texts { #expect(text.wholeMatch(of: /[A-ZÄÖÜ].+\./) != nil, "\(name): \(text)") }
+      #expect(texts[0] != texts[1], "\(name)")
+      #expect(Warning(code, "words").localizedDescription != "words")
+    }
+    for name in terminal + ["mine"] {
+      #expect(Warning(Warning.Code(name), "words").localizedDescription == "words")
+    }
+  }
+
+  @Test func `the guide has every code`() throws {
+    let guide = try SourceTree.text(of: "Sources/AggregatorKit/AggregatorKit.docc/Errors.md")
+    let named = guide.matches(of: /\n\| `(\w+)` \|/).map { String($0.1) }
+    #expect(Set(named) == Set(SourceError.Code.all.map(\.description)))
+  }
+
   @Test func `no two codes have the same title or number`() {
     let codes = SourceError.Code.all
     for language in ["en", "de"] {

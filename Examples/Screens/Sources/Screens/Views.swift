@@ -136,6 +136,7 @@ struct ListFooter<Item: SourceRecord>: View {
     if list.error != nil || list.badge != nil {
       Button("Try again") { Task { await list.retry() } }
     }
+    ForEach(list.warnings, id: \.self) { Text($0.localizedDescription).font(.footnote) }
     if list.unreadable.count > 0 {
       Text("\(list.unreadable.count) records cannot be read").font(.footnote)
     }
