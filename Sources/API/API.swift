@@ -239,7 +239,7 @@ package struct API: Sendable {
       }
       return text
     }
-    let name = try text("name") ?? ProposedSource.name(for: url)
+    let name = try text("name") ?? adding.name(for: url)
     var hints: [String: String] = [:]
     for key in SourceAdding.hints { hints[key] = try text(key) }
     let answer = try await adding.answer(for: name, at: url, given: hints)

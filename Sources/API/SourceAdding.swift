@@ -35,6 +35,7 @@ package final class SourceAdding: Sendable {
   }
 
   private let removal: Removal?
+  private let isFree: @Sendable (_ name: String) -> Bool
   private let propose: Propose
   private let state = Mutex(State())
 
@@ -52,10 +53,19 @@ package final class SourceAdding: Sendable {
   private static let maxRunning = 2
   private static let maxProposals = 8
 
-  package init(removing removal: Removal? = nil, _ propose: @escaping Propose) {
+  /// - Parameter isFree: False for a name that no new source can have.
+  package init(
+    removing removal: Removal? = nil,
+    isFree: @escaping @Sendable (_ name: String) -> Bool = { _ in true },
+    _ propose: @escaping Propose
+  ) {
     self.removal = removal
+    self.isFree = isFree
     self.propose = propose
   }
+
+  /// A free name for the source at a URL; empty if none can be made of it.
+  package func name(for url: String) -> String { ProposedSource.name(for: url, if: isFree) }
 
   /// A proposal, and the ID by which it can be saved.
   package struct Answer: Sendable {
@@ -202,17 +212,22 @@ package struct ProposedSource: Sendable {
 }
 
 extension ProposedSource {
-  /// A name for the source at a URL: the last word of its path, else the host's; empty if there is none.
-  package static func name(for url: String) -> String {
+  /// A name for the source at a URL: the last word of its path that is free, else the host's, else the first of them with a
+  /// number; empty if there is none.
+  package static func name(
+    for url: String, if isFree: (_ name: String) -> Bool = { _ in true }
+  ) -> String {
     guard let url = URL(string: url) else { return "" }
     let path = url.path().split(separator: "/").map { $0.prefix { $0 != "." } }
     let host = (url.host() ?? "").split(separator: ".")
-    let names = (path.reversed() + host.reversed().dropFirst()).lazy.map { part in
+    let names = (path.reversed() + host.reversed().dropFirst()).map { part in
       let words = part.lowercased().split { !$0.isASCII || !$0.isLetter && !$0.isNumber }
-      return words.joined(separator: "-").drop { !$0.isLetter }.prefix(32)
+      return String(words.joined(separator: "-").drop { !$0.isLetter }.prefix(32))
     }
     // A version says nothing.
-    return names.first { $0.count > 1 && $0.wholeMatch(of: /v[0-9]+/) == nil }.map(String.init)
-      ?? ""
+    .filter { $0.count > 1 && $0.wholeMatch(of: /v[0-9]+/) == nil }
+    guard let best = names.first else { return "" }
+    let numbered = (2...9).lazy.map { "\(best.prefix(30))-\($0)" }
+    return names.first(where: isFree) ?? numbered.first(where: isFree) ?? best
   }
 }

@@ -348,8 +348,9 @@ struct AgentTools: Sendable {
   ) async throws -> SourceAdding.Answer {
     let url = try arguments.text(.url) ?? ""
     report(0, nil, "requesting \(url.oneLine(atMost: 200))")
-    return try await adding().answer(
-      for: try arguments.text(.name) ?? ProposedSource.name(for: url), at: url)
+    let adding = try adding()
+    return try await adding.answer(
+      for: try arguments.text(.name) ?? adding.name(for: url), at: url)
   }
 
   private func trySource(_ arguments: AgentArguments) async throws -> JSON {

@@ -277,7 +277,7 @@ struct WebRouter: Sendable {
     let (url, name, hints) = (content.url, content.name, content.hints)
     content.answer = await Self.result {
       try await adding.answer(
-        for: name.isEmpty ? ProposedSource.name(for: url) : name, at: url, given: hints)
+        for: name.isEmpty ? adding.name(for: url) : name, at: url, given: hints)
     }
     var response = html(pages.add(content), status: content.answer?.failure?.status ?? 200)
     // It may contain a key that was typed.

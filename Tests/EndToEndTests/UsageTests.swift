@@ -532,7 +532,7 @@ import Testing
     (
       "heroes list --group-by id --sort -count",
       "--group-by and --sort cannot be used together\n"
-        + "hint: groups are sorted by their counts, the largest first; --limit 3 prints three"
+        + "hint: groups are sorted by their counts, the largest first; --limit 3 prints three, and sql sorts by anything"
     ),
     (
       "heroes list --offline --refresh",

@@ -33,7 +33,10 @@ extension CommandContext {
         try await removeSource(
           name, in: folder, with: withData ? cached.map(\.data) : nil, environment)
       })
-    return SourceAdding(removing: removal) { [self] name, url, given in
+    let isFree = { @Sendable [self] name in
+      (try? checkName(name, in: folder, mayReplace: false)) != nil
+    }
+    return SourceAdding(removing: removal, isFree: isFree) { [self] name, url, given in
       try checkName(name, in: folder, mayReplace: false)
       var request = SourceRequest(url: url)
       try Command.checkScheme(of: request)

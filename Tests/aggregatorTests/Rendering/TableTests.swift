@@ -28,7 +28,7 @@ import Testing
       return TerminalGrid(text).lines[0].split(separator: " ")
     }
     #expect(labels(.terminal(200)).last == "Powers")
-    #expect(labels(.terminal(120)).last == "Issues")
+    #expect(labels(.terminal(98)).last == "Issues")
     #expect(labels(.plain(200)).last == "Issues")
     // There is no room beside a long name.
     let text = rendered([heroes + Hero.motley], as: .table, .heroes, on: .terminal(200))

@@ -226,6 +226,14 @@ import Testing
     #expect(ProposedSource.name(for: url) == name)
   }
 
+  @Test(arguments: [
+    ("https://api.example.com/users", "example"), ("http://127.0.0.1:8000/list.json", "list-2"),
+    ("https://shop.example/list/users.json", "shop"), ("https://a.example/orders/list", "orders"),
+  ])
+  func `a name that is taken is not proposed`(url: String, name: String) {
+    #expect(ProposedSource.name(for: url) { !["users", "list"].contains($0) } == name)
+  }
+
   @Test func `a long query is sent as a body`() async throws {
     let server = try await ServingProgram("--source countries --read-only", in: home.sandbox)
     let query = "SELECT 'Å' AS a" + ", '\(String(repeating: "b", count: 4000))' AS b"
