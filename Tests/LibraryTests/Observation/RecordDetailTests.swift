@@ -56,15 +56,15 @@ struct RecordDetailTests {
 
   @Test func `loads once more when a source below it is replaced`() async {
     service.gate.open()
+    service.fault.set(.unreachable)
     let source = ReplaceableSource(service)
-    var detail: RecordDetail<Note>? = RecordDetail(Note(1, "short"), of: source.coalesced())
-    await detail?.load()
-    #expect(detail?.record.title == "new")
-    source.replace(with: BundledSource("notes", items: [Note(1, "other")], fields: Note.fields))
-    await until { detail?.record.title == "other" }
-    weak let released = detail
-    detail = nil
-    await until { released == nil }
+    let detail = RecordDetail(Note(1, "short"), of: source.coalesced())
+    await detail.load()
+    #expect(detail.record.title == "old" && detail.error?.code == .unreachable)
+    let other = SlowService()
+    other.gate.open()
+    source.replace(with: other)
+    await until { detail.record.title == "new" && detail.error == nil }
   }
 
   @Test func `goes offline and online again`() async {
