@@ -88,6 +88,18 @@ package struct TypedCondition: Hashable, Sendable {
     }
   }
 
+  /// The values from this bound to an upper one, without the field: `10–20`, and without the last of them `10 to below 20`.
+  package func range(to upper: TypedCondition, in wording: FilterWording) -> String {
+    let bounds = [self, upper].map { wording.value($0.values.joined(), field) }
+    guard case .compare(let first, _) = test, case .compare(let last, _) = upper.test,
+      first == .greater || last == .less
+    else { return FilterWording.range(bounds) }
+    let isDate = wording.isDate(field)
+    let lower = first == .greater ? isDate ? "after " : "above " : ""
+    let end = last == .less ? isDate ? "before " : "below " : ""
+    return "\(lower)\(bounds[0]) to \(end)\(bounds[1])"
+  }
+
   /// The condition as typed, with all values in quotes.
   package var quoted: String {
     switch test {

@@ -51,11 +51,10 @@ extension HTMLRenderer {
   private static func words(
     of filter: [TypedFilter], in wording: FilterWording, between verb: String
   ) -> String {
-    guard filter.count == 2, let field = filter[0].conditions.first?.field else {
-      return filter[0].words(in: wording)
-    }
-    let bounds = filter.flatMap(\.conditions).flatMap(\.values).map { wording.value($0, field) }
-    return "\(wording.label(field))\(verb) \(FilterWording.range(bounds))"
+    guard filter.count == 2, let lower = filter[0].conditions.first,
+      let upper = filter[1].conditions.first
+    else { return filter[0].words(in: wording) }
+    return "\(wording.label(lower.field))\(verb) \(lower.range(to: upper, in: wording))"
   }
 
   private func wording(
