@@ -191,7 +191,7 @@ extension HTMLRenderer {
         return #"<p><a href="\#(address)" download="result.\#(format)">All rows as \#(label)</a></p>"# as HTML
       })
       \(isShort ? """
-        <p><button type="button" class="button" data-copy="\(WebAddress.api(sql: text))" data-url hidden>Copy the API’s address</button></p>
+        <p><button type="button" class="button" data-copy="\(WebAddress.api(sql: text))" data-as="url" hidden>Copy the API’s address</button></p>
         """ : nil)
       <p><button type="button" class="button" data-copy="\(command)" hidden>Copy the command</button></p>
       <p class="command"><code>\(command)</code></p></div></details>

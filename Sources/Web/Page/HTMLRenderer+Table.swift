@@ -168,8 +168,10 @@ extension HTMLRenderer {
   /// The buttons that copy where a program finds the same, and the command that prints it.
   func copies(of address: String, _ command: String) -> HTML {
     """
-    <p><button type="button" class="button" data-copy="\(address)" data-url hidden>\
+    <p><button type="button" class="button" data-copy="\(address)" data-as="url" hidden>\
     Copy the API’s address</button></p>
+    <p><button type="button" class="button" data-copy="\(address)" data-as="curl" hidden>\
+    Copy a curl command</button></p>
     <p><button type="button" class="button" data-copy="\(command)" hidden>Copy the command</button></p>
     <p class="command"><code>\(command)</code></p>
     """

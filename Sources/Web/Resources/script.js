@@ -918,7 +918,7 @@ async function showSyncs() {
     // The server is asked again.
   }
   const isBusy = [...syncs.values()].some(runs);
-  if (!document.hidden) asking = setTimeout(showSyncs, isBusy ? 500 : 10000);
+  if (!document.hidden) asking = setTimeout(showSyncs, isBusy ? 500 : 2000);
 }
 
 const runs = sync => sync?.state === "running";
@@ -1138,13 +1138,14 @@ document.addEventListener("click", event => {
 
 /* Menus are shown with what needs the script. */
 document.addEventListener("toggle", event => {
-  if (event.target.matches?.(menus)) {
-    for (const button of $$("[data-copy]", event.target)) button.hidden = false;
-  }
+  if (!event.target.matches?.(menus)) return;
+  for (const button of $$("[data-copy]", event.target)) button.hidden = false;
 }, true);
 
 async function copy({ dataset }) {
-  const text = "url" in dataset ? new URL(dataset.copy, location).href : dataset.copy;
+  const url = new URL(dataset.copy, location);
+  if (url.hostname.endsWith(".localhost")) url.hostname = "localhost"; // the others are found by browsers only
+  const text = { url, curl: `curl -H "Authorization: Bearer $TOKEN" '${url}'` }[dataset.as] ?? dataset.copy;
   try { await navigator.clipboard.writeText(text); announce("Copied"); toast(`Copied: ${text}`); }
   catch { toast(text); }
 }

@@ -73,6 +73,12 @@ def run(site):
     page.get_by_text("Data", exact=True).click()
     expect(page.get_by_role("button", name="Copy the command")).to_be_visible()
     expect(page.locator(".command")).to_contain_text("aggregator countries list --where")
+    # Programs find localhost, and none of the names below it.
+    page.evaluate("navigator.clipboard.writeText = text => { window.copied = String(text); }")
+    page.get_by_role("button", name="Copy a curl command").click()
+    copied = page.wait_for_function("window.copied").json_value()
+    assert copied.startswith("""curl -H "Authorization: Bearer $TOKEN" 'http://localhost:"""), copied
+    assert "/api/v1/countries?" in copied and copied.endswith("'"), copied
     page.keyboard.press("Escape")
     chip.click()
     expect(page.locator(".chip")).to_have_count(0)

@@ -75,6 +75,12 @@ def run(site):
     load_all(page, box)
     expect(page.locator("tbody tr.gap").first).to_be_attached()
     assert rows.count() < 240
+    # Also at the end of the page the heads are in view, below the search.
+    place = page.evaluate("scrollY")
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    search = page.locator(".search").bounding_box()
+    assert page.locator("thead th").first.bounding_box()["y"] >= search["y"] + search["height"] - 1
+    page.evaluate("place => scrollTo(0, place)", place)
     height = page.evaluate(HEIGHT, box)
     # The reader sees where that is, and the address leads there, and to what is before.
     position = page.locator(".position")
