@@ -82,6 +82,7 @@ extension ErrorTranslation {
       .skippedPartition: "A part of the list could not be loaded.",
       .stopped: "The list was not loaded to its end.",
       .syncFailed: "The data could not be updated.",
+      .tooLarge: "Some records were too large, and are left out.",
       .unfetched: "Some details are not in the list.",
       .unknownSecret: "These may be the data of another account.",
       .unproved: "Further records may be missing.",

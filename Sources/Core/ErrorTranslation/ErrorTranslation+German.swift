@@ -100,6 +100,7 @@ extension ErrorTranslation {
       .skippedPartition: "Ein Teil der Liste konnte nicht geladen werden.",
       .stopped: "Die Liste wurde nicht bis zum Ende geladen.",
       .syncFailed: "Die Daten konnten nicht aktualisiert werden.",
+      .tooLarge: "Manche Einträge waren zu groß und fehlen.",
       .unfetched: "Manche Angaben stehen nicht in der Liste.",
       .unknownSecret: "Das sind vielleicht die Daten eines anderen Kontos.",
       .unproved: "Vielleicht fehlen weitere Einträge.",

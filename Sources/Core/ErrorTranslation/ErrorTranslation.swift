@@ -84,12 +84,11 @@ public struct ErrorTranslation: Sendable {
   /// The text of a warning in the first of these languages that is there, or in English; `nil` for one that is only for
   /// terminals, or of a source.
   public static func text(
-    of code: Warning.Code, in languages: [String] = preferredLanguages
+    ofWarning code: Warning.Code, in languages: [String] = preferredLanguages
   ) -> String? {
-    if let error = SourceError.Code(code.description) {
-      return text(of: error, in: languages).title
-    }
-    return first(in: languages) { $0.warnings[code] }
+    // One may be an error beside an answer.
+    first(in: languages) { $0.warnings[code] }
+      ?? SourceError.Code(code.description).map { text(of: $0, in: languages).title }
   }
 
   private static func first<Found>(
@@ -140,7 +139,7 @@ public struct ErrorTranslation: Sendable {
 
 extension Warning {
   /// The text for people, in their language, see ``ErrorTranslation``; of a warning without one its ``message``.
-  public var localizedDescription: String { ErrorTranslation.text(of: code) ?? message }
+  public var localizedDescription: String { ErrorTranslation.text(ofWarning: code) ?? message }
 }
 
 /// The texts of ``ErrorTranslation``; ``SourceError/message`` is for logs, terminals and developers.

@@ -26,7 +26,7 @@ import Testing
     #expect(names.count > 30)
     for name in names where !terminal.contains(name) {
       let code = Warning.Code(name)
-      let texts = ["en", "de"].map { ErrorTranslation.text(of: code, in: [$0]) ?? "" }
+      let texts = ["en", "de"].map { ErrorTranslation.text(ofWarning: code, in: [$0]) ?? "" }
       for text in texts { #expect(text.wholeMatch(of: /[A-ZÄÖÜ].+\./) != nil, "\(name): \(text)") }
       #expect(texts[0] != texts[1], "\(name)")
       #expect(Warning(code, "words").localizedDescription != "words")

@@ -254,6 +254,17 @@ struct SearchSessionTests {
     #expect(session.list.ids == [7, 17] && session.all.records.count == 20)
   }
 
+  @Test func `loads its lists once more when a source below its operators is replaced`() async {
+    let source = ReplaceableSource(notebook(10))
+    let session = session(source.filter(as: "notes") { _ in true })
+    await session.list.load()
+    await type("note 1", in: session)
+    await until { !session.isSearching }
+    #expect(session.list.ids == [1, 10])
+    source.replace(with: notebook(12))
+    await until { session.list.ids == [1, 10, 11, 12] && session.all.records.count == 12 }
+  }
+
   @Test func `all lists have the policy that was set last`() async throws {
     let source = ScriptedSource(over: notebook(50))
     let session = session(source)

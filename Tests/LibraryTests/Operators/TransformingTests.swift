@@ -39,6 +39,14 @@ struct TransformingTests {
     _ = try await chain.item(1, cachePolicy: .offline)
     #expect(policies.seen.values == [.reload, .reload, .reload])
   }
+
+  @Test func `operators pass on the replacements of each source below them`() {
+    let source = ReplaceableSource(notebook(4))
+    let chain = source.map { $0 }.filter(as: "notes") { _ in true }.fallback(to: source)
+      .merging(source, as: "both").cachePolicy(.reload)
+    #expect(chain.replacements.count == 3 && notebook(4).replacements.isEmpty)
+    #expect(ReplaceableSource(chain).replacements.count == 4)
+  }
 }
 
 struct MergingTests {
