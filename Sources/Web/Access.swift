@@ -51,9 +51,9 @@ package struct Access: Sendable {
     }
   }
 
-  /// How a browser reaches the server under a value of `Host`.
-  fileprivate struct Way {
-    let origin: String
+  /// The origin of the server's own pages under a value of `Host`, and the cookie there.
+  fileprivate struct OwnOrigin {
+    let text: String
     /// The name of the cookie: cookies ignore ports, so that it contains the port that the browser sees.
     let cookie: String
     let isSecure: Bool
@@ -62,7 +62,7 @@ package struct Access: Sendable {
   /// `nil` if everyone may access the server.
   package let secrets: Secrets?
   /// By the values of `Host` that are this server's, in lower case.
-  private let ways: [String: Way]
+  private let ownOrigins: [String: OwnOrigin]
   /// The values of every server of this machine.
   private let sharedHosts: Set<String>
   /// ``Secrets/hostName`` with the port; `nil` if it is not a name of this server.
@@ -78,22 +78,22 @@ package struct Access: Sendable {
     mayChange: Bool
   ) {
     self.secrets = secrets
-    func ways(_ names: [Name]) -> [String: Way] {
-      var ways: [String: Way] = [:]
+    func origins(_ names: [Name]) -> [String: OwnOrigin] {
+      var origins: [String: OwnOrigin] = [:]
       for name in names {
         let port = name.port ?? port
         let isDefault = port == (name.isSecure ? 443 : 80)
-        let origin = "\(name.isSecure ? "https" : "http")://\(name.host)"
-        let way = Way(
-          origin: isDefault ? origin : "\(origin):\(port)", cookie: "aggregator_\(port)",
+        let text = "\(name.isSecure ? "https" : "http")://\(name.host)"
+        let origin = OwnOrigin(
+          text: isDefault ? text : "\(text):\(port)", cookie: "aggregator_\(port)",
           isSecure: name.isSecure)
-        ways["\(name.host):\(port)"] = way
-        if isDefault { ways[name.host] = way }
+        origins["\(name.host):\(port)"] = origin
+        if isDefault { origins[name.host] = origin }
       }
-      return ways
+      return origins
     }
-    self.ways = ways(names)
-    sharedHosts = Set(ways(Self.loopbackNames.map(Name.init(host:))).keys)
+    ownOrigins = origins(names)
+    sharedHosts = Set(origins(Self.loopbackNames.map(Name.init(host:))).keys)
     sessionHost = secrets.map(\.hostName).flatMap { host in
       names.contains { $0.host == host } ? "\(host):\(port)" : nil
     }
@@ -101,12 +101,12 @@ package struct Access: Sendable {
     self.mayChange = mayChange
   }
 
-  private func way(of request: ServerRequest) -> Way? {
-    request.header("Host").flatMap { ways[$0.lowercased()] }
+  private func ownOrigin(of request: ServerRequest) -> OwnOrigin? {
+    request.header("Host").flatMap { ownOrigins[$0.lowercased()] }
   }
 
   /// The address of the server, as the client of a request knows it.
-  func origin(for request: ServerRequest) -> String { way(of: request)?.origin ?? "" }
+  func origin(for request: ServerRequest) -> String { ownOrigin(of: request)?.text ?? "" }
 
   /// Refuses a request that another site could have caused.
   package func check(_ request: ServerRequest) throws(Problem) {
@@ -114,7 +114,7 @@ package struct Access: Sendable {
       throw Problem(400, "invalidRequest", "the request has no Host")
     }
     // Other names are those of a page that wants to look like this server.
-    guard way(of: request) != nil else {
+    guard ownOrigin(of: request) != nil else {
       throw Problem(
         421, "unknownHost", "this server does not answer for the host of the request",
         hint: "use the address that it printed, or name the host with --host")
@@ -135,8 +135,8 @@ package struct Access: Sendable {
   func admits(_ request: ServerRequest) -> Bool {
     guard let secrets else { return true }
     if hasToken(request) { return true }
-    guard let way = way(of: request) else { return false }
-    return request.cookies(named: way.cookie).contains {
+    guard let origin = ownOrigin(of: request) else { return false }
+    return request.cookies(named: origin.cookie).contains {
       $0.isEqualInConstantTime(to: secrets.session)
     }
   }
@@ -156,17 +156,20 @@ package struct Access: Sendable {
       return nil
     }
     guard token.isEqualInConstantTime(to: secrets.token) else { throw .unauthorized }
-    guard let host = request.header("Host")?.lowercased(), let way = ways[host] else { return nil }
+    guard let host = request.header("Host")?.lowercased(), let origin = ownOrigins[host] else {
+      return nil
+    }
     if let sessionHost, sharedHosts.contains(host), request.resolvesNamesOfLocalhost {
       let address = request.address(replacing: "token", by: token)
-      return way.redirect(303, "Location", "http://\(sessionHost)\(address)", cookie: "", maxAge: 0)
+      return origin.redirect(
+        303, "Location", "http://\(sessionHost)\(address)", cookie: "", maxAge: 0)
     }
     let address = request.address(replacing: "token", by: nil)
     let year = 31_536_000
     // After a redirect from another host, Firefox sends no strict cookie on any further one.
     return host == sessionHost
-      ? way.redirect(200, "Refresh", "0; url=\(address)", cookie: secrets.session, maxAge: year)
-      : way.redirect(303, "Location", address, cookie: secrets.session, maxAge: year)
+      ? origin.redirect(200, "Refresh", "0; url=\(address)", cookie: secrets.session, maxAge: year)
+      : origin.redirect(303, "Location", address, cookie: secrets.session, maxAge: year)
   }
 
   private func hasToken(_ request: ServerRequest) -> Bool {
@@ -181,13 +184,13 @@ package struct Access: Sendable {
 
   private func isOwn(_ origin: String) -> Bool {
     let origin = origin.lowercased()
-    return ways.values.contains { $0.origin == origin }
+    return ownOrigins.values.contains { $0.text == origin }
   }
 
   private func allows(_ origin: String) -> Bool { allowedOrigins.contains(origin.lowercased()) }
 }
 
-extension Access.Way {
+extension Access.OwnOrigin {
   fileprivate func redirect(
     _ status: Int, _ field: String, _ target: String, cookie value: String, maxAge: Int
   ) -> ServerResponse {
