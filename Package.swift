@@ -109,8 +109,8 @@ let package = Package(
     .target(
       name: "AggregatorKit",
       dependencies: [
-        "AggregatorAuthorization", "AggregatorCore", "AggregatorFormats", "AggregatorHTTP",
-        "AggregatorImages", "AggregatorSQLite", "AggregatorSettings", "AggregatorStore",
+        "AggregatorAuthorization", "AggregatorCore", "AggregatorFiles", "AggregatorFormats",
+        "AggregatorHTTP", "AggregatorImages", "AggregatorSQLite", "AggregatorSettings", "AggregatorStore",
         "AggregatorSync", "AggregatorText",
         .target(
           name: "AggregatorURLSession",

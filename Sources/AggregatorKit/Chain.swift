@@ -1,4 +1,5 @@
 public import AggregatorCore
+import AggregatorFiles
 import AggregatorFoundation
 import AggregatorHTTP
 package import AggregatorSettings
@@ -111,6 +112,7 @@ extension Plugin {
     sync.changes = tracking.map { tracking in
       ChangeSource(tracking) { since throws(SourceError) in try remote(.marked(since: since)) }
     }
+    sync.readingDigest = readingDigest
     sync.readsFirstPageAgain = policy.readsFirstPageAgain
     sync.minPagesAhead = policy.listIsFile ? 2 : 0
     return sync
@@ -305,6 +307,12 @@ extension Plugin {
     // A remote that cannot be set up requests nothing.
     let environment = partitions == nil ? environment : environment.reading(.sample)
     return (try? remote(in: environment))?.pageSize
+  }
+
+  /// A digest of what reads records from a response; `nil` if they depend on anything else.
+  private var readingDigest: UInt64? {
+    guard let version = decoderVersion, let program = FileIdentity.program else { return nil }
+    return "\(name) \(program) \(version)".fnv1a
   }
 
   private func syncPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {

@@ -77,6 +77,13 @@ public protocol Plugin<Item>: Sendable {
     in environment: PluginEnvironment, changedSince mark: String?
   ) throws(SourceError) -> any DataSource<Item>
 
+  /// The version of what reads the records of a page from its response; `nil`, the default, if they depend on anything
+  /// else, such as the time.
+  ///
+  /// With a version, a sync does not read a page again whose request and response are those of the last time, if that
+  /// was less than a week ago and the program is the same. A new program needs no other version.
+  var decoderVersion: String? { get }
+
   /// The data compiled into the program, the last fallback; none by default.
   var bundled: any DataSource<Item> { get }
 }
@@ -103,6 +110,8 @@ extension Plugin {
   public var partitions: Partitions? { nil }
 
   public var changes: ChangeTracking? { nil }
+
+  public var decoderVersion: String? { nil }
 
   public func remote(
     in environment: PluginEnvironment, changedSince mark: String?

@@ -13,6 +13,9 @@ public struct PageRequest: Hashable, Sendable {
 
   public var cachePolicy: CachePolicy
 
+  /// Set to compare the page with what was read last; a source may ignore it.
+  package var comparison: PageComparison?
+
   public init(
     matching query: SearchQuery? = nil, after cursor: PageCursor? = nil, limit: Int = 20,
     cachePolicy: CachePolicy = .normal
@@ -29,7 +32,35 @@ public struct PageRequest: Hashable, Sendable {
     var request = self
     request.cursor = cursor
     request.limit = limit ?? self.limit
+    request.comparison = nil
     return request
+  }
+}
+
+/// What a page is compared with, so that one whose response has not changed is not read again.
+package struct PageComparison: Hashable, Sendable {
+  /// The response from which a page was read last.
+  package struct Known: Hashable, Sendable {
+    package var digest: UInt64
+
+    /// The number of its records.
+    package var count: Int
+
+    package init(digest: UInt64, count: Int) {
+      self.digest = digest
+      self.count = count
+    }
+  }
+
+  /// A digest of all that decides what is read, besides the request and the response.
+  package var seed: UInt64
+
+  /// `nil` if only the digest of the response is wanted.
+  package var known: Known?
+
+  package init(seed: UInt64, known: Known? = nil) {
+    self.seed = seed
+    self.known = known
   }
 }
 
@@ -71,6 +102,13 @@ public struct Page<Item: SourceRecord>: Sendable {
 
   /// The members of the rows that the page was made of; `nil` if the source does not tell.
   public var schema: RowSchema?
+
+  /// The digest of the one response that the page was read from, if ``PageRequest/comparison`` asks for it.
+  package var digest: UInt64?
+
+  /// The number of its records if their response is the one that was read last: then they are not read again, and
+  /// ``records`` is empty; otherwise `nil`.
+  package var unchangedCount: Int?
 
   public init(
     _ records: [Item], next: PageCursor? = nil, total: Int? = nil, provenance: Provenance,

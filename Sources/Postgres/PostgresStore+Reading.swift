@@ -67,7 +67,7 @@ extension PostgresStore {
     try await read(records: true) { connection throws(PostgresFailure) in
       try connection.rows(
         """
-        SELECT r.position, r.saved, r.json, r.removed_upstream
+        SELECT r.position, r.saved, r.json, r.removed_upstream, r.id
         FROM aggregator_store.sources s
           CROSS JOIN unnest($2::bigint[]) WITH ORDINALITY AS p (position, index)
           JOIN aggregator_store.records r ON r.position = p.position AND r.source = s.number
@@ -75,7 +75,7 @@ extension PostgresStore {
           SELECT 1 FROM aggregator_store.tombstones t WHERE t.source = r.source AND t.id = r.id)
         ORDER BY p.index
         """, .text(source), .integers(positions)
-      ).map(StoredRecord.init)
+      ).map(StoredRecord.withID)
     } ?? []
   }
 

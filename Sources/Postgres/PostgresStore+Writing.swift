@@ -189,6 +189,17 @@ extension PostgresConnection: StoreTransaction {
       .utf8s(records.map(\.json)))
   }
 
+  package mutating func count(
+    at positions: [Int64], of source: Int64
+  ) throws(PostgresFailure) -> Int {
+    try rows(
+      """
+      SELECT count(*) FROM aggregator_store.records
+      WHERE position = ANY ($2::bigint[]) AND source = $1 AND removed_upstream IS NULL
+      """, .integer(source), .integers(positions)
+    ).first?.integer(0).count ?? 0
+  }
+
   package mutating func replace(_ records: [BatchPlan.Form], at date: Date) {
     enqueue(
       """

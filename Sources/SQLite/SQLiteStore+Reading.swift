@@ -24,12 +24,12 @@ extension SQLiteStore {
     return try await read { connection throws(SQLiteFailure) in
       try connection.rows(
         """
-        SELECT r.position, r.saved, r.json, r.removed_upstream
+        SELECT r.position, r.saved, r.json, r.removed_upstream, r.id
         FROM json_each(?2) e JOIN records r ON r.position = e.value
         WHERE r.source = (SELECT number FROM sources WHERE name = ?1) AND r.removed_upstream IS NULL
           AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = r.source AND t.id = r.id)
         ORDER BY e.key
-        """, source, list, read: StoredRecord.init)
+        """, source, list, read: StoredRecord.withID)
     } ?? []
   }
 

@@ -183,6 +183,18 @@ extension Connection: StoreTransaction {
       """, records.first?.position, records.last?.position)
   }
 
+  /// One by one in the table, which the planner does not choose by itself.
+  package mutating func count(
+    at positions: [Int64], of source: Int64
+  ) throws(SQLiteFailure) -> Int {
+    try row(
+      """
+      SELECT count(*) FROM json_each(?2) e CROSS JOIN records r ON r.position = e.value
+      WHERE r.source = ?1 AND r.removed_upstream IS NULL
+      """, source, positions.jsonArray
+    ) { $0.integer(0).count } ?? 0
+  }
+
   /// Replaces the texts in the search index if they have changed.
   package mutating func replace(
     _ records: [BatchPlan.Form], at date: Date

@@ -141,6 +141,8 @@ public struct DeclaredPlugin: Plugin {
 
   public var changes: ChangeTracking? { manifest.changes?.tracking }
 
+  public var decoderVersion: String? { manifest.json.text }
+
   public var partitions: Partitions? { manifest.each?.partitions }
 
   public func remote(

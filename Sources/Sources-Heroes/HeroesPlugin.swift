@@ -49,6 +49,8 @@ public struct HeroesPlugin: Plugin {
   public let changes: ChangeTracking? = ChangeTracking(
     "filter=date_last_updated", order: .ascending, lookback: .seconds(3 * 3600))
 
+  public let decoderVersion: String? = "1"
+
   public var bundled: any DataSource<Hero> { Self.bundled }
 
   private static let bundled = BundledSource("heroes", json: bundledHeroes, fields: Hero.fields)

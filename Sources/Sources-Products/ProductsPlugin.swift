@@ -45,6 +45,8 @@ public struct ProductsPlugin: Plugin {
     largestPage: largestPage, syncPageSize: .setting(pageSize),
     localSearchBound: 1000)
 
+  public let decoderVersion: String? = "1"
+
   public var bundled: any DataSource<Product> { Self.bundled }
 
   private static let bundled = BundledSource("products", json: bundledProducts, fields: fields)

@@ -37,6 +37,13 @@ public struct RecordStore<Item: SourceRecord>: Sendable {
     }
   }
 
+  /// A batch of records, and of those that the store has unchanged.
+  package func batch(_ records: [EncodedRecord<Item>]) -> StoreBatch {
+    var batch = StoreBatch(entries(records.filter { $0.position == nil }))
+    batch.unchanged = records.compactMap(\.position)
+    return batch
+  }
+
   package func entries(_ records: [EncodedRecord<Item>]) -> [StoreEntry] {
     records.map { encoded in
       StoreEntry(id: encoded.id.description, json: encoded.json) {
@@ -100,11 +107,20 @@ package struct EncodedRecord<Item: SourceRecord>: SourceRecord {
   package let id: Item.ID
   package let json: Data
   package let text: FoldedText?
+  /// The position at which the store has it unchanged, without ``json``; `nil` if it was read.
+  package let position: Int64?
 
   package init(_ item: Item, text: FoldedText?) throws {
     id = item.id
     json = try CanonicalJSON.bytes(of: item)
     self.text = text
+    position = nil
+  }
+
+  /// A record that the store has; `nil` if its ID cannot be read.
+  package init?(unchanged stored: StoredRecord) {
+    guard let id = stored.id.flatMap(Item.ID.init) else { return nil }
+    (self.id, json, text, position) = (id, Data(), nil, stored.position)
   }
 
   /// Every ``SourceRecord`` can be decoded; this one never is.
@@ -182,7 +198,9 @@ extension SourceStore {
     let begin = ContinuousClock.now
     let changes = try await save(batch, of: source, at: date)
     Observer.current(
-      .stored(source: source, records: batch.entries.count, after: .now - begin))
+
+      .stored(
+        source: source, records: batch.entries.count + batch.unchanged.count, after: .now - begin))
     return changes
   }
 }

@@ -17,6 +17,14 @@ public struct StoreBatch: Sendable {
   /// True if it completes a sync, with which later states are compared.
   public var completesSync: Bool
 
+  /// The positions of records that are there and unchanged, besides the entries.
+  ///
+  /// If one is not there any more, or removed upstream, nothing of the batch is saved: ``StoreChanges/missesUnchanged``.
+  package var unchanged: [Int64] = []
+
+  /// The pages among the entries that a sync compares with what it reads next time.
+  package var readPages: [ReadPage] = []
+
   public init(
     _ entries: [StoreEntry], page: (key: String, page: PageMetadata)? = nil,
     update: CheckpointUpdate? = nil, completesSync: Bool = false
@@ -25,6 +33,26 @@ public struct StoreBatch: Sendable {
     self.page = page
     self.update = update
     self.completesSync = completesSync
+  }
+}
+
+/// A page of a pass, kept as a checkpoint of its own.
+package struct ReadPage: Sendable {
+  /// The name of the checkpoint.
+  package var name: String
+
+  /// The indices of its entries in the batch.
+  package var entries: Range<Int>
+
+  /// Returns the text of the checkpoint, given the positions of the entries.
+  package var text: @Sendable (_ positions: [Int64]) -> String?
+
+  package init(
+    name: String, entries: Range<Int>, text: @escaping @Sendable (_ positions: [Int64]) -> String?
+  ) {
+    self.name = name
+    self.entries = entries
+    self.text = text
   }
 }
 
@@ -59,7 +87,8 @@ extension StoreBatch {
 
   /// True if it comes from the service, so that its time is that of a fetch.
   package var isFetched: Bool {
-    !entries.isEmpty || decision == nil && update?.name != ScopeRecord.checkpoint
+    !entries.isEmpty || !unchanged.isEmpty
+      || decision == nil && update?.name != ScopeRecord.checkpoint
   }
 
   /// This batch with its ``decision`` made; `nil` if it is refused.
@@ -222,6 +251,9 @@ public struct StoreChanges: Hashable, Sendable {
 
   /// The stored forms of entries that were merged with what was known, by index.
   public var merged: [Int: Data] = [:]
+
+  /// True if nothing was saved because a record of ``StoreBatch/unchanged`` is not there.
+  package var missesUnchanged = false
 
   /// True if this batch moved the checkpoint; false if another process moved it first.
   public var didMoveCheckpoint = false

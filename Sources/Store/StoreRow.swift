@@ -28,6 +28,13 @@ extension StoredRecord {
       position: row.integer(0), json: row.data(2), savedAt: row.date(1) ?? .distantPast,
       removedUpstreamAt: row.date(3))
   }
+
+  /// The same with the ID as the last column.
+  package static func withID(_ row: borrowing some StoreRow & ~Copyable) -> StoredRecord {
+    var record = StoredRecord(row)
+    record.id = row.text(4)
+    return record
+  }
 }
 
 extension StoredDeletion {

@@ -19,6 +19,9 @@ package protocol StoreTransaction: ~Copyable {
     _ records: [BatchPlan.Form], of source: Int64, at date: Date
   ) throws(Failure)
 
+  /// The number of different records at these positions that are there, and not removed upstream.
+  mutating func count(at positions: [Int64], of source: Int64) throws(Failure) -> Int
+
   /// Replaces the JSON, the text and the date of records, by their positions.
   mutating func replace(_ records: [BatchPlan.Form], at date: Date) throws(Failure)
 
@@ -121,6 +124,15 @@ extension StoreTransaction where Self: ~Copyable {
     guard let batch = batch.decided(on: state.checkpoint, at: state.time) else {
       return StoreChanges()
     }
+    let unchanged = Set(batch.unchanged)
+    if !unchanged.isEmpty {
+      let count = try count(at: Array(unchanged), of: state.source)
+      if count != unchanged.count {
+        var changes = StoreChanges()
+        changes.missesUnchanged = true
+        return changes
+      }
+    }
     let plan = BatchPlan(batch.entries, after: state.last, known: state.records)
     if !plan.insertions.isEmpty { try insert(plan.insertions, of: state.source, at: date) }
     if !plan.replacements.isEmpty { try replace(plan.replacements, at: date) }
@@ -134,14 +146,20 @@ extension StoreTransaction where Self: ~Copyable {
     if let (key, page) = batch.page {
       try savePage(page, as: key, positions: plan.positions, of: state.source, at: date)
     }
+    for page in batch.readPages {
+      let text = page.text(Array(plan.positions[page.entries]))
+      try setCheckpoint(page.name, to: text, of: state.source)
+    }
     var changes = plan.changes
+    changes.unchanged += batch.unchanged.count
     var source = SourceChanges(last: state.last + Int64(plan.insertions.count))
     source.added = plan.insertions.count
     var removed: [Int64] = []
     if let update = batch.update, update.from == state.checkpoint {
       changes.didMoveCheckpoint = true
       if batch.isFetched { source.fetchedAt = date }
-      removed = try move(update, of: state.source, seeing: plan.positions, &changes)
+      removed = try move(
+        update, of: state.source, seeing: plan.positions + batch.unchanged, &changes)
       if !removed.isEmpty { try mark(removed, removedUpstreamAt: date) }
     }
     source.removedUpstream = removed.count - plan.returned.count

@@ -6,6 +6,9 @@ public struct StoredRecord: Hashable, Sendable {
   /// The position in first-seen order: positions ascend, and are 1 or more.
   public var position: Int64
 
+  /// The ID, if it is asked for by position; otherwise `nil`.
+  package var id: String?
+
   /// The record in the encoding of ``RecordStore``.
   public var json: Data
 

@@ -153,17 +153,32 @@ struct SharedSync<Item: SourceRecord>: Sendable {
   private func perform(_ step: Step) async throws(SourceError) -> Outcome {
     let outcome = Mutex(Outcome())
     let id = String(UInt64.random(in: .min ... .max), radix: 36)
-    var batch = StoreBatch(sync.recordStore.entries(step.pages.flatMap(\.page.records)))
+    var batch = sync.recordStore.batch(step.pages.flatMap(\.page.records))
+    batch.readPages = readPages(of: step)
     batch.decision = CheckpointDecision(name: sync.checkpointName) { text, time in
       let (update, found) = decide(step, text, at: time ?? sync.now(), newID: id)
       outcome.withLock { $0 = found }
       return update
     }
     let changes = try await sync.recordStore.save(batch, at: sync.now())
+    guard !changes.missesUnchanged else {
+      throw SourceError(.busy, "records were cleared meanwhile", remedy: "sync again")
+    }
     return outcome.withLock { outcome in
       outcome.changes = changes
       return outcome
     }
+  }
+
+  /// What to keep of the pages of a step, to compare them next time.
+  private func readPages(of step: Step) -> [ReadPage] {
+    guard let comparing = source.comparing else { return [] }
+    var (read, count): ([ReadPage], Int) = ([], 0)
+    for (lease, page) in step.pages {
+      let cursor = request(lease.place, sync.size)?.cursor
+      read += comparing.memo(of: page, at: cursor, after: &count)
+    }
+    return read
   }
 
   private func decide(
@@ -376,5 +391,7 @@ extension Page {
     warnings += page.warnings
     changeMarks += page.changeMarks
     schema = schema.merged(with: page.schema)
+    // It was read from more than one response.
+    (digest, unchangedCount) = (nil, nil)
   }
 }

@@ -33,6 +33,10 @@ public struct Sync<Item: SourceRecord>: Sendable {
   /// True to read everything even if the service lists changes: only that finds removed records.
   public var readsEverything = false
 
+  /// A digest of all that decides what is read from a response, besides the request and the response: pages whose digest
+  /// has not changed are not read again. `nil` to read every page.
+  package var readingDigest: UInt64?
+
   /// The number of pages that even a single job reads ahead: 0 where a page is a request.
   package var minPagesAhead = 0
 
@@ -143,7 +147,11 @@ public struct Sync<Item: SourceRecord>: Sendable {
 
   /// True if the pages of a pass can be requested in any order.
   private var isDivisible: Bool {
-    isFull && base.readsAhead && base.cursor(skipping: size, from: PageRequest(limit: size)) != nil
+    isFull && base.readsAhead && hasComputedCursors
+  }
+
+  private var hasComputedCursors: Bool {
+    base.cursor(skipping: size, from: PageRequest(limit: size)) != nil
   }
 
   /// Runs alone, or as one of several workers; `isOver` is false if the pages turn out not to be divisible.
@@ -237,8 +245,18 @@ public struct Sync<Item: SourceRecord>: Sendable {
   private var source: EncodingSource<Item> {
     get async throws(SourceError) {
       EncodingSource(
-        base: base, recordStore: recordStore, folds: try await recordStore.completeSync() == nil)
+        base: base, recordStore: recordStore, folds: try await recordStore.completeSync() == nil,
+        comparing: comparing)
     }
+  }
+
+  /// `nil` if pages are always read.
+  var comparing: PageComparing<Item>? {
+    guard let readingDigest, case .full(let collection) = mode, hasComputedCursors else {
+      return nil
+    }
+    return PageComparing(
+      recordStore: recordStore, name: name("page \(collection)"), seed: readingDigest, now: now)
   }
 
   /// True if the service was known to have more records than these.
@@ -280,7 +298,8 @@ public struct Sync<Item: SourceRecord>: Sendable {
     var firstIDs: Set<RecordKey>?
     do throws(SourceError) {
       let isEnd = try await SyncPipeline(
-        pages: pages, depth: depth, tracking: changes?.tracking, now: now
+        pages: pages, depth: depth, tracking: changes?.tracking, comparing: source.comparing,
+        now: now
       ).run(
         from: checkpoint
       ) { step, checkpoint throws(SourceError) in
@@ -365,7 +384,8 @@ public struct Sync<Item: SourceRecord>: Sendable {
   ) async throws(SourceError) -> StoreChanges {
     let completesSync =
       isFull && batch.isLast && partition == nil && batch.checkpoint.incompleteReason == nil
-    var saved = StoreBatch(recordStore.entries(batch.records))
+    var saved = recordStore.batch(batch.records)
+    saved.readPages = batch.readPages
     if recordStore.store.isShared {
       saved.decision = CheckpointDecision(name: update.name) { text, _ in
         text == update.from ? (update, completesSync) : nil

@@ -182,6 +182,12 @@ struct SyncBatch<Item: SourceRecord> {
 
   private var bytes = 0
 
+  /// What to keep of its pages, to compare them next time.
+  private(set) var readPages: [ReadPage] = []
+
+  /// The number of its records that were read.
+  private var readCount = 0
+
   /// The number of records of each page.
   private(set) var counts: [Int] = []
 
@@ -211,8 +217,11 @@ struct SyncBatch<Item: SourceRecord> {
   /// first `depth` rows, or all.
   mutating func add(
     _ page: Page<EncodedRecord<Item>>, at date: Date, depth: Int? = nil,
-    tracking: ChangeTracking? = nil
+    tracking: ChangeTracking? = nil, comparing: PageComparing<Item>? = nil
   ) {
+    if let comparing {
+      readPages += comparing.memo(of: page, at: checkpoint.cursor, after: &readCount)
+    }
     records += page.records
     bytes += page.records.reduce(0) { $0 + $1.json.count }
     counts.append(page.records.count)

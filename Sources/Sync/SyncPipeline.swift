@@ -19,6 +19,7 @@ struct SyncPipeline<Item: SourceRecord> {
   /// The most rows that the service lists; `nil` for no limit.
   var depth: Int?
   var tracking: ChangeTracking?
+  var comparing: PageComparing<Item>?
   let now: @Sendable () -> Date
 
   /// Runs until the sequence has ended and its pages are stored; false if `saved` ended it.
@@ -67,7 +68,8 @@ struct SyncPipeline<Item: SourceRecord> {
           let page = try await accept(step, batch.checkpoint)
           // Going on would lose these records for good.
           guard !page.isUnreadable else { throw .unreadable(page.unreadable) }
-          batch.add(page, at: now(), depth: depth, tracking: tracking)
+          batch.add(
+            page, at: now(), depth: depth, tracking: tracking, comparing: comparing)
           if step.end != nil || batch.isLast { end = .success(()) }
         } catch { end = .failure(error) }
       }

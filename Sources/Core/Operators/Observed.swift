@@ -18,7 +18,7 @@ struct Observed<Base: DataSource>: Decorator {
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
     try await observe(CallKind(request).rawValue) {
-      ($0.provenance, $0.records.count)
+      ($0.provenance, $0.unchangedCount ?? $0.records.count)
     } _: {
       () async throws(SourceError) in
       try await base.page(request)

@@ -78,6 +78,7 @@ extension Page {
     page.excludesDeleted = excludesDeleted
     if records.count == changeMarks.count { page.changeMarks = changeMarks }
     page.schema = schema
+    (page.digest, page.unchangedCount) = (digest, unchangedCount)
     return page
   }
 }

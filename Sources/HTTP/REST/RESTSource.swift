@@ -125,7 +125,8 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
           "a page was lost that the service sends only once, so the list was started over: records that moved "
             + "meanwhile may be missing"))
     }
-    let reply = try await reply(at: position, for: request.query)
+    let reply = try await reply(at: position, to: request)
+    if let count = reply.unchangedCount { return .unchanged(count, reply) }
     position.size = reply.position.size
     let begin = max(position.skip, position.known(among: reply.response.records.count))
     let slice = reply.response.records.dropFirst(begin).prefix(request.limit)
@@ -150,6 +151,7 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
       next.skip = slice.endIndex
       page.next = try paging.cursor(of: next, with: seal)
     } else {
+      if begin == 0 { page.digest = reply.digest }
       let (next, warnings) = following(position, reply)
       page.next = try next.map { next throws(SourceError) in
         try paging.cursor(of: next, with: seal)
@@ -229,8 +231,9 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
 
   /// The reply at a position: the one that is being cut, or that of the service.
   private func reply(
-    at position: RESTPosition, for query: SearchQuery?
+    at position: RESTPosition, to page: PageRequest
   ) async throws(SourceError) -> RESTReply<Item> {
+    let query = page.query
     if position.skip > 0, let kept = memory.kept(position, of: query) {
       guard !Task.isCancelled else { throw .cancelled }
       return kept
@@ -253,6 +256,12 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
           .serverError, "\(service) does not accept the token of a page again (\(response.status))",
           remedy: "start over without a cursor")
       }
+      let digest = page.comparison.map { response.digest(from: $0.seed, of: http) }
+      if let known = page.comparison?.known, known.digest == digest {
+        return RESTReply(
+          position: position, query: query, request: http, response: RESTResponse([]),
+          fetchedAt: now(), unchangedCount: known.count)
+      }
       let decoded =
         if let ruled {
           try lastPage(ruled, to: http, at: position, for: query)
@@ -264,7 +273,8 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
       var own = position
       own.size = decoded.size ?? position.size
       return RESTReply(
-        position: own, query: query, request: http, response: decoded, fetchedAt: now())
+        position: own, query: query, request: http, response: decoded, fetchedAt: now(),
+        digest: ruled == nil ? digest : nil)
     } catch {
       if isTokenSpent, error.maySpendToken {
         memory.lose(position.start, of: query)
@@ -497,6 +507,10 @@ private struct RESTReply<Item: SourceRecord> {
   let request: HTTPRequest
   let response: RESTResponse<Item>
   let fetchedAt: Date
+  /// See ``Page/digest``.
+  var digest: UInt64?
+  /// See ``Page/unchangedCount``.
+  var unchangedCount: Int?
 
   /// The number of all records as the service says it; `nil` if the rows contradict it.
   var credibleTotal: Int? {
@@ -540,6 +554,39 @@ private final class RESTMemory<Item: SourceRecord>: Sendable {
 
   func isLost(_ start: RESTPosition.Start, of query: SearchQuery?) -> Bool {
     state.withLock { $0.lost.contains(Start(start: start, query: query?.text)) }
+  }
+}
+
+extension Page {
+  /// A page whose response is the one that was read last.
+  fileprivate static func unchanged(_ count: Int, _ reply: RESTReply<Item>) -> Page {
+    var page = Page(
+      [],
+      provenance: Provenance(.live, fetchedAt: reply.fetchedAt, endpoint: reply.request.endpoint))
+    page.unchangedCount = count
+    return page
+  }
+}
+
+extension HTTPResponse {
+  /// Header fields that differ from one response to the next, and that say nothing of the records.
+  private static let volatileHeaders: Set<String> = [
+    "age", "cf-ray", "date", "etag", "expires", "last-modified", "ratelimit-remaining",
+    "ratelimit-reset", "request-id", "server-timing", "set-cookie", "via", "x-cache",
+    "x-cache-hits", "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-used",
+    "x-request-id", "x-response-time", "x-runtime", "x-served-by", "x-timer",
+  ]
+
+  /// A digest of what a page is read from: the request, the status, the header fields and the body.
+  fileprivate func digest(from seed: UInt64, of request: HTTPRequest) -> UInt64 {
+    var parts = ["\(status)", "\(body.count)", request.shownAddress]
+    for (name, value) in headers where !Self.volatileHeaders.contains(name) {
+      parts += [name, value]
+    }
+    let head = Data(parts.joined(separator: "\0").utf8)
+    return [head, request.body ?? Data(), body].reduce(seed) { digest, part in
+      part.withUnsafeBytes { $0.fnv1a(from: digest) }
+    }
   }
 }
 

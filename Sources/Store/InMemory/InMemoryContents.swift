@@ -90,6 +90,13 @@ struct InMemoryContents {
     return isListed ? row.record : nil
   }
 
+  /// The same with its ID.
+  func identifiedRecord(at position: Int64) -> StoredRecord? {
+    guard var record = listedRecord(at: position) else { return nil }
+    record.id = rows[index(position)].id.text
+    return record
+  }
+
   private func index(_ position: Int64) -> Int { Int(position - start) - 1 }
 
   func row(of id: String) -> Row? { positions[RecordKey(id)].map { rows[index($0)] } }
@@ -180,6 +187,13 @@ extension InMemoryContents: StoreTransaction {
       positions[id] = form.position
       let record = StoredRecord(position: form.position, json: form.json, savedAt: date)
       rows.append(Row(id: id, record: record, text: form.text, changed: revision))
+    }
+  }
+
+  func count(at positions: [Int64], of source: Int64) -> Int {
+    positions.count { position in
+      position > start && position <= lastPosition
+        && rows[index(position)].record.removedUpstreamAt == nil
     }
   }
 

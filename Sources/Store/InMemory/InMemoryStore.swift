@@ -69,7 +69,7 @@ public final class InMemoryStore: SourceStore, ScopeKeepingStore {
   public func records(
     of source: String, at positions: [Int64]
   ) async throws(SourceError) -> [StoredRecord] {
-    read(source) { contents in positions.compactMap(contents.listedRecord) }
+    read(source) { contents in positions.compactMap(contents.identifiedRecord) }
   }
 
   public func record(_ id: String, of source: String) async throws(SourceError) -> StoredRecord? {
