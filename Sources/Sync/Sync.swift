@@ -30,11 +30,13 @@ public struct Sync<Item: SourceRecord>: Sendable {
   /// The partition that is read; `nil` for a list without any, and for all of them.
   var partition: SyncedPartition?
 
-  /// True to read everything even if the service lists changes: only that finds removed records.
+  /// True to read everything, even if the service lists changes or sends a page again as it was; only that finds
+  /// removed records.
   public var readsEverything = false
 
-  /// A digest of all that decides what is read from a response, besides the request and the response: pages whose digest
-  /// has not changed are not read again. `nil` to read every page.
+  /// A digest of all that decides what is read from a response, besides the request and the response; `nil` to read every page.
+  ///
+  /// A page whose digest has not changed is not read again.
   package var readingDigest: UInt64?
 
   /// The number of pages that even a single job reads ahead: 0 where a page is a request.
@@ -252,7 +254,8 @@ public struct Sync<Item: SourceRecord>: Sendable {
 
   /// `nil` if pages are always read.
   var comparing: PageComparing<Item>? {
-    guard let readingDigest, case .full(let collection) = mode, hasComputedCursors else {
+    guard let readingDigest, !readsEverything, case .full(let collection) = mode, hasComputedCursors
+    else {
       return nil
     }
     return PageComparing(
