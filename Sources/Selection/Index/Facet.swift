@@ -25,11 +25,15 @@ package struct Facet: Hashable, Sendable {
   package let missing: Int
   /// The number of values that are rarer than all of ``values``.
   package var omitted = 0
+  /// The number of different values in all records, also in those that are not selected; 0 if unknown.
+  package var different = 0
+  /// True if nearly every record has a value of its own, so that a value selects few.
+  package var isNearlyUnique = false
 
-  /// The values that are shown at once.
-  package var frequent: ArraySlice<Value> { isRange ? values[...] : values.prefix(10) }
-  /// The number of the other values.
-  package var others: Int { values.count - frequent.count + omitted }
+  /// The values that are shown at once: few of many, so that the list stays in sight.
+  package var frequent: ArraySlice<Value> {
+    isRange || values.count <= 7 ? values[...] : values.prefix(5)
+  }
 
   /// The records without a value.
   package var empty: Value {
@@ -217,9 +221,12 @@ extension Column {
     let (shown, omitted) =
       texts.map { Self.mostFrequent(of: $0, counts, field.name) } ?? (ranges, 0)
     guard shown.count > 1 || shown.count == 1 && missing > 0 else { return nil }
-    return Facet(
+    var facet = Facet(
       field: field.name, label: field.label, isRange: texts == nil, values: shown,
       missing: missing, omitted: omitted)
+    facet.different = texts.map { Set($0.joined()).count } ?? values.count
+    facet.isNearlyUnique = texts != nil && facet.different > 10 && facet.different * 4 > codes.count
+    return facet
   }
 
   /// The most frequent texts, and the number of the others.

@@ -172,17 +172,29 @@ extension HTMLRenderer {
   }
 
   /// The values of the first fields, and of the others on demand.
+  ///
+  /// All records decide the order, so that a filter moves no field.
   private func facets(_ content: SourceContent) -> HTML? {
-    let facets = content.facets.map { facet($0, content) }
-    let (first, others) = (Array(facets.prefix(8)), Array(facets.dropFirst(8)))
-    func group(_ facets: [HTML], _ label: String) -> HTML {
-      #"<div class="facets" role="group" aria-label="\#(label)">\#(facets)</div>"#
+    func rank(_ facet: Facet) -> Int {
+      if facet.isNearlyUnique { return 3 }
+      return facet.isRange ? 1 : facet.different <= 10 ? 0 : 2
     }
-    guard !first.isEmpty else { return nil }
+    // Nobody chooses from web addresses.
+    let useful = content.facets.filter { facet in
+      facet.isRange || facet.values.contains { $0.text.webAddress == nil }
+    }
+    let ranked = (0...3).flatMap { number in useful.filter { rank($0) == number } }
+    let first = ranked.prefix { !$0.isNearlyUnique }.prefix(6)
+    let others = ranked.dropFirst(first.count)
+    func group(_ facets: ArraySlice<Facet>, _ label: String) -> HTML {
+      """
+      <div class="facets" role="group" aria-label="\(label)">\(facets.map { facet($0, content) })</div>
+      """
+    }
     return """
-      \(group(first, "Values"))
+      \(first.isEmpty ? nil : group(first, "Values"))
       \(others.isEmpty ? nil : """
-        <details><summary>Show all \(facets.count) fields</summary>\(group(others, "More values"))</details>
+        <details><summary>\(others.count.of("more field"))</summary>\(group(others, "More values"))</details>
         """)
       """
   }
@@ -204,11 +216,11 @@ extension HTMLRenderer {
     ]
   }
 
-  /// The values of a field that has few, each with its words, as JSON; `nil` for any other.
+  /// The values of a field whose values are all known, each with its words, as JSON; `nil` for any other.
   private func choices(
     of field: String, _ kind: ValueKind, _ content: SourceContent
   ) -> String? {
-    let facet = content.facets.first { $0.field == field && !$0.isRange && $0.others == 0 }
+    let facet = content.facets.first { $0.field == field && !$0.isRange && $0.omitted == 0 }
     let values = kind == .bool ? ["true", "false"] : facet?.values.map(\.text) ?? []
     guard !values.isEmpty else { return nil }
     return JSON.array(
