@@ -397,7 +397,9 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     }
     state.coverage = coverage
     guard let store = environment.store else { return state }
-    state.fetchedAt = try await store.status(of: name).fetchedAt
+    let status = try await store.status(of: name)
+    (state.removedUpstream, state.deleted) = (status.removedUpstream, status.hidden)
+    state.fetchedAt = status.fetchedAt
     state.syncedAt = try await plugin.recordStore(in: store).lastSync().completed
     state.changes = try await changes(since: "sync", atMost: 1000)?.summary
     return state

@@ -300,6 +300,10 @@ package struct SourceState: Sendable {
   package var coverage: Coverage?
   /// The number of bundled records, while none are cached; else 0.
   package var bundled = 0
+  /// The number of cached records that the service no longer has, which are not in lists.
+  package var removedUpstream = 0
+  /// The number of cached records that are deleted on this machine.
+  package var deleted = 0
   /// The time of the last fetch of any record.
   package var fetchedAt: Date?
   /// The time of the last complete sync.

@@ -35,8 +35,10 @@ package struct CachedData: Sendable {
     let images = await files?.usage(of: name).count ?? 0
     let records = status.records + status.hidden + status.removedUpstream
     let noun = noun ?? RecordNoun("records")
+    let removed =
+      status.removedUpstream > 0 ? " (\(status.removedUpstream) removed upstream)" : ""
     text = [
-      "\(records) cached \(records == 1 ? noun.singular : noun.plural)",
+      "\(records) cached \(records == 1 ? noun.singular : noun.plural)\(removed)",
       images > 0 ? images.of("image") : nil,
       extent != .records && status.deleted > 0 ? status.deleted.of("deletion") : nil,
       kept.isEmpty ? nil : kept.count.of("kept scope"),

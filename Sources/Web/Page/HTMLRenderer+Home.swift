@@ -12,7 +12,8 @@ extension HTMLRenderer {
       """
       <div class="column">
       <div class="heading"><div><h1>Sources</h1>
-      <p class="summary">Records of web APIs on this machine: live, cached, or bundled</p></div></div>
+      <p class="summary">Records of web APIs on this machine: live, cached, or bundled</p>
+      \(lead(states.compactMap { try? $0.state.get() }))</div></div>
       \(searchForm("/search", "Search all sources", ServedQuery.plain))
       <ul class="sources" id="sources">\(states.map { overview($0.source, $0.state) })</ul>
       \(mayAdd ? """
@@ -26,6 +27,26 @@ extension HTMLRenderer {
     ).text
   }
 
+  /// What is cached, and what to do first; nothing without a store.
+  private func lead(_ states: [SourceState]) -> HTML? {
+    let counts = states.compactMap { state in
+      state.coverage.map { $0.cached - state.deleted }
+    }
+    guard let most = counts.max() else { return nil }
+    let sync = isReadOnly ? "" : ", or sync it to have all of them here, also offline"
+    guard most > 0 else {
+      return """
+        <p class="summary">Nothing is cached yet: open a source to list its records\(sync).</p>
+        """
+    }
+    let total = counts.reduce(0, +)
+    let sources = "\(counts.count { $0 > 0 }) of \(states.count.of("source"))"
+    let sql: HTML? = hasSQL ? #", or query them with <a href="/sql">SQL</a>"# : nil
+    return """
+      <p class="summary">\(total.grouped) \(total == 1 ? "record" : "records") cached, of \(sources): search them here\(sql).</p>
+      """
+  }
+
   private func overview(
     _ source: any ServedSource, _ state: Result<SourceState, Problem>
   ) -> HTML {
@@ -34,7 +55,7 @@ extension HTMLRenderer {
     case .failure(let problem): facts = note(problem)
     case .success(let state):
       facts = """
-        <p>\(amount(of: state, source))</p>
+        <p class="tone \(tone(of: state))">\(amount(of: state, source))</p>
         \(state.problem.map(note))
         \(changes(state, source))
         """
@@ -46,6 +67,12 @@ extension HTMLRenderer {
       \(syncBox(source))</li>
 
       """
+  }
+
+  /// The colour of the mark of a source, which is that of the badge of its lists.
+  private func tone(of state: SourceState) -> String {
+    if state.coverage?.cached ?? 0 > 0 { return "cached" }
+    return state.bundled > 0 ? "bundled" : "offline"
   }
 
   private func amount(of state: SourceState, _ source: any ServedSource) -> String {
@@ -60,15 +87,21 @@ extension HTMLRenderer {
       ? "all \(coverage.cached.grouped)"
       : total.map { "\(coverage.cached.grouped) of \($0.grouped)" }
         ?? "\(coverage.cached.grouped), maybe not all"
+    let exceptions = [
+      state.deleted > 0 ? "\(state.deleted.grouped) of them deleted here" : nil,
+      state.removedUpstream > 0 ? "and \(state.removedUpstream.grouped) removed upstream" : nil,
+    ].compactMap(\.self)
+    let cached = (["\(part.capitalizedFirst) cached"] + exceptions).joined(separator: ", ")
+    let comma = exceptions.isEmpty ? ", " : "; "
     guard let syncedAt = state.syncedAt else {
-      let age = state.fetchedAt.map { ", fetched \($0.age(at: now))" } ?? ""
-      let sync = source.isEndless ? "" : "; never synced completely"
-      return "\(part.capitalizedFirst) cached\(age)\(sync)"
+      let age = state.fetchedAt.map { "\(comma)fetched \($0.age(at: now))" } ?? ""
+      let sync = source.isEndless || coverage.isComplete ? "" : "; never synced completely"
+      return "\(cached)\(age)\(sync)"
     }
     // What a sync has fetched is as old as it is.
     let isSync = state.fetchedAt.map { abs($0.timeIntervalSince(syncedAt)) < 300 } ?? true
     let age = isSync ? "" : state.fetchedAt.map { "fetched \($0.age(at: now)); " } ?? ""
-    return "\(part.capitalizedFirst) cached, \(age)synced \(syncedAt.age(at: now))"
+    return "\(cached)\(comma)\(age)synced \(syncedAt.age(at: now))"
   }
 
   /// A problem, with what is missing and where one gets it.
