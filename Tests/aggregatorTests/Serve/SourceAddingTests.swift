@@ -22,6 +22,17 @@ import Testing
 
   private var url: String { service.url.absoluteString }
 
+  @Test func `a URL at which there is nothing is said to be that`() async throws {
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    let place = url.hasSuffix("/") ? "\(url)nothing" : "\(url)/nothing"
+    let reply = try await server.post("/api/v1/sources", #"{"url":"\#(place)?key=secret"}"#)
+    #expect(reply.status == 422, "\(reply.text)")
+    let answer = try reply.json()
+    #expect(answer["detail"] == .string("there is nothing at \(place): its service answered 404"))
+    #expect(reply.text.contains("open the URL in a browser"))
+    try await server.stop()
+  }
+
   @Test func `a source is shown, then saved, and served from then on`() async throws {
     let server = try await ServingProgram("--allow-add", in: home.sandbox)
     let shown = try await server.post("/api/v1/sources", #"{"name":"lands","url":"\#(url)"}"#)
