@@ -68,6 +68,7 @@ extension OpenAPI {
       "worker": described("The machine and the process that run it.", "string"),
       "startedAt": ["type": "string", "format": "date-time"],
       "updatedAt": ["type": "string", "format": "date-time"],
+      "expected": described("The number of records of the last complete sync.", "integer", "null"),
       "result": described("The counts so far, as those of `sync --json`.", "object"),
       "error": [
         "anyOf": [

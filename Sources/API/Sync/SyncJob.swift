@@ -28,6 +28,8 @@ struct SyncJob: Hashable, Codable, Sendable {
   /// The counts so far, as ``SyncResult/json(of:)`` writes them.
   var result: JSON = [:]
   var failure: Failure?
+  /// The number of records of the last complete sync before; `nil` if none is known.
+  var expected: Int?
   /// True if the server that runs it is asked to stop.
   var isCancelled = false
 
@@ -38,12 +40,20 @@ struct SyncJob: Hashable, Codable, Sendable {
 }
 
 extension SyncJob {
+  /// The number of records of the last complete sync, this one or one before; `nil` if none is known.
+  var lastTotal: Int? {
+    guard state == .done, result["complete"] == true, result["kind"] == "full",
+      case .integer(let records)? = result["records"]
+    else { return expected }
+    return records
+  }
+
   func object(of source: String, at time: Duration) -> JSON {
     let state = state(at: time)
     return [
       "source": .string(source), "state": .string(state.rawValue), "worker": .string(worker),
       "startedAt": .string(startedAt.date.iso8601), "updatedAt": .string(updatedAt.date.iso8601),
-      "result": result, "error": error(state)?.object ?? .null,
+      "expected": expected.json, "result": result, "error": error(state)?.object ?? .null,
     ]
   }
 

@@ -66,8 +66,9 @@ package final class SyncJobs: Sendable {
     let job = await jobs.update { jobs, time in
       let time = time ?? now()
       if let other = jobs[name], other.state(at: time) == .running { return other }
-      let job = SyncJob(
+      var job = SyncJob(
         id: id, worker: worker, startedAt: Timestamp(time), updatedAt: Timestamp(time))
+      job.expected = jobs[name]?.lastTotal
       jobs[name] = job
       return job
     }

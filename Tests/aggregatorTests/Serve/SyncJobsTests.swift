@@ -138,6 +138,26 @@ import Testing
     passing.cancel()
   }
 
+  @Test func `a sync knows how many records the last complete one had`() async throws {
+    var source = MadeUpSource(name: "held")
+    let a = server()
+    func expected(after run: @escaping @Sendable () -> SyncResult) async throws -> JSON? {
+      source.syncing = { _ in run() }
+      await a.start(source, pages: nil)
+      _ = await state(a, is: .done, .failed)
+      let (jobs, time) = await a.all()
+      return jobs["held"]?.object(of: "held", at: time)["expected"]
+    }
+    var whole = SyncResult()
+    whole.passed = 7
+    whole.isComplete = true
+    var failed = SyncResult()
+    failed.failure = SourceError(.unreachable, "no network")
+    #expect(try await expected { [whole] in whole } == JSON.null)
+    #expect(try await expected { [failed] in failed } == 7)
+    #expect(try await expected { [failed] in failed } == 7)
+  }
+
   @Test func `a sync that failed says what helps`() async throws {
     var source = MadeUpSource(name: "held")
     source.syncing = { _ in
