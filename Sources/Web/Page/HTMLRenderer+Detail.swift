@@ -166,7 +166,8 @@ extension HTMLRenderer {
       """
   }
 
-  /// The place of a record on a map of the world; nothing for one without a latitude and a longitude.
+  /// The place of a record on a map of the region around it, with links to larger maps; nothing for one without a latitude
+  /// and a longitude.
   private func map(_ lines: [ServedRecord.Line]) -> HTML? {
     func degrees(_ names: Set<String>, upTo limit: Double) -> Double? {
       let line = lines.first { line in
@@ -180,11 +181,17 @@ extension HTMLRenderer {
     let words =
       "\(abs(latitude))° \(latitude < 0 ? "south" : "north"), "
       + "\(abs(longitude))° \(longitude < 0 ? "west" : "east")"
-    // The land is drawn in half degrees, and downwards.
+    let region = MapRegion(around: latitude, longitude)
+    // Eleven metres are exact enough for a map.
+    let (lat, lon) = (latitude.inTenThousandths, longitude.inTenThousandths)
     return """
-      <svg class="drawing map place" role="img" aria-label="Map of the world: \(words)" viewBox="-360 -180 720 360">\
-      <image href="\(Asset.land.address)" x="-360" y="-180" width="720" height="360"/>\
-      <circle cx="\(String(2 * longitude))" cy="\(String(-2 * latitude))" r="8"/></svg>
+      <svg class="drawing map place" role="img" aria-label="Map of the region around \(words)" viewBox="0 0 400 200">\
+      <image href="\(Asset.land.address)" x="\(region.x(-180))" y="\(region.y(90))" width="1800" height="900"/>\
+      \(region.grid)\(region.scale(at: latitude))\
+      <circle cx="\(region.x(longitude))" cy="\(region.y(latitude))" r="6"/></svg>
+      <p class="note"><bdi>\(words)</bdi> · <a rel="noopener noreferrer external" referrerpolicy="no-referrer" \
+      href="https://www.openstreetmap.org/?mlat=\(lat)&#38;mlon=\(lon)#map=9/\(lat)/\(lon)">OpenStreetMap</a> · \
+      <a href="geo:\(lat),\(lon)">Map app</a></p>
       """
   }
 
@@ -223,4 +230,61 @@ extension HTMLRenderer {
     })</ul>
     """
   }
+}
+
+/// 80 × 40 degrees around a place, as near as the outlines of the land allow; each is 5 units of a drawing.
+private struct MapRegion {
+  let west: Double
+  let north: Double
+
+  init(around latitude: Double, _ longitude: Double) {
+    west = min(max(longitude - 40, -180), 100)
+    north = min(max(latitude + 20, -50), 90)
+  }
+
+  func x(_ longitude: Double) -> Int { Int(((longitude - west) * 5).rounded()) }
+
+  func y(_ latitude: Double) -> Int { Int(((north - latitude) * 5).rounded()) }
+
+  /// A line for each ten degrees, with its name.
+  var grid: [HTML] {
+    let steps = stride(from: -180.0, through: 180, by: 10)
+    let meridians = steps.filter { west < $0 && $0 < west + 80 }.map { degrees -> HTML in
+      let name = Self.name(of: degrees, "E", "W")
+      return """
+        <path class="grid" d="M\(x(degrees)) 0V200"/><text x="\(x(degrees) + 3)" y="196">\(name)</text>
+        """
+    }
+    let parallels = steps.filter { north - 40 < $0 && $0 < north }.map { degrees -> HTML in
+      let name = Self.name(of: degrees, "N", "S")
+      return """
+        <path class="grid" d="M0 \(y(degrees))H400"/><text x="4" y="\(y(degrees) - 4)">\(name)</text>
+        """
+    }
+    return meridians + parallels
+  }
+
+  private static func name(of degrees: Double, _ positive: String, _ negative: String) -> String {
+    "\(Int(abs(degrees)))°\(degrees > 0 ? positive : degrees < 0 ? negative : "")"
+  }
+
+  /// A bar as long as a round number of kilometres at a latitude; nothing at the poles.
+  func scale(at latitude: Double) -> HTML? {
+    func width(_ kilometres: Int) -> Double {
+      5 * Double(kilometres) / (111.32 * cos(latitude * .pi / 180))
+    }
+    guard let kilometres = [2000, 1000, 500, 200, 100].first(where: { 0...110 ~= width($0) }) else {
+      return nil
+    }
+    let start = 392 - Int(width(kilometres).rounded())
+    return """
+      <path class="scale" d="M\(start) 16v6H392v-6"/>\
+      <text x="392" y="12" text-anchor="end">\(kilometres.grouped) km</text>
+      """
+  }
+}
+
+extension Double {
+  /// With four digits after the point.
+  fileprivate var inTenThousandths: String { String((self * 10_000).rounded() / 10_000) }
 }
