@@ -73,6 +73,7 @@ extension HTMLRenderer {
       <ul class="found">\(proposal.evidence.compactMap(\.words).map { "<li>\($0.safeLine)</li>" as HTML })</ul>
       <details class="history"><summary>How this was found</summary>
       <div class="table-box" tabindex="0" role="region" aria-label="What was found"><table>
+      <caption class="visually-hidden">What was found</caption>
       <thead><tr><th scope="col">Part</th><th scope="col">Found</th><th scope="col">Because</th></tr></thead>
       <tbody>\(proposal.evidence.map { line in
         """
@@ -126,16 +127,27 @@ extension HTMLRenderer {
     where !columns.contains(member.name) && columns.count < Self.maxColumns {
       columns.append(member.name)
     }
+    func member(_ name: String, of row: JSON) -> JSON {
+      row.members.first { $0.name == name }?.value ?? .null
+    }
+    let numeric = Set(
+      columns.filter { name in
+        let values = proposal.rows.map { member(name, of: $0) }.filter { $0 != .null }
+        return !values.isEmpty && values.allSatisfy(\.isNumber)
+      })
+    func alignment(of name: String) -> String? { numeric.contains(name) ? "number" : nil }
     let cells = proposal.rows.map { row in
-      columns.map { name in
-        let value = row.members.first { $0.name == name }?.value ?? .null
-        return #"<td dir="auto">\#(HTML(value, of: name, atMost: 80))</td>"# as HTML
+      columns.map { name -> HTML in
+        let value = member(name, of: row)
+        let words = HTML.opaque(value.cell) ?? HTML(value, of: name, atMost: 80)
+        return "<td\(attribute: "class", alignment(of: name)) dir=\"auto\">\(words)</td>"
       }
     }
     return """
       <h3 id="rows">The first records</h3>
       <div class="table-box" tabindex="0" role="region" aria-labelledby="rows"><table>
-      <thead><tr>\(columns.map { #"<th scope="col">\#($0.safeLine)</th>"# as HTML })</tr></thead>
+      <caption class="visually-hidden">The first records</caption>
+      <thead><tr>\(columns.map { #"<th scope="col"\#(attribute: "class", alignment(of: $0))>\#($0.safeLine)</th>"# as HTML })</tr></thead>
       <tbody>\(cells.map { "<tr>\($0)</tr>" as HTML })</tbody></table></div>
       """
   }

@@ -76,7 +76,7 @@ extension HTMLRenderer {
     let parts = days.sorted { $0.key < $1.key }.map { day, entries -> HTML in
       let entries = entries.sorted { ($0.kind.order, $0.date) < ($1.kind.order, $1.date) }
       return """
-        <h2>\(String(day).writtenDay)</h2>
+        <h2>\(String(day).writtenDay) <small class="difference">\(counts(of: entries, isWhole: isWhole))</small></h2>
         <ul class="changes">\(entries.map { item($0, source) })</ul>
 
         """
@@ -94,6 +94,15 @@ extension HTMLRenderer {
       \(parts)
       \(more)
       """
+  }
+
+  /// The number of changes of a day by kind; those of a page are said to be that.
+  private func counts(of entries: [ChangeEntry], isWhole: Bool) -> String {
+    let counts = ChangesContent.kinds.compactMap(\.self).compactMap { kind -> String? in
+      let count = entries.count { $0.kind == kind }
+      return count > 0 ? "\(count.grouped) \(kind.rawValue)" : nil
+    }
+    return counts.joined(separator: ", ") + (isWhole ? "" : " on this page")
   }
 
   private func item(_ change: ChangeEntry, _ source: any ServedSource) -> HTML {

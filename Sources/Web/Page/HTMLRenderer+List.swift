@@ -32,7 +32,7 @@ extension HTMLRenderer {
   }
 
   /// The list in words: `Things for “lamp” where price is below 20`.
-  private func title(_ content: SourceContent) -> String {
+  func title(_ content: SourceContent) -> String {
     let query = content.query.query.map { " for “\($0)”" } ?? ""
     return content.source.title + query + (selectionWords(content).map { " \($0)" } ?? "")
   }
@@ -47,7 +47,7 @@ extension HTMLRenderer {
       <span>\(source.isEndless ? "Load more" : "Sync")</span>\
       <span class="visually-hidden"> \(source.noun.plural)</span></button>
       <div class="sync-state" hidden><progress aria-label="Sync of \(source.noun.plural)"></progress>\
-      <span class="sync-words" role="status" dir="auto"></span></div>
+      <span class="sync-words" dir="auto"></span></div>
       </div>
       """
   }

@@ -21,6 +21,11 @@ struct SQLContent: Sendable {
   /// The names of the parameters of the query, at most a hundred.
   var parameters: [String] { Array(SQLStatement(text ?? "").parameterNames.prefix(100)) }
 
+  /// The first parameter without a value, if the query failed: it is typed next.
+  var missingParameter: String? {
+    answer?.failure == nil ? nil : parameters.first { values[$0, default: ""].isEmpty }
+  }
+
   /// The query with the values in the places of its parameters, as a command and the API take it.
   var boundText: String {
     let text = text ?? ""
@@ -60,8 +65,9 @@ extension HTMLRenderer {
       <div class="query">
       <form id="sql-form" action="\(RoutePath(PagePath.sql).text)" method="get">
       <label for="sql">Query</label>
-      <div class="editor"><textarea id="sql" name="sql" rows="5" required autofocus spellcheck="false" \
+      <div class="editor"><textarea id="sql" name="sql" rows="5" required spellcheck="false" \
       autocomplete="off" autocapitalize="off" autocorrect="off"\
+      \(attribute: "autofocus", content.missingParameter == nil ? "" : nil)\
       \(attribute: "aria-describedby", content.answer == nil ? nil : "outcome")\
       \(attribute: "aria-invalid", isFailure ? "true" : nil)>
       \(text)</textarea></div>
@@ -87,21 +93,24 @@ extension HTMLRenderer {
       <div class="save parameters">\(names.map { name in
         """
         <label for="value-\(name)">:\(name)</label>\
-        <input id="value-\(name)" name=":\(name)" value="\(content.values[name] ?? "")" autocomplete="off" spellcheck="false">
+        <input id="value-\(name)" name=":\(name)" value="\(content.values[name] ?? "")" autocomplete="off" spellcheck="false"\
+        \(attribute: "autofocus", name == content.missingParameter ? "" : nil)>
         """ as HTML
       })</div>
       """
   }
 
   /// The query that shows a table.
-  static func query(of table: String, where condition: String? = nil, order: String? = nil)
-    -> String
-  {
-    "SELECT * FROM \(table.sqlSpelling)\(condition.map { " WHERE \($0)" } ?? "")"
-      + "\(order.map { " ORDER BY \($0)" } ?? "") LIMIT 100"
+  static func query(
+    of table: String, selecting columns: [String] = [], where condition: String? = nil,
+    order: String? = nil
+  ) -> String {
+    let names = columns.map(\.sqlSpelling).joined(separator: ", ")
+    return "SELECT \(columns.isEmpty ? "*" : names) FROM \(table.sqlSpelling)"
+      + "\(condition.map { " WHERE \($0)" } ?? "")\(order.map { " ORDER BY \($0)" } ?? "") LIMIT 100"
   }
 
-  /// The query that shows the table of a list, in its order.
+  /// The query that shows the table of a list, with the columns that were chosen, in its order.
   static func query(of content: SourceContent) -> String {
     let columns = Set(content.source.fields.map(\.id))
     let keys = (content.query.order ?? "").split(separator: ",").map { key in
@@ -113,6 +122,7 @@ extension HTMLRenderer {
     let conditions = filters(of: content.query).joined().compactMap { $0.sql(in: columns) }
     return query(
       of: content.source.name,
+      selecting: (content.query.chosenFields ?? []).filter(columns.contains),
       where: conditions.isEmpty ? nil : conditions.joined(separator: " AND "),
       order: isStored ? order.joined(separator: ", ") : nil)
   }
@@ -204,6 +214,7 @@ extension HTMLRenderer {
     let numeric = answer.columns.indices.map { answer.rows.areNumbers(at: $0) }
     return """
       <div class="table-box" tabindex="0" role="region" aria-label="Rows"><table>
+      <caption class="visually-hidden">Rows of the query</caption>
       <thead><tr>\(answer.columns.enumerated().map { index, name in
         #"<th scope="col"\#(attribute: "class", numeric[index] ? "number" : nil)>\#(name.safeLine)</th>"#
       })</tr></thead>
@@ -227,7 +238,8 @@ extension HTMLRenderer {
   private func link(to id: String, of source: String, isNumeric: Bool) -> HTML {
     let address = WebAddress.record(source, id, ServedQuery.plain)
     return """
-      <td\(attribute: "class", isNumeric ? "number" : nil) dir="auto"><a href="\(address)">\(id.safeLine)</a></td>
+      <td\(attribute: "class", isNumeric ? "number" : nil) dir="auto">\
+      <a href="\(address)">\(HTML.opaque(id) ?? "\(id.safeLine)")</a></td>
       """
   }
 
@@ -250,7 +262,7 @@ extension HTMLRenderer {
         <a href="\(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\(shown)</a>
         """
       } else {
-        "\(value == .null ? "null" : shown)"
+        HTML.opaque(shown) ?? "\(value == .null ? "null" : shown)"
       }
     return """
       <td\(attribute: "class", types.isEmpty ? nil : types.joined(separator: " "))\

@@ -20,6 +20,7 @@ extension HTMLRenderer {
     let amounts = page.records.amounts
     return """
       <div class="table-box" tabindex="0" role="region" aria-label="Table of \(content.source.noun.plural.safeLine)"><table>
+      <caption class="visually-hidden">\(title(content).safeLine)</caption>
       <thead><tr>\(name == nil ? #"<th scope="col">Name</th>"# : nil)\(columns.map { heading($0, content) })</tr></thead>
       <tbody class="records">
       \(page.records.map { row($0, columns, naming: name, amounts, content) })
@@ -51,12 +52,12 @@ extension HTMLRenderer {
     let link: HTML = """
       <th scope="row"><a class="record" href="\(address)" data-id="\(record.id)"\
       \(attribute: "aria-current", record.id == content.detail?.id ? "true" : nil) dir="auto">\
-      \(record.name.safeLine)</a></th>
+      \(HTML.opaque(record.name) ?? "\(record.name.safeLine)")</a></th>
       """
     let cells = columns.enumerated().map { index, column -> HTML in
       if index == name { return link }
       let value = record.cells.first { $0.field == column.id }
-        .map { HTML($0, amounts: amounts) }
+        .map { HTML.opaque($0.value) ?? HTML($0, amounts: amounts) }
       return
         "<td\(attribute: "class", column.isNumeric ? "number" : nil) dir=\"auto\">\(value)</td>"
     }

@@ -20,6 +20,27 @@ extension HTML {
   }
 }
 
+extension HTML {
+  /// An ID without words, such as a UUID or a hash, whose middle the style cuts: it is selected, read and found as a whole;
+  /// `nil` for any other text.
+  static func opaque(_ text: String) -> HTML? {
+    guard text.isOpaque else { return nil }
+    let (start, end) = (String(text.dropLast(4)), String(text.suffix(4)))
+    return #"<span class="opaque" title="\#(text)"><span>\#(start)</span>\#(end)</span>"#
+  }
+}
+
+extension String {
+  /// True for a UUID, and for 20 or more letters and digits that are no word.
+  var isOpaque: Bool {
+    guard 20...200 ~= utf8.count,
+      utf8.allSatisfy({ $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }),
+      contains(where: \.isNumber)
+    else { return false }
+    return !contains("-") || UUID(uuidString: self) != nil
+  }
+}
+
 extension Sequence<ServedRecord> {
   /// The fields of which one of the records has a number that is no year, so that none of their numbers is.
   var amounts: Set<String> {

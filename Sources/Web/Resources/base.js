@@ -20,3 +20,20 @@ function announce(text) { $("#announcer").textContent = text; }
 
 /* Browsers can be told to keep nothing. */
 function attempt(run) { try { return run(); } catch { return undefined; } }
+
+/* A list that this browser keeps under a name; empty if there is none. */
+function kept(name) {
+  const list = attempt(() => JSON.parse(localStorage.getItem(name)));
+  return Array.isArray(list) ? list : [];
+}
+const keep = (name, list) => attempt(() => { localStorage.setItem(name, JSON.stringify(list)); return true; });
+
+/* Chooses an option of the list box of a field, round and round; returns its number. */
+function chooseOption(box, field, index) {
+  const options = [...box.children];
+  const chosen = options.at(index % options.length);
+  for (const option of options) option.setAttribute("aria-selected", String(option === chosen));
+  if (chosen) field.setAttribute("aria-activedescendant", chosen.id); else field.removeAttribute("aria-activedescendant");
+  chosen?.scrollIntoView({ block: "nearest" });
+  return Math.max(0, options.indexOf(chosen));
+}

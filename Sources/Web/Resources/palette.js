@@ -3,16 +3,13 @@
    It is a combo box with a list box (WAI-ARIA), as the completion of SQL is. */
 
 /* The searches that were used, the latest first; this browser keeps them. */
-function searches() {
-  const kept = attempt(() => JSON.parse(localStorage.getItem("searches")));
-  return Array.isArray(kept) ? kept.filter(text => typeof text === "string" && text) : [];
-}
+const searches = () => kept("searches").filter(text => typeof text === "string" && text);
 
 function remember(text) {
   const search = text.trim();
   if (!search) return;
   const others = searches().filter(other => other.toLowerCase() !== search.toLowerCase());
-  attempt(() => localStorage.setItem("searches", JSON.stringify([search, ...others].slice(0, 8))));
+  keep("searches", [search, ...others].slice(0, 8));
 }
 
 const options = make("ul", { id: "palette-options", role: "listbox", "aria-label": "Results" });
@@ -63,16 +60,7 @@ function show(found, isSame = false) {
   choose(Math.max(0, [...options.children].findIndex(({ dataset }) => dataset.key === before)));
 }
 
-function choose(index) {
-  const count = options.children.length;
-  if (!count) return wish.removeAttribute("aria-activedescendant");
-  chosen = (index + count) % count;
-  for (const [number, option] of [...options.children].entries()) {
-    option.setAttribute("aria-selected", String(number === chosen));
-  }
-  wish.setAttribute("aria-activedescendant", options.children[chosen].id);
-  options.children[chosen].scrollIntoView({ block: "nearest" });
-}
+function choose(index) { chosen = chooseOption(options, wish, index); }
 
 /* Shows what fits the words, names before all else, and the cached records as they arrive. Whatever is chosen stays so. */
 function find() {

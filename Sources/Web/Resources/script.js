@@ -16,7 +16,7 @@ async function part(address, name, signal) {
   if (response.status === 401) location.reload();
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const element = $(`#${name}`, page);
-  if (!element) throw new Error(`The server answered with status ${response.status}.`);
+  if (!element) throw Object.assign(new Error(`The server answered with status ${response.status}.`), { status: response.status });
   return Object.assign(document.adoptNode(element), { status: response.status });
 }
 
@@ -137,7 +137,7 @@ function showAddress(address, state = history.state) {
   if (bar.href !== location.href) history.replaceState(state, "", bar);
 }
 
-/* Shows the list at an address; quietly if nobody has asked for it. */
+/* Shows the list at an address; quietly, also for those who hear the page, if nobody has asked for it. */
 async function showList(address, isQuiet = false) {
   searching?.abort();
   loading?.abort();
@@ -150,13 +150,13 @@ async function showList(address, isQuiet = false) {
   try {
     const next = await part(address, "list", controller.signal);
     const focused = list().contains(document.activeElement) && placeOf(document.activeElement);
-    const [facets, further] = [list(), next].map(root => $(".filters details", root));
-    if (facets?.open && further) further.open = true;
+    const open = $$(".filters details[open]", list()).map(fieldOf);
+    for (const details of $$(".filters details", next)) details.open = open.includes(fieldOf(details));
     list().replaceWith(next);
     if (focused) focusAt(focused, next, ".filter");
     if (!shownDetail) document.title = `${$("[data-announce]", next)?.textContent ?? heading} – ${program}`;
     begin();
-    announce($("[data-announce], .state h2", next)?.textContent ?? "");
+    if (!isQuiet) announce($("[data-announce], .state h2", next)?.textContent ?? "");
     if (scrollY > form.offsetTop) form.parentElement.scrollIntoView();
   } catch (error) {
     if (controller.signal.aborted) return;
@@ -168,11 +168,13 @@ async function showList(address, isQuiet = false) {
   }
 }
 
+/* The field of whose values an element is one, if it is. */
+const fieldOf = element => element.closest(".facets section")?.firstElementChild.textContent;
+
 /* What tells an element of a part from the others, also in the next one. */
 function placeOf(element) {
   const words = $("bdi", element) ?? element;
-  const group = element.closest(".facets section");
-  return [element.tagName, element.name, element.ariaLabel, words.textContent.trim(), group && $("h2", group).textContent].join("\n");
+  return [element.tagName, element.name, element.ariaLabel, words.textContent.trim(), fieldOf(element)].join("\n");
 }
 
 /* Focuses what has the place in another part, or something else of it. */
@@ -414,27 +416,13 @@ function mark() {
   }
 }
 
-/* The record so many places after another one in the list, also if it is taken out. */
-function recordFrom(record, step) {
-  const pages = $$(".records", list());
-  let at = pages.indexOf(record.closest(".records"));
-  let line = $$(".record", pages[at]);
-  let index = line.indexOf(record) + step;
-  while (index < 0 && at > 0) {
-    line = $$(".record", contents(pages[at -= 1]));
-    index += line.length;
-  }
-  while (index >= line.length && at < pages.length - 1) {
-    index -= line.length;
-    line = $$(".record", contents(pages[at += 1]));
-  }
-  return line[index];
-}
+/* The records of the list, also those that are taken out. */
+const records = () => $$(".records", list()).flatMap(page => $$(".record", contents(page)));
 
-/* The first or the last record of the list. */
-function recordAtEnd(isLast) {
-  const pages = $$(".records", list());
-  return $$(".record", contents(pages.at(isLast ? -1 : 0))).at(isLast ? -1 : 0);
+/* The record so many places after another one in the list. */
+function recordFrom(record, step) {
+  const all = records();
+  return all[all.indexOf(record) + step];
 }
 
 /* The record so many places after the open one in the list, or after the focused one. */
@@ -442,7 +430,7 @@ function recordAt(step) {
   const id = detail()?.dataset.id;
   const record = id === undefined ? document.activeElement : recordWith(id);
   if (record?.closest(".records")) return recordFrom(record, step);
-  return id === undefined && step > 0 && $(".records", list()) ? recordAtEnd(false) : undefined;
+  return id === undefined && step > 0 && $(".records", list()) ? records()[0] : undefined;
 }
 
 /* Opens the record before or after the open one, or moves to it in the list. */
@@ -583,7 +571,12 @@ function append(next, items, link) {
     place.before(...notes);
   } else {
     for (const once of $$(".bar :is(.count, .jump)", next)) once.remove();
-    place.before(...$$(".bar", next), ...notes, ...$$(".table-box, ol.records", next));
+    const [table, rows] = [list(), next].map(root => $("table", root));
+    const about = [...$$(".bar", next), ...notes];
+    if (table && rows) {
+      const heading = make("th", { scope: "rowgroup", colspan: table.rows[0].cells.length }, ...about);
+      table.append(make("tbody", { class: "origin" }, make("tr", {}, heading)), ...rows.tBodies);
+    } else place.before(...about, ...$$(".table-box, ol.records", next));
   }
   place.replaceWith(...$$(".more, .end", next));
   const shown = $("[data-shown]");
@@ -699,12 +692,7 @@ function hideDetail() {
   const wasNarrow = isNarrow();
   shownDetail = undefined;
   document.body.classList.remove("has-detail");
-  detail().removeAttribute("data-id");
-  detail().removeAttribute("aria-busy");
-  detail().removeAttribute("aria-labelledby");
-  detail().setAttribute("aria-label", "Details");
-  detail().hidden = true;
-  detail().replaceChildren();
+  detail().replaceWith(make("section", { id: "detail", "aria-label": "Details", hidden: true }));
   mark();
   document.title = `${heading} – ${program}`;
   if (wasNarrow) scrollTo(0, scrolled);
@@ -964,21 +952,42 @@ function showSyncIn(place) {
   showAmount(bar, sync);
 }
 
+/* The number of records that a sync will have: as the service says, or as many as the last one had. */
+const totalOf = ({ result, expected }) => result.total ?? (result.kind === "incremental" ? undefined : expected);
+
+/* How fast a running sync is since this page has seen it first, and how long it still takes. */
+const firstSeen = new Map();
+function paceWords(sync) {
+  const { records = 0 } = sync.result;
+  const now = { records, at: performance.now() / 1000, startedAt: sync.startedAt };
+  const first = firstSeen.get(sync.source);
+  if (!first?.records || first.startedAt !== now.startedAt) firstSeen.set(sync.source, now);
+  const [seconds, added] = [now.at - first?.at, records - first?.records];
+  if (!(seconds >= 3 && added > 0) || first.startedAt !== now.startedAt) return "";
+  const rate = added / seconds;
+  const rest = (totalOf(sync) - records) / rate;
+  const time = rest < 90 ? `${Math.ceil(rest)} s` : `${Math.round(rest / 60)} min`;
+  return ` · ${rate < 1 ? `${number(Math.round(rate * 60))} a minute` : `${number(Math.round(rate))} a second`}${rest > 0 ? `, about ${time} left` : ""}`;
+}
+
 function showAmount(bar, sync) {
-  const { records = 0, total } = sync?.result ?? {};
+  const { records = 0 } = sync?.result ?? {};
+  const total = sync && totalOf(sync);
   if (!total) return bar.removeAttribute("value");
   bar.max = total;
   bar.value = Math.min(records, total);
 }
 
-function syncWords({ state, result, error }, noun) {
+function syncWords(sync, noun) {
+  const { state, result, error } = sync;
   const { kind, records = 0, total, added, changed, complete, warnings = [] } = result;
   const amount = kind === "incremental" && state !== "running"
     ? `${number(added + changed)} changed ${noun}` : `${number(records)} ${noun}`;
   switch (state) {
     case "running":
       if (!records) return "Starting…";
-      return total ? `${number(records)} of ${number(total)} ${noun}` : amount;
+      if (total) return `${number(records)} of ${number(total)} ${noun}${paceWords(sync)}`;
+      return `${amount}${totalOf(sync) ? `, ${number(totalOf(sync))} the last time` : ""}${paceWords(sync)}`;
     case "done":
       if (complete || kind === "endless") return `${amount} synced`;
       return `${amount} synced, but not all: ${warnings[0]?.message ?? "the list did not end"}`;
@@ -1010,9 +1019,9 @@ function ended(sync) {
   const [box] = syncBoxes(sync);
   if (!box) return;
   const words = $(".sync-words", box).textContent;
+  if (list()) return refresh(words);
   announce(words);
-  if ($("#sources")) return showSources();
-  if (list()) refresh(words);
+  if ($("#sources")) showSources();
 }
 
 /* Shows the list and the open record as they are now; the list on demand where that would move what is read. */
@@ -1020,7 +1029,9 @@ function refresh(words) {
   refreshDetail();
   const run = () => showList(listAddress(), true);
   const isReading = scrollY >= innerHeight || $(".beginning", list()) || $$(".table-box", list()).some(box => box.scrollTop);
-  if (isReading) toast(words, { label: "Show", run, isOffer: true }); else run();
+  if (isReading) return toast(words, { label: "Show", run, isOffer: true });
+  announce(words);
+  run();
 }
 
 async function showSources() {
@@ -1044,8 +1055,9 @@ document.addEventListener("click", event => {
 /* Starts the sync of a source, or stops it. */
 async function changeSync(source, action, start) {
   try {
-    if (runs(syncs.get(source))) await send("DELETE", action);
-    else await send("POST", start);
+    const isStop = runs(syncs.get(source));
+    await send(isStop ? "DELETE" : "POST", isStop ? action : start);
+    announce(isStop ? "Stopping…" : "Syncing…");
   } catch (error) {
     toast(words(error));
   }
@@ -1056,7 +1068,19 @@ document.addEventListener("visibilitychange", () => {
   if (document.hidden) return;
   showSyncs();
   refreshDetail();
+  lookAgain();
 });
+
+/* Follows what the command line has done meanwhile: removed the source, or deleted a record of the list. */
+async function lookAgain() {
+  const { source } = $("nav [aria-current]")?.dataset ?? {};
+  if (!source || !list()) return;
+  // Without asking the service.
+  const next = await part(`${form.action}?cache=offline&limit=1`, "list").catch(error => error);
+  if (next.status === 404) toast(`The source ${heading} was removed.`, { label: "All sources", run: () => location.assign("/"), isOffer: true });
+  const isShown = ({ action }) => recordWith(decodeURIComponent(new URL(action).pathname.split("/")[3]));
+  if (next instanceof Element && $$(".hidden form", next).some(isShown)) refresh("A record was deleted meanwhile");
+}
 if ($("nav")) showSyncs();
 
 /* -- Keys, as the dialog of ? lists them -- */
@@ -1079,7 +1103,7 @@ if (shortcuts) {
 
 /* The record that an arrow leads to; in a gallery, rows are as wide as the screen lets them be. */
 function neighbour(record, key) {
-  if (key === "Home" || key === "End") return reveal(recordAtEnd(key === "End"));
+  if (key === "Home" || key === "End") return reveal(records().at(key === "End" ? -1 : 0));
   const gallery = record.closest(".gallery");
   const columns = gallery ? columnsOf(gallery) : 1;
   const isRightToLeft = getComputedStyle(record).direction === "rtl";
@@ -1090,7 +1114,7 @@ function neighbour(record, key) {
   };
   const step = steps[key];
   if (!step) return null;
-  const next = recordFrom(record, step) ?? (step > 0 ? recordAtEnd(true) : null);
+  const next = recordFrom(record, step) ?? (step > 0 ? records().at(-1) : null);
   return next ? reveal(next) : key === "ArrowUp" ? field : null;
 }
 

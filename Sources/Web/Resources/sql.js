@@ -13,9 +13,22 @@ function replace(start, end, text) {
   if (!document.execCommand("insertText", false, text)) field.setRangeText(text, start, end, "end");
 }
 
-// What does not fit into an address is the body of a request.
+/* While a query runs, its button stops it: the server ends a query whose client has left. */
+const stop = make("button", { type: "button", class: "button", hidden: true, onclick: () => {
+  window.stop();
+  showRunning(false);
+  announce("Stopped");
+  field.focus();
+} }, "Stop");
+$("button.primary", form).after(stop);
+function showRunning(isRunning) { [$("button.primary", form).hidden, stop.hidden] = [isRunning, !isRunning]; }
+addEventListener("pageshow", () => showRunning(false));
+
 form.addEventListener("submit", () => {
+  // What does not fit into an address is the body of a request.
   form.method = encodeURIComponent(field.value).length > 8000 ? "post" : "get";
+  showRunning(true);
+  announce("Running…");
 });
 
 /* The caret begins where a mistake is, else at the end. */
@@ -95,15 +108,7 @@ function complete(all = false) {
   announce(`${found.length} ${found.length === 1 ? "name" : "names"}`);
 }
 
-function choose(index) {
-  const options = box.children;
-  chosen = (index + options.length) % options.length;
-  for (const [number, option] of [...options].entries()) {
-    option.setAttribute("aria-selected", String(number === chosen));
-  }
-  field.setAttribute("aria-activedescendant", options[chosen].id);
-  options[chosen].scrollIntoView({ block: "nearest" });
-}
+function choose(index) { chosen = chooseOption(box, field, index); }
 
 function close() {
   box.hidden = true;
@@ -145,19 +150,13 @@ field.addEventListener("keydown", event => {
 /* -- Saved queries, in this browser -- */
 
 const saved = $("#saved");
-const load = () => {
-  const queries = attempt(() => JSON.parse(localStorage.getItem("queries")));
-  return Array.isArray(queries) ? queries.filter(({ name, sql }) => name && sql) : [];
-};
-const store = queries => attempt(() => {
-  localStorage.setItem("queries", JSON.stringify(queries));
-  return true;
-});
+const load = () => kept("queries").filter(({ name, sql }) => name && sql);
+const store = queries => keep("queries", queries);
 
 function showSaved() {
   const queries = load();
   const input = make("input", { id: "saved-name", maxlength: "80", autocomplete: "off" });
-  const keep = event => {
+  const save = event => {
     event.preventDefault();
     // The button is replaced: the menu would take it for one outside.
     event.stopPropagation();
@@ -170,7 +169,7 @@ function showSaved() {
     $("#saved-name").focus();
   };
   // The form of the query is around this, and forms cannot be in forms.
-  input.addEventListener("keydown", event => { if (event.key === "Enter") keep(event); });
+  input.addEventListener("keydown", event => { if (event.key === "Enter") save(event); });
   $(".panel", saved).replaceChildren(
     queries.length
       ? make("ul", {}, ...queries.map(({ name, sql }) => make("li", {},
@@ -187,7 +186,7 @@ function showSaved() {
         }, "Delete"))))
       : make("p", { class: "note" }, "No query is saved in this browser."),
     make("div", { class: "save" }, make("label", { for: "saved-name" }, "Name"), input,
-      make("button", { type: "button", class: "button primary", onclick: keep }, "Save this query")));
+      make("button", { type: "button", class: "button primary", onclick: save }, "Save this query")));
 }
 saved.hidden = false;
 showSaved();
@@ -460,13 +459,14 @@ function showCharts(rows) {
     const element = make("select", { onchange: change }, ...options.map(({ value, name }) => make("option", { value }, name)));
     return { element, labelled: make("label", {}, `${label} `, element) };
   };
-  const pick = label => select(label, [], () => { show(); keep(); });
-  const kind = select("Chart", [{ value: "", name: "None" }, ...names.map(name => ({ value: name, name: possible[name].label }))], () => { offer(); keep(); });
+  const pick = label => select(label, [], () => { show(); share(); });
+  const kind = select("Chart", [{ value: "", name: "None" }, ...names.map(name => ({ value: name, name: possible[name].label }))], () => { offer(); share(); });
   const [x, y] = [pick("X"), pick("Y")];
+  const pickers = [["x", x], ["y", y]];
   const figure = make("div", { class: "figure" });
   const offer = () => {
     const axes = possible[kind.element.value];
-    for (const [axis, picker] of [["x", x], ["y", y]]) {
+    for (const [axis, picker] of pickers) {
       const choices = axes?.[axis] ?? [];
       picker.element.replaceChildren(...choices.map(column => make("option", { value: found.indexOf(column) }, column.name)));
       picker.labelled.hidden = choices.length < 2;
@@ -491,7 +491,7 @@ function showCharts(rows) {
     if (!map.isConnected) figure.replaceChildren(map);
   };
   /* The address has the chart, so that it can be shared. */
-  const keep = () => {
+  const share = () => {
     const axes = { x: found[x.element.value]?.name, y: found[y.element.value]?.name };
     const choice = kind.element.value ? { chart: kind.element.value, ...axes } : { chart: "none" };
     history.replaceState(history.state, "", `#${new URLSearchParams(choice)}`);
@@ -499,11 +499,11 @@ function showCharts(rows) {
   chart.replaceChildren(make("div", { class: "pickers" }, kind.labelled, x.labelled, y.labelled), figure);
   // A result made for a chart shows it; any other waits to be asked.
   if (found.length === 2 || possible.map) kind.element.value = names[0];
-  const kept = new URLSearchParams(location.hash.slice(1));
-  if (kept.has("chart")) kind.element.value = names.includes(kept.get("chart")) ? kept.get("chart") : "";
+  const shared = new URLSearchParams(location.hash.slice(1));
+  if (shared.has("chart")) kind.element.value = names.includes(shared.get("chart")) ? shared.get("chart") : "";
   offer();
-  for (const [axis, picker] of [["x", x], ["y", y]]) {
-    const index = String(found.findIndex(column => column.name === kept.get(axis)));
+  for (const [axis, picker] of pickers) {
+    const index = String(found.findIndex(column => column.name === shared.get(axis)));
     if ([...picker.element.options].some(option => option.value === index)) picker.element.value = index;
   }
   show();

@@ -270,6 +270,14 @@ import Testing
     #expect(html.contains(#"name=":age" value="" autocomplete"#))
     #expect(html.contains(#"name=":n" value="O&#39;Brien &#34;&#60;b&#62;""#))
     #expect(!html.contains("name=\":no\""))
+    // A query that lacks a value leads to its field.
+    #expect(html.contains("<textarea id=\"sql\"") && html.contains(" autofocus"))
+    let missing = pages.sql(
+      SQLContent(
+        text: text, tables: [], answer: .failure(Problem(400, "invalidRequest", "no value")),
+        values: ["age": "7"]))
+    #expect(missing.matches(of: /<input id="value-n"[^>]* autofocus="">/).count == 1)
+    #expect(missing.matches(of: /\sautofocus/).count == 1)
     let content = SQLContent(
       text: "SELECT ':n', :n, :age", tables: [], answer: nil, values: ["n": "O'B", "age": "7"])
     #expect(content.boundText == "SELECT ':n', 'O''B', 7")
@@ -289,6 +297,12 @@ import Testing
       query("-name,order", of: source)
         == #"SELECT * FROM heroes ORDER BY name DESC, "order" LIMIT 100"#)
     #expect(query("unknown", of: source) == query(nil))
+    // The columns that were chosen, as far as the table has them.
+    var chosen = ServedQuery()
+    chosen.fields = ["order", "name", "story"]
+    #expect(
+      HTMLRenderer.query(of: SourceContent(source: source, query: chosen))
+        == #"SELECT "order", name FROM heroes LIMIT 100"#)
     #expect(list(.heroes).contains(#"<a href="/sql?sql=SELECT%20%2A%20FROM%20heroes%20"#))
     let withoutSQL = HTMLRenderer(
       program: "aggregator", sources: pages.sources, isReadOnly: false, now: MadeUpSource.now)
@@ -433,8 +447,12 @@ import Testing
   }
 
   @Test func `a source is as old as its sync`() {
-    func words(fetched: Double, synced: Double?) -> String {
-      var state = SourceState(coverage: Coverage(cached: 3, total: 3, isComplete: true))
+    func words(
+      fetched: Double, synced: Double?, isComplete: Bool = true, removed: Int = 0, deleted: Int = 0
+    ) -> String {
+      var state = SourceState(
+        coverage: Coverage(cached: 3, total: isComplete ? 3 : 9, isComplete: isComplete))
+      (state.removedUpstream, state.deleted) = (removed, deleted)
       state.fetchedAt = MadeUpSource.now - fetched
       state.syncedAt = synced.map { MadeUpSource.now - $0 }
       return pages.home([(source: MadeUpSource.heroes, state: .success(state))])
@@ -442,9 +460,36 @@ import Testing
     #expect(words(fetched: 61, synced: 63).contains("All 3 cached, synced 63 s ago<"))
     #expect(
       words(fetched: 61, synced: 7200).contains("All 3 cached, fetched 61 s ago; synced 2 h ago<"))
+    // All records may be cached without a sync.
+    #expect(words(fetched: 61, synced: nil).contains("All 3 cached, fetched 61 s ago<"))
     #expect(
-      words(fetched: 61, synced: nil)
-        .contains("All 3 cached, fetched 61 s ago; never synced completely<"))
+      words(fetched: 61, synced: nil, isComplete: false)
+        .contains("3 of 9 cached, fetched 61 s ago; never synced completely<"))
+    // Lists have fewer records than the store, for these reasons.
+    #expect(
+      words(fetched: 61, synced: 63, removed: 1)
+        .contains("All 3 cached, and 1 removed upstream; synced 63 s ago<"))
+    let deleted = words(fetched: 61, synced: 63, removed: 1, deleted: 2)
+    #expect(
+      deleted.contains(
+        "All 3 cached, 2 of them deleted here, and 1 removed upstream; synced 63 s ago<"))
+    #expect(deleted.contains("1 record cached, of 1 of 1 source: search them here, or query them"))
+  }
+
+  @Test func `the first page says what to do first`() {
+    func page(_ state: SourceState, in pages: HTMLRenderer) -> String {
+      pages.home([(source: MadeUpSource.heroes, state: .success(state))])
+    }
+    var state = SourceState(coverage: Coverage(cached: 0, total: nil, isComplete: false))
+    state.bundled = 5
+    let first = "Nothing is cached yet: open a source to list its records"
+    #expect(page(state, in: pages).contains("\(first), or sync it to have all of them here"))
+    #expect(page(state, in: pages).contains(#"<p class="tone bundled">5 bundled sample records"#))
+    let readOnly = HTMLRenderer(
+      program: "aggregator", sources: pages.sources, isReadOnly: true, now: MadeUpSource.now)
+    #expect(page(state, in: readOnly).contains("\(first).</p>"))
+    // Without a store nothing can be cached.
+    #expect(!page(SourceState(), in: pages).contains(first))
   }
 
   @Test func aLongTextIsFoldedAndAListHasTags() {
@@ -465,8 +510,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("latitude", "50.5", "longitude", "-95.25", #"<circle cx="-190.5" cy="-101.0" r="8"/>"#),
-    ("at.lat", "-33", "at.lng", "151", #"<circle cx="302.0" cy="66.0" r="8"/>"#),
+    ("latitude", "50.5", "longitude", "-95.25", #"<circle cx="200" cy="100" r="6"/>"#),
+    // The world ends at its edges.
+    ("at.lat", "-33", "at.lng", "151", #"<circle cx="255" cy="100" r="6"/>"#),
+    ("lat", "90", "lon", "-180", #"<circle cx="0" cy="0" r="6"/>"#),
     ("lat", "91", "lon", "0", ""), ("lat", "\"><script>", "lon", "0", ""),
     ("lat", "nan", "lon", "0", ""), ("latitude", "50.5", "height", "1", ""),
   ])
@@ -485,7 +532,14 @@ import Testing
       #expect(html.contains(Asset.land.address))
     }
     if latitude == "50.5", !circle.isEmpty {
-      #expect(html.contains(#"aria-label="Map of the world: 50.5° north, 95.25° west""#))
+      #expect(html.contains(#"aria-label="Map of the region around 50.5° north, 95.25° west""#))
+      #expect(html.contains(#"x="-224" y="-98" width="1800" height="900"/>"#))
+      #expect(html.contains(">100°W</text>") && html.contains(">60°N</text>"))
+      #expect(html.contains(#"<path class="scale" d="M321 16v6H392v-6"/>"#))
+      #expect(html.contains(">1,000 km</text>"))
+      #expect(
+        html.contains("org/?mlat=50.5&#38;mlon=-95.25#map=9/50.5/-95.25\">OpenStreetMap</a>"))
+      #expect(html.contains(#"href="geo:50.5,-95.25""#))
     }
   }
 
@@ -569,8 +623,31 @@ import Testing
       html.contains(#"href="/sources/heroes?where=height%3E%3D%2210000%22&#38;where=isAlive%3D"#))
   }
 
-  @Test(arguments: [0, 1, 8, 9, 17])
-  func `the values of more than eight fields are shown on demand`(count: Int) throws {
+  @Test func `fields of few values come first, and addresses have no values`() {
+    func facet(_ field: String, _ texts: [String], isRange: Bool = false, of different: Int)
+      -> Facet
+    {
+      let values = texts.map { Facet.Value(text: $0, count: 2, condition: "\(field)>1") }
+      var facet = Facet(field: field, label: field, isRange: isRange, values: values, missing: 0)
+      facet.different = different
+      return facet
+    }
+    var unique = facet("Unique", ["a", "b"], of: 20)
+    unique.isNearlyUnique = true
+    let html = facets(
+      [
+        unique, facet("Many", ["a", "b"], of: 20),
+        facet("Range", ["1", "2"], isRange: true, of: 9),
+        facet("Page", ["https://a.example/1", "https://a.example/2"], of: 2),
+        facet("Few", ["a", "https://a.example"], of: 2),
+      ], [])
+    let fields = html.matches(of: /<h2>([A-Z][a-z]+)<\/h2>/).map { String($0.1) }
+    #expect(fields == ["Few", "Range", "Many", "Unique"])
+    #expect(html.contains(/<details><summary>1 more field<\/summary>[^h]*<h2>Unique/))
+  }
+
+  @Test(arguments: [0, 1, 6, 7, 17])
+  func `the values of more than six fields are shown on demand`(count: Int) throws {
     let source = MadeUpSource.heroes
     var query = ServedQuery()
     query.showsFilters = true
@@ -581,9 +658,10 @@ import Testing
         values: [Facet.Value(text: "x", count: 2, condition: "f\(index)=x")], missing: 0)
     }
     let html = pages.page(content)
-    let parts = html.split(separator: "<details><summary>Show all \(count) fields</summary>")
+    let more = "\(count - 6) more field\(count == 7 ? "" : "s")"
+    let parts = html.split(separator: "<details><summary>\(more)</summary>")
     #expect(
-      parts.map { $0.matches(of: /<h2>Field/).count } == (count > 8 ? [8, count - 8] : [count]))
+      parts.map { $0.matches(of: /<h2>Field/).count } == (count > 6 ? [6, count - 6] : [count]))
   }
 
   @Test func aReadOnlyPageDeletesNothing() {
@@ -666,6 +744,37 @@ import Testing
       ])
     #expect(html.contains("<summary>How this was found</summary>"))
     #expect(!html.contains(#"name="rows""#))
+  }
+
+  @Test func `the first records of a new source are aligned as in tables`() {
+    let id = "cd613e30-d8f1-6adf-91b7-584a2265b1f5"
+    var proposal = ProposedSource("two", [:], isProved: true) { MadeUpSource.heroes }
+    proposal.rows = [
+      ["id": .string(id), "age": 7, "size": nil], ["id": "x", "age": nil, "size": nil],
+    ]
+    var content = AddContent(url: "https://a.example/two")
+    content.answer = .success(SourceAdding.Answer(id: "x", proposal: proposal))
+    let html = pages.add(content)
+    #expect(html.contains(#"<th scope="col" class="number">age</th><th scope="col">size</th>"#))
+    #expect(html.contains(#"<td class="number" dir="auto">7</td>"#))
+    #expect(html.contains(#"title="\#(id)"><span>\#(id.dropLast(4))</span>b1f5</span></td>"#))
+  }
+
+  @Test(arguments: [
+    ("cd613e30-d8f1-6adf-91b7-584a2265b1f5", true), ("507f1f77bcf86cd799439011", true),
+    ("01ARZ3NDEKTSV4RRFFQ69G5FAV", true), ("apple-iphone-13-pro-max-128", false),
+    ("Donaudampfschifffahrtsgesellschaft", false), ("2024-03-04T09:12:44Z", false),
+    ("12345", false), ("cd613e30 d8f1 6adf 91b7", false),
+  ])
+  func `IDs without words are cut in the middle`(text: String, isOpaque: Bool) {
+    #expect(text.isOpaque == isOpaque)
+    var source = MadeUpSource.countries
+    source.records = [ServedRecord(text, text)]
+    let html = list(source, ServedQuery().with(\.view, .table))
+    #expect(html.contains(#"<span class="opaque""#) == isOpaque)
+    #expect(html.contains("<caption class=\"visually-hidden\">Countries</caption>"))
+    // What is selected is whole.
+    #expect(html.replacing(/<\/?span[^>]*>/, with: "").contains(">\(text)</a></th>"))
   }
 
   @Test func `a list that was not found can be named by its path`() {
@@ -759,9 +868,9 @@ import Testing
   @Test func rareValuesAreFoldedUnlessChosen() {
     let values = (0..<13).map { Facet.Value(text: "v\($0)", count: 13 - $0, condition: "k=v\($0)") }
     let kinds = [Facet(field: "k", label: "K", isRange: false, values: values, missing: 0)]
-    #expect(facets(kinds, []).contains("<details><summary>3 more values</summary><ul><li>"))
+    #expect(facets(kinds, []).contains("<details><summary>8 more values</summary><ul><li>"))
     let html = facets(kinds, ["k=v12"])
-    #expect(html.contains("<summary>2 more values</summary>"))
+    #expect(html.contains("<summary>7 more values</summary>"))
     #expect(html.contains(/v12<\/bdi>[^\n]*<\/ul><details>/))
   }
 
