@@ -14,14 +14,19 @@ function replace(start, end, text) {
 }
 
 /* While a query runs, its button stops it: the server ends a query whose client has left. */
+const run = $("button.primary", form);
 const stop = make("button", { type: "button", class: "button", hidden: true, onclick: () => {
   window.stop();
   showRunning(false);
   announce("Stopped");
-  field.focus();
 } }, "Stop");
-$("button.primary", form).after(stop);
-function showRunning(isRunning) { [$("button.primary", form).hidden, stop.hidden] = [isRunning, !isRunning]; }
+run.after(stop);
+function showRunning(isRunning) {
+  const [from, to] = isRunning ? [run, stop] : [stop, run];
+  to.hidden = false;
+  if (document.activeElement === from) to.focus();
+  from.hidden = true;
+}
 addEventListener("pageshow", () => showRunning(false));
 
 form.addEventListener("submit", () => {
@@ -117,7 +122,6 @@ function close() {
 }
 
 function accept(name) {
-  close();
   replace(field.selectionStart - word.length, field.selectionStart, name);
   close();
 }
@@ -151,7 +155,6 @@ field.addEventListener("keydown", event => {
 
 const saved = $("#saved");
 const load = () => kept("queries").filter(({ name, sql }) => name && sql);
-const store = queries => keep("queries", queries);
 
 function showSaved() {
   const queries = load();
@@ -163,7 +166,7 @@ function showSaved() {
     const name = input.value.trim();
     if (!name || !field.value.trim()) return (name ? field : input).focus();
     const others = load().filter(query => query.name !== name);
-    const isKept = store([...others, { name, sql: field.value }].sort((a, b) => a.name.localeCompare(b.name)));
+    const isKept = keep("queries", [...others, { name, sql: field.value }].sort((a, b) => a.name.localeCompare(b.name)));
     announce(isKept ? `Saved ${name}` : "This browser keeps nothing");
     showSaved();
     $("#saved-name").focus();
@@ -178,7 +181,7 @@ function showSaved() {
           type: "button", class: "button", "aria-label": `Delete ${name}`,
           onclick: event => {
             event.stopPropagation();
-            store(load().filter(query => query.name !== name));
+            keep("queries", load().filter(query => query.name !== name));
             announce(`Deleted ${name}`);
             showSaved();
             $("#saved-name").focus();

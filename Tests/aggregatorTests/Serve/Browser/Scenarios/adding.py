@@ -61,6 +61,7 @@ def mistakes(site):
     page.fill("#url", os.environ["LIST"].rsplit("/", 1)[0] + "/nothing/here")
     page.get_by_role("button", name="Look at it").click()
     expect(page.locator("[role=alert]")).to_contain_text("This is not a source yet")
+    expect(page.locator("[role=alert]")).to_contain_text("/nothing/here: its service answered 404")
     # What was typed is still there.
     expect(page.locator("#url")).to_have_value(os.environ["LIST"].rsplit("/", 1)[0] + "/nothing/here")
     expect(page.get_by_label("Where the list is")).to_have_value("")

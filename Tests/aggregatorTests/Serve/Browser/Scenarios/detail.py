@@ -140,4 +140,12 @@ def changes(site):
     other.get_by_role("button", name="Undo").click()
     expect(title).to_have_text(name)
     expect(page.locator(f".record[data-id='{identifier}']")).to_have_attribute("aria-current", "true")
+    # A deletion by another program is seen on return to the page.
+    page.keyboard.press("Escape")
+    page.evaluate("scrollTo(0, 0)")
+    change = "([method, path]) => fetch('/api/v1/heroes/' + path, { method })"
+    other.evaluate(change, ["DELETE", identifier])
+    page.evaluate(look)
+    expect(page.locator(f".record[data-id='{identifier}']")).to_have_count(0)
+    other.evaluate(change, ["POST", f"{identifier}/restore"])
     context.close()

@@ -40,9 +40,23 @@ def run(site):
         page.goto(site.origin + path)
         tools = page.locator(".tools > .actions").evaluate("all => [all.scrollWidth, all.clientWidth]")
         assert tools[0] <= tools[1], tools
+        # Each of them is on the screen as a whole.
+        for button in page.locator(".tools :is(a, summary).button").all():
+            box = button.bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= 360, box
     page.get_by_text("Columns", exact=True).tap()
     panel = page.locator(".tools .panel:visible").bounding_box()
     assert panel["x"] >= 0 and panel["x"] + panel["width"] <= 360, panel
+    # Fields are beside each other, so that the list is not far below.
+    page.goto(site.origin + "/sources/heroes?filters=shown")
+    tops = page.locator(".filters > .facets > section").evaluate_all("all => all.map(each => each.offsetTop)")
+    assert len(set(tops)) == 1, tops
+    assert page.locator(".facets").first.evaluate("each => getComputedStyle(each).display") == "flex"
+    fits(page)
+    # The bar of sources leads everywhere.
+    page.get_by_role("button", name="Go to…").tap()
+    expect(page.get_by_role("dialog", name="Go to")).to_be_visible()
+    page.keyboard.press("Escape")
     page.goto(site.origin + "/sources/products")
     page.locator(".record").nth(3).tap()
     expect(page.locator("#detail h2")).to_contain_text("Unbreakable")

@@ -3,7 +3,7 @@
 from urllib.parse import quote
 
 from playwright.sync_api import expect
-from site_under_test import fits, focused, is_accessible
+from site_under_test import fits, focused, is_accessible, is_at
 
 # Nothing asks for heroes: they are the bundled ones.
 BY_PUBLISHER = "SELECT publisher, count(*) AS number FROM heroes GROUP BY publisher"
@@ -27,6 +27,7 @@ def run(site):
     saved(site)
     mistakes(site)
     parameters(site)
+    stopped(site)
     for scheme in ("light", "dark"):
         page = site.open(address(BY_PUBLISHER), color_scheme=scheme)
         expect(page.locator("#chart svg")).to_be_visible()
@@ -237,6 +238,13 @@ def mistakes(site):
     assert page.locator("#sql").evaluate("field => field.selectionStart") == 30
     page.goto(site.origin + address("SELECT '<img src=x onerror=alert(1)>' AS \"<b>\" FROM countries LIMIT 1"))
     expect(page.locator("#result td")).to_have_text("<img src=x onerror=alert(1)>")
+    # The chosen columns are those of the query.
+    page.goto(site.origin + "/sources/countries?sort=-name&fields=name,region")
+    page.locator("#list .menu summary", has_text="Data").click()
+    page.locator("#list .menu").get_by_role("link", name="SQL").click()
+    expect(page.locator("#sql")).to_have_value(
+        "SELECT name, region FROM countries ORDER BY name DESC LIMIT 100"
+    )
     page.goto(site.origin + "/sources/countries?sort=-name")
     page.locator("#list .menu summary", has_text="Data").click()
     page.locator("#list .menu").get_by_role("link", name="SQL").click()
@@ -250,6 +258,8 @@ def parameters(site):
     page = site.open(address("SELECT name FROM countries WHERE code = :code"))
     expect(page.locator("#outcome")).to_contain_text("The parameter :code has no value")
     is_accessible(page)
+    # What is missing is typed next.
+    focused(page, "#value-code")
     page.get_by_label(":code").fill("FR")
     page.get_by_role("button", name="Run").click()
     expect(page.locator("#result td")).to_have_text("France")
@@ -260,6 +270,23 @@ def parameters(site):
     page.goto(site.origin + address("SELECT * FROM countries WHERE code = 'FR'"))
     page.get_by_role("link", name="FR", exact=True).click()
     expect(page.locator("#detail h2")).to_have_text("France")
+
+
+def stopped(site):
+    """While a query runs, its button stops it, and has the focus."""
+    page = site.open("/sql")
+    page.fill("#sql", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
+    run = page.get_by_role("button", name="Run", exact=True)
+    run.focus()
+    page.route("**/sql?*", lambda route: None)
+    # Nothing but the keyboard is usable here until the query has ended.
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect(page.locator("#announcer")).to_have_text("Stopped")
+    expect(run).to_be_focused()
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_have_count(0)
+    is_at(page, "/sql")
+    page.close()
 
 
 def without_script(site):

@@ -50,8 +50,18 @@ def short(site):
 def run(site):
     page = site.open("/sources/countries")
     words = page.locator(".sync-words")
+    # Its beginning and its end are said once each, and its progress is only shown.
+    page.evaluate("""() => {
+        window.said = [];
+        const announcer = document.querySelector("#announcer");
+        new MutationObserver(() => said.push(announcer.textContent)).observe(announcer, { childList: true });
+    }""")
     page.get_by_role("button", name="Sync").click()
     expect(words).to_have_text(re.compile("^2[0-9]+ countries synced$"))
+    page.wait_for_function("said.some(text => text.endsWith('synced'))")
+    said = page.evaluate("said.filter(text => /Sync|synced/.test(text))")
+    assert len(said) == 2 and said[0] == "Syncing…", said
+    assert page.locator(".sync [role=status]").count() == 0
     page.goto(site.origin + "/sources/countries?cache=offline")
     expect(page.locator("#list .badge .label")).to_have_text(re.compile("^Cached"))
     expect(words).to_be_hidden()
