@@ -30,10 +30,10 @@ package struct Facet: Hashable, Sendable {
   /// True if nearly every record has a value of its own, so that a value selects few.
   package var isNearlyUnique = false
 
-  /// The values that are shown at once: few of many, so that the list stays in sight.
-  package var frequent: ArraySlice<Value> {
-    isRange || values.count <= 7 ? values[...] : values.prefix(5)
-  }
+  /// All ranges, or the ten most frequent values.
+  package var frequent: ArraySlice<Value> { isRange ? values[...] : values.prefix(10) }
+  /// The number of the other values.
+  package var others: Int { values.count - frequent.count + omitted }
 
   /// The records without a value.
   package var empty: Value {

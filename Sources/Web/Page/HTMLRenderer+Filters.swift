@@ -280,8 +280,9 @@ extension HTMLRenderer {
         return item(value, "\(text)", label: label)
       }
     }
-    // A rare value that is chosen is shown nevertheless.
-    let usual = facet.frequent
+    // Few of many, so that the list stays in sight; a rare value that is chosen is shown nevertheless.
+    let isShort = facet.isRange || facet.values.count <= 7
+    let usual = isShort ? facet.values[...] : facet.values.prefix(5)
     let rare = facet.values.dropFirst(usual.count)
     let hidden = rare.filter { !isChosen($0) }
     let missing: HTML? =
