@@ -122,11 +122,16 @@ package struct API: Sendable {
     return response
   }
 
+  /// The most changes of an answer that has all of them.
+  private static let maxChanges = 100_000
+
   /// The changes of records since a point, as `diff` prints them.
   private func changes(
     of source: any ServedSource, _ request: ServerRequest
   ) async throws -> ServerResponse {
-    try request.requireParameters(among: ["since", "kind", "limit", "cursor"])
+    try request.requireParameters(among: ["since", "kind", "limit", "cursor", "all", "format"])
+    let format = try Format.served(to: request)
+    let isAll = try request.parameter("all", hint: "true or false") { Bool($0) } ?? false
     let kinds = ChangeEntry.Kind.allCases.map(\.rawValue).joined(separator: ", ")
     let limits = 1...ChangesQuery.largestLimit
     let query = ChangesQuery(
@@ -140,21 +145,48 @@ package struct API: Sendable {
       cursor: try request.parameter("cursor").map { text throws(Problem) in
         try PageCursor(received: text)
       })
-    guard let page = try await source.changes(query) else {
+    guard var page = try await source.changes(query) else {
       throw Problem(
         404, "notFound", "the changes of \(source.name) are not known since then",
         hint: "they are known from the first sync on")
     }
-    let records = page.entries.map {
-      ServedRecord(id: $0.id, object: ChangeEntry.fields.object(of: $0))
+    while isAll, page.entries.count < Self.maxChanges, let cursor = page.next {
+      let rest = ChangesQuery(
+        since: query.since, kind: query.kind, limit: ChangesQuery.largestLimit, cursor: cursor)
+      guard let more = try await source.changes(rest) else { break }
+      page.entries += more.entries
+      page.summary.unreadable = page.summary.unreadable + more.summary.unreadable
+      page.next = more.next
     }
+    let count = page.entries.count
     let isWhole = query.cursor == nil && page.next == nil
     let summary = ListingSummary(
-      count: records.count, total: isWhole ? records.count : nil, next: page.next,
+      count: count, total: isWhole ? count : nil, next: page.next,
       warnings: page.summary.warnings(of: source.name))
-    var response = response(records, verb: "diff", of: source.name, summary)
+    var response = response(page.entries, of: source, summary, as: format)
+    response.set("Vary", "Accept")
     response.setLinks(from: summary, of: request)
     return response
+  }
+
+  private func response(
+    _ changes: [ChangeEntry], of source: any ServedSource, _ summary: ListingSummary,
+    as format: Format
+  ) -> ServerResponse {
+    let fields = ChangeEntry.fields
+    guard format != .json else {
+      let records = changes.map { ServedRecord(id: $0.id, object: fields.object(of: $0)) }
+      return self.response(records, verb: "diff", of: source.name, summary)
+    }
+    let listing = Listing<ChangeEntry>(
+      "diff", of: source.name, fields: fields, layout: RecordLayout(card: fields.map(\.name)))
+    let layout = TerminalLayout(width: 80, isTerminal: false, hasColor: false)
+    var writer: any RecordWriter<ChangeEntry> = format.writer(for: listing, on: layout)
+    let text = writer.begin() + writer.append(changes) + writer.finish(summary)
+    var reply = ServerResponse(200, format.contentType, Array(text.utf8))
+    reply.headers += summary.headers
+    reply.setFields(of: summary, at: now())
+    return reply
   }
 
   /// A summary of the values of a field in the cached records.

@@ -341,11 +341,16 @@ extension OpenAPI {
         "type": "integer", "minimum": 1, "maximum": .integer(ChangesQuery.largestLimit),
         "default": .integer(ChangesQuery.defaultLimit),
       ], "The most changes of a page.")
-    let success = page(reference("schemas", "ChangesPage"))
+    let all = parameter(
+      "all", ["type": "boolean", "default": false],
+      "All changes from there on at once, or some 100 000: `next` is not null if there are more."
+    )
+    let success = page(reference("schemas", "ChangesPage"), isList: true)
     return operation(
       "changes", of: described, "How the cached records have changed",
-      parameters: [since, kind, limit, reference("parameters", "cursor")],
-      Answers(success: success, failures: [400, 401, 404, 503]))
+      parameters: [since, kind, limit, all]
+        + ["cursor", "format"].map { reference("parameters", $0) },
+      Answers(success: success, failures: [400, 401, 404, 406, 503]))
   }
 
   private static func schemaChanges(_ source: Source) -> JSON {

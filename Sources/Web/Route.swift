@@ -134,6 +134,15 @@ enum WebAddress {
       parameters.compactMap { name, value in value.map { (name, $0) } })
   }
 
+  /// The address of all changes of a page at the API, in a format.
+  static func api(_ source: String, changes query: ChangesQuery, as format: Format) -> String {
+    var parameters: [Parameter] = [("since", query.since)]
+    if let kind = query.kind { parameters.append(("kind", kind.rawValue)) }
+    parameters.append(("all", "true"))
+    parameters.append(("format", format.rawValue))
+    return address(RoutePath(APIPath.changes, source), parameters)
+  }
+
   static func search(_ query: ServedQuery) -> String {
     address(RoutePath(PagePath.search), query.parameters)
   }

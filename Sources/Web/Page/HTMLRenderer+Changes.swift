@@ -88,8 +88,19 @@ extension HTMLRenderer {
         <p class="more"><a class="button" rel="next" href="\(address)">More changes</a></p>
         """
     }
+    let formats: [(format: Format, label: String)] = [
+      (.csv, "CSV"), (.ndjson, "NDJSON"), (.json, "JSON"),
+    ]
+    let links = formats.map { format, label -> HTML in
+      let address = WebAddress.api(source.name, changes: content.query, as: format)
+      let file = "\(source.name)-changes.\(format.rawValue)"
+      return #"<a href="\#(address)" download="\#(file)">\#(label)</a> "#
+    }
+    let isEmpty = summary.count == 0 && page.next == nil
+    let files: HTML? = isEmpty ? nil : #"<p class="note">All of them as \#(links)</p>"#
     return """
       <p class="count">\(count)\(since ?? "")</p>
+      \(files)
       \(notes.map { #"<p class="note" dir="auto">\#($0)</p>"# as HTML })
       \(parts)
       \(more)

@@ -30,6 +30,10 @@ def run(site):
     expect(page.locator(".changes .added").first).to_be_visible()
     expect(page.locator(".changes .kind").first).to_have_text(re.compile(r"^Added \d\d:\d\d$"))
     expect(page.locator("h2 .difference")).to_have_text(re.compile(r"^2\d\d added$"))
+    # All of them are a file, whatever a page shows.
+    file = page.get_by_role("link", name="CSV").get_attribute("href")
+    text = page.evaluate("async address => (await fetch(address)).text()", file)
+    assert text.lower().startswith("change,") and len(text.strip().splitlines()) > 200, text[:200]
     page.get_by_role("link", name="Changed").click()
     is_at(page, "/changes/countries?since=1d&kind=changed")
     expect(page.locator(".count")).to_contain_text("No changes")
