@@ -121,6 +121,11 @@ import Testing
       #expect(html.contains(entry))
       #expect(html.contains(#"<a href="/sources/countries/KZ" dir="auto">Kazakhstan</a>"#))
       #expect(!html.contains("More changes"))
+      // Each day has its counts, and all of them are a file.
+      #expect(html.contains(#"<h2>6 Jan 1970 <small class="difference">1 removed</small></h2>"#))
+      let end = #"&#38;all=true&#38;format=csv" download="countries-changes.csv">CSV</a>"#
+      #expect(html.contains("/api/v1/countries/records/changes?since=1970-01-02"))
+      #expect(html.contains(end))
     }
     let html = try await page(.added, next: PageCursor("x7"))
     #expect(html.contains("No changes here"))
