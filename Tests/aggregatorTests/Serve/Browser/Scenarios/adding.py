@@ -16,6 +16,20 @@ def run(site):
     look(page, "realms")
     fits(page)
     is_accessible(page)
+    removed_elsewhere(site)
+
+
+def removed_elsewhere(site):
+    """A page whose source another program has removed says so on return to it."""
+    page = site.open("/sources/lands")
+    other = page.context.new_page()
+    other.goto(site.origin + "/")
+    status = other.evaluate("async () => (await fetch('/api/v1/lands', { method: 'DELETE' })).status")
+    assert status == 204, status
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.locator("#toast")).to_contain_text("The source Lands was removed.")
+    page.locator("#toast").get_by_role("button", name="All sources").click()
+    is_at(page, "/")
 
 
 def look(page, name):
