@@ -3,10 +3,35 @@
 import re
 
 from playwright.sync_api import expect
-from site_under_test import is_at
+from site_under_test import is_accessible, is_at
+
+
+def origins(site):
+    """Pages of several origins are parts of one table, each with its badge."""
+    page = site.context().new_page()
+
+    def elsewhere(route):
+        # Outside the browser nothing finds the names of localhost.
+        response = route.fetch(url=re.sub("//[^:/]+", "//127.0.0.1", route.request.url))
+        text = re.sub('class="label">[^<]*', 'class="label">Elsewhere', response.text())
+        route.fulfill(response=response, body=re.sub('datetime="[^"]*"', 'datetime="2001-01-01T00:00:00Z"', text))
+
+    page.route(re.compile("cursor="), elsewhere)
+    page.goto(site.origin + "/sources/countries")
+    expect(page.locator(".more a")).to_be_attached()
+    page.locator(".table-box").evaluate("box => box.scrollTo(0, box.scrollHeight)")
+    badge = page.locator(".origin .badge").first
+    expect(badge).to_contain_text("Elsewhere")
+    expect(page.locator("table")).to_have_count(1)
+    is_accessible(page)
+    badge.locator("summary").click()
+    panel, box = badge.locator(".panel").bounding_box(), page.locator(".table-box").bounding_box()
+    assert panel["x"] >= box["x"] and panel["x"] + panel["width"] <= box["x"] + box["width"], panel
+    page.close()
 
 
 def run(site):
+    origins(site)
     page = site.open("/sources/heroes")
     records = page.locator(".record")
     bottom = "scrollTo(0, document.documentElement.scrollHeight)"

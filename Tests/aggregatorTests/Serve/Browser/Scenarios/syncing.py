@@ -47,7 +47,27 @@ def short(site):
     page.close()
 
 
+def pace(site):
+    """A sync says how fast it is and how long it still takes, also if only the total of the last one is known."""
+    looks = []
+
+    def running(route):
+        looks.append(route)
+        result = {"kind": "full", "records": 100 * len(looks), "total": None if len(looks) < 9 else 5000}
+        job = {"source": "heroes", "state": "running", "startedAt": "2026-01-01T00:00:00Z", "expected": 4000}
+        route.fulfill(json={"items": [job | {"result": result, "error": None}]})
+
+    page = site.context().new_page()
+    page.route("**/api/v1/sync", running)
+    page.goto(site.origin + "/sources/heroes?cache=offline")
+    words = page.locator(".sync-words")
+    expect(words).to_have_text(re.compile(r"^\d+ heroes, 4,000 the last time"))
+    expect(words).to_have_text(re.compile(r"^[\d,]+ of 5,000 heroes · [\d,]+ a (second|minute), about \d+ (s|min) left$"))
+    page.close()
+
+
 def run(site):
+    pace(site)
     page = site.open("/sources/countries")
     words = page.locator(".sync-words")
     # Its beginning and its end are said once each, and its progress is only shown.
