@@ -16,7 +16,10 @@ enum FilterHelp {
           "added=2026-01",
           "is in this month; also a year, a day, a time, yesterday, today or now, in UTC"
         ),
-        ("added>7d ago", "is later than so long ago: in s, m, h, d, w, months or y"),
+        (
+          "added>7d ago",
+          "is later than so long ago: in seconds, minutes, hours, days, weeks (s, m, h, d, w), months or years (y), also as 2 weeks ago"
+        ),
         ("active=true", "is true; also false, yes and no, in any case"),
         ("name=, name!=", "has no value, or has one"),
         ("region in (EU, AS)", "is one of these; \"not in\": none of them"),

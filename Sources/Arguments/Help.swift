@@ -181,11 +181,12 @@ enum HelpTopic: String, CaseIterable {
   /// The topic of almost this name, or that tells of this word or option.
   init?(meantBy word: String, among options: [Option]) {
     switch word.lowercased() {
-    case "where", "condition", "conditions", "regex": self = .filters
+    case "where", "condition", "conditions", "regex", "dates", "ago": self = .filters
+    case "codes", "errors", "status": self = .exitCodes
     case "env", "variables": self = .environment
     case "manual": self = .man
     case let word:
-      let near = nearest(to: word, in: Self.allCases.map(\.rawValue)).flatMap {
+      let near = meant(by: word, among: Self.allCases.map(\.rawValue)).flatMap {
         Self(rawValue: $0)
       }
       guard near != nil || options.contains(where: { $0.name == word }) else { return nil }
@@ -333,22 +334,38 @@ extension Command {
         return .success
       }
       let (node, rest) = help.tree.explained(by: words)
-      guard rest.isEmpty else {
-        var error = help.tree.unknown(rest[0], under: node, rest: rest)
-        if !node.path.isEmpty {
-          let words = node.children.isEmpty ? nil : error.suggestion
-          error.suggestion = "help \(words ?? node.path)"
-        } else if error.suggestion == nil {
-          error.suggestion =
-            (help.tree.onlyCommand(with: rest[0])
-            ?? HelpTopic(meantBy: rest[0], among: help.tree.options)?.rawValue).map { "help \($0)" }
-          let topics = HelpTopic.allCases.map(\.rawValue).joined(separator: ", ")
-          error.hint = .steps(.command("help"), .words("topics: \(topics)"))
-        }
-        throw error
-      }
+      guard rest.isEmpty else { throw help.tree.unexplained(rest, under: node) }
       try context.output.write(help.text(of: node))
       return .success
     }
+  }
+}
+
+extension CommandTree {
+  /// An error for words of which `help` has no text; it suggests help on what they may mean.
+  fileprivate func unexplained(_ rest: [String], under node: Node) -> CommandError {
+    var error = unknown(rest[0], under: node, rest: rest)
+    guard node.path.isEmpty else {
+      let words = node.children.isEmpty ? nil : error.suggestion
+      error.suggestion = "help \(words ?? node.path)"
+      return error
+    }
+    error.suggestion =
+      error.suggestion.map(helpLine)
+      ?? (onlyCommand(with: rest[0])
+      ?? HelpTopic(meantBy: rest[0], among: options)?.rawValue).map { "help \($0)" }
+    let topics = HelpTopic.allCases.map(\.rawValue).joined(separator: ", ")
+    error.hint = .steps(.command("help"), .words("topics: \(topics)"))
+    return error
+  }
+
+  /// The command line for help on another one: `help list` for `SOURCE list --count`.
+  private func helpLine(on line: String) -> String {
+    var words = line.split(separator: " ").map(String.init)
+    if words.first == "SOURCE" { words.removeFirst() }
+    guard let first = words.first, first != "help", !first.hasPrefix("-") else { return line }
+    if shownQuery(first) != nil { return "help \(first)" }
+    while !words.isEmpty, !explained(by: words).rest.isEmpty { words.removeLast() }
+    return words.isEmpty ? line : "help \(words.joined(separator: " "))"
   }
 }

@@ -34,7 +34,8 @@ extension CommandTree {
     "prev": ["next --back"], "previous": ["next --back"],
     "where": ["path"], "file": ["path"],
     "stats": ["status"], "settings": ["config"], "preferences": ["config"], "db": ["store"],
-    "database": ["store"], "cache": ["store"], "plugins": ["sources"],
+    "database": ["store"], "cache": ["store"], "plugins": ["sources"], "console": ["sql"],
+    "repl": ["sql"],
     "completion": ["completions"], "alias": ["query"], "aliases": ["query"], "queries": ["query"],
   ]
 

@@ -418,7 +418,19 @@ import Testing
     ),
     (
       "help lst",
-      "unknown source or command \"lst\"\n\nDid you mean \"SOURCE list\"?\nhint: aggregator help"
+      "unknown source or command \"lst\"\n\nDid you mean \"help list\"?\n\(topics)"
+    ),
+    (
+      "help exit",
+      "unknown source or command \"exit\"\n\nDid you mean \"help exit-codes\"?\n\(topics)"
+    ),
+    (
+      "help console",
+      "unknown source or command \"console\"\n\nDid you mean \"help sql\"?\n\(topics)"
+    ),
+    (
+      "help save",
+      "unknown source or command \"save\"\n\nDid you mean \"help query save\"?\n\(topics)"
     ),
     (
       "countries list --manifests /nowhere",
@@ -582,7 +594,7 @@ import Testing
     ),
     (
       "help serach",
-      "unknown source or command \"serach\"\n\nDid you mean \"search\"?\nhint: aggregator help"
+      "unknown source or command \"serach\"\n\nDid you mean \"help search\"?\n\(topics)"
     ),
     (
       "help exit-code",

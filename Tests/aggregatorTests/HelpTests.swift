@@ -84,6 +84,7 @@ import Testing
     ("heroes restore", "aggregator heroes restore [ID… | - | --all] [OPTION…]"),
     ("config set", "\n  aggregator config set COUNTRIES_URL https://example.com/countries.json"),
     ("users load", "--refresh "), ("heroes list", "list all records (up to --max-pages)"),
+    ("sql", "aggregator sql .help"), ("filters", "weeks"),
   ])
   func `the help names what the command takes`(path: String, words: String) async throws {
     #expect(try await Binary.run("help \(path)").output.contains(words))

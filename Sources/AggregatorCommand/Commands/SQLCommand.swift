@@ -24,8 +24,8 @@ extension Command {
           + "text. A list in the records that a manifest declares is a table of its own, such as orders_lines: its "
           + "first columns are orders.id, the ID of the record, and position, from 0.",
         "IDs of added sources are text, and numbers in them compare as such with CAST(id AS INTEGER).",
-        "Without a query on a terminal, a console reads queries that end with a semicolon: .help lists its "
-          + "commands.",
+        "Without a query on a terminal, a console reads queries that end with a semicolon: \"\(program) sql .help\" "
+          + "lists its commands.",
         "--attach joins other data, also several files. A .csv or .tsv file is a table with the name of the "
           + "file, whose first line names the columns, as \"export --headers\" writes it; tables of a database are NAME.TABLE.",
         "Lists are stored as JSON text; expand them with json_each. Booleans are 1 and 0; blobs are "
