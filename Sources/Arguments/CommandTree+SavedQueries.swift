@@ -16,7 +16,7 @@ extension CommandTree {
   private func expansion(
     of arguments: [String], among queries: SavedQueries, missing: SavedQuery.Missing
   ) throws(CommandError) -> SavedQueries.Expansion? {
-    try queries.expansion(of: arguments, missing: missing) { words in
+    try queries.expansion(of: arguments, missing: missing, parted: parted) { words in
       firstWord(of: words).flatMap { catalog.isTaken(words[$0]) ? nil : $0 }
     }
   }
@@ -44,6 +44,30 @@ extension CommandTree {
       index += hasValueAfter(argument) ? 2 : 1
     }
     return nil
+  }
+
+  /// The arguments that are no options, and the options with their values; from `--` on all are arguments.
+  private func parted(_ arguments: [String]) -> (arguments: [String], options: [String]) {
+    var (words, options): ([String], [String]) = ([], [])
+    var index = 0
+    while index < arguments.count, arguments[index] != "--" {
+      let argument = arguments[index]
+      guard isOption(argument) else {
+        words.append(argument)
+        index += 1
+        continue
+      }
+      let end = min(index + (hasValueAfter(argument) ? 2 : 1), arguments.count)
+      options += arguments[index..<end]
+      index = end
+    }
+    return (words + arguments[index...], options)
+  }
+
+  /// True for two hyphens, also before a misspelled name, and for one before a letter of an option: `-5` is a number.
+  private func isOption(_ argument: String) -> Bool {
+    guard argument.hasPrefix("-"), let letter = argument.dropFirst().first else { return false }
+    return letter == "-" || option(lettered: letter) != nil
   }
 
   /// True if the value of an option is the next argument.

@@ -50,7 +50,8 @@ package struct Help {
 
   /// A saved query, and the help of the command that it runs.
   func text(of query: SavedQuery) -> String {
-    let text = wrapped("Saved query: \(query.text.safeLine)")
+    let usage = query.hasParameters ? "\nRun it with: \(tree.catalog.program) \(query.usage)" : ""
+    let text = wrapped("Saved query: \(query.text.safeLine)\(usage)")
     guard let expansion = try? tree.expansion(of: [query.name], missing: .isKept),
       expansion.command == nil
     else { return text }

@@ -68,10 +68,12 @@ package struct SavedQueries: Sendable {
 
   /// The command line that a query stands for, and the queries that it calls; `nil` if none is named.
   ///
+  /// - Parameter parted: The arguments for parameters, and the options with their values, which are appended.
   /// - Parameter index: The position of the word that could be the name of a query.
   /// - Throws: ``CommandError`` with code `usage` for a missing argument, or queries that call each other.
   package func expansion(
     of arguments: [String], missing: SavedQuery.Missing = .isRefused,
+    parted: ([String]) -> (arguments: [String], options: [String]) = { ($0, []) },
     nameAt index: ([String]) -> Int?
   ) throws(CommandError) -> Expansion? {
     var names: [String] = []
@@ -94,7 +96,12 @@ package struct SavedQueries: Sendable {
         }
         return Expansion(names: names, words: [], command: command)
       }
-      words = try words[..<place] + query.words(with: rest, missing: missing)
+      // While a line is typed, its words stay in their order.
+      let isParted = query.hasParameters && missing == .isRefused
+      let parts = isParted ? parted(rest) : (arguments: rest, options: [])
+      words =
+        try words[..<place]
+        + query.words(with: parts.arguments, and: parts.options, missing: missing)
     }
     return names.isEmpty ? nil : Expansion(names: names, words: words, command: nil)
   }

@@ -119,13 +119,14 @@ extension SavedQuery {
     return pieces + [.text(rest)]
   }
 
-  /// The words with these arguments in the places of `$1` to `$9`; the others in that of `$@`, or else at the end.
+  /// The words with these arguments in the places of `$1` to `$9`; the others in that of `$@`, or else at the end, where the
+  /// options are.
   ///
   /// Within a condition of `--where` an argument is a value, whatever is in it.
   ///
   /// - Throws: ``CommandError`` with code `usage` for a missing argument, or for one in a condition that is not a value of it.
   package func words(
-    with arguments: [String], missing: Missing = .isRefused
+    with arguments: [String], and options: [String] = [], missing: Missing = .isRefused
   ) throws(CommandError) -> [String] {
     let pieces = words.map(Self.pieces)
     var taken: Set<Int> = []
@@ -173,7 +174,7 @@ extension SavedQuery {
       }
       if word != "$@" { expanded.append(text) }
     }
-    return hasPlace ? expanded : expanded + others
+    return expanded + (hasPlace ? [] : others) + options
   }
 
   /// The number of characters before a condition in a word; `nil` for another word, and for a condition that is an argument.
@@ -230,6 +231,17 @@ extension SavedQuery {
     words.contains { word in
       Self.pieces(of: word).contains { if case .text = $0 { false } else { true } }
     }
+  }
+
+  /// The words that run it: its name, and its parameters, as in `by $1 $2`.
+  package var usage: String {
+    let pieces = words.flatMap(Self.pieces)
+    let numbers = pieces.compactMap { piece -> Int? in
+      if case .argument(let number) = piece { number } else { nil }
+    }
+    let others = pieces.contains { if case .others = $0 { true } else { false } }
+    let places = (numbers.max().map { Array(1...$0) } ?? []).map { "$\($0)" }
+    return ([name] + places + (others ? ["$@"] : [])).joined(separator: " ")
   }
 
   /// The words that start the script, whose arguments are `$1`, `$2` and `$@`; appended if it names none of them.

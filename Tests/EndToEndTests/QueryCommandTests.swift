@@ -103,6 +103,31 @@ import Testing
     #expect(both.errors.contains("--count and --sort cannot be used together"), "\(both)")
   }
 
+  @Test func `options of a query may stand before its arguments`() async throws {
+    let saved = try await run(
+      "query", "save", "in", "--", "countries", "list", "--where", "region=$1", "--offline")
+    #expect(saved.errors == "Saved. Run it with: aggregator in $1\n")
+    let first = try await run("in", "--limit", "2", "--fields", "region", "EU", "--tsv")
+    #expect(first.output == "EU\nEU\n", "\(first)")
+    // An option is no value: it would match nothing.
+    let missing = try await run("in", "--tsv")
+    #expect(missing.status == 64 && missing.errors.contains("missing argument $1"), "\(missing)")
+    let wrong = try await run("in", "--lmit", "2")
+    #expect(wrong.status == 64 && wrong.errors.contains("--lmit"), "\(wrong)")
+    let help = try await run("help", "in")
+    #expect(help.output.contains("--offline\nRun it with: aggregator in $1\n"), "\(help)")
+  }
+
+  @Test func `the table of queries has problems only if there are some`() async throws {
+    try await save("a", "heroes", "list")
+    let list = try await run("query", "--format", "table")
+    #expect(list.output.contains("heroes list") && !list.output.contains("Problem"), "\(list)")
+    try write("a = heroes list\nb = heroes lost\n")
+    #expect(try await run("query", "--format", "table").output.contains("Problem"))
+    #expect(
+      try await run("query", "--template", "{name}:{problem}").output.hasPrefix("a:\n"))
+  }
+
   @Test func `a word that a query does not take is no search of its source`() async throws {
     try await save("euro", "countries", "list", "--where", "region=EU")
     let error = "error: unexpected argument \"france\"\nhint: aggregator query show euro\n"

@@ -26,6 +26,8 @@ extension Command {
     notes: [
       "A saved query is a command: with \"query save euro -- countries list --where region=EU\", \"euro\" lists the countries of "
         + "Europe, and \"euro --json\" lists them as JSON.",
+      "Words can have places for arguments: with \"query save by -- heroes list --where 'publisher~$1'\", \"by marvel --limit 5\" "
+        + "lists five heroes of Marvel. \"help query save\" tells more.",
       "They are lines of the file queries in the directory of your settings file: NAME = WORDS.",
     ],
     examples: [("query", "list saved queries")]
@@ -33,8 +35,11 @@ extension Command {
     let output = try OutputOptions(invocation, in: context)
     let tree = CommandTree(context.catalog)
     let entries = context.catalog.savedQueries.queries.map { QueryEntry($0, in: tree) }
-    try RecordPrinter.print(
-      entries, as: output.plainListing("queries", QueryEntry.self), output, in: context)
+    var listing = try output.plainListing("queries", QueryEntry.self)
+    if output.isForPeople, listing.template == nil, entries.allSatisfy({ $0.problem == nil }) {
+      listing.fields.removeAll { $0.name == "problem" }
+    }
+    try RecordPrinter.print(entries, as: listing, output, in: context)
     if entries.isEmpty {
       context.diagnostics.note(
         "No queries are saved · \(context.diagnostics.command("help query save"))")
@@ -67,7 +72,7 @@ extension Command {
     notes: [
       "The words are those of a command line without the program, after --, or as one argument. They are checked first, but for SQL. A "
         + "saved query may begin with the name of another one.",
-      "Arguments of the query are appended. $1 to $9 in the words stand for single arguments, which are not appended then, "
+      "Arguments of the query are appended, and so are its options wherever they stand. $1 to $9 in the words stand for single arguments, which are not appended then, "
         + "and $@ for the others; $$ is a dollar sign. Within a condition of --where an argument is a value. Put the words into single quotes, or the shell expands them.",
       "What begins with ! runs in sh, with the arguments as $1, $2 and $@; if it names none of them, \"$@\" is appended.",
       "A name is 1 to 32 letters, digits, hyphens and underscores, beginning with a letter. Sources and commands come first.",
@@ -94,7 +99,7 @@ extension Command {
     try context.catalog.queryFile().edit { text throws(SourceError) in
       try text.add(query, mayReplace: invocation.has(replaceQuery))
     }
-    context.diagnostics.note("Saved. Run it with: \(context.diagnostics.command(name))")
+    context.diagnostics.note("Saved. Run it with: \(context.diagnostics.command(query.usage))")
     return .success
   }
 

@@ -80,6 +80,17 @@ import Testing
       try words("a --where name~/^$1$/", ["a/b|.*"]) == ["a", "--where", #"name~/^a\/b\|\.\*$/"#])
   }
 
+  @Test func `the usage of a query names its parameters`() throws {
+    for (text, usage) in [
+      ("a b", "q"), ("a x=$2", "q $1 $2"), ("a $1 $@", "q $1 $@"), ("!a $1", "q"),
+    ] {
+      #expect(try SavedQuery("q", text: text).usage == usage)
+    }
+    #expect(
+      try SavedQuery("q", text: "a $1 $@ b").words(with: ["x", "y"], and: ["--z"])
+        == ["a", "x", "y", "b", "--z"])
+  }
+
   @Test func `a dollar sign before something else is no parameter`() throws {
     for (text, parameter) in [("a $1 $@ $$x $.a $", nil), ("a $x", "$x"), ("a b=$0", "$0")] {
       #expect(try SavedQuery("q", text: text).unknownParameter == parameter)
