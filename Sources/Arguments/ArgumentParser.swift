@@ -150,10 +150,8 @@ package struct ArgumentParser {
       guard given.count < 2 || isSaved && given == [.count, .order] else {
         var error = CommandError.exclusive(given[0].spelling, given[1].spelling)
         error.hint =
-          given == [.groupBy, .order]
-          ? .words(
-            "groups are sorted by their counts, the largest first; --limit 3 prints three, and sql sorts by anything"
-          )
+          given == [.distinct, .count]
+          ? .words("\(Option.stats.spelling) FIELD prints how many different values there are")
           : .command(query.map { "query show \($0.name)" } ?? "help \(node.path)")
         throw error
       }

@@ -2,7 +2,7 @@ package import AggregatorCore
 import AggregatorText
 
 /// An order of records by fields: `-name,id`.
-package struct RecordOrder<Item: SourceRecord>: Sendable {
+package struct RecordOrder<Item>: Sendable {
   package struct Key: Sendable {
     package let field: Field<Item>
     package let isDescending: Bool

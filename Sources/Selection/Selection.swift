@@ -136,7 +136,7 @@ package struct Selection<Item: SourceRecord>: Sendable {
 }
 
 extension CommandError {
-  fileprivate init(_ error: FilterError) {
+  package init(_ error: FilterError) {
     self.init(
       .usage, error.message, suggestion: error.suggestion,
       hint: error.hint.map(Hint.words) ?? (error.isOfSyntax ? .command("help filters") : nil))

@@ -224,6 +224,11 @@ import Testing
     }
     #expect("\(counts.reduce(0, +))\n" == counted.output && counts.count > 4)
     #expect(counts == counts.sorted(by: >))
+    let smallest = try await home.run(
+      "countries list --group-by region --sort count --limit 1 --tsv")
+    #expect(smallest.output.contains("\t\(counts.min() ?? 0)\n"), "\(smallest)")
+    let named = try await home.run("countries list --group-by region --sort -region --tsv")
+    #expect(named.lines == groups.lines.sorted(by: >), "\(named)")
     let largest = try await home.run("countries list --group-by region --limit 3 --tsv")
     #expect(largest.status == 0, "\(largest)")
     #expect(largest.lines == Array(groups.lines.prefix(3)), "\(largest)")
@@ -261,6 +266,13 @@ import Testing
     // A field may have the name of the number.
     let named = try await home.run("notes list --group-by kind,count --ndjson --limit 1")
     #expect(named.output == #"{"kind":"a","count":"y","count_2":2}"# + "\n", "\(named)")
+    let sorted = try await home.run("notes list --group-by kind,size --sort -kind,size --csv")
+    #expect(sorted.output == "kind,size,count\r\nb,s,1\r\na,s,2\r\na,,1\r\n", "\(sorted)")
+    let byMean = try await home.run(
+      "notes list --group-by kind --stats price --sort -mean --ndjson --limit 1")
+    #expect(byMean.output.hasPrefix(#"{"kind":"b","#), "\(byMean)")
+    let alone = try await home.run("notes list --stats price --sort price")
+    #expect(alone.status == 64 && alone.errors.contains("--stats and --sort"), "\(alone)")
     let stats = try await home.run("notes list --group-by kind --stats price --ndjson --limit 1")
     #expect(
       stats.output == #"{"kind":"a","count":3,"empty":0,"distinct":3,"others":1,"min":1,"max":2,"#

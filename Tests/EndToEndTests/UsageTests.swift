@@ -542,9 +542,13 @@ import Testing
       "--limit and --all cannot be used together\nhint: aggregator help heroes list"
     ),
     (
-      "heroes list --group-by id --sort -count",
-      "--group-by and --sort cannot be used together\n"
-        + "hint: groups are sorted by their counts, the largest first; --limit 3 prints three, and sql sorts by anything"
+      "heroes list --distinct id --count",
+      "--distinct and --count cannot be used together\n"
+        + "hint: --stats FIELD prints how many different values there are"
+    ),
+    (
+      "heroes list --group-by publisher --sort cuont --offline",
+      "unknown field \"cuont\"\n\nDid you mean \"count\"?\nhint: available fields: publisher, count"
     ),
     (
       "heroes list --offline --refresh",

@@ -103,7 +103,9 @@ extension Option {
 
   package static let groupBy = Option(
     "group-by", .list, "A,B", in: .selection,
-    about: "count the cached records of each value of a field, or of up to three together")
+    about:
+      "count the cached records of each value of a field, or of up to three together; --sort count sorts them"
+  )
   package static let stats = Option(
     "stats", .text, "FIELD", in: .selection,
     about:
@@ -336,8 +338,9 @@ extension Option {
     ] + [limit, cursor, session, order, fields, details].map { [count, $0] }
     + [refresh, record, replay, session, explain].map { [deleted, $0] }
     + summarizing.flatMap { option in
+      // The order and the limit of groups, and their statistics, are those of their own rows.
       [limit, all, maxPages, cursor, session, order, fields, details, deleted, count]
-        .filter { option == distinct || $0 != limit }.map { [option, $0] }
+        .filter { option == distinct || $0 != limit && $0 != order }.map { [option, $0] }
     } + [[groupBy, distinct], [stats, distinct]]
     + ([format, jq, fields, count, headers, noHeaders] + formats).map { [template, $0] }
 

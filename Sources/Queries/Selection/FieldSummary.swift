@@ -19,6 +19,8 @@ package struct FieldSummary: Hashable, Sendable {
   private let fields: [String]
   /// The name of the field whose statistics each group has; `nil` for groups that are only counted.
   private let measured: String?
+  /// The fields by which groups are sorted, as ``RecordOrder`` reads them; empty for the largest group first.
+  private var order: [String] = []
 
   /// The most fields of groups.
   private static let maxFields = 3
@@ -48,10 +50,11 @@ package struct FieldSummary: Hashable, Sendable {
         throw invalid(typed, for: .groupBy, "one to three fields")
       }
       self.init(.groups, of: fields, measuring: invocation.text(.stats))
+      order = invocation.list(.order) ?? []
     } else if let field = invocation.text(.stats) {
-      // One row has no first ones.
-      guard !invocation.has(.limit) else {
-        throw .exclusive(Option.stats.spelling, Option.limit.spelling)
+      // One row has no first ones, and no order.
+      for option in [Option.limit, .order] where invocation.has(option) {
+        throw .exclusive(Option.stats.spelling, option.spelling)
       }
       self.init(.stats, of: field)
     } else if let field = invocation.text(.distinct) {
@@ -73,7 +76,7 @@ package struct FieldSummary: Hashable, Sendable {
       while let records = try await run.next() {
         for record in records { values.add(field[record]) }
       }
-      return rows(of: values, in: field)
+      return try sorted(rows(of: values, in: field))
     }
     var groups = FieldGroups()
     while let records = try await run.next() {
@@ -82,7 +85,23 @@ package struct FieldSummary: Hashable, Sendable {
         guard isAdded else { throw Self.tooManyGroups }
       }
     }
-    return rows(of: groups.sorted, by: named, measuring: measured != nil)
+    return try sorted(rows(of: groups.sorted, by: named, measuring: measured != nil))
+  }
+
+  /// The rows in the order of `--sort`, in which a value has the name of its field.
+  private func sorted(_ rows: SummaryRows) throws(CommandError) -> SummaryRows {
+    guard !order.isEmpty else { return rows }
+    var columns = rows.fields
+    if let value = columns.first, let field = fields.first {
+      columns[0] = Field(field, value.label, value.kind, about: "") { $0.values[0] }
+    }
+    var sorted = rows
+    do throws(FilterError) {
+      sorted.rows = try RecordOrder(order, columns).sorted(rows.rows)
+    } catch {
+      throw CommandError(error)
+    }
+    return sorted
   }
 
   private static var tooManyGroups: CommandError {

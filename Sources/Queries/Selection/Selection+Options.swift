@@ -23,7 +23,10 @@ extension Selection {
   ) throws(CommandError) {
     guard Option.selecting.contains(where: invocation.has) else { return nil }
     try self.init(
-      SelectionText(conditions: invocation.texts(.condition), order: invocation.text(.order)),
+      SelectionText(
+        conditions: invocation.texts(.condition),
+        // That of groups is of their own fields.
+        order: invocation.has(.groupBy) ? nil : invocation.text(.order)),
       fields, at: now)
   }
 
