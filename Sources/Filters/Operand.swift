@@ -86,10 +86,13 @@ struct Operand: Sendable {
   }
 }
 
-/// A number that keeps integers beyond 2^53 apart.
+/// A number that keeps integers beyond 2^53 apart, also those of more than 64 bits.
 package struct Numeral: Comparable, Sendable {
   private let double: Double
+  /// The nearest one to an integer beyond 64 bits.
   private let integer: Int
+  /// The decimal digits of an integer beyond 64 bits; empty for any other number.
+  private let digits: String
 
   /// Only decimal digits, a sign and a point: no exponents, infinities or hexadecimal digits.
   init?(_ text: String) {
@@ -97,7 +100,7 @@ package struct Numeral: Comparable, Sendable {
     guard let first = digits.utf8.first, 0x30...0x39 ~= first,
       digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == 0x2E }), let double = Double(text)
     else { return nil }
-    self.init(double, Int(text))
+    self.init(double, Int(text), text)
   }
 
   /// A number as people and JSON write it, such as `1e3` and `-.5`.
@@ -107,7 +110,7 @@ package struct Numeral: Comparable, Sendable {
     let signs = "-.0123456789eE+".utf8
     guard !text.hasPrefix("+"), text.utf8.allSatisfy(signs.contains), let double = Double(text)
     else { return nil }
-    self.init(double, Int(text))
+    self.init(double, Int(text), text)
   }
 
   init?(_ value: JSON) {
@@ -118,14 +121,28 @@ package struct Numeral: Comparable, Sendable {
     }
   }
 
-  private init?(_ double: Double, _ integer: Int?) {
+  private init?(_ double: Double, _ integer: Int?, _ text: String = "") {
     guard double.isFinite else { return nil }
     self.double = double
-    self.integer = integer ?? Int(exactly: double) ?? 0
+    if integer != nil || double.magnitude < 0x1p63 {
+      (self.integer, digits) = (integer ?? Int(exactly: double) ?? 0, "")
+      return
+    }
+    self.integer = double < 0 ? .min : .max
+    // Those of another text are the digits of the double, which has no fraction.
+    let isInteger = !text.isEmpty && text.utf8.allSatisfy { 0x30...0x39 ~= $0 || $0 == 0x2D }
+    let size = double.magnitude
+    let exact = isInteger ? text : size < 0x1p127 ? String(UInt128(size)) : String(size)
+    digits = String(exact.drop { $0 == "-" || $0 == "0" })
   }
 
   package static func < (left: Numeral, right: Numeral) -> Bool {
-    (left.double, left.integer) < (right.double, right.integer)
+    let (first, second) = (left.digits, right.digits)
+    guard left.double == right.double, left.integer == right.integer, first != second else {
+      return (left.double, left.integer) < (right.double, right.integer)
+    }
+    let isBelow = (first.utf8.count, first) < (second.utf8.count, second)
+    return isBelow != (left.double < 0)
   }
 }
 

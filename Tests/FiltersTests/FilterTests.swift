@@ -200,6 +200,24 @@ import Testing
     #expect(try ids("number", "-id") == [7, 6, 5, 4, 3, 2, 1])
   }
 
+  @Test func `keeps integers of any length apart`() throws {
+    let texts = [
+      "-9223372036854775809", "-9223372036854775808", "9223372036854775807", "9223372036854775808",
+      "99999999999999999999", "100000000000000000001", "100000000000000000002",
+      "7000000000000000000000000000000000000000000001",
+      "7000000000000000000000000000000000000000000002",
+    ]
+    let things = texts.enumerated().map { Thing(id: $0.offset, text: $0.element) }
+    let sorted = try RecordOrder(["text"], Thing.fields).sorted(things.reversed())
+    #expect(sorted.map(\.id) == Array(texts.indices))
+    for (index, text) in texts.enumerated() {
+      #expect(try things.filter { try $0.matches("text=\(text)") }.map(\.id) == [index])
+      #expect(try things.filter { try $0.matches("text>\(text)") }.count == texts.count - index - 1)
+    }
+    #expect(try Thing(id: 1, text: "100000000000000000000").matches("text>=1e20"))
+    #expect(try !Thing(id: 1, text: "100000000000000000001").matches("text<=1e20"))
+  }
+
   @Test func `counts values`() throws {
     func values(_ list: [JSON]) -> FieldValues {
       var values = FieldValues()
