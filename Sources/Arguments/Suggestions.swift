@@ -194,7 +194,11 @@ extension CommandTree {
       error.hint = "\(isShell ? "supported" : "available") \(kind)s: \(choices)"
       // `countries france`.
       if isSource, let hint = error.hint {
-        error.hint = .steps(hint, .command("\(node.path) search \(word.argument ?? "QUERY")"))
+        let query = word.argument ?? "QUERY"
+        let search = Hint.command("\(node.path) search \(query)")
+        // An ID or a name.
+        let show = Hint.command("\(node.path) show \(word.argument ?? "ID")")
+        error.hint = .steps(hint, words.contains("show") ? .steps(show, search) : search)
       }
     }
     return error

@@ -79,6 +79,14 @@ import Testing
     let first = try await TestHome(services.settings).run(
       "heroes list --all --max-pages 1 --where name~spider")
     #expect(first.errorLines.last == "hint: set a higher --max-pages", "\(first)")
+    let counted = try await TestHome(services.settings).run(
+      "heroes list --all --max-pages 1 --where name~spider --count")
+    #expect(counted.status == 3)
+    #expect(
+      counted.errorLines.suffix(2) == [
+        "warning: heroes: stopped after 1 page: the number is of what was read, and there may be more",
+        "hint: read all pages with --max-pages 0",
+      ], "\(counted)")
     let cursor = try await run("heroes|list|--all|--cursor|c1.a|--sort|id")
     #expect(cursor.status == 64)
     #expect(cursor.errors.hasPrefix("error: --cursor cannot be used with --all and --sort\n"))

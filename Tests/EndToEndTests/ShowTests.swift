@@ -31,9 +31,7 @@ import Testing
         warning: heroes: COMIC_VINE_API_KEY is not set (IDs 999999998, 999999999)
         hint: get a key at https://comicvine.gamespot.com/api
         hint: aggregator config set COMIC_VINE_API_KEY
-        warning: heroes: showing bundled sample data (COMIC_VINE_API_KEY is not set)
-        hint: get a key at https://comicvine.gamespot.com/api
-        hint: aggregator config set COMIC_VINE_API_KEY
+        warning: heroes: showing bundled sample data
 
         """)
   }

@@ -121,7 +121,7 @@ import Testing
     (
       "heroes fly",
       "unknown verb \"fly\" for heroes\nhint: available verbs: list, next, search, show, pick, sync, diff, delete, restore, open, image"
-        + "\nhint: aggregator heroes search fly"
+        + "\nhint: aggregator heroes show fly\nhint: aggregator heroes search fly"
     ),
     (
       "count heroes",

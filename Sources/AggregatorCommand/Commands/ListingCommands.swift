@@ -252,6 +252,7 @@ private struct RecordListing<P: Plugin> {
     _ run: inout ListingRun<P>, in environment: PluginEnvironment?
   ) async throws -> ExitCode {
     run.countsOnly = true
+    run.outcome.isNumber = true
     _ = try await run.records()
     let count = run.outcome.number
     if output.isForPeople {
@@ -273,10 +274,12 @@ private struct RecordListing<P: Plugin> {
     return try await isPart(run.outcome, in: environment) ? .partial : .success
   }
 
-  /// Notes beside a number of cached records that the service has more, without an end.
+  /// Notes beside a number of local records that there is none of all: the service has no end.
   private func noteGrowth() {
     guard let verb = plugin.verbs.first(where: { $0.role == .loadsMore }) else { return }
-    context.diagnostics.note("more: \(context.diagnostics.command("\(plugin.name) \(verb.name)"))")
+    let command = context.diagnostics.command("\(plugin.name) \(verb.name)")
+    context.diagnostics.note(
+      "only local records are counted: \(plugin.name) has no end · more: \(command)")
   }
 
   /// Notes that the cache has all records, if the pages of the service were too many.

@@ -31,6 +31,9 @@ package struct ListingOutcome: Sendable {
   /// True if the list went on after the most pages that were to be read.
   package private(set) var isCapped = false
 
+  /// True if the answer is a number of the records, which claims to be of all of them.
+  package var isNumber = false
+
   /// True if all records are cached.
   package var hasCompleteCopy = false
 
@@ -272,7 +275,14 @@ package struct ListingOutcome: Sendable {
   }
 
   private func reportRemarks(to diagnostics: Diagnostics) {
-    for remark in allRemarks { remark.report(diagnostics, of: source) }
+    var hints: [Hint] = []
+    for var remark in allRemarks {
+      // What mends two of them is said once.
+      if let hint = remark.hint {
+        if hints.contains(hint) { remark.hint = nil } else { hints.append(hint) }
+      }
+      remark.report(diagnostics, of: source)
+    }
   }
 
   /// `isNamed` is true if the age names the source, because there are others.
@@ -325,10 +335,13 @@ package struct ListingOutcome: Sendable {
     if isCapped {
       all.append(
         Remark(
-          warning: Warning(.stopped, "stopped after \(provenances.count.of("page"))"),
+          warning: Warning(
+            .stopped,
+            "stopped after \(provenances.count.of("page"))"
+              + (isNumber ? ": the number is of what was read, and there may be more" : "")),
           hint: .words(
-            (next == nil ? "" : "continue with \(continuation.action), or ")
-              + "set a higher --max-pages"
+            (next == nil || isNumber ? "" : "continue with \(continuation.action), or ")
+              + (isNumber ? "read all pages with --max-pages 0" : "set a higher --max-pages")
               + (hasCompleteCopy ? ", or read the complete copy with --offline --all" : ""))))
     }
     if repeated > 0 {
@@ -358,12 +371,19 @@ package struct ListingOutcome: Sendable {
     guard let bundled = provenances.first(where: { $0.origin == .bundled }) else { return nil }
     // If the service was not needed, no match in local data is the whole answer.
     if count == 0, bundled.reason?.code == .nothingCached, syncHint == nil { return nil }
-    let reason = bundled.reason.map { " (\($0.message))" } ?? ""
+    let reason = reason(bundled.reason)
     let words =
       count == 0 ? "only bundled sample data was available" : "showing bundled sample data"
     return Remark(
       warning: Warning(.bundled, words + reason),
       hint: restart ?? syncHint ?? bundled.reason?.hint(settings: settings))
+  }
+
+  /// The reason why other records stand in for the service's, in parentheses, unless a remark has said it.
+  private func reason(_ error: SourceError?) -> String {
+    guard let error, !remarks.contains(where: { $0.warning.message.contains(error.message) })
+    else { return "" }
+    return " (\(error.message))"
   }
 
   /// The age of the oldest cached page, and the reason why the service was not used.
@@ -378,7 +398,7 @@ package struct ListingOutcome: Sendable {
     guard let cached else { return nil }
     let isMixed = provenances.contains { $0.origin != .cached }
     guard isMixed || cached.reason.map({ $0.code != .offline }) ?? false else { return nil }
-    let reason = cached.reason.map { " (\($0.message))" } ?? ""
+    let reason = reason(cached.reason)
     return Remark(
       warning: Warning(
         .cached, "\(isMixed ? "partly " : "")cached, fetched \(cached.age)\(reason)"),

@@ -154,7 +154,8 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case .notFound:
       "record not found, or lookup not supported; for next: end of list or invalid position; for "
         + "diff --exit-code: differences"
-    case .partial: "partial result: some sources failed, or the listing was cut short"
+    case .partial:
+      "partial result: some sources failed, the listing was cut short, or a number is not of all records"
     case .usage: "invalid command line, record ID or --cursor, or blank query"
     case .unavailable:
       "no data: connection failed, server error, request rejected (4xx), service paused, "
