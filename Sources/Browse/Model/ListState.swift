@@ -31,6 +31,8 @@ package struct ListState: Sendable {
   private(set) var idColumn: Int?
   /// True if the IDs are UUIDs, which nobody reads.
   private(set) var hasUUIDs = false
+  /// The beginnings of the UUIDs, as tables have them.
+  private(set) var shortIDs = ShortIDs()
 
   private var rows: [Int: BrowsedRow] = [:]
   /// The version of the request that the rows answer.
@@ -211,6 +213,7 @@ package struct ListState: Sendable {
     extents = columns.map { ($0.label.displayWidth, $0.label.displayWidth) }
     areTimes = columns.map { _ in nil }
     idColumn = nil
+    shortIDs = ShortIDs()
   }
 
   private mutating func measure(_ rows: [BrowsedRow]) {
@@ -220,6 +223,7 @@ package struct ListState: Sendable {
       }
       hasUUIDs = rows.allSatisfy { UUID(uuidString: $0.id) != nil }
     }
+    if hasUUIDs { shortIDs.add(rows.map(\.id)) }
     for row in rows {
       for (index, cell) in row.cells.enumerated() { measure(cell, index) }
     }

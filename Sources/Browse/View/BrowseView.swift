@@ -315,7 +315,10 @@ package struct BrowseView {
     for column in columns {
       let cell = record.cells[column.index]
       let isDate = list.areTimes[column.index] == true && cell.displayWidth > column.width
-      let text = (isDate ? String(cell.prefix(ShownColumns.dateWidth)) : cell)
+      let isShortID =
+        column.index == list.idColumn && list.hasUUIDs && cell.displayWidth > column.width
+      let short = isShortID ? list.shortIDs.short(cell) : cell
+      let text = (isDate ? String(cell.prefix(ShownColumns.dateWidth)) : short)
         .fitted(to: column.width)
       let isNumeric = list.columns[column.index].isNumeric
       let slack = isNumeric ? max(0, column.width - text.displayWidth) : 0

@@ -43,6 +43,10 @@ struct ShownColumns: Hashable, Sendable {
         requirements[place].natural = min(requirements[place].natural, least)
         requirements[place].word = min(requirements[place].word, Self.dateWidth)
       }
+      if list.hasUUIDs, let place = indices.firstIndex(where: { $0 == list.idColumn }) {
+        let least = max(list.shortIDs.length, list.columns[indices[place]].label.displayWidth + 1)
+        requirements[place] = Columns.Requirement(natural: least, isRigid: true, isRequired: true)
+      }
     }
     let fitting = Columns(requirements, in: room)
     var start = 0
@@ -51,8 +55,9 @@ struct ShownColumns: Hashable, Sendable {
     columns = zip(fitting.shown, fitting.widths).map { place, width in
       let index = indices[place]
       let missing = list.extents[index].cell - width
-      // A part of the time of day is no use.
-      let more = list.areTimes[index] == true && missing > rest ? 0 : max(0, min(rest, missing))
+      // A part of the time of day, or of the rest of a UUID, is no use.
+      let isWholeOrShort = list.areTimes[index] == true || index == list.idColumn && list.hasUUIDs
+      let more = isWholeOrShort && missing > rest ? 0 : max(0, min(rest, missing))
       rest -= more
       defer { start += width + more + Columns.gap }
       return Column(index: index, start: start, width: width + more)

@@ -261,21 +261,24 @@ extension Field {
 }
 
 /// The shortest beginnings of UUIDs that tell those of a listing apart, as for commits in `git log`.
-struct ShortIDs {
+package struct ShortIDs: Sendable {
   private static let minLength = 8
 
   private var all: Set<String> = []
-  private var length = minLength
+  /// The length of the beginnings.
+  package private(set) var length = minLength
   private var areUUIDs = true
 
-  mutating func add(_ ids: [String]) {
+  package init() {}
+
+  package mutating func add(_ ids: [String]) {
     guard areUUIDs else { return }
     areUUIDs = ids.allSatisfy { $0.utf8.count == 36 && UUID(uuidString: $0) != nil }
     all.formUnion(ids)
     while length < 36, Set(all.map { $0.prefix(length) }).count < all.count { length += 1 }
   }
 
-  func short(_ id: String) -> String { areUUIDs ? String(id.prefix(length)) : id }
+  package func short(_ id: String) -> String { areUUIDs ? String(id.prefix(length)) : id }
 }
 
 package struct Columns: Hashable {

@@ -164,6 +164,25 @@ import Testing
     #expect(browsing.state.list.left == end - 1)
   }
 
+  @Test func `UUIDs are whole, or as short as in tables`() {
+    let ids = ["0f8fad5b-d9cb-469f-a165-70867728950e", "0f8fad5b-e9cb-469f-a165-70867728950e"]
+    var browsing = BrowsingState()
+    browsing.open("heroes", width: 80, height: 24)
+    let rows = ids.map {
+      BrowsedRow(id: $0, name: "Hero", cells: [$0, "Hero", "Marvel"], card: [])
+    }
+    let window = BrowsedWindow(columns: BrowsingState.columns, rows: rows, total: 2)
+    browsing.handle(.window(browsing.state.source.list.request, start: 0, .success(window)))
+    for (width, shown) in [(200, ids), (44, ids.map { String($0.prefix(10)) })] {
+      browsing.handle(.resized(width: width, height: 24))
+      for id in shown {
+        #expect(
+          browsing.screen().lines.contains { $0.contains("\(id)  Hero  Marvel") },
+          "\(browsing.text)")
+      }
+    }
+  }
+
   @Test func `a time is shortened to its date before a text is cut`() {
     var browsing = BrowsingState()
     browsing.open("heroes", width: 80, height: 24)
