@@ -446,9 +446,13 @@ extension Option.Value {
         // `jsonl` is another name for `ndjson`, and not for `json`.
         let format = Format.allCases.first { $0.fileEndings.contains(text.lowercased()) }?.rawValue
         let near = format.flatMap { words.contains($0) ? $0 : nil } ?? nearest(to: text, in: words)
-        throw invalid(
+        var error = invalid(
           "\(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")",
           suggestion: near.map { "\(option.spelling) \($0)" })
+        if option == .format, text.wholeMatch(of: /(csv|tsv|json|ndjson)\.gz|parquet/) != nil {
+          error.hint = .command("export SOURCE -o FILE.\(text)")
+        }
+        throw error
       }
     case .store:
       _ = try CommandError.wrapping(try StoreLocation(text, for: option.spelling))

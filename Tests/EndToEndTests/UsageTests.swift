@@ -522,6 +522,11 @@ import Testing
       "invalid value \"toml\" for --format: must be table, cards, markdown, tsv, csv, json, ndjson or yaml"
     ),
     (
+      "heroes list --format csv.gz",
+      "invalid value \"csv.gz\" for --format: must be table, cards, markdown, tsv, csv, json, ndjson or yaml\n"
+        + "hint: aggregator export SOURCE -o FILE.csv.gz"
+    ),
+    (
       "heroes list --format jsn",
       "invalid value \"jsn\" for --format: must be table, cards, markdown, tsv, csv, json, ndjson or yaml\n\nDid you mean \"--format json\"?"
     ),

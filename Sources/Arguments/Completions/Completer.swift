@@ -133,6 +133,8 @@ struct Completer {
       let fields = position.commands.flatMap(\.fields)
       let found = comparedValues(typed, of: fields, at: position)
       (candidates, isPart) = found.map { ($0, false) } ?? (filter(typed, of: fields), true)
+    case .text where option == .template:
+      (candidates, isPart) = (placeholders(typed, at: position), true)
     case .list: (candidates, isPart) = (list(typed, of: entries(of: option, at: position)), true)
     case .file, .store: return .file
     case .directory: return .directory
@@ -145,7 +147,8 @@ struct Completer {
     switch option {
     case .fields:
       fields(at: position) + [Candidate("help", "list all fields")]
-    case .order, .groupBy: fields(at: position)
+    case .groupBy: fields(at: position)
+    case .order: orders(at: position)
     case .source: tree.catalog.plugins.map { Candidate($0.name, $0.summary) }
     default: []
     }
@@ -191,6 +194,22 @@ struct Completer {
 
   private func fields(at position: Position) -> [Candidate] {
     position.commands.flatMap(\.fields).map { Candidate($0.id, $0.about) }
+  }
+
+  /// The fields of records; of groups, those by which records are counted, and their number.
+  private func orders(at position: Position) -> [Candidate] {
+    guard let texts = position.scan.options[.groupBy] else { return fields(at: position) }
+    let names = texts.flatMap { $0.split(separator: ",").map(String.init) }
+    return fields(at: position).filter { names.contains($0.word) }
+      + [Candidate("count", "The number of records.")]
+  }
+
+  /// The fields for a brace that is open at the end of a template.
+  private func placeholders(_ typed: String, at position: Position) -> [Candidate] {
+    guard let brace = typed.lastIndex(of: "{"), !typed[brace...].contains("}"),
+      !typed[..<brace].hasSuffix("\\")
+    else { return [] }
+    return fields(at: position).map { Candidate("\(typed[...brace])\($0.word)}", $0.about) }
   }
 
   /// A dash before an entry, as in `--sort -name`, stays.

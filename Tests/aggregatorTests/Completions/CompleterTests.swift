@@ -84,6 +84,10 @@ import Testing
     ("export countries --where region=", []), ("heroes list --where id=", []),
     ("countries list --sort -n", ["-name"]),
     ("countries list --sort -name,c", ["-name,code", "-name,capital"]),
+    ("countries list --group-by region --sort ", ["region", "count"]),
+    ("countries list --group-by region --sort -", ["-region", "-count"]),
+    ("countries list --template '{name}: {c", ["{name}: {code}", "{name}: {capital}"]),
+    ("countries list --template '{name}", []),
     (
       "countries list --sort=name,-",
       ["--sort=name,-code", "--sort=name,-region", "--sort=name,-capital"]
