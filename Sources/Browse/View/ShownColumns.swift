@@ -42,6 +42,8 @@ struct ShownColumns: Hashable, Sendable {
         let least = max(Self.dateWidth, list.columns[index].label.displayWidth + 1)
         requirements[place].natural = min(requirements[place].natural, least)
         requirements[place].word = min(requirements[place].word, Self.dateWidth)
+        // A part of a date is no use.
+        requirements[place].isRigid = true
       }
       if list.hasUUIDs, let place = indices.firstIndex(where: { $0 == list.idColumn }) {
         let least = max(list.shortIDs.length, list.columns[indices[place]].label.displayWidth + 1)

@@ -196,6 +196,9 @@ import Testing
       let line = browsing.screen().lines.first { $0.contains("Fix the") } ?? ""
       #expect(line.trimmed.hasSuffix("Fix the quickest of all paths  \(time)"), "\(browsing.text)")
     }
+    // Beside a longer text, too, the date is whole.
+    browsing.handle(.resized(width: 44, height: 24))
+    #expect(browsing.text.contains(/all p…? +2024-06-11/), "\(browsing.text)")
   }
 
   @Test(arguments: [(100, 24), (110, 24), (100, 14), (120, 24)])
