@@ -311,7 +311,9 @@ struct ArgumentScan {
         let option = TypedOption(option: pending, spelling: typed[pending] ?? pending.spelling)
         throw tree.refused(option, by: tree.find(words).node)
       }
-      throw CommandError(.usage, "missing value for \(pending.spelling)")
+      throw CommandError(
+        .usage, "missing value for \(pending.spelling)",
+        hint: pending == .condition ? .command("help \(HelpTopic.filters.rawValue)") : nil)
     }
   }
 

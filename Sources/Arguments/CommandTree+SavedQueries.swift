@@ -125,7 +125,7 @@ extension CompletionSource {
 }
 
 extension CommandTree {
-  var savedCandidates: [Candidate] {
+  package var savedCandidates: [Candidate] {
     catalog.savedQueries.queries.map { Candidate($0.name, $0.text) }
   }
 

@@ -183,6 +183,10 @@ import Testing
     #expect(try await run("query", "remove", "b", "--yes").status == 0)
     #expect(
       try await run("query", "list", "--fields", "name", "--tsv").lines == ["c", "d"].sorted())
+    #expect(try await run("query", "remove", "c", "x", "--yes").status == 1)
+    let both = try await run("query", "remove", "c", "d", "--yes")
+    #expect(both.errors.contains("Removed the queries \"c\", \"d\"\n"), "\(both)")
+    #expect(try await run("query", "list", "--tsv").output == "")
     let gone = try await run("query", "show", "bb")
     #expect(gone.status == 1 && gone.errors.contains("no query named \"bb\" was saved"), "\(gone)")
   }

@@ -468,6 +468,7 @@ import Testing
     ),
     ("--limit 5", "--limit requires a source or command\nhint: aggregator help"),
     ("heroes list --limit", "missing value for --limit"),
+    ("heroes list --where", "missing value for --where\nhint: aggregator help filters"),
     (
       "countries list -f",
       "\"countries list\" does not accept -f; \"api\" does\nhint: aggregator help countries list"

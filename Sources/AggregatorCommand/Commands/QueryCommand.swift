@@ -14,7 +14,7 @@ extension CommandTree.Node {
       .init("query save", "Save a command line under a name", .saveQuery),
       .init("query edit", "Change a saved query", .editQuery),
       .init("query rename", "Give a saved query another name", .renameQuery),
-      .init("query remove", "Remove a saved query", .removeQuery),
+      .init("query remove", "Remove saved queries", .removeQuery),
     ])
 }
 
@@ -158,20 +158,35 @@ extension Command {
   }
 
   fileprivate static let removeQuery = Command(
-    "NAME", words: CompletionSource.savedQuery, options: [.yes, .dryRun],
+    "NAME…",
+    words: { arguments, tree in
+      .choice(tree.savedCandidates.filter { !arguments.contains($0.word) })
+    },
+    options: [.yes, .dryRun],
     examples: [("query remove euro --yes", "remove a saved query")],
     run: removeQuery)
 
   private static func removeQuery(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let query = try context.catalog.savedQuery(invocation.argument("NAME"))
-    let file = try context.catalog.queryFile()
-    for follower in context.catalog.queries(beginningWith: query.name) {
-      context.diagnostics.warning("the query \"\(follower.name)\" begins with \"\(query.name)\"")
+    guard !invocation.arguments.isEmpty else { throw CommandError.missingArgument("NAME") }
+    let queries = try invocation.arguments.map { name throws(CommandError) in
+      try context.catalog.savedQuery(name)
     }
-    try await context.remove("the query \"\(query.name)\": \(query.text)") {
-      try file.edit { text in _ = text.remove(query.name) }
+    let names = queries.map(\.name)
+    let file = try context.catalog.queryFile()
+    for name in names {
+      for follower in context.catalog.queries(beginningWith: name)
+      where !names.contains(follower.name) {
+        context.diagnostics.warning("the query \"\(follower.name)\" begins with \"\(name)\"")
+      }
+    }
+    let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+    let subject = names.count > 1 ? "the queries \(list)" : "the query \(list): \(queries[0].text)"
+    try await context.remove(subject) {
+      try file.edit { text in
+        for name in names { _ = text.remove(name) }
+      }
     }
     return .success
   }
