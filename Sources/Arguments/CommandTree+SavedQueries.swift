@@ -16,9 +16,10 @@ extension CommandTree {
   private func expansion(
     of arguments: [String], among queries: SavedQueries, missing: SavedQuery.Missing
   ) throws(CommandError) -> SavedQueries.Expansion? {
-    try queries.expansion(of: arguments, missing: missing, parted: parted) { words in
+    func name(in words: [String]) -> Int? {
       firstWord(of: words).flatMap { catalog.isTaken(words[$0]) ? nil : $0 }
     }
+    return try queries.expansion(of: arguments, missing: missing, nameAt: name, parted: parted)
   }
 
   /// The saved query of a command line that asks for help.

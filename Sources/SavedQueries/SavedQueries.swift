@@ -68,13 +68,14 @@ package struct SavedQueries: Sendable {
 
   /// The command line that a query stands for, and the queries that it calls; `nil` if none is named.
   ///
-  /// - Parameter parted: The arguments for parameters, and the options with their values, which are appended.
-  /// - Parameter index: The position of the word that could be the name of a query.
+  /// - Parameters:
+  ///   - index: The position of the word that could be the name of a query.
+  ///   - parted: The arguments for parameters, and the options with their values, which are appended.
   /// - Throws: ``CommandError`` with code `usage` for a missing argument, or queries that call each other.
   package func expansion(
     of arguments: [String], missing: SavedQuery.Missing = .isRefused,
-    parted: ([String]) -> (arguments: [String], options: [String]) = { ($0, []) },
-    nameAt index: ([String]) -> Int?
+    nameAt index: ([String]) -> Int?,
+    parted: ([String]) -> (arguments: [String], options: [String]) = { ($0, []) }
   ) throws(CommandError) -> Expansion? {
     var names: [String] = []
     var words = arguments
