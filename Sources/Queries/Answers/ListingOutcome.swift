@@ -381,7 +381,7 @@ package struct ListingOutcome: Sendable {
 
   /// The reason why other records stand in for the service's, in parentheses, unless a remark has said it.
   private func reason(_ error: SourceError?) -> String {
-    guard let error, !remarks.contains(where: { $0.warning.message.contains(error.message) })
+    guard let error, !remarks.contains(where: { $0.warning.message.hasPrefix(error.message) })
     else { return "" }
     return " (\(error.message))"
   }
