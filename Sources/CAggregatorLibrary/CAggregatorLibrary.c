@@ -24,3 +24,7 @@ bool clibrary_load(clibrary *library, const char *name) {
 }
 
 uintptr_t clibrary_none(void) { return 0; }
+
+struct clibrary_text clibrary_no_text(void) {
+  return (struct clibrary_text){{0, 0xE000000000000000}};
+}

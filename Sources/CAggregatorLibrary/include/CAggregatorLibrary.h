@@ -31,4 +31,10 @@ bool clibrary_load(clibrary *library, const char *name);
 // not use, and that hold a thirtieth of it.
 uintptr_t clibrary_none(void);
 
+/// The two words of a `String`.
+struct clibrary_text { uint64_t words[2]; };
+
+/// The empty `String`; takes the place of functions of Swift that describe what nothing here prints.
+struct clibrary_text clibrary_no_text(void);
+
 #endif

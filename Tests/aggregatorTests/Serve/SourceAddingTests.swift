@@ -121,7 +121,7 @@ import Testing
       (#"{"name":"Lands","url":"\#(url)"}"#, 422), (#"{"name":"sources","url":"\#(url)"}"#, 422),
       (#"{"name":"lands","url":"file:///etc/passwd"}"#, 422),
       (#"{"name":"lands","url":"\#(url)?k=${LANDS_KEY}"}"#, 422),
-      (#"{"name":"lands","url":"\#(url)/nowhere"}"#, 502),
+      (#"{"name":"lands","url":"\#(url)/nowhere"}"#, 422),
       (#"{"name":"lands","url":"http://127.0.0.1:1/"}"#, 502),
       (#"{"name":"lands"}"#, 400), (#"{"url":7}"#, 400), ("[]", 400), ("{", 400),
       (#"{"name":"lands","url":"\#(url)","save":"yes"}"#, 400),

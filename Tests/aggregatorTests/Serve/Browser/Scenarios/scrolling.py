@@ -31,7 +31,6 @@ def origins(site):
 
 
 def run(site):
-    origins(site)
     page = site.open("/sources/heroes")
     records = page.locator(".record")
     bottom = "scrollTo(0, document.documentElement.scrollHeight)"
@@ -203,3 +202,5 @@ def ids_from_the_end(page):
         if top == 0:
             return seen
         top = max(0, page.evaluate("scrollY") - 800)
+
+    origins(site)
