@@ -160,6 +160,7 @@ def run(site):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_function(WHOLE_ROWS)
     assert ids_from_the_end(page) == all_ids
+    origins(site)
 
 
 HEIGHT = "box => document.querySelector(box).scrollHeight"
@@ -202,5 +203,3 @@ def ids_from_the_end(page):
         if top == 0:
             return seen
         top = max(0, page.evaluate("scrollY") - 800)
-
-    origins(site)
