@@ -8,11 +8,14 @@ extension PostgresStore {
   public func save(
     _ batch: StoreBatch, of source: String, at date: Date
   ) async throws(SourceError) -> StoreChanges {
-    try await write { [history] connection throws(PostgresFailure) in
+    let changes = try await write { [history] connection throws(PostgresFailure) in
       let changes = try connection.save(batch, of: source, at: date, keeping: history)
       if changes.hasChangedRecords { connection.enqueueNotification(of: source) }
       return changes
     }
+    // A process that was killed while it cleared a source has left records; a second's worth delays no sync.
+    if batch.completesSync { await removeCleared(atMost: 20) }
+    return changes
   }
 
   public func delete(
@@ -33,6 +36,8 @@ extension PostgresStore {
 
   public func restore(_ ids: [String]?, of source: String) async throws(SourceError) -> [String] {
     try await write { connection throws(PostgresFailure) in
+      // Its deletions move to another number if it is cleared.
+      connection.enqueue(.lock(of: source))
       let restored = try connection.rows(
         """
         DELETE FROM aggregator_store.tombstones t USING aggregator_store.sources s
@@ -69,6 +74,8 @@ extension PostgresStore {
     of source: String, keepingAs kept: String, to other: String
   ) async throws(SourceError) {
     try await write { connection throws(PostgresFailure) in
+      // Until a clearing ends, which moves the name to another row.
+      connection.enqueue(.lock(of: source))
       for (old, new) in [(source, kept), (other, source)] {
         connection.enqueue(
           """
@@ -76,26 +83,6 @@ extension PostgresStore {
           WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM aggregator_store.sources WHERE name = $2)
           """, .text(old), .text(new))
       }
-      connection.enqueueNotification(of: source)
-    }
-  }
-
-  public func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
-    try await write { connection throws(PostgresFailure) in
-      guard let number = try connection.rows(.lock(of: source)).first?.integer(0) else { return }
-      for table in ["records", "pages", "checkpoints", "seen"]
-        + (forgetsDeleted ? ["tombstones"] : [])
-      {
-        connection.enqueue(
-          "DELETE FROM aggregator_store.\(table) WHERE source = $1", .integer(number))
-      }
-      connection.clearHistory(of: number)
-      // Positions are never reused: an old cursor must not point at new records.
-      connection.enqueue(
-        """
-        UPDATE aggregator_store.sources
-        SET records = 0, removed_upstream = 0, last_fetched = NULL WHERE number = $1
-        """, .integer(number))
       connection.enqueueNotification(of: source)
     }
   }
@@ -110,7 +97,7 @@ extension PostgresStore {
 
 extension PostgresStatement {
   /// Locks a source until the commit, so that its positions are visible in the order in which they are given.
-  fileprivate static func lock(of source: String) -> PostgresStatement {
+  static func lock(of source: String) -> PostgresStatement {
     PostgresStatement(
       "SELECT number, last FROM aggregator_store.sources WHERE name = $1 FOR UPDATE",
       [.text(source)])
@@ -161,8 +148,17 @@ extension PostgresConnection: StoreTransaction {
     _ source: String, _ found: PostgresResult
   ) throws(PostgresFailure) -> Int64 {
     if let row = found.first { return row.integer(0) }
-    // Numbers are given one after another.
+    enqueueLockOfNumbers()
+    return try addSource(source)
+  }
+
+  /// Numbers are given one after another.
+  mutating func enqueueLockOfNumbers() {
     enqueue("SELECT pg_advisory_xact_lock(\(PostgresSchema.lock + 1))")
+  }
+
+  /// Adds a source, behind the lock of numbers, unless it is there; returns its number, locked.
+  mutating func addSource(_ source: String) throws(PostgresFailure) -> Int64 {
     enqueue(
       """
       INSERT INTO aggregator_store.sources (number, name, last, records)

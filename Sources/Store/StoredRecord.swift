@@ -129,7 +129,8 @@ public struct StoreStatus: Hashable, Sendable {
   /// The time of the last page fetch; `nil` if unknown.
   public var fetchedAt: Date?
 
-  /// The position of the record first seen last, even if it is no longer stored; 0 for none.
+  /// The position of the record first seen last, even if it is no longer stored, or a later one once the source was
+  /// cleared; 0 for none.
   public var lastPosition: Int64 = 0
 
   /// The history of changes; `nil` if none is kept.
