@@ -31,7 +31,7 @@ package struct SQLConsole {
         "print results as \(arguments.joined(separator: ", ")): .mode FORMAT, or .mode for the present one"
       case .once:
         "write the next result to a file, in the format of its ending, or to a command: .once FILE, .once |COMMAND"
-      case .read: "run the statements of a file: .read FILE"
+      case .read: "run the statements of a file up to the first error: .read FILE"
       case .edit: "edit the last statement in $VISUAL or $EDITOR, and run it; also \\e"
       case .parameter:
         "the values of parameters such as :age: .parameter set NAME VALUE, list, unset NAME, clear"
@@ -155,7 +155,9 @@ package struct SQLConsole {
   /// True for more than one statement, or commands of the console.
   package static func isScript(_ text: String) -> Bool {
     let lines = text.split(whereSeparator: \.isNewline)
-    if lines.contains(where: { String($0).instruction != nil }) { return true }
+    if lines.contains(where: { String(String($0).afterComments).instruction != nil }) {
+      return true
+    }
     guard let first = text.firstStatement else { return false }
     return !String(text.dropFirst(first.count)).isComment
   }
@@ -186,7 +188,15 @@ package struct SQLConsole {
   /// Adds a line to the statement, unless it is an instruction; `nil` for a blank line before a statement.
   private mutating func enter(_ line: String) -> Entry? {
     guard line.nonBlank != nil || !text.isEmpty else { return nil }
-    if text.isEmpty, let words = line.instruction { return .instruction(words) }
+    let isOpen = text.isEmpty || text.afterComments.hasPrefix("/*")
+    let commented = isOpen ? "\(text)\n\(line)".afterComments : nil
+    // Nothing but comments is before a command.
+    if let commented, !commented.contains(where: \.isNewline),
+      let words = String(commented).instruction
+    {
+      text = ""
+      return .instruction(words)
+    }
     // Who has forgotten the semicolon wants to leave, too.
     if !isScript, [".quit", ".exit", "\\q"].contains(line.trimmed) {
       return .instruction([line.trimmed])
@@ -194,8 +204,8 @@ package struct SQLConsole {
     if text.isEmpty { charactersBefore = 0 }
     text += text.isEmpty ? line : "\n\(line)"
     let statements = takeStatements()
-    // No statement has begun, and the prompt must not look as if one had.
-    if place == nil, text.isComment { text = "" }
+    // No statement has begun: the prompt must not look as if one had, and a command may follow.
+    if text.isComment { text = "" }
     return .statements(statements)
   }
 
@@ -206,7 +216,7 @@ package struct SQLConsole {
     case .statements(let statements):
       for statement in statements {
         await run(statement.text, after: statement.charactersBefore)
-        if isScript, failure != nil { return false }
+        if endsAtFailure, failure != nil { return false }
       }
       return true
     }
@@ -239,8 +249,11 @@ package struct SQLConsole {
     // A file may end without a semicolon.
     if !text.isComment { await run(text, after: charactersBefore) }
     text = ""
-    return !isScript || failure == nil
+    return !endsAtFailure || failure == nil
   }
+
+  /// True in a script and in a file of `.read`: what follows may need what has failed.
+  private var endsAtFailure: Bool { isScript || place?.file != nil }
 
   /// Runs a statement; Ctrl-C ends it, not the console.
   private mutating func run(_ statement: String, after count: Int) async {
@@ -356,13 +369,18 @@ package struct SQLConsole {
       case .read:
         let path = try Self.argument(of: words, "FILE")
         let lines = try lines(ofFile: path, depth: depth)
-        return try await run(lines: lines, from: Place(file: path, line: 1), depth: depth + 1)
+        let isOuter = !endsAtFailure
+        if isOuter { failure = nil }
+        let goesOn = try await run(
+          lines: lines, from: Place(file: path, line: 1), depth: depth + 1)
+        // A failure ends the file, not the console.
+        return goesOn || isOuter && failure != nil
       case .edit: return try await run(lines: edited(), depth: depth)
       }
     } catch let error as CommandError {
       report(error)
     }
-    return !isScript || failure == nil
+    return !endsAtFailure || failure == nil
   }
 
   private static func help(_ width: Int) -> [String] {
@@ -677,10 +695,21 @@ extension String {
     }
   }
 
-  /// True for SQL that is nothing but space and comments to the ends of lines.
-  fileprivate var isComment: Bool {
-    split(whereSeparator: \.isNewline).allSatisfy { line in
-      line.trimmed.isEmpty || line.trimmed == ";" || line.trimmed.hasPrefix("--")
+  /// True for SQL that is nothing but space, semicolons and comments, all of which have ended.
+  fileprivate var isComment: Bool { afterComments.isEmpty }
+
+  /// The text after the space, the semicolons and the comments at its beginning; a comment that has not ended stays.
+  fileprivate var afterComments: Substring {
+    var rest = self[...]
+    while true {
+      rest = rest.drop { $0.isWhitespace || $0 == ";" }
+      if rest.hasPrefix("--") {
+        rest = rest.drop { !$0.isNewline }
+      } else if rest.hasPrefix("/*"), let end = rest.dropFirst(2).firstRange(of: "*/") {
+        rest = rest[end.upperBound...]
+      } else {
+        return rest
+      }
     }
   }
 

@@ -336,6 +336,39 @@ import Testing
     #expect(outcome.errors.hasPrefix("error: no other program can be run from here (line 1)\n"))
   }
 
+  @Test(arguments: [
+    "-- x\n.mode csv\nSELECT 1 AS a;\n", "/* x */ .mode csv\nSELECT 1 AS a;\n",
+    "/* x\n  y */\n.mode csv\n-- z\nSELECT 1 AS a\n",
+    "-- x\n/* y */ -- z\n\n.mode csv\nSELECT 1 AS a;",
+    ".mode csv\nSELECT 1 AS a; -- x\n.mode tsv\n",
+  ])
+  func `a command may follow a comment`(script: String) async throws {
+    let outcome = try await Binary.run("sql", input: script, in: sandbox)
+    #expect(outcome.status == 0 && outcome.output == "a\r\n1\r\n", "\(outcome)")
+    try sandbox.write(script, to: "work/script.sql")
+    let read = try await Binary.run("sql", input: ".read script.sql", in: sandbox)
+    #expect(read.status == 0 && read.output == outcome.output, "\(read)")
+    let wrong = try await Binary.run("sql", input: "\(script)\n;\n-- x\nSELCT 2;", in: sandbox)
+    let line = script.split(separator: "\n", omittingEmptySubsequences: false).count + 3
+    #expect(wrong.errors.contains("syntax error (character 1) (line \(line))\n"), "\(wrong)")
+  }
+
+  @Test func `an error ends a file that is read, not the console`() async throws {
+    try sandbox.write("SELCT 1;\nSELECT 'not' || 'reached' AS x;\n", to: "work/wrong.sql")
+    try sandbox.write(
+      "SELECT 'be' || 'gun' AS x;\n.read wrong.sql\nSELECT 'not' || 'reached' AS x;\n",
+      to: "work/outer.sql")
+    let run = try start(on: "dumb")
+    for line in [".read wrong.sql", ".read outer.sql"] {
+      try await terminal.read(until: Self.prompt)
+      terminal.type("\(line)\nSELECT 'go' || 'es' AS x;\n")
+      let shown = try await terminal.read(until: "goes")
+      #expect(shown.contains("(line 1 of wrong.sql)") && !shown.contains("notreached"), "\(shown)")
+    }
+    try await terminal.read(until: Self.prompt)
+    #expect(try await ending(afterControlDIn: run) == .exit(0))
+  }
+
   @Test func `a query or a command is an argument or standard input, and required`() async throws {
     for arguments in ["sql", "sql -"] {
       let outcome = try await Binary.run(
