@@ -166,7 +166,7 @@ extension Plugin {
         source = try await selected(by: selection, in: environment, &outcome)
       } else {
         let local = try await localRecords(in: environment)
-        if let gap = local.gap { outcome.add(gap) }
+        if let gap = local.gap { outcome.claimAll(despite: gap) }
         source = local.source
       }
       var run = ListingRun(source, of: self, .all(pageSize: 1000), outcome)
@@ -190,7 +190,7 @@ extension Plugin {
           try nested[index].write(records.flatMap { list.rows(of: $0, fields) })
         }
       }
-      var summary = run.outcome.summary
+      var summary = run.outcome.printedSummary
       try table.finish(summary, duckDB)
       for index in nested.indices {
         // What is missing of the records is missing of their lists.
@@ -207,14 +207,15 @@ extension Plugin {
       throw CommandError(error, of: self)
     }
     outcome.reportCount(to: context.diagnostics)
-    if path == "-" { return failure == nil && !outcome.isPartial ? .success : .partial }
+    let code = failure == nil ? outcome.code : .partial
+    if path == "-" { return code }
     if format.text == .tsv, !invocation.has(.headers), !invocation.has(.noHeaders) {
       context.diagnostics.note("\(path) has no header; for sql --attach, export it with --headers")
     }
     for file in [(path, noun.count(outcome.count))] + saved {
       context.diagnostics.note("Saved \(file.0) (\(file.1))")
     }
-    return failure == nil && !outcome.isPartial ? .success : .partial
+    return code
   }
 }
 

@@ -146,7 +146,7 @@ private struct RecordListing<P: Plugin> {
     }
     await noteCopy(&run.outcome, in: environment)
     run.outcome.report(to: context.diagnostics, query: query)
-    return run.outcome.isPartial ? .partial : .success
+    return run.outcome.code
   }
 
   /// Opens no connection, and leaves the position of `next` alone.
@@ -172,7 +172,7 @@ private struct RecordListing<P: Plugin> {
       let command = context.diagnostics.command("\(plugin.name) restore ID")
       context.diagnostics.note("Restore: \(command)")
     }
-    return run.outcome.isPartial ? .partial : .success
+    return run.outcome.code
   }
 
   /// What is known before the first page.
@@ -218,7 +218,7 @@ private struct RecordListing<P: Plugin> {
       }
     }
     while let records = try await run.next() { try printer.print(records) }
-    try printer.finish(run.outcome.summary)
+    try printer.finish(run.outcome.printedSummary)
   }
 
   /// Tells of fields of all selected records.

@@ -97,7 +97,7 @@ private struct NextRun<P: Plugin> {
     run.outcome.earlier = request.earlierCount
     let isEnd = items.isEmpty && page.next == nil && request.latest != nil && !run.outcome.isPartial
     if !isEnd {
-      try RecordPrinter.print(items, as: listing, output, in: context, run.outcome.summary)
+      try RecordPrinter.print(items, as: listing, output, in: context, run.outcome.printedSummary)
     }
     let command = "\(context.catalog.program) \(file.name.command())"
     if move == .peek {
@@ -108,7 +108,7 @@ private struct NextRun<P: Plugin> {
     }
     run.outcome.report(to: context.diagnostics, query: request.query)
     if isEnd { return reportEnd() }
-    return run.outcome.isPartial ? .partial : .success
+    return run.outcome.code
   }
 
   private func read() throws(CommandError) -> SessionPosition? {

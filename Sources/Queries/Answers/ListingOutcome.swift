@@ -40,6 +40,9 @@ package struct ListingOutcome: Sendable {
   /// True if the total of the service is known to be too large.
   package var isTotalWrong = false
 
+  /// True if the answer claims to be of all records, as a filter, an order and an export do, and the cache lacks some.
+  package private(set) var lacksRecords = false
+
   private let source: String
   private let noun: RecordNoun
   private let repeatsRecords: Bool
@@ -95,6 +98,9 @@ package struct ListingOutcome: Sendable {
     guard let total, total >= count, next != nil, !isPartial, !isTotalWrong else { return false }
     return latestRows >= (provenances.count > 1 ? 1 : pageSize)
   }
+
+  /// The exit code of a listing.
+  package var code: ExitCode { isPartial || lacksRecords ? .partial : .success }
 
   /// The number of records: the total of the service, unless its pages have shown another.
   package var number: Int {
@@ -197,6 +203,12 @@ package struct ListingOutcome: Sendable {
     add(gap)
   }
 
+  /// Adds the gap of a cache from which an answer of all records is taken.
+  package mutating func claimAll(despite gap: CacheGap) {
+    add(gap)
+    lacksRecords = true
+  }
+
   package mutating func add(_ gap: CacheGap) {
     // It says more.
     remarks.removeAll { $0.warning.code == .cachedOnly }
@@ -255,6 +267,13 @@ package struct ListingOutcome: Sendable {
       warnings: allRemarks.map { SourceWarning(source, $0.warning) })
   }
 
+  /// The summary of a document, with no total if the cache may lack records that would count.
+  package var printedSummary: ListingSummary {
+    var printed = summary
+    if lacksRecords { printed.total = nil }
+    return printed
+  }
+
   package func report(to diagnostics: Diagnostics, query: SearchQuery? = nil) {
     // What a part of an answer lacks is said below.
     if count == 0, query == nil ? !isPartial : !foundNothingYet, restart == nil {
@@ -311,6 +330,7 @@ package struct ListingOutcome: Sendable {
   }
 
   private var amount: String {
+    let total = lacksRecords ? nil : total
     if let total, let earlier, earlier > 0, count > 0, earlier + count <= total {
       let range = count == 1 ? "\(earlier + 1)" : "\(earlier + 1)–\(earlier + count)"
       return "\(range) of \(total) \(subject)"

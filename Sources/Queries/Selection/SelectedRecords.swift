@@ -48,7 +48,7 @@ extension Plugin {
     outcome.select(isFilter: selection.isFilter)
     let local = try await localRecords(in: environment, mayBeBundled: mayBeBundled)
     if environment.store != nil { outcome.syncHint = syncHint(in: environment) }
-    if let gap = local.gap { outcome.add(gap) }
+    if let gap = local.gap { outcome.claimAll(despite: gap) }
     let selected = SelectedSource(
       name, of: local.source, selection, mayBeEmpty: local.isCached, lacksDetails: lacksDetails)
     guard let index, local.isCached else { return selected }
