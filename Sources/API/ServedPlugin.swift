@@ -399,7 +399,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     guard let store = environment.store else { return state }
     let status = try await store.status(of: name)
     (state.removedUpstream, state.deleted) = (status.removedUpstream, status.hidden)
-    state.fetchedAt = status.fetchedAt
+    state.fetchedAt = try await plugin.oldestFetch(in: store)
     state.syncedAt = try await plugin.recordStore(in: store).lastSync().completed
     state.changes = try await changes(since: "sync", atMost: 1000)?.summary
     return state

@@ -304,7 +304,7 @@ package struct SourceState: Sendable {
   package var removedUpstream = 0
   /// The number of cached records that are deleted on this machine.
   package var deleted = 0
-  /// The time of the last fetch of any record.
+  /// The time since which all cached records were fetched.
   package var fetchedAt: Date?
   /// The time of the last complete sync.
   package var syncedAt: Date?

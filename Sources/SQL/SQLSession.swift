@@ -147,7 +147,9 @@ package struct SQLSession: Sendable {
       if context.diagnostics.isForPeople {
         for name in sources {
           // A role that may read the views only does not read the status.
-          guard let date = (try? await records.status(of: name))?.fetchedAt else { continue }
+          guard let plugin = context.catalog.plugins.first(where: { $0.name == name }),
+            let date = try? await plugin.oldestFetch(in: records)
+          else { continue }
           let age = date.age(at: environment.now())
           context.diagnostics.note("note: \(name): cached, fetched \(age)")
         }

@@ -70,6 +70,20 @@ import Testing
     #expect(offline.errors.contains("note: cached, fetched 30 days ago\n"), "\(offline)")
   }
 
+  @Test func `all cached records are as old as the oldest page, whatever was fetched since`()
+    async throws
+  {
+    #expect(try await home.run("heroes list -L 5").status == 0)
+    try home.file.age(byDays: 30)
+    #expect(try await home.run("heroes search spider -L 2").status == 0)
+    let doctor = try await home.run("doctor --offline --json")
+    #expect(doctor.output.contains("heroes are cached, fetched 30 days ago"), "\(doctor)")
+    let rows = try await Binary.run(
+      ["sql", "SELECT count(*) AS n FROM heroes"],
+      environment: home.environment.merging(NextTests.terminal) { $1 }, in: home.sandbox)
+    #expect(rows.errors.contains("note: heroes: cached, fetched 30 days ago"), "\(rows)")
+  }
+
   @Test(arguments: FourServices.sources.indices)
   func `searches cached records for a new query`(index: Int) async throws {
     let (source, id) = FourServices.sources[index]

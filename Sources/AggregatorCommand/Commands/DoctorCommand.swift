@@ -303,7 +303,8 @@ extension CommandContext {
         guard status.records > 0 else { continue }
         // Another clock has written it, or this one is wrong.
         let isAhead = status.fetchedAt.map { $0 > Date().addingTimeInterval(300) } ?? false
-        let age = status.fetchedAt.map { ", fetched \($0.age(at: Date()))" } ?? ""
+        let oldest = try await plugin.oldestFetch(in: store)
+        let age = oldest.map { ", fetched \($0.age(at: Date()))" } ?? ""
         let gap = try await plugin.gap(in: store)
         let cached =
           gap?.warning.warning.message ?? "\(plugin.noun.count(status.records)) cached"

@@ -39,6 +39,11 @@ extension Plugin {
       command: depth == nil ? syncArguments : nil)
   }
 
+  /// The time since which all cached records were fetched; `nil` if it is unknown.
+  package func oldestFetch(in store: any SourceStore) async throws(SourceError) -> Date? {
+    try await recordStore(in: store).oldestFetch()
+  }
+
   /// The arguments that fetch missing records.
   package var syncArguments: String { "\(name) sync\(policy.isEndless ? " --max-pages 10" : "")" }
 

@@ -96,6 +96,19 @@ extension RecordStore {
     }
   }
 
+  /// The time since which all cached records were fetched, as lists of them have it; `nil` if it is unknown.
+  ///
+  /// It is that of the oldest page unless a sync has been complete: a newer page says nothing of the other records.
+  package func oldestFetch() async throws(SourceError) -> Date? {
+    if let begun = try await completeSync()?.begun { return begun }
+    if let key = try await store.fetchedPages(of: source).last?.key,
+      let page = try await store.page(key, of: source)
+    {
+      return page.fetchedAt
+    }
+    return try await slice(PageRequest(limit: 1), after: nil).slice.records.first?.savedAt
+  }
+
   /// The last sync, if all records of the service are stored; `nil` if they may not be, or may be those of another
   /// account.
   package func completeSync() async throws(SourceError) -> CompleteSync? {
