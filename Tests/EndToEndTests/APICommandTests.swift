@@ -29,6 +29,9 @@ import Testing
         let page = query["page"].flatMap { Int($0) } ?? 1
         let link = "</pages?page=\(page + 1)>; rel=\"next\""
         return .status(200, "[\(page)]", headers: page < 3 ? [("Link", link)] : [])
+      case "/cut":
+        guard query["page"] == nil else { return .status(200, #"[{"id":1,"#) }
+        return .status(200, "[1]", headers: [("Link", "</cut?page=2>; rel=\"next\"")])
       case "/cookie":
         let fields = [("Set-Cookie", "id=abc"), ("X-Note", "\(Self.key)")]
         return .status(404, "{}", headers: fields)
@@ -102,6 +105,8 @@ import Testing
     #expect(filtered.status == 0 && filtered.output == "a\nb\n", "\(filtered)")
     let unfit = try await home.run("api things things --jq .name.x")
     #expect(unfit.errors.hasSuffix("hint: without --jq you see the body\n"), "\(unfit)")
+    let text = try await home.run("api things text --jq .")
+    #expect(text.status == 76 && text.errors.contains("parse error"), "\(text)")
     let failed = try await home.run("api things status/404 --jq .message")
     #expect(failed.status == 69, "\(failed)")
     #expect(failed.output == "", "\(failed)")
@@ -177,6 +182,9 @@ import Testing
     let some = try await home.run("api things pages --paginate --max-pages 2")
     #expect(some.status == 3 && some.output == "[1]\n[2]", "\(some)")
     #expect(some.errors.contains("stopped after 2 pages"))
+    let cut = try await home.run("api things cut --paginate")
+    #expect(cut.status == 3 && cut.output == "[1]\n[{\"id\":1,", "\(cut)")
+    #expect(cut.errors.contains("page 2 is not JSON"), "\(cut)")
     let one = try await home.run("api things things --paginate")
     #expect(one.status == 0 && one.errors.contains("names no next one"), "\(one)")
   }
@@ -208,6 +216,14 @@ import Testing
       #expect(run.output.contains(#""method": "POST""#) && run.output.contains(#"{"a":"1"}"#))
       #expect(requests(of: "/echo").last?.header("Authorization") == "Bearer \(Self.key)")
     }
+  }
+
+  @Test func `a curl command keeps the scheme of a secret that was typed`() async throws {
+    let outcome = try await Binary.run(
+      ["api", "countries", "", "--curl", "-H", "Authorization: Bearer key-of-4711"],
+      in: home.sandbox)
+    #expect(outcome.output.contains(#"-H 'Authorization: Bearer '"$SECRET""#), "\(outcome)")
+    #expect(!outcome.output.contains("4711"))
   }
 
   @Test(arguments: [nil, "your_api_key_here"])

@@ -90,6 +90,12 @@ import Testing
     }
     let added = try await home.run("sources add lamps \(bare.baseURL)/x?n=2 --rate off --yes")
     #expect(added.status == 3, "\(added)")
+    for line in ["lamps list --where id=1", "lamps list --count", "export lamps -o lamps.csv"] {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 69, "\(line): \(outcome)")
+      #expect(
+        outcome.errors == "error: lamps: no cached lamps\nhint: aggregator lamps sync\n", "\(line)")
+    }
     #expect(try await home.run("lamps sync").status == 3)
     let words = "2 lamps are cached, possibly not all"
     for (line, status) in [

@@ -157,7 +157,9 @@ extension HTTPRequest.Item {
   fileprivate init(headerField text: String) throws(SourceError) {
     let field = try SourceRequest.Header(parsing: text)
     let isSecret = LikelySecret.isHeader(field.name, value: field.value)
-    self.init(field.name, isSecret ? .secret(Secret(field.value)) : .plain(field.value))
+    let scheme = field.scheme
+    let secret = Secret(prefix: String(scheme), String(field.value.dropFirst(scheme.count)))
+    self.init(field.name, isSecret ? .secret(secret) : .plain(field.value))
   }
 }
 
@@ -173,6 +175,7 @@ extension Plugin {
     var call = call
     var visited: Set<URL> = []
     var isInLine = false
+    var isJSON = false
     context.progress.say { [name] in "Fetching \(name)…" }
     while true {
       let reply = await send(
@@ -195,6 +198,15 @@ extension Plugin {
       }
       visited.insert(call.url)
       guard invocation.has(Command.paginate) else { return .success }
+      let body = reply.response?.body ?? Data()
+      let wasJSON = isJSON
+      isJSON = JSONText(body) != nil
+      // A page that is cut off names no next one, and must not look like the last.
+      guard isJSON || !wasJSON || body.isEmpty else {
+        throw CommandError(
+          .partial,
+          "\(name): page \(visited.count) is not JSON, unlike the one before: it may be cut off")
+      }
       guard let next = reply.response?.nextPage(after: call.url) else {
         if visited.count == 1 { context.diagnostics.note("1 page: the response names no next one") }
         return .success

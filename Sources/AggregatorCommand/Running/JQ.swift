@@ -48,8 +48,10 @@ struct JQ {
     // The document of a command is an object, whose records are in `items`; other programs print a list.
     let beginning = String(decoding: input.bytes.prefix(64), as: UTF8.self)
     let isDocument = beginning.contains("\"aggregator/1\"")
+    // The expression has compiled: it is the body that cannot be read.
+    let isMalformed = !hasJSON && result.message.contains("parse error:")
     throw CommandError(
-      .usage,
+      isMalformed ? .notUnderstood : .usage,
       "\(Self.program) failed with \(ExternalProgram.ending(result.status)): \(result.message)",
       suggestion: isDocument && expression.hasPrefix(".[")
         ? "\(Option.jq.spelling) \(".items\(expression.dropFirst())".shellQuoted)" : nil,

@@ -3,9 +3,10 @@ package import AggregatorTerminal
 
 extension CommandError {
   package init(_ error: SourceError, of plugin: some Plugin) {
+    let sync: Hint? = error.code == .nothingCached ? .command(plugin.syncArguments) : nil
     self.init(
       ExitCode(error), "\(plugin.name): \(error.message)",
-      hint: error.hint(settings: plugin.settings))
+      hint: error.hint(settings: plugin.settings) ?? sync)
   }
 
   /// Any error of a command; one that nobody expected is a bug.

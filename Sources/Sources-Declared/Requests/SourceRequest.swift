@@ -51,7 +51,7 @@ extension SourceRequest.Header {
   }
 
   /// The name of the scheme and a space, such as `Bearer `; empty for none.
-  fileprivate var scheme: Substring {
+  package var scheme: Substring {
     value.prefixMatch(of: /(?i)(bearer|basic|token|apikey) +/)?.output.0 ?? ""
   }
 }
