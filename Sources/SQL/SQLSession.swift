@@ -88,7 +88,8 @@ package struct SQLSession: Sendable {
     return store
   }
 
-  /// Runs a statement, and prints its rows in a format: that of the options, by default.
+  /// Runs a statement, and prints its rows in a format: that of the options, by default. A table that is given stays one,
+  /// however wide it is.
   ///
   /// - Parameter count: The number of characters before the statement in the text of which it is a part.
   package func run(
@@ -128,8 +129,9 @@ package struct SQLSession: Sendable {
       }
       let warnings = omissions + failures + run.gaps.map(\.warning)
       var rows = try await query.page(within: time.left)
-      var printer = RecordPrinter(
-        try output.listing(ofQuery: text, run.columns, like: rows ?? []), output, in: context)
+      var listing = try output.listing(ofQuery: text, run.columns, like: rows ?? [])
+      listing.isWhole = format == .table
+      var printer = RecordPrinter(listing, output, in: context)
       var count = 0
       do {
         while let page = rows {

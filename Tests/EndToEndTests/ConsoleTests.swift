@@ -353,6 +353,19 @@ import Testing
     #expect(wrong.errors.contains("syntax error (character 1) (line \(line))\n"), "\(wrong)")
   }
 
+  @Test func `a table that was asked for stays one, and cards have empty columns, too`()
+    async throws
+  {
+    let columns = (1...12).map { "'abcdefgh' AS column\($0)" } + ["NULL AS empty", "7 AS last"]
+    let query = "SELECT \(columns.joined(separator: ", "));\n"
+    let variables: [String: String?] = ["AGGREGATOR_FORCE_TTY": "80", "TERM": "dumb"]
+    let cards = try await Binary.run(["sql", query], environment: variables, in: sandbox)
+    #expect(cards.lines.count == 14 && cards.lines[12] == "empty", "\(cards)")
+    let table = try await Binary.run(
+      ["sql", ".mode table\n\(query)"], environment: variables, in: sandbox)
+    #expect(table.lines.count == 2 && table.lines[0].hasSuffix("empty  last"), "\(table)")
+  }
+
   @Test func `an error ends a file that is read, not the console`() async throws {
     try sandbox.write("SELCT 1;\nSELECT 'not' || 'reached' AS x;\n", to: "work/wrong.sql")
     try sandbox.write(

@@ -45,6 +45,7 @@ extension Listing where Item == SQLRow {
       isRaw: isRaw)
     matched = nil
     prefersCards = true
+    showsEmpty = true
   }
 }
 

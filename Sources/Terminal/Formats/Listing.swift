@@ -38,6 +38,12 @@ where Item.ID: CustomStringConvertible {
   /// `true` to write cards instead of a table that leaves out columns.
   package var prefersCards = false
 
+  /// True for a table that was asked for: it has all columns, and cuts none, however wide it is.
+  package var isWhole = false
+
+  /// True if cards have the fields without a value, too.
+  package var showsEmpty = false
+
   /// The cells below which a table leaves out the last column rather than cut it, so that the others have room.
   package var minLastWidth = 0
 
@@ -99,7 +105,8 @@ where Item.ID: CustomStringConvertible {
     }
     guard shape == .rows, !(inCards && prefersCards) else {
       return CardWriter(
-        fields: listing.fieldsForPeople, terminalLayout: terminalLayout, maxLines: maxLines)
+        fields: listing.fieldsForPeople, terminalLayout: terminalLayout, maxLines: maxLines,
+        showsEmpty: showsEmpty)
     }
     return TableWriter(listing, terminalLayout: terminalLayout, inBlocks: inCards)
   }

@@ -71,7 +71,7 @@ struct Block {
 }
 
 /// Writes each record in full: one label and value per line, values wrapped beside their labels,
-/// empty values left out, a blank line between records.
+/// empty values left out unless they are to be shown, a blank line between records.
 ///
 /// Text keeps its paragraphs. Lines have at most 100 cells for readability. If the layout is
 /// narrower than 40 cells, or long labels leave too little room, labels get lines of their own.
@@ -81,14 +81,19 @@ struct CardWriter<Item>: RecordWriter {
   private let labels: [String]
   private let terminalLayout: TerminalLayout
   private let maxLines: Int?
+  private let showsEmpty: Bool
   private var hasWritten = false
 
   private static var maxCells: Int { 100 }
   private static var minWidthForColumns: Int { 40 }
 
-  init(fields: [Field<Item>], terminalLayout: TerminalLayout, maxLines: Int? = nil) {
+  init(
+    fields: [Field<Item>], terminalLayout: TerminalLayout, maxLines: Int? = nil,
+    showsEmpty: Bool = false
+  ) {
     self.fields = fields
     self.maxLines = maxLines
+    self.showsEmpty = showsEmpty
     self.labels = fields.map { $0.label.safeLine }
     self.terminalLayout = terminalLayout
   }
@@ -116,8 +121,10 @@ struct CardWriter<Item>: RecordWriter {
     _ label: String, _ value: JSON, _ margin: Int, _ isBeside: Bool
   ) -> String {
     var values = Wrap(width - margin).lines(of: value.cell.safeParagraphs)
-    guard !values.isEmpty else { return "" }
-
+    if values.isEmpty {
+      guard showsEmpty else { return "" }
+      values = isBeside ? [""] : []
+    }
     if terminalLayout.hasLinks { values = Hyperlink.lines(values, of: value) }
     // At least two lines are left out: one takes no more room than the words about it.
     if let maxLines, values.count > maxLines + 1 {

@@ -133,7 +133,7 @@ where Item.ID: CustomStringConvertible {
     case .open, .table: break
     }
     // No person sees that a program's input was cut to a width.
-    let isWhole = listing.chosen != nil && !terminalLayout.isRead
+    let isWhole = listing.isWhole || listing.chosen != nil && !terminalLayout.isRead
     let width = isWhole ? .max : terminalLayout.width
     var requirements = fields.indices.map { index in
       Columns.Requirement(
@@ -154,19 +154,18 @@ where Item.ID: CustomStringConvertible {
     let isCut = columns.shown.count < fields.count
     let isNarrowed = zip(columns.shown, columns.widths).contains { $1 < requirements[$0].natural }
     let isCramped = (isCut || isNarrowed) && terminalLayout.width < Self.minWidthOfCutTable
+    let isNarrow = terminalLayout.width < Self.minWidth && !listing.isWhole
     if case .table(let current) = form {
       // A column does not vanish in the middle.
       guard columns != current, columns.shown == current.shown else { return "" }
     } else if isCut, listing.chosen != nil {
       // What was asked for is shown.
-      form = .cards(CardWriter(fields: fields, terminalLayout: terminalLayout))
+      form = .cards(cards)
       return ""
-    } else if listing.prefersCards, isCut || isCramped || terminalLayout.width < Self.minWidth,
-      fields.count > 1
-    {
-      form = .cards(CardWriter(fields: fields, terminalLayout: terminalLayout))
+    } else if listing.prefersCards, isCut || isCramped || isNarrow, fields.count > 1 {
+      form = .cards(cards)
       return ""
-    } else if terminalLayout.width < Self.minWidth || columns.shown.count < min(3, fields.count)
+    } else if isNarrow || columns.shown.count < min(3, fields.count)
       || ownBlock != nil && (isCut || terminalLayout.width < Self.minWidthBesideBlocks)
       || isCramped && listing.chosen == nil && !listing.isNamedByID,
       fields.count > 1
@@ -176,6 +175,11 @@ where Item.ID: CustomStringConvertible {
     }
     form = .table(columns)
     return header(columns)
+  }
+
+  private var cards: CardWriter<Item> {
+    CardWriter(
+      fields: fields, terminalLayout: terminalLayout, showsEmpty: listing.showsEmpty)
   }
 
   private func header(_ columns: Columns) -> String {

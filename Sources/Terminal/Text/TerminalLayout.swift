@@ -140,7 +140,8 @@ package struct Line {
   /// about the width of emoji, and padding would carry the error into every later column.
   package mutating func move(to column: Int) {
     let gap = column > width ? column - width : width == 0 ? 0 : 2
-    if terminalLayout.isTerminal, column > width, width > 0 {
+    // Beyond the edge there is no column: the terminal goes on in the next row.
+    if terminalLayout.isTerminal, column > width, width > 0, column < terminalLayout.width {
       text += "\u{1B}[\(column + 1)G"
     } else {
       text += String(repeating: " ", count: gap)
