@@ -4,7 +4,7 @@ import AggregatorKit
 ///
 /// Each page is measured together with those before it. If that changes the widths, the header is
 /// written again; else columns stay where they are. Cells that are too wide are cut, after the labels of numbers, except for
-/// IDs, which people copy, and numbers. The column of IDs is never left out.
+/// IDs, which people copy, and numbers. Of a time that would be cut, the date is left, with hours and minutes if there is room. The column of IDs is never left out.
 ///
 /// Fields that were chosen are never left out: without room for them, each record is a card, and what no person reads on a
 /// terminal is not cut. Else, if the layout is narrower than 40 cells or has room for one or two of more columns, each record is written
@@ -22,6 +22,8 @@ where Item.ID: CustomStringConvertible {
   private var extents: [(cell: Int, word: Int)] = []
   /// The columns of numbers; those of any kind are judged by the first page.
   private var numeric: Set<Int> = []
+  /// The columns of dates with a time of day, as the first page has them.
+  private var times: Set<Int> = []
   private var id: Int?
   /// The column that names the records.
   private var name: Int?
@@ -62,6 +64,7 @@ where Item.ID: CustomStringConvertible {
     if extents.isEmpty {
       addFields(for: records)
       numeric = Set(fields.indices.filter { fields[$0].hasNumbers(in: records) })
+      times = Set(fields.indices.filter { fields[$0].hasTimes(in: records) })
       id = fields.firstIndex { field in
         records.allSatisfy { field[$0].cell == $0.id.description }
       }
@@ -146,6 +149,22 @@ where Item.ID: CustomStringConvertible {
       for index in numeric where index != id { requirements[index].natural = extents[index].word }
     }
     var columns = Columns(requirements, in: width)
+    if zip(columns.shown, columns.widths).contains(where: {
+      times.contains($0) && $1 < requirements[$0].natural
+    }) {
+      for length in String.timeLengths {
+        let shorter = fields.indices.map { index in
+          times.contains(index) && index != id
+            ? Columns.Requirement(
+              natural: min(extents[index].cell, max(length, label(index).displayWidth)),
+              isRigid: true, isRequired: false) : requirements[index]
+        }
+        let dated = Columns(shorter, in: width)
+        guard dated.shown.count >= columns.shown.count else { continue }
+        (requirements, columns) = (shorter, dated)
+        break
+      }
+    }
     if listing.chosen == nil, columns.shown.count == fields.count, let last = requirements.last,
       columns.widths.last ?? 0 < min(last.natural, listing.minLastWidth)
     {
@@ -190,7 +209,7 @@ where Item.ID: CustomStringConvertible {
 
   private func line(_ row: [String], of record: Item, _ columns: Columns) -> String {
     line(columns) { index, width in
-      let cell = isRigid(index) ? row[index] : row[index].fittedToWords(width)
+      let cell = isRigid(index) ? row[index] : row[index].fittedToTimeOrWords(width)
       return (cell, index == id ? .id : nil, index == name ? link(of: record) : nil)
     }
   }
@@ -249,7 +268,38 @@ where Item.ID: CustomStringConvertible {
   private func label(_ index: Int) -> String { fields[index].label.safeLine }
 }
 
+extension String {
+  /// The lengths of a date with hours and minutes, and of one alone.
+  fileprivate static let timeLengths = [16, 10]
+
+  /// True for a date with a time of day, as in ISO 8601.
+  fileprivate var isTime: Bool {
+    utf8.count >= 16
+      && zip(utf8, "0000-00-00T00:00".utf8).allSatisfy { byte, form in
+        switch form {
+        case UInt8(ascii: "0"): UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+        case UInt8(ascii: "T"): byte == form || byte == UInt8(ascii: " ")
+        default: byte == form
+        }
+      }
+  }
+
+  /// Cut as by ``fittedToWords(_:)``; of a time the date is left, with hours and minutes if they fit.
+  fileprivate func fittedToTimeOrWords(_ width: Int) -> String {
+    guard displayWidth > width, isTime,
+      let length = Self.timeLengths.first(where: { $0 <= width })
+    else { return fittedToWords(width) }
+    return String(prefix(length)).replacing("T", with: " ")
+  }
+}
+
 extension Field {
+  /// True if all values of `records` are times, or empty, and not all are empty.
+  fileprivate func hasTimes(in records: [Item]) -> Bool {
+    let cells = records.lazy.map { self[$0].cell }.filter { !$0.isEmpty }
+    return cells.allSatisfy(\.isTime) && !cells.isEmpty
+  }
+
   /// True for a kind of numbers, or any kind if all values of `records` are numbers.
   package func hasNumbers(in records: [Item]) -> Bool {
     guard kind == .any else { return kind.isNumeric }

@@ -136,6 +136,30 @@ import Testing
       lines(40) == ["Source  Removed…  Last fetched", "heroes      4711  2026-01-05T09:12:44Z"])
   }
 
+  @Test(arguments: [
+    (80, "2026-01-05T09:12:44Z"), (60, "2026-01-05 09:12"), (49, "2026-01-05 "),
+  ])
+  func `of a time that would be cut, the date is left`(width: Int, shown: String) {
+    struct Visit: SourceRecord {
+      let id: Int
+      let place = "abcdefghijkl abcdefghijkl"
+      let time = "2026-01-05T09:12:44Z"
+      let guest = "Someone"
+    }
+    let fields: [Field<Visit>] = [
+      Field("id", "ID", \.id, about: ""), Field("place", "Place", \.place, about: ""),
+      Field("time", "Time", \.time, about: ""), Field("town", "Town", \.place, about: ""),
+      Field("guest", "Guest", \.guest, about: ""),
+    ]
+    let listing = Listing("list", of: "visits", fields: fields, layout: RecordLayout())
+    let text = rendered([[Visit(id: 1)]], as: .table, listing, on: .plain(width))
+    let line = text.split(separator: "\n").last ?? ""
+    #expect(line.contains(shown), "\(text)")
+    // Nothing else of it is left.
+    let rest = line.split(separator: shown).last ?? ""
+    #expect(!rest.contains(":") && !rest.contains("T"), "\(text)")
+  }
+
   @Test func `times of the program are ages for a person, and times for programs`() {
     struct Status: SourceRecord {
       let id: String
