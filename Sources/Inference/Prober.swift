@@ -276,7 +276,7 @@ package struct Prober: Sendable {
       throw failure(reportedBy: first, of: proposal.manifest)
         ?? SourceError(
           .malformed, "the response has no list of objects",
-          remedy: "name the list, or use the URL of a list")
+          remedy: "name the list with --rows, or use the URL of a list")
     }
     let rivals = candidates.filter { best.score - $0.score < 1 }.prefix(Self.maxOptions)
     let chosen =

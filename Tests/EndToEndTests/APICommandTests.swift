@@ -154,6 +154,7 @@ import Testing
     #expect(outcome.status == status, "\(outcome)")
     #expect(outcome.output == #"{"message": "no \#(line.prefix(3))"}"#)
     #expect(outcome.errors.hasPrefix("error: things: ") && !outcome.errors.contains(Self.key))
+    #expect(!outcome.errors.contains("things: things"), "\(outcome)")
     if let count { #expect(requests(of: "/status/\(line.prefix(3))").count == count) }
   }
 

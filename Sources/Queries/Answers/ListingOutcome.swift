@@ -74,7 +74,8 @@ package struct ListingOutcome: Sendable {
     package func report(_ diagnostics: Diagnostics, of source: String) {
       guard !isNote else { return diagnostics.note("note: \(warning.message)") }
       guard !isFailure else {
-        return diagnostics.alarm("\(source): \(warning.message)", hint: hint)
+        let words = warning.message.without(nameOf: source)
+        return diagnostics.alarm("\(source): \(words)", hint: hint)
       }
       diagnostics.warning("\(source): \(warning.message)", hint: hint)
     }
