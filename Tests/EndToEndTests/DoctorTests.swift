@@ -46,6 +46,7 @@ import Testing
     let services = (document["items"]?.array ?? []).filter { $0["area"] == "services" }
     let states = services.compactMap { $0["state"]?.string }
     #expect(states == ["ok", "missing", "failed", "failed"], "\(services)")
+    #expect(services[3]["remedy"] == "aggregator sources check users --verbose", "\(services)")
     #expect(countries.requests.count == 1)
   }
 

@@ -337,7 +337,9 @@ extension CommandContext {
           check.isSound ? "answers in \(check.milliseconds ?? 0) ms" : "its records break the laws",
           check.isSound ? nil : self.diagnostics.command("sources check \(plugin.name) --laws"))
       }
-      let remedy = failure.hint(settings: plugin.settings).map(self.plain)
+      let remedy =
+        failure.hint(settings: plugin.settings).map(self.plain)
+        ?? self.diagnostics.command("sources check \(plugin.name) --verbose")
       // A missing key is one of the settings.
       return Finding(
         "services", plugin.name, failure.code == .missingKey ? .missing : .failed,
