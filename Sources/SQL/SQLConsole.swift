@@ -293,7 +293,9 @@ package struct SQLConsole {
     let new = try path.map { path throws(CommandError) in
       try NewFile(replacing: path, in: context)
     }
-    let context = new.map { context.writing(to: $0.output) } ?? context
+    let isCompressed = command == nil && file?.lowercased().hasSuffix(".gz") == true
+    let target = try new.map { isCompressed ? try $0.output.compressed() : $0.output }
+    let context = target.map { context.writing(to: $0) } ?? context
     let drawing = context.progress.begin()
     let task = Task {
       try await context.listingOutput.run(ended: .success) { [session, format = fileFormat] in
@@ -308,6 +310,7 @@ package struct SQLConsole {
     ProgressLine.erase()
     let code = try result.get()
     if let new, let path {
+      try target?.finish()
       try new.finish()
       if let command {
         try pipe(path, into: command)
@@ -476,9 +479,12 @@ package struct SQLConsole {
       hint: .words("use one of .\(endings.joined(separator: ", .")), or the command export"))
   }
 
-  /// The ending of a file's name, in lower case; `nil` for none.
+  /// The ending of a file's name, in lower case, without that of compression, as in `list.csv.gz`; `nil` for none.
   private static func ending(of file: String) -> String? {
-    file.split(separator: "/").last?.split(separator: ".").dropFirst().last?.lowercased()
+    let name = file.lowercased().split(separator: "/").last ?? ""
+    let endings = name.split(separator: ".").dropFirst()
+    let last = endings.count > 1 && endings.last == "gz" ? endings.dropLast().last : endings.last
+    return last.map(String.init)
   }
 
   private func columns(of table: String?) throws(CommandError) -> [String] {

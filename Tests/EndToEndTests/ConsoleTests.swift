@@ -330,6 +330,15 @@ import Testing
     #expect(format.errors.contains("\nDid you mean \"table\"?\n"), "\(format)")
   }
 
+  @Test func `a result is compressed by the name of its file`() async throws {
+    let outcome = try await Binary.run(
+      ["sql", ".once out.csv.gz\nSELECT 42 AS answer;\n.once out.gz"], in: sandbox)
+    #expect(outcome.status == 64 && outcome.errors.contains("end in .gz (line 3)"), "\(outcome)")
+    let unpacked = try await Binary.run(
+      [String](), in: sandbox, by: ["/bin/sh", "-c", "gzip -cd out.csv.gz"])
+    #expect(unpacked.status == 0 && unpacked.output == "answer\r\n42\r\n", "\(unpacked)")
+  }
+
   @Test func `only a person pipes a result into a command`() async throws {
     let outcome = try await Binary.run(["sql", ".once |touch made\nSELECT 1;"], in: sandbox)
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
