@@ -158,6 +158,12 @@ import Testing
     if let count { #expect(requests(of: "/status/\(line.prefix(3))").count == count) }
   }
 
+  @Test func `an error has a line of its own, also in the file of the body`() async throws {
+    let outcome = try await Binary.run(
+      "api things status/404", environment: home.environment, in: home.sandbox, isMerged: true)
+    #expect(outcome.output.contains("\"no 404\"}\nerror: things: "), "\(outcome)")
+  }
+
   @Test func `a path that does not exist names that of the list`() async throws {
     for path in ["", "?per_page=1", "thing"] {
       let outcome = try await Binary.run(

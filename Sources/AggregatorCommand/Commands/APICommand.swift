@@ -1,5 +1,6 @@
 import AggregatorArguments
 import AggregatorFiles
+import AggregatorFoundation
 import AggregatorKit
 import AggregatorQueries
 import AggregatorSourceCommands
@@ -194,6 +195,7 @@ extension Plugin {
         if reply.response?.status == 404, failure.hint == nil {
           failure.hint = listCommand(insteadOf: call.url, in: environment.settings)
         }
+        if isInLine, context.hasMessagesInOutput { try context.output.write("\n") }
         throw failure
       }
       visited.insert(call.url)
@@ -267,6 +269,14 @@ extension Plugin {
 }
 
 extension CommandContext {
+  /// True if messages follow the body in one file or pipe, in which they need a line of their own.
+  fileprivate var hasMessagesInOutput: Bool {
+    var (body, messages) = (stat(), stat())
+    return !terminal.isOutput && fstat(STDOUT_FILENO, &body) == 0
+      && fstat(STDERR_FILENO, &messages) == 0
+      && (body.st_dev, body.st_ino) == (messages.st_dev, messages.st_ino)
+  }
+
   /// Prints the status and the header fields of a response, without likely secrets, and an empty line.
   ///
   /// - Parameter isInLine: True if the body before it has no line break at its end.
