@@ -36,7 +36,7 @@ extension Command {
         "--format singer prints the messages of a tap of the Singer protocol, for a target that loads them into a database: "
           + "schema, records and a last state. With --state only what has changed since is sent, with the property "
           + "_sdc_deleted_at of deleted records. \"help tap\" tells more.",
-        "No service is contacted unless --sync is given; a note says if records are missing.",
+        "No service is contacted unless --sync is given; if cached records may be missing, a warning says so, and the exit code is 3.",
       ],
       examples: [
         ("export \(first) -o \(first).csv", "all cached \(first) as CSV"),
