@@ -216,7 +216,7 @@ package struct SQLConsole {
     case .statements(let statements):
       for statement in statements {
         await run(statement.text, after: statement.charactersBefore)
-        if endsAtFailure, failure != nil { return false }
+        if hasToEnd { return false }
       }
       return true
     }
@@ -249,11 +249,14 @@ package struct SQLConsole {
     // A file may end without a semicolon.
     if !text.isComment { await run(text, after: charactersBefore) }
     text = ""
-    return !endsAtFailure || failure == nil
+    return !hasToEnd
   }
 
-  /// True in a script and in a file of `.read`: what follows may need what has failed.
-  private var endsAtFailure: Bool { isScript || place?.file != nil }
+  /// True after a failure in a script or in a file of `.read`: what follows may need what has failed.
+  private var hasToEnd: Bool { isScript ? failure != nil : place?.file != nil && hasFailed }
+
+  /// True after a failure, which a reader who has seen enough is not.
+  private var hasFailed: Bool { failure.map { $0 != .success } ?? false }
 
   /// Runs a statement; Ctrl-C ends it, not the console.
   private mutating func run(_ statement: String, after count: Int) async {
@@ -372,18 +375,18 @@ package struct SQLConsole {
       case .read:
         let path = try Self.argument(of: words, "FILE")
         let lines = try lines(ofFile: path, depth: depth)
-        let isOuter = !endsAtFailure
+        let isOuter = !isScript && place?.file == nil
         if isOuter { failure = nil }
         let goesOn = try await run(
           lines: lines, from: Place(file: path, line: 1), depth: depth + 1)
         // A failure ends the file, not the console.
-        return goesOn || isOuter && failure != nil
+        return goesOn || isOuter && hasFailed
       case .edit: return try await run(lines: edited(), depth: depth)
       }
     } catch let error as CommandError {
       report(error)
     }
-    return !endsAtFailure || failure == nil
+    return !hasToEnd
   }
 
   private static func help(_ width: Int) -> [String] {

@@ -4,7 +4,8 @@ import AggregatorKit
 ///
 /// Each page is measured together with those before it. If that changes the widths, the header is
 /// written again; else columns stay where they are. Cells that are too wide are cut, after the labels of numbers, except for
-/// IDs, which people copy, and numbers. Of a time that would be cut, the date is left, with hours and minutes if there is room. The column of IDs is never left out.
+/// IDs, which people copy, and numbers. Of a time that would be cut, the date is left, with hours and minutes if there
+/// is room. The column of IDs is never left out.
 ///
 /// Fields that were chosen are never left out: without room for them, each record is a card, and what no person reads on a
 /// terminal is not cut. Else, if the layout is narrower than 40 cells or has room for one or two of more columns, each record is written
