@@ -29,6 +29,19 @@ extension RecordStore {
   }
 }
 
+extension RecordStore {
+  /// The number of all records, as the service has reported it to a sync of the whole list that has not come to its end;
+  /// `nil` if it is unknown.
+  package func totalOfUnfinishedSync() async throws(SourceError) -> Int? {
+    let prefix = "sync "
+    let names = try await store.checkpoints(of: source, startingWith: prefix)
+    // Those of partitions have a name more, and totals of their own.
+    let passes = names.filter { !$0.key.dropFirst(prefix.count).contains(" ") }.values
+      .compactMap { SyncCheckpoint($0, at: Date()) }
+    return passes.max { $0.date < $1.date }?.total
+  }
+}
+
 extension Sync {
   /// The times of the last syncs of this source, complete or not.
   package func lastSync() async throws(SourceError) -> LastSync {

@@ -125,6 +125,13 @@ import Testing
     #expect(try await run("heroes|list|--count|--limit|3").status == 64)
   }
 
+  @Test func `a sync that has not ended knows how many records there are`() async throws {
+    #expect(try await home.run("heroes sync --max-pages 1").status == 3)
+    let cached = try await home.run("heroes list --sort -id -L 1")
+    #expect(cached.status == 3, "\(cached)")
+    #expect(cached.errors.contains(" of 257 heroes are cached\n"), "\(cached)")
+  }
+
   @Test func `without a key, the hint is the way to set it instead of a sync that needs it`()
     async throws
   {

@@ -27,8 +27,15 @@ extension Plugin {
     let verb = coverage.cached == 1 ? "is" : "are"
     let depth = coverage.cached > 0 ? coverage.depth : nil
     let rest = depth.map { ": the service lists no more than \($0)" }
+    var total = coverage.total
+    if total == nil, depth == nil, coverage.cached > 0,
+      let reported = try await recordStore(in: store).totalOfUnfinishedSync(),
+      reported > coverage.cached
+    {
+      total = reported
+    }
     let words =
-      switch (coverage.cached, coverage.total) {
+      switch (coverage.cached, total) {
       case (0, _): "no \(name) are cached"
       case (let count, let total?):
         "\(count) of \(noun.count(total)) \(verb) cached\(rest ?? "")"
