@@ -98,10 +98,11 @@ import Testing
     }
     #expect(try await home.run("lamps sync").status == 3)
     let words = "2 lamps are cached, possibly not all"
-    for (line, status) in [
+    let statuses: [(String, Int32)] = [
       ("lamps list --all --offline", 0), ("lamps list --where id=1", 3),
       ("sql SELECT \"id\" FROM lamps", 0), ("export lamps -o lamps.csv", 3),
-    ] {
+    ]
+    for (line, status) in statuses {
       let outcome = try await home.run(line)
       #expect(outcome.status == status, "\(line): \(outcome)")
       #expect(outcome.errors.contains(words), "\(line): \(outcome)")

@@ -142,9 +142,9 @@ import Testing
   func `of a time that would be cut, the date is left`(width: Int, shown: String) {
     struct Visit: SourceRecord {
       let id: Int
-      let place = "abcdefghijkl abcdefghijkl"
-      let time = "2026-01-05T09:12:44Z"
-      let guest = "Someone"
+      var place = "abcdefghijkl abcdefghijkl"
+      var time = "2026-01-05T09:12:44Z"
+      var guest = "Someone"
     }
     let fields: [Field<Visit>] = [
       Field("id", "ID", \.id, about: ""), Field("place", "Place", \.place, about: ""),
