@@ -51,7 +51,9 @@ extension PostgresStatement {
       FROM (
         SELECT position FROM aggregator_store.changes WHERE number > $2 AND number <= $3
         UNION SELECT position FROM aggregator_store.records WHERE position > $4 AND position <= $3
-        UNION SELECT unnest($5::bigint[])
+        UNION SELECT d.position FROM aggregator_store.records d
+          WHERE d.position = ANY ($5::bigint[]) AND (d.removed_upstream IS NOT NULL OR NOT EXISTS (
+            SELECT 1 FROM aggregator_store.tombstones t WHERE t.source = d.source AND t.id = d.id))
         UNION SELECT unnest(string_to_array(c.value, ' ')::bigint[])
           FROM aggregator_store.sources s
             JOIN aggregator_store.checkpoints c ON c.source = s.number AND c.name = $6

@@ -196,7 +196,9 @@ extension Connection {
     }
     (numbers.trimmed, numbers.lastChange) = (history?.trimmed, history?.last)
     guard let mark else { return numbers.update(since: nil, [], hidden: []) }
-    let others = (unrecorded.positions + mark.deleted).map { JSON.integer(Int($0)) }
+    // What is still deleted has not changed, however much there is.
+    let shown = mark.deleted.subtracting(numbers.deleted)
+    let others = (unrecorded.positions + shown).map { JSON.integer(Int($0)) }
     let changed = try rows(
       """
       SELECT r.position, r.saved, r.json, r.removed_upstream,

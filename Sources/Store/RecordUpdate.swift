@@ -112,7 +112,7 @@ package struct RecordNumbers {
   ///
   /// - Parameters:
   ///   - rows: The records that the history has changes of since the mark, the unrecorded ones, those that were
-  ///     deleted then, and those behind its last one.
+  ///     deleted then and no longer are, and those behind its last one.
   ///   - hidden: The IDs of those that were deleted since the mark.
   package func update(
     since earlier: RecordMark?, _ rows: [ChangedRow], hidden: [String]
