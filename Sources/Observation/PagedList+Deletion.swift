@@ -56,13 +56,13 @@ extension PagedList {
 
   private func remove(_ id: Item.ID) {
     guard let index = records.index(of: id) else { return }
-    changes.removed.insert(records.remove(at: index), from: index)
+    changes.removed.insert([(records.remove(at: index), index)])
     total = total.map { $0 - 1 }
     recordsChanged()
   }
 
   private func putBack(_ id: Item.ID) {
-    guard let (record, index) = changes.removed.take(id) else { return }
+    guard let (record, index) = changes.removed.take([RecordKey(id)]).first else { return }
     records.insert(record, at: index)
     changes.putBack.insert(RecordKey(id))
     total = total.map { $0 + 1 }
@@ -141,7 +141,11 @@ struct RecordChanges<Item: SourceRecord> {
   mutating func remaining(of batch: RecordBatch<Item>, isOutdated: Bool) -> [Item] {
     if !isOutdated { removed.forget(batch.records) }
     if batch.isFirst { putBack = [] }
-    let records = batch.records.filter { !removed.contains($0.id) && !putBack.contains($0.key) }
+    let records = batch.records.filter { record in
+      guard !removed.isEmpty || !putBack.isEmpty else { return true }
+      let key = record.key
+      return !removed.contains(key) && !putBack.contains(key)
+    }
     if batch.isFirst { removed.fit(records.count) }
     return records
   }
@@ -172,41 +176,72 @@ public struct RecordDeletion<Item: SourceRecord>: Sendable {
   }
 }
 
+/// The records that were removed from a list.
+///
+/// Others may remove thousands at once: no call searches all of them for each record.
 struct RemovedRecords<Item: SourceRecord> {
   private struct Entry {
     let record: Item
+    let key: RecordKey
     var index: Int
+
+    func moved(by count: Int) -> Entry { Entry(record: record, key: key, index: index + count) }
   }
 
   /// The removed records in the order of the list, also those with the same index.
   private var entries: [Entry] = []
+  private var keys: Set<RecordKey> = []
 
   var isEmpty: Bool { entries.isEmpty }
 
-  func contains(_ id: Item.ID) -> Bool { entries.contains { $0.record.key == RecordKey(id) } }
+  func contains(_ key: RecordKey) -> Bool { keys.contains(key) }
 
-  /// Adds the record that was at this index.
-  mutating func insert(_ record: Item, from index: Int) {
-    let place = entries.firstIndex { $0.index > index } ?? entries.endIndex
-    for later in place..<entries.endIndex { entries[later].index -= 1 }
-    entries.insert(Entry(record: record, index: index), at: place)
+  /// Adds the records that were at these indices of the list, which ascend.
+  mutating func insert(_ removed: [(record: Item, index: Int)]) {
+    var merged: [Entry] = []
+    merged.reserveCapacity(entries.count + removed.count)
+    var earlier = entries[...]
+    for (count, (record, index)) in removed.enumerated() {
+      while let entry = earlier.first, entry.index <= index {
+        merged.append(earlier.removeFirst().moved(by: -count))
+      }
+      let key = record.key
+      keys.insert(key)
+      merged.append(Entry(record: record, key: key, index: index - count))
+    }
+    entries = merged + earlier.map { $0.moved(by: -removed.count) }
   }
 
-  /// The record and the index at which it is to be inserted now; `nil` if it was not removed.
-  mutating func take(_ id: Item.ID) -> (record: Item, index: Int)? {
-    guard let place = entries.firstIndex(where: { $0.record.key == RecordKey(id) }) else {
-      return nil
+  /// Takes out those of these records that were removed, with the indices at which they are to be inserted, one after the
+  /// other.
+  mutating func take(_ wanted: Set<RecordKey>) -> [(record: Item, index: Int)] {
+    guard !keys.isDisjoint(with: wanted) else { return [] }
+    var taken: [(record: Item, index: Int)] = []
+    var rest: [Entry] = []
+    for entry in entries {
+      let moved = entry.moved(by: taken.count)
+      if wanted.contains(entry.key) {
+        taken.append((moved.record, moved.index))
+      } else {
+        rest.append(moved)
+      }
     }
-    let entry = entries.remove(at: place)
-    for later in place..<entries.endIndex { entries[later].index += 1 }
-    return (entry.record, entry.index)
+    entries = rest
+    keys.subtract(wanted)
+    return taken
   }
 
   /// Removes the records that the list has again.
   mutating func forget(_ records: [Item]) {
     guard !entries.isEmpty else { return }
-    let ids = Set(records.map(\.key))
-    entries.removeAll { ids.contains($0.record.key) }
+    var known: Set<RecordKey> = []
+    for record in records {
+      let key = record.key
+      if keys.contains(key) { known.insert(key) }
+    }
+    guard !known.isEmpty else { return }
+    entries.removeAll { known.contains($0.key) }
+    keys.subtract(known)
   }
 
   /// Adapts the places to another list with `count` records.

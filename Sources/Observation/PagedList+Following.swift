@@ -38,19 +38,31 @@ extension PagedList {
       new.replace(at: index, with: change.record)
       isChanged = true
     }
-    for change in changed where known[change.record.key] == nil {
-      guard let index = changes.removed.take(change.record.id)?.index else {
+    var returned: [RecordKey: Item] = [:]
+    for change in changed {
+      let key = change.record.key
+      guard known[key] == nil else { continue }
+      if changes.removed.contains(key) {
+        returned[key] = change.record
+      } else {
         isMissing = isMissing || change.isMatch
-        continue
       }
-      new.insert(change.record, at: index)
-      changes.putBack.insert(change.record.key)
-      total = total.map { $0 + 1 }
-      isChanged = true
     }
-    for index in new.indices(of: removed).values.sorted(by: >) {
-      changes.removed.insert(new.remove(at: index), from: index)
-      total = total.map { $0 - 1 }
+    if let last = lastDeleted?.key,
+      returned[last] != nil || deletesInStore && changed.contains(where: { $0.record.key == last })
+    {
+      lastDeleted = nil
+    }
+    for (earlier, index) in changes.removed.take(Set(returned.keys)) {
+      new.insert(returned[earlier.key] ?? earlier, at: index)
+      changes.putBack.insert(earlier.key)
+    }
+    let indices = new.indices(of: removed).values.sorted()
+    let gone = indices.map { (record: new[$0], index: $0) }
+    for index in indices.reversed() { _ = new.remove(at: index) }
+    changes.removed.insert(gone)
+    if !returned.isEmpty || !gone.isEmpty {
+      total = total.map { $0 + returned.count - gone.count }
       isChanged = true
     }
     // Before the end, the record may be on a page that was not loaded yet.

@@ -107,9 +107,10 @@ public final class PagedList<Item: SourceRecord> {
     }
   }
 
-  /// The record that was deleted last in this list, for "Undo"; `nil` after that.
+  /// The record that was deleted last in this list, for "Undo"; `nil` once it is back, also if it was restored elsewhere.
   ///
-  /// The lists of a ``SearchSession`` have it in common.
+  /// The lists of a ``SearchSession`` have it in common. Another list does not have it, even if it follows the same store: to
+  /// undo in another screen, share the list, or pass the ID to ``undoDelete(_:)``.
   public internal(set) var lastDeleted: Item? {
     get { lastDeletion.record }
     set { lastDeletion.record = newValue }
@@ -406,7 +407,9 @@ public final class PagedList<Item: SourceRecord> {
   {
     self.loader = loader
     let isOverlapped = changes.overlap(start)
+    let removed = lastDeleted.map(\.key).flatMap { changes.removed.contains($0) ? $0 : nil }
     let new = changes.remaining(of: batch, isOutdated: isOverlapped)
+    if let removed, !changes.removed.contains(removed) { lastDeleted = nil }
     if batch.isFirst {
       cachedLoad = nil
       records = PagedRecords(new)

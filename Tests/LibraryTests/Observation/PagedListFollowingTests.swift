@@ -165,6 +165,64 @@ struct PagedListFollowingTests {
     #expect(!list.isOutdated)
   }
 
+  @Test(arguments: [1, 2])
+  func `what is restored elsewhere is no longer to be undone`(other: Int) async throws {
+    try await save(1...10, in: stores[0])
+    let list = await list(in: stores[0])
+    let elsewhere = await self.list(in: stores[other])
+    try await list.delete(3)
+    if other == 2 { await poll(listeners: 2) }
+    await until { elsewhere.ids == [1, 2, 4, 5] }
+    #expect(list.lastDeleted?.id == 3 && elsewhere.lastDeleted == nil)
+    // Another record leaves it as it is.
+    try await save(2...2, title: "changed", in: stores[other])
+    if other == 2 { await poll(listeners: 2) }
+    await until { list.records[1].title == "changed 2" }
+    #expect(list.lastDeleted?.id == 3)
+    try await elsewhere.undoDelete(3)
+    if other == 2 { await poll(listeners: 2) }
+    await until { list.lastDeleted == nil }
+    #expect(list.ids == Array(1...5))
+  }
+
+  /// A refresh runs on the main actor when its page has arrived, so that it must not search all removed records for each record.
+  @Test func `a refresh after many deletions takes time in proportion to the records`()
+    async throws
+  {
+    let count = 4000
+    let records = RecordStore(
+      "counted", in: InMemoryStore(), text: { (_: CountedRecord) in FoldedText("") })
+    _ = try await records.save(
+      (1...count).map { CountedRecord($0) }, at: Date(timeIntervalSince1970: 0))
+    let list = PagedList(records.records, pageSize: count, following: records)
+    await list.load()
+    _ = try await records.delete((1...count / 2).map { CountedRecord.ID($0) })
+    await until { list.records.count == count / 2 }
+    let start = CountedRecord.ID.described.value
+    await list.refresh()
+    #expect(list.records.count == count / 2 && !list.isOutdated)
+    #expect(CountedRecord.ID.described.value - start < 40 * count)
+    let restored = CountedRecord.ID.described.value
+    _ = try await records.restore((1...count / 2).map { CountedRecord.ID($0) })
+    await until { list.records.count == count }
+    #expect(list.records.map(\.id.number) == Array(1...count))
+    #expect(CountedRecord.ID.described.value - restored < 40 * count)
+  }
+
+  @Test func `deletions of any number are no change once they were taken over`() async throws {
+    let records = records(in: stores[0])
+    try await save(1...5200, in: stores[0])
+    let list = await list(in: stores[0], pageSize: 100)
+    _ = try await records.delete(Array(1...5100))
+    await until { list.records.isEmpty || list.isOutdated }
+    await list.refresh()
+    #expect(list.ids == Array(5101...5200))
+    // Every later change is read with what is deleted.
+    try await save(5200...5200, title: "changed", in: stores[0])
+    await until { list.records.last?.title == "changed 5200" || list.isOutdated }
+    #expect(!list.isOutdated)
+  }
+
   @Test func `a released list no longer follows`() async throws {
     try await save(1...3, in: stores[0])
     weak var list: PagedList<Note>?
@@ -175,4 +233,29 @@ struct PagedListFollowingTests {
     try await save(4...4, in: stores[0])
     #expect(list == nil)
   }
+}
+
+/// A record whose ID counts how often it is made a key.
+private struct CountedRecord: SourceRecord {
+  struct ID: RecordID, Codable {
+    static let described = Counter()
+
+    let number: Int
+
+    init(_ number: Int) { self.number = number }
+
+    init?(_ description: String) {
+      guard let number = Int(description) else { return nil }
+      self.number = number
+    }
+
+    var description: String {
+      Self.described.add()
+      return "\(number)"
+    }
+  }
+
+  let id: ID
+
+  init(_ number: Int) { id = ID(number) }
 }
