@@ -273,7 +273,7 @@ let package = Package(
     .sourceTests("Users"),
     .programTests("EndToEndTests"),
     .programTests(
-      "aggregatorTests", beyond: commandLine,
+      "aggregatorTests", beyond: commandLine + ["AggregatorGuideSnippets"],
       exclude: ["Agents/Client", "Rendering/Golden", "Serve/Browser"]),
     // Homes, terminals and services for the two.
     .target(
@@ -300,6 +300,9 @@ let package = Package(
       name: "AggregatorPostgresServer", dependencies: ["AggregatorKit", "AggregatorSourceTesting"],
       path: "Tests/PostgresServer"),
     .target(name: "AggregatorNeighbors", path: "Tests/Neighbors"),
+    .target(
+      name: "AggregatorGuideSnippets", dependencies: ["AggregatorKit", "HeroesSource"],
+      path: "Tests/GuideSnippets"),
 
     .target(
       name: "AggregatorFuzzing",
@@ -345,6 +348,8 @@ for target in package.targets where target.name == "AggregatorFiles" {
 }
 
 for target in package.targets where ![.system, .plugin, .binary].contains(target.type) {
+  // The guides are for packages that enable no upcoming feature.
+  guard target.name != "AggregatorGuideSnippets" else { continue }
   target.swiftSettings =
     (target.swiftSettings ?? []) + [
       .enableUpcomingFeature("ExistentialAny"),  // SE-0335

@@ -40,7 +40,7 @@ public protocol Interceptor<Base>: Decorator where Item == Base.Item {
   /// Makes one call.
   func intercept<Answer: Sendable>(
     _ kind: CallKind, cachePolicy: CachePolicy,
-    _ call: @escaping @Sendable () async throws(SourceError) -> Answer
+    _ call: nonisolated(nonsending) @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer
 }
 

@@ -1,8 +1,8 @@
 import AggregatorKit
 import HeroesSource
 
-// Swift of the articles in Sources/Core/Core.docc, word for word, so that it compiles; `Scripts/docs`
-// compares the two.
+// Swift of the guides, word for word, so that it compiles; `Scripts/docs` compares the two. This target has none of the
+// upcoming features of the others, as a package has none by default.
 
 func hero(_ id: Int, of heroes: any DataSource<Hero>) async throws -> Hero? {
   do {
@@ -39,7 +39,7 @@ struct Measured<Base: DataSource>: Interceptor {
 
   func intercept<Answer: Sendable>(
     _ kind: CallKind, cachePolicy: CachePolicy,
-    _ call: @escaping @Sendable () async throws(SourceError) -> Answer
+    _ call: nonisolated(nonsending) @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
     let start = ContinuousClock.now
     defer { print(kind, ContinuousClock.now - start) }
