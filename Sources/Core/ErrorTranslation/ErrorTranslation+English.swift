@@ -29,12 +29,15 @@ extension ErrorTranslation {
       .rateLimited: Text(
         "Too many requests were made.",
         reason: "The service, or this app, limits how many there may be.",
-        suggestion: "Wait a moment, and try again."),
+        suggestion: "Wait a moment, and try again.",
+        timedSuggestion: "Wait {time}, and try again."),
       .rejected: Text("The service did not accept the request."),
-      .serverError: Text("The service has a problem.", suggestion: "Try again later."),
+      .serverError: Text(
+        "The service has a problem.", suggestion: "Try again later.",
+        timedSuggestion: "Try again in {time}."),
       .circuitOpen: Text(
         "The service has failed several times.", reason: "It is not asked for a moment.",
-        suggestion: "Try again in a moment."),
+        suggestion: "Try again in a moment.", timedSuggestion: "Try again in {time}."),
       .malformed: Text(
         "The answer of the service could not be read.", reason: "The service may have changed.",
         suggestion: "Try again later, or update the app."),

@@ -39,14 +39,17 @@ extension ErrorTranslation {
       .rateLimited: Text(
         "Es wurden zu viele Anfragen gestellt.",
         reason: "Der Dienst oder diese App begrenzt ihre Zahl.",
-        suggestion: "Warten Sie einen Moment und versuchen Sie es noch einmal."),
+        suggestion: "Warten Sie einen Moment und versuchen Sie es noch einmal.",
+        timedSuggestion: "Warten Sie {time} und versuchen Sie es dann noch einmal."),
       .rejected: Text("Der Dienst hat die Anfrage nicht angenommen."),
       .serverError: Text(
-        "Der Dienst hat eine Störung.", suggestion: "Versuchen Sie es später noch einmal."),
+        "Der Dienst hat eine Störung.", suggestion: "Versuchen Sie es später noch einmal.",
+        timedSuggestion: "Versuchen Sie es in {time} noch einmal."),
       .circuitOpen: Text(
         "Beim Dienst ist mehrmals ein Fehler aufgetreten.",
         reason: "Er wird für einen Moment nicht gefragt.",
-        suggestion: "Versuchen Sie es gleich noch einmal."),
+        suggestion: "Versuchen Sie es gleich noch einmal.",
+        timedSuggestion: "Versuchen Sie es in {time} noch einmal."),
       .malformed: Text(
         "Die Antwort des Dienstes ist nicht lesbar.",
         reason: "Vielleicht hat sich der Dienst geändert.",

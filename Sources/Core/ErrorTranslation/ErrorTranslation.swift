@@ -21,11 +21,17 @@ public struct ErrorTranslation: Sendable {
     public var reason: String?
     /// An action that may help.
     public var suggestion: String?
+    /// The same if the error says how long to wait: `{time}` stands for that, such as `40 s`, `9 min` or `3 h`.
+    public var timedSuggestion: String?
 
-    public init(_ title: String, reason: String? = nil, suggestion: String? = nil) {
+    public init(
+      _ title: String, reason: String? = nil, suggestion: String? = nil,
+      timedSuggestion: String? = nil
+    ) {
       self.title = title
       self.reason = reason
       self.suggestion = suggestion
+      self.timedSuggestion = timedSuggestion
     }
   }
 
@@ -43,7 +49,8 @@ public struct ErrorTranslation: Sendable {
     self.warnings = warnings
   }
 
-  /// Reads a file of JSON: for the name of each code a `title`, and for those of errors maybe a `reason` and a `suggestion`.
+  /// Reads a file of JSON: for the name of each code a `title`, and for those of errors maybe a `reason`, a `suggestion` and a
+  /// `timedSuggestion`.
   ///
   /// - Throws: A `DecodingError` for another form, or for a name that is none of a code; errors of the file system.
   public init(of language: String, contentsOf file: URL) throws {
@@ -146,7 +153,31 @@ extension Warning {
 extension SourceError: LocalizedError {
   public var errorDescription: String? { ErrorTranslation.text(of: code).title }
   public var failureReason: String? { ErrorTranslation.text(of: code).reason }
-  public var recoverySuggestion: String? { ErrorTranslation.text(of: code).suggestion }
+  /// With ``retryAfter`` it says the time, counted from when the error was made.
+  public var recoverySuggestion: String? { ErrorTranslation.suggestion(for: self) }
+}
+
+extension ErrorTranslation {
+  package static func suggestion(
+    for error: SourceError, in languages: [String] = preferredLanguages
+  ) -> String? {
+    let text = text(of: error.code, in: languages)
+    let time = error.retryAfter.flatMap(symbols)
+    guard let time, let timed = text.timedSuggestion else { return text.suggestion }
+    return timed.replacing("{time}", with: time)
+  }
+
+  /// A time with the symbol of its unit, which is the same in most languages, rounded up; `nil` for none and for one that
+  /// nobody waits for.
+  private static func symbols(of time: Duration) -> String? {
+    let seconds = (time / .seconds(1)).rounded(.up)
+    return switch seconds {
+    case ...0, 31_536_000...: nil
+    case ..<120: "\(Int(seconds)) s"
+    case ..<7200: "\(Int((seconds / 60).rounded(.up))) min"
+    default: "\(Int((seconds / 3600).rounded(.up))) h"
+    }
+  }
 }
 
 extension SourceError {

@@ -9,13 +9,36 @@ import Testing
     let english = ErrorTranslation.text(of: code, in: ["en"])
     let german = ErrorTranslation.text(of: code, in: ["de"])
     for text in [english, german] {
-      for sentence in [text.title, text.reason, text.suggestion].compactMap(\.self) {
+      for sentence in [text.title, text.reason, text.suggestion, text.timedSuggestion].compactMap(
+        \.self)
+      {
         #expect(sentence.wholeMatch(of: /[A-ZÄÖÜ].+\./) != nil, "\(sentence)")
       }
     }
     #expect(german.title != english.title)
     #expect((german.reason == nil) == (english.reason == nil))
     #expect((german.suggestion == nil) == (english.suggestion == nil))
+    #expect((german.timedSuggestion == nil) == (english.timedSuggestion == nil))
+  }
+
+  @Test func `a suggestion has the time that is known`() {
+    func suggestion(_ code: SourceError.Code, _ wait: Duration?, _ language: String) -> String? {
+      ErrorTranslation.suggestion(
+        for: SourceError(code, "words", retryAfter: wait), in: [language])
+    }
+    #expect(suggestion(.rateLimited, .seconds(540), "en") == "Wait 9 min, and try again.")
+    #expect(
+      suggestion(.rateLimited, .seconds(540), "de")
+        == "Warten Sie 9 min und versuchen Sie es dann noch einmal.")
+    #expect(suggestion(.circuitOpen, .milliseconds(29_100), "en") == "Try again in 30 s.")
+    #expect(suggestion(.serverError, .seconds(86_400), "en") == "Try again in 24 h.")
+    for wait in [nil, .zero, .seconds(40_000_000)] as [Duration?] {
+      #expect(suggestion(.rateLimited, wait, "en") == "Wait a moment, and try again.")
+    }
+    // A code without such a sentence keeps its own.
+    #expect(suggestion(.timedOut, .seconds(540), "en") == "Try again in a moment.")
+    let error = SourceError(.rateLimited, "words", retryAfter: .seconds(540))
+    #expect(error.recoverySuggestion == ErrorTranslation.suggestion(for: error))
   }
 
   /// Those of settings files are for terminals alone.
