@@ -22,8 +22,9 @@ public import Observation
 /// it cannot take over by itself, such as a new record, sets ``isOutdated``. A list of a `ReplaceableSource`, or of operators
 /// above one, loads once more when that is replaced.
 ///
-/// If a page shows that the service has changed the list since its first page, so that records may be missing or
-/// come twice, the list is loaded anew behind the records that are shown, which are then replaced; ``warnings`` say so.
+/// If a page shows, by its total or other records, that the service has changed the list since its first page, so that
+/// records may be missing or come twice, the list is loaded anew behind the records that are shown, which are then replaced;
+/// ``warnings`` say so.
 ///
 /// A load ends early if the task that began it is cancelled, or if the list is released. Pages are decoded and searched
 /// for duplicates off the main actor.
@@ -47,7 +48,7 @@ public final class PagedList<Item: SourceRecord> {
     case ended
   }
 
-  /// The most pages that a refresh loads at once.
+  /// The most full pages whose records a refresh loads at once.
   private static var maxRefreshedPages: Int { 25 }
 
   struct CachedLoad {
@@ -88,7 +89,8 @@ public final class PagedList<Item: SourceRecord> {
   /// The rows of all pages that could not be read.
   public private(set) var unreadable = UnreadableRows.none
 
-  /// True if the store has changes that are not in the list, which ``refresh()`` shows.
+  /// True if the store has changes that are not in the list, or if pages show that the service changes it again after it was
+  /// loaded anew; ``refresh()`` shows them.
   ///
   /// While there is more to load, a new record does not set it: it may be on a page that is still to come, and in an endless
   /// list it always is, because new records come last. A refresh, which keeps the length of the list, would not show it.
@@ -214,6 +216,9 @@ public final class PagedList<Item: SourceRecord> {
 
   /// Loads the next page, or the first; does nothing at the end.
   ///
+  /// A page may be shorter than `pageSize`: a source that reads the store first, such as that of users, sends the last stored
+  /// records alone.
+  ///
   /// While the first page is loaded, of which a cached one may be shown, or the list is refreshed, the next page is the cached
   /// one, if there is one.
   public func loadMore() async {
@@ -240,8 +245,10 @@ public final class PagedList<Item: SourceRecord> {
 
   /// Loads the first page from the service even if cached data is fresh, and replaces the list by it when it arrives.
   ///
-  /// A list that was scrolled keeps its length, up to 25 pages. The first page is requested also while the circuit breaker of
-  /// the service is open; those after it keep to the breaker, and to the policy of the list. A running load is cancelled.
+  /// A list that was scrolled keeps its length, up to 25 times the page size: pages are loaded until as many records are there,
+  /// more of them if some are short, and the last one is shown whole. The first page is requested also while the circuit
+  /// breaker of the service is open; those after it keep to the breaker, and to the policy of the list. A running load is
+  /// cancelled.
   public func refresh() async {
     let policy = cachePolicy.refreshing
     repeat {

@@ -6,7 +6,8 @@ extension DataSource {
   /// Serves records from the store, and loads more from upstream at its end.
   ///
   /// Pages come from the store in first-seen order. At its end upstream is fetched until a page is full of
-  /// new records, or ten consecutive upstream pages have none. A page is either stored or live as a whole.
+  /// new records, or ten consecutive upstream pages have none. A page is either stored or live as a whole, so that the
+  /// last stored records are a page of their own, which may be short.
   /// Searches read the store, into which the first one fetches a page. While the store is empty, a failure
   /// of upstream is thrown, so that a `fallback` takes over. A first page that refreshes requests new records, too, which come
   /// after those that are stored.
