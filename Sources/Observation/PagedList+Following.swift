@@ -14,13 +14,20 @@ extension PagedList {
   func take(_ change: RecordFollower<Item>.Change) {
     guard !isLoading, cachedLoad == nil else { return pendingChanges.append(change) }
     switch change {
-    case .unknown: isOutdated = true
+    case .unknown(let load): if load == loadCount { isOutdated = true }
     case .records(let changed, let removed, let number):
       // A record that this list has deleted or restored since has its last state from here.
       take(
         changed.filter { !changes.isNewer($0.record.id, than: number) },
         removed.filter { !changes.isNewer($0, than: number) })
     }
+  }
+
+  /// Notes that a first page was loaded, which shows all changes up to a state of the store: the follower reads those since
+  /// then.
+  func loaded(since state: RecordFollower<Item>.State) {
+    loadCount += 1
+    Task { [follower, loadCount] in await follower?.noteLoad(loadCount, since: state) }
   }
 
   func takePendingChanges() {
@@ -84,8 +91,15 @@ actor RecordFollower<Item: SourceRecord> {
   enum Change: Sendable {
     /// `after` is the number of the last change by the list itself that it takes into account.
     case records([ChangedRecord], removed: [Item.ID], after: Int)
-    /// Too much has changed, or the store cannot say what.
-    case unknown
+    /// Too much has changed, or the store cannot say what. The number is that of the last load which it takes into account:
+    /// a later one shows the change.
+    case unknown(Int)
+  }
+
+  /// The state of the store at one time.
+  struct State: Sendable {
+    /// `nil` if it had no records.
+    let mark: RecordMark?
   }
 
   private let records: RecordStore<Item>
@@ -100,6 +114,9 @@ actor RecordFollower<Item: SourceRecord> {
   private var own: [Int64: Bool] = [:]
   /// The number of the last change by the list itself.
   private var lastOwn = 0
+  /// The number of the last load of a first page, and the state of the store before it until that was taken as the mark.
+  private var lastLoad = 0
+  private var loaded: State?
 
   init(_ records: RecordStore<Item>, matching query: SearchQuery?) {
     self.records = records
@@ -140,11 +157,28 @@ actor RecordFollower<Item: SourceRecord> {
     waking.yield()
   }
 
+  /// Notes that the list shows all changes up to a state.
+  func noteLoad(_ number: Int, since state: State) {
+    guard number > lastLoad else { return }
+    (lastLoad, loaded) = (number, state)
+    waking.yield()
+  }
+
+  /// The present state; `nil` after a failure.
+  func state() async -> State? {
+    do throws(SourceError) { return State(mark: try await currentMark()) } catch { return nil }
+  }
+
   private func currentMark() async throws(SourceError) -> RecordMark? {
     try await records.store.update(of: records.source, since: nil)?.mark
   }
 
   private func change() async -> Change? {
+    if let loaded {
+      mark = loaded.mark
+      self.loaded = nil
+    }
+    let load = lastLoad
     do throws(SourceError) {
       guard var shown = mark else { return try await beginning() }
       for (position, isDeleted) in own {
@@ -154,19 +188,19 @@ actor RecordFollower<Item: SourceRecord> {
       let number = lastOwn
       guard let update = try await records.store.update(of: records.source, since: shown) else {
         mark = try await currentMark()
-        return .unknown
+        return .unknown(load)
       }
       mark = update.mark
       return change(update.records, update.removed, after: number)
     } catch {
       // The next change also brings this one, but there may be none.
-      return .unknown
+      return .unknown(load)
     }
   }
 
   /// The first records of a store that had none.
   private func beginning() async throws(SourceError) -> Change? {
-    let number = lastOwn
+    let (number, load) = (lastOwn, lastLoad)
     guard let new = try await currentMark() else { return nil }
     let slice = try await records.store.records(
       of: records.source, matching: [], after: 0, limit: RecordUpdate.limit)
@@ -174,7 +208,9 @@ actor RecordFollower<Item: SourceRecord> {
     let deletions = try await records.store.deletions(
       of: records.source, after: nil, limit: RecordUpdate.limit)
     mark = new
-    guard !slice.hasMore, deletions.count < RecordUpdate.limit else { return .unknown }
+    guard !slice.hasMore, deletions.count < RecordUpdate.limit else {
+      return .unknown(load)
+    }
     return change(slice.records, deletions.map(\.id), after: number)
   }
 

@@ -142,6 +142,8 @@ public final class PagedList<Item: SourceRecord> {
   @ObservationIgnored var changes = RecordChanges<Item>()
   @ObservationIgnored var lastDeletion = LastDeletion<Item>()
   @ObservationIgnored var following: Task<Void, Never>?
+  /// The number of first pages since the list follows the store.
+  @ObservationIgnored var loadCount = 0
   /// The changes of the store that wait for a load to end.
   @ObservationIgnored var pendingChanges: [RecordFollower<Item>.Change] = []
   let follower: RecordFollower<Item>?
@@ -314,6 +316,7 @@ public final class PagedList<Item: SourceRecord> {
     // A tap asks for one page. Those after it are of its generation: cached ones of an older one do not count as fresh.
     let laterPolicy = policy.with(refreshes: cachePolicy.refreshes)
     let start = changes.count
+    let isFollowing = following != nil
     lastNumber += 1
     let number = lastNumber
     let task = Task { [weak self, loader, follower, cachedLoad] in
@@ -323,6 +326,8 @@ public final class PagedList<Item: SourceRecord> {
         await follower.start()
         self?.follow(follower)
       }
+      // What has changed until then is on the page.
+      let state = load == .first && isFollowing ? await follower?.state() : nil
       let show: @Sendable @MainActor (RecordBatch<Item>, PageLoader<Item>) -> Void = {
         [weak self] batch, following in
         guard self?.running?.number == number else { return }
@@ -336,6 +341,9 @@ public final class PagedList<Item: SourceRecord> {
         showsCachedFirst
           ? try await loader.first(keeping: shown, showing: show)
           : try await loader.next(keeping: shown, by: firstPolicy, then: laterPolicy)
+      }
+      if case .success = result, let state, self?.running?.number == number {
+        self?.loaded(since: state)
       }
       return self?.finish(result, of: number, from: loader, startedAt: start) ?? false
     }

@@ -223,6 +223,33 @@ struct PagedListFollowingTests {
     #expect(!list.isOutdated)
   }
 
+  @Test func `a refresh after more changes than can be told leaves nothing to show`() async throws {
+    let records = records(in: InMemoryStore())
+    let gate = Gate()
+    let source = ScriptedSource<Note> { request throws(SourceError) in
+      if request.cachePolicy.refreshes { try await gate.pass() }
+      return try await records.records.page(request)
+    }
+    try await save(1...5200, in: records.store)
+    let list = PagedList(source, pageSize: 100, following: records)
+    await list.load()
+    let witness = await self.list(in: records.store)
+    _ = try await records.delete(Array(1...5100))
+    // The change is told while the page is on its way that has it.
+    let refreshing = Task { await list.refresh() }
+    await gate.holds(1)
+    await until { witness.isOutdated }
+    gate.open()
+    await refreshing.value
+    #expect(list.ids == Array(5101...5200) && !list.isOutdated)
+    try await save(5200...5200, title: "changed", in: records.store)
+    await until { list.records.last?.title == "changed 5200" }
+    #expect(!list.isOutdated)
+    // Then it is one that no page has.
+    _ = try await records.restore(Array(1...5100))
+    await until { list.isOutdated }
+  }
+
   @Test func `a released list no longer follows`() async throws {
     try await save(1...3, in: stores[0])
     weak var list: PagedList<Note>?
