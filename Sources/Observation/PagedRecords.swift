@@ -80,6 +80,17 @@ public struct PagedRecords<Item: SourceRecord>: RandomAccessCollection, Sendable
     chunks[chunk].insert(record, at: index - starts[chunk])
     hashes[chunk].insert(record.id.hashValue, at: index - starts[chunk])
     shift(after: chunk, by: 1)
+    if chunks[chunk].count > 2 * Self.chunkSize { split(chunk) }
+  }
+
+  /// Divides a chunk, so that the next record to be inserted into it does not move thousands.
+  private mutating func split(_ chunk: Int) {
+    let size = Self.chunkSize
+    chunks.insert(Array(chunks[chunk][size...]), at: chunk + 1)
+    hashes.insert(Array(hashes[chunk][size...]), at: chunk + 1)
+    starts.insert(starts[chunk] + size, at: chunk + 1)
+    chunks[chunk].removeSubrange(size...)
+    hashes[chunk].removeSubrange(size...)
   }
 
   /// Replaces a record by one with the same ID.

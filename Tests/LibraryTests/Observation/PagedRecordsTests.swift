@@ -35,6 +35,19 @@ struct PagedRecordsTests {
     #expect(Array(records) == array)
   }
 
+  @Test func `takes any number of records at one index`() {
+    var records = PagedRecords((0..<300).map { Note($0) })
+    var array = Array(records)
+    for id in 300..<2000 {
+      records.insert(Note(id), at: 100)
+      array.insert(Note(id), at: 100)
+    }
+    #expect(Array(records) == array)
+    #expect([0, 100, 1000, 1999].allSatisfy { records.index(of: array[$0].id) == $0 })
+    records.append([Note(2000)])
+    #expect(records.count == 2001 && records[2000].id == 2000 && records[1999] == array[1999])
+  }
+
   @Test func `leaves copies as they were`() {
     var records = PagedRecords((0..<300).map { Note($0) })
     let copy = records
@@ -45,23 +58,41 @@ struct PagedRecordsTests {
 }
 
 struct RemovedRecordsTests {
-  /// Removes some of ten records, and puts them back in another order.
+  /// Removes some of ten records, alone or several at once, and puts them back in another order.
   @Test func `puts records back in their places, in any order`() {
     var random = SeededGenerator(11)
-    for _ in 0..<200 {
+    for round in 0..<400 {
+      let size = round % 4 + 1
       let all = (0..<10).map { Note($0) }
       var list = all
       var removed = RemovedRecords<Note>()
-      for id in Array(0..<10).shuffled(using: &random).prefix(6) {
-        guard let index = list.firstIndex(where: { $0.id == id }) else { continue }
-        removed.insert(list.remove(at: index), from: index)
+      var rest = Array(0..<10).shuffled(using: &random).prefix(6)
+      while !rest.isEmpty {
+        let ids = rest.prefix(size)
+        rest = rest.dropFirst(size)
+        let gone = list.enumerated().filter { ids.contains($1.id) }
+        removed.insert(gone.map { (record: $0.element, index: $0.offset) })
+        list.removeAll { ids.contains($0.id) }
+        #expect(all.allSatisfy { removed.contains($0.key) != list.contains($0) })
       }
-      for id in Array(0..<10).shuffled(using: &random) {
-        guard let (record, index) = removed.take(id) else { continue }
-        list.insert(record, at: index)
+      var order = Array(0..<10).shuffled(using: &random)[...]
+      while !order.isEmpty {
+        let keys = Set(order.prefix(size).map { RecordKey($0) })
+        order = order.dropFirst(size)
+        for (record, index) in removed.take(keys) { list.insert(record, at: index) }
         #expect(list.map(\.id) == list.map(\.id).sorted())
+        #expect(all.allSatisfy { removed.contains($0.key) != list.contains($0) })
       }
       #expect(list == all && removed.isEmpty)
     }
+  }
+
+  @Test func `forgets the records that a list has again`() {
+    var removed = RemovedRecords<Note>()
+    removed.insert([(Note(1), 0), (Note(3), 2), (Note(4), 3)])
+    removed.forget([Note(2), Note(3)])
+    #expect((1...4).map { removed.contains(RecordKey($0)) } == [true, false, false, true])
+    let taken = removed.take([RecordKey(1), RecordKey(3), RecordKey(4)])
+    #expect(taken.map(\.record.id) == [1, 4] && removed.isEmpty)
   }
 }
