@@ -313,12 +313,10 @@ extension PostgresConnection: StoreTransaction {
         SELECT (SELECT count(DISTINCT position) FROM (\(seen)) seen), (
           SELECT count(*) FROM \(records))
         """, values))
+    // NOT IN would compare all with all as soon as they do not fit in the server's work_mem.
     let missing = enqueue(
       PostgresStatement(
-        """
-        SELECT r.position FROM \(records)
-          AND r.position NOT IN (\(seen)) ORDER BY r.position
-        """, values))
+        "SELECT r.position FROM \(records) EXCEPT \(seen) ORDER BY position", values))
     let noted = enqueue(seen, .integer(source), .text(notes))
     let results = try run()
     return (

@@ -215,6 +215,42 @@ import Testing
     }
   }
 
+  @Test func `a pass over more records than fit in the server's memory ends`() async throws {
+    try await withDatabase { database in
+      try await database.run("ALTER ROLE \(database.name) SET work_mem = '64kB'")
+      let store = try store(in: database, busyTimeout: .seconds(5))
+      func pass(_ update: CheckpointUpdate) async throws -> StoreChanges {
+        try await store.save(StoreBatch([], update: update), of: "things", at: .day())
+      }
+      _ = try await pass(
+        CheckpointUpdate(
+          "pass", from: nil, to: "1", reconciliation: Reconciliation(begins: true, completion: nil))
+      )
+      let count = 100_000
+      try await database.run(
+        """
+        INSERT INTO aggregator_store.records (position, source, id, saved, first_seen, folded, json)
+        SELECT last + n, number, n, 0, 0, '', '{}'
+        FROM aggregator_store.sources, generate_series(1, \(count)) n
+        """,
+        """
+        INSERT INTO aggregator_store.seen (source, reconciliation, positions)
+        SELECT number, 'pass', json_agg(last + n)
+        FROM aggregator_store.sources, generate_series(2, \(count)) n GROUP BY number, n / 100
+        """,
+        "UPDATE aggregator_store.sources SET last = last + \(count), records = \(count)", "ANALYZE")
+      let completion = Reconciliation.Completion(lastPosition: .max, minRecordCount: 0)
+      let changes = try await pass(
+        CheckpointUpdate(
+          "pass", from: "1", to: nil,
+          reconciliation: Reconciliation(begins: false, completion: completion)))
+      #expect(changes.removedUpstream == 1)
+      #expect(
+        try await database.texts(
+          "SELECT id FROM aggregator_store.records WHERE removed_upstream IS NOT NULL") == ["1"])
+    }
+  }
+
   // MARK: - Other clients
 
   @Test func `a lock that is held too long makes it busy`() async throws {
