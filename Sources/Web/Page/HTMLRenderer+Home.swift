@@ -95,7 +95,7 @@ extension HTMLRenderer {
     let comma = exceptions.isEmpty ? ", " : "; "
     guard let syncedAt = state.syncedAt else {
       let age = state.fetchedAt.map { "\(comma)fetched \($0.age(at: now))" } ?? ""
-      let sync = source.isEndless || coverage.isComplete ? "" : "; never synced completely"
+      let sync = source.isEndless || coverage.isComplete ? "" : "; not synced completely"
       return "\(cached)\(age)\(sync)"
     }
     // What a sync has fetched is as old as it is.

@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (80, "2026-01-05T09:12:44Z"), (60, "2026-01-05 09:12"), (49, "2026-01-05 "),
+    (80, "2026-01-05T09:12:44Z"), (60, "2026-01-05 09:12"), (46, "2026-01-05 "),
   ])
   func `of a time that would be cut, the date is left`(width: Int, shown: String) {
     struct Visit: SourceRecord {

@@ -464,7 +464,7 @@ import Testing
     #expect(words(fetched: 61, synced: nil).contains("All 3 cached, fetched 61 s ago<"))
     #expect(
       words(fetched: 61, synced: nil, isComplete: false)
-        .contains("3 of 9 cached, fetched 61 s ago; never synced completely<"))
+        .contains("3 of 9 cached, fetched 61 s ago; not synced completely<"))
     // Lists have fewer records than the store, for these reasons.
     #expect(
       words(fetched: 61, synced: 63, removed: 1)
