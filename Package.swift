@@ -387,6 +387,34 @@ if let tests = Context.environment["AGGREGATOR_ONLY"] {
   }
 }
 
+// All but JSON and texts is compiled for size. The optimiser makes no copies of generic functions where hardly a record
+// passes: elsewhere, a sync of products takes twice as long without them. Decision 31 has the measures.
+let small = [
+  "AggregatorAPI", "AggregatorArguments", "AggregatorCommand", "AggregatorCopy", "AggregatorCore",
+  "AggregatorFiles", "AggregatorFilters", "AggregatorFormats", "AggregatorHTTP", "AggregatorKit",
+  "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL", "AggregatorSQLite",
+  "AggregatorSelection",
+  "AggregatorServer", "AggregatorSettings", "AggregatorSinger", "AggregatorStore",
+  "AggregatorSync", "AggregatorTerminal", "AggregatorWeb", "CountriesSource", "DeclaredSource",
+  "HeroesSource", "ProductsSource", "UsersSource",
+]
+let smallest = [
+  "AggregatorAgents", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorExport",
+  "AggregatorImages", "AggregatorInference", "AggregatorLaws", "AggregatorOpenAPI",
+  "AggregatorSavedQueries", "AggregatorSourceCommands", "AggregatorTelemetry",
+]
+/// The options by which an optimised target is small.
+func optionsForSize(of target: String) -> [String] {
+  var options: [String] = []
+  if (small + smallest).contains(target) {
+    options += ["-Osize", "-Xllvm", "-enable-machine-outliner=always"]
+  }
+  if smallest.contains(target) {
+    options += ["-Xllvm", "-sil-disable-pass=generic-specializer"]
+  }
+  return options
+}
+
 // Scripts/build makes the program, and the tests that link the same modules as the program does: decision 30.
 if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
   // Optimising the tests, and what only tests use, would take minutes.
@@ -397,22 +425,6 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
           "AggregatorFakeServices", "AggregatorSourceTesting", "AggregatorTestSupport",
         ].contains(target.name)
     }.map(\.name))
-  // All but JSON and texts is compiled for size. The optimiser makes no copies of generic functions where hardly a record
-  // passes: elsewhere, a sync of products takes twice as long without them. Decision 31 has the measures.
-  let small = [
-    "AggregatorAPI", "AggregatorArguments", "AggregatorCommand", "AggregatorCopy", "AggregatorCore",
-    "AggregatorFiles", "AggregatorFilters", "AggregatorFormats", "AggregatorHTTP", "AggregatorKit",
-    "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL", "AggregatorSQLite",
-    "AggregatorSelection",
-    "AggregatorServer", "AggregatorSettings", "AggregatorSinger", "AggregatorStore",
-    "AggregatorSync", "AggregatorTerminal", "AggregatorWeb", "CountriesSource", "DeclaredSource",
-    "HeroesSource", "ProductsSource", "UsersSource",
-  ]
-  let smallest = [
-    "AggregatorAgents", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorExport",
-    "AggregatorImages", "AggregatorInference", "AggregatorLaws", "AggregatorOpenAPI",
-    "AggregatorSavedQueries", "AggregatorSourceCommands", "AggregatorTelemetry",
-  ]
   // The same bytes in every directory. Tests read files beside their sources.
   let prefix = "\(Context.packageDirectory)=."
   for target in package.targets where ![.system, .plugin, .binary].contains(target.type) {
@@ -425,12 +437,7 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
     } else {
       flags = ["-file-prefix-map", prefix, "-Xcc", "-ffile-prefix-map=\(prefix)"]
     }
-    if (small + smallest).contains(target.name) {
-      flags += ["-Osize", "-Xllvm", "-enable-machine-outliner=always"]
-    }
-    if smallest.contains(target.name) {
-      flags += ["-Xllvm", "-sil-disable-pass=generic-specializer"]
-    }
+    flags += optionsForSize(of: target.name)
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
     if target.name.hasPrefix("CAggregator") {
       target.cSettings =
@@ -439,6 +446,21 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
     if target.name == "aggregator" {
       target.linkerSettings = [.unsafeFlags(linkerFlags.split(separator: "\n").map(String.init))]
     }
+  }
+} else {
+  // Programs of other packages, too, have only those functions that something calls. SwiftPM takes such options from
+  // dependencies that, as this one, need its version 6.2.
+  for target in package.targets
+  where ![.system, .plugin, .binary, .test].contains(target.type)
+    && !target.name.hasPrefix("CAggregator")
+  {
+    target.swiftSettings =
+      (target.swiftSettings ?? []) + [
+        .unsafeFlags(
+          ["-Xfrontend", "-function-sections", "-Xfrontend", "-internalize-at-link"]
+            + optionsForSize(of: target.name),
+          .when(platforms: [.linux], configuration: .release))
+      ]
   }
 }
 
