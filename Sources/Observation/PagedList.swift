@@ -174,6 +174,7 @@ public final class PagedList<Item: SourceRecord> {
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
     precondition(pageSize > 0, "a page of \(pageSize) records")
+    LanguageObserver.start()
     self.source = source
     self.query = query
     self.pageSize = pageSize

@@ -35,6 +35,7 @@ public final class RecordDetail<Item: SourceRecord> {
   public init(
     _ record: Item, of source: any DataSource<Item>, cachePolicy: CachePolicy = .normal
   ) {
+    LanguageObserver.start()
     self.record = record
     self.source = source
     self.cachePolicy = cachePolicy

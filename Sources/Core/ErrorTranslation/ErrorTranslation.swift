@@ -52,14 +52,20 @@ public struct ErrorTranslation: Sendable {
   /// Reads a file of JSON: for the name of each code a `title`, and for those of errors maybe a `reason`, a `suggestion` and a
   /// `timedSuggestion`.
   ///
+  /// The name `tooLarge` is that of an error and of a warning: its `warning` is the text of the latter, and likewise for other errors.
+  ///
   /// - Throws: A `DecodingError` for another form, or for a name that is none of a code; errors of the file system.
   public init(of language: String, contentsOf file: URL) throws {
-    let named = try JSONDecoder().decode([String: Text].self, from: Data(contentsOf: file))
+    struct OfWarning: Decodable { let warning: String? }
+    let content = try Data(contentsOf: file)
+    let named = try JSONDecoder().decode([String: Text].self, from: content)
+    let ofWarnings = try JSONDecoder().decode([String: OfWarning].self, from: content)
     var texts: [SourceError.Code: Text] = [:]
     var warnings: [Warning.Code: String] = [:]
     for (name, text) in named {
       if let code = SourceError.Code(name) {
         texts[code] = text
+        warnings[Warning.Code(name)] = ofWarnings[name]?.warning
       } else if Self.english.warnings[Warning.Code(name)] != nil {
         warnings[Warning.Code(name)] = text.title
       } else {
@@ -79,6 +85,7 @@ public struct ErrorTranslation: Sendable {
   /// Adds a language, or replaces its texts.
   public static func add(_ translation: ErrorTranslation) {
     all.withLock { $0[translation.language.lowercased()] = translation }
+    observer.withLock(\.self)?.changed()
   }
 
   /// The text of a code in the first of these languages that is there, or in English.
@@ -101,6 +108,7 @@ public struct ErrorTranslation: Sendable {
   private static func first<Found>(
     in languages: [String], _ text: (ErrorTranslation) -> Found?
   ) -> Found? {
+    observer.withLock(\.self)?.read()
     let all = all.withLock { $0 }
     for language in languages.map({ $0.lowercased() }) {
       // `de-AT` also reads `de`.
@@ -114,20 +122,36 @@ public struct ErrorTranslation: Sendable {
 
   private static let chosen = Mutex<[String]?>(nil)
 
+  /// Learns when texts or languages are read, and after they have changed.
+  package protocol Observer: Sendable {
+    func read()
+    func changed()
+  }
+
+  private static let observer = Mutex<(any Observer)?>(nil)
+
+  /// This module does not import Observation, of which the command line has no use.
+  package static func observe(by new: any Observer) { observer.withLock { $0 = new } }
+
   /// The person's languages, as the system has them: those of the device, or of `LANGUAGE`, `LC_ALL`, `LC_MESSAGES`
   /// and `LANG` (https://www.gnu.org/software/gettext/manual/html_node/Locale-Environment-Variables.html).
   ///
   /// An app that is in fewer languages sets its own when it starts, so that it does not mix them:
   /// `ErrorTranslation.preferredLanguages = Bundle.main.preferredLocalizations`. It may set others at any time, such as for a
-  /// switch in its settings: texts are looked up when they are asked for, so a view that is drawn again has those.
+  /// switch in its settings: texts are looked up when they are asked for. Once there is a `PagedList`, a `SearchSession` or a
+  /// `RecordDetail`, Observation draws the views again that have read a text.
   public static var preferredLanguages: [String] {
     get {
+      observer.withLock(\.self)?.read()
       if let chosen = chosen.withLock(\.self) { return chosen }
       // An app of an Apple system has no such variables.
       let own = languages(in: ProcessInfo.processInfo.environment)
       return own.isEmpty ? Locale.preferredLanguages : own
     }
-    set { chosen.withLock { $0 = newValue } }
+    set {
+      chosen.withLock { $0 = newValue }
+      observer.withLock(\.self)?.changed()
+    }
   }
 
   package static func languages(in variables: [String: String]) -> [String] {

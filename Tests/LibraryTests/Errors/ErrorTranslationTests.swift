@@ -106,6 +106,12 @@ import Testing
     #expect(
       title(.timedOut, "xx") == title(.timedOut, "en") && title(.timedOut) == title(.timedOut, "en")
     )
+    try Data(#"{"tooLarge": {"title": "Zu viel.", "warning": "Teils zu groß."}}"#.utf8).write(
+      to: file)
+    ErrorTranslation.add(try ErrorTranslation(of: "x-large", contentsOf: file))
+    #expect(title(.tooLarge, "x-large") == "Zu viel.")
+    let warning = Warning.Code(SourceError.Code.tooLarge.description)
+    #expect(ErrorTranslation.text(ofWarning: warning, in: ["x-large"]) == "Teils zu groß.")
     try Data(#"{"timedout": {"title": "a"}}"#.utf8).write(to: file)
     #expect(throws: DecodingError.self) { try ErrorTranslation(of: "fr", contentsOf: file) }
   }

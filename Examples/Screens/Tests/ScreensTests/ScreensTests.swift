@@ -48,6 +48,22 @@ struct ScreensTests {
     #expect(detail.provenance?.origin == .bundled)
   }
 
+  @Test func `a switch works offline, and asks the service again afterwards`() async throws {
+    let services = try FakeServices()
+    let sources = try AppSources(
+      in: PluginEnvironment(
+        settings: SourceSettings(services.settings), transport: services.transport,
+        store: InMemoryStore()))
+    let screen = CountriesScreen(sources.countries)
+    let switches = Switches(of: screen)
+    await switches.workOffline(true)
+    await screen.session.list.load()
+    #expect(screen.session.list.provenance?.origin == .bundled)
+    await switches.workOffline(false)
+    #expect(screen.session.list.provenance?.origin == .live)
+    #expect(switches.language == ErrorTranslation.preferredLanguages.first ?? "en")
+  }
+
   @Test func `lists the heroes of a service, and loads anew with another key`() async throws {
     let service = try FakeComicVine()
     var environment = PluginEnvironment(
