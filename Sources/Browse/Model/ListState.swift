@@ -29,6 +29,8 @@ package struct ListState: Sendable {
   /// True for a column of times, such as `2024-06-11T10:20:30Z`; `nil` before its first value.
   private(set) var areTimes: [Bool?] = []
   private(set) var idColumn: Int?
+  /// The column with the names of the records, unless these are their IDs.
+  private(set) var nameColumn: Int?
   /// True if the IDs are UUIDs, which nobody reads.
   private(set) var hasUUIDs = false
   /// The beginnings of the UUIDs, as tables have them.
@@ -212,7 +214,7 @@ package struct ListState: Sendable {
     (columns, left) = (new, 0)
     extents = columns.map { ($0.label.displayWidth, $0.label.displayWidth) }
     areTimes = columns.map { _ in nil }
-    idColumn = nil
+    (idColumn, nameColumn) = (nil, nil)
     shortIDs = ShortIDs()
   }
 
@@ -222,6 +224,11 @@ package struct ListState: Sendable {
         !rows.isEmpty && rows.allSatisfy { $0.cells[index] == $0.id }
       }
       hasUUIDs = rows.allSatisfy { UUID(uuidString: $0.id) != nil }
+    }
+    if nameColumn == nil, !rows.isEmpty {
+      nameColumn = columns.indices.first { index in
+        index != idColumn && rows.allSatisfy { $0.cells[index] == $0.name }
+      }
     }
     if hasUUIDs { shortIDs.add(rows.map(\.id)) }
     for row in rows {

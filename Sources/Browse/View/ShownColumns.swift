@@ -50,7 +50,24 @@ struct ShownColumns: Hashable, Sendable {
         requirements[place] = Columns.Requirement(natural: least, isRigid: true, isRequired: true)
       }
     }
-    let fitting = Columns(requirements, in: room)
+    var fitting = Columns(requirements, in: room)
+    if let place = indices.firstIndex(where: { $0 == list.nameColumn }) {
+      // Records are told apart by their names: these are cut last, up to a part of the room. For a single cell more it is
+      // not worth to cut others.
+      let others = requirements.indices.reduce(0) { sum, other in
+        guard other != place, requirements[other].isRequired else { return sum }
+        let natural = requirements[other].natural
+        return sum + Columns.gap
+          + (requirements[other].isRigid ? natural : min(natural, Columns.minWidth))
+      }
+      let most = max(Columns.minWidth, min(room * 2 / 5, room - others))
+      let least = min(requirements[place].natural, most)
+      let width = zip(fitting.shown, fitting.widths).first { $0.0 == place }?.1 ?? 0
+      if width < least - 1 {
+        requirements[place] = Columns.Requirement(natural: least, isRigid: true, isRequired: true)
+        fitting = Columns(requirements, in: room)
+      }
+    }
     var start = 0
     // What no column needs for its words is for those that are cut.
     var rest = room - fitting.widths.reduce(Columns.gap * (fitting.widths.count - 1), +)

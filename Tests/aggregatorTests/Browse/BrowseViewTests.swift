@@ -201,6 +201,27 @@ import Testing
     #expect(browsing.text.contains(/all p…? +2024-06-11/), "\(browsing.text)")
   }
 
+  @Test(arguments: [80, 100, 120, 200])
+  func `names are whole before other columns are shown`(width: Int) {
+    var browsing = BrowsingState()
+    browsing.open("heroes", width: width, height: 24)
+    let names = ["id", "title", "state", "score", "created_at", "body", "author"]
+    let columns = names.map { BrowsedColumn($0, $0, isNumeric: $0 == "score") }
+    let rows = (1000..<1050).map { number in
+      let title = "Issue \(number) feature"
+      let cells = [
+        "\(number)", title, "closed", "99.5", "2025-02-02T10:00:00Z",
+        "Line one of \(number), and two more lines", "user\(number)",
+      ]
+      return BrowsedRow(id: "\(number)", name: title, cells: cells, card: [])
+    }
+    let window = BrowsedWindow(columns: columns, rows: rows, total: 50)
+    browsing.handle(.window(browsing.state.source.list.request, start: 0, .success(window)))
+    #expect(browsing.screen().lines[2].contains("1000  Issue 1000 feature  "), "\(browsing.text)")
+    // Others are a scroll away.
+    if width == 80 { #expect(browsing.screen().lines[1].contains("›"), "\(browsing.text)") }
+  }
+
   @Test(arguments: [(100, 24), (110, 24), (100, 14), (120, 24)])
   func `the record is beside a list only if that keeps its width`(width: Int, height: Int) throws {
     let layout = try browsing(width, height).state.layout
