@@ -499,9 +499,13 @@ package struct BrowseView {
     var column = area.column
     column += screen.put(label, at: column, area.row, width: area.width, theme.heading)
     let room = max(1, area.endColumn - column - 1)
-    // The end of a long line, up to the cursor.
+    // The end of a long line, up to the cursor, after a sign that it has a beginning.
     var before = line.characters[..<line.cursor]
-    while before.count > 0, String(before).displayWidth >= room { before.removeFirst() }
+    if String(before).displayWidth >= room {
+      let sign = theme.hasUTF8 ? "…" : theme.before
+      while before.count > 0, String(before).displayWidth + 1 >= room { before.removeFirst() }
+      before.insert(contentsOf: sign, at: before.startIndex)
+    }
     let text = String(before) + String(line.characters[line.cursor...])
     // A space at an end is part of what is typed.
     for character in text.prefix(room) {

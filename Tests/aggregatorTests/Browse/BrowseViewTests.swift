@@ -239,6 +239,20 @@ import Testing
     #expect(lines[2] == "▌Spider-Man")
   }
 
+  @Test func `a line that is longer than the screen begins with a sign`() throws {
+    var browsing = try browsing(40, 12)
+    browsing.press(.character("f"))
+    browsing.type("publisher=Marvel and name~man")
+    #expect(browsing.screen().lines[11] == "where publisher=Marvel and name~man")
+    browsing.type(" and name!=Batman")
+    let line = browsing.screen().lines[11]
+    #expect(line.hasPrefix("where …") && line.hasSuffix(" and name!=Batman"), "\(line)")
+    #expect(line.displayWidth < 40)
+    var view = BrowseView(browsing.state, Theme(hasColor: false, hasUTF8: true))
+    _ = view.draw()
+    #expect(view.cursor?.column == line.displayWidth)
+  }
+
   @Test(arguments: sizes)
   func `without UTF-8 signs are ASCII`(width: Int, height: Int) throws {
     let browsing = try browsing(width, height)
