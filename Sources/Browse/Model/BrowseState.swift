@@ -36,6 +36,11 @@ package struct BrowseState: Sendable {
         ? list.badge ?? refreshed.badge : refreshed.badge.covering(list.badge)
     }
 
+    /// Forgets the time before which the service was not to be asked; a request that waits for its turn goes on.
+    fileprivate mutating func endRefusal() {
+      if pause?.isWait == false { pause = nil }
+    }
+
     package init(
       _ name: String, fields: [BrowsedColumn], syncPages: Int? = nil,
       refusal: @escaping @Sendable (ListRequest) -> String? = { _ in nil }
@@ -255,7 +260,11 @@ package struct BrowseState: Sendable {
     case .success(nil):
       change(name) { $0.hasAsked = $0.refreshed != nil }
       return []
-    case .success(let refreshed?): change(name) { $0.refreshed = refreshed }
+    case .success(let refreshed?):
+      change(name) { source in
+        source.refreshed = refreshed
+        if refreshed.badge.kind == .live { source.endRefusal() }
+      }
     case .failure(let failure):
       // A pause says why, and how long.
       if pause == nil { notice = Notice(.error, "\(name): \(failure.message)") }
@@ -738,6 +747,8 @@ package struct BrowseState: Sendable {
       return []
     }
     guard !source.isRefreshing else { return [] }
+    // It is asked in spite of a pause after failures.
+    sources[opened].endRefusal()
     sources[opened].isRefreshing = true
     return [.refresh(source.name, query: source.list.request.query, isForced: true)]
   }

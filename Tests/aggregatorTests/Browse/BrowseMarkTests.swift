@@ -73,6 +73,27 @@ import Testing
     #expect(!browsing.text.contains("paused for"))
   }
 
+  @Test func `a pause after failures is over once the service is asked all the same`() {
+    let pause = Pause(
+      until: BrowsingState.now.addingTimeInterval(28), "heroes: failed, paused for", isWait: false)
+    var browsing = BrowsingState(isOffline: false)
+    browsing.open("heroes", width: 120)
+    browsing.answer(total: 3)
+    var summary = ListingSummary(count: 1)
+    summary.provenance = CombinedProvenance(Provenance(.live))
+    guard let badge = OriginBadge(summary, choosesLocal: false, at: BrowsingState.now) else {
+      Issue.record("no badge")
+      return
+    }
+    browsing.handle(.paused("heroes", pause))
+    browsing.handle(.refreshed("heroes", .success(Refreshed(badge, count: 3))))
+    #expect(!browsing.text.contains("paused for"))
+    browsing.handle(.paused("heroes", pause))
+    let effects = browsing.press(.character("r"))
+    #expect(effects.contains(.refresh("heroes", query: "", isForced: true)))
+    #expect(!browsing.text.contains("paused for"))
+  }
+
   @Test func `a wait is shown beside the progress of a sync, until a request is sent`() {
     var browsing = BrowsingState(isOffline: false)
     browsing.open("heroes", width: 120)
