@@ -110,8 +110,8 @@ let package = Package(
       name: "AggregatorKit",
       dependencies: [
         "AggregatorAuthorization", "AggregatorCore", "AggregatorFiles", "AggregatorFormats",
-        "AggregatorHTTP", "AggregatorImages", "AggregatorSQLite", "AggregatorSettings", "AggregatorStore",
-        "AggregatorSync", "AggregatorText",
+        "AggregatorHTTP", "AggregatorImages", "AggregatorSQLite", "AggregatorSettings",
+        "AggregatorStore", "AggregatorSync", "AggregatorText",
         .target(
           name: "AggregatorURLSession",
           condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),

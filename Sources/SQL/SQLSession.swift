@@ -88,8 +88,9 @@ package struct SQLSession: Sendable {
     return store
   }
 
-  /// Runs a statement, and prints its rows in a format: that of the options, by default. A table that is given stays one,
-  /// however wide it is.
+  /// Runs a statement, and prints its rows in a format: that of the options, by default.
+  ///
+  /// A table that is given stays one, however wide it is.
   ///
   /// - Parameter count: The number of characters before the statement in the text of which it is a part.
   package func run(

@@ -1,5 +1,6 @@
 import AggregatorKit
 import AggregatorObservation
+import AggregatorTestSupport
 import Foundation
 import Testing
 
