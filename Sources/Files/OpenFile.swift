@@ -1,4 +1,4 @@
-package import AggregatorFoundation
+import AggregatorFoundation
 
 /// A system call that failed.
 package struct SystemFailure: Error {
@@ -191,14 +191,14 @@ package struct OpenFile: ~Copyable {
   }
 
   /// Removes this user's files or directories whose names are a beginning and a number, and whose process has ended.
-  package static func removeAbandoned(in directory: String, beginning: String, _ kind: mode_t) {
+  package static func removeAbandoned(in directory: String, beginning: String, _ kind: UInt32) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     where name.hasPrefix(beginning)
       && name.dropFirst(beginning.count).wholeMatch(of: /[0-9]{1,20}/) != nil
     {
       let path = "\(directory)/\(name)"
       var status = stat()
-      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == kind,
+      guard lstat(path, &status) == 0, UInt32(status.st_mode & S_IFMT) == kind,
         status.st_uid == geteuid(), let file = try? OpenFile(reading: path, followingLink: false),
         (try? file.lock(.exclusive, within: .zero)) == true
       else { continue }

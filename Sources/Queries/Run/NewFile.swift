@@ -30,7 +30,7 @@ package final class NewFile {
     let target = isThere ? URL(filePath: path).resolvingSymlinksInPath().path : path
     let directory = target.unicodeScalars.lastIndex(of: "/").map { String(target[...$0]) } ?? ""
     OpenFile.removeAbandoned(
-      in: directory.isEmpty ? "." : directory, beginning: ".new-", S_IFREG)
+      in: directory.isEmpty ? "." : directory, beginning: ".new-", UInt32(S_IFREG))
     do throws(SystemFailure) { new = try LockedFile(in: directory) } catch {
       throw Self.failure(path, error.code)
     }

@@ -13,7 +13,7 @@ package final class TemporaryDirectory: Sendable {
 
   package init() throws(CommandError) {
     let parent = FileManager.default.temporaryDirectory.path
-    OpenFile.removeAbandoned(in: parent, beginning: "aggregator-", S_IFDIR)
+    OpenFile.removeAbandoned(in: parent, beginning: "aggregator-", UInt32(S_IFDIR))
     let path = "\(parent)/aggregator-\(UInt64.random(in: .min ... .max))"
     // It gets its name only when it is locked: before, it would look abandoned.
     let unlocked = "\(path).new"
