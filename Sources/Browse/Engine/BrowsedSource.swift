@@ -365,10 +365,38 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
 
   package func status() async throws -> SourceStatus {
     guard let store = environment.store else { return SourceStatus() }
-    let status = try await store.status(of: name)
-    return SourceStatus(
-      count: status.records, total: try await store.coverage(of: name).total,
-      fetchedAt: status.fetchedAt)
+    let counts = try await store.status(of: name)
+    let coverage = try await store.coverage(of: name)
+    var status = SourceStatus(count: counts.records, total: coverage.total)
+    if counts.records > 0 {
+      status.gap = try await plugin.gap(in: store)?.warning.warning.message
+      status.isComplete = coverage.isComplete && !plugin.policy.isEndless
+      status.fetchedAt = try await fetchedAt(coverage, in: store)
+    }
+    return status
+  }
+
+  /// More records are not read for the age of the oldest.
+  private static var maxDated: Int { 10_000 }
+
+  /// The time before which no record was fetched, as lists of all of them have it; `nil` if it is not known.
+  private func fetchedAt(_ coverage: Coverage, in store: any SourceStore) async throws -> Date? {
+    let records = plugin.recordStore(in: store)
+    if let begun = try await records.completeSync()?.begun { return begun }
+    // A list of one page is as old as the page, even if records have not changed for longer.
+    let pages = try await store.fetchedPages(of: name)
+    if coverage.isComplete, pages.count == 1, pages[0].page.next == nil {
+      return try await store.status(of: name).fetchedAt
+    }
+    var (position, count, oldest) = (RecordPosition?.none, 0, Date?.none)
+    while count < Self.maxDated {
+      try Task.checkCancellation()
+      let (slice, last) = try await records.slice(PageRequest(limit: 1000), after: position)
+      oldest = ([oldest] + slice.records.map(\.savedAt)).compactMap(\.self).min()
+      guard slice.hasMore else { return oldest }
+      (position, count) = (last, count + slice.records.count)
+    }
+    return nil
   }
 
   // MARK: - The service
@@ -393,8 +421,8 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     let badge = OriginBadge(
       run.outcome.summary, choosesLocal: !options.cachePolicy.mayAskService,
       at: environment.now())
-    let isWhole = query.nonBlank == nil && run.outcome.next == nil
-    return badge.map { Refreshed($0, count: count, of: query, isWhole: isWhole) }
+    let hasMore = run.outcome.next != nil
+    return badge.map { Refreshed($0, count: count, of: query, hasMore: hasMore) }
   }
 
   package func record(_ id: String) async throws -> BrowsedRow {

@@ -216,7 +216,7 @@ package final class EffectRunner: Sendable {
           } ?? "\(name): page \(result.earlierPages + result.pages), \(result.passed.of("record"))"
         post(.syncing(name, progress: text))
       }
-      post(.synced(name, Self.notice(of: report, name)))
+      post(.synced(name, Self.notice(of: report, name), SyncEnd(report)))
     } catch {
       post(.synced(name, Notice(.error, Self.words(of: error))))
     }
@@ -224,9 +224,10 @@ package final class EffectRunner: Sendable {
 
   static func notice(of report: SyncReport, _ name: String) -> Notice {
     guard let failure = report.failure else {
-      let warning = report.remarks.last.map { " · \($0.message)" } ?? ""
-      return Notice(
-        report.remarks.isEmpty ? .note : .warning, "\(name): \(words(of: report.result))\(warning)")
+      // A screen may have no room for more than the reason for which records are missing.
+      let first = report.shortage ?? report.remarks.last?.message
+      let text = [first, words(of: report.result)].compactMap(\.self).joined(separator: " · ")
+      return Notice(report.remarks.isEmpty ? .note : .warning, "\(name): \(text)")
     }
     // It names the source.
     guard failure.code == .interrupted else { return Notice(.error, failure.message) }
@@ -289,5 +290,23 @@ package final class EffectRunner: Sendable {
     return BrowsedWindow(
       columns: columns, rows: records, total: records.count,
       warnings: cut + run.warnings.map(\.warning.message))
+  }
+}
+
+extension SyncReport {
+  /// The reason for which the records of a list that was read may not be all.
+  fileprivate var shortage: String? {
+    guard !result.isPartitioned, result.kind != .incremental else { return nil }
+    return result.inconclusiveReason.map { "\($0), and no record counts as removed" }
+  }
+}
+
+extension SyncEnd {
+  fileprivate init(_ report: SyncReport) {
+    self.init()
+    guard !report.result.isComplete else { return }
+    total = report.result.total
+    let failure = report.failure.flatMap { $0.code == .interrupted ? nil : $0.message }
+    reason = report.result.inconclusiveReason ?? failure
   }
 }

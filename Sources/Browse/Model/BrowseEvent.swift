@@ -25,7 +25,7 @@ package enum BrowseEvent: Sendable {
   /// A record could not be deleted or restored.
   case notChanged(Notice)
   case syncing(String, progress: String)
-  case synced(String, Notice)
+  case synced(String, Notice, SyncEnd = SyncEnd())
   case answered(String, Result<BrowsedWindow, BrowseFailure>)
   case notice(Notice)
 }
@@ -54,20 +54,36 @@ package enum BrowseEffect: Hashable, Sendable {
   case quit
 }
 
+/// The end of a sync, as far as it tells more than the store.
+package struct SyncEnd: Hashable, Sendable {
+  /// The number of records of the service, if it has reported it and they are not all there.
+  package var total: Int?
+  /// The reason for which records are missing, or may be.
+  package var reason: String?
+
+  package init(total: Int? = nil, reason: String? = nil) {
+    self.total = total
+    self.reason = reason
+  }
+}
+
 /// An answer of a source's chain.
 package struct Refreshed: Sendable {
   package var badge: OriginBadge
   /// The number of records in it.
   package var count: Int
   package var query: String
-  /// True if it has all records of the service.
-  package var isWhole: Bool
+  /// True if the service has more records that match.
+  package var hasMore: Bool
 
-  package init(_ badge: OriginBadge, count: Int, of query: String = "", isWhole: Bool = true) {
+  /// True if it has all records of the service.
+  var isWhole: Bool { query.nonBlank == nil && !hasMore }
+
+  package init(_ badge: OriginBadge, count: Int, of query: String = "", hasMore: Bool = false) {
     self.badge = badge
     self.count = count
     self.query = query
-    self.isWhole = isWhole
+    self.hasMore = hasMore
   }
 
   /// True if the answer has all records of a list.

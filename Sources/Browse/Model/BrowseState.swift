@@ -16,6 +16,8 @@ package struct BrowseState: Sendable {
     /// The last answer of the chain.
     package var refreshed: Refreshed?
     package var list: ListState
+    /// The end of the last sync of this session.
+    package var syncEnd = SyncEnd()
     package var isRefreshing = false
     package var hasAsked = false
     /// The progress of a running sync.
@@ -34,6 +36,19 @@ package struct BrowseState: Sendable {
       }
       return refreshed.badge.notes.isEmpty
         ? list.badge ?? refreshed.badge : refreshed.badge.covering(list.badge)
+    }
+
+    /// The number of records of the service, if it is known.
+    package var total: Int? { status.total ?? syncEnd.total }
+
+    /// True if records of the service are not cached, or may not be.
+    package var hasGap: Bool { status.count ?? 0 > 0 && status.gap != nil }
+
+    /// True if the list may lack records that the service has.
+    package var isPart: Bool {
+      guard let refreshed, refreshed.badge.kind == .live else { return hasGap }
+      return hasGap
+        && (refreshed.hasMore || !refreshed.badge.notes.isEmpty || !refreshed.covers(list))
     }
 
     /// Forgets the time before which the service was not to be asked; a request that waits for its turn goes on.
@@ -211,8 +226,8 @@ package struct BrowseState: Sendable {
       effects = reload(deletion.source, selecting: deletion.id)
     case .notChanged(let notice): (isChanging, self.notice) = (false, notice)
     case .syncing(let name, let progress): change(name) { $0.sync = progress }
-    case .synced(let name, let notice):
-      change(name) { $0.sync = nil }
+    case .synced(let name, let notice, let end):
+      change(name) { ($0.sync, $0.syncEnd) = (nil, end) }
       self.notice = notice
       effects = reload(name)
     case .answered(let query, let result): answered(query, result)

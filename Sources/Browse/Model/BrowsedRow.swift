@@ -125,12 +125,21 @@ package struct SourceStatus: Hashable, Sendable {
   package var count: Int?
   /// The number of records of the service, if it is known.
   package var total: Int?
+  /// The time of the oldest record; `nil` if it is not known.
   package var fetchedAt: Date?
+  /// The records of the service that are missing, or may be, in words: `120 issues are cached, possibly not all`; `nil` if
+  /// none are, and for a service without an end.
+  package var gap: String?
+  /// True if every record of the service is cached, as far as is known.
+  package var isComplete = false
 
-  package init(count: Int? = nil, total: Int? = nil, fetchedAt: Date? = nil) {
+  package init(
+    count: Int? = nil, total: Int? = nil, fetchedAt: Date? = nil, gap: String? = nil
+  ) {
     self.count = count
     self.total = total
     self.fetchedAt = fetchedAt
+    self.gap = gap
   }
 }
 

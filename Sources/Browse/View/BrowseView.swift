@@ -98,10 +98,10 @@ package struct BrowseView {
       let row = area.row + 1 + offset
       let isOpened = first + offset == state.opened
       let isCached = source.status.count ?? 0 > 0
-      // The age that is in the title of the list.
-      let date = source.badge?.fetchedAt ?? source.status.fetchedAt
+      // The age that is in the title of the list, unless others of its records are older.
+      let date = source.status.fetchedAt.map { min($0, source.badge?.fetchedAt ?? $0) }
       let age = isCached ? date.map { shortAge($0) } ?? "" : ""
-      let cached = isCached ? source.status.count.map(String.init) : nil
+      let cached = isCached ? source.status.count.map { "\($0)\(source.hasGap ? "+" : "")" } : nil
       let count = source.sync != nil ? "sync" : cached ?? (theme.hasUTF8 ? "–" : "-")
       let dated = age.isEmpty ? count : "\(count) \(age.padded(to: 3))"
       let fits = source.name.displayWidth + dated.displayWidth + 3 <= area.width
@@ -224,8 +224,11 @@ package struct BrowseView {
     let request = list.request
     let name = "\(state.picking?.areDeleted == true ? "deleted " : "")\(state.source.name)"
     var pieces = [(text: state.answer == nil ? name : "SQL", style: theme.heading)]
+    let isFilter = !request.query.isEmpty || !request.condition.isEmpty
+    let total = isFilter ? nil : state.source.total.flatMap { $0 > list.count ? $0 : nil }
     if list.count > 0 {
-      let number = list.total == nil ? "\(list.count)+" : "\(list.count)"
+      let isPart = state.answer == nil && total == nil && state.source.isPart
+      let number = list.total == nil || isPart ? "\(list.count)+" : "\(list.count)"
       pieces.append((" \(list.selection + 1)/\(number)", theme.label))
     }
     guard state.answer == nil else {
@@ -241,10 +244,7 @@ package struct BrowseView {
       pieces.append(("\(Self.conditionStart)\(request.condition.safeLine)", theme.hint))
     }
     guard state.picking == nil else { return pieces }
-    let isFilter = !request.query.isEmpty || !request.condition.isEmpty
-    if !isFilter, list.count > 0, let total = state.source.status.total, total > list.count {
-      pieces.append((" of \(total)", theme.label))
-    }
+    if list.count > 0, let total { pieces.append((" of \(total)", theme.label)) }
     // Where no label has its sign.
     if let order = request.order, list.hasRows,
       !columns.contains(where: { list.columns[$0.index].name == request.orderField })
@@ -412,10 +412,13 @@ package struct BrowseView {
     }
     if let pauseText { return Notice(.warning, pauseText) }
     if let warning = state.list.warnings.first { return Notice(.warning, warning) }
-    guard state.answer == nil, let badge = state.source.badge, badge.kind != .live else {
-      return nil
+    guard state.answer == nil else { return nil }
+    if let badge = state.source.badge, badge.kind != .live, let note = badge.notes.first {
+      return Notice(.warning, note)
     }
-    return badge.notes.first.map { Notice(.warning, $0) }
+    guard state.source.isPart, let gap = state.source.status.gap else { return nil }
+    let reason = state.source.syncEnd.reason
+    return Notice(.note, [gap, reason].compactMap(\.self).joined(separator: theme.separator))
   }
 
   private var pauseText: String? {

@@ -124,6 +124,15 @@ import Testing
       (result.added, result.changed, result.removedUpstream, result.pages) = (12, 3, 2, 10)
     }
     #expect(all == Notice(.note, "countries: 12 new, 3 changed, 2 removed upstream (10 pages)"))
+    let short = notice { result in
+      (result.added, result.pages) = (150, 4)
+      result.inconclusiveReason = "the service reports 5000 records but sent 150"
+    }
+    #expect(short.kind == .warning)
+    #expect(
+      short.text.hasPrefix("countries: the service reports 5000 records but sent 150"),
+      "\(short.text)")
+    #expect(short.text.hasSuffix("150 new (4 pages)"))
     let failed = notice { $0.failure = SourceError(.unreachable, "no route to host") }
     #expect(failed == Notice(.error, "countries: no route to host"))
   }

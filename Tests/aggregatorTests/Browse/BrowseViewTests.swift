@@ -84,6 +84,44 @@ import Testing
     #expect(browsing.text.contains("1432  9m") && !browsing.text.contains(" now"))
   }
 
+  @Test func `a source that may lack records is marked in its list and in the sources`() throws {
+    var browsing = BrowsingState(["heroes"])
+    browsing.open("heroes", width: 120, height: 24)
+    browsing.answer(total: 150)
+    var status = SourceStatus(count: 150, fetchedAt: BrowsingState.now.addingTimeInterval(-7200))
+    browsing.handle(.status("heroes", status))
+    #expect(browsing.text.contains("heroes 1/150 ") && browsing.text.contains(" 150  2h"))
+    status.gap = "150 heroes are cached, possibly not all"
+    browsing.handle(.status("heroes", status))
+    #expect(browsing.text.contains("heroes 1/150+ "), "\(browsing.text)")
+    #expect(browsing.text.contains(" 150+  2h"))
+    #expect(browsing.text.contains("150 heroes are cached, possibly not all"))
+    // Also where they are filtered.
+    browsing.press(.character("/"))
+    browsing.type("spi", of: 7)
+    #expect(browsing.text.contains("heroes 1/7+ /spi"), "\(browsing.text)")
+    browsing.press(.escape)
+    browsing.answer(total: 150)
+    // Nothing but the end of the sync says how many there are.
+    let end = SyncEnd(total: 5000, reason: "the service reports 5000 records but sent 150")
+    browsing.handle(.synced("heroes", Notice(.warning, "done"), end))
+    browsing.answer(total: 150)
+    #expect(browsing.text.contains("heroes 1/150 of 5000"), "\(browsing.text)")
+    browsing.press(.down)
+    browsing.press(.escape)
+    #expect(browsing.text.contains("possibly not all · the service reports 5000"))
+  }
+
+  @Test func `the age of a source is that of its oldest record, also beside a newer list`() throws {
+    var browsing = try browsing(120, 24)
+    let old = BrowsingState.now.addingTimeInterval(-86_400 * 3)
+    browsing.handle(.status("heroes", SourceStatus(count: 1432, fetchedAt: old)))
+    #expect(browsing.text.contains("1432  3d") && browsing.text.contains("● Cached 2 h ago"))
+    // Unknown is not new.
+    browsing.handle(.status("heroes", SourceStatus(count: 1432)))
+    #expect(browsing.screen().lines[2].contains("▌heroes                1432 "))
+  }
+
   @Test(arguments: [60, 40, 30, 24, 20, 15])
   func `the help shows every word, and that more can be scrolled`(width: Int) throws {
     var browsing = try browsing(width, 10)
