@@ -30,6 +30,7 @@ package protocol BrowsedSource: Sendable {
   func picture(_ request: PictureRequest) async throws -> Picture?
   func delete(_ id: String) async throws
   func restore(_ id: String) async throws
+  /// Fetches all records, or more of them: up to a number of pages, and for one page up to the first with anything new.
   func sync(
     pages: Int?, progress: @escaping @Sendable (SyncResult) -> Void
   ) async throws -> SyncReport
@@ -392,7 +393,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     while count < Self.maxDated {
       try Task.checkCancellation()
       let (slice, last) = try await records.slice(PageRequest(limit: 1000), after: position)
-      oldest = ([oldest] + slice.records.map(\.savedAt)).compactMap(\.self).min()
+      oldest = [oldest, slice.records.map(\.savedAt).min()].compactMap(\.self).min()
       guard slice.hasMore else { return oldest }
       (position, count) = (last, count + slice.records.count)
     }
@@ -457,7 +458,15 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   ) async throws -> SyncReport {
     let sync = try options.sync(of: plugin, in: environment)
     let result = try await lock.holding {
-      await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)
+      var result = await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)
+      // Who asks for more wants records that are not there: pages of which all are cached, by lists or an earlier sync, are
+      // passed over.
+      while pages == 1, !isEndless, result.pages > 0, result.added + result.changed == 0,
+        !result.hasEnded, result.failure == nil, !Task.isCancelled
+      {
+        result = await sync.run(upTo: 1, jobs: 1, waits: true, progress: progress)
+      }
+      return result
     }
     return SyncReport(result, of: plugin, isWaiting: true)
   }

@@ -303,7 +303,7 @@ extension SyncReport {
 
 extension SyncEnd {
   fileprivate init(_ report: SyncReport) {
-    self.init()
+    self.init(isAtEnd: report.result.hasEnded && report.result.kind == .full)
     guard !report.result.isComplete else { return }
     total = report.result.total
     let failure = report.failure.flatMap { $0.code == .interrupted ? nil : $0.message }

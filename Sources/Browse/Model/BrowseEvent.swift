@@ -60,10 +60,13 @@ package struct SyncEnd: Hashable, Sendable {
   package var total: Int?
   /// The reason for which records are missing, or may be.
   package var reason: String?
+  /// True if it has read the list to its end, whatever is missing.
+  package var isAtEnd: Bool
 
-  package init(total: Int? = nil, reason: String? = nil) {
+  package init(total: Int? = nil, reason: String? = nil, isAtEnd: Bool = false) {
     self.total = total
     self.reason = reason
+    self.isAtEnd = isAtEnd
   }
 }
 

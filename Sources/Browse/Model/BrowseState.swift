@@ -410,7 +410,7 @@ package struct BrowseState: Sendable {
     case .character("c"): if source.list.hasRows { overlay = .columns(selection: 0) }
     case .character(":"): recall(statements.count)
     case .character("r"): return refresh()
-    case .character("n"): return sync(pages: 1)
+    case .character("n"): return loadMore()
     case .character("S"): return sync(pages: source.syncPages)
     case .character("d"), .delete: return delete()
     case .character("u"): return undo()
@@ -766,6 +766,17 @@ package struct BrowseState: Sendable {
     sources[opened].endRefusal()
     sources[opened].isRefreshing = true
     return [.refresh(source.name, query: source.list.request.query, isForced: true)]
+  }
+
+  private mutating func loadMore() -> [BrowseEffect] {
+    let isAtEnd = source.status.isComplete || source.syncEnd.isAtEnd
+    guard isAtEnd, source.sync == nil, !isOffline else { return sync(pages: 1) }
+    let words =
+      source.status.isComplete
+      ? "all \(source.status.count ?? 0) \(source.name) are cached"
+      : "the sync has read \(source.name) to the end"
+    notice = Notice(.note, "No more: \(words) · S reads them again")
+    return []
   }
 
   private mutating func sync(pages: Int?) -> [BrowseEffect] {

@@ -320,6 +320,28 @@ import Testing
     #expect(browsing.press(.character("n")).contains(.sync("heroes", pages: 1)))
   }
 
+  @Test func `the next page is not asked for where there is none`() {
+    var browsing = opened(isOffline: false)
+    var status = SourceStatus(count: 300, gap: "300 heroes are cached, possibly not all")
+    browsing.handle(.status("heroes", status))
+    #expect(browsing.press(.character("n")) == [.sync("heroes", pages: 1)])
+    browsing.handle(.synced("heroes", Notice(.note, "done")))
+    browsing.answer(total: 300)
+    #expect(browsing.press(.character("n")) == [.sync("heroes", pages: 1)])
+    // A list that was read to its end, though it is short.
+    browsing.handle(.synced("heroes", Notice(.note, "done"), SyncEnd(isAtEnd: true)))
+    browsing.answer(total: 300)
+    #expect(browsing.press(.character("n")).isEmpty)
+    #expect(browsing.state.notice?.text.hasPrefix("No more: the sync has read heroes") == true)
+    #expect(browsing.press(.character("S")) == [.sync("heroes", pages: nil)])
+    browsing.handle(.synced("heroes", Notice(.note, "done")))
+    browsing.answer(total: 300)
+    (status.gap, status.isComplete) = (nil, true)
+    browsing.handle(.status("heroes", status))
+    #expect(browsing.press(.character("n")).isEmpty)
+    #expect(browsing.state.notice?.text.hasPrefix("No more: all 300 heroes are cached") == true)
+  }
+
   @Test func `offline asks no service`() {
     var browsing = opened()
     for key in "rnS" { #expect(browsing.press(.character(key)).isEmpty) }

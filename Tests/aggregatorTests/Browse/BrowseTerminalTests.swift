@@ -183,6 +183,42 @@ struct BrowseTerminalTests {
     }
   }
 
+  /// A service with a list of 12 goods, by offsets.
+  private func goods() throws -> LoopbackServer {
+    try LoopbackServer { request in
+      let start = request.query["offset"].flatMap { Int($0) } ?? 0
+      let end = min(12, start + (request.query["limit"].flatMap { Int($0) } ?? 2))
+      let rows = (start..<max(start, end)).map { #"{"id":"g\#($0)","name":"Good \#($0)"}"# }
+      return .json(#"{"count":12,"results":[\#(rows.joined(separator: ","))]}"#)
+    }
+  }
+
+  private func add(_ server: LoopbackServer) async throws {
+    let added = try await home.run(
+      "sources add goods \(server.baseURL)/goods --offset-param offset=0 --page-size limit=2 --rate off"
+    )
+    try #require(added.status == 0, "\(added)")
+  }
+
+  @Test func `the next page is the first one with records that are not cached`() async throws {
+    let server = try goods()
+    defer { server.stop() }
+    try await add(server)
+    _ = try await home.run("goods list --limit 8")
+    let run = try start("browse goods")
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "goods 1/8 of 12", on: &screen)
+    terminal.type("n")
+    await terminal.wait(for: "goods: 2 new (1 page)", on: &screen)
+    await terminal.wait(for: "goods 1/10 of 12", on: &screen)
+    terminal.type("S")
+    await terminal.wait(for: "goods 1/12 ", on: &screen)
+    terminal.type("n")
+    await terminal.wait(for: "No more: ", on: &screen)
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
   @Test func `a mistake in a condition names the field that was meant`() async throws {
     let run = try start()
     var screen = EmulatedScreen()
