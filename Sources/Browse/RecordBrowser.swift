@@ -56,7 +56,7 @@ package struct RecordBrowser {
       plugin, in: environment, context, chafa: chafa, areDeleted: reading == .deleted)
   }
 
-  /// Posts the waits for a rate limit, and the times before which a service is not asked again.
+  /// Posts the responses, the waits for a rate limit, and the times before which a service is not asked again.
   static func pauses(
     of name: String, now: @escaping @Sendable () -> Date,
     post: @escaping @Sendable (BrowseEvent) -> Void
@@ -67,6 +67,7 @@ package struct RecordBrowser {
         let end = now().addingTimeInterval(time / .seconds(1))
         post(.paused(name, Pause(until: end, "\(name): \(reason), waiting", isWait: true)))
       case .sent: post(.paused(name, nil))
+      case .received: post(.received(name))
       case .fellBack(let error), .failed(_, _, let error):
         guard let time = error.retryAfter else { return }
         let reason: String
@@ -126,7 +127,8 @@ package struct RecordBrowser {
     BrowseState(
       sources.map { source in
         BrowseState.Source(
-          source.name, fields: source.fields, syncPages: source.isEndless ? 10 : nil
+          source.name, fields: source.fields, syncPages: source.isEndless ? 10 : nil,
+          scannedPageSize: source.scannedPageSize
         ) { request in
           do { try source.check(request) } catch { return EffectRunner.words(of: error) }
           return nil

@@ -12,6 +12,8 @@ package protocol BrowsedSource: Sendable {
   var name: String { get }
   var fields: [BrowsedColumn] { get }
   var isEndless: Bool { get }
+  /// The size of the pages that a search reads, if the service has no search and they have one.
+  var scannedPageSize: Int? { get }
 
   /// Fails with code `usage` if the condition or the order is invalid.
   func check(_ request: ListRequest) throws(CommandError)
@@ -108,6 +110,14 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
 
   package var name: String { plugin.name }
   package var isEndless: Bool { plugin.policy.isEndless }
+
+  package var scannedPageSize: Int? {
+    guard plugin.policy.localSearchBound != nil,
+      case .fixed(let size)? = plugin.policy.upstreamPageSize
+    else { return nil }
+    return size
+  }
+
   package var fields: [BrowsedColumn] { plugin.fields.map { BrowsedColumn($0.name, $0.label) } }
 
   private var columns: [Field<P.Item>] { plugin.fields.filter(\.isShown) }

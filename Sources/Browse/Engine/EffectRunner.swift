@@ -81,6 +81,7 @@ package final class EffectRunner: Sendable {
       run(effect, in: .refresh(name), of: name) { [self] source, post in
         try await refresh(source, query, isForced, post)
       }
+    case .stopRefresh(let name): running.withLock { $0[.refresh(name)]?.task }?.cancel()
     case .record(let name, let id):
       run(effect, in: .record, of: name) { source, post in
         try await Task.sleep(for: Self.rest)

@@ -14,6 +14,8 @@ package enum BrowseEvent: Sendable {
   case refreshed(String, Result<Refreshed?, BrowseFailure>)
   /// The records of a source can be matched with a picker's query, or more of them than before.
   case indexed(String, isComplete: Bool)
+  /// A response of the service of a source has arrived.
+  case received(String)
   /// A pause before requests of a source; `nil` at the end of one.
   case paused(String, Pause?)
   /// A record with its details.
@@ -37,6 +39,8 @@ package enum BrowseEffect: Hashable, Sendable {
   case count(ListRequest)
   /// Asks the service: for the list, or for the records that match a query.
   case refresh(String, query: String, isForced: Bool)
+  /// Ends the last ``refresh(_:query:isForced:)`` of a source; nothing comes of it.
+  case stopRefresh(String)
   case record(source: String, id: String)
   /// Reads the records that a picker's query is matched with: those that meet a condition, all for an empty one.
   case index(String, condition: String = "")

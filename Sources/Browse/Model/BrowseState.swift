@@ -12,14 +12,20 @@ package struct BrowseState: Sendable {
     package let fields: [BrowsedColumn]
     /// The number of pages that "sync" fetches; `nil` for all.
     package let syncPages: Int?
+    /// The size of the pages that a search reads; `nil` if the service has a search, or the size is not known.
+    package let scannedPageSize: Int?
     package var status = SourceStatus()
     /// The last answer of the chain.
     package var refreshed: Refreshed?
     package var list: ListState
     /// The end of the last sync of this session.
     package var syncEnd = SyncEnd()
-    package var isRefreshing = false
+    package var isRefreshing = false {
+      didSet { if !isRefreshing { search = nil } }
+    }
     package var hasAsked = false
+    /// The search that the service is asked for, and the number of responses up to now.
+    package var search: (query: String, responses: Int)?
     /// The progress of a running sync.
     package var sync: String?
     package var pause: Pause?
@@ -51,18 +57,31 @@ package struct BrowseState: Sendable {
         && (refreshed.hasMore || !refreshed.badge.notes.isEmpty || !refreshed.covers(list))
     }
 
+    /// The progress of a sync, or of a search of the service.
+    package var progress: String? {
+      if let sync { return sync }
+      return search.map { query, responses in
+        let pages = total.flatMap { total in
+          scannedPageSize.map { " of at most \((total + $0 - 1) / $0)" }
+        }
+        return
+          "\(name): asking for \"\(query.oneLine(atMost: 20))\", request \(responses + 1)\(pages ?? "")"
+      }
+    }
+
     /// Forgets the time before which the service was not to be asked; a request that waits for its turn goes on.
     fileprivate mutating func endRefusal() {
       if pause?.isWait == false { pause = nil }
     }
 
     package init(
-      _ name: String, fields: [BrowsedColumn], syncPages: Int? = nil,
+      _ name: String, fields: [BrowsedColumn], syncPages: Int? = nil, scannedPageSize: Int? = nil,
       refusal: @escaping @Sendable (ListRequest) -> String? = { _ in nil }
     ) {
       self.name = name
       self.fields = fields
       self.syncPages = syncPages
+      self.scannedPageSize = scannedPageSize
       self.refusal = refusal
       list = ListState(ListRequest(name))
     }
@@ -211,6 +230,7 @@ package struct BrowseState: Sendable {
       change(request.source) { $0.list.take(count: count, of: request) }
     case .refreshed(let name, let result): effects = refreshed(name, result)
     case .indexed(let name, let isComplete): effects = indexed(name, isComplete)
+    case .received(let name): change(name) { $0.search?.responses += 1 }
     case .paused(let name, let pause): paused(name, pause)
     case .record(let name, let row): change(name) { $0.list.replace(row) }
     case .picture(let request, let picture): keep(picture, request)
@@ -532,7 +552,7 @@ package struct BrowseState: Sendable {
     return recordEffects
   }
 
-  /// One step: out of the card, the answer, the filter.
+  /// One step: out of the card, the answer, the search, the filter.
   private mutating func goBack() -> [BrowseEffect] {
     if isCardOpen {
       (isCardOpen, pane, cardTop) = (false, .list, 0)
@@ -540,6 +560,8 @@ package struct BrowseState: Sendable {
       pane = .list
     } else if isAnswering || answer != nil {
       (isAnswering, answer) = (false, nil)
+    } else if source.search != nil {
+      return stopSearch()
     } else if !source.list.request.query.isEmpty {
       sources[opened].list.ask { $0.query = "" }
     } else {
@@ -597,8 +619,7 @@ package struct BrowseState: Sendable {
       pane = .list
       // The service may know more.
       guard !isOffline, text.nonBlank != nil else { return [] }
-      sources[opened].isRefreshing = true
-      return [.refresh(source.name, query: text, isForced: false)]
+      return ask(text, isForced: false)
     case .condition:
       let condition = text.nonBlank == nil ? "" : text
       var request = source.list.request
@@ -764,8 +785,21 @@ package struct BrowseState: Sendable {
     guard !source.isRefreshing else { return [] }
     // It is asked in spite of a pause after failures.
     sources[opened].endRefusal()
+    return ask(source.list.request.query, isForced: true)
+  }
+
+  /// Asks the service for the list, or for the records that match a query.
+  private mutating func ask(_ query: String, isForced: Bool) -> [BrowseEffect] {
     sources[opened].isRefreshing = true
-    return [.refresh(source.name, query: source.list.request.query, isForced: true)]
+    sources[opened].search = query.nonBlank.map { ($0, 0) }
+    return [.refresh(source.name, query: query, isForced: isForced)]
+  }
+
+  private mutating func stopSearch() -> [BrowseEffect] {
+    sources[opened].isRefreshing = false
+    if source.pause?.isWait == true { sources[opened].pause = nil }
+    notice = Notice(.note, "\(source.name): search stopped · Esc clears the filter")
+    return [.stopRefresh(source.name)]
   }
 
   private mutating func loadMore() -> [BrowseEffect] {

@@ -404,11 +404,12 @@ package struct BrowseView {
 
   private var message: Notice? {
     if let notice = state.notice { return notice }
-    if let progress = state.source.sync {
+    if let progress = state.source.progress {
       // The progress names the source.
       let pause = pauseText.map { String($0.trimmingPrefix("\(state.source.name): ")) }
+      let stop = state.source.sync == nil ? "Esc stops" : nil
       return Notice(
-        .note, [progress, pause].compactMap(\.self).joined(separator: theme.separator))
+        .note, [progress, stop, pause].compactMap(\.self).joined(separator: theme.separator))
     }
     if let pauseText { return Notice(.warning, pauseText) }
     if let warning = state.list.warnings.first { return Notice(.warning, warning) }

@@ -125,6 +125,36 @@ import Testing
     #expect(offline.press(.enter).isEmpty)
   }
 
+  @Test func `a search of the service shows its progress, and Esc stops it before the filter`() {
+    var browsing = BrowsingState(isOffline: false)
+    browsing.state = BrowseState(
+      [.init("heroes", fields: BrowsingState.columns, scannedPageSize: 20)], isOffline: false,
+      now: BrowsingState.now)
+    browsing.open("heroes", width: 120)
+    browsing.answer(total: 300)
+    browsing.handle(.status("heroes", SourceStatus(count: 300, total: 4990)))
+    // Requests for something else are none of a search.
+    browsing.handle(.received("heroes"))
+    browsing.press(.character("/"))
+    browsing.type("zzzz", of: 0)
+    browsing.press(.enter)
+    #expect(browsing.effects == [.refresh("heroes", query: "zzzz", isForced: false)])
+    for _ in 0..<11 { browsing.handle(.received("heroes")) }
+    #expect(
+      browsing.text.contains(
+        "heroes: asking for \"zzzz\", request 12 of at most 250 · Esc stops"), "\(browsing.text)")
+    let end = BrowsingState.now.addingTimeInterval(5)
+    browsing.handle(
+      .paused("heroes", Pause(until: end, "heroes: rate limit 5/s, waiting", isWait: true)))
+    #expect(browsing.text.contains("Esc stops · rate limit 5/s, waiting 5 s"))
+    #expect(browsing.press(.escape) == [.stopRefresh("heroes")])
+    #expect(browsing.state.list.request.query == "zzzz")
+    #expect(browsing.text.contains("search stopped") && !browsing.text.contains("Fetching"))
+    #expect(browsing.text.contains("No heroes match. Esc clears the filter."))
+    browsing.press(.escape)
+    #expect(browsing.effects.compactMap(\.window?.request.query) == [""])
+  }
+
   @Test func `a deletion can be undone, and selects the record again`() {
     var browsing = opened()
     browsing.press(.down, .down)
