@@ -33,7 +33,7 @@ package final class EffectRunner: Sendable {
   private let opened = Mutex("")
 
   /// The rows of a query that are shown.
-  private static let maxRows = 1000
+  private static let maxRows = 5000
   /// The time that a record is chosen before its picture and its details are fetched: scrolling past asks for nothing.
   private static let rest = Duration.milliseconds(150)
 
@@ -287,10 +287,13 @@ package final class EffectRunner: Sendable {
       row.object = .object(zip(names, values).map { JSON.Member($0, $1.json) })
       return row
     }
-    let cut = rows.count > maxRows ? ["only the first \(maxRows) rows are shown"] : []
-    return BrowsedWindow(
+    let isCut = rows.count > maxRows
+    let cut = isCut ? ["only the first \(maxRows) rows are shown"] : []
+    var window = BrowsedWindow(
       columns: columns, rows: records, total: records.count,
       warnings: cut + run.warnings.map(\.warning.message))
+    window.isCut = isCut
+    return window
   }
 }
 

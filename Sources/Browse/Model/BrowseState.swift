@@ -119,6 +119,8 @@ package struct BrowseState: Sendable {
   package private(set) var notice: Notice?
   /// The answer to a query in SQL, in the place of the list.
   package private(set) var answer: ListState?
+  /// All rows of that answer.
+  private var answerRows: QueryAnswer?
   package private(set) var isAnswering = false
   /// True if the card has the place of the list.
   package private(set) var isCardOpen = false
@@ -184,6 +186,14 @@ package struct BrowseState: Sendable {
   package var list: ListState { answer ?? source.list }
 
   package var layout: BrowseLayout { BrowseLayout(self) }
+
+  /// The words by which the answer to a query is filtered.
+  package var answerFilter: String { answer == nil ? "" : answerRows?.filter ?? "" }
+
+  /// The fields by which the list can be sorted.
+  package var orderFields: [BrowsedColumn] {
+    answer == nil ? source.fields : answerRows?.window.columns ?? []
+  }
 
   package var canUndo: Bool { !deletions.isEmpty }
 
@@ -334,10 +344,10 @@ package struct BrowseState: Sendable {
     isAnswering = false
     switch result {
     case .success(let window):
-      var request = ListRequest("")
-      request.query = query
-      let selection = answer?.request == request ? answer?.selection ?? 0 : 0
-      answer = ListState(window, of: request)
+      let selection = answer?.request.query == query ? answer?.selection ?? 0 : 0
+      var rows = QueryAnswer(window, to: query)
+      if answer != nil { rows.showAs(answerRows) }
+      (answerRows, answer) = (rows, rows.list)
       answer?.select(selection)
       (pane, isCardOpen, cardTop) = (.list, false, 0)
       notice = window.warnings.first.map { Notice(.warning, $0) }
@@ -412,7 +422,7 @@ package struct BrowseState: Sendable {
   }
 
   /// The keys that are about the records of a source.
-  private static let recordKeys = Set("/fscdunS".map { Key.character($0) } + [.delete])
+  private static let recordKeys = Set("fcdunS".map { Key.character($0) } + [.delete])
 
   private mutating func take(_ key: Key) -> [BrowseEffect] {
     if let effects = takeMovement(key) { return effects }
@@ -424,7 +434,8 @@ package struct BrowseState: Sendable {
     switch key {
     case .character("q"): return [.quit]
     case .character("?"): overlay = .help(top: 0)
-    case .character("/"): prompt = (.filter, LineInput(source.list.request.query))
+    case .character("/"):
+      prompt = (.filter, LineInput(answer == nil ? source.list.request.query : answerFilter))
     case .character("f"): prompt = (.condition, LineInput(source.list.request.condition))
     case .character("s"): openOrders()
     case .character("c"): if source.list.hasRows { overlay = .columns(selection: 0) }
@@ -558,6 +569,8 @@ package struct BrowseState: Sendable {
       (isCardOpen, pane, cardTop) = (false, .list, 0)
     } else if pane == .card {
       pane = .list
+    } else if !isAnswering, !answerFilter.isEmpty {
+      changeAnswer { $0.filter = "" }
     } else if isAnswering || answer != nil {
       (isAnswering, answer) = (false, nil)
     } else if source.search != nil {
@@ -580,7 +593,7 @@ package struct BrowseState: Sendable {
       return entered(kind, line.text)
     case .escape:
       (prompt, notice) = (nil, nil)
-      if kind == .filter { sources[opened].list.ask { $0.query = "" } }
+      if kind == .filter { filter("") }
       return []
     case .up where kind == .query: recall(max(0, recalled - 1))
     case .down where kind == .query: recall(min(recalled + 1, statements.count))
@@ -609,8 +622,26 @@ package struct BrowseState: Sendable {
   private mutating func typed() -> [BrowseEffect] {
     guard let (kind, line) = prompt, kind == .filter || kind == .pick else { return [] }
     cardTop = 0
-    sources[opened].list.ask { $0.query = line.text }
+    filter(line.text)
     return []
+  }
+
+  private mutating func filter(_ text: String) {
+    if answer == nil {
+      sources[opened].list.ask { $0.query = text }
+    } else {
+      changeAnswer { $0.filter = text }
+    }
+  }
+
+  /// Shows other rows of the answer to a query, or in another order.
+  private mutating func changeAnswer(_ change: (inout QueryAnswer) -> Void) {
+    guard var rows = answerRows else { return }
+    change(&rows)
+    (answerRows, answer, cardTop) = (rows, rows.list, 0)
+    guard rows.window.isCut else { return }
+    notice = Notice(
+      .warning, "only the first \(rows.window.rows.count) rows were read; SQL selects among all")
   }
 
   private mutating func entered(_ kind: Prompt, _ text: String) -> [BrowseEffect] {
@@ -618,7 +649,7 @@ package struct BrowseState: Sendable {
     case .filter:
       pane = .list
       // The service may know more.
-      guard !isOffline, text.nonBlank != nil else { return [] }
+      guard answer == nil, !isOffline, text.nonBlank != nil else { return [] }
       return ask(text, isForced: false)
     case .condition:
       let condition = text.nonBlank == nil ? "" : text
@@ -712,8 +743,8 @@ package struct BrowseState: Sendable {
   // MARK: - Over the list
 
   private mutating func openOrders() {
-    let name = source.list.request.orderField
-    let index = source.fields.firstIndex { $0.name == name }
+    let name = list.request.orderField
+    let index = orderFields.firstIndex { $0.name == name }
     overlay = .order(selection: index.map { $0 + 1 } ?? 0)
   }
 
@@ -738,7 +769,7 @@ package struct BrowseState: Sendable {
       let last = layout.helpLines.count - layout.box.height
       overlay = .help(top: max(0, min(top + count, last)))
     case .order(let index)?:
-      overlay = .order(selection: max(0, min(index + count, source.fields.count)))
+      overlay = .order(selection: max(0, min(index + count, orderFields.count)))
     case .columns(let index)?:
       overlay = .columns(selection: max(0, min(index + count, source.fields.count - 1)))
     case nil: break
@@ -747,11 +778,12 @@ package struct BrowseState: Sendable {
 
   /// By a field, or as the records are cached for 0; the same one again turns it round.
   private mutating func sort(by index: Int) {
+    pane = .list
+    guard answer == nil else { return changeAnswer { $0.sort(by: index > 0 ? index - 1 : nil) } }
     let field = index > 0 ? source.fields[index - 1].name : nil
     sources[opened].list.ask { request in
       request.order = field.map { request.order == $0 ? "-\($0)" : $0 }
     }
-    pane = .list
   }
 
   /// Shows a field in the list, or not any more; the columns are in the order of the fields.
@@ -900,9 +932,10 @@ package struct BrowseState: Sendable {
 
   /// Sorts by the column of which the label is at a place of the list.
   private mutating func sort(byColumnAt place: Int, _ area: Area) {
-    guard picking == nil, answer == nil else { return }
+    guard picking == nil else { return }
     let shown = ShownColumns(of: list, in: area.width - 2).columns
     guard let column = shown.last(where: { $0.start <= place }) else { return }
+    guard answer == nil else { return sort(by: column.index + 1) }
     let name = list.columns[column.index].name
     if let index = source.fields.firstIndex(where: { $0.name == name }) { sort(by: index + 1) }
   }

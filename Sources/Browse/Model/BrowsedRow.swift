@@ -82,6 +82,8 @@ package struct BrowsedWindow: Sendable {
   /// The number of rows of the whole list; `nil` if it is not known yet.
   package var total: Int?
   package var warnings: [String] = []
+  /// True if a query has more rows, which were not read.
+  package var isCut = false
   /// The origin of the rows; `nil` for those of a query.
   package var badge: OriginBadge?
 

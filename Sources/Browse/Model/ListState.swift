@@ -36,6 +36,11 @@ package struct ListState: Sendable {
   /// The beginnings of the UUIDs, as tables have them.
   private(set) var shortIDs = ShortIDs()
 
+  /// True if there are more rows, which were not read.
+  package private(set) var isCut = false
+  /// True if no row can be read again.
+  private var isInMemory = false
+
   private var rows: [Int: BrowsedRow] = [:]
   /// The version of the request that the rows answer.
   private var version = -1
@@ -59,6 +64,7 @@ package struct ListState: Sendable {
   /// A list that is complete.
   package init(_ window: BrowsedWindow, of request: ListRequest) {
     self.init(request)
+    (isInMemory, isCut) = (true, window.isCut)
     _ = take(window, at: 0)
     total = window.rows.count
   }
@@ -258,7 +264,7 @@ package struct ListState: Sendable {
   }
 
   private mutating func forget(around start: Int) {
-    guard rows.count > Self.maxRows else { return }
+    guard rows.count > Self.maxRows, !isInMemory else { return }
     let kept = start - Self.maxRows / 2..<start + Self.maxRows / 2
     rows = rows.filter { kept.contains($0.key) }
     answered = Set(rows.keys.map { $0 / Self.chunk })

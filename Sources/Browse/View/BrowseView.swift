@@ -183,7 +183,9 @@ package struct BrowseView {
     let list = state.list
     if let failure = list.failure { return failure }
     if !list.hasRows || state.isAnswering || state.source.isIndexing { return "Reading…" }
-    if state.answer != nil { return "No rows" }
+    if state.answer != nil {
+      return state.answerFilter.isEmpty ? "No rows" : "No rows match. Esc clears the filter."
+    }
     if state.source.isRefreshing { return "Fetching \(state.source.name)…" }
     guard state.picking == nil else {
       let remedy = state.isOffline ? "" : " Ctrl-R asks the service."
@@ -228,10 +230,14 @@ package struct BrowseView {
     let total = isFilter ? nil : state.source.total.flatMap { $0 > list.count ? $0 : nil }
     if list.count > 0 {
       let isPart = state.answer == nil && total == nil && state.source.isPart
-      let number = list.total == nil || isPart ? "\(list.count)+" : "\(list.count)"
+      let isMore = list.total == nil || list.isCut || isPart
+      let number = isMore ? "\(list.count)+" : "\(list.count)"
       pieces.append((" \(list.selection + 1)/\(number)", theme.label))
     }
     guard state.answer == nil else {
+      if !state.answerFilter.isEmpty {
+        pieces.append((" /\(state.answerFilter.safeLine)", theme.hint))
+      }
       return pieces + [("\(theme.separator)Esc goes back", theme.label)]
     }
     if let picking = state.picking {
@@ -332,7 +338,9 @@ package struct BrowseView {
 
   // MARK: - Matches
 
-  private var query: String { state.answer == nil ? state.list.request.query : "" }
+  private var query: String {
+    state.answer == nil ? state.list.request.query : state.answerFilter
+  }
 
   /// A text with the words of the filter.
   private func marked(_ text: String) -> MarkedText {
@@ -475,7 +483,11 @@ package struct BrowseView {
     if state.answer != nil {
       let open =
         state.isCardOpen
-        ? [] : [("?", "keys"), ("Enter", "open"), (":", "SQL"), ("H L", "columns")]
+        ? []
+        : [
+          ("?", "keys"), ("Enter", "open"), (":", "SQL"), ("H L", "columns"), ("/", "filter"),
+          ("s", "sort"),
+        ]
       return [("Esc", "back"), ("q", "quit"), ("y", "copy"), ("r", "run again")] + open
     }
     if state.isCardOpen {
@@ -541,7 +553,9 @@ package struct BrowseView {
 
   private func promptHints(_ kind: BrowseState.Prompt) -> [String] {
     switch kind {
-    case .filter: (state.isOffline ? [] : ["Enter also asks the service"]) + ["Esc clears"]
+    case .filter:
+      (state.isOffline || state.answer != nil ? [] : ["Enter also asks the service"])
+        + ["Esc clears"]
     case .condition:
       ["= != ~ < <= > >="] + conditionField.map { "such as \($0.name)~text" }
     case .query:
@@ -606,7 +620,7 @@ package struct BrowseView {
   }
 
   private mutating func drawOrders(_ selection: Int) {
-    let fields = state.source.fields.map { ($0.label, orderSign(of: $0.name)) }
+    let fields = state.orderFields.map { ($0.label, orderSign(of: $0.name)) }
     drawChoice("Sort by", [("not sorted", "")] + fields, selection)
   }
 

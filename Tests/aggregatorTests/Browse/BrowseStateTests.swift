@@ -552,14 +552,14 @@ import Testing
         .success(BrowsedWindow(columns: columns, rows: rows, total: rows.count)))
     }
     browsing.handle(answer(3))
-    for key in "/fsdunS" {
+    for key in "fcdunS" {
       #expect(browsing.press(.character(key)).isEmpty, "\(key)")
       #expect(browsing.state.notice?.text.hasPrefix("Not available for query results") == true)
       #expect(browsing.state.prompt == nil)
       #expect(browsing.state.overlay == nil)
     }
     let keys = browsing.screen().lines.last ?? ""
-    #expect(!keys.contains("filter") && !keys.contains("sync") && keys.contains("r run again"))
+    #expect(!keys.contains("where") && !keys.contains("sync") && keys.contains("r run again"))
     browsing.press(.down)
     #expect(browsing.press(.character("y")) == [.copy(#"a\tb"# + "\t1")])
     #expect(browsing.state.notice?.text == "Copied row 2 as TSV")
@@ -572,6 +572,52 @@ import Testing
     browsing.press(.escape)
     #expect(browsing.press(.character("y")) == [.copy("0")])
     #expect(browsing.state.notice?.text == "Copied the ID of \"Hero 0\"")
+  }
+
+  @Test func `the rows of a query are filtered and sorted on the screen`() {
+    var browsing = opened(isOffline: false)
+    let columns = [BrowsedColumn("name", "name"), BrowsedColumn("n", "n", isNumeric: true)]
+    let names = ["Zoë", "Anna", "zoe 10", "Ben"]
+    let rows = names.enumerated().map { index, name in
+      BrowsedRow(
+        id: "\(index)", name: name, cells: [name, "\([9, 100, 20, 9][index])"],
+        card: [.init("name", name)])
+    }
+    var window = BrowsedWindow(columns: columns, rows: rows, total: rows.count)
+    var shown: [String?] { (0..<browsing.state.list.count).map { browsing.state.list[$0]?.name } }
+    func ask() {
+      browsing.press(.character(":"))
+      browsing.type("SELECT")
+      browsing.press(.enter)
+      browsing.handle(.answered("SELECT", .success(window)))
+    }
+    ask()
+    browsing.press(.character("s"), .down, .down, .enter)
+    #expect(shown == ["Zoë", "Ben", "zoe 10", "Anna"])
+    #expect(browsing.text.contains("n▲"))
+    browsing.press(.character("s"), .enter)
+    #expect(shown == ["Anna", "zoe 10", "Zoë", "Ben"])
+    browsing.press(.character("/"))
+    browsing.type("ZOE")
+    #expect(shown == ["zoe 10", "Zoë"])
+    // No service is asked, and the same rows are shown when the query has run again.
+    #expect(browsing.press(.enter).isEmpty)
+    #expect(browsing.screen().lines[0].contains("SQL 1/2 /ZOE · Esc goes back"))
+    #expect(browsing.press(.character("r")) == [.query("SELECT")])
+    browsing.handle(.answered("SELECT", .success(window)))
+    #expect(shown == ["zoe 10", "Zoë"])
+    browsing.press(.escape)
+    #expect(shown == ["Anna", "zoe 10", "Zoë", "Ben"])
+    #expect(browsing.state.source.list.request.query == "")
+    browsing.press(.escape)
+    #expect(browsing.state.list.count == 300)
+    // Those of an answer that was cut are not all.
+    window.isCut = true
+    ask()
+    #expect(shown.first == "Zoë")
+    #expect(browsing.screen().lines[0].contains("SQL 1/4+ "))
+    browsing.press(.character("s"), .down, .enter)
+    #expect(browsing.state.notice?.text.hasPrefix("only the first 4 rows were read") == true)
   }
 
   @Test func `the mouse selects, opens and scrolls`() {
