@@ -404,7 +404,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
       try Task.checkCancellation()
       let (slice, last) = try await records.slice(PageRequest(limit: 1000), after: position)
       oldest = [oldest, slice.records.map(\.savedAt).min()].compactMap(\.self).min()
-      guard slice.hasMore else { return oldest }
+      guard slice.hasMore, let last else { return oldest }
       (position, count) = (last, count + slice.records.count)
     }
     return nil

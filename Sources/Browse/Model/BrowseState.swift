@@ -823,7 +823,7 @@ package struct BrowseState: Sendable {
   /// Asks the service for the list, or for the records that match a query.
   private mutating func ask(_ query: String, isForced: Bool) -> [BrowseEffect] {
     sources[opened].isRefreshing = true
-    sources[opened].search = query.nonBlank.map { ($0, 0) }
+    sources[opened].search = query.nonBlank.map { (query: $0, responses: 0) }
     return [.refresh(source.name, query: query, isForced: isForced)]
   }
 
