@@ -21,11 +21,11 @@ package struct BrowseState: Sendable {
     /// The end of the last sync of this session.
     package var syncEnd = SyncEnd()
     package var isRefreshing = false {
-      didSet { if !isRefreshing { search = nil } }
+      didSet { if !isRefreshing { responses = nil } }
     }
     package var hasAsked = false
-    /// The search that the service is asked for, and the number of responses up to now.
-    package var search: (query: String, responses: Int)?
+    /// The number of responses of the service to a search up to now; `nil` if there is none.
+    package var responses: Int?
     /// The progress of a running sync.
     package var sync: String?
     package var pause: Pause?
@@ -60,13 +60,10 @@ package struct BrowseState: Sendable {
     /// The progress of a sync, or of a search of the service.
     package var progress: String? {
       if let sync { return sync }
-      return search.map { query, responses in
-        let pages = total.flatMap { total in
-          scannedPageSize.map { " of at most \((total + $0 - 1) / $0)" }
-        }
-        return
-          "\(name): asking for \"\(query.oneLine(atMost: 20))\", request \(responses + 1)\(pages ?? "")"
-      }
+      guard let responses else { return nil }
+      let text = "\(name): request \(responses + 1)"
+      guard let total, let scannedPageSize else { return text }
+      return "\(text) of about \((total + scannedPageSize - 1) / scannedPageSize)"
     }
 
     /// Forgets the time before which the service was not to be asked; a request that waits for its turn goes on.
@@ -240,14 +237,14 @@ package struct BrowseState: Sendable {
       change(request.source) { $0.list.take(count: count, of: request) }
     case .refreshed(let name, let result): effects = refreshed(name, result)
     case .indexed(let name, let isComplete): effects = indexed(name, isComplete)
-    case .received(let name): change(name) { $0.search?.responses += 1 }
+    case .received(let name): change(name) { $0.responses? += 1 }
     case .paused(let name, let pause): paused(name, pause)
     case .record(let name, let row): change(name) { $0.list.replace(row) }
     case .picture(let request, let picture): keep(picture, request)
     case .deleted(let deletion):
       isChanging = false
       deletions.append(deletion)
-      notice = Notice(.note, "Deleted \"\(deletion.name)\" on this machine · u restores it")
+      notice = Notice(.note, "Deleted \"\(deletion.name)\" · u restores it · only on this machine")
       effects = reload(deletion.source)
     case .restored(let deletion):
       isChanging = false
@@ -573,7 +570,7 @@ package struct BrowseState: Sendable {
       changeAnswer { $0.filter = "" }
     } else if isAnswering || answer != nil {
       (isAnswering, answer) = (false, nil)
-    } else if source.search != nil {
+    } else if source.responses != nil {
       return stopSearch()
     } else if !source.list.request.query.isEmpty {
       sources[opened].list.ask { $0.query = "" }
@@ -823,7 +820,7 @@ package struct BrowseState: Sendable {
   /// Asks the service for the list, or for the records that match a query.
   private mutating func ask(_ query: String, isForced: Bool) -> [BrowseEffect] {
     sources[opened].isRefreshing = true
-    sources[opened].search = query.nonBlank.map { (query: $0, responses: 0) }
+    sources[opened].responses = query.nonBlank.map { _ in 0 }
     return [.refresh(source.name, query: query, isForced: isForced)]
   }
 
