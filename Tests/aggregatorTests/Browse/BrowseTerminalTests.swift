@@ -208,6 +208,7 @@ struct BrowseTerminalTests {
     let run = try start("browse goods")
     var screen = EmulatedScreen()
     await terminal.wait(for: "goods 1/8 of 12", on: &screen)
+    await terminal.wait(for: " 8+ ", on: &screen)
     terminal.type("n")
     await terminal.wait(for: "goods: 2 new (1 page)", on: &screen)
     await terminal.wait(for: "goods 1/10 of 12", on: &screen)
