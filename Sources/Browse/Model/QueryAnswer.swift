@@ -36,6 +36,7 @@ struct QueryAnswer: Sendable {
   var list: ListState {
     var shown = window
     let words = filter.split(separator: " ").map { FoldedText(String($0)).text }
+      .filter { !$0.isEmpty }
     if !words.isEmpty {
       shown.rows = zip(shown.rows, texts).filter { _, text in
         words.allSatisfy { text.contains($0) }
