@@ -13,7 +13,7 @@ public struct PageRequest: Hashable, Sendable {
 
   public var cachePolicy: CachePolicy
 
-  /// Set to compare the page with what was read last; a source may ignore it.
+  /// Set to compare the page with the one that was read last; a source may ignore it.
   package var comparison: PageComparison?
 
   public init(
@@ -37,30 +37,57 @@ public struct PageRequest: Hashable, Sendable {
   }
 }
 
-/// What a page is compared with, so that one whose response has not changed is not read again.
-package struct PageComparison: Hashable, Sendable {
-  /// The response from which a page was read last.
-  package struct Known: Hashable, Sendable {
-    package var digest: UInt64
+/// Compares the response of a page with the one from which the page was read last, so that it need not be read again.
+package final class PageComparison: Hashable, Sendable {
+  /// A page as it was read last.
+  package struct Known: Sendable {
+    /// The digest of its response.
+    package var response: UInt64
 
     /// The number of its records.
     package var count: Int
 
-    package init(digest: UInt64, count: Int) {
-      self.digest = digest
+    package init(response: UInt64, count: Int) {
+      self.response = response
       self.count = count
     }
   }
 
-  /// A digest of all that decides what is read, besides the request and the response.
-  package var seed: UInt64
+  /// A digest of all that decides which records are read, besides the request and the response.
+  package let seed: UInt64
 
-  /// `nil` if only the digest of the response is wanted.
-  package var known: Known?
+  private let page: @Sendable (_ request: UInt64) async throws(SourceError) -> Known?
 
-  package init(seed: UInt64, known: Known? = nil) {
+  /// - Parameter page: Returns the page with the digest of a request; `nil` if it is not known.
+  package init(
+    seed: UInt64,
+    page: @escaping @Sendable (_ request: UInt64) async throws(SourceError) -> Known?
+  ) {
     self.seed = seed
-    self.known = known
+    self.page = page
+  }
+
+  /// The number of the records of a page if its response is the one that was read last; otherwise `nil`.
+  package func unchangedCount(of digest: PageDigest) async throws(SourceError) -> Int? {
+    guard let known = try await page(digest.request), known.response == digest.response else {
+      return nil
+    }
+    return known.count
+  }
+
+  package static func == (one: PageComparison, other: PageComparison) -> Bool { one === other }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// The digests of a request, and of all from which its page is read.
+package struct PageDigest: Hashable, Sendable {
+  package let request: UInt64
+  package let response: UInt64
+
+  package init(request: UInt64, response: UInt64) {
+    self.request = request
+    self.response = response
   }
 }
 
@@ -104,7 +131,7 @@ public struct Page<Item: SourceRecord>: Sendable {
   public var schema: RowSchema?
 
   /// The digest of the one response that the page was read from, if ``PageRequest/comparison`` asks for it.
-  package var digest: UInt64?
+  package var digest: PageDigest?
 
   /// The number of its records if their response is the one that was read last: then they are not read again, and
   /// ``records`` is empty; otherwise `nil`.

@@ -198,7 +198,6 @@ extension SourceStore {
     let begin = ContinuousClock.now
     let changes = try await save(batch, of: source, at: date)
     Observer.current(
-
       .stored(
         source: source, records: batch.entries.count + batch.unchanged.count, after: .now - begin))
     return changes

@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorStore
+import Synchronization
 
 /// Encodes records as they are fetched, in parallel with fetching and storing other pages.
 struct EncodingSource<Item: SourceRecord>: DataSource {
@@ -14,10 +15,21 @@ struct EncodingSource<Item: SourceRecord>: DataSource {
     _ request: PageRequest
   ) async throws(SourceError) -> Page<EncodedRecord<Item>> {
     var request = request
-    let known = try await comparing?.known(request)
-    request.comparison = comparing.map { PageComparison(seed: $0.seed, known: known?.comparison) }
-    let page = try await base.page(request)
-    if let known, page.unchangedCount != nil { return known.page(page) }
+    let known = Mutex<KnownPage<Item>?>(nil)
+    request.comparison = comparing.map { comparing in
+      PageComparison(seed: comparing.seed) { digest throws(SourceError) in
+        let found = try await comparing.known(digest)
+        known.withLock { $0 = found }
+        return found?.comparison
+      }
+    }
+    var page = try await base.page(request)
+    if page.unchangedCount != nil {
+      if let known = known.withLock(\.self) { return known.page(page) }
+      // An attempt that had timed out has found meanwhile that its records were cleared.
+      request.comparison = nil
+      page = try await base.page(request)
+    }
     return page.replacing(try recordStore.encoded(page.records, folding: folds))
   }
 

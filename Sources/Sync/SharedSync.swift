@@ -154,7 +154,10 @@ struct SharedSync<Item: SourceRecord>: Sendable {
     let outcome = Mutex(Outcome())
     let id = String(UInt64.random(in: .min ... .max), radix: 36)
     var batch = sync.recordStore.batch(step.pages.flatMap(\.page.records))
-    batch.readPages = readPages(of: step)
+    var count = 0
+    batch.readPages = step.pages.compactMap {
+      source.comparing?.checkpoint(of: $0.page, after: &count)
+    }
     batch.decision = CheckpointDecision(name: sync.checkpointName) { text, time in
       let (update, found) = decide(step, text, at: time ?? sync.now(), newID: id)
       outcome.withLock { $0 = found }
@@ -168,17 +171,6 @@ struct SharedSync<Item: SourceRecord>: Sendable {
       outcome.changes = changes
       return outcome
     }
-  }
-
-  /// What to keep of the pages of a step, to compare them next time.
-  private func readPages(of step: Step) -> [ReadPage] {
-    guard let comparing = source.comparing else { return [] }
-    var (read, count): ([ReadPage], Int) = ([], 0)
-    for (lease, page) in step.pages {
-      let cursor = request(lease.place, sync.size)?.cursor
-      read += comparing.memo(of: page, at: cursor, after: &count)
-    }
-    return read
   }
 
   private func decide(

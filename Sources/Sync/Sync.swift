@@ -253,7 +253,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
   }
 
   /// `nil` if pages are always read.
-  var comparing: PageComparing<Item>? {
+  private var comparing: PageComparing<Item>? {
     guard let readingDigest, !readsEverything, case .full(let collection) = mode, hasComputedCursors
     else {
       return nil

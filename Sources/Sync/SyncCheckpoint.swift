@@ -182,7 +182,7 @@ struct SyncBatch<Item: SourceRecord> {
 
   private var bytes = 0
 
-  /// What to keep of its pages, to compare them next time.
+  /// The checkpoints of its pages, with which the next pass compares them.
   private(set) var readPages: [ReadPage] = []
 
   /// The number of its records that were read.
@@ -219,9 +219,7 @@ struct SyncBatch<Item: SourceRecord> {
     _ page: Page<EncodedRecord<Item>>, at date: Date, depth: Int? = nil,
     tracking: ChangeTracking? = nil, comparing: PageComparing<Item>? = nil
   ) {
-    if let comparing {
-      readPages += comparing.memo(of: page, at: checkpoint.cursor, after: &readCount)
-    }
+    if let read = comparing?.checkpoint(of: page, after: &readCount) { readPages.append(read) }
     records += page.records
     bytes += page.records.reduce(0) { $0 + $1.json.count }
     counts.append(page.records.count)

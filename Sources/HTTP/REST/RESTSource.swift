@@ -256,11 +256,11 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
           .serverError, "\(service) does not accept the token of a page again (\(response.status))",
           remedy: "start over without a cursor")
       }
-      let digest = page.comparison.map { response.digest(from: $0.seed, of: http) }
-      if let known = page.comparison?.known, known.digest == digest {
+      let digest = page.comparison.map { response.digest(to: http, from: $0.seed) }
+      if let digest, let count = try await page.comparison?.unchangedCount(of: digest) {
         return RESTReply(
           position: position, query: query, request: http, response: RESTResponse([]),
-          fetchedAt: now(), unchangedCount: known.count)
+          fetchedAt: now(), unchangedCount: count)
       }
       let decoded =
         if let ruled {
@@ -508,7 +508,7 @@ private struct RESTReply<Item: SourceRecord> {
   let response: RESTResponse<Item>
   let fetchedAt: Date
   /// See ``Page/digest``.
-  var digest: UInt64?
+  var digest: PageDigest?
   /// See ``Page/unchangedCount``.
   var unchangedCount: Int?
 
@@ -577,16 +577,17 @@ extension HTTPResponse {
     "x-request-id", "x-response-time", "x-runtime", "x-served-by", "x-timer",
   ]
 
-  /// A digest of what a page is read from: the request, the status, the header fields and the body.
-  fileprivate func digest(from seed: UInt64, of request: HTTPRequest) -> UInt64 {
-    var parts = ["\(status)", "\(body.count)", request.shownAddress]
+  /// The digests of the response to a request; that of the response begins with those of `seed` and the request.
+  fileprivate func digest(to request: HTTPRequest, from seed: UInt64) -> PageDigest {
+    let asked = (request.body ?? Data()).withUnsafeBytes {
+      $0.fnv1a(from: "\(request.method) \(request.shownAddress)".fnv1a)
+    }
+    var parts = ["\(seed) \(asked) \(status) \(body.count)"]
     for (name, value) in headers where !Self.volatileHeaders.contains(name) {
       parts += [name, value]
     }
-    let head = Data(parts.joined(separator: "\0").utf8)
-    return [head, request.body ?? Data(), body].reduce(seed) { digest, part in
-      part.withUnsafeBytes { $0.fnv1a(from: digest) }
-    }
+    let head = parts.joined(separator: "\0").fnv1a
+    return PageDigest(request: asked, response: body.withUnsafeBytes { $0.fnv1a(from: head) })
   }
 }
 
