@@ -8,9 +8,14 @@ import Testing
 
 /// A part of a catalogue.
 private struct Part: SourceRecord {
-  struct Wire: Decodable, Sendable {
-    let number: Int
-    let name: String
+  struct List: Decodable, Sendable {
+    struct Row: Decodable, Sendable {
+      let number: Int
+      let name: String
+    }
+
+    let total: Int?
+    let rows: LossyArray<Row>
   }
 
   let id: Int
@@ -34,10 +39,12 @@ private struct PartsPlugin: Plugin {
       name, in: environment, list: HTTPRequest(.get, base),
       paging: RESTPaging(
         .offset(.query("skip"), start: 0), size: (.query("take"), 10), honorsSize: true,
-        predictsCursors: true),
-      decoding: LossyArray<Part.Wire>.self
-    ) { [service] rows in
-      let response = RESTResponse(rows) { Part(id: $0.number, name: $0.name) }
+        predictsCursors: !service.sendsTotal),
+      decoding: Part.List.self
+    ) { [service] list in
+      let response = RESTResponse(list.rows, total: list.total) {
+        Part(id: $0.number, name: $0.name)
+      }
       // Pages after the end are requested ahead.
       if !response.records.isEmpty { service.noteRead() }
       return response
@@ -49,7 +56,10 @@ private struct PartsPlugin: Plugin {
 private final class PartsService: Sendable {
   static let all = (1...35).map { "part \($0)" }
 
+  let sendsTotal: Bool
   private let state = Mutex((names: PartsService.all, reads: 0))
+
+  init(sendsTotal: Bool = false) { self.sendsTotal = sendsTotal }
 
   var names: [String] {
     get { state.withLock(\.names) }
@@ -62,10 +72,12 @@ private final class PartsService: Sendable {
 
   func reply(to request: LoopbackRequest) -> LoopbackReply {
     let skip = request.query["skip"].flatMap { Int($0) } ?? 0
-    let rows = names.enumerated().filter { !$1.isEmpty }.dropFirst(skip).prefix(10).map {
+    let all = names.enumerated().filter { !$1.isEmpty }
+    let rows = all.dropFirst(skip).prefix(10).map {
       #"{"number": \#($0 + 1), "name": "\#($1)"}"#
     }
-    return .json("[\(rows.joined(separator: ","))]")
+    let total = sendsTotal ? #""total": \#(all.count), "# : ""
+    return .json(#"{\#(total)"rows": [\#(rows.joined(separator: ","))]}"#)
   }
 }
 
@@ -76,11 +88,13 @@ private final class PartsService: Sendable {
 
   /// Runs `body` with a function that syncs and returns what came of it, and the number of pages that were read.
   private func withSync(
+    of other: PartsService? = nil,
     _ body: (
       _ sync: (_ store: any SourceStore, _ version: String?) async throws -> (SyncResult, Int)
     ) async throws -> Void
   ) async throws {
-    try await withServer({ [service] in service.reply(to: $0) }) { server in
+    let service = other ?? service
+    try await withServer({ service.reply(to: $0) }) { server in
       try await body { store, version in
         let plugin = PartsPlugin(base: server.baseURL, service: service, decoderVersion: version)
         let environment = PluginEnvironment(
@@ -166,6 +180,21 @@ private final class PartsService: Sendable {
       try await store.clear("parts", forgetsDeleted: false)
       (result, read) = try await sync(store, "1")
       #expect((result.unchanged, result.added, read) == (0, 35, 4))
+    }
+  }
+
+  @Test func `a total that changes leaves no checkpoints behind`() async throws {
+    let store = try StoreDirectory().store()
+    let service = PartsService(sendsTotal: true)
+    try await withSync(of: service) { sync in
+      _ = try await sync(store, "1")
+      #expect(try await sync(store, "1").1 == 0)
+      for number in 36...38 {
+        service.names.append("part \(number)")
+        // Each page says the total.
+        #expect(try await sync(store, "1").1 == 4)
+        #expect(try await store.checkpoints(of: "parts", startingWith: "page ").count == 4)
+      }
     }
   }
 
