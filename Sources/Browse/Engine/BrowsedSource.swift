@@ -382,32 +382,9 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     if counts.records > 0 {
       status.gap = try await plugin.gap(in: store)?.warning.warning.message
       status.isComplete = coverage.isComplete && !plugin.policy.isEndless
-      status.fetchedAt = try await fetchedAt(coverage, in: store)
+      status.fetchedAt = try await plugin.oldestFetch(in: store)
     }
     return status
-  }
-
-  /// More records are not read for the age of the oldest.
-  private static var maxDated: Int { 10_000 }
-
-  /// The time before which no record was fetched, as lists of all of them have it; `nil` if it is not known.
-  private func fetchedAt(_ coverage: Coverage, in store: any SourceStore) async throws -> Date? {
-    let records = plugin.recordStore(in: store)
-    if let begun = try await records.completeSync()?.begun { return begun }
-    // A list of one page is as old as the page, even if records have not changed for longer.
-    let pages = try await store.fetchedPages(of: name)
-    if coverage.isComplete, pages.count == 1, pages[0].page.next == nil {
-      return try await store.status(of: name).fetchedAt
-    }
-    var (position, count, oldest) = (RecordPosition?.none, 0, Date?.none)
-    while count < Self.maxDated {
-      try Task.checkCancellation()
-      let (slice, last) = try await records.slice(PageRequest(limit: 1000), after: position)
-      oldest = [oldest, slice.records.map(\.savedAt).min()].compactMap(\.self).min()
-      guard slice.hasMore, let last else { return oldest }
-      (position, count) = (last, count + slice.records.count)
-    }
-    return nil
   }
 
   // MARK: - The service

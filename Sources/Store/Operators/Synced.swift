@@ -96,7 +96,7 @@ extension RecordStore {
     }
   }
 
-  /// The time since which all cached records were fetched, as lists of them have it; `nil` if it is unknown.
+  /// The time since which the cached records were fetched, as far as their pages or the first of them tell; `nil` for none.
   ///
   /// It is that of the oldest page unless a sync has been complete: a newer page says nothing of the other records.
   package func oldestFetch() async throws(SourceError) -> Date? {
@@ -106,7 +106,8 @@ extension RecordStore {
     {
       return page.fetchedAt
     }
-    return try await slice(PageRequest(limit: 1), after: nil).slice.records.first?.savedAt
+    // The first to be fetched; a record that has changed since is newer.
+    return try await slice(PageRequest(limit: 1000), after: nil).slice.records.map(\.savedAt).min()
   }
 
   /// The last sync, if all records of the service are stored; `nil` if they may not be, or may be those of another
