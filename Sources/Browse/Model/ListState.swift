@@ -277,22 +277,6 @@ package struct ListState: Sendable {
   }
 }
 
-extension String {
-  /// True for a date with a time of day, as in ISO 8601.
-  fileprivate var isTime: Bool {
-    let form = "0000-00-00T00:00".utf8
-    let start = utf8.prefix(form.count)
-    return start.count == form.count
-      && zip(start, form).allSatisfy { byte, expected in
-        switch expected {
-        case UInt8(ascii: "0"): UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-        case UInt8(ascii: "T"): byte == expected || byte == UInt8(ascii: " ")
-        default: byte == expected
-        }
-      }
-  }
-}
-
 extension JSON {
   fileprivate var isNumber: Bool {
     switch self {

@@ -274,13 +274,15 @@ extension String {
   fileprivate static let timeLengths = [16, 10]
 
   /// True for a date with a time of day, as in ISO 8601.
-  fileprivate var isTime: Bool {
-    utf8.count >= 16
-      && zip(utf8, "0000-00-00T00:00".utf8).allSatisfy { byte, form in
-        switch form {
+  package var isTime: Bool {
+    let form = "0000-00-00T00:00".utf8
+    let start = utf8.prefix(form.count)
+    return start.count == form.count
+      && zip(start, form).allSatisfy { byte, expected in
+        switch expected {
         case UInt8(ascii: "0"): UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-        case UInt8(ascii: "T"): byte == form || byte == UInt8(ascii: " ")
-        default: byte == form
+        case UInt8(ascii: "T"): byte == expected || byte == UInt8(ascii: " ")
+        default: byte == expected
         }
       }
   }
