@@ -101,16 +101,9 @@ package final class SourceAdding: Sendable {
       var problem = Problem(error)
       // It names an option of the command line.
       if problem.hint?.contains("--") == true { problem.hint = nil }
-      if let match = problem.message.firstMatch(of: /refused the request \((404|410)\)/) {
-        // The query of a URL may have a key.
-        let place = url.prefix { $0 != "?" && $0 != "#" }
-        problem = Problem(
-          422, problem.code, "there is nothing at \(place): its service answered \(match.1)",
-          hint: "open the URL in a browser, which must show the records; the documentation of the "
-            + "service names those of its lists")
-      }
       // The request was understood, and no service failed: what it names cannot be used.
-      let isFailure = (error as? SourceError).map { $0.code != .malformed } ?? false
+      let isFailure =
+        (error as? SourceError).map { ![.malformed, .rejected].contains($0.code) } ?? false
       if !isFailure && problem.status != 503 || [400, 401, 403, 404, 500].contains(problem.status) {
         problem = Problem(422, problem.code, problem.message, hint: problem.hint)
       }

@@ -177,6 +177,14 @@ package struct Prober: Sendable {
       proposal.quotaReset = answer.response.quotaPause(from: now).map {
         now.addingTimeInterval($0 / .seconds(1))
       }
+      let status = answer.response.status
+      guard proposal.requests > 1 || ![404, 410].contains(status) else {
+        throw SourceError(
+          .rejected, "there is nothing at \(request.endpoint): its service answered \(status)",
+          remedy:
+            "open the URL in a browser, which must show the records; the documentation of the service names those "
+            + "of its lists")
+      }
       let response = try answer.response.checked(by: service, wantsKey: !known.isEmpty, now: now)
       let document = try response.document(by: service)
       let exchange = Exchange(
@@ -276,7 +284,7 @@ package struct Prober: Sendable {
       throw failure(reportedBy: first, of: proposal.manifest)
         ?? SourceError(
           .malformed, "the response has no list of objects",
-          remedy: "name the list with --rows, or use the URL of a list")
+          remedy: "name the list, or use the URL of a list")
     }
     let rivals = candidates.filter { best.score - $0.score < 1 }.prefix(Self.maxOptions)
     let chosen =
