@@ -56,16 +56,26 @@ public struct ErrorTranslation: Sendable {
   ///
   /// - Throws: A `DecodingError` for another form, or for a name that is none of a code; errors of the file system.
   public init(of language: String, contentsOf file: URL) throws {
-    struct OfWarning: Decodable { let warning: String? }
-    let content = try Data(contentsOf: file)
-    let named = try JSONDecoder().decode([String: Text].self, from: content)
-    let ofWarnings = try JSONDecoder().decode([String: OfWarning].self, from: content)
+    struct Entry: Decodable {
+      let text: Text
+      let warning: String?
+
+      enum CodingKeys: CodingKey { case warning }
+
+      init(from decoder: any Decoder) throws {
+        text = try Text(from: decoder)
+        warning = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(
+          String.self, forKey: .warning)
+      }
+    }
+    let named = try JSONDecoder().decode([String: Entry].self, from: Data(contentsOf: file))
     var texts: [SourceError.Code: Text] = [:]
     var warnings: [Warning.Code: String] = [:]
-    for (name, text) in named {
+    for (name, entry) in named {
+      let text = entry.text
       if let code = SourceError.Code(name) {
         texts[code] = text
-        warnings[Warning.Code(name)] = ofWarnings[name]?.warning
+        warnings[Warning.Code(name)] = entry.warning
       } else if Self.english.warnings[Warning.Code(name)] != nil {
         warnings[Warning.Code(name)] = text.title
       } else {
@@ -191,8 +201,8 @@ extension ErrorTranslation {
     return timed.replacing("{time}", with: time)
   }
 
-  /// A time with the symbol of its unit, which is the same in most languages, rounded up; `nil` for none and for one that
-  /// nobody waits for.
+  /// A time with the symbol of its unit, which is the same in most languages, rounded up; `nil` for none, and for a year
+  /// and more.
   private static func symbols(of time: Duration) -> String? {
     let seconds = (time / .seconds(1)).rounded(.up)
     return switch seconds {
