@@ -27,7 +27,7 @@ extension HTMLRenderer {
     ).text
   }
 
-  /// What is cached, and what to do first; nothing without a store.
+  /// The number of cached records, or a first step where there are none; nothing without a store.
   private func lead(_ states: [SourceState]) -> HTML? {
     let counts = states.compactMap { state in
       state.coverage.map { $0.cached - state.deleted }
