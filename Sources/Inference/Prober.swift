@@ -181,9 +181,9 @@ package struct Prober: Sendable {
       guard proposal.requests > 1 || ![404, 410].contains(status) else {
         throw SourceError(
           .rejected, "there is nothing at \(request.endpoint): its service answered \(status)",
-          remedy:
-            "open the URL in a browser, which must show the records; the documentation of the service names those "
-            + "of its lists")
+          remedy: Remedy(
+            "open the URL in a browser, which must show the records; the documentation of the service names "
+              + "those of its lists"))
       }
       let response = try answer.response.checked(by: service, wantsKey: !known.isEmpty, now: now)
       let document = try response.document(by: service)
