@@ -202,8 +202,9 @@ public struct DeclaredPlugin: Plugin {
       paging.isUnproved = manifest.restPaging.isUnproved
       environment = environment.readingFiles(of: self, as: manifest.format)
     }
-    var source = RESTSource<DeclaredRecord>(name, in: environment, list: list, paging: paging) {
-      response, _ throws(SourceError) in
+    var source = RESTSource<DeclaredRecord>(
+      name, of: service, in: environment, list: list, paging: paging
+    ) { response, _ throws(SourceError) in
       try manifest.decode(response, by: service)
     }
     .handlingErrors(by: manifest.errors)

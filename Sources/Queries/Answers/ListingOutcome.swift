@@ -74,8 +74,7 @@ package struct ListingOutcome: Sendable {
     package func report(_ diagnostics: Diagnostics, of source: String) {
       guard !isNote else { return diagnostics.note("note: \(warning.message)") }
       guard !isFailure else {
-        let words = warning.message.without(nameOf: source)
-        return diagnostics.alarm("\(source): \(words)", hint: hint)
+        return diagnostics.alarm("\(source): \(warning.message)", hint: hint)
       }
       diagnostics.warning("\(source): \(warning.message)", hint: hint)
     }

@@ -5,7 +5,7 @@ extension CommandError {
   package init(_ error: SourceError, of plugin: some Plugin) {
     let sync: Hint? = error.code == .nothingCached ? .command(plugin.syncArguments) : nil
     self.init(
-      ExitCode(error), "\(plugin.name): \(error.message.without(nameOf: plugin.name))",
+      ExitCode(error), "\(plugin.name): \(error.message)",
       hint: error.hint(settings: plugin.settings) ?? sync)
   }
 
@@ -23,15 +23,6 @@ extension CommandError {
     of plugin: some Plugin, _ value: @autoclosure () throws(SourceError) -> Value
   ) throws(CommandError) -> Value {
     do { return try value() } catch { throw CommandError(error, of: plugin) }
-  }
-}
-
-extension String {
-  /// The message of an added source, whose service has its name, without that name, for a line that begins with it.
-  package func without(nameOf source: String) -> String {
-    let verbs = ["failed", "refused", "timed out"]
-    return verbs.contains { hasPrefix("\(source) \($0) ") }
-      ? String(dropFirst(source.count + 1)) : self
   }
 }
 
