@@ -162,7 +162,7 @@ package struct Prober: Sendable {
     }
     proposal.requests += 1
     var received: HTTPResponse?
-    do {
+    do throws(SourceError) {
       let service = manifest.authority ?? name
       let sent: Result<Answer, SourceError> = await Observer.$current.withValue(
         environment.observer
