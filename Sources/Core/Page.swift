@@ -39,40 +39,18 @@ public struct PageRequest: Hashable, Sendable {
 
 /// Compares the response of a page with the one from which the page was read last, so that it need not be read again.
 package final class PageComparison: Hashable, Sendable {
-  /// A page as it was read last.
-  package struct Known: Sendable {
-    /// The digest of its response.
-    package var response: UInt64
-
-    /// The number of its records.
-    package var count: Int
-
-    package init(response: UInt64, count: Int) {
-      self.response = response
-      self.count = count
-    }
-  }
-
   /// A digest of all that decides which records are read, besides the request and the response.
   package let seed: UInt64
 
-  private let page: @Sendable (_ request: UInt64) async throws(SourceError) -> Known?
+  /// Returns the number of the records of a page if its digest is that of the page that was read last; otherwise `nil`.
+  package let unchangedCount: @Sendable (PageDigest) async throws(SourceError) -> Int?
 
-  /// - Parameter page: Returns the page with the digest of a request; `nil` if it is not known.
   package init(
     seed: UInt64,
-    page: @escaping @Sendable (_ request: UInt64) async throws(SourceError) -> Known?
+    unchangedCount: @escaping @Sendable (PageDigest) async throws(SourceError) -> Int?
   ) {
     self.seed = seed
-    self.page = page
-  }
-
-  /// The number of the records of a page if its response is the one that was read last; otherwise `nil`.
-  package func unchangedCount(of digest: PageDigest) async throws(SourceError) -> Int? {
-    guard let known = try await page(digest.request), known.response == digest.response else {
-      return nil
-    }
-    return known.count
+    self.unchangedCount = unchangedCount
   }
 
   package static func == (one: PageComparison, other: PageComparison) -> Bool { one === other }

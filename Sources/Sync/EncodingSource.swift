@@ -20,7 +20,7 @@ struct EncodingSource<Item: SourceRecord>: DataSource {
       PageComparison(seed: comparing.seed) { digest throws(SourceError) in
         let found = try await comparing.known(digest)
         known.withLock { $0 = found }
-        return found?.comparison
+        return found?.count
       }
     }
     var page = try await base.page(request)

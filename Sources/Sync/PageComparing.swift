@@ -16,11 +16,11 @@ struct PageComparing<Item: SourceRecord>: Sendable {
   let seed: UInt64
   let now: @Sendable () -> Date
 
-  /// The page of a request, by its digest, as it was read last; `nil` if it is not known, or not all of its records are in lists.
-  func known(_ request: UInt64) async throws(SourceError) -> KnownPage<Item>? {
+  /// The page that was read last from an equal response; `nil` if there is none, or not all of its records are in lists.
+  func known(_ digest: PageDigest) async throws(SourceError) -> KnownPage<Item>? {
     let (store, source) = (recordStore.store, recordStore.source)
-    guard let text = try await store.checkpoint(checkpoint(request), of: source),
-      let memo = PageMemo(text),
+    guard let text = try await store.checkpoint(checkpoint(digest.request), of: source),
+      let memo = PageMemo(text), memo.response == digest.response,
       0..<(Self.lifetime / .seconds(1)) ~= now().timeIntervalSince(memo.readAt)
     else { return nil }
     let positions = memo.positions
@@ -52,9 +52,7 @@ struct KnownPage<Item: SourceRecord> {
   fileprivate let memo: PageMemo
   fileprivate let records: [EncodedRecord<Item>]
 
-  var comparison: PageComparison.Known {
-    PageComparison.Known(response: memo.response, count: records.count)
-  }
+  var count: Int { records.count }
 
   /// The page again, by the provenance of `page`, whose response has not changed.
   func page(_ page: Page<Item>) -> Page<EncodedRecord<Item>> {

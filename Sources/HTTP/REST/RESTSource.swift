@@ -257,7 +257,7 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
           remedy: "start over without a cursor")
       }
       let digest = page.comparison.map { response.digest(to: http, from: $0.seed) }
-      if let digest, let count = try await page.comparison?.unchangedCount(of: digest) {
+      if let digest, let count = try await page.comparison?.unchangedCount(digest) {
         return RESTReply(
           position: position, query: query, request: http, response: RESTResponse([]),
           fetchedAt: now(), unchangedCount: count)
