@@ -288,7 +288,7 @@ import Testing
     )
     let error = await #expect(throws: SourceError.self) { _ = try await Self.ids(source) }
     #expect(error?.code == .malformed)
-    #expect(error?.message == "things refuses the token that it sent (410)")
+    #expect(error?.message == "127.0.0.1:\(server.port) refuses the token that it sent (410)")
     #expect(server.requests.count < 8)
   }
 

@@ -181,7 +181,7 @@ import Testing
     let plugin = try Self.plugin(server, rules)
     let error = await #expect(throws: SourceError.self) { try await list(plugin) }
     #expect(error?.code == .rejected)
-    #expect(error?.message == "lamps reports an error: \(words)")
+    #expect(error?.message == "\(server.authority) reports an error: \(words)")
     #expect(server.requests.count == 1)
   }
 
@@ -216,7 +216,7 @@ import Testing
     } else {
       let error = await #expect(throws: SourceError.self) { try await list(plugin) }
       #expect(error?.code == .serverError)
-      #expect(error?.message == "lamps is not ready: warming up")
+      #expect(error?.message == "\(server.authority) is not ready: warming up")
     }
     #expect(counter.value == (pending < 3 ? 4 : 3))
   }
@@ -237,7 +237,7 @@ import Testing
     let plugin = try Self.plugin(server, Self.waitRule)
     let unwaiting = try await sync(plugin)
     #expect(unwaiting.failure?.code == .rateLimited)
-    #expect(unwaiting.failure?.message == "lamps asks to wait (400): easy")
+    #expect(unwaiting.failure?.message == "\(server.authority) asks to wait (400): easy")
     #expect(unwaiting.failure?.retryAfter == (fields.isEmpty ? nil : .seconds(40)))
     #expect(refusals.value == attempts)
     if !fields.isEmpty { clock.advance(by: .seconds(40)) }
@@ -277,7 +277,7 @@ import Testing
     )
     .remote(in: environment)
     let error = await #expect(throws: SourceError.self) { try await source.item("7") }
-    #expect(error?.message == "lamps reports an error: gone mad")
+    #expect(error?.message == "\(server.authority) reports an error: gone mad")
   }
 
   // MARK: - Without a rule
@@ -386,7 +386,7 @@ import Testing
     defer { server.stop() }
     let error = await #expect(throws: SourceError.self) { try await list(Self.plugin(server)) }
     #expect(error?.code == .rejected)
-    #expect(error?.message == "lamps reports an error: \(words)")
+    #expect(error?.message == "\(server.authority) reports an error: \(words)")
     #expect(server.requests.count == 1)
   }
 
@@ -409,7 +409,7 @@ import Testing
     let plugin = try Self.plugin(server)
     let (ids, warnings) = try await list(plugin)
     #expect(ids.count == 25)
-    let words = "lamps reports an error: shard 1 is down"
+    let words = "\(server.authority) reports an error: shard 1 is down"
     #expect(warnings.filter(\.meansIncomplete).map(\.message) == [words])
     let result = try await sync(plugin)
     #expect(!result.isComplete && result.inconclusiveReason == words, "\(result)")
@@ -424,4 +424,8 @@ extension Manifest {
     manifest[keyPath: path] = value
     return manifest
   }
+}
+
+extension LoopbackServer {
+  fileprivate var authority: String { "127.0.0.1:\(port)" }
 }

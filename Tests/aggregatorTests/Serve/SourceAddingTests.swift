@@ -141,7 +141,7 @@ import Testing
     let server = try await ServingProgram("--allow-add", in: home.sandbox)
     let body = #"{"name":"lands","url":"\#(refusing.baseURL)/lands"}"#
     let reply = try await server.post("/api/v1/sources", body)
-    #expect(reply.status == 502, "\(reply.text)")
+    #expect(reply.status == 422, "\(reply.text)")
     let hint = try reply.json()["hint"]
     #expect(
       hint?.text.contains("sources add lands URL -H 'Authorization: Bearer KEY'") == true,
