@@ -48,13 +48,15 @@ extension PostgresStore {
 }
 
 extension PostgresConnection {
-  /// Removes some records of a cleared source, or the last of it; false if there is none, or if others are at it.
+  /// Removes some records of a cleared source, or the last of it; false if there is none.
+  ///
+  /// A row that is held is waited for, not skipped: a writer that waited for it under its earlier name holds it, too, and removes nothing.
   fileprivate mutating func removeCleared(atMost limit: Int64) throws(PostgresFailure) -> Bool {
     let found = try rows(
       """
       SELECT number, last FROM aggregator_store.sources
       WHERE starts_with(name, \(PostgresStore.clearedPrefix))
-      ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED
+      ORDER BY number LIMIT 1 FOR UPDATE
       """)
     guard let source = found.first else { return false }
     let (number, last) = (source.integer(0), source.integer(1))
