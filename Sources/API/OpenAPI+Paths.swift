@@ -51,7 +51,8 @@ extension OpenAPI {
 
   static func commonPaths(of sources: [any ServedSource], _ server: Server) -> [JSON.Member] {
     let words = parameter(
-      "query", requiredIn: "query", words, "Words to search for; `q` is another name of it.",
+      "query", requiredIn: "query", words,
+      "Words to search for, those in double quotes together; `q` is another name of it.",
       example: sources.first?.example.query)
     let limit = parameter(
       "limit",
@@ -164,7 +165,7 @@ extension OpenAPI {
     let source = described.source
     let query = parameter(
       "query", words,
-      "Words to search for; all records if it is missing. `q` is another name of it.",
+      "Words to search for, those in double quotes together; all records if it is missing. `q` is another name of it.",
       example: source.example.query)
     let limit = parameter(
       "limit",
@@ -283,7 +284,8 @@ extension OpenAPI {
 
   private static func facets(_ described: Source) -> JSON {
     let query = parameter(
-      "query", words, "Words to search for; `q` is another name of it.",
+      "query", words,
+      "Words to search for, those in double quotes together; `q` is another name of it.",
       example: described.source.example.query)
     return operation(
       "facets", of: described, "How the records on this machine are spread over values",
@@ -302,7 +304,8 @@ extension OpenAPI {
   private static func summary(_ described: Source) -> JSON {
     let source = described.source
     let query = parameter(
-      "query", words, "Words to search for; `q` is another name of it.",
+      "query", words,
+      "Words to search for, those in double quotes together; `q` is another name of it.",
       example: source.example.query)
     let kinds = FieldSummary.Kind.allCases.map { JSON.string($0.rawValue) }
     let kind = parameter(

@@ -9,25 +9,23 @@ package struct SearchAdvice: Sendable {
   package let searched: [FieldEntry]
   /// Of each other field that has the words as a value, a facet of this value alone.
   package let filters: [Facet]
-  /// True for words with signs that have a meaning elsewhere.
+  /// True for a word with a sign that elsewhere excludes it.
   package let hasOperators: Bool
 
-  static let operatorWords = "words are searched as they are: quotes and - have no meaning"
+  static let operatorWords = "a - before a word has no meaning"
 
   init(for query: SearchQuery, searched: [FieldEntry], filters: [Facet]) {
     self.searched = searched
     self.filters = filters
-    hasOperators =
-      query.text.contains(where: \.isQuote)
-      || query.text.split(separator: " ").contains { $0.hasPrefix("-") && $0.count > 1 }
+    hasOperators = query.text.split(separator: " ").contains { $0.hasPrefix("-") && $0.count > 1 }
   }
 
   /// The words of a query, without quotes around them.
   static func value(of query: SearchQuery) -> String {
-    query.text.filter { !$0.isQuote }
+    String(query.text.unicodeScalars.filter { !$0.isQuotationMark })
   }
 
-  /// The searched fields in words, by their labels or another property, and what signs mean.
+  /// The searched fields in words, by their labels or another property, and what a sign means.
   package func words(_ name: (FieldEntry) -> String) -> [String] {
     (searched.isEmpty ? [] : ["searched: \(searched.map(name).joined(separator: ", "))"])
       + (hasOperators ? [Self.operatorWords] : [])
@@ -41,8 +39,4 @@ package struct SearchAdvice: Sendable {
     let words = words(\.id) + filters
     return words.isEmpty ? nil : Warning(.noMatches, words.joined(separator: "; "))
   }
-}
-
-extension Character {
-  fileprivate var isQuote: Bool { "\"“”„«»".contains(self) }
 }

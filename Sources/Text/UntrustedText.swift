@@ -136,6 +136,14 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
+  /// True for double quotes of any language.
+  package var isQuotationMark: Bool {
+    switch self {
+    case "\"", "“", "”", "„", "«", "»": true
+    default: false
+    }
+  }
+
   /// True for white space, and for the zero-width space, which Unicode does not count as such.
   fileprivate var isBlank: Bool { properties.isWhitespace || value == 0x200B }
 

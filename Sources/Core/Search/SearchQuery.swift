@@ -1,6 +1,9 @@
+import AggregatorText
+
 /// A search for one or more words.
 ///
-/// A record matches if *every* word, folded (see ``FoldedText``), occurs in its searchable text.
+/// A record matches if *every* word, folded (see ``FoldedText``), occurs in its searchable text. Words in double quotes, as in
+/// `"new york" city`, are one: they have to occur together. A quote inside a word, as in `7"`, is a character as any other.
 public struct SearchQuery: Hashable, Sendable, CustomStringConvertible {
   /// The words as typed, joined by single spaces.
   public let text: String
@@ -15,11 +18,25 @@ public struct SearchQuery: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The words to match; a word of nothing but ignored punctuation, as in `spider - man`, is none.
+  /// The words to match, with spaces between those that were in quotes; a word of nothing but ignored punctuation, as in
+  /// `spider - man`, is none.
   public var words: [FoldedText] {
-    text.unicodeScalars.split(separator: " ").map { FoldedText(String($0)) }.filter {
-      !$0.text.isEmpty
+    var words: [FoldedText] = []
+    var rest = text.unicodeScalars.split(separator: " ")[...]
+    while let next = rest.popFirst() {
+      var word = String.UnicodeScalarView(next)
+      if word.first?.isQuotationMark == true {
+        word.removeFirst()
+        // One that is still typed has no end.
+        while word.last?.isQuotationMark != true, let next = rest.popFirst() {
+          if !word.isEmpty { word.append(" ") }
+          word += next
+        }
+        while word.last?.isQuotationMark == true || word.last == " " { word.removeLast() }
+      }
+      words.append(FoldedText(String(word)))
     }
+    return words.filter { !$0.text.isEmpty }
   }
 
   public var description: String { text }

@@ -110,8 +110,7 @@ extension Plugin {
       guard let near = await records.word(near: word.text, fields) else { return nil }
       words.append(near)
     }
-    guard words != typed.map(\.text),
-      let suggested = try? SearchQuery(words.joined(separator: " ")),
+    guard let suggested = try? SearchQuery(words.joined(separator: " ")), suggested.words != typed,
       await !records.records(matching: suggested, limit: 1).isEmpty
     else { return nil }
     return suggested.text

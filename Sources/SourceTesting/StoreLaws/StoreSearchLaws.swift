@@ -15,8 +15,10 @@ extension StoreLaw {
       let query =
         number.isMultiple(of: 3)
         ? randomText(words: 1...2, using: &generator)
-        : (0...number % 2).map { _ in randomPart(of: folded, using: &generator) }
-          .joined(separator: " ")
+        : (0...number % 2).map { _ in
+          let part = randomPart(of: folded, using: &generator)
+          return number.isMultiple(of: 5) ? "\"\(part)\"" : part
+        }.joined(separator: " ")
       // Nothing but punctuation is no query.
       guard let query = try? SearchQuery(query) else { continue }
       let matches = folded.indices.filter { folded[$0].containsAll(query.words) }
@@ -57,7 +59,7 @@ extension StoreLaw {
     let queries = Set(
       texts + texts.map { String($0.prefix(3)) } + texts.map { String($0.prefix(2)) }
         + texts.flatMap { $0.map(String.init) } + [
-          "%%", "a%c", "a_", "__", "\\\\", "\"\"\"", "or", "d OR",
+          "%%", "a%c", "a_", "__", "\\\\", "\"\"\"", "or", "d OR", #""hi twice" say"#, "“1000 su”",
         ])
     for text in queries.sorted() {
       guard let query = try? SearchQuery(text) else { continue }

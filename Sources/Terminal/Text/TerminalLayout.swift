@@ -74,7 +74,7 @@ package struct SearchedWords {
   private let words: [[UInt8]]
 
   package init(_ query: String) {
-    words = query.split(whereSeparator: \.isWhitespace).map { Array(FoldedText($0).text.utf8) }
+    words = ((try? SearchQuery(query))?.words ?? []).map { Array($0.text.utf8) }
   }
 
   /// The characters of a text that match, by their numbers, as the search finds them.

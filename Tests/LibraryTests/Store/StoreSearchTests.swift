@@ -23,7 +23,8 @@ struct StoreSearchTests {
 
   @Test(arguments: [
     "spider", "spider man", "man spider", "SPIDER-MAN", "s", "sp", "an", "an i", "AND", "NOT", "OR",
-    "NEAR", "NEAR(spider,", "\"", "\"\"", "\"hi\"", "say \"", "%", "_", "*", "a*", "a*b*", "b*",
+    "NEAR", "NEAR(spider,", "y\"", "\"man spider\"", "\"spider man\"", "\"hi\"", "say \"hi\"", "%",
+    "_", "*", "a*", "a*b*", "b*",
     "folded:", "{", "{\"json\":", "(", ")", "한", "한국", "한국어", "사전 한", "ß", "ss", "straße",
     "strasse",
     "e\u{301}", "é", "eclair", "👩", "👩‍👩‍👧", "👩‍👩‍👧 family", "fi", "fine", "x", "xyz", "xyzz", "\\", "\\sl",

@@ -677,17 +677,17 @@ import Testing
 
   @Test func aSearchWithoutMatchesNamesTheSearchedFieldsAndLeadsToFilters() throws {
     let source = MadeUpSource.heroes
-    let query = ServedQuery(query: "\"marvel\"")
+    let query = ServedQuery(query: "marvel -dc")
     var listing = source.page(query)
     let marvel = Facet.Value(text: "Marvel", count: 2, condition: "publisher=Marvel")
     let facet = Facet(
       field: "publisher", label: "Publisher", isRange: false, values: [marvel], missing: 0)
     let name = FieldEntry(Field<ServedRecord>("name", "Real name", .text, about: "") { _ in .null })
     listing.advice = SearchAdvice(
-      for: try SearchQuery("\"marvel\""), searched: [name], filters: [facet])
+      for: try SearchQuery("marvel -dc"), searched: [name], filters: [facet])
     let html = pages.page(SourceContent(source: source, query: query, list: .success(listing)))
     #expect(html.contains(">Searched: real name.</p>"))
-    #expect(html.contains(">Words are searched as they are: quotes and - have no meaning.</p>"))
+    #expect(html.contains(">A - before a word has no meaning.</p>"))
     #expect(
       html.contains(
         #"href="/sources/heroes?where=publisher%3DMarvel"><span><bdi>Publisher is Marvel</bdi>: 2 heroes<"#

@@ -199,8 +199,7 @@ import Testing
     }
     let message = try await warning("AGILITY")
     #expect(message?.hasPrefix("searched: name, realName, aliases; where=powers=") == true)
-    #expect(
-      try await warning("\"Agility\"")?.contains("quotes and - have no meaning; where=") == true)
+    #expect(try await warning("\"Agility\"")?.contains("; where=powers=") == true)
     #expect(
       try await warning("zzyzxq -b") == "searched: name, realName, aliases; "
         + SearchAdvice.operatorWords)
