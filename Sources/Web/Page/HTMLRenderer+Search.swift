@@ -44,11 +44,13 @@ extension HTMLRenderer {
       <a href="\(WebAddress.search(content.query.forLinks.with(\.query, near)))">“<bdi>\(near.safeLine)</bdi>”</a>?</p>
       """
     }
+    let matches = content.answers.map { (try? $0.page.get())?.matchCount }
+    let total = matches.contains(nil) ? nil : matches.compactMap(\.self).reduce(0, +)
     let failures = failed == 0 ? "" : " · \(failed.of("source")) failed"
     return """
       <section id="list" aria-label="Results">
       <div class="bar"><p class="count" data-announce>\
-      \(found > 0 ? "Matches" : isSearched ? "No matches" : "No matches so far") for “<bdi>\(query.safeLine)</bdi>”\
+      \(found > 0 ? total.map { $0 == 1 ? "1 match" : "\($0.grouped) matches" } ?? "Matches" : isSearched ? "No matches" : "No matches so far") for “<bdi>\(query.safeLine)</bdi>”\
       \(found == 0 ? "" : " in \(found.of("source"))")\(failures)</p></div>
       \(chips(content))
       \(suggestion)
@@ -119,6 +121,7 @@ extension HTMLRenderer {
         <p class="all"><a href="\(address)">All \(page.summary.total?.grouped ?? "matches in") \(source.noun.plural.safeLine)\
         \(Icon.forward.html)</a></p>
         """
+      let count: HTML? = page.matchCount.map { #" <span class="count">\#($0.grouped)</span>"# }
       let list: HTML =
         if source.hasImages {
           gallery(page.records, source, query, isSmall: true)
@@ -127,7 +130,7 @@ extension HTMLRenderer {
         }
       return """
         <section class="group" aria-label="\(source.title)">
-        <div class="bar"><h2><a href="\(address)">\(source.title)</a></h2>\(badge)</div>
+        <div class="bar"><h2><a href="\(address)">\(source.title)</a>\(count)</h2>\(badge)</div>
         \(list)
         \(all)
         </section>
@@ -153,6 +156,12 @@ extension SourceListing {
 }
 
 extension ServedListing {
+  /// The number of all matches; `nil` if it is not known, or some records were not searched.
+  fileprivate var matchCount: Int? {
+    guard shortcoming == nil else { return nil }
+    return summary.total ?? (summary.next == nil ? records.count : nil)
+  }
+
   /// Why a search without records may have matches nevertheless; `nil` if all records were searched.
   var shortcoming: String? {
     summary.warnings.map(\.warning)

@@ -231,7 +231,7 @@ function begin() {
 function highlight() {
   if (!globalThis.Highlight) return;
   const query = field?.value ?? "";
-  const words = folded(query).text.split(/[\s"]+/).filter(Boolean);
+  const words = [...folded(query).text.matchAll(/["“„«]([^"“”„«»]+)["“”»]?|[^\s"“”„«»]+/g)].map(([word, phrase]) => (phrase ?? word).trim()).filter(Boolean);
   const ranges = [];
   const texts = document.createTreeWalker(list(), NodeFilter.SHOW_TEXT);
   while (words.length && texts.nextNode()) {

@@ -5,7 +5,10 @@ from playwright.sync_api import expect
 
 def run(site):
     page = site.open("/search?query=e")
-    expect(page.locator(".count")).to_have_text("Matches for “e” in 3 sources")
+    # The service of the products names no total.
+    expect(page.locator(".bar > .count")).to_have_text("Matches for “e” in 3 sources")
+    groups = page.locator("section.group h2")
+    expect(groups).to_have_text(["Countries 172", "Heroes 53", "Products"])
     for name in ("Countries", "Heroes", "Products"):
         group = page.locator(f"section.group[aria-label={name}]")
         expect(group.locator(".record").first).to_be_visible()
@@ -16,6 +19,12 @@ def run(site):
     expect(page.locator("section.group[aria-label=Countries] .record").first).to_be_visible()
     marked = page.evaluate("[...CSS.highlights.get('match')].map(String)")
     assert "Curaçao" in marked, marked
+    page.goto(site.origin + "/search?query=%22port+of%22")
+    expect(page.locator("section.group[aria-label=Countries] .record").first).to_be_visible()
+    marked = page.evaluate("[...CSS.highlights.get('match')].map(String)")
+    assert set(marked) == {"Port of"}, marked
+    page.goto(site.origin + "/search?query=CURACAO")
+    expect(page.locator(".bar > .count")).to_have_text("1 match for “CURACAO” in 1 source")
     # The sources without matches take one line.
     expect(page.locator("section.group")).to_have_count(1)
     expect(page.locator(".note.nothing")).to_have_text("No matches in heroes and products")
