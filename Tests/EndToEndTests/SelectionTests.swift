@@ -45,6 +45,8 @@ import Testing
       #expect(try json.envelope().warnings.map(\.code) == ["incomplete"])
       #expect(try json.envelope().page.total == nil)
     }
+    let search = "search|spider|--where|id>0|--source|heroes"
+    #expect(try await run(search).status == 3)
     let session = "--session|part"
     #expect(try await run("heroes|list|--sort|-id|-L3|\(session)").status == 3)
     #expect(try await run("heroes|next|\(session)").status == 3)
@@ -54,6 +56,7 @@ import Testing
     let whole = try await run("heroes|list|--sort|-id|-L3|--json")
     #expect(whole.status == 0, "\(whole)")
     #expect(try whole.envelope().page.total == 257)
+    #expect(try await run(search).status == 0)
     let complete = try await run("heroes|list|--where|name~spider|--count")
     #expect(complete.output == "\(Self.spiders.count)\n")
     #expect(!complete.errors.contains("warning"), "\(complete)")

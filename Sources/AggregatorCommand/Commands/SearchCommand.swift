@@ -23,7 +23,7 @@ extension Command {
       fields: SearchHit.fields(of: plugins),
       notes: [
         "If a source does not respond within \(SearchOfSources.defaultTime.text) (see --timeout), its local "
-          + "data is searched. The exit code is 3 if a source has no answer at all.",
+          + "data is searched. The exit code is 3 if a source has no answer at all, or less than all.",
         "--where and --sort read cached records, and leave out sources without their fields, which is said; "
           + "\"help filters\" tells more.",
       ],
@@ -208,7 +208,8 @@ struct SearchWriter {
     }
     reportRemarks(searches)
     reportFailures(searches)
-    return searches.contains { $0.failure != nil || $0.outcome.isPartial } ? .partial : .success
+    return searches.contains { $0.failure != nil || $0.outcome.code != .success }
+      ? .partial : .success
   }
 
   private mutating func showReady() throws {
