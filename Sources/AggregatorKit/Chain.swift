@@ -4,6 +4,7 @@ import AggregatorFoundation
 import AggregatorHTTP
 package import AggregatorSettings
 public import AggregatorStore
+import AggregatorText
 
 extension Plugin {
   /// The complete chain of this source: the remote, the store and the bundled data.

@@ -1,4 +1,5 @@
 import AggregatorFoundation
+import AggregatorText
 
 /// Records compiled into the program: paginated, searchable, always available.
 ///

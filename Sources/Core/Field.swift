@@ -1,4 +1,5 @@
 public import AggregatorFoundation
+public import AggregatorText
 
 /// A named, readable property of a record.
 ///

@@ -1,6 +1,7 @@
 public import AggregatorCore
 import AggregatorFoundation
 public import AggregatorStore
+public import AggregatorText
 
 extension PostgresStore {
   public func records(

@@ -1,5 +1,6 @@
 public import AggregatorCore
 public import AggregatorStore
+public import AggregatorText
 import CAggregatorSQLite
 
 extension SQLiteStore {

@@ -1,5 +1,6 @@
-package import AggregatorCore
+import AggregatorCore
 package import AggregatorFoundation
+package import AggregatorText
 
 /// The effect of a ``StoreBatch`` on the records of a source, decided before anything is written.
 package struct BatchPlan: Sendable {

@@ -1,5 +1,6 @@
 public import AggregatorCore
 public import AggregatorFoundation
+public import AggregatorText
 
 /// The typed view of one source's records in a ``SourceStore``.
 public struct RecordStore<Item: SourceRecord>: Sendable {

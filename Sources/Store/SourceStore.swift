@@ -1,5 +1,6 @@
 public import AggregatorCore
 public import AggregatorFoundation
+public import AggregatorText
 
 /// Durable storage of all sources: their records, pages, checkpoints and deletions.
 ///

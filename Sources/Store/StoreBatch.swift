@@ -1,5 +1,6 @@
-public import AggregatorCore
+import AggregatorCore
 public import AggregatorFoundation
+public import AggregatorText
 
 /// The contents of a page, or of several consecutive ones, to be saved in one transaction.
 public struct StoreBatch: Sendable {

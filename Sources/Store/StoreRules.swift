@@ -1,5 +1,6 @@
-package import AggregatorCore
+import AggregatorCore
 import AggregatorFoundation
+package import AggregatorText
 
 /// The bounds that all implementations of ``SourceStore`` share.
 package enum StoreLimit {

@@ -1,4 +1,4 @@
-import AggregatorText
+public import AggregatorText
 
 extension DataSource {
   /// Adds search to a source whose service has none, by scanning the source's pages.

@@ -1,4 +1,4 @@
-import AggregatorText
+public import AggregatorText
 
 /// A search for one or more words.
 ///
@@ -8,7 +8,7 @@ public struct SearchQuery: Hashable, Sendable, CustomStringConvertible {
   /// The words as typed, joined by single spaces.
   public let text: String
 
-  /// - Throws: ``SourceError`` with code `invalidRequest` if `text` contains no word, such as only punctuation.
+  /// - Throws: ``SourceError`` with code `invalidRequest` if `text` contains no word, such as only dots, commas, hyphens or quotes.
   public init(_ text: some StringProtocol) throws(SourceError) {
     // By scalars: a combining mark would form one character with the space before it.
     let words = String(text).unicodeScalars.split(whereSeparator: \.properties.isWhitespace)

@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorFoundation
+import AggregatorText
 
 /// The contents of one source in an ``InMemoryStore``.
 struct InMemoryContents {

@@ -1,5 +1,6 @@
 public import AggregatorCore
 public import AggregatorFoundation
+public import AggregatorText
 import Synchronization
 
 /// A store in memory, for tests, previews, and apps that keep nothing.

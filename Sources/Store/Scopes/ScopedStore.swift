@@ -1,5 +1,6 @@
 package import AggregatorCore
 package import AggregatorFoundation
+package import AggregatorText
 
 /// A store that can keep what it has of a source under another name.
 package protocol ScopeKeepingStore: SourceStore {

@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorStore
+import AggregatorText
 import Foundation
 
 /// Records with a computed name and age, of which some are null.

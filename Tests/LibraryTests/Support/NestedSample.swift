@@ -1,5 +1,6 @@
 import AggregatorCore
 import AggregatorStore
+import AggregatorText
 import Foundation
 
 /// Records with lists in them, some of which are none, or have elements of several kinds.

@@ -1,5 +1,3 @@
-import AggregatorText
-
 /// Text normalized for matching: without case, diacritics, width, and punctuation that writers leave out.
 ///
 /// `Curaçao`, `CURACAO` and `curacao` fold to the same text, in every locale; so do `Spider-Man` and
