@@ -39,6 +39,8 @@ public final class SearchSession<Item: SourceRecord> {
     }
   }
 
+  /// True while ``all`` waits for the end of a search to be loaded anew.
+  @ObservationIgnored private var refreshesAll = false
   /// The search that is shown or on its way.
   @ObservationIgnored private var query: SearchQuery?
   @ObservationIgnored private var searching: Task<Void, Never>?
@@ -90,6 +92,20 @@ public final class SearchSession<Item: SourceRecord> {
 
   deinit { searching?.cancel() }
 
+  /// Refreshes ``list``, and ``all`` once it is shown again: for pull-to-refresh and when the network is back.
+  public func refresh() async {
+    refreshesAll = list !== all
+    await list.refresh()
+  }
+
+  private func showAll() {
+    list = all
+    guard refreshesAll else { return }
+    refreshesAll = false
+    // Unstructured, because typing has no task.
+    Task { [all] in await all.refresh() }
+  }
+
   private func search() {
     let query = try? SearchQuery(text)
     guard query != self.query else { return }
@@ -98,7 +114,7 @@ public final class SearchSession<Item: SourceRecord> {
     searching = nil
     isSearching = false
     guard query != list.query else { return }
-    guard let query else { return list = all }
+    guard let query else { return showAll() }
     isSearching = true
     // Unstructured, because typing has no task. It retains the session only to show the results.
     searching = Task { [weak self, clock, pause] in

@@ -41,6 +41,27 @@ struct SearchSessionTests {
       ])
   }
 
+  @Test func `a refresh during a search refreshes the full list when it is shown again`() async {
+    let source = ScriptedSource(over: notebook(50))
+    let session = session(source)
+    await session.list.load()
+    await type("note 3", in: session)
+    await until { !session.isSearching }
+    #expect(source.callCount == 2)
+    await session.refresh()
+    #expect(source.requests.map { $0.query?.text } == [nil, "note 3", "note 3"])
+    session.text = ""
+    await until { source.callCount == 4 && !session.all.isLoading }
+    #expect(source.requests.last == PageRequest(limit: 20, cachePolicy: .reload))
+    await session.refresh()
+    #expect(source.callCount == 5)
+    await type("note 3", in: session)
+    await until { !session.isSearching }
+    session.text = ""
+    #expect(session.list === session.all && !session.all.isLoading)
+    #expect(source.callCount == 6, "it was refreshed since")
+  }
+
   @Test func `pages through results`() async throws {
     let session = session(notebook(50))
     await type("note", in: session)

@@ -17,6 +17,6 @@ public struct Switches {
 
   public func workOffline(_ isOffline: Bool) async {
     session.cachePolicy = isOffline ? .offline : .normal
-    if !isOffline { await session.list.refresh() }
+    if !isOffline { await session.refresh() }
   }
 }
