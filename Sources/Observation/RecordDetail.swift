@@ -20,6 +20,8 @@ public final class RecordDetail<Item: SourceRecord> {
   public private(set) var warnings: [Warning] = []
 
   /// The error of the last load, also while it is repeated; `nil` if it succeeded.
+  ///
+  /// Local data that stand in for those of the service are no error: the reason is in ``provenance``.
   public private(set) var error: SourceError?
 
   public private(set) var isLoading = false

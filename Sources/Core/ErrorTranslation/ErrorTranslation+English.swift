@@ -11,7 +11,7 @@ extension ErrorTranslation {
         "The list cannot be continued here.", reason: "It has changed since it was loaded.",
         suggestion: "Load the list again."),
       .notFound: Text(
-        "This is no longer there.", reason: "The service has no such record, or it was deleted."),
+        "This was not found.", reason: "The service does not have it, or it was deleted."),
       .invalidSettings: Text("A setting is not valid.", suggestion: "Check the settings."),
       .offline: Text(
         "You are offline.", reason: "Nothing that was saved on this device answers this.",

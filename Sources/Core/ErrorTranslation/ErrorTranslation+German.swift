@@ -12,8 +12,7 @@ extension ErrorTranslation {
         reason: "Sie hat sich geändert, seit sie geladen wurde.",
         suggestion: "Laden Sie die Liste neu."),
       .notFound: Text(
-        "Das gibt es nicht mehr.",
-        reason: "Der Dienst hat keinen solchen Eintrag, oder er wurde gelöscht."),
+        "Das wurde nicht gefunden.", reason: "Der Dienst hat es nicht, oder es wurde gelöscht."),
       .invalidSettings: Text(
         "Eine Einstellung ist ungültig.", suggestion: "Prüfen Sie die Einstellungen."),
       .offline: Text(

@@ -54,7 +54,7 @@ struct HeroesView: View {
     .overlay { if session.list.isEmpty { ContentUnavailableView.search } }
     .searchable(text: $session.text)
     .task { await session.list.load() }
-    .refreshable { await session.list.refresh() }
+    .refreshable { await session.refresh() }
   }
 }
 
@@ -119,7 +119,7 @@ struct ProductsView: View {
     }
     .searchable(text: $session.text)
     .task { await session.list.load() }
-    .refreshable { await session.list.refresh() }
+    .refreshable { await session.refresh() }
   }
 }
 
@@ -182,7 +182,10 @@ struct HeroView: View {
     List {
       if detail.isLoading { ProgressView() }
       Text(detail.record.biography ?? "")
-      if let error = detail.error { Text(error.localizedDescription) }
+      if let error = detail.error ?? detail.provenance?.reason {
+        Text(error.localizedDescription)
+        Button("Try again") { Task { await detail.refresh() } }
+      }
     }
     .navigationTitle(detail.record.name)
     .task { await detail.load() }
