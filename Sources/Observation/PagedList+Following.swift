@@ -15,11 +15,12 @@ extension PagedList {
     guard !isLoading, cachedLoad == nil else { return pendingChanges.append(change) }
     switch change {
     case .unknown(let load): if load == loadCount { isOutdated = true }
-    case .records(let changed, let removed, let number):
+    case .records(let changed, let removed, let restored, let number):
       // A record that this list has deleted or restored since has its last state from here.
       take(
         changed.filter { !changes.isNewer($0.record.id, than: number) },
-        removed.filter { !changes.isNewer($0, than: number) })
+        removed.filter { !changes.isNewer($0, than: number) },
+        restored.filter { !changes.isNewer($0, than: number) })
     }
   }
 
@@ -36,8 +37,10 @@ extension PagedList {
     for change in pending { take(change) }
   }
 
-  private func take(_ changed: [RecordFollower<Item>.ChangedRecord], _ removed: [Item.ID]) {
-    let known = records.indices(of: changed.map(\.record.id))
+  private func take(
+    _ changed: [RecordFollower<Item>.ChangedRecord], _ removed: [Item.ID], _ restored: [Item.ID]
+  ) {
+    let known = records.indices(of: changed.map(\.record.id) + restored)
     var (new, isChanged, isMissing) = (records, false, false)
     // Before any other record moves.
     for change in changed {
@@ -55,12 +58,16 @@ extension PagedList {
         isMissing = isMissing || change.isMatch
       }
     }
-    if let last = lastDeleted?.key,
-      returned[last] != nil || deletesInStore && changed.contains(where: { $0.record.key == last })
-    {
-      lastDeleted = nil
+    // The store has no records of these, so they return as they were.
+    let unstored = Set(restored.map { RecordKey($0) }).subtracting(known.keys)
+    let returning = Set(returned.keys).union(unstored.filter { changes.removed.contains($0) })
+    isMissing = isMissing || !unstored.isSubset(of: returning)
+    if let last = lastDeleted?.key {
+      let isRestored = unstored.contains(last) || changed.contains { $0.record.key == last }
+      if returning.contains(last) || deletesInStore && isRestored { lastDeleted = nil }
     }
-    for (earlier, index) in changes.removed.take(Set(returned.keys)) {
+    let back = changes.removed.take(returning)
+    for (earlier, index) in back {
       new.insert(returned[earlier.key] ?? earlier, at: index)
       changes.putBack.insert(earlier.key)
     }
@@ -68,8 +75,8 @@ extension PagedList {
     let gone = indices.map { (record: new[$0], index: $0) }
     for index in indices.reversed() { _ = new.remove(at: index) }
     changes.removed.insert(gone)
-    if !returned.isEmpty || !gone.isEmpty {
-      total = total.map { $0 + returned.count - gone.count }
+    if !back.isEmpty || !gone.isEmpty {
+      total = total.map { $0 + back.count - gone.count }
       isChanged = true
     }
     // Before the end, the record may be on a page that was not loaded yet.
@@ -89,8 +96,9 @@ actor RecordFollower<Item: SourceRecord> {
   }
 
   enum Change: Sendable {
-    /// `after` is the number of the last change by the list itself that it takes into account.
-    case records([ChangedRecord], removed: [Item.ID], after: Int)
+    /// The records of `restored` are not in the store. `after` is the number of the last change by the list itself that it
+    /// takes into account.
+    case records([ChangedRecord], removed: [Item.ID], restored: [Item.ID], after: Int)
     /// Too much has changed, or the store cannot say what. The number is that of the last load which it takes into account:
     /// a later one shows the change.
     case unknown(Int)
@@ -112,6 +120,8 @@ actor RecordFollower<Item: SourceRecord> {
   /// Where the list shows something else than the mark because it deleted or restored records itself: whether it does
   /// not show the record at a position.
   private var own: [Int64: Bool] = [:]
+  /// The same of records that are not in the store, such as bundled ones.
+  private var ownUnstored: [RecordKey: Bool] = [:]
   /// The number of the last change by the list itself.
   private var lastOwn = 0
   /// The number of the last load of a first page, and the state of the store before it until that was taken as the mark.
@@ -151,8 +161,15 @@ actor RecordFollower<Item: SourceRecord> {
   /// Notes that a deletion or restoration in the store by the list itself has ended, after which the list shows the record or
   /// not: what differs from that was done by others since.
   func note(_ number: Int, _ id: Item.ID, isDeleted: Bool) async {
-    let record = try? await records.store.record(id.description, of: records.source)
-    if let record { own[record.position] = isDeleted }
+    do throws(SourceError) {
+      if let record = try await records.store.record(id.description, of: records.source) {
+        own[record.position] = isDeleted
+      } else {
+        ownUnstored[RecordKey(id)] = isDeleted
+      }
+    } catch {
+      // Then only what others do at the same time is missed.
+    }
     lastOwn = number
     waking.yield()
   }
@@ -184,14 +201,19 @@ actor RecordFollower<Item: SourceRecord> {
       for (position, isDeleted) in own {
         if isDeleted { shown.deleted.insert(position) } else { shown.deleted.remove(position) }
       }
-      own = [:]
+      for (id, isDeleted) in ownUnstored {
+        if isDeleted { shown.unstored.insert(id) } else { shown.unstored.remove(id) }
+      }
+      (own, ownUnstored) = ([:], [:])
       let number = lastOwn
       guard let update = try await records.store.update(of: records.source, since: shown) else {
         mark = try await currentMark()
-        return .unknown(load)
+        // A store without records and deletions has no mark: the last deletion of a bundled record was undone.
+        guard mark == nil, shown.isWithoutRecords else { return .unknown(load) }
+        return change([], [], restored: shown.unstored.map(\.text), after: number)
       }
       mark = update.mark
-      return change(update.records, update.removed, after: number)
+      return change(update.records, update.removed, restored: update.restored, after: number)
     } catch {
       // The next change also brings this one, but there may be none.
       return .unknown(load)
@@ -215,13 +237,15 @@ actor RecordFollower<Item: SourceRecord> {
   }
 
   private func change(
-    _ changed: [StoredRecord], _ removed: [String], after number: Int
+    _ changed: [StoredRecord], _ removed: [String], restored: [String] = [], after number: Int
   ) -> Change? {
     let items = records.decoded(changed).records.map { item in
       ChangedRecord(
         record: item, isMatch: query.map { records.matches(item, $0.words) } ?? true)
     }
-    guard !items.isEmpty || !removed.isEmpty else { return nil }
-    return .records(items, removed: removed.compactMap { Item.ID($0) }, after: number)
+    guard !items.isEmpty || !removed.isEmpty || !restored.isEmpty else { return nil }
+    return .records(
+      items, removed: removed.compactMap { Item.ID($0) },
+      restored: restored.compactMap { Item.ID($0) }, after: number)
   }
 }

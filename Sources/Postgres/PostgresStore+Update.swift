@@ -40,6 +40,17 @@ extension PostgresStatement {
       """, [.text(source)])
   }
 
+  /// The IDs that are deleted without a record.
+  fileprivate static func unstoredDeletions(of source: String) -> PostgresStatement {
+    PostgresStatement(
+      """
+      SELECT t.id
+      FROM aggregator_store.sources s JOIN aggregator_store.tombstones t ON t.source = s.number
+      WHERE s.name = $1 AND NOT EXISTS (
+        SELECT 1 FROM aggregator_store.records r WHERE r.source = t.source AND r.id = t.id)
+      """, [.text(source)])
+  }
+
   /// The records that may have changed since a mark, each with whether it is deleted, and its ID.
   fileprivate static func changedRecords(
     of source: String, since mark: RecordMark
@@ -82,6 +93,7 @@ extension PostgresConnection {
     let contents = enqueue(.contents(of: source))
     let found = enqueue(.numbers(of: source))
     let deleted = enqueue(.deletedPositions(of: source))
+    let unstored = enqueue(.unstoredDeletions(of: source))
     let changed = mark.map { enqueue(.changedRecords(of: source, since: $0)) }
     let results = try snapshot()
     guard let revision = results[contents].first?.text(0), let row = results[found].first else {
@@ -91,6 +103,7 @@ extension PostgresConnection {
     var numbers = RecordNumbers(
       revision: "\(revision) \(unrecorded.count)", source: row.integer(1), last: row.integer(2),
       unrecorded: unrecorded, deleted: Set(results[deleted].map { $0.integer(0) }))
+    numbers.unstored = Set(results[unstored].map { RecordKey($0.text(0) ?? "") })
     numbers.records = Int(row.integer(3))
     numbers.removedUpstream = Int(row.integer(4))
     if !row.isNull(5) {

@@ -187,6 +187,13 @@ extension Connection {
     var numbers = RecordNumbers(
       revision: contents.revision(unrecorded: unrecorded.count), source: number,
       last: contents.last, unrecorded: unrecorded, deleted: Set(deleted))
+    numbers.unstored = Set(
+      try rows(
+        """
+        SELECT id FROM tombstones t WHERE source = ?1 AND NOT EXISTS (
+          SELECT 1 FROM records r WHERE r.source = t.source AND r.id = t.id)
+        """, number
+      ) { RecordKey($0.text(0) ?? "") })
     numbers.store = contents.connection
     (numbers.records, numbers.removedUpstream) = (
       Int(contents.records), Int(contents.removedUpstream)

@@ -1,3 +1,5 @@
+package import AggregatorCore
+
 /// The records of a source at one time, as far as a store must know them to tell later what has changed.
 public struct RecordMark: Hashable, Sendable {
   /// ``SourceStore/revision(of:)`` at that time.
@@ -14,6 +16,12 @@ public struct RecordMark: Hashable, Sendable {
 
   /// The positions of the records that only a deletion hides.
   package var deleted: Set<Int64>
+
+  /// The IDs that are deleted although the store has no record of them: those of bundled data.
+  package var unstored: Set<RecordKey> = []
+
+  /// True if the store never had a record of the source.
+  package var isWithoutRecords: Bool { last.position == range.start }
 
   /// The numbers of the source that the mark belongs to.
   package var range: PositionRange { PositionRange(of: last.position >> PositionRange.bits) }
@@ -36,8 +44,21 @@ public struct RecordUpdate: Sendable {
   /// The IDs of records that are no longer listed; some may not have been before either.
   public var removed: [String] = []
 
+  /// The IDs that are no longer deleted, and of which the store has no record.
+  public var restored: [String] = []
+
   /// The number of all listed records, by which a reader notices if it has missed one.
   public let count: Int
+
+  /// Adds the deletions of records that the store does not have, and their undoing.
+  ///
+  /// - Parameter ids: The IDs of the records that may have changed since the mark.
+  mutating func addUnstored(since earlier: RecordMark, changed ids: [String]) {
+    removed += mark.unstored.subtracting(earlier.unstored).map(\.text)
+    // Those that were saved since are no longer unstored either.
+    restored = earlier.unstored.subtracting(mark.unstored)
+      .subtracting(ids.map { RecordKey($0) }).map(\.text)
+  }
 }
 
 /// The records that were replaced without a change of the history, the text of a checkpoint: how many there ever were,
@@ -87,6 +108,8 @@ package struct RecordNumbers {
   package var unrecorded: UnrecordedChanges
   /// The positions of the records that only a deletion hides.
   package var deleted: Set<Int64>
+  /// The IDs that are deleted without a record.
+  package var unstored: Set<RecordKey> = []
 
   package init(
     revision: String, source: Int64, last: Int64, unrecorded: UnrecordedChanges,
@@ -105,7 +128,7 @@ package struct RecordNumbers {
       revision: revision, store: store,
       last: HistoryMark(
         position: last, change: lastChange ?? PositionRange(of: source).start),
-      unrecorded: unrecorded.count, deleted: deleted)
+      unrecorded: unrecorded.count, deleted: deleted, unstored: unstored)
   }
 
   /// The update of a mark, or the first one without; `nil` if it is not known what has changed.
@@ -129,6 +152,7 @@ package struct RecordNumbers {
     update.records = rows.compactMap(\.record)
     update.outdated = Set(rows.map(\.position)).union(newlyDeleted(since: earlier))
     update.removed = hidden + rows.filter { $0.record == nil }.map(\.id)
+    update.addUnstored(since: earlier, changed: rows.map(\.id))
     return update
   }
 

@@ -66,8 +66,8 @@ struct InMemoryContents {
   func update(since earlier: RecordMark?) -> RecordUpdate? {
     let mark = RecordMark(
       revision: "\(revision)", store: 0,
-      last: HistoryMark(position: lastPosition, change: Int64(revision)), unrecorded: 0, deleted: []
-    )
+      last: HistoryMark(position: lastPosition, change: Int64(revision)), unrecorded: 0,
+      deleted: [], unstored: tombstones.filter { positions[$0] == nil })
     var update = RecordUpdate(mark: mark, count: status.records)
     guard let earlier else { return update }
     guard Int64(firstRevision)...Int64(revision) ~= earlier.last.change else { return nil }
@@ -78,6 +78,7 @@ struct InMemoryContents {
       update.outdated.insert(row.record.position)
       if let record { update.records.append(record) } else { update.removed.append(row.id.text) }
     }
+    update.addUnstored(since: earlier, changed: changed.map(\.id.text))
     return update
   }
 

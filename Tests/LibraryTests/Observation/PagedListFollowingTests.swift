@@ -146,6 +146,36 @@ struct PagedListFollowingTests {
     }
   }
 
+  /// As with the sample data of an app whose service cannot be reached.
+  @Test(arguments: [true, false])
+  func `what is deleted and restored without being stored does so in every list`(
+    isFile: Bool
+  ) async throws {
+    let records = records(in: isFile ? stores[0] : InMemoryStore())
+    let samples = notebook(10).hidingDeleted(in: records)
+    let list = PagedList(samples, pageSize: 10, following: records)
+    let elsewhere = PagedList(samples, pageSize: 10, following: records)
+    await list.load()
+    await elsewhere.load()
+    try await list.delete(3)
+    await until { elsewhere.ids == [1, 2] + Array(4...10) }
+    try await list.delete(5)
+    await until { elsewhere.ids == [1, 2, 4] + Array(6...10) }
+    try await elsewhere.undoDelete(5)
+    await until { list.ids == [1, 2] + Array(4...10) }
+    #expect(list.lastDeleted == nil)
+    try await list.undoDelete(3)
+    await until { elsewhere.ids == Array(1...10) }
+    #expect(list.ids == Array(1...10) && !list.isOutdated && !elsewhere.isOutdated)
+    // A list that was loaded meanwhile never had what is restored.
+    try await list.delete(7)
+    let later = PagedList(samples, pageSize: 10, following: records)
+    await later.load()
+    #expect(later.ids == Array(1...6) + [8, 9, 10])
+    try await list.undoDelete(7)
+    await until { later.isOutdated }
+  }
+
   @Test func `what cannot be told apart makes the list outdated, without a request`() async throws {
     try await save(1...10, in: stores[0])
     let list = await list(in: stores[0], pageSize: 20)
