@@ -247,8 +247,21 @@ extension Plugin {
     let settings = environment.settings
     let source = "\(name) \(try service(in: settings))"
     let url = try urls(in: settings).first ?? serviceURLs.first
-    let host = url.flatMap { Address($0) }.map { "host \($0.authority)" }
-    return Service(host: host ?? source, caller: Caller(account: account, source: source))
+    let host = url.flatMap { Address($0) }.map { "host \($0.authority)" } ?? source
+    return Service(host: host, caller: caller(of: host, as: source, in: settings))
+  }
+
+  /// The caller of a host: another key is another account, so that a pause demanded of one does not hold back the other.
+  ///
+  /// The mark of the keys is stored. It has 16 bits: enough to tell a key from the last one, too few to find it.
+  private func caller(of host: String, as source: String, in settings: SourceSettings) -> Caller {
+    let account = account
+    let keys = self.settings.filter { $0.isSecret && account.contains("${\($0.key)}") }
+      .sorted { $0.key < $1.key }.compactMap(settings.secret)
+    guard !keys.isEmpty else { return Caller(account: account, source: source) }
+    let text = keys.map { $0.reveal(\.self) }.joined(separator: "\0")
+    let mark = "\(host)\0\(text)".fnv1a % 65_536
+    return Caller(account: "\(account) \(String(mark, radix: 36))", source: source)
   }
 
   /// The state shared by all sources of a host: in all processes with the same store, or, without a store, in this

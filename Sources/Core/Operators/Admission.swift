@@ -72,6 +72,11 @@ package struct AdmissionState: Codable, Hashable, Sendable {
     // A damaged part must not reset the others.
     circuit = (try? container.decode(CircuitState.self, forKey: .circuit)) ?? circuit
     limiters = Self.readable(in: container, at: .limiters)
+    // Each key has one, and keys are replaced.
+    let latest = limiters.values.compactMap(\.writtenAt).sorted().suffix(64)
+    limiters = limiters.filter { _, limiter in
+      limiter.writtenAt.map { $0 >= latest.first ?? $0 } ?? false
+    }
     circuits = Self.readable(in: container, at: .circuits)
   }
 
@@ -146,17 +151,6 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
 
   private var limit: CallLimit? { rules.limit }
   private var breaker: BreakerPolicy? { rules.breaker }
-
-  init(
-    base: Base, rules: AdmissionRules, clock: C, now: @escaping @Sendable () -> Duration,
-    state: SharedValue<AdmissionState>
-  ) {
-    self.base = base
-    self.rules = rules
-    self.clock = clock
-    self.now = now
-    self.state = state
-  }
 
   var label: String {
     [limit?.label, breaker?.label].compactMap(\.self).joined(separator: "\n  .")

@@ -135,6 +135,44 @@ struct ServiceTests {
     #expect(try await failure(of: list("contacts"), in: processes[1]) == nil)
   }
 
+  /// A person types a new key because the quota of the last one is used up.
+  @Test(arguments: Place.allCases)
+  func `a pause holds for the key that it was demanded of, and for no other`(
+    place: Place
+  ) async throws {
+    let first = processes(place).map { with("the first secret", $0) }
+    let busy = SourceError(.rateLimited, "busy", retryAfter: .seconds(60))
+    let service = ScriptedSource<Note>(pages: [.failure(busy)])
+    let refused = list("deals", key: "CRM_KEY", over: service)
+    #expect(try await failure(of: refused, in: first[0])?.code == .rateLimited)
+    let contacts = list("contacts", key: "CRM_KEY")
+    #expect(try await failure(of: contacts, in: first[1])?.retryAfter == .seconds(60))
+    let second = with("the second secret", first[1])
+    #expect(try await failure(of: contacts, in: second) == nil)
+    #expect(try await failure(of: contacts, in: first[1])?.retryAfter == .seconds(60))
+  }
+
+  @Test func `a host has the state of its last keys`() async throws {
+    let environment = environment(over: InMemoryStore())
+    for number in 1...80 {
+      let busy = SourceError(.rateLimited, "busy", retryAfter: .seconds(3600))
+      let service = ScriptedSource<Note>(pages: [.failure(busy)])
+      let refused = list("deals", key: "CRM_KEY", over: service)
+      _ = try await failure(of: refused, in: with("secret number \(number)", environment))
+      clock.advance(by: .seconds(1))
+    }
+    let deals = list("deals", key: "CRM_KEY")
+    let last = try await failure(of: deals, in: with("secret number 80", environment))
+    #expect(last?.code == .rateLimited)
+    #expect(try await failure(of: deals, in: with("secret number 1", environment)) == nil)
+  }
+
+  private func with(_ key: String, _ environment: PluginEnvironment) -> PluginEnvironment {
+    var environment = environment
+    environment.settings = SourceSettings(["CRM_KEY": key])
+    return environment
+  }
+
   @Test(arguments: Place.allCases)
   func `a list that fails leaves the others, and a host that cannot be reached stops all`(
     place: Place

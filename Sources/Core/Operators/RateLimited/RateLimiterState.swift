@@ -5,7 +5,7 @@ package struct RateLimiterState: Hashable, Sendable {
   package static let maxWait = Duration.seconds(24 * 3600)
 
   /// The time of the last change; `nil` if there was none.
-  private var writtenAt: Timestamp?
+  private(set) var writtenAt: Timestamp?
   /// The end of the pause.
   private(set) var opensAt: Timestamp?
   private var windows: [String: SharedWindow] = [:]
