@@ -270,6 +270,10 @@ public final class PagedList<Item: SourceRecord> {
   /// That holds for one page; those after it keep to the breaker. If no later page can follow, after `noProgress` and
   /// `invalidCursor`, it refreshes the list, and so it does if none failed, but local data stands in for a service that did:
   /// ``provenance`` has a reason then. Otherwise it does nothing.
+  ///
+  /// A pause that the service has demanded is kept, as is the rate limit: a short one is waited for, and in a longer one nothing is
+  /// sent, and the error is `rateLimited` again. The `retryAfter` of ``error``, or else of the reason of ``provenance``, is the rest
+  /// of the pause, counted from this call, for which a button "Try again" may be disabled; its `recoverySuggestion` says it in words.
   public func retry() async {
     guard let failure else {
       if provenance?.reason != nil { await refresh() }

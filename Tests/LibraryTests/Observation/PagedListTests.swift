@@ -264,6 +264,27 @@ struct PagedListTests {
     #expect(list.ids == Array(1...10) && list.error?.code == .unreachable)
   }
 
+  @Test func `a retry keeps to a pause that the service demands, and says how long it lasts`() async
+  {
+    let (clock, requests) = (ManualClock(), Counter())
+    let source = ScriptedSource<Note> { request throws(SourceError) in
+      requests.add()
+      if requests.value == 1 {
+        throw SourceError(.rateLimited, "no quota", retryAfter: .seconds(3000))
+      }
+      return paged(request, count: 50)
+    }
+    let list = PagedList(
+      source.respectingRetryAfter(clock: clock).timeout(.seconds(15), clock: clock))
+    await list.load()
+    clock.advance(by: .seconds(600))
+    await list.retry()
+    #expect(list.error?.retryAfter == .seconds(2400) && requests.value == 1)
+    clock.advance(by: .seconds(2400))
+    await list.retry()
+    #expect(list.error == nil && requests.value == 2)
+  }
+
   /// Further pages keep to it again.
   @Test func `a retry passes an open circuit breaker once`() async throws {
     let policies = Mutex<[Bool]>([])

@@ -133,7 +133,8 @@ struct ListFooter<Item: SourceRecord>: View {
     case .idle, .ended: EmptyView()
     }
     if let badge = list.badge { Label(badge, systemImage: "wifi.slash") }
-    if list.error != nil || list.badge != nil {
+    if let error = list.error ?? list.provenance?.reason {
+      if let suggestion = error.recoverySuggestion { Text(suggestion).font(.footnote) }
       Button("Try again") { Task { await list.retry() } }
     }
     ForEach(list.warnings, id: \.self) { Text($0.localizedDescription).font(.footnote) }
