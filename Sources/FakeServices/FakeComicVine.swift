@@ -46,6 +46,9 @@ public final class FakeComicVine: FakeService {
 /// A reply of Comic Vine, or of a proxy in front of it, instead of an answer.
 public enum ComicVineFault: CaseIterable, Sendable {
   /// The hourly quota for this kind of request is used up: 420, JSON.
+  ///
+  /// The source then sends nothing until the next full hour of its environment's time, at least 5 minutes, also after
+  /// `recover()`: a test advances its `clock` and `now`, or sets another key. To test "Try again" use ``broken``.
   case quota
   /// Too many requests: 429, HTML.
   case velocity

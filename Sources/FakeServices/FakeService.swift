@@ -100,6 +100,9 @@ extension FakeService {
   }
 
   /// Returns to the regular replies.
+  ///
+  /// It does not end a pause that an earlier reply has demanded, such as ``ComicVineFault/quota``: sources keep to it, by the
+  /// time of their environment.
   public func recover() { server.recover() }
 
   /// Closes the port.

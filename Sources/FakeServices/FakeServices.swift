@@ -7,7 +7,7 @@ public import AggregatorKit
 /// let environment = PluginEnvironment(
 ///   settings: SourceSettings(services.settings), transport: services.transport,
 ///   store: InMemoryStore())
-/// services.heroes.fail(with: ComicVineFault.quota.reply)
+/// services.heroes.fail(with: ComicVineFault.broken.reply)
 /// ```
 ///
 /// Deinitialisation stops them.
