@@ -153,8 +153,8 @@ struct PagedListFollowingTests {
   ) async throws {
     let records = records(in: isFile ? stores[0] : InMemoryStore())
     let samples = notebook(10).hidingDeleted(in: records)
-    let list = PagedList(samples, pageSize: 10, following: records)
-    let elsewhere = PagedList(samples, pageSize: 10, following: records)
+    let list = PagedList(samples, pageSize: 20, following: records)
+    let elsewhere = PagedList(samples, pageSize: 20, following: records)
     await list.load()
     await elsewhere.load()
     try await list.delete(3)
@@ -169,7 +169,7 @@ struct PagedListFollowingTests {
     #expect(list.ids == Array(1...10) && !list.isOutdated && !elsewhere.isOutdated)
     // A list that was loaded meanwhile never had what is restored.
     try await list.delete(7)
-    let later = PagedList(samples, pageSize: 10, following: records)
+    let later = PagedList(samples, pageSize: 20, following: records)
     await later.load()
     #expect(later.ids == Array(1...6) + [8, 9, 10])
     try await list.undoDelete(7)
