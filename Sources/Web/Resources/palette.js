@@ -140,9 +140,7 @@ document.addEventListener("keydown", event => {
 
 /* A search is worth remembering once it was sent, or has led to a record. */
 form?.addEventListener("submit", () => remember(field.value));
-document.addEventListener("click", event => {
-  if (field && event.target.closest(".record")) remember(field.value);
-});
+document.addEventListener("click", event => { if (field && event.target.closest(".record")) remember(field.value); });
 
 const examples = $(".examples");
 if (examples && searches().length) {

@@ -30,8 +30,7 @@ async function send(method, address, signal) {
 }
 
 function words(error) {
-  return error instanceof TypeError
-    ? `Cannot reach ${program}. Is it still running?` : sentence(error.message);
+  return error instanceof TypeError ? `Cannot reach ${program}. Is it still running?` : sentence(error.message);
 }
 
 function sentence(text) {
@@ -53,15 +52,11 @@ function toast(text, action) {
 }
 
 /* Pictures that cannot be had make room for the initial behind them. */
-function dropPicture(image) {
-  (image.closest(".portrait") ?? image).remove();
-}
+const dropPicture = image => (image.closest(".portrait") ?? image).remove();
 addEventListener("error", event => {
   if (event.target instanceof HTMLImageElement) dropPicture(event.target);
 }, true);
-for (const image of document.images) {
-  if (image.complete && image.naturalWidth === 0) dropPicture(image);
-}
+for (const image of document.images) if (image.complete && image.naturalWidth === 0) dropPicture(image);
 
 /* Pictures are loaded three at a time, while they are near the screen, so that other requests need not wait. */
 const pictures = { near: new Set(), loading: new Map() };
@@ -72,9 +67,7 @@ const nearScreen = new IntersectionObserver(entries => {
   loadPictures();
 }, { rootMargin: "200px" });
 
-function watchPictures() {
-  for (const place of $$(".picture[data-image]")) nearScreen.observe(place);
-}
+const watchPictures = () => $$(".picture[data-image]").forEach(place => nearScreen.observe(place));
 
 function loadPictures() {
   for (const place of pictures.near) {
@@ -338,9 +331,7 @@ function putBack(page) {
 
 /* Puts back the page of a record that is to be shown. */
 function reveal(record) {
-  for (const [page, items] of takenOut) {
-    if (items.contains(record) && putBack(page)) highlight();
-  }
+  for (const [page, items] of takenOut) if (items.contains(record) && putBack(page)) highlight();
   return record;
 }
 
@@ -389,9 +380,7 @@ const resized = new ResizeObserver(([{ contentRect: { width } }]) => {
   const focus = document.activeElement;
   const seen = $$(".gallery .record").find(card => card.getBoundingClientRect().bottom > 0);
   const top = seen?.getBoundingClientRect().top;
-  for (const page of all) {
-    if (!page.previousElementSibling?.matches(".gallery")) arrange(page);
-  }
+  for (const page of all) if (!page.previousElementSibling?.matches(".gallery")) arrange(page);
   const shown = all.find(page => page.isConnected && !takenOut.has(page));
   if (shown) {
     const space = parseFloat(getComputedStyle(shown).rowGap);
@@ -530,9 +519,7 @@ async function loadMore(link) {
   try {
     const next = await part(link.href, "list", controller.signal);
     const items = $$(".records > *", next);
-    if (!items.length && $(".state", next)) {
-      throw new Error($(".state p", next)?.textContent ?? "");
-    }
+    if (!items.length && $(".state", next)) throw new Error($(".state p", next)?.textContent ?? "");
     append(next, items, link);
     if (hadFocus && items.length) $(".record", items[0])?.focus();
   } catch (error) {
@@ -1153,9 +1140,7 @@ document.addEventListener("keydown", event => {
 });
 
 document.addEventListener("click", event => {
-  for (const menu of $$(menus)) {
-    if (!menu.contains(event.target)) menu.open = false;
-  }
+  for (const menu of $$(menus)) if (!menu.contains(event.target)) menu.open = false;
   const copied = event.target.closest("[data-copy]");
   if (copied) copy(copied);
 });

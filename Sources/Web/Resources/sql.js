@@ -339,8 +339,7 @@ function draw(kind, x, y, view, names) {
   const across = isMap ? degrees(view.x, 180, width < 600 ? 60 : 30)
     : isBar ? scale(points.map(point => point.y), y.unit, Math.max(2, inner / 110), true)
       : scale(points.map(point => point.x), x.unit, Math.max(2, Math.floor(inner / 110)));
-  const up = isMap ? degrees(view.y, 90, 30) : isBar ? { steps: [] }
-    : scale(points.map(point => point.y), y.unit, 5);
+  const up = isMap ? degrees(view.y, 90, 30) : isBar ? { steps: [] } : scale(points.map(point => point.y), y.unit, 5);
   const toX = value => left + inner * (value - across.low) / (across.high - across.low);
   const toY = value => top + height - height * (value - up.low) / (up.high - up.low);
   const [wide, high] = isBar ? [y, { name: x.name }] : [x, y];
@@ -533,8 +532,7 @@ function sortable(table) {
     const text = row => exact(row.cells[index]);
     table.tBodies[0].append(...(way ? rows.toSorted((a, b) => (
       // What is missing is last, whichever way.
-      isNull(a) - isNull(b)
-        || sign * ((isNumber && number(text(a)) - number(text(b))) || compare(text(a), text(b)))
+      isNull(a) - isNull(b) || sign * ((isNumber && number(text(a)) - number(text(b))) || compare(text(a), text(b)))
     )) : rows));
     announce(way ? `Sorted by ${heading.textContent}, ${way}` : "As the query has them");
   };
