@@ -144,8 +144,10 @@ async function showList(address, isQuiet = false) {
     const next = await part(address, "list", controller.signal);
     const focused = list().contains(document.activeElement) && placeOf(document.activeElement);
     const open = $$(".filters details[open]", list()).map(fieldOf);
+    const scrolled = $$(".filters, .facets", list()).map(box => [box.scrollLeft, box.scrollTop]);
     for (const details of $$(".filters details", next)) details.open = open.includes(fieldOf(details));
     list().replaceWith(next);
+    $$(".filters, .facets", next).forEach((box, index) => box.scrollTo(...(scrolled[index] ?? [0, 0])));
     if (focused) focusAt(focused, next, ".filter");
     if (!shownDetail) document.title = `${$("[data-announce]", next)?.textContent ?? heading} – ${program}`;
     begin();

@@ -13,10 +13,19 @@ def run(site):
     # It leads to another list, as a link does, and says whether its panel is open.
     toggle = page.get_by_role("link", name="Filter", exact=True)
     expect(toggle).to_have_attribute("aria-expanded", "false")
+    top = page.locator(".table-box").bounding_box()["y"]
     toggle.click()
     expect(toggle).to_have_attribute("aria-expanded", "true")
-    # The list stays in sight.
+    # The list stays where it is, beside the panel, and in sight below it where there is no room.
+    panel, table = (page.locator(each).bounding_box() for each in (".filters", ".table-box"))
+    assert table["y"] == top and panel["x"] + panel["width"] < table["x"], (top, panel, table)
+    fits(page)
+    page.set_viewport_size({"width": 900, "height": 900})
+    panel, table = (page.locator(each).bounding_box() for each in (".filters", ".table-box"))
+    assert panel["y"] + panel["height"] < table["y"], (panel, table)
     expect(page.locator("tbody tr").first).to_be_in_viewport()
+    fits(page)
+    page.set_viewport_size({"width": 1440, "height": 900})
     region = page.locator(".facets section", has_text="Region").first
     value = region.locator("li a").first
     name = value.locator("bdi").inner_text()
@@ -27,9 +36,15 @@ def run(site):
     expect(page.locator(".count")).to_have_text(f"{count} countries where region is {name}")
     # Another value is chosen beside it, and taken away.
     other = region.locator("li a:not([aria-current])").first.locator("bdi").inner_text()
-    region.locator("li a", has_text=other).click()
+    # The panel stays where it was scrolled to.
+    page.set_viewport_size({"width": 1440, "height": 400})
+    panel = page.locator(".filters")
+    panel.evaluate("each => each.scrollTo(0, 30)")
+    region.locator("li a", has_text=other).evaluate("each => each.click()")
     expect(chip).to_contain_text(f"Region is {name} or {other}")
     expect(region.locator("[aria-current]")).to_have_count(2)
+    assert panel.evaluate("each => each.scrollTop") == 30
+    page.set_viewport_size({"width": 1440, "height": 900})
     region.locator("li a", has_text=other).click()
     expect(region.locator("[aria-current]")).to_have_count(1)
     expect(page.locator(".count")).to_have_text(f"{count} countries where region is {name}")
