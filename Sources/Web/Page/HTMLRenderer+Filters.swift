@@ -269,7 +269,7 @@ extension HTMLRenderer {
         : #"<rect width="\#(length)" height="100"/>"#
       return """
         <li><a href="\(address)"\(attribute: "title", label)\(attribute: "aria-current", isOn ? "true" : nil)>\
-        <bdi>\(words)</bdi> <span class="number">\(isOn ? "✓ " : "")\(count.grouped)</span>\
+        <bdi>\(words)</bdi> <span class="number">\(count.grouped)</span>\
         <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">\(bar)</svg></a></li>
         """
     }

@@ -34,6 +34,10 @@ def run(site):
     chip = page.locator(".chip").first
     expect(chip).to_contain_text(f"Region is {name}")
     expect(page.locator(".count")).to_have_text(f"{count} countries where region is {name}")
+    # What is chosen is plain to see.
+    looks = "all => all.map(each => [getComputedStyle(each).backgroundColor, getComputedStyle(each).fontWeight].join())"
+    chosen, usual = (set(region.locator(each).evaluate_all(looks)) for each in ("li [aria-current]", "li a:not([aria-current])"))
+    assert len(chosen) == 1 and not chosen & usual, (chosen, usual)
     # Another value is chosen beside it, and taken away.
     other = region.locator("li a:not([aria-current])").first.locator("bdi").inner_text()
     # The panel stays where it was scrolled to.
