@@ -248,7 +248,16 @@ extension HTMLRenderer {
   ) -> HTML {
     // A long ID says nothing beside the name.
     let lines = record.summary.filter { $0.value != record.id || $0.value.count <= 12 }
-    let facts = lines.prefix(3).map { line -> HTML in
+    var shown = Array(lines.prefix(3))
+    // The value that decides the place of the record.
+    if let key = query.order?.split(separator: ",").first?.trimmingPrefix("-"),
+      !shown.contains(where: { $0.field == key }),
+      let line = (lines + record.card).first(where: { $0.field == key }),
+      !line.value.isEmpty, line.value != record.name
+    {
+      shown = Array(lines.prefix(2)) + [line]
+    }
+    let facts = shown.map { line -> HTML in
       let value = line.address ?? HTML(line, amounts: amounts)
       return
         #"<span class="fact"><span class="label">\#(line.label.fieldLabel)</span> <bdi>\#(value)</bdi></span>"#

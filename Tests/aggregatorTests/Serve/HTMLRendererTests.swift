@@ -802,6 +802,28 @@ import Testing
     #expect(html.matches(of: /<span class="fact number">/).count == 2)
   }
 
+  @Test func `a card shows the value that its list is sorted by`() {
+    let lines = ["a", "b", "c", "d"].map {
+      ServedRecord.Line(field: $0, label: $0, value: "\($0) of it")
+    }
+    let rest = [
+      ServedRecord.Line(field: "e", label: "e", value: "e of it"),
+      ServedRecord.Line(field: "f", label: "f", value: ""),
+      ServedRecord.Line(field: "g", label: "g", value: "One"),
+    ]
+    var source = MadeUpSource.heroes
+    source.records = [ServedRecord("1", "One", lines, card: rest)]
+    func facts(_ order: String?) -> [String] {
+      list(source, ServedQuery.plain.with(\.order, order))
+        .matches(of: /<span class="fact">.*?<bdi>(.*?)<\/bdi>/).map { String($0.output.1) }
+    }
+    #expect(facts(nil) == ["a of it", "b of it", "c of it"])
+    #expect(facts("b") == facts(nil))
+    #expect(facts("-d,a") == ["a of it", "b of it", "d of it"])
+    #expect(facts("e") == ["a of it", "b of it", "e of it"])
+    for order in ["f", "g", "unknown"] { #expect(facts(order) == facts(nil)) }
+  }
+
   @Test func aPartIsAPartOfThePage() {
     let whole = detail(.heroes, "1443")
     for part in [HTMLFragment.list, .detail] {
