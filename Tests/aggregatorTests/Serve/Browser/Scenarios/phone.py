@@ -35,7 +35,7 @@ def run(site):
         fits(page)
     # The controls leave room for records, and their menus are whole.
     page.goto(site.origin + "/sources/countries")
-    assert page.locator(".record").first.bounding_box()["y"] < 500
+    assert page.locator(".record").first.bounding_box()["y"] < 400
     for path in ("/sources/heroes", "/sources/countries"):
         page.goto(site.origin + path)
         tools = page.locator(".tools > .actions").evaluate("all => [all.scrollWidth, all.clientWidth]")
@@ -63,3 +63,11 @@ def run(site):
     fits(page)
     page.go_back()
     is_at(page, "/sources/products")
+    # The heading of a list is one row, also beside an open record.
+    page.goto(site.origin + "/sources/countries")
+    for each in (page, site.open("/sources/countries/FR", width=1100, height=800)):
+        expect(each.locator(".sync")).to_be_visible()
+        title = each.locator("h1").bounding_box()
+        for button in each.locator(".heading .button").all():
+            box = button.bounding_box()
+            assert box["x"] > title["x"] and box["y"] < title["y"] + title["height"], (title, box)
