@@ -128,6 +128,7 @@ extension HTMLRenderer {
     let isLong =
       line.elements.isEmpty
       && (line.value.utf8.count > 140 || line.value.contains { $0.isNewline })
+    let isFolded = isLong && line.value.count > Self.longest
     let value: HTML =
       if let pictures {
         pictures
@@ -135,7 +136,7 @@ extension HTMLRenderer {
         #"<span class="none">–</span>"#
       } else if !line.elements.isEmpty {
         tags(line, source)
-      } else if isLong, line.value.count > Self.longest {
+      } else if isFolded {
         folded(line.value)
       } else if line.isLink, let address = line.value.webAddress {
         """
@@ -147,9 +148,17 @@ extension HTMLRenderer {
       } else {
         "\(line.value.safeParagraphs)"
       }
+    // The script copies what is beside it.
+    let copy: HTML? =
+      pictures != nil || line.value.isEmpty || isFolded
+      ? nil
+      : """
+      <button type="button" class="button copy-value" data-copy="" \
+      aria-label="Copy \(line.label.fieldLabel)">\(Icon.copy.html)</button>
+      """
     return """
       <div\(attribute: "class", isLong ? "long" : nil)><dt>\(line.label.fieldLabel)</dt>\
-      <dd dir="auto"\(attribute: "class", line.isLink && line.elements.isEmpty ? "link" : nil)>\(value)</dd></div>
+      <dd dir="auto"\(attribute: "class", line.isLink && line.elements.isEmpty ? "link" : nil)>\(value)\(copy)</dd></div>
 
       """
   }

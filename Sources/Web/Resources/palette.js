@@ -111,10 +111,8 @@ function openPalette() {
   wish.focus();
 }
 
-if ($("#go-to")) {
-  $("#go-to").addEventListener("click", openPalette);
-  $("#go-to").parentElement.hidden = false;
-}
+$("#go-to")?.addEventListener("click", openPalette);
+if ($("#go-to")) $("#go-to").parentElement.hidden = false;
 wish.addEventListener("input", find);
 wish.addEventListener("keydown", event => {
   if (event.isComposing) return;

@@ -701,14 +701,9 @@ function closeDetail() {
   history.pushState(null, "", address);
 }
 
-function isPlainClick(event) {
-  return event.button === 0 && !event.defaultPrevented
-    && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-}
-
 if (detail()) {
   document.addEventListener("click", event => {
-    if (!isPlainClick(event)) return;
+    if (event.button || event.defaultPrevented || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const row = getSelection().isCollapsed && event.target.closest("tbody tr");
     const link = event.target.closest("a") ?? (row && $(".record", row)) ?? undefined;
     if (link?.matches(".record")) {
@@ -864,10 +859,8 @@ async function restore(api, path, item, gap) {
 }
 
 function changeCount(change) {
-  const count = $(".count [data-shown]") ?? $(".count");
-  const text = count?.firstChild;
-  if (!text) return;
-  text.data = text.data.replace(/\d[\d,]*/, count => number(amountIn(count) + change));
+  const text = ($(".count [data-shown]") ?? $(".count"))?.firstChild;
+  if (text) text.data = text.data.replace(/\d[\d,]*/, count => number(amountIn(count) + change));
 }
 
 /* -- Syncs: the server runs them, and every page shows those that are under way -- */
@@ -932,13 +925,8 @@ function showSync(box) {
 /* The progress below the name of a source. */
 function showSyncIn(place) {
   const sync = syncs.get(place.dataset.source);
-  let bar = $("progress", place);
-  if (!runs(sync)) return bar?.remove();
-  if (!bar) {
-    bar = make("progress", { "aria-label": "Syncing" });
-    place.append(bar);
-  }
-  showAmount(bar, sync);
+  if (!runs(sync)) return $("progress", place)?.remove();
+  showAmount($("progress", place) ?? place.appendChild(make("progress", { "aria-label": "Syncing" })), sync);
 }
 
 /* The number of records that a sync will have: as the service says, or as many as the last one had. */
@@ -1095,13 +1083,8 @@ function neighbour(record, key) {
   if (key === "Home" || key === "End") return reveal(records().at(key === "End" ? -1 : 0));
   const gallery = record.closest(".gallery");
   const columns = gallery ? columnsOf(gallery) : 1;
-  const isRightToLeft = getComputedStyle(record).direction === "rtl";
-  const steps = {
-    ArrowDown: columns, ArrowUp: -columns,
-    ArrowRight: gallery ? (isRightToLeft ? -1 : 1) : 0,
-    ArrowLeft: gallery ? (isRightToLeft ? 1 : -1) : 0,
-  };
-  const step = steps[key];
+  const ahead = !gallery ? 0 : getComputedStyle(record).direction === "rtl" ? -1 : 1;
+  const step = { ArrowDown: columns, ArrowUp: -columns, ArrowRight: ahead, ArrowLeft: -ahead }[key];
   if (!step) return null;
   const next = recordFrom(record, step) ?? (step > 0 ? records().at(-1) : null);
   return next ? reveal(next) : key === "ArrowUp" ? field : null;
@@ -1153,10 +1136,17 @@ document.addEventListener("toggle", event => {
   for (const button of $$("[data-copy]", event.target)) button.hidden = false;
 }, true);
 
-async function copy({ dataset }) {
+/* The value beside a button, as the service has it. */
+function valueBeside({ parentElement: value }) {
+  const written = $(":scope > :is(data, time)", value);
+  return written?.dateTime ?? written?.value ?? value.innerText.trim();
+}
+
+async function copy(button) {
+  const { dataset } = button;
   const url = new URL(dataset.copy, location);
   if (url.hostname.endsWith(".localhost")) url.hostname = "localhost"; // the others are found by browsers only
-  const text = { url, curl: `curl -H "Authorization: Bearer $TOKEN" '${url}'` }[dataset.as] ?? dataset.copy;
+  const text = { url, curl: `curl -H "Authorization: Bearer $TOKEN" '${url}'` }[dataset.as] ?? (dataset.copy || valueBeside(button));
   try { await navigator.clipboard.writeText(text); announce("Copied"); toast(`Copied: ${text}`); }
   catch { toast(text); }
 }

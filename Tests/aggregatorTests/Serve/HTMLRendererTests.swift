@@ -900,6 +900,19 @@ import Testing
     var source = MadeUpSource.heroes
     source.records = [ServedRecord("1", "One", card: [.init(label: "maker.full_name", value: "A")])]
     #expect(detail(source, "1").contains("<dt>Maker full name</dt>"))
+    // The script copies the value beside it, which no attribute repeats.
+    let copy =
+      #"A<button type="button" class="button copy-value" data-copy="" aria-label="Copy Maker full name">"#
+    #expect(detail(source, "1").contains(copy))
+    source.records = [
+      ServedRecord(
+        "1", "One",
+        card: [
+          .init(label: "about", value: ""),
+          .init(label: "text", value: String(repeating: "word ", count: 200)),
+        ])
+    ]
+    #expect(!detail(source, "1").contains("copy-value"))
   }
 
   @Test func aDeletedRecordCanBeRestored() {

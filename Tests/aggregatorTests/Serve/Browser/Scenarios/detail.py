@@ -65,6 +65,24 @@ def run(site):
     page.locator("#detail .menu summary").click()
     expect(page.locator("#detail .command")).to_contain_text("aggregator heroes show")
     expect(page.locator("#detail").get_by_role("button", name="Copy the command")).to_be_visible()
+    # A value is copied as the service has it, by a button that the pointer or the keyboard shows.
+    page.keyboard.press("Escape")
+    page.evaluate("navigator.clipboard.writeText = text => { window.copied = String(text); }")
+    copy = page.locator("#detail .copy-value").first
+    expect(copy).to_have_accessible_name(re.compile("^Copy "))
+    opacity = "each => getComputedStyle(each).opacity"
+    page.mouse.move(0, 0)
+    assert copy.evaluate(opacity) == "0"
+    copy.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    expect(copy).to_be_focused()
+    assert copy.evaluate(opacity) == "1"
+    page.keyboard.press("Enter")
+    expect(page.locator("#toast")).to_contain_text("Copied: ")
+    value = copy.locator("..").inner_text()
+    assert page.evaluate("window.copied") == value.strip(), value
+    page.get_by_role("button", name="Dismiss").click()
     fits(page)
 
     # The buttons of the bar are in it, however narrow it is.
