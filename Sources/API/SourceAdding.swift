@@ -64,7 +64,7 @@ package final class SourceAdding: Sendable {
     self.propose = propose
   }
 
-  /// A free name for the source at a URL; empty if none can be made of it.
+  /// A free name for the source at a URL; empty for what is no URL.
   package func name(for url: String) -> String { ProposedSource.name(for: url, if: isFree) }
 
   /// A proposal, and the ID by which it can be saved.
@@ -214,7 +214,7 @@ package struct ProposedSource: Sendable {
 
 extension ProposedSource {
   /// A name for the source at a URL: the last word of its path that is free, else the host's, else the first of them with a
-  /// number; empty if there is none.
+  /// number; `list` for one without a word, such as `http://192.168.0.7/`, and empty for what is no URL.
   package static func name(
     for url: String, if isFree: (_ name: String) -> Bool = { _ in true }
   ) -> String {
@@ -227,8 +227,8 @@ extension ProposedSource {
     }
     // A version says nothing.
     .filter { $0.count > 1 && $0.wholeMatch(of: /v[0-9]+/) == nil }
-    guard let best = names.first else { return "" }
+    let best = names.first ?? "list"
     let numbered = (2...9).lazy.map { "\(best.prefix(30))-\($0)" }
-    return names.first(where: isFree) ?? numbered.first(where: isFree) ?? best
+    return ([best] + names).first(where: isFree) ?? numbered.first(where: isFree) ?? best
   }
 }

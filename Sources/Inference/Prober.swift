@@ -181,9 +181,7 @@ package struct Prober: Sendable {
       guard proposal.requests > 1 || ![404, 410].contains(status) else {
         throw SourceError(
           .rejected, "there is nothing at \(request.endpoint): its service answered \(status)",
-          remedy: Remedy(
-            "open the URL in a browser, which must show the records; the documentation of the service names "
-              + "those of its lists"))
+          remedy: Self.wrongURL)
       }
       let response = try answer.response.checked(by: service, wantsKey: !known.isEmpty, now: now)
       let document = try response.document(by: service)
@@ -204,11 +202,19 @@ package struct Prober: Sendable {
       }
       if Deadline.hasPassed { proposal.isOutOfTime = true }
       var failure = error
+      // A web page, or something else that is no list.
+      if proposal.requests == 1, error.code == .malformed, error.remedy == nil {
+        failure.remedy = Self.wrongURL
+      }
       let unusable = received.flatMap { UnusableResponse($0) }
       failure.cause = error.cause ?? unusable
       return .failure(failure)
     }
   }
+
+  private static let wrongURL = Remedy(
+    "open the URL in a browser, which must show the records; the documentation of the service names "
+      + "those of its lists")
 
   private struct Answer: Sendable {
     let response: HTTPResponse

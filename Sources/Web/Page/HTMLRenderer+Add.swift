@@ -30,7 +30,7 @@ extension HTMLRenderer {
       <input type="url" id="url" name="url" required pattern="https?://.+" value="\(content.url)" \
       placeholder="https://api.example.com/items" autocomplete="off" autocapitalize="off" spellcheck="false"\(attribute: "autofocus", content.answer == nil ? "" : nil)></p>
       <p><label for="name">Name <small>(up to 32 lower-case letters, digits and hyphens, a letter first; \
-      if empty, a word of the URL)</small></label>
+      if empty, a word of the URL, or “list”)</small></label>
       <input id="name" name="name" value="\(content.name)" pattern="[a-z][a-z0-9\\-]{0,31}" \
       title="1 to 32 lower-case letters, digits and hyphens" autocomplete="off" autocapitalize="off" spellcheck="false"></p>
       \(path(content))

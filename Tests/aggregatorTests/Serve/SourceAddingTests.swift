@@ -33,6 +33,21 @@ import Testing
     try await server.stop()
   }
 
+  @Test(arguments: [
+    LoopbackReply.html(title: "Welcome"), .json(#"{"items":[{"id":1,"na"#),
+  ])
+  func `a URL that shows a page or half a response leads to the browser`(
+    reply: LoopbackReply
+  ) async throws {
+    let service = try LoopbackServer { _ in reply }
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    let answer = try await server.post("/api/v1/sources", #"{"url":"\#(service.baseURL)/"}"#)
+    #expect(answer.status == 422, "\(answer.text)")
+    #expect(answer.text.contains("JSON"), "\(answer.text)")
+    #expect(try answer.json()["hint"]?.text.contains("open the URL in a browser") == true)
+    try await server.stop()
+  }
+
   @Test func `a source is shown, then saved, and served from then on`() async throws {
     let server = try await ServingProgram("--allow-add", in: home.sandbox)
     let shown = try await server.post("/api/v1/sources", #"{"name":"lands","url":"\#(url)"}"#)
@@ -230,8 +245,8 @@ import Testing
   @Test(arguments: [
     ("https://api.example.com/v1/orders?page=2", "orders"),
     ("https://api.example.com/v2/Line%20Items.json", "line-20items"),
-    ("https://shop.example/", "shop"), ("http://127.0.0.1:8000/v1", ""),
-    ("https://api.example.com/users/42", "users"),
+    ("https://shop.example/", "shop"), ("http://127.0.0.1:8000/v1", "list"),
+    ("https://api.example.com/users/42", "users"), ("http://192.168.0.7/", "list"),
   ])
   func `a name is made of the URL`(url: String, name: String) {
     #expect(ProposedSource.name(for: url) == name)
@@ -240,6 +255,7 @@ import Testing
   @Test(arguments: [
     ("https://api.example.com/users", "example"), ("http://127.0.0.1:8000/list.json", "list-2"),
     ("https://shop.example/list/users.json", "shop"), ("https://a.example/orders/list", "orders"),
+    ("http://127.0.0.1:8000/", "list-2"),
   ])
   func `a name that is taken is not proposed`(url: String, name: String) {
     #expect(ProposedSource.name(for: url) { !["users", "list"].contains($0) } == name)
