@@ -996,19 +996,21 @@ function ended(sync) {
   const [box] = syncBoxes(sync);
   if (!box) return;
   const words = $(".sync-words", box).textContent;
-  if (list()) return refresh(words);
+  // A failure that is in sight is not said twice.
+  const isSeen = sync.state === "failed" && $(".sync-state", box).getBoundingClientRect().bottom > 0;
+  if (list()) return refresh(words, !isSeen ? words : sync.result.records ? "Some records came before the sync failed" : "");
   announce(words);
   if ($("#sources")) showSources();
 }
 
-/* Shows the list and the open record as they are now; the list on demand where that would move what is read. */
-function refresh(words) {
+/* Shows the list and the open record as they are now; the list by an offer, if any, where that would move what is read. */
+function refresh(words, offer = words) {
   refreshDetail();
   const run = () => showList(listAddress(), true);
   const isReading = scrollY >= innerHeight || $(".beginning", list()) || $$(".table-box", list()).some(box => box.scrollTop);
-  if (isReading) return toast(words, { label: "Show", run, isOffer: true });
-  announce(words);
-  run();
+  if (isReading && offer) toast(offer, { label: "Show", run, isOffer: true });
+  if (!isReading || offer !== words) announce(words);
+  if (!isReading) run();
 }
 
 async function showSources() {

@@ -66,8 +66,31 @@ def pace(site):
     page.close()
 
 
+def failing(site):
+    """A failure in sight is said once, also while the list is read; what came before it is offered."""
+    job = {"source": "countries", "state": "running", "startedAt": "2026-01-01T00:00:00Z", "result": {}, "error": None}
+    page = site.context().new_page()
+    page.route("**/api/v1/sync", lambda route: route.fulfill(json={"items": [job]}))
+    page.goto(site.origin + "/sources/countries?sort=name")
+    words, toast = page.locator(".sync-words"), page.locator("#toast")
+    expect(words).to_have_text("Starting…")
+    page.locator(".table-box").evaluate("box => box.scrollTo(0, 300)")
+    job |= {"state": "failed", "error": {"message": "countries failed (500)"}}
+    expect(words).to_have_text("The service answered 500.")
+    expect(page.locator("#announcer")).to_have_text("The service answered 500.")
+    expect(toast).to_be_empty()
+    job |= {"state": "running", "startedAt": "2026-01-02T00:00:00Z"}
+    expect(words).to_have_text("Starting…")
+    job |= {"state": "failed", "result": {"records": 20}}
+    expect(words).to_have_text("The service answered 500 after 20 countries; sync again to go on.")
+    expect(toast).to_contain_text("Some records came before the sync failed")
+    expect(toast.get_by_role("button", name="Show")).to_be_visible()
+    page.close()
+
+
 def run(site):
     pace(site)
+    failing(site)
     page = site.open("/sources/countries")
     words = page.locator(".sync-words")
     # Its beginning and its end are said once each, and its progress is only shown.
