@@ -39,7 +39,8 @@ form.addEventListener("submit", () => {
 /* The caret begins where a mistake is, else at the end. */
 const mistake = $(".failure")?.textContent.match(/\(character (\d+)\)/)?.[1] ?? Infinity;
 const start = [...field.value].slice(0, mistake - 1).join("").length;
-field.setSelectionRange(start, start);
+// Some browsers would take the focus from a value that is missing.
+if (field.autofocus) field.setSelectionRange(start, start);
 $(".keys").hidden = false;
 if (/Mac|iPhone|iPad/.test(navigator.platform)) $(".keys kbd").textContent = "⌘";
 
@@ -462,7 +463,7 @@ function showCharts(rows) {
     return { element, labelled: make("label", {}, `${label} `, element) };
   };
   const pick = label => select(label, [], () => { show(); share(); });
-  const kind = select("Chart", [{ value: "", name: "None" }, ...names.map(name => ({ value: name, name: possible[name].label }))], () => { offer(); share(); });
+  const kind = select("Kind", [{ value: "", name: "None" }, ...names.map(name => ({ value: name, name: possible[name].label }))], () => { offer(); share(); });
   const [x, y] = [pick("X"), pick("Y")];
   const pickers = [["x", x], ["y", y]];
   const figure = make("div", { class: "figure" });
@@ -498,7 +499,11 @@ function showCharts(rows) {
     const choice = kind.element.value ? { chart: kind.element.value, ...axes } : { chart: "none" };
     history.replaceState(history.state, "", `#${new URLSearchParams(choice)}`);
   };
-  chart.replaceChildren(make("div", { class: "pickers" }, kind.labelled, x.labelled, y.labelled), figure);
+  /* It is open or closed as the last one was. */
+  const ontoggle = () => attempt(() => localStorage.setItem("chart", box.open ? "open" : "closed"));
+  const box = make("details", { open: attempt(() => localStorage.getItem("chart")) !== "closed", ontoggle },
+    make("summary", {}, "Chart"), make("div", { class: "pickers" }, kind.labelled, x.labelled, y.labelled), figure);
+  chart.replaceChildren(box);
   // A result made for a chart shows it; any other waits to be asked.
   if (found.length === 2 || possible.map) kind.element.value = names[0];
   const shared = new URLSearchParams(location.hash.slice(1));
