@@ -16,10 +16,10 @@ struct WebRouter: Sendable {
     let part = request.header(HTMLFragment.header).flatMap(HTMLFragment.init)
     switch path.pattern {
     case .start:
-      let states = await api.sources.concurrentMap { source in
+      let states = await pages.sources.concurrentMap { source in
         await Self.result { try await source.state() }
       }
-      return html(pages.home(Array(zip(api.sources, states))))
+      return html(pages.home(Array(zip(pages.sources, states))))
     case .changes:
       let source = try api.source(named: path.source)
       return try await changes(of: source, request, pages)
@@ -106,7 +106,8 @@ struct WebRouter: Sendable {
 
   private func renderer(readOnly: Bool) -> HTMLRenderer {
     HTMLRenderer(
-      program: program, sources: api.sources, isReadOnly: readOnly, now: api.now(),
+      program: program, sources: api.sources.sorted { $0.title < $1.title },
+      isReadOnly: readOnly, now: api.now(),
       hasSQL: api.sql?.isAvailable == true, mayAdd: api.adding != nil && !readOnly,
       mayRemove: { [adding = api.adding] name in !readOnly && adding?.mayRemove(name) == true })
   }

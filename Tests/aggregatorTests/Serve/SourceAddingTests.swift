@@ -70,6 +70,12 @@ import Testing
     #expect(count.status == 200, "\(count.text)")
     let document = try await server.get("/openapi.json")
     #expect(document.text.contains("/api/v1/lands"))
+    // The first page has it where its name belongs.
+    let first = try await server.get("/", ["Accept": "text/html"])
+    let cards = first.text.matches(of: /<h2><a href="\/sources\/([a-z]+)"/).map {
+      String($0.output.1)
+    }
+    #expect(cards.contains("lands") && cards == cards.sorted(), "\(cards)")
     let again = try await server.post("/api/v1/sources", #"{"name":"lands","url":"\#(url)"}"#)
     #expect(again.status == 422)
     #expect(again.text.contains("there is a source"))
