@@ -104,12 +104,13 @@ extension HTMLRenderer {
     return "\(cached)\(comma)\(age)synced \(syncedAt.age(at: now))"
   }
 
-  /// A problem, with what is missing and where one gets it.
+  /// A problem, which opens into what is missing and where one gets it, so that cards are nearly of one height.
   private func note(_ problem: Problem) -> HTML {
-    """
-    <p class="note" dir="auto">\(problem.message.safeLine.capitalizedFirst)\
-    \(remedy(of: problem).map { " – \($0)" as HTML })</p>
-    """
+    let message = problem.message.safeLine.capitalizedFirst
+    guard let remedy = remedy(of: problem) else {
+      return #"<p class="note" dir="auto">\#(message)</p>"#
+    }
+    return #"<details class="note" dir="auto"><summary>\#(message)</summary>\#(remedy)</details>"#
   }
 
   /// Where one gets what is missing, and how it is set; `nil` if there is nothing to say.

@@ -485,6 +485,12 @@ import Testing
     let first = "Nothing is cached yet: open a source to list its records"
     #expect(page(state, in: pages).contains("\(first), or sync it to have all of them here"))
     #expect(page(state, in: pages).contains(#"<p class="tone bundled">5 bundled sample records"#))
+    state.problem = Problem(503, "missingKey", "HERO_KEY is not set", hint: "get a key")
+    #expect(
+      page(state, in: pages).contains(
+        #"<details class="note" dir="auto"><summary>HERO_KEY is not set</summary>get a key"#))
+    state.problem = Problem(503, "unreachable", "nobody answers")
+    #expect(page(state, in: pages).contains(#"<p class="note" dir="auto">Nobody answers</p>"#))
     let readOnly = HTMLRenderer(
       program: "aggregator", sources: pages.sources, isReadOnly: true, now: MadeUpSource.now)
     #expect(page(state, in: readOnly).contains("\(first).</p>"))
