@@ -297,15 +297,19 @@ package struct API: Sendable {
 
   /// Removes an added source from this machine and this server, with its cached data if that is wanted.
   ///
+  /// - Returns: The ID by which ``SourceAdding/save(_:)`` adds it again, without data that was removed; `nil` if that is
+  ///   not possible.
   /// - Throws: ``Problem`` with status 409 while the source syncs.
-  package func remove(_ source: any ServedSource, withData: Bool) async throws {
+  @discardableResult
+  package func remove(_ source: any ServedSource, withData: Bool) async throws -> String? {
     guard let adding, adding.mayRemove(source.name) else { throw Problem.unknownPath }
     let (jobs, time) = await syncs.all()
     guard jobs[source.name]?.state(at: time) != .running else {
       throw Problem(409, "busy", "\(source.name): a sync is running", hint: "stop it first")
     }
-    try await adding.remove(source.name, withData: withData)
+    let undo = try await adding.remove(source.name, withData: withData)
     sql?.remove(source.name)
+    return undo
   }
 
   private func search(_ request: ServerRequest) async throws -> ServerResponse {

@@ -18,15 +18,16 @@ package final class SourceAdding: Sendable {
   package struct Removal: Sendable {
     let isPossible: @Sendable (_ name: String) -> Bool
     let data: @Sendable (_ name: String) async throws -> String?
-    let remove: @Sendable (_ name: String, _ withData: Bool) async throws -> Void
+    let remove: @Sendable (_ name: String, _ withData: Bool) async throws -> ProposedSource?
 
     /// - Parameters:
     ///   - isPossible: True for a source with a manifest of its own.
     ///   - data: Returns its cached data in words; `nil` if there is none.
+    ///   - remove: Returns the source as it was, without its data; `nil` if it could not be read.
     package init(
       isPossible: @escaping @Sendable (_ name: String) -> Bool,
       data: @escaping @Sendable (_ name: String) async throws -> String?,
-      remove: @escaping @Sendable (_ name: String, _ withData: Bool) async throws -> Void
+      remove: @escaping @Sendable (_ name: String, _ withData: Bool) async throws -> ProposedSource?
     ) {
       self.isPossible = isPossible
       self.data = data
@@ -92,11 +93,7 @@ package final class SourceAdding: Sendable {
     }
     do {
       let proposal = try await propose(name, url, hints)
-      let answer = Answer(id: .randomHexadecimal(), proposal: proposal)
-      state.withLock { state in
-        state.proposals = state.proposals.suffix(Self.maxProposals - 1) + [answer]
-      }
-      return answer
+      return keep(proposal)
     } catch {
       var problem = Problem(error)
       // It names an option of the command line.
@@ -109,6 +106,14 @@ package final class SourceAdding: Sendable {
       }
       throw problem
     }
+  }
+
+  private func keep(_ proposal: ProposedSource) -> Answer {
+    let answer = Answer(id: .randomHexadecimal(), proposal: proposal)
+    state.withLock { state in
+      state.proposals = state.proposals.suffix(Self.maxProposals - 1) + [answer]
+    }
+    return answer
   }
 
   /// Saves what was found, after which the server has the source.
@@ -150,12 +155,15 @@ package final class SourceAdding: Sendable {
     try await removal?.data(name)
   }
 
-  func remove(_ name: String, withData: Bool) async throws {
-    try await removal?.remove(name, withData)
+  /// - Returns: The ID by which ``save(_:)`` adds it again, without data that was removed; `nil` if that is not
+  ///   possible.
+  func remove(_ name: String, withData: Bool) async throws -> String? {
+    let removed = try await removal?.remove(name, withData)
     state.withLock { state in
       state.added.removeAll { $0.name == name }
       state.removed.insert(name)
     }
+    return removed.map { keep($0).id }
   }
 }
 

@@ -295,10 +295,10 @@ struct WebRouter: Sendable {
     let data = try await adding.cachedData(of: source.name)
     guard request.method == "POST" else { return html(pages.removal(of: source, data)) }
     let fields = try request.formFields(among: ["confirm", "data"])
-    try await api.remove(source, withData: fields["data"] != nil)
+    let undo = try await api.remove(source, withData: fields["data"] != nil)
     var rest = pages
     rest.sources.removeAll { $0.name == source.name }
-    return html(rest.removed(source, keeping: fields["data"] == nil ? data : nil))
+    return html(rest.removed(source, keeping: fields["data"] == nil ? data : nil, undo: undo))
   }
 
   private func search(_ request: ServerRequest) async throws -> SearchContent {

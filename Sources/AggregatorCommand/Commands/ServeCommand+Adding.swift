@@ -22,6 +22,15 @@ extension CommandContext {
       @escaping @Sendable (DeclaredPlugin, PluginEnvironment) throws -> any ServedSource
   ) throws(CommandError) -> SourceAdding {
     let folder = try manifestFolder()
+    let served = { @Sendable [self] (name: String) throws -> any ServedSource in
+      let plugin = DeclaredPlugin(name, in: folder)
+      var environment = environment
+      environment.transport = limited(environment.transport)
+      environment.settings = try settings(knowing: plugin.settings)
+      let others = environment.sources
+      environment.sources = { others() + [plugin] }
+      return try serve(plugin, environment)
+    }
     let removal = SourceAdding.Removal(
       isPossible: { folder.names.contains($0) && folder.service(of: $0) == nil },
       data: { [self] name in
@@ -29,9 +38,18 @@ extension CommandContext {
         return cached.first?.data.text
       },
       remove: { [self] name, withData in
+        let text = try? folder.text(of: name)
         let cached = try await cachedData(of: name, in: folder, environment, isNeeded: withData)
         try await removeSource(
           name, in: folder, with: withData ? cached.map(\.data) : nil, environment)
+        guard let text else { return nil }
+        return ProposedSource(name, .null, isProved: true) {
+          guard !folder.names.contains(name) else {
+            throw Problem(409, "invalidRequest", "there is a source \"\(name)\" already")
+          }
+          try folder.replace(name, with: text)
+          return try served(name)
+        }
       })
     let isFree = { @Sendable [self] name in
       (try? checkName(name, in: folder, mayReplace: false)) != nil
@@ -68,13 +86,7 @@ extension CommandContext {
         try checkName(name, in: folder, mayReplace: false)
         try proposal.save(as: name, in: folder, rebinding: secrets.replaced)
         try secrets.save(self, requests.settings, areArguments: false)
-        let plugin = DeclaredPlugin(name, in: folder)
-        var environment = environment
-        environment.transport = limited(environment.transport)
-        environment.settings = try settings(knowing: plugin.settings)
-        let others = environment.sources
-        environment.sources = { others() + [plugin] }
-        return try serve(plugin, environment)
+        return try served(name)
       }
       proposed.evidence = proposal.evidence.map { .init($0.key, $0.value, $0.reason) }
       proposed.rows = proposal.rows

@@ -161,7 +161,8 @@ extension HTMLRenderer {
     let choice: HTML? = data.map { data in
       """
       <p><label><input type="checkbox" name="data" value="yes"> Also remove its \(data.safeLine)</label>
-      <small>Otherwise they stay in the store, and a source of the same name and address finds them again.</small></p>
+      <small>What is removed can only be fetched again. Otherwise they stay in the store, and a source of the same name \
+      and address finds them again.</small></p>
       """
     }
     return document(
@@ -182,7 +183,9 @@ extension HTMLRenderer {
   }
 
   /// Says that a source was removed, and what of its data is left.
-  func removed(_ source: any ServedSource, keeping data: String?) -> String {
+  ///
+  /// - Parameter undo: The ID of the proposal that adds it again; `nil` if that is not possible.
+  func removed(_ source: any ServedSource, keeping data: String?, undo: String?) -> String {
     let rest = data.map { data in
       "Still in the store: \(data), which \(program) store clear \(source.name) --forget-deleted removes"
     }
@@ -191,7 +194,15 @@ extension HTMLRenderer {
       """
       <div class="column">
       \(state(.delete, "Removed the source \(source.name)", level: 1, [rest]) {
-        #"<a class="button primary" href="/">All sources</a>"#
+        """
+        \(undo.map { id in
+          """
+          <form action="\(RoutePath(PagePath.add).text)" method="post">\(hidden("proposal", id))\
+          <button type="submit" class="button">Undo</button></form>
+          """ as HTML
+        })
+        <a class="button primary" href="/">All sources</a>
+        """
       })
       </div>
       """

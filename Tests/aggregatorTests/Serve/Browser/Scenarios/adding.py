@@ -66,6 +66,10 @@ def add(site, name, **options):
         expect(page.locator("h1")).to_have_text("Removed the source places")
         expect(page.locator(".state")).not_to_contain_text("Still in the store")
         expect(page.locator("nav").get_by_role("link", name="Places")).to_have_count(0)
+        page.get_by_role("button", name="Undo").click()
+        is_at(page, "/sources/places")
+        expect(page.locator("nav").get_by_role("link", name="Places")).to_have_count(1)
+        expect(page.locator(".record").first).to_be_visible()
 
 
 def mistakes(site):
