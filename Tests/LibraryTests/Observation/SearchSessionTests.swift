@@ -51,7 +51,7 @@ struct SearchSessionTests {
     await session.refresh()
     #expect(source.requests.map { $0.query?.text } == [nil, "note 3", "note 3"])
     session.text = ""
-    await until { source.callCount == 4 && !session.all.isLoading }
+    await until { !session.all.isLoading && source.callCount == 4 }
     #expect(source.requests.last == PageRequest(limit: 20, cachePolicy: .reload))
     await session.refresh()
     #expect(source.callCount == 5)
