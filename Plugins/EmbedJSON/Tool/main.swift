@@ -19,10 +19,13 @@ do {
   }
   let data = try Data(contentsOf: input)
   // Fail at build time instead of at run time.
-  guard let text = String(validating: data, as: UTF8.self) else {
+  guard var text = String(validating: data, as: UTF8.self) else {
     throw EmbeddingFailure("\(input.path) is not UTF-8")
   }
-  if input.pathExtension == "json" { _ = try JSONDecoder().decode(AnyJSON.self, from: data) }
+  if input.pathExtension == "json" {
+    _ = try JSONDecoder().decode(AnyJSON.self, from: data)
+    text = text.withoutSpaceBetweenJSON
+  }
   // Enough # that no run of them in the text can end the literal.
   let longest = text.split { $0 != "#" }.map(\.count).max() ?? 0
   let fence = String(repeating: "#", count: longest + 1)
@@ -43,6 +46,20 @@ do {
 struct EmbeddingFailure: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
+}
+
+extension String {
+  /// This JSON without the white space between its values, which each start of the program would read.
+  var withoutSpaceBetweenJSON: String {
+    var isText = false
+    var isEscaped = false
+    return String(
+      unicodeScalars.filter { scalar in
+        defer { isEscaped = isText && !isEscaped && scalar == "\\" }
+        if scalar == "\"", !isEscaped { isText.toggle() }
+        return isText || ![" ", "\n", "\r", "\t"].contains(scalar)
+      })
+  }
 }
 
 /// Any JSON: decoding it checks the syntax.
