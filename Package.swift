@@ -436,8 +436,10 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
       if target.type == .test { flags.append("-no-emit-module-separately-wmo") }
     } else {
       flags = ["-file-prefix-map", prefix, "-Xcc", "-ffile-prefix-map=\(prefix)"]
-      // Nothing prints a value by its members.
-      flags += ["-Xfrontend", "-disable-reflection-metadata"]
+      // The command line prints no value by its members. Tests print those of the library.
+      if commandLine.contains(target.name) {
+        flags += ["-Xfrontend", "-disable-reflection-metadata"]
+      }
     }
     flags += optionsForSize(of: target.name)
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
