@@ -69,10 +69,25 @@ extension String {
   ]
 
   /// This text as a scalar: plain if it is a few words, else in quotes, as in JSON.
-  fileprivate var yaml: String {
-    let isPlain =
-      firstMatch(of: /^[A-Za-z][A-Za-z0-9_.\/@-]*(?: [A-Za-z0-9_.\/@-]+)*$/) != nil
-      && !Self.yamlWords.contains(lowercased())
-    return isPlain ? self : JSON.string(self).text
+  fileprivate var yaml: String { isPlainYAML ? self : JSON.string(self).text }
+
+  /// True for words of ASCII letters, digits and `_`, `.`, `/`, `@` or `-` with one space between each two of them, of
+  /// which the first begins with a letter, and which no version of YAML reads as something else than text.
+  ///
+  /// By bytes, because it is asked of each name and each value of an export.
+  var isPlainYAML: Bool {
+    var previous = UInt8(ascii: " ")
+    for byte in utf8 {
+      switch byte {
+      case 0x41...0x5A, 0x61...0x7A, 0x30...0x39, 0x2D...0x2F, 0x40, 0x5F: break
+      case 0x20 where previous != 0x20: break
+      default: return false
+      }
+      previous = byte
+    }
+    guard previous != 0x20, let first = utf8.first, 0x61...0x7A ~= first | 0x20 else {
+      return false
+    }
+    return utf8.count > 5 || !Self.yamlWords.contains(lowercased())
   }
 }
