@@ -5,7 +5,9 @@ package import AggregatorStore
 extension SQLiteStore: DatabaseStore {
   package func facts() async throws(SourceError) -> StoreFacts {
     let sizes = ["", "-wal"].compactMap { OpenFile.size(of: path + $0) }
-    return StoreFacts(location: path, bytes: sizes.isEmpty ? nil : sizes.reduce(0, +))
+    var facts = StoreFacts(location: path, bytes: sizes.isEmpty ? nil : sizes.reduce(0, +))
+    facts.movedFiles = file.movedFiles
+    return facts
   }
 
   package var databaseName: String { "SQLite" }

@@ -77,9 +77,7 @@ package struct StoreFile: Sendable {
         guard error.isDamage || error.primary == SQLITE_ERROR else { throw error.error(of: path) }
         fault = .damage(error.primary == SQLITE_NOTADB ? "is not a database" : "is damaged")
       }
-      guard fault.isDamage, !keepsDamagedFile else {
-        throw SourceError(fault.code, "\(path) \(fault.words)", remedy: fault.remedy)
-      }
+      guard fault.isDamage else { throw fault.error(of: path) }
       try moveAside(fault.words, if: { (try? identity()) == found })
     }
     throw SourceError(.busy, "\(path) is being replaced", remedy: "try again in a moment")
@@ -92,6 +90,10 @@ package struct StoreFile: Sendable {
     var code = SourceError.Code.unusableStore
     var remedy = Remedy("move it away, or choose another store", .moveStore)
     var isDamage = false
+
+    func error(of path: String) -> SourceError {
+      SourceError(code, "\(path) \(words)", remedy: remedy)
+    }
 
     static func damage(_ words: String) -> Fault { Fault(words: words, isDamage: true) }
     static let foreign = Fault(words: "is not a store of this program")
@@ -236,13 +238,23 @@ package struct StoreFile: Sendable {
 
   // MARK: - Moving aside
 
+  /// The paths of the damaged files that were moved aside, in the order of their names.
+  var movedFiles: [String] {
+    let beginning = "\(realPath).aside-"
+    let directory = PrivateFile.directory(of: beginning)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    return names.map { directory == "/" ? "/\($0)" : "\(directory)/\($0)" }.sorted()
+      .filter { $0.hasPrefix(beginning) && Int($0.dropFirst(beginning.count)) != nil }
+  }
+
   /// Renames a damaged file and its auxiliary files, so that nothing in them is lost, and keeps the deletions that
   /// can still be read in a new one: records can be fetched again, but nobody else knows what was deleted.
   ///
   /// `why` is worded to follow the file's name; `isStillThere` is false if another process moved it.
   ///
-  /// - Throws: ``SourceError`` with code `storage` or `busy`.
+  /// - Throws: ``SourceError`` with code `storage` or `busy`, or `unusableStore` if a damaged file has to stay where it is.
   func moveAside(_ why: String, if isStillThere: () -> Bool) throws(SourceError) {
+    guard !keepsDamagedFile else { throw Fault.damage(why).error(of: path) }
     let moved = try locked(.exclusive, orThrow: busy) { () throws(SourceError) -> String? in
       guard isStillThere() else { return nil }
       let file = realPath

@@ -43,6 +43,9 @@ package struct StoreFacts: Sendable {
   /// The standbys at which records are read.
   package var standbys: [StandbyFacts] = []
 
+  /// The paths of damaged files of this store that were moved aside.
+  package var movedFiles: [String] = []
+
   package init(location: String, server: String? = nil, bytes: Int?, search: String? = nil) {
     self.location = location
     self.server = server

@@ -99,6 +99,32 @@ import Testing
     }
   }
 
+  @Test func `a damaged store stays where it is, and those moved aside are named`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    let (path, bytes) = (home.file.path, Data(repeating: 0xE5, count: 5000))
+    try home.sandbox.write("", to: TestHome.store)
+    try bytes.write(to: URL(filePath: path))
+    for _ in 0..<2 {
+      let outcome = try await home.run("doctor --offline --json")
+      #expect(outcome.status == 3, "\(outcome)")
+      let store = try findings(outcome)["store"]
+      #expect(store?["state"] == "failed")
+      #expect(store?["found"]?.string == "\(path) is not a database")
+      #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
+    }
+    #expect(!FileManager.default.fileExists(atPath: "\(path).aside-1"))
+    // A service that answers is sound, whatever the store is.
+    #expect(try await findings(home.run("doctor --json"))["countries"]?["state"] == "ok")
+    #expect(try await home.run("countries list").status == 0)
+    let outcome = try await home.run("doctor --offline --json")
+    #expect(outcome.status == 0, "\(outcome)")
+    let moved = try findings(outcome)["moved aside"]
+    #expect(moved?["state"] == "warning")
+    #expect(moved?["found"]?.string?.hasPrefix("\(path).aside-1,") == true)
+    #expect(moved?["remedy"]?.string?.contains("sqlite3") == true)
+  }
+
   @Test func `a broken manifest is one finding, and an incomplete cache names its sync`()
     async throws
   {

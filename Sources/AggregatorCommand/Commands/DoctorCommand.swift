@@ -46,10 +46,15 @@ extension Command {
     findings += Finding.libraries
     findings.append(context.clock)
     findings += context.surroundings
-    let environment = Result { () throws(CommandError) in try context.localEnvironment() }
+    let environment = Result { () throws(CommandError) in
+      try context.localEnvironment(keepsDamagedFile: true)
+    }
     switch environment {
-    case .success(let environment):
-      findings += await context.store(of: environment)
+    case .success(var environment):
+      let store = await context.store(of: environment)
+      // It would be what is wrong with each service, too.
+      if store.contains(where: \.isUnusableStore) { environment.store = nil }
+      findings += store
       if !invocation.has(.offline) {
         let time = invocation.duration(.timeout) ?? SearchOfSources.defaultTime
         context.progress.say { "Asking \(context.catalog.sources.joined(separator: ", "))…" }
@@ -80,6 +85,8 @@ private struct Finding: Entry {
     case ok
     /// Something optional is not there.
     case missing
+    /// Something that works as it is needs a decision.
+    case warning
     case failed
   }
 
@@ -102,10 +109,12 @@ private struct Finding: Entry {
     self.remedy = remedy
   }
 
+  var isUnusableStore: Bool { state == .failed && id == "store" }
+
   static let fields: [Field<Finding>] = [
     Field("area", "Area", \.area, about: "What it belongs to."),
     Field("name", "Name", \.id, about: "What was examined."),
-    Field("state", "State", \.state.rawValue, about: "ok, missing (optional) or failed."),
+    Field("state", "State", \.state.rawValue, about: "ok, missing (optional), warning or failed."),
     Field("found", "Found", \.found, about: "What there is, or what is wrong."),
     Field("remedy", "Remedy", \.remedy, about: "What mends it."),
   ]
@@ -284,9 +293,15 @@ extension CommandContext {
     guard let store = environment.store else {
       return [Finding("store", "store", .failed, "no directory", "set HOME")]
     }
+    var moved: [Finding] = []
     do throws(SourceError) {
       var findings: [Finding] = []
       if let facts = try await store.capabilities.database?.facts() {
+        moved = facts.movedFiles.map { path in
+          Finding(
+            "store", "moved aside", .warning, "\(path), a store that was damaged",
+            "read what is left with sqlite3 FILE .recover, then delete it")
+        }
         let size = facts.bytes?.byteCount ?? "does not exist yet"
         findings.append(
           Finding(
@@ -317,10 +332,10 @@ extension CommandContext {
               "store", plugin.name, gap == nil ? .ok : .missing, cached + age,
               gap?.command.map { diagnostics.command($0) }))
       }
-      return findings
+      return findings + moved
     } catch {
       let area = error.code == .invalidSettings ? "settings" : "store"
-      return [Finding(area, "store", .failed, error.message, error.remedy?.text)]
+      return [Finding(area, "store", .failed, error.message, error.remedy?.text)] + moved
     }
   }
 
@@ -375,6 +390,7 @@ extension [Finding] {
         switch finding.state {
         case .ok: hasUTF8 ? "✓" : "+"
         case .missing: hasUTF8 ? "–" : "-"
+        case .warning: "!"
         case .failed: hasUTF8 ? "✗" : "x"
         }
       var line = Line(on: layout)

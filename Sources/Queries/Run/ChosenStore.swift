@@ -18,7 +18,11 @@ extension CommandContext {
   }
 
   /// The store of this run, opened on first use; `nil` if there is no directory for its file.
-  package func store(_ settings: SourceSettings) throws(CommandError) -> (any SourceStore)? {
+  ///
+  /// A damaged file is an error for commands that only examine it; others move it aside, unless somebody named it.
+  package func store(
+    _ settings: SourceSettings, keepsDamagedFile: Bool = false
+  ) throws(CommandError) -> (any SourceStore)? {
     guard let location = try storeLocation(settings) else { return nil }
     let isChosen = try chosenLocation(settings) != nil
     if isChosen, case .file(let path) = location {
@@ -34,7 +38,7 @@ extension CommandContext {
       store(
         at: location, history: history,
         // A file that somebody named stays where it is.
-        keepsDamagedFile: isChosen
+        keepsDamagedFile: keepsDamagedFile || isChosen
       ) { [name = catalog.name] () throws(SourceError) in
         try SQLAddress.all(in: SQLAddress.setting(of: name), settings).first
       }, settings)

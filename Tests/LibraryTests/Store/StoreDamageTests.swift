@@ -1,4 +1,5 @@
 import AggregatorKit
+import AggregatorSQLite
 import AggregatorSourceTesting
 import Foundation
 import Synchronization
@@ -118,6 +119,18 @@ struct StoreDamageTests {
     #expect(directory.warnings.map(\.code.description) == ["movedAside"])
     try await store.save([StoreEntry("new")])
     #expect(try await store.ids() == ["new"])
+  }
+
+  @Test func `damage that is found while reading is an error if the file has to stay`()
+    async throws
+  {
+    try await directory.store().save([StoreEntry("a")])
+    try directory.database().execute("UPDATE sources SET number = -1")
+    let store = SQLiteStore(at: directory.path, keepsDamagedFile: true)
+    let error = await #expect(throws: SourceError.self) { _ = try await store.ids() }
+    #expect(error?.code == .unusableStore)
+    #expect(error?.message == "\(directory.path) is damaged")
+    #expect(!directory.names.contains { $0.contains("aside") })
   }
 
   @Test func `survives record counts that make no sense`() async throws {
