@@ -273,7 +273,7 @@ let package = Package(
     .sourceTests("Users"),
     .programTests("EndToEndTests"),
     .programTests(
-      "aggregatorTests", beyond: commandLine + ["AggregatorGuideSnippets"],
+      "aggregatorTests", beyond: commandLine + ["AggregatorFormats", "AggregatorGuideSnippets"],
       exclude: ["Agents/Client", "Rendering/Golden", "Serve/Browser"]),
     // Homes, terminals and services for the two.
     .target(

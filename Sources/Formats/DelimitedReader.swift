@@ -3,7 +3,9 @@ import AggregatorText
 
 /// A reader of CSV (RFC 4180) or tab-separated values, which takes the text in pieces.
 ///
-/// It accepts line breaks of Windows, and quotes within an unquoted value. Empty lines are skipped.
+/// It accepts line breaks of Windows, and quotes within an unquoted value. Empty lines are skipped. Between tabs, `\t`, `\n`, `\r`,
+/// `\\` and `\xNN` in a value without quotes are the characters, or bytes of UTF-8, that they stand for; a value with any other
+/// backslash is left as it is.
 package struct DelimitedReader: Sendable {
   /// A record's values.
   package struct Values: Sendable {
@@ -39,6 +41,41 @@ package struct DelimitedReader: Sendable {
         }
         return unique
       }
+    }
+
+    /// Replaces the escapes in the value that is about to end, if each of its backslashes begins one.
+    fileprivate mutating func replaceEscapes() {
+      guard let start = bytes[(ends.last ?? 0)...].firstIndex(of: UInt8(ascii: "\\")) else {
+        return
+      }
+      var text: [UInt8] = []
+      var index = start
+      while index < bytes.count {
+        let byte = bytes[index]
+        index += 1
+        guard byte == UInt8(ascii: "\\") else {
+          text.append(byte)
+          continue
+        }
+        guard index < bytes.count else { return }
+        switch bytes[index] {
+        case UInt8(ascii: "\\"): text.append(byte)
+        case UInt8(ascii: "t"): text.append(0x09)
+        case UInt8(ascii: "n"): text.append(0x0A)
+        case UInt8(ascii: "r"): text.append(0x0D)
+        case UInt8(ascii: "x"):
+          guard index + 2 < bytes.count, let high = bytes[index + 1].hexDigit,
+            let low = bytes[index + 2].hexDigit
+          else { return }
+          text.append(high << 4 | low)
+          index += 2
+        default: return
+        }
+        index += 1
+      }
+      // Half of a character is no escape of ours.
+      guard String(validating: text, as: UTF8.self) != nil else { return }
+      bytes.replaceSubrange(start..., with: text)
     }
 
     fileprivate mutating func removeAll(at line: Int) {
@@ -141,6 +178,7 @@ package struct DelimitedReader: Sendable {
   }
 
   private mutating func endValue(isQuoted: Bool) {
+    if !isQuoted, separator == UInt8(ascii: "\t") { values.replaceEscapes() }
     values.ends.append(values.bytes.count)
     values.areQuoted.append(isQuoted)
     state = .start

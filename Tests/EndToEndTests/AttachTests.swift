@@ -152,6 +152,22 @@ import Testing
     #expect(outcome.output == "a,b\r\n\"1,5\",x\r\n", "\(outcome)")
   }
 
+  @Test func `a file of TSV has the values that were written to it`() async throws {
+    let values = [
+      "a": "'می' || char(8204) || 'خواهم'", "b": "'\"x\" y' || char(9, 10, 92)", "c": #"'C:\temp'"#,
+    ].sorted { $0.key < $1.key }
+    let columns = values.map { "\($0.value) AS \($0.key)" }.joined(separator: ", ")
+    let written = try await Binary.run(
+      ["sql", "SELECT \(columns)", "--tsv", "--headers"], environment: home.environment,
+      in: home.sandbox)
+    #expect(
+      written.output == "a\tb\tc\nمی\u{200C}خواهم\t\\x22x\" y\\t\\n\\\\\tC:\\\\temp\n", "\(written)"
+    )
+    let same = values.map { "\($0.key) = \($0.value) AS \($0.key)" }.joined(separator: ", ")
+    let outcome = try await table(written.output, "SELECT \(same) FROM t", name: "t.tsv")
+    #expect(outcome.output == "a,b,c\r\n1,1,1\r\n", "\(outcome)")
+  }
+
   @Test func `a database is read under its name, and never written`() async throws {
     let path = try database(
       "shop.db",

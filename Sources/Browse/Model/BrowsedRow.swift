@@ -43,7 +43,7 @@ package struct BrowsedRow: Hashable, Sendable {
   /// The values as a line of TSV.
   var tabSeparated: String {
     guard case .object(let members) = object else { return "" }
-    return members.map(\.value.cell.tsvEscaped).joined(separator: "\t")
+    return members.map { $0.value.cell.tsvCell(isShown: false) }.joined(separator: "\t")
   }
 
   /// The cells, separated by tabs, and the ID unless it is one of them.

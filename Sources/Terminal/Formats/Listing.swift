@@ -91,6 +91,12 @@ where Item.ID: CustomStringConvertible {
     return row + fieldsForPeople.filter { field in !row.contains { $0.name == field.name } }
   }
 
+  /// - Parameter isShown: True on a terminal.
+  fileprivate func tsvLine(_ cells: [String], isShown: Bool) -> String {
+    cells.map { $0.tsvCell(isShown: isShown, isInTable: hasHeader == true) }
+      .joined(separator: "\t") + "\n"
+  }
+
   /// - Parameter inCards: False for a table wherever its columns fit.
   func writerForPeople(
     on terminalLayout: TerminalLayout, inCards: Bool
@@ -173,9 +179,10 @@ package enum Format: String, CaseIterable, Sendable {
     case .tsv:
       LineWriter(
         head: listing.hasHeader == true
-          ? columns.map(\.name.tsvEscaped).joined(separator: "\t") + "\n" : ""
+          ? listing.tsvLine(columns.map(\.name), isShown: terminalLayout.isRead) : ""
       ) { record, text in
-        text += columns.map { $0[record].cell.tsvEscaped }.joined(separator: "\t") + "\n"
+        text += listing.tsvLine(
+          columns.map { $0[record].cell }, isShown: terminalLayout.isRead)
       }
     case .csv:
       LineWriter(

@@ -2,17 +2,25 @@ import AggregatorKit
 
 extension String {
   /// This text as a cell of TSV: `\t`, `\n`, `\r` and `\\` as in C, and `\xNN` for each UTF-8 byte
-  /// of any other character that is invisible or that a terminal may obey; lossless.
-  package var tsvEscaped: String {
-    if isPrintableASCII, !utf8.contains(0x5C) { return self }
-    var text = ""
-    for scalar in unicodeScalars {
+  /// of any other control character.
+  ///
+  /// A `DelimitedReader` returns the same text.
+  ///
+  /// - Parameters:
+  ///   - isShown: True on a terminal: every character is escaped that is invisible or that a terminal may obey.
+  ///   - isInTable: True below the names of columns. A quote at the beginning is `\x22` there, because programs that read
+  ///     tables, this one included, take it for that of a quoted value.
+  package func tsvCell(isShown: Bool, isInTable: Bool = false) -> String {
+    let hasQuote = isInTable && utf8.first == 0x22
+    if isPrintableASCII, !hasQuote, !utf8.contains(0x5C) { return self }
+    var text = hasQuote ? "\\x22" : ""
+    for scalar in unicodeScalars.dropFirst(hasQuote ? 1 : 0) {
       switch scalar {
       case "\t": text += "\\t"
       case "\n": text += "\\n"
       case "\r": text += "\\r"
       case "\\": text += "\\\\"
-      case _ where scalar.isInvisible:
+      case _ where isShown ? scalar.isInvisible : scalar.properties.generalCategory == .control:
         for byte in UTF8.encode(scalar) ?? .init() {
           text += (byte < 0x10 ? "\\x0" : "\\x") + String(byte, radix: 16)
         }

@@ -299,11 +299,15 @@ extension FuzzTarget {
 
   private static let tsv = FuzzTarget("tsv", texts: cells, tokens: ["\\", "\t", "\n", "\\x"]) {
     text in
-    let escaped = text.tsvEscaped
-    let bad = escaped.unicodeScalars.first(where: \.isInvisible)
+    let shown = text.tsvCell(isShown: true)
+    let bad = shown.unicodeScalars.first(where: \.isInvisible)
     try expect(bad == nil, "it has U+\(String(bad?.value ?? 0, radix: 16))")
-    let read = try StrictReader.unescaped(escaped)
-    try expect(read == Array(text.utf8), "it reads as another text")
+    for escaped in [
+      shown, text.tsvCell(isShown: false), text.tsvCell(isShown: false, isInTable: true),
+    ] {
+      let read = try StrictReader.unescaped(escaped)
+      try expect(read == Array(text.utf8), "it reads as another text")
+    }
   }
 }
 

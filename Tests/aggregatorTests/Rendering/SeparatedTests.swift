@@ -1,3 +1,4 @@
+import AggregatorFormats
 import AggregatorKit
 import AggregatorSourceTesting
 import Testing
@@ -8,17 +9,72 @@ import Testing
 @Suite struct SeparatedTests {
   @Test(arguments: [
     ("plain", "plain"), ("a\tb\nc\rd\\e", #"a\tb\nc\rd\\e"#), ("\u{1B}[m\u{0}", #"\x1b[m\x00"#),
-    ("\u{9B}", #"\xc2\x9b"#), ("\u{202E}", #"\xe2\x80\xae"#), ("é日🦸", "é日🦸"),
+    ("\u{9B}\u{7F}", #"\xc2\x9b\x7f"#), ("é日🦸", "é日🦸"), ("\"a\"", "\"a\""),
   ])
   func `TSV escapes control characters`(text: String, escaped: String) {
-    #expect(text.tsvEscaped == escaped)
+    for isShown in [true, false] { #expect(text.tsvCell(isShown: isShown) == escaped) }
+  }
+
+  @Test(arguments: [
+    ("\u{202E}", #"\xe2\x80\xae"#), ("می\u{200C}خواهم", #"می\xe2\x80\x8cخواهم"#),
+    ("👩\u{200D}🚀", #"👩\xe2\x80\x8d🚀"#), ("so\u{AD}ft", #"so\xc2\xadft"#),
+  ])
+  func `TSV escapes format characters on a terminal only`(text: String, escaped: String) {
+    #expect(text.tsvCell(isShown: true) == escaped)
+    #expect(text.tsvCell(isShown: false).unicodeScalars.elementsEqual(text.unicodeScalars))
   }
 
   @Test func `TSV is lossless`() {
     var random = SeededGenerator(5)
     for text in hostileTexts + (0..<2000).map({ _ in random.text(upTo: 20) }) {
-      #expect(unescaped(text.tsvEscaped).unicodeScalars.elementsEqual(text.unicodeScalars))
-      #expect(!text.tsvEscaped.unicodeScalars.contains { $0.isInvisible })
+      for isShown in [true, false] {
+        let cell = text.tsvCell(isShown: isShown)
+        #expect(unescaped(cell).unicodeScalars.elementsEqual(text.unicodeScalars))
+        #expect(
+          !cell.unicodeScalars.contains {
+            isShown ? $0.isInvisible : $0.properties.generalCategory == .control
+          })
+      }
+    }
+  }
+
+  @Test func `TSV with names of columns reads as the texts that were written`() throws {
+    var random = SeededGenerator(7)
+    var texts = hostileTexts + (0..<2000).map { _ in random.text(upTo: 20) }
+    texts += ["\"Weird Al\" Yankovic", "\"", "\"\u{301}", #"C:\temp"#, #"\N"#, #"\x41"#, "\\"]
+    let lines = texts.map { text in
+      ["a", text.tsvCell(isShown: false, isInTable: true), "z"].joined(separator: "\t") + "\n"
+    }
+    let bytes = Array(lines.joined().utf8)
+    var reader = DelimitedReader(separator: UInt8(ascii: "\t"), maxSize: 1 << 20)
+    var position = 0
+    for text in texts {
+      let isRead = try reader.next(in: bytes, from: &position)
+      try #require(isRead)
+      try #require(reader.values.count == 3)
+      #expect(Array(reader.values[1] ?? []) == Array(text.utf8))
+    }
+    #expect(position == bytes.count)
+  }
+
+  @Test(arguments: [#"C:\Users\n"#, #"\N"#, #"a\"#, #"\x4"#, #"\xff"#, #"\xg0"#, #"\t\q"#])
+  func `a value with another backslash is left as it is`(text: String) throws {
+    var reader = DelimitedReader(separator: UInt8(ascii: "\t"), maxSize: 1 << 20)
+    var position = 0
+    let isRead = try reader.next(in: Array("a\t\(text)\n".utf8), from: &position)
+    try #require(isRead)
+    #expect(Array(reader.values[1] ?? []) == Array(text.utf8))
+  }
+
+  @Test func `CSV and quoted values have no escapes`() throws {
+    for (separator, line) in [
+      (UInt8(ascii: ","), #"a,b\tc"#), (UInt8(ascii: "\t"), "a\t\"b\\tc\""),
+    ] {
+      var reader = DelimitedReader(separator: separator, maxSize: 1 << 20)
+      var position = 0
+      let isRead = try reader.next(in: Array("\(line)\n".utf8), from: &position)
+      try #require(isRead)
+      #expect(Array(reader.values[1] ?? []) == Array(#"b\tc"#.utf8))
     }
   }
 
