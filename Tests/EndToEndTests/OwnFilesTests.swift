@@ -101,7 +101,7 @@ import Testing
       reading: home.sandbox.work.appending(path: ".new-7").path)
     try #require(try file.lock(.exclusive, within: .zero))
     let outcome = try await home.run("export countries -o x.csv")
-    #expect(outcome.status == 0)
+    #expect(outcome.status == 3)
     file.unlock()
     #expect(try home.sandbox.files(under: "work") == [".new-7", ".new-8.txt", ".new-x", "x.csv"])
   }

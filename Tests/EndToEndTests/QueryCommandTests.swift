@@ -33,7 +33,8 @@ import Testing
         "euro = countries list --where region=EU --offline\n"))
     #expect(try home.sandbox.permissions(of: Self.file) == 0o600)
     let outcome = try await run("euro", "--json", "--limit", "2", "--fields", "region")
-    #expect(outcome.status == 0, "\(outcome)")
+    // Bundled records may not be all.
+    #expect(outcome.status == 3, "\(outcome)")
     #expect(outcome.output.contains(#"{"region":"EU"}"#) && outcome.output.contains(#""count":2"#))
     let same = try await run("--limit", "2", "euro", "--fields", "code", "--tsv")
     #expect(same.lines.count == 2, "\(same)")
@@ -45,7 +46,7 @@ import Testing
   @Test func `parameters are filled in, and missing ones are named`() async throws {
     try await save("by", "countries", "search", "$1", "--where", "region=$2", "--offline", "--tsv")
     let found = try await run("by", "new", "OC", "--fields", "code")
-    #expect(found.status == 0 && found.lines.contains("NZ"), "\(found)")
+    #expect(found.status == 3 && found.lines.contains("NZ"), "\(found)")
     let missing = try await run("by", "new")
     #expect(missing.status == 64 && missing.output == "")
     #expect(

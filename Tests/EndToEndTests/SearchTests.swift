@@ -78,7 +78,8 @@ import Testing
       line.split(separator: " ").map(String.init) + names + [
         "--where", "publisher=Marvel", "--json",
       ])
-    #expect(outcome.status == 0, "\(outcome)")
+    // Bundled records may not be all.
+    #expect(outcome.status == 3, "\(outcome)")
     let found = try document(outcome)
     #expect(!found.items.isEmpty && found.items.allSatisfy { $0.source == "heroes" })
     #expect(found.items.compactMap(\.name) == found.items.compactMap(\.name).sorted().reversed())

@@ -211,6 +211,26 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "--where|region=EU", "--sort|-name", "--count", "--group-by|region", "--distinct|region",
+    "--all|--count", "--all|--where|region=EU",
+  ])
+  func `what claims to be of all records is partial if they are bundled`(options: String)
+    async throws
+  {
+    let outcome = try await run("countries|list|--offline|--json|\(options)")
+    #expect(outcome.status == 3, "\(outcome)")
+    #expect(outcome.errors.contains("showing bundled sample data"), "\(outcome)")
+    if options.contains("--where") || options.contains("--sort") {
+      #expect(try outcome.envelope().page.total == nil, "\(outcome)")
+    }
+    // A list shows what there is.
+    #expect(try await run("countries|list|--offline").status == 0)
+    #expect(try await run("countries|search|france|--offline").status == 0)
+    #expect(try await run("countries|sync").status == 0)
+    #expect(try await run("countries|list|--offline|--json|\(options)").status == 0)
+  }
+
   @Test func `selects deleted records`() async throws {
     #expect(try await run("countries|list|--all").status == 0)
     #expect(try await run("countries|delete|FR|DE|CN|--yes").status == 0)

@@ -36,7 +36,7 @@ extension Command {
         "--format singer prints the messages of a tap of the Singer protocol, for a target that loads them into a database: "
           + "schema, records and a last state. With --state only what has changed since is sent, with the property "
           + "_sdc_deleted_at of deleted records. \"help tap\" tells more.",
-        "No service is contacted unless --sync is given; if cached records may be missing, a warning says so, and the exit code is 3.",
+        "No service is contacted unless --sync is given; if the records may not be all, or are bundled, a warning says so, and the exit code is 3.",
       ],
       examples: [
         ("export \(first) -o \(first).csv", "all cached \(first) as CSV"),
@@ -166,7 +166,7 @@ extension Plugin {
         source = try await selected(by: selection, in: environment, &outcome)
       } else {
         let local = try await localRecords(in: environment)
-        if let gap = local.gap { outcome.claimAll(despite: gap) }
+        outcome.claimAll(despite: local.gap)
         source = local.source
       }
       var run = ListingRun(source, of: self, .all(pageSize: 1000), outcome)

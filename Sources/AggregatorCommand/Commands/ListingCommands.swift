@@ -180,6 +180,7 @@ private struct RecordListing<P: Plugin> {
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     outcome.offersAll = !invocation.has(.all)
     outcome.canGrow = plugin.policy.readOrder == .localFirst
+    if selection != nil { outcome.claimAll() }
     guard !isLocal, let store = environment.store else { return outcome }
     if invocation.has(.offline) { outcome.gap = try? await plugin.gap(in: store) }
     if invocation.has(.count), query == nil {
@@ -298,7 +299,9 @@ private struct RecordListing<P: Plugin> {
     _ outcome: ListingOutcome, in environment: PluginEnvironment?
   ) async throws -> Bool {
     guard !outcome.isPartial else { return true }
-    guard let environment, isLocal || invocation.has(.offline) else { return false }
+    guard let environment else { return false }
+    guard !outcome.lacksRecords else { return true }
+    guard isLocal || invocation.has(.offline) else { return false }
     guard let store = environment.store else { return true }
     return try await plugin.gap(in: store) != nil
   }

@@ -40,8 +40,10 @@ package struct ListingOutcome: Sendable {
   /// True if the total of the service is known to be too large.
   package var isTotalWrong = false
 
-  /// True if the answer claims to be of all records, as a filter, an order and an export do, and the cache lacks some.
-  package private(set) var lacksRecords = false
+  /// True if the answer claims to be of all records, and the cache lacks some or bundled ones stand in for them.
+  package var lacksRecords: Bool {
+    isCacheShort || (isNumber || claimsAll) && provenances.contains { $0.origin == .bundled }
+  }
 
   private let source: String
   private let noun: RecordNoun
@@ -53,6 +55,10 @@ package struct ListingOutcome: Sendable {
   /// The command that completes searches; `nil` for a source that no sync completes.
   private let syncCommand: String?
   private var isIncomplete = false
+  /// True if the answer claims to be of all records, as a filter, an order and an export do.
+  private var claimsAll = false
+  /// True if the answer claims to be of all records, and the cache from which it is taken lacks some.
+  private var isCacheShort = false
   private var provenances: [Provenance] = []
   private var unreadable = UnreadableRows.none
   /// The number of rows of the latest page.
@@ -203,10 +209,12 @@ package struct ListingOutcome: Sendable {
     add(gap)
   }
 
-  /// Adds the gap of a cache from which an answer of all records is taken.
-  package mutating func claimAll(despite gap: CacheGap) {
+  /// Notes that the answer claims to be of all records, and adds the gap of the cache from which it is taken.
+  package mutating func claimAll(despite gap: CacheGap? = nil) {
+    claimsAll = true
+    guard let gap else { return }
     add(gap)
-    lacksRecords = true
+    isCacheShort = true
   }
 
   package mutating func add(_ gap: CacheGap) {
@@ -267,7 +275,7 @@ package struct ListingOutcome: Sendable {
       warnings: allRemarks.map { SourceWarning(source, $0.warning) })
   }
 
-  /// The summary of a document, with no total if the cache may lack records that would count.
+  /// The summary of a document, with no total if there may be records that would count, too.
   package var printedSummary: ListingSummary {
     var printed = summary
     if lacksRecords { printed.total = nil }

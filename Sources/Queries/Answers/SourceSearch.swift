@@ -53,7 +53,7 @@ package struct SourceSearch: Sendable {
 
   package var answer: SourceAnswer {
     SourceAnswer(
-      source, outcome.summary, error.map { Warning(Warning.Code($0.code), $0.message) })
+      source, outcome.printedSummary, error.map { Warning(Warning.Code($0.code), $0.message) })
   }
 }
 

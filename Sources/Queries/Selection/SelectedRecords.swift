@@ -26,7 +26,8 @@ extension Invocation {
 extension Plugin {
   /// The selected records of the store, or of the bundled data while the store is empty.
   ///
-  /// Adds a warning to `outcome` if the store lacks records; errors are those of the store.
+  /// Adds a warning to `outcome` if the store lacks records; errors are those of the store. An answer of bundled records is
+  /// partial: they are samples.
   ///
   /// With an `index` of the store, a page reads no other records than its own.
   package func selected(
@@ -48,7 +49,7 @@ extension Plugin {
     outcome.select(isFilter: selection.isFilter)
     let local = try await localRecords(in: environment, mayBeBundled: mayBeBundled)
     if environment.store != nil { outcome.syncHint = syncHint(in: environment) }
-    if let gap = local.gap { outcome.claimAll(despite: gap) }
+    outcome.claimAll(despite: local.gap)
     let selected = SelectedSource(
       name, of: local.source, selection, mayBeEmpty: local.isCached, lacksDetails: lacksDetails)
     guard let index, local.isCached else { return selected }

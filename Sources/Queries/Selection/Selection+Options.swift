@@ -35,6 +35,6 @@ extension Selection {
       + "compared as such, and FIELD= matches records without a value. \"and\", \"or\", \"not\" and "
       + "parentheses join conditions, and another --where must hold as well; \"help filters\" tells more. "
       + "--where, --sort and --count read cached records, with --all all records of the service. --group-by, "
-      + "--stats and --distinct read cached records. All exit with 3 if these may not be all."
+      + "--stats and --distinct read cached records. All exit with 3 if these may not be all, or are bundled."
   }
 }
