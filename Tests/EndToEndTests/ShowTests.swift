@@ -124,8 +124,12 @@ import Testing
     let outcome = try await Binary.run("heroes show batmn --offline")
     #expect(outcome.status == 69, "\(outcome)")
     #expect(outcome.errors.contains(#"Did you mean "batman"?"#), "\(outcome)")
-    let unknown = try await Binary.run("heroes show qqqqqq --offline")
-    #expect(!unknown.errors.contains("Did you mean"), "\(unknown)")
+    // "spider" and "captain" are near, but are words of several names.
+    for word in ["qqqqqq", "spidr", "captan"] {
+      let unknown = try await Binary.run("heroes show \(word) --offline")
+      #expect(!unknown.errors.contains("Did you mean"), "\(unknown)")
+      #expect(unknown.errors.contains("hint: aggregator heroes search \(word)\n"), "\(unknown)")
+    }
   }
 
   @Test func `a URL is printed for scripts`() async throws {

@@ -35,9 +35,10 @@ struct LookupFailures {
       var failure = CommandError(error, of: plugin)
       if error.cause is DeletedRecord, let id = ids.first?.argument {
         failure.hint = .command("\(plugin.name) restore \(id)")
-      } else if error.namesID, ids.count == 1, let name = try? SearchQuery(ids[0]) {
+      } else if error.namesID, ids.count == 1 {
         // What is no ID is looked for as a name.
-        failure.suggestion = await plugin.suggestion(for: name, in: environment)
+        failure.suggestion = await RecordFinder(plugin, plugin.bundled, environment)
+          .suggestion(for: ids[0])
       }
       diagnostics.error(failure)
     }

@@ -136,6 +136,17 @@ package struct RecordFinder<P: Plugin> {
     return error
   }
 
+  /// A name or ID near to `text` by which ``find(_:)`` finds a local record; `nil` if there is none.
+  ///
+  /// A single word of a name would be another error.
+  package func suggestion(for text: String) async -> String? {
+    guard let query = try? SearchQuery(text),
+      let near = await plugin.suggestion(for: query, in: environment),
+      await localMatches(near).best.count == 1
+    else { return nil }
+    return near
+  }
+
   /// The IDs of the local records that are called so; `nil` if there are none.
   package func advice(about text: String) async -> Hint? {
     advice(of: await localMatches(text).best)
