@@ -63,11 +63,15 @@ package struct Condition<Item>: Sendable {
   package func check(_ value: JSON) throws(SourceError) {
     guard let operand = bounds.first(where: { !$0.isPeriod }) else { return }
     for case .string(let text) in value.present where Period(text)?.isDate == true {
-      throw SourceError(
-        .invalidRequest,
-        "invalid value \"\(operand.text.oneLine(atMost: 80))\" for field \"\(field.name)\": must be "
-          + (CommonKind.date.requirement ?? ""))
+      throw misfit(operand, CommonKind.date.requirement ?? "")
     }
+  }
+
+  private func misfit(_ operand: Operand, _ requirement: String) -> SourceError {
+    SourceError(
+      .invalidRequest,
+      "invalid value \"\(operand.text.oneLine(atMost: 80))\" for field \"\(field.name)\": must be \(requirement)",
+      remedy: operand.text.missingJoint == nil ? nil : "join conditions by \"and\"")
   }
 
   /// Fails with code `invalidRequest` if all values are numbers, dates, or true or false, and the condition compares them
@@ -75,7 +79,7 @@ package struct Condition<Item>: Sendable {
   ///
   /// - Parameter kind: That of all records, as one value of another kind is reason enough for the text.
   package func check(all kind: CommonKind) throws(SourceError) {
-    let misfit = operands.first { operand in
+    let operand = operands.first { operand in
       switch kind {
       case .none, .mixed: false
       case .number: operand.number == nil
@@ -83,11 +87,8 @@ package struct Condition<Item>: Sendable {
       case .date: !operand.isPeriod
       }
     }
-    guard let misfit, let requirement = kind.requirement else { return }
-    throw SourceError(
-      .invalidRequest,
-      "invalid value \"\(misfit.text.oneLine(atMost: 80))\" for field \"\(field.name)\": must be \(requirement)"
-    )
+    guard let operand, let requirement = kind.requirement else { return }
+    throw misfit(operand, requirement)
   }
 
   /// The operands that are compared as values of a kind.

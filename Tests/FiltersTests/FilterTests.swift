@@ -147,6 +147,9 @@ import Testing
     #expect(cheap.needsAllValues)
     let numbers = CommonKind(of: [.integer(1), .null, .number(2.5)])
     #expect(throws: SourceError.self) { try cheap.check(all: numbers) }
+    let unjoined = try condition("any>=10 any<20")
+    let error = #expect(throws: SourceError.self) { try unjoined.check(all: numbers) }
+    #expect(error?.remedy == "join conditions by \"and\"")
     try cheap.check(all: CommonKind(of: [.integer(1), .string("free")]))
     try cheap.check(all: CommonKind(of: [.null]))
     for text in ["any~cheap", "any=", "any~/x/"] {
