@@ -314,6 +314,19 @@ import Testing
     #expect(try await run("query", "save", "x", "--", "heroes", "list").status == 78)
   }
 
+  @Test func `doctor names a saved query in SQL that does not compile`() async throws {
+    try await save("good", "sql", "SELECT name FROM countries WHERE region = 'EU'")
+    try await save("part", "sql", "SELECT name FROM countries WHERE region = :region")
+    #expect(try await run("doctor", "--offline", "--ndjson").status == 0)
+    try await save("bad", "sql", "SELECT nmae FROM countries")
+    let doctor = try await run("doctor", "--offline", "--ndjson")
+    #expect(doctor.status == 78, "\(doctor)")
+    let failed = doctor.lines.filter { $0.contains(#""state":"failed""#) }
+    #expect(failed.count == 1, "\(doctor)")
+    #expect(failed.first?.contains("no such column: nmae") == true, "\(failed)")
+    #expect(failed.first?.contains("aggregator query edit bad") == true, "\(failed)")
+  }
+
   @Test func `processes that save at once lose nothing`() async throws {
     let outcomes = try await withThrowingTaskGroup(of: Outcome.self) { group in
       for index in 0..<8 {

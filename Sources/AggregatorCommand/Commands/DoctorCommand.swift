@@ -55,6 +55,7 @@ extension Command {
       // It would be what is wrong with each service, too.
       if store.contains(where: \.isUnusableStore) { environment.store = nil }
       findings += store
+      findings += await context.wrongSQL(in: environment)
       if !invocation.has(.offline) {
         let time = invocation.duration(.timeout) ?? SearchOfSources.defaultTime
         context.progress.say { "Asking \(context.catalog.sources.joined(separator: ", "))…" }
@@ -245,6 +246,37 @@ extension CommandContext {
       }
     }
     return manifests + queries
+  }
+
+  /// The saved queries in SQL that do not compile.
+  ///
+  /// Those that read files, or have parameters, are not examined.
+  fileprivate func wrongSQL(in environment: PluginEnvironment) async -> [Finding] {
+    // A server would begin to run them.
+    guard environment.store?.capabilities.database?.joinsOtherTables == true else { return [] }
+    let parser = ArgumentParser(CommandTree(catalog))
+    var findings: [Finding] = []
+    for query in catalog.savedQueries.queries where query.script == nil {
+      let line = parser.parse([query.name])
+      let text = line.invocation.arguments.joined(separator: " ")
+      guard line.path == "sql", text.nonBlank != nil, text != "-", !line.invocation.has(.attach),
+        !SQLConsole.isScript(text)
+      else { continue }
+      do {
+        _ = try await SQLRun(
+          text, of: catalog.plugins, in: environment, within: QueryTime(SQLRun.defaultTime))
+      } catch let error as SourceError
+        where error.code == .invalidRequest && !(error.cause is SQLMissingParameter)
+      {
+        findings.append(
+          Finding(
+            "settings", query.name, .failed, error.message,
+            diagnostics.command("query edit \(query.name)")))
+      } catch {
+        // What is wrong with the store or a source is another finding.
+      }
+    }
+    return findings
   }
 
   /// The programs that some commands start.
