@@ -28,7 +28,10 @@ package struct SQLConsole {
       case .tables: "list the tables"
       case .schema: "list the columns of all tables, or of one: .schema TABLE"
       case .mode:
-        "print results as \(arguments.joined(separator: ", ")): .mode FORMAT, or .mode for the present one"
+        """
+        print results as \(arguments.joined(separator: ", ")): .mode FORMAT, or .mode for the present one; auto is the \
+        one at the start, and a table that does not fit into the terminal is printed as cards
+        """
       case .once:
         "write the next result to a file, in the format of its ending, or to a command: .once FILE, .once |COMMAND"
       case .read: "run the statements of a file up to the first error: .read FILE"
@@ -48,7 +51,7 @@ package struct SQLConsole {
     /// The words that can follow it, where they are few.
     var arguments: [String] {
       switch self {
-      case .mode: Format.allCases.map(\.rawValue)
+      case .mode: Format.allCases.map(\.rawValue) + [automatic]
       case .parameter: ["set", "list", "unset", "clear"]
       case .timer: ["on", "off"]
       default: []
@@ -70,6 +73,8 @@ package struct SQLConsole {
   private static let maxFileBytes = 1 << 20
   /// A file of statements may read another one, which may read another one.
   private static let maxDepth = 8
+  /// The argument of `.mode` for the format of the options.
+  private static let automatic = "auto"
   /// The word with which `.save` replaces, as `query save` does.
   private static let replacing = "--replace"
 
@@ -513,8 +518,12 @@ package struct SQLConsole {
   ]
 
   private mutating func setMode(_ name: String) throws(CommandError) {
+    guard name != Self.automatic, name != "default" else {
+      self.format = nil
+      return
+    }
     guard let format = Format(rawValue: name) else {
-      let known = Format.allCases.map(\.rawValue)
+      let known = Instruction.mode.arguments
       throw CommandError(
         .usage, "unknown format \"\(name)\"",
         suggestion: Self.otherFormats[name]?.rawValue ?? nearest(to: name, in: known),

@@ -90,15 +90,14 @@ package struct SQLSession: Sendable {
 
   /// Runs a statement, and prints its rows in a format: that of the options, by default.
   ///
-  /// A table that is given stays one, however wide it is.
-  ///
   /// - Parameter count: The number of characters before the statement in the text of which it is a part.
   package func run(
     _ text: String, after count: Int = 0, as format: Format? = nil, within limit: QueryTime,
     in context: CommandContext
   ) async throws -> ExitCode {
     let output =
-      try format.map { OutputOptions($0, invocation) } ?? OutputOptions(invocation, in: context)
+      try format.map { OutputOptions($0, invocation, in: context) }
+      ?? OutputOptions(invocation, in: context)
     let environment =
       invocation.has(.sync) ? try context.environment() : try context.localEnvironment()
     let store = try store(in: environment)
@@ -130,8 +129,7 @@ package struct SQLSession: Sendable {
       }
       let warnings = omissions + failures + run.gaps.map(\.warning)
       var rows = try await query.page(within: time.left)
-      var listing = try output.listing(ofQuery: text, run.columns, like: rows ?? [])
-      listing.isWhole = format == .table
+      let listing = try output.listing(ofQuery: text, run.columns, like: rows ?? [])
       var printer = RecordPrinter(listing, output, in: context)
       var count = 0
       do {

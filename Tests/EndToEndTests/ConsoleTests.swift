@@ -362,7 +362,7 @@ import Testing
     #expect(wrong.errors.contains("syntax error (character 1) (line \(line))\n"), "\(wrong)")
   }
 
-  @Test func `a table that was asked for stays one, and cards have empty columns, too`()
+  @Test func `a table has one layout however it was asked for, and cards have empty columns, too`()
     async throws
   {
     let columns = (1...12).map { "'abcdefgh' AS column\($0)" } + ["NULL AS empty", "7 AS last"]
@@ -370,9 +370,17 @@ import Testing
     let variables: [String: String?] = ["AGGREGATOR_FORCE_TTY": "80", "TERM": "dumb"]
     let cards = try await Binary.run(["sql", query], environment: variables, in: sandbox)
     #expect(cards.lines.count == 14 && cards.lines[12] == "empty", "\(cards)")
-    let table = try await Binary.run(
-      ["sql", ".mode table\n\(query)"], environment: variables, in: sandbox)
-    #expect(table.lines.count == 2 && table.lines[0].hasSuffix("empty  last"), "\(table)")
+    let option = try await Binary.run(
+      ["sql", "--format", "table", query], environment: variables, in: sandbox)
+    #expect(option.output == cards.output, "\(option)")
+    for mode in ["table", "csv\n.mode table", "csv\n.mode auto", "json\n.mode default"] {
+      let table = try await Binary.run(
+        ["sql", ".mode \(mode)\n\(query)"], environment: variables, in: sandbox)
+      #expect(table.output == cards.output, "\(mode): \(table)")
+    }
+    let narrow = try await Binary.run(
+      ["sql", ".mode table\nSELECT 1 AS a, 2 AS b;\n.mode"], environment: variables, in: sandbox)
+    #expect(narrow.lines == ["a  b", "1  2", "table"], "\(narrow)")
   }
 
   @Test func `an error ends a file that is read, not the console`() async throws {

@@ -147,7 +147,7 @@ extension Plugin {
     // Standard output is one table.
     let tables = path == "-" ? [] : tables
     let duckDB = try format == .parquet ? DuckDB(context.variables) : nil
-    let output = OutputOptions(format.text ?? .ndjson, invocation)
+    let output = OutputOptions(format.text ?? .ndjson, invocation, in: context)
     var listing = try output.listing("export", of: name, fields: fields, layout: layout)
     listing.chosen = listing.chosen ?? listing.fields
     let environment =

@@ -35,8 +35,7 @@ package struct OutputOptions {
     format = formats.first?.format ?? (context.terminal.isOutput ? .table : .tsv)
     fields = template?.fields ?? invocation.list(.fields)
     isRaw = invocation.has(.csvRaw)
-    maxLines =
-      context.terminal.isOutput && !invocation.has(.full) ? Self.maxLinesOnTerminal : nil
+    maxLines = Self.maxLines(invocation, in: context)
     hasHeader = invocation.hasHeader
     guard !isRaw || format == .csv else { throw CommandError(.usage, "--csv-raw requires --csv") }
     // A table has one anyway.
@@ -46,13 +45,17 @@ package struct OutputOptions {
     }
   }
 
-  /// The output of all fields, or of those of `--fields`, to a file.
-  package init(_ format: Format, _ invocation: Invocation) {
+  /// The output of all fields, or of those of `--fields`, in a format that no option of a format names.
+  package init(_ format: Format, _ invocation: Invocation, in context: CommandContext) {
     self.format = format
     fields = invocation.list(.fields)
     isRaw = invocation.has(.csvRaw)
     hasHeader = invocation.hasHeader
-    maxLines = nil
+    maxLines = Self.maxLines(invocation, in: context)
+  }
+
+  private static func maxLines(_ invocation: Invocation, in context: CommandContext) -> Int? {
+    context.terminalLayout.isRead && !invocation.has(.full) ? maxLinesOnTerminal : nil
   }
 
   /// These options without those of `--fields`.

@@ -38,9 +38,6 @@ where Item.ID: CustomStringConvertible {
   /// `true` to write cards instead of a table that leaves out columns.
   package var prefersCards = false
 
-  /// True for a table that was asked for: it has all columns, and cuts none, however wide it is.
-  package var isWhole = false
-
   /// True if cards have the fields without a value, too.
   package var showsEmpty = false
 

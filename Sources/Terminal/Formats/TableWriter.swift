@@ -137,7 +137,7 @@ where Item.ID: CustomStringConvertible {
     case .open, .table: break
     }
     // No person sees that a program's input was cut to a width.
-    let isWhole = listing.isWhole || listing.chosen != nil && !terminalLayout.isRead
+    let isWhole = listing.chosen != nil && !terminalLayout.isRead
     let width = isWhole ? .max : terminalLayout.width
     var requirements = fields.indices.map { index in
       Columns.Requirement(
@@ -174,7 +174,7 @@ where Item.ID: CustomStringConvertible {
     let isCut = columns.shown.count < fields.count
     let isNarrowed = zip(columns.shown, columns.widths).contains { $1 < requirements[$0].natural }
     let isCramped = (isCut || isNarrowed) && terminalLayout.width < Self.minWidthOfCutTable
-    let isNarrow = terminalLayout.width < Self.minWidth && !listing.isWhole
+    let isNarrow = terminalLayout.width < Self.minWidth
     if case .table(let current) = form {
       // A column does not vanish in the middle.
       guard columns != current, columns.shown == current.shown else { return "" }
