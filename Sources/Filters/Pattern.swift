@@ -58,6 +58,13 @@ package struct Pattern: Sendable {
     return matcher.matches(text)
   }
 
+  /// True if the pattern occurs in a text; `nil` if `isOver`, which is asked every few thousand Unicode scalars, became
+  /// true before the end of the text.
+  package func matches(_ text: String, until isOver: () -> Bool) -> Bool? {
+    var matcher = Matcher(self)
+    return matcher.matches(text, until: isOver)
+  }
+
   /// The index after the slash that ends the pattern at a slash; `nil` if there is none.
   static func endOfLiteral(_ scalars: [Unicode.Scalar], from start: Int) -> Int? {
     var index = start + 1
@@ -142,10 +149,14 @@ struct Matcher {
     entered = Array(repeating: -1, count: pattern.program.count)
   }
 
-  mutating func matches(_ text: String) -> Bool {
+  mutating func matches(_ text: String) -> Bool { matches(text, until: { false }) ?? false }
+
+  /// `nil` if `isOver` became true first.
+  mutating func matches(_ text: String, until isOver: () -> Bool) -> Bool? {
     let isPlain = text.utf8.allSatisfy { $0 < 0x80 }
     let scalars = Array((isPlain ? text : text.canonicallyComposed).unicodeScalars)
     for position in 0...scalars.count {
+      if position % 4096 == 4095, isOver() { return nil }
       let before = position > 0 ? scalars[position - 1] : nil
       let after = position < scalars.count ? scalars[position] : nil
       if position > 0, let before {

@@ -111,7 +111,7 @@ package struct SQLSession: Sendable {
       if invocation.has(.sync) {
         try await records.prepare(views, for: text)
         let names = try await store.query(
-          statement, over: views, and: attached.files, within: time.left
+          statement.withPatterns, over: views, and: attached.files, within: time.left
         ).sources
         // A download has limits of its own.
         failures = await time.pausing { await sync(names, in: environment, records, context) }

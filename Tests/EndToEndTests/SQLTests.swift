@@ -287,6 +287,20 @@ import Testing
     #expect(try await sql("SELECT 1", "--fields", "a").status == 64)
   }
 
+  @Test func `REGEXP takes the regular expressions of filters`() async throws {
+    let found = try await sql(
+      "SELECT code FROM countries WHERE name REGEXP '^(Fra|Ital)' ORDER BY 1")
+    #expect(found.output == "FR\nIT\n", "\(found)")
+    let wrong = try await sql("SELECT 'a' REGEXP '(a'")
+    #expect(wrong.status == 64)
+    #expect(
+      wrong.errors == """
+        error: invalid regular expression /(a/: unclosed ( (character 1)
+        hint: write \\( for a parenthesis
+
+        """)
+  }
+
   @Test func `an endless query exits 75 with complete rows`() async throws {
     let endless = "WITH RECURSIVE c(name) AS (SELECT 'a' UNION ALL SELECT name FROM c) "
     let silent = try await sql(endless + "SELECT count(*) FROM c", "--timeout", "200ms", "--json")

@@ -31,13 +31,14 @@ extension Command {
         "Lists are stored as JSON text; expand them with json_each. Booleans are 1 and 0; blobs are "
           + "shown in hexadecimal. Without an argument, or with -, the query is read from standard input. Several statements, and commands "
           + "of the console, run one after the other up to the first error. The SQL dialect is "
-          + "that of SQLite, with all its functions except those that access files or load extensions.",
+          + "that of SQLite, with all its functions except those that access files or load extensions. REGEXP takes the "
+          + "regular expressions of filters: name REGEXP '^Fr'.",
         "--param gives a value to a parameter of the query, which is never read as SQL: :NAME, in SQLite also @NAME and $NAME. A number is "
           + "one unless it is in single quotes, and NULL is no text; the console has .parameter.",
         "--timeout limits reading the files of --attach, the query and the output of its rows together, "
           + "but not the download of --sync, nor the time in which a pager or another reader waits.",
-        "A store in PostgreSQL is queried in its own dialect: columns have types, Booleans are true and "
-          + "false, values of added sources are text, and bundled records are not included. Superusers are refused: \"\(program) store "
+        "A store in PostgreSQL is queried in its own dialect, with its ~ for regular expressions: columns have types, "
+          + "Booleans are true and false, values of added sources are text, and bundled records are not included. Superusers are refused: \"\(program) store "
           + "init-sql-role\" creates a role that may only read.",
       ] + columns(of: plugins),
       examples: [

@@ -1,3 +1,4 @@
+import AggregatorFilters
 package import AggregatorKit
 package import AggregatorTerminal
 
@@ -45,7 +46,7 @@ package struct SQLRun: Sendable {
       }
     }
     let query = try await store.query(
-      statement, over: views, and: attached, within: time.left)
+      statement.withPatterns, over: views, and: attached, within: time.left)
     let sources = await query.sources
     for plugin in plugins where sources.contains(plugin.name) { try plugin.checkManifest() }
     let bundled = views.filter { $0.bundled != nil }.map(\.source.source)
@@ -60,6 +61,23 @@ package struct SQLRun: Sendable {
 
   /// All warnings of an answer, as documents have them.
   package var warnings: [SourceWarning] { doubts + omissions + gaps.map(\.warning) }
+}
+
+extension SQLStatement {
+  /// This statement, in which `REGEXP` takes the regular expressions of filters.
+  package var withPatterns: SQLStatement {
+    var statement = self
+    statement.patterns = { text throws(SourceError) in
+      do throws(FilterError) {
+        let pattern = try Pattern(text)
+        return { text, isOver in pattern.matches(text, until: isOver) }
+      } catch {
+        throw SourceError(
+          .invalidRequest, error.message, remedy: error.hint.map { Remedy($0) })
+      }
+    }
+    return statement
+  }
 }
 
 extension PluginEnvironment {

@@ -1,3 +1,4 @@
+import AggregatorCore
 import AggregatorStore
 import CAggregatorSQLite
 
@@ -10,6 +11,8 @@ final class SQLAuthorizer {
   enum Refusal {
     case table(String)
     case function(String)
+    /// The error of a regular expression.
+    case pattern(SourceError)
     /// A statement other than SELECT.
     case action
   }
@@ -48,8 +51,7 @@ final class SQLAuthorizer {
       connection.database, Self.steps,
       { context in
         guard let context else { return 1 }
-        let authorizer = Unmanaged<SQLAuthorizer>.fromOpaque(context).takeUnretainedValue()
-        return Task.isCancelled || ContinuousClock.now >= authorizer.deadline ? 1 : 0
+        return Unmanaged<SQLAuthorizer>.fromOpaque(context).takeUnretainedValue().isOver ? 1 : 0
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
@@ -80,6 +82,9 @@ final class SQLAuthorizer {
   var viewsRead: [String] { innerRead.sorted().map { names[$0] } }
 
   func allow(_ time: Duration) { deadline = .now + time }
+
+  /// True if the query has to end.
+  var isOver: Bool { Task.isCancelled || ContinuousClock.now >= deadline }
 
   private func allows(
     _ action: Int32, _ first: String?, _ second: String?, in schema: String?, reader: String?
@@ -117,7 +122,8 @@ final class SQLAuthorizer {
   }
 
   /// Records the first refusal, and returns `false`.
-  private func refuse(_ operation: Refusal) -> Bool {
+  @discardableResult
+  func refuse(_ operation: Refusal) -> Bool {
     refusal = refusal ?? operation
     return false
   }

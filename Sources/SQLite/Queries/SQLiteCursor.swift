@@ -59,6 +59,9 @@ struct SQLiteCursor: ~Copyable {
     do {
       tooLarge = try opened.define(
         views, and: attached, for: text.lowercased(), isEmpty: path == nil, under: authorizer)
+      if let patterns = query.patterns {
+        try SQLPatterns(patterns, under: authorizer).define(on: opened)
+      }
     } catch {
       throw diagnostics.error(ofStore: error)
     }

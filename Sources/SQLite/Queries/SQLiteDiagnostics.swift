@@ -48,6 +48,7 @@ struct SQLiteDiagnostics {
     case .table(let name):
       query.mistake("access to table \"\(name)\" is not allowed", about: .table(nil))
     case .function(let name): SQLDiagnostics.error("function \(name)() is not allowed")
+    case .pattern(let error): error
     case .action, nil: SQLDiagnostics.onlySelect
     }
   }

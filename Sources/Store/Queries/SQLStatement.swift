@@ -10,6 +10,15 @@ package struct SQLStatement: Sendable {
   /// The number of characters before the statement in the text of which it is a part.
   package var charactersBefore = 0
 
+  /// Compiles the regular expressions of `REGEXP`, which SQLite leaves to programs; `nil` for a query without it.
+  package var patterns: Patterns?
+
+  /// Throws `invalidRequest` for a text that is no regular expression.
+  package typealias Patterns = @Sendable (_ pattern: String) throws(SourceError) -> Matching
+
+  /// True for a text in which the pattern occurs; `nil` if `isOver` became true before the end of the text.
+  package typealias Matching = @Sendable (_ text: String, _ isOver: () -> Bool) -> Bool?
+
   package init(_ text: String, _ parameters: [String: SQLValue] = [:]) {
     self.text = text
     self.parameters = parameters

@@ -304,6 +304,42 @@ import Testing
     #expect(try await query.page(within: .zero) == nil)
   }
 
+  @Test func `REGEXP takes the patterns of the program, whose time is limited`() async throws {
+    try await fill()
+    func rows(
+      _ text: String, within time: Duration = .seconds(60)
+    ) async throws(SourceError) -> [[SQLValue]]? {
+      var statement = SQLStatement(text)
+      statement.patterns = { pattern throws(SourceError) in
+        guard pattern != "(" else {
+          throw SourceError(.invalidRequest, "unclosed", remedy: "close it")
+        }
+        return { text, isOver in
+          guard pattern == "endless" else { return text.hasPrefix(pattern) }
+          while !isOver() {}
+          return nil
+        }
+      }
+      let query = try await store.query(statement, over: views, and: [], within: time)
+      return try await query.page(within: time)
+    }
+    #expect(
+      try await rows("SELECT id FROM notes WHERE id REGEXP '2' OR id REGEXP '3'")
+        == [[.integer(2)], [.integer(3)]])
+    #expect(
+      try await rows("SELECT NULL REGEXP 'a', 'a' REGEXP NULL, regexp('', '')")
+        == [[.null, .null, .integer(1)]])
+    let mistake = await #expect(throws: SourceError.self) {
+      try await rows("SELECT 'a' REGEXP '('")
+    }
+    #expect(mistake?.message == "unclosed" && mistake?.remedy?.text == "close it")
+    let late = await #expect(throws: SourceError.self) {
+      try await rows("SELECT 'a' REGEXP 'endless'", within: .milliseconds(200))
+    }
+    #expect(late?.code == .timedOut)
+    #expect(await failure("SELECT regexp('a', 'a')")?.message.contains("no such function") == true)
+  }
+
   @Test func `a cancelled task ends its query`() async throws {
     try await fill(1)
     let query = try await store.query(
