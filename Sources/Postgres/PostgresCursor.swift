@@ -21,6 +21,8 @@ struct PostgresCursor: ~Copyable {
   private var connection: PostgresConnection
   private var isOver: Bool
   private var pageRows = 50
+  /// The rows of `EXPLAIN`, which is no cursor, until they are read.
+  private var plan: [[String?]]?
 
   /// Of a row as text: a fetched row is in memory as a whole.
   static let maxRowSize = 1 << 20
@@ -45,15 +47,23 @@ struct PostgresCursor: ~Copyable {
     }
     var connection = try PostgresConnection.open(address, within: time)
     connection.deadline = start + time
+    let explained = query.explained
+    let select = explained ?? query
     var found: (columns: [Column], views: [String])
+    var plan: [[String?]]?
     do throws(PostgresFailure) {
       try connection.beginQuery()
       found = try connection.examine(
-        PostgresStatement(declare + query.sql, query.values), name)
+        PostgresStatement(declare + select.sql, select.values), name)
       let count = found.columns.count
       let shown = found.columns.indices.filter { found.columns[$0].name != hidden }
       if !shown.isEmpty { found.columns = shown.map { found.columns[$0] } }
-      if count > 0 {
+      if explained != nil {
+        let result = try connection.rows(
+          PostgresStatement("EXPLAIN \(select.sql)", select.values, hasTextResult: true))
+        found.columns = result.columns
+        plan = result.map { [$0.name(0)] }
+      } else if count > 0 {
         let text = limited(query.sql, count, shown: shown.isEmpty ? Array(0..<count) : shown)
         try connection.declare(PostgresStatement(declare + text, query.values))
       }
@@ -63,7 +73,7 @@ struct PostgresCursor: ~Copyable {
     }
     return PostgresCursor(
       columns: found.columns, views: found.views, connection: connection,
-      isOver: found.columns.isEmpty)
+      isOver: found.columns.isEmpty, plan: plan)
   }
 
   /// The query, a complete statement of `count` columns, with the size of each row as its first column, the columns
@@ -92,6 +102,11 @@ struct PostgresCursor: ~Copyable {
     connection.deadline = .now + time
     do throws(PostgresFailure) {
       connection.enqueueTimeout(time)
+      if let plan {
+        isOver = true
+        try connection.endQuery()
+        return plan
+      }
       let result = try connection.rows(
         PostgresStatement("FETCH FORWARD \(pageRows) FROM \(Self.name)", hasTextResult: true))
       var size = 0
@@ -109,6 +124,25 @@ struct PostgresCursor: ~Copyable {
       if error.hasLeftServerWorking { connection.cancellation?.sendBriefly() }
       throw error
     }
+  }
+}
+
+extension PostgresStatement {
+  /// The query after `EXPLAIN`, in its place; `nil` for another statement.
+  ///
+  /// `ANALYZE`, which would run it, is no part of a query, and so a mistake.
+  fileprivate var explained: PostgresStatement? {
+    sql.afterExplain.map { query in
+      let count = sql[..<query.startIndex].unicodeScalars.count
+      return PostgresStatement(String(repeating: " ", count: count) + query, values)
+    }
+  }
+}
+
+extension String {
+  /// The text after `EXPLAIN`, or `EXPLAIN QUERY PLAN` as in SQLite, at its beginning; `nil` without it.
+  var afterExplain: Substring? {
+    prefixMatch(of: /(?i)\s*EXPLAIN\s+(?:QUERY\s+PLAN\s+)?/).map { self[$0.range.upperBound...] }
   }
 }
 

@@ -32,7 +32,7 @@ extension Command {
           + "shown in hexadecimal. Without an argument, or with -, the query is read from standard input. Several statements, and commands "
           + "of the console, run one after the other up to the first error. The SQL dialect is "
           + "that of SQLite, with all its functions except those that access files or load extensions. REGEXP takes the "
-          + "regular expressions of filters: name REGEXP '^Fr'.",
+          + "regular expressions of filters: name REGEXP '^Fr'. EXPLAIN QUERY PLAN shows how a query is run; in PostgreSQL, EXPLAIN.",
         "--param gives a value to a parameter of the query, which is never read as SQL: :NAME, in SQLite also @NAME and $NAME. A number is "
           + "one unless it is in single quotes, and NULL is no text; the console has .parameter.",
         "--timeout limits reading the files of --attach, the query and the output of its rows together, "

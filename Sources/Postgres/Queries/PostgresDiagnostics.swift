@@ -25,10 +25,10 @@ struct PostgresDiagnostics: Sendable {
     // Cancelled: there is no other reason.
     case "57014": return SQLDiagnostics.timedOut
     case "55P03": return failure.error(of: address)
-    case "25006": return SQLDiagnostics.onlySelect
+    case "25006": return query.onlySelect
     case "53200", "53400": return SQLDiagnostics.needsTooMuchMemory
-    case "42601" where isOtherStatement(failure): return SQLDiagnostics.onlySelect
-    case "0A000" where failure.message.contains("data-modifying"): return SQLDiagnostics.onlySelect
+    case "42601" where isOtherStatement(failure): return query.onlySelect
+    case "0A000" where failure.message.contains("data-modifying"): return query.onlySelect
     case "08P01" where failure.message.hasPrefix("bind message"):
       return SQLDiagnostics.error("parameters such as $1 are not allowed")
     case "42601" where failure.message.hasPrefix("cannot insert multiple commands"):
@@ -66,7 +66,7 @@ struct PostgresDiagnostics: Sendable {
 
   private func isOtherStatement(_ failure: PostgresFailure) -> Bool {
     let text = query.text
-    let rest = text.drop(while: \.isWhitespace)
+    let rest = text.afterExplain ?? text.drop(while: \.isWhitespace)
     let start = text.unicodeScalars.distance(from: text.startIndex, to: rest.startIndex) + 1
     return failure.position == start
       && Self.statements.contains(rest.prefix(while: \.isLetter).lowercased())

@@ -144,10 +144,10 @@ extension Statement {
       start = end
     }
     guard let first else { throw SQLDiagnostics.error("the query is empty") }
-    // Reject EXPLAIN and statements that return no rows, such as BEGIN.
-    guard sqlite3_stmt_readonly(first.handle) != 0, sqlite3_stmt_isexplain(first.handle) == 0,
-      sqlite3_column_count(first.handle) > 0
-    else { throw SQLDiagnostics.onlySelect }
+    // Reject statements that return no rows, such as BEGIN. EXPLAIN is as its statement, but for the rows.
+    guard sqlite3_stmt_readonly(first.handle) != 0, sqlite3_column_count(first.handle) > 0 else {
+      throw diagnostics.query.onlySelect
+    }
     self = first
   }
 }

@@ -37,7 +37,7 @@ struct SQLiteDiagnostics {
       SQLDiagnostics.error("the query or one of its values is too large (maximum 1 MB per value)")
     case SQLITE_NOMEM: SQLDiagnostics.needsTooMuchMemory
     case _ where refusal != nil: refused(refusal)
-    case SQLITE_AUTH, SQLITE_READONLY: SQLDiagnostics.onlySelect
+    case SQLITE_AUTH, SQLITE_READONLY: query.onlySelect
     case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_RANGE: mistake(failure.words, at: offset)
     default: failure.error(of: path ?? "the query")
     }
@@ -49,7 +49,7 @@ struct SQLiteDiagnostics {
       query.mistake("access to table \"\(name)\" is not allowed", about: .table(nil))
     case .function(let name): SQLDiagnostics.error("function \(name)() is not allowed")
     case .pattern(let error): error
-    case .action, nil: SQLDiagnostics.onlySelect
+    case .action, nil: query.onlySelect
     }
   }
 
@@ -63,7 +63,7 @@ struct SQLiteDiagnostics {
     }
     // Every table of a query is a view.
     if message.hasPrefix("cannot modify "), message.hasSuffix(" because it is a view") {
-      return SQLDiagnostics.onlySelect
+      return query.onlySelect
     }
     // Newer versions of SQLite ask whether a text was meant.
     let column = message.following("no such column: ").map { name in

@@ -19,9 +19,12 @@ package struct SQLDiagnostics: Sendable {
 
   package var text: String { statement.text }
 
-  package static let onlySelect = SourceError(
-    .invalidRequest, "only SELECT is allowed",
-    remedy: "the database is read-only; use SELECT")
+  /// The error for another statement.
+  package var onlySelect: SourceError {
+    Self.error(
+      "only SELECT is allowed",
+      remedy: remedyOfStatement ?? "the database is read-only; use SELECT")
+  }
 
   package static let timedOut = SourceError(
     .timedOut, "the query timed out", remedy: "allow more time with --timeout")
@@ -63,13 +66,31 @@ package struct SQLDiagnostics: Sendable {
     case .column(let name):
       return unknownColumn(
         name, message, isQuoted: prefix.map { text.dropFirst($0.count).first == "\"" } ?? false)
-    case nil: return Self.error(message, suggesting: statementMeant)
+    case nil:
+      return Self.error(message, remedy: remedyOfStatement, suggesting: statementMeant)
+    }
+  }
+
+  /// The words of the query in lower case.
+  private var words: [String] {
+    text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map { $0.lowercased() }
+  }
+
+  /// The remedy for a statement that other programs have.
+  private var remedyOfStatement: Remedy? {
+    let words = words
+    return switch words.first {
+    case "pragma" where words.count == 3 && ["table_info", "table_xinfo"].contains(words[1]):
+      Remedy("sql .schema \(words[2])", .command)
+    case "explain" where words.dropFirst().first == "analyze":
+      "EXPLAIN takes a SELECT, without ANALYZE"
+    default: nil
     }
   }
 
   /// The beginning of a query that is only the name of a table, or that begins with a misspelled word; `nil` for another.
   private var statementMeant: String? {
-    let words = text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map { $0.lowercased() }
+    let words = words
     if words.count == 1, let view = views.first(where: { $0.name.lowercased() == words[0] }) {
       return "SELECT * FROM \(view.name)"
     }

@@ -190,6 +190,23 @@ import Testing
     }
   }
 
+  @Test(arguments: ["EXPLAIN", "explain query plan"])
+  func `the plan of a query is shown, which does not run`(words: String) async throws {
+    try await withStore { store, _ in
+      let query = try await store.query(
+        SQLStatement("\(words) SELECT pg_sleep(:n) FROM things;", ["n": .integer(3600)]),
+        over: views,
+        and: [], within: .seconds(600))
+      #expect(await query.columns == ["QUERY PLAN"])
+      #expect(await query.sources == ["things"])
+      #expect(try await query.page(within: .seconds(600))?.isEmpty == false)
+      #expect(try await query.page(within: .seconds(600)) == nil)
+      let error = await failure("\(words) SELECT txt FROM things", in: store)
+      #expect(
+        error?.message == "column \"txt\" does not exist (character \(words.count + 9))")
+    }
+  }
+
   @Test func `mistakes are explained`() async throws {
     try await withStore { store, _ in
       func message(_ text: String) async -> (String?, String?) {
@@ -230,7 +247,8 @@ import Testing
   @Test(arguments: [
     "INSERT INTO aggregator_store.meta VALUES (9)", "UPDATE things SET id = 1",
     " delete from things",
-    "DROP VIEW things", "COPY (SELECT 1) TO PROGRAM 'true'", "COMMIT", "EXPLAIN SELECT 1",
+    "DROP VIEW things", "COPY (SELECT 1) TO PROGRAM 'true'", "COMMIT",
+    "EXPLAIN DELETE FROM things", "EXPLAIN ANALYZE SELECT 1", "EXPLAIN(ANALYZE) SELECT 1",
     "SET role x",
     "SHOW role", "DO $$BEGIN END$$", "CALL x()", "LISTEN x", "PREPARE TRANSACTION 'x'",
     "WITH d AS (DELETE FROM aggregator_store.records RETURNING 1) SELECT * FROM d",

@@ -231,7 +231,9 @@ import Testing
     "PRAGMA writable_schema = 1", "PRAGMA query_only = 0", "PRAGMA user_version",
     "ATTACH 'other.sqlite' AS other", "ATTACH ':memory:' AS m", "DETACH main",
     "VACUUM", "VACUUM INTO 'copy.sqlite'", "REINDEX", "ANALYZE", "BEGIN", "COMMIT", "ROLLBACK",
-    "SAVEPOINT a", "EXPLAIN SELECT 1", "EXPLAIN QUERY PLAN SELECT * FROM notes",
+    "SAVEPOINT a", "EXPLAIN BEGIN", "EXPLAIN SELECT json FROM records",
+    "EXPLAIN QUERY PLAN DELETE FROM main.tombstones", "EXPLAIN VACUUM",
+    "EXPLAIN PRAGMA query_only = 0",
     "CREATE TABLE t (a)", "CREATE TEMP TABLE t (a)", "CREATE TEMP VIEW v AS SELECT 1",
     "CREATE VIRTUAL TABLE t USING fts5 (a)", "CREATE TABLE t AS SELECT 1",
     "DROP VIEW notes", "DROP TABLE records", "ALTER TABLE records RENAME TO r",
@@ -302,6 +304,34 @@ import Testing
     #expect(try await query.page(within: .seconds(600))?.count == 100)
     // At the end no time is needed.
     #expect(try await query.page(within: .zero) == nil)
+  }
+
+  @Test func `the plan of a query is shown`() async throws {
+    try await fill()
+    for (words, columns) in [
+      ("explain query plan", ["id", "parent", "notused", "detail"]),
+      ("EXPLAIN", ["addr", "opcode", "p1", "p2", "p3", "p4", "p5", "comment"]),
+    ] {
+      let query = try await store.query(
+        "\(words) SELECT title FROM notes", over: views, within: .seconds(60))
+      #expect(await query.columns == columns)
+      #expect(await query.sources == ["notes"])
+      #expect(try await query.page(within: .seconds(60))?.isEmpty == false)
+    }
+    let error = await failure("EXPLAIN QUERY PLAN SELECT nothing FROM notes")
+    #expect(error?.message == "no such column: nothing (character 27)")
+  }
+
+  @Test(arguments: [
+    ("PRAGMA table_info(notes)", "only SELECT is allowed", "sql .schema notes"),
+    ("PRAGMA user_version", "only SELECT is allowed", "the database is read-only; use SELECT"),
+  ])
+  func `a statement of other programs has a remedy`(
+    text: String, message: String, remedy: String
+  ) async throws {
+    let error = await failure(text)
+    #expect(error?.message == message)
+    #expect(error?.remedy?.text == remedy)
   }
 
   @Test func `REGEXP takes the patterns of the program, whose time is limited`() async throws {
