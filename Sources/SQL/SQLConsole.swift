@@ -26,7 +26,7 @@ package struct SQLConsole {
     var about: String {
       switch self {
       case .tables: "list the tables"
-      case .schema: "list the columns of all tables, or of one: .schema TABLE"
+      case .schema: "list the columns of all tables and their kinds, or of one: .schema TABLE"
       case .mode:
         """
         print results as \(arguments.joined(separator: ", ")): .mode FORMAT, or .mode for the present one; auto is the \
@@ -503,7 +503,12 @@ package struct SQLConsole {
         suggestion: nearest(to: table ?? "", in: tables.map(\.text)))
     }
     return chosen.map { table in
-      "\(table.text): \(table.columns.map(\.typedSQLName).joined(separator: ", "))"
+      let columns = table.columns.map { name in
+        // Columns of any kind are text in PostgreSQL.
+        let kind = table.kinds[name].flatMap { $0 == .any ? nil : " \($0.rawValue)" }
+        return name.typedSQLName + (kind ?? "")
+      }
+      return "\(table.text): \(columns.joined(separator: ", "))"
     }
   }
 

@@ -63,8 +63,10 @@ package struct SQLSession: Sendable {
 
   package func tables(in context: CommandContext) async throws(CommandError) -> [SQLTable] {
     let store = try store(in: try context.localEnvironment())
-    let sources = views.map {
-      SQLTable(schema: nil, name: $0.name, columns: store.columns(of: $0))
+    let sources = views.map { view in
+      var table = SQLTable(schema: nil, name: view.name, columns: store.columns(of: view))
+      table.kinds = view.source.kinds
+      return table
     }
     guard !attached.files.isEmpty else { return sources }
     do {

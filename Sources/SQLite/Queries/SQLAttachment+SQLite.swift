@@ -58,9 +58,13 @@ extension Connection {
       let columns = JSON(reading: Data((row.text(1) ?? "").utf8)).flatMap { $0.texts } ?? []
       return SQLTable(schema: file.name, name: row.text(0) ?? "", columns: columns)
     }
-    return file.columns.map {
-      [SQLTable(schema: nil, name: file.name, columns: $0.map(\.name))]
-    } ?? tables
+    guard let columns = file.columns else { return tables }
+    var table = SQLTable(schema: nil, name: file.name, columns: columns.map(\.name))
+    for column in columns {
+      let number: FieldKind = column.type == "INTEGER" ? .integer : .number
+      table.kinds[column.name] = column.type == nil ? FieldKind.text : number
+    }
+    return [table]
   }
 }
 

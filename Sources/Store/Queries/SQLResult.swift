@@ -30,6 +30,8 @@ package struct SQLTable: Sendable {
   package let name: String
   /// None if they are not known.
   package let columns: [String]
+  /// The kinds of the columns by their names, as far as they are known.
+  package var kinds: [String: FieldKind] = [:]
 
   package init(schema: String?, name: String, columns: [String]) {
     self.schema = schema

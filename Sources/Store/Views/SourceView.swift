@@ -38,6 +38,12 @@ package struct SourceView: Sendable {
 
   package var columns: [String] { ownColumns + fields.map(\.name) }
 
+  /// The kinds of the columns by their names.
+  package var kinds: [String: FieldKind] {
+    let own = list.map { [$0.idKind, FieldKind.integer] } ?? []
+    return Dictionary(zip(columns, own + fields.map(\.kind))) { first, _ in first }
+  }
+
   /// The columns before the fields.
   package var ownColumns: [String] {
     list == nil ? [] : NestedTable<Never>.ownColumns(of: source)
