@@ -59,10 +59,9 @@ package struct SQLDiagnostics: Sendable {
     let message = message + (place ?? "")
     switch subject {
     case .table(let name):
-      let names = views.map(\.name) + attached.map(\.text)
       return Self.error(
-        message, remedy: Remedy("available tables: \(names.joined(separator: ", "))"),
-        suggesting: name.flatMap { nearest(to: $0, in: names) })
+        message, remedy: Remedy("available tables: \(tables.joined(separator: ", "))"),
+        suggesting: name.flatMap { nearest(to: $0, in: tables) })
     case .column(let name):
       return unknownColumn(
         name, message, isQuoted: prefix.map { text.dropFirst($0.count).first == "\"" } ?? false)
@@ -70,6 +69,8 @@ package struct SQLDiagnostics: Sendable {
       return Self.error(message, remedy: remedyOfStatement, suggesting: statementMeant)
     }
   }
+
+  private var tables: [String] { views.map(\.name) + attached.map(\.text) }
 
   /// The words of the query in lower case.
   private var words: [String] {
@@ -82,6 +83,8 @@ package struct SQLDiagnostics: Sendable {
     return switch words.first {
     case "pragma" where words.count == 3 && ["table_info", "table_xinfo"].contains(words[1]):
       Remedy("sql .schema \(words[2])", .command)
+    case "use" where words.count == 2:
+      Remedy("there is one database; its tables: \(tables.joined(separator: ", "))")
     case "explain" where words.dropFirst().first == "analyze":
       "EXPLAIN takes a SELECT, without ANALYZE"
     default: nil

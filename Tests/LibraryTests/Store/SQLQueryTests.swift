@@ -324,6 +324,10 @@ import Testing
 
   @Test(arguments: [
     ("PRAGMA table_info(notes)", "only SELECT is allowed", "sql .schema notes"),
+    (
+      "use things;", "near \"use\": syntax error (character 1)",
+      "there is one database; its tables: notes"
+    ),
     ("PRAGMA user_version", "only SELECT is allowed", "the database is read-only; use SELECT"),
   ])
   func `a statement of other programs has a remedy`(
