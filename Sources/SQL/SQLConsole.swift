@@ -505,7 +505,7 @@ package struct SQLConsole {
     return chosen.map { table in
       let columns = table.columns.map { name in
         // Columns of any kind are text in PostgreSQL.
-        let kind = table.kinds[name].flatMap { $0 == .any ? nil : " \($0.rawValue)" }
+        let kind: String? = table.kinds[name].flatMap { $0 == .any ? nil : " \($0.rawValue)" }
         return name.typedSQLName + (kind ?? "")
       }
       return "\(table.text): \(columns.joined(separator: ", "))"
