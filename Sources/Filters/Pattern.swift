@@ -39,10 +39,11 @@ package struct Pattern: Sendable {
   let ignoresCase: Bool
   let program: [Instruction]
 
+  /// - Parameter ignoresCase: As `(?i)` at the beginning of the pattern.
   package init(_ text: String, ignoringCase ignoresCase: Bool = false) throws(FilterError) {
-    self.ignoresCase = ignoresCase
     var parser = PatternParser(text)
     let node = try parser.pattern()
+    self.ignoresCase = ignoresCase || parser.ignoresCase
     var compiler = Compiler()
     guard compiler.append(node) else {
       throw FilterError(
@@ -72,6 +73,9 @@ package struct Pattern: Sendable {
     while index < scalars.count {
       switch scalars[index] {
       case "\\": index += 1
+      case "[" where isClass && index + 1 < scalars.count && scalars[index + 1] == ":":
+        // The bracket after [:alpha: does not end the class.
+        index = scalars[(index + 2)...].firstIndex(of: "]") ?? index
       case "[": isClass = true
       case "]": isClass = false
       case "/" where !isClass: return index + 1
@@ -203,14 +207,24 @@ struct Matcher {
 
 /// The scalars that one part of a pattern matches.
 struct ScalarSet: Sendable {
-  enum Class: Sendable {
+  enum Class: String, Sendable {
     case digit, word, space
+    // General categories of Unicode, by their names.
+    case letter = "L"
+    case uppercase = "Lu"
+    case lowercase = "Ll"
+    case number = "N"
+    case decimal = "Nd"
+    case punctuation = "P"
+    case symbol = "S"
+    case separator = "Z"
 
     func contains(_ scalar: Unicode.Scalar) -> Bool {
       switch self {
       case .digit: "0"..."9" ~= scalar
       case .word: scalar.isWord
       case .space: scalar.properties.isWhitespace
+      default: rawValue == scalar.category || rawValue == scalar.category.prefix(1)
       }
     }
   }
@@ -267,6 +281,23 @@ extension Unicode.Scalar {
     isASCII
       ? "a"..."z" ~= self || "A"..."Z" ~= self || "0"..."9" ~= self || self == "_"
       : properties.isAlphabetic || properties.numericType != nil
+  }
+
+  /// The name of the general category: `Lu`; empty for one that no pattern names.
+  fileprivate var category: String {
+    switch properties.generalCategory {
+    case .uppercaseLetter: "Lu"
+    case .lowercaseLetter: "Ll"
+    case .titlecaseLetter, .modifierLetter, .otherLetter: "L"
+    case .decimalNumber: "Nd"
+    case .letterNumber, .otherNumber: "N"
+    case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation,
+      .initialPunctuation, .finalPunctuation, .otherPunctuation:
+      "P"
+    case .mathSymbol, .currencySymbol, .modifierSymbol, .otherSymbol: "S"
+    case .spaceSeparator, .lineSeparator, .paragraphSeparator: "Z"
+    default: ""
+    }
   }
 
   /// The scalar and the one of the other case.

@@ -15,6 +15,8 @@ struct PatternParser {
   private let scalars: [Unicode.Scalar]
   private var index = 0
   private var depth = 0
+  /// True if the pattern begins with `(?i)`.
+  private(set) var ignoresCase = false
 
   init(_ text: String) {
     self.text = text
@@ -22,7 +24,11 @@ struct PatternParser {
   }
 
   mutating func pattern() throws(FilterError) -> Node {
-    guard !scalars.isEmpty else { throw invalid("it is empty") }
+    if scalars.starts(with: "(?i)".unicodeScalars) {
+      ignoresCase = true
+      index = 4
+    }
+    guard index < scalars.count else { throw invalid("it is empty") }
     guard scalars.count <= Pattern.maxLength else {
       throw invalid("it is too long (maximum \(Pattern.maxLength) characters)")
     }
@@ -33,10 +39,17 @@ struct PatternParser {
     return node
   }
 
-  private func invalid(_ problem: String, hint: String? = nil) -> FilterError {
+  /// The error of what begins at `start`: at the present scalar, by default.
+  private func invalid(
+    _ problem: String, at start: Int? = nil, hint: String? = nil
+  ) -> FilterError {
     .syntax(
-      "invalid regular expression /\(text.oneLine(atMost: 80))/: \(problem) (character \(min(index, scalars.count) + 1))",
+      "invalid regular expression /\(text.oneLine(atMost: 80))/: \(problem) (character \(min(start ?? index, scalars.count) + 1))",
       hint: hint)
+  }
+
+  private func string(_ range: Range<Int>) -> String {
+    String(String.UnicodeScalarView(scalars[range]))
   }
 
   private var current: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
@@ -97,30 +110,30 @@ struct PatternParser {
     if skip("?") {
       switch current {
       case ":": index += 1
-      case "=", "!": throw lookaround
+      case "=", "!": throw lookaround(start)
       case "<" where index + 1 < scalars.count && "=!".unicodeScalars.contains(scalars[index + 1]):
-        throw lookaround
+        throw lookaround(start)
       default:
         throw invalid(
-          "(? is not supported", hint: "groups are written (…) or (?:…); /…/i ignores case")
+          "(? is not supported", at: start,
+          hint: "groups are written (…) or (?:…); (?i) at the start ignores case")
       }
     }
     depth += 1
     guard depth <= Pattern.maxDepth else {
-      throw invalid("groups are nested too deeply (maximum \(Pattern.maxDepth))")
+      throw invalid("groups are nested too deeply (maximum \(Pattern.maxDepth))", at: start)
     }
     let node = try choice()
     guard skip(")") else {
-      index = start
-      throw invalid("unclosed (", hint: #"write \( for a parenthesis"#)
+      throw invalid("unclosed (", at: start, hint: #"write \( for a parenthesis"#)
     }
     depth -= 1
     return node
   }
 
-  private var lookaround: FilterError {
+  private func lookaround(_ start: Int) -> FilterError {
     invalid(
-      "lookaround is not supported: matching takes linear time",
+      "lookaround is not supported: matching takes linear time", at: start,
       hint: "join conditions with and, or, not")
   }
 
@@ -171,24 +184,23 @@ struct PatternParser {
     }
     guard let least, current == "}" else { throw malformedBounds(start) }
     guard max(least, most ?? 0) <= Pattern.maxRepetition else {
-      throw invalid("too many repetitions (maximum \(Pattern.maxRepetition))")
+      throw invalid("too many repetitions (maximum \(Pattern.maxRepetition))", at: start)
     }
     guard most.map({ least <= $0 }) ?? true else {
-      throw invalid("the first number must not be the larger one")
+      throw invalid("the first number must not be the larger one", at: start)
     }
     return (least, most)
   }
 
-  private mutating func malformedBounds(_ start: Int) -> FilterError {
-    index = start
-    return invalid(
-      "a repetition must be {N}, {N,} or {N,M}", hint: #"write \{ for the sign itself"#)
+  private func malformedBounds(_ start: Int) -> FilterError {
+    invalid(
+      "a repetition must be {N}, {N,} or {N,M}", at: start, hint: #"write \{ for the sign itself"#)
   }
 
   private mutating func number() -> Int? {
     let start = index
     while let scalar = current, "0"..."9" ~= scalar, index - start < 6 { index += 1 }
-    return Int(String(String.UnicodeScalarView(scalars[start..<index])))
+    return Int(string(start..<index))
   }
 
   // MARK: - Escapes and classes
@@ -214,23 +226,60 @@ struct PatternParser {
     case "t": escape = .literal("\t")
     case "n": escape = .literal("\n")
     case "r": escape = .literal("\r")
+    case "p", "P": return try category(isNegated: scalar == "P")
     case "0"..."9", "k":
       throw invalid("backreferences are not supported: matching takes linear time")
     case "a"..."z", "A"..."Z":
       throw invalid(
-        #"unknown escape \\#(scalar)"#, hint: #"there are \d \w \s \D \W \S \b \B \t \n \r"#)
+        #"unknown escape \\#(scalar)"#, hint: #"there are \d \w \s \D \W \S \b \B \t \n \r \p{L}"#)
     default: escape = .literal(scalar)
     }
     index += 2
     return escape
   }
 
+  /// The scalars of a general category, such as `\p{L}`, or all others.
+  private mutating func category(isNegated: Bool) throws(FilterError) -> Escape {
+    let end = scalars[index...].firstIndex(of: "}") ?? scalars.count - 1
+    guard index + 2 < end, scalars[index + 2] == "{",
+      let kind = ScalarSet.Class(rawValue: string(index + 3..<end))
+    else {
+      throw invalid(
+        "unknown category \(string(index..<end + 1).oneLine(atMost: 80))",
+        hint:
+          #"there are the general categories L, Lu, Ll, N, Nd, P, S and Z, as in \p{L}; no scripts"#
+      )
+    }
+    index = end + 1
+    return .set(kind, isNegated: isNegated)
+  }
+
+  /// The classes of POSIX by their names.
+  private static let posixClasses: [String: [ScalarSet.Class]] = [
+    "alpha": [.letter], "alnum": [.letter, .digit], "digit": [.digit], "lower": [.lowercase],
+    "punct": [.punctuation, .symbol], "space": [.space], "upper": [.uppercase], "word": [.word],
+  ]
+
+  /// `[:alpha:]` in a class.
+  private mutating func posixClass() throws(FilterError) -> [ScalarSet.Class] {
+    guard let end = scalars[index...].firstIndex(of: "]"), end > index + 2,
+      scalars[index + 1] == ":", scalars[end - 1] == ":",
+      let classes = Self.posixClasses[string(index + 2..<end - 1)]
+    else {
+      throw invalid(
+        "unknown class in […]",
+        hint:
+          "there are [:alpha:] [:alnum:] [:digit:] [:lower:] [:punct:] [:space:] [:upper:] [:word:]"
+      )
+    }
+    index = end + 1
+    return classes
+  }
+
   private mutating func scalarClass() throws(FilterError) -> ScalarSet {
     let start = index
     func unclosed(_ parser: Self) -> FilterError {
-      var parser = parser
-      parser.index = start
-      return parser.invalid("unclosed [", hint: #"write \[ for a bracket"#)
+      parser.invalid("unclosed [", at: start, hint: #"write \[ for a bracket"#)
     }
     index += 1
     let isNegated = skip("^")
@@ -240,8 +289,10 @@ struct PatternParser {
       guard let first = current else { throw unclosed(self) }
       if first == "[", index + 1 < scalars.count, ":.=".unicodeScalars.contains(scalars[index + 1])
       {
-        throw invalid("POSIX classes are not supported", hint: #"there are \d, \w and \s"#)
+        classes += try posixClass().map { ($0, false) }
+        continue
       }
+      let rangeStart = index
       let low: Unicode.Scalar
       switch try member() {
       case .set(let kind, let isNegated):
@@ -256,11 +307,13 @@ struct PatternParser {
       }
       index += 1
       guard case .literal(let high) = try member(), low <= high else {
-        throw invalid("invalid range in […]")
+        throw invalid("invalid range in […]", at: rangeStart)
       }
       ranges.append(low.value...high.value)
     }
-    guard !ranges.isEmpty || !classes.isEmpty else { throw invalid("[] matches nothing") }
+    guard !ranges.isEmpty || !classes.isEmpty else {
+      throw invalid("[] matches nothing", at: start)
+    }
     index += 1
     return ScalarSet(ranges, classes.map { (class: $0.0, isNegated: $0.1) }, isNegated: isNegated)
   }

@@ -168,10 +168,11 @@ extension FuzzTarget {
     texts: [
       "^(a|b)*c{2,3}$\nababcc", #"\bsp[a-z]+[^\d]\w?(?:x|\/)"# + "\nspider man/",
       "(a*)*b\naaaaaaaaaa",
-      "[]\\]-]+.é$\ne\u{301}",
+      "[]\\]-]+.é$\ne\u{301}", "(?i)^[[:alpha:]_]+\\p{Nd}\\P{L}[^\\p{Lu}]\nÉa7-x",
     ],
     tokens: [
       "(", ")", "(?:", "[", "^", "]", "*", "+", "?", "{2,9}", "|", "\\", "\\b", ".", "$", "-", "\n",
+      "(?i)", "[:punct:]", "\\p{S}",
     ]
   ) { text in
     let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
