@@ -149,10 +149,7 @@ package struct ArgumentParser {
       let isSaved = query.map { !$0.options.isSuperset(of: given) } ?? false
       guard given.count < 2 || isSaved && given == [.count, .order] else {
         var error = CommandError.exclusive(given[0].spelling, given[1].spelling)
-        error.hint =
-          given == [.distinct, .count]
-          ? .words("\(Option.stats.spelling) FIELD prints how many different values there are")
-          : .command(query.map { "query show \($0.name)" } ?? "help \(node.path)")
+        error.hint = .command(query.map { "query show \($0.name)" } ?? "help \(node.path)")
         throw error
       }
     }

@@ -286,6 +286,11 @@ import Testing
     #expect(document.output.contains(#""count":3,"total":\#(counts.count)"#), "\(document)")
     let names = try await home.run("countries search france --distinct name --csv")
     #expect(names.output.hasPrefix("value\r\n") && names.output.contains("France\r\n"), "\(names)")
+    let regions = try await home.run("countries list --distinct region --count")
+    #expect(regions.status == 0 && regions.output == "\(counts.count)\n", "\(regions)")
+    let some = try await home.run(
+      "countries list --where region=EU --distinct region --count --ndjson")
+    #expect(some.output == #"{"count":1}"# + "\n", "\(some)")
     let stats = try await home.run(
       "countries list --where region=EU --stats name --json --offline")
     #expect(

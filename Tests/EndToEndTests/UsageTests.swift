@@ -548,9 +548,8 @@ import Testing
       "--limit and --all cannot be used together\nhint: aggregator help heroes list"
     ),
     (
-      "heroes list --distinct id --count",
-      "--distinct and --count cannot be used together\n"
-        + "hint: --stats FIELD prints how many different values there are"
+      "heroes list --stats id --count",
+      "--stats and --count cannot be used together\nhint: aggregator help heroes list"
     ),
     (
       "heroes list --group-by publisher --sort cuont --offline",

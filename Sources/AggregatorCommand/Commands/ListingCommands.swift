@@ -229,6 +229,18 @@ private struct RecordListing<P: Plugin> {
   ) async throws -> ExitCode {
     var run = ListingRun(source, of: plugin, matching: query, .all(pageSize: 1000), outcome)
     var rows = try await summary.rows(of: &run, in: plugin.fields)
+    if invocation.has(.count) {
+      try print(count: rows.rows.count, run.outcome)
+    } else {
+      try print(&rows, run.outcome)
+    }
+    noteGrowth()
+    run.outcome.reportCount(to: context.diagnostics)
+    return try await isPart(run.outcome, in: environment) ? .partial : .success
+  }
+
+  /// Prints the first rows of a summary.
+  private func print(_ rows: inout SummaryRows, _ outcome: ListingOutcome) throws {
     let total = rows.rows.count
     if let limit = invocation.count(.limit) { rows.rows = Array(rows.rows.prefix(limit)) }
     var listing = rows.listing(
@@ -237,15 +249,24 @@ private struct RecordListing<P: Plugin> {
     listing.chosen = try output.fields.map { try rows.fields.fields(named: $0) }
     // No number is left out for want of room.
     listing.prefersCards = true
-    var shown = rows.summary(of: run.outcome.summary)
+    var shown = rows.summary(of: outcome.summary)
     shown.total = total
     try RecordPrinter.print(rows.rows, as: listing, output, in: context, shown)
     if rows.rows.count < total {
       context.diagnostics.note("\(rows.rows.count) of \(total) groups · all: without --limit")
     }
-    noteGrowth()
-    run.outcome.reportCount(to: context.diagnostics)
-    return try await isPart(run.outcome, in: environment) ? .partial : .success
+  }
+
+  /// Prints a number in the place of records.
+  private func print(count: Int, _ outcome: ListingOutcome) throws {
+    guard !output.isForPeople else { return try context.output.write("\(count)\n") }
+    var listing = try output.plainListing(verb, RecordCount.self)
+    listing.source = plugin.name
+    listing.query = query?.text
+    var summary = outcome.summary
+    (summary.count, summary.total, summary.next) = (1, 1, nil)
+    try RecordPrinter.print(
+      [RecordCount(count: count)], as: listing, output, in: context, summary)
   }
 
   /// Counts the records of a run; those of no `environment` are all here.
@@ -255,20 +276,7 @@ private struct RecordListing<P: Plugin> {
     run.countsOnly = true
     run.outcome.isNumber = true
     _ = try await run.records()
-    let count = run.outcome.number
-    if output.isForPeople {
-      try context.output.write("\(count)\n")
-    } else {
-      var listing = try output.plainListing(verb, RecordCount.self)
-      listing.source = plugin.name
-      listing.query = query?.text
-      var summary = run.outcome.summary
-      summary.count = 1
-      summary.total = 1
-      summary.next = nil
-      try RecordPrinter.print(
-        [RecordCount(count: count)], as: listing, output, in: context, summary)
-    }
+    try print(count: run.outcome.number, run.outcome)
     await noteCopy(&run.outcome, in: environment)
     noteGrowth()
     run.outcome.reportCount(to: context.diagnostics)

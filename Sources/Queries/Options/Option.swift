@@ -112,7 +112,8 @@ extension Option {
       "print numbers on the values of a field: count, minimum, mean and others; also of each group"
   )
   package static let distinct = Option(
-    "distinct", .text, "FIELD", in: .selection, about: "print the different values of a field")
+    "distinct", .text, "FIELD", in: .selection,
+    about: "print the different values of a field; with --count, their number")
 
   // MARK: - Paging
 
@@ -340,7 +341,8 @@ extension Option {
     + summarizing.flatMap { option in
       // The order and the limit of groups, and their statistics, are those of their own rows.
       [limit, all, maxPages, cursor, session, order, fields, details, deleted, count]
-        .filter { option == distinct || $0 != limit && $0 != order }.map { [option, $0] }
+        .filter { option == distinct ? $0 != count : $0 != limit && $0 != order }
+        .map { [option, $0] }
     } + [[groupBy, distinct], [stats, distinct]]
     + ([format, jq, fields, count, headers, noHeaders] + formats).map { [template, $0] }
 
