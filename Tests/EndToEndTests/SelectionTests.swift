@@ -333,6 +333,32 @@ import Testing
         + #""mean":1.5,"median":1.5,"sum":3}"# + "\n", "\(stats)")
   }
 
+  @Test func `groups dates by years, months, weeks and days in UTC`() async throws {
+    let dates = [
+      "2026-01-31T23:30:00Z", "2026-02-01", "2026-02-28T22:00:00-05:00", "2026-02", "unknown",
+    ]
+    let rows = dates.enumerated().map { #"{"id": \#($0 + 1), "at": "\#($1)", "kind": "a"}"# }
+    let service = try LoopbackServer { _ in .json("[\(rows.joined(separator: ","))]") }
+    let home = try TestHome()
+    let added = try await home.run("sources add notes \(service.baseURL)/notes --rate off --single")
+    #expect(added.status == 0, "\(added)")
+    #expect(try await home.run("notes sync").status == 0)
+    for (unit, groups) in [
+      ("year", ["2026,4", "unknown,1"]), ("month", ["2026-02,2", "2026-01,1", "2026-03,1"]),
+      ("week", ["2026-01-26,2", "2026-02-23,1", "2026-02,1"]),
+      ("day", ["2026-01-31,1", "2026-02-01,1", "2026-03-01,1", "2026-02,1"]),
+    ] {
+      let outcome = try await home.run("notes list --group-by at:\(unit) --csv")
+      #expect(outcome.output.hasPrefix("value,count\r\n"), "\(outcome)")
+      for group in groups { #expect(outcome.output.contains("\n\(group)\r\n"), "\(outcome)") }
+    }
+    let pairs = try await home.run(
+      "notes list --group-by kind,at:month --sort -at:month --ndjson --where id=3")
+    #expect(pairs.output == #"{"kind":"a","at:month":"2026-03","count":1}"# + "\n", "\(pairs)")
+    let wrong = try await home.run("notes list --group-by kind:month")
+    #expect(wrong.status == 64 && wrong.errors.contains("\"kind:month\" is a date"), "\(wrong)")
+  }
+
   static let mistakes: [(arguments: String, errors: String)] = [
     (
       "--where|publsher=Marvel",

@@ -15,7 +15,7 @@ package struct FieldSummary: Hashable, Sendable {
   }
 
   package let kind: Kind
-  /// The names of the fields: several only of groups.
+  /// The names of the fields, of which those with dates may have a ``DateUnit``: several only of groups.
   private let fields: [String]
   /// The name of the field whose statistics each group has; `nil` for groups that are only counted.
   private let measured: String?
@@ -68,15 +68,16 @@ package struct FieldSummary: Hashable, Sendable {
   package func rows<P: Plugin>(
     of run: inout ListingRun<P>, in all: [Field<P.Item>]
   ) async throws -> SummaryRows {
-    let named = try all.fields(named: fields)
+    let parts = try parts(of: all)
+    let named = parts.map(\.field)
     let measured = try measured.flatMap { try all.fields(named: [$0]).first }
-    run.chosen = (named + [measured].compactMap(\.self)).map(\.name)
+    run.chosen = parts.map(\.read) + [measured].compactMap(\.self).map(\.name)
     if let field = named.first, named.count == 1, measured == nil {
       var values = FieldValues()
       while let records = try await run.next() {
         for record in records { values.add(field[record]) }
       }
-      return try sorted(rows(of: values, in: field))
+      return try sorted(rows(of: values, in: field), of: parts.map(\.unit))
     }
     var groups = FieldGroups()
     while let records = try await run.next() {
@@ -85,11 +86,42 @@ package struct FieldSummary: Hashable, Sendable {
         guard isAdded else { throw Self.tooManyGroups }
       }
     }
-    return try sorted(rows(of: groups.sorted, by: named, measuring: measured != nil))
+    return try sorted(
+      rows(of: groups.sorted, by: named, measuring: measured != nil), of: parts.map(\.unit))
   }
 
-  /// The rows in the order of `--sort`, in which a value has the name of its field.
-  private func sorted(_ rows: SummaryRows) throws(CommandError) -> SummaryRows {
+  /// The fields, each once, with the names of those that are read and the units of their dates.
+  private func parts<Item>(
+    of all: [Field<Item>]
+  ) throws(CommandError) -> [(field: Field<Item>, read: String, unit: DateUnit?)] {
+    var parts: [(field: Field<Item>, read: String, unit: DateUnit?)] = []
+    for name in fields where !parts.contains(where: { $0.field.name == name }) {
+      let isField = all.contains { $0.name == name }
+      guard !isField, let unit = DateUnit(endOf: name) else {
+        for field in try all.fields(named: [name]) { parts.append((field, field.name, nil)) }
+        continue
+      }
+      for field in try all.fields(named: [String(name.dropLast(unit.rawValue.count + 1))]) {
+        let grouped = Field<Item>(name, "\(field.label) (\(unit.rawValue))", .text, about: "") {
+          unit.value(of: field[$0])
+        }
+        parts.append((grouped, field.name, unit))
+      }
+    }
+    return parts
+  }
+
+  /// The rows in the order of `--sort`, in which a value has the name of its field; fails if a field with a unit of dates
+  /// has other values only.
+  private func sorted(
+    _ rows: SummaryRows, of units: [DateUnit?]
+  ) throws(CommandError) -> SummaryRows {
+    for (index, unit) in units.enumerated() where kind != .stats {
+      let values = rows.rows.map { $0.values[index] }.filter { $0 != .null }
+      guard let unit, !values.isEmpty, !values.contains(where: unit.isName) else { continue }
+      throw CommandError(
+        .usage, "no value of \"\(fields[index])\" is a date that lies in one \(unit.rawValue)")
+    }
     guard !order.isEmpty else { return rows }
     var columns = rows.fields
     if let value = columns.first, let field = fields.first {

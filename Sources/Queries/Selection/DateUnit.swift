@@ -1,0 +1,39 @@
+import AggregatorKit
+
+/// A unit of time by which dates are grouped, in UTC, as in `createdAt:month`.
+enum DateUnit: String {
+  case year, month, week, day
+
+  /// The unit after a field and a colon; `nil` for another text.
+  init?(endOf text: String) {
+    guard let colon = text.lastIndex(of: ":"),
+      let unit = DateUnit(rawValue: String(text[text.index(after: colon)...]))
+    else { return nil }
+    self = unit
+  }
+
+  /// The unit that a date lies in: `2026-01`, of a week its Monday.
+  ///
+  /// A value that is no date, or longer than the unit, stays as it is; so do the elements of a list.
+  func value(of value: JSON) -> JSON {
+    if case .array(let values) = value { return .array(values.map { self.value(of: $0) }) }
+    guard case .string(let text) = value, let period = Period(text) else { return value }
+    let name = name(at: period.start)
+    return name == self.name(at: period.end.nextDown) ? .string(name) : value
+  }
+
+  /// True for what ``value(of:)`` makes of a date.
+  func isName(_ value: JSON) -> Bool {
+    guard case .string(let text) = value, let period = Period(text) else { return false }
+    return text == name(at: period.start)
+  }
+
+  /// - Parameter seconds: Since 1970.
+  private func name(at seconds: Double) -> String {
+    var days = (seconds / 86_400).rounded(.down)
+    // The first Monday was the fifth day.
+    if self == .week { days -= days + 3 - 7 * ((days + 3) / 7).rounded(.down) }
+    let text = Date(timeIntervalSince1970: days * 86_400).iso8601
+    return String(text.prefix(self == .year ? 4 : self == .month ? 7 : 10))
+  }
+}
