@@ -329,6 +329,14 @@ extension Option {
 
   package static let position: [Option] = [limit, reset, back, peek, session, explain]
 
+  /// The options of lists of records that have no meaning beside one of ``summarizing``.
+  private static func excluded(by option: Option) -> [Option] {
+    // The order and the limit of groups, and their statistics, are those of their own rows.
+    let meaningful = option == distinct ? [count] : [limit, order]
+    return [limit, all, maxPages, cursor, session, order, fields, details, deleted, count]
+      .filter { !meaningful.contains($0) }
+  }
+
   package static let exclusive: [[Option]] =
     [
       [limit, all], [offline, refresh], [offline, noFallback], [record, replay],
@@ -339,10 +347,7 @@ extension Option {
     ] + [limit, cursor, session, order, fields, details].map { [count, $0] }
     + [refresh, record, replay, session, explain].map { [deleted, $0] }
     + summarizing.flatMap { option in
-      // The order and the limit of groups, and their statistics, are those of their own rows.
-      [limit, all, maxPages, cursor, session, order, fields, details, deleted, count]
-        .filter { option == distinct ? $0 != count : $0 != limit && $0 != order }
-        .map { [option, $0] }
+      excluded(by: option).map { [option, $0] }
     } + [[groupBy, distinct], [stats, distinct]]
     + ([format, jq, fields, count, headers, noHeaders] + formats).map { [template, $0] }
 
