@@ -65,6 +65,19 @@ import Testing
     #expect(problem?.message.contains("30 ms") == true)
   }
 
+  @Test func `REGEXP is that of filters, and a single long search is stopped`() async throws {
+    let text =
+      "SELECT code FROM countries WHERE name REGEXP '(?i)^franc' OR name REGEXP '^\\p{Lu}taly'"
+    #expect(
+      try await sql().answer(to: text + " ORDER BY 1").get().rows == [[.text("FR")], [.text("IT")]])
+    let wrong = await sql().answer(to: "SELECT 'a' REGEXP 'a{1000}'")
+    #expect(wrong.failure?.status == 422)
+    #expect(wrong.failure?.message.hasSuffix("(maximum 100) (character 2)") == true)
+    let long = "SELECT replace(hex(zeroblob(400000)), '0', 'a') REGEXP '((a*){9}){9}b'"
+    let late = await sql { $0.page = .milliseconds(100) }.answer(to: long)
+    #expect(late.failure?.status == 504)
+  }
+
   @Test func `a document that is too large is refused`() async throws {
     let (sql, text) = (sql { $0.documentBytes = 1000 }, rows(2000))
     let problem = await #expect(throws: Problem.self) {
