@@ -28,8 +28,10 @@ package struct BrowseLayout: Hashable, Sendable {
   private static let maxCardWidth = 100
   private static let maxPictureColumns = 40
   private static let maxNotice = 3
-  /// Narrower, the record is below a list that needs the width, if there is room.
-  private static let minWidthBesideCard = 90
+  /// The width of a list on a terminal of 80 columns, which a record beside it leaves to it.
+  private static let minListWidth = 59
+  /// A narrower record is below the list, if there is room.
+  private static let minCardWidth = 30
   /// Narrower records of a list are names only.
   static let minColumnsWidth = 36
 
@@ -55,8 +57,8 @@ package struct BrowseLayout: Hashable, Sendable {
       sources = rest
     } else if state.isCardOpen {
       card = rest
-    } else if width >= 100, rest.width >= Self.minWidthBesideCard || rest.height < 16 {
-      let part = min(Self.maxCardWidth, rest.width * 2 / 5)
+    } else if width >= 100, rest.width > Self.minListWidth + Self.minCardWidth {
+      let part = min(Self.maxCardWidth, rest.width * 2 / 5, rest.width - Self.minListWidth - 1)
       card = Area(rest.endColumn - part, 0, part, rest.height)
       dividers.append(Area(rest.endColumn - part - 1, 0, 1, rest.height))
       list = Area(rest.column, 0, rest.width - part - 1, rest.height)
