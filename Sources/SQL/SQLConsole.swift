@@ -118,7 +118,7 @@ package struct SQLConsole {
     tables = try await session.tables(in: context)
     let input = ConsoleInput(
       on: context.terminal, context.output,
-      completing: ConsoleWords(
+      completing: SQLWords(
         tables, commands: Instruction.allCases.map(\.rawValue),
         arguments: Dictionary(
           uniqueKeysWithValues: Instruction.allCases.filter { !$0.arguments.isEmpty }

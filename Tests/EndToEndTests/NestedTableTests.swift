@@ -5,9 +5,9 @@ import Foundation
 import Testing
 
 @testable import AggregatorProgramTesting
-@testable import AggregatorSQL
 @testable import AggregatorSQLite
 @testable import AggregatorStore
+@testable import AggregatorTerminal
 
 /// `tables` of a manifest: lists in the records as tables of `sql` and `export`, and whole rows as `_row`.
 @Suite struct NestedTableTests {
@@ -126,7 +126,7 @@ import Testing
     try await add(home)
     let help = try await home.run("help sql")
     #expect(help.output.contains("orders_lines: orders.id, position, "), "\(help)")
-    let words = ConsoleWords(
+    let words = SQLWords(
       [SQLTable(schema: nil, name: "orders_lines", columns: ["orders.id", "position", "sku"])],
       commands: [])
     #expect(words.completions(of: "orders_") == ["orders_lines"])
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test func `the columns of the tables that a statement names are offered first`() {
-    var words = ConsoleWords(
+    var words = SQLWords(
       [
         SQLTable(schema: nil, name: "heroes", columns: ["id", "name", "publisher"]),
         SQLTable(schema: nil, name: "countries", columns: ["code", "name", "nation"]),
@@ -153,12 +153,17 @@ import Testing
     #expect(words.completions(of: "whe", in: "SELECT 1 FROM heroes whe") == ["where", "when"])
     #expect(words.completions(of: "SEL", in: "SEL") == ["SELECT"])
     #expect(words.completions(of: "co", in: "co") == ["countries", "code"])
+    #expect(
+      words.completions(ofStatement: "SELECT 1 FROM her") == ["SELECT 1 FROM heroes"])
+    #expect(
+      words.completions(ofStatement: "SELECT \"pub") == ["SELECT \"publisher\""])
+    #expect(words.completions(ofStatement: "SELECT h.pu") == ["SELECT h.publisher"])
     words.statement = "SELECT * FROM heroes"
     #expect(words.completions(of: "n", in: "WHERE n") == ["name"])
   }
 
   @Test func `after a command its own words are offered`() {
-    let words = ConsoleWords(
+    let words = SQLWords(
       [SQLTable(schema: nil, name: "heroes", columns: ["json", "table"])],
       commands: [".mode", ".schema"], arguments: [".mode": ["json", "tsv"]])
     #expect(words.completions(of: ".m", in: ".m") == [".mode"])

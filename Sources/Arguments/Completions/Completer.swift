@@ -1,4 +1,3 @@
-import AggregatorFilters
 package import AggregatorKit
 import AggregatorQueries
 import AggregatorSavedQueries
@@ -130,9 +129,7 @@ struct Completer {
       candidates = HistoryStart.words.map { Candidate($0.word, $0.about) }
     case .text where Option.summarizing.contains(option): candidates = fields(at: position)
     case .text where option == .condition:
-      let fields = position.commands.flatMap(\.fields)
-      let found = comparedValues(typed, of: fields, at: position)
-      (candidates, isPart) = found.map { ($0, false) } ?? (filter(typed, of: fields), true)
+      (candidates, isPart) = conditions(at: position).offer(typed)
     case .text where option == .template:
       (candidates, isPart) = (placeholders(typed, at: position), true)
     case .list: (candidates, isPart) = (list(typed, of: entries(of: option, at: position)), true)
@@ -154,41 +151,11 @@ struct Completer {
     }
   }
 
-  /// The values that can follow a comparison of a field, or in its list; `nil` elsewhere.
-  private func comparedValues(
-    _ typed: String, of fields: [FieldEntry], at position: Position
-  ) -> [Candidate]? {
-    let comparison = /(?:^|[\s(])([^\s()=!~<>]+)(?:!?=|~|[<>]=?)([^\s()]*)$/
-    let list = /(?:^|[\s(])([^\s()=!~<>]+) (?:not )?in \((?:[^()]*, ?)?([^(),]*)$/
-    let found =
-      typed.firstMatch(of: comparison).map { ($0.1, $0.2) }
-      ?? typed.firstMatch(of: list).map { ($0.1, $0.2) }
-    guard let (name, value) = found, let field = fields.first(where: { $0.id == name }) else {
-      return nil
-    }
-    // Filters name both.
-    if field.kind == FieldKind.bool.rawValue { return nil }
+  private func conditions(at position: Position) -> ConditionCompleter {
     let source = (position.node.path.split(separator: " ").map(String.init) + position.arguments)
       .first(where: tree.catalog.sources.contains)
-    let head = typed[..<value.startIndex]
-    return (source.map { context.values($0, field.id) } ?? []).map {
-      Candidate("\(head)\($0.filterValue(after: head.hasSuffix("~") ? .contains : .equal))")
-    }
-  }
-
-  /// The fields that can follow in a filter, and after a field what compares it.
-  private func filter(_ typed: String, of fields: [FieldEntry]) -> [Candidate] {
-    let start = typed.matches(of: /(?i)(?: and | or |\bnot |\()/).last?.range.upperBound
-    let head = typed[..<(start ?? typed.startIndex)]
-    let name = typed[head.endIndex...]
-    return fields.flatMap { field -> [Candidate] in
-      let word = "\(head)\(field.id)"
-      let isBool = field.kind == FieldKind.bool.rawValue
-      if isBool, name.hasPrefix(field.id) {
-        return ["=true", "=false"].map { Candidate(word + $0) }
-      }
-      guard field.id == name else { return [Candidate(word, field.about)] }
-      return Comparison.allCases.map { Candidate(word + $0.rawValue) }
+    return ConditionCompleter(position.commands.flatMap(\.fields)) { field in
+      source.map { context.values($0, field) } ?? []
     }
   }
 
@@ -278,21 +245,11 @@ extension Option {
 }
 
 extension String {
-  /// This text as a value in a filter, in quotes if it would end early or be read as something else.
-  fileprivate func filterValue(after comparison: Comparison) -> String {
-    // Quotes would keep a shell from completing what was typed without them.
-    let isPlain =
-      (try? TypedFilter("a\(comparison.rawValue)\(self)"))
-      == .condition(TypedCondition("a", comparison, self))
-      && firstMatch(of: /(?i)\b(and|or|not|in|ago|now|today|yesterday)\b|\.\./) == nil
-    return isPlain ? self : TypedCondition("", .equal, self).quoted.dropFirst().description
-  }
-
   /// Compares byte by byte.
-  fileprivate func begins(with beginning: String) -> Bool { utf8.starts(with: beginning.utf8) }
+  func begins(with beginning: String) -> Bool { utf8.starts(with: beginning.utf8) }
 
   /// `true` if the text is visible as it is, and fits on one line.
-  fileprivate var isSafe: Bool { !isEmpty && utf8.elementsEqual(safeLine.utf8) }
+  var isSafe: Bool { !isEmpty && utf8.elementsEqual(safeLine.utf8) }
 }
 
 package struct Candidate: Hashable, Sendable {

@@ -1,3 +1,4 @@
+import AggregatorArguments
 package import AggregatorKit
 package import AggregatorQueries
 import AggregatorTerminal
@@ -16,6 +17,7 @@ package final class EffectRunner: Sendable {
     case picture
     case sync(String)
     case query
+    case completion
   }
 
   private struct Running {
@@ -116,6 +118,10 @@ package final class EffectRunner: Sendable {
         with: Task { [self] in
           post(.answered(text, await Self.result { try await answer(to: text) }))
         })
+    case .complete(let start):
+      replace(
+        .completion, effect,
+        with: Task { [self] in post(.completed(start, completions(of: start))) })
     case .copy, .redraw, .pick, .quit: break
     }
   }
@@ -253,6 +259,22 @@ package final class EffectRunner: Sendable {
       } catch {
         post(.notice(Notice(.error, "\(error.message): \(link)")))
       }
+    }
+  }
+
+  /// The texts that the beginning of a line can become, by the records and tables of this machine.
+  private func completions(of start: TypedStart) -> [String] {
+    switch start.kind {
+    case .condition:
+      guard let plugin = plugins.first(where: { $0.name == start.source }) else { return [] }
+      return ConditionCompleter(for: plugin, context).completions(of: start.text)
+    case .query:
+      guard let store = try? environment.databaseStore() else { return [] }
+      let tables = plugins.flatMap { SQLView.all(of: $0) }.map {
+        SQLTable(schema: nil, name: $0.name, columns: store.columns(of: $0))
+      }
+      return SQLWords(tables).completions(ofStatement: start.text)
+    case .filter, .pick: return []
     }
   }
 

@@ -29,6 +29,8 @@ package enum BrowseEvent: Sendable {
   case syncing(String, progress: String)
   case synced(String, Notice, SyncEnd = SyncEnd())
   case answered(String, Result<BrowsedWindow, BrowseFailure>)
+  /// The texts that the beginning of a line can become.
+  case completed(TypedStart, [String])
   case notice(Notice)
 }
 
@@ -52,10 +54,19 @@ package enum BrowseEffect: Hashable, Sendable {
   case open(String)
   case copy(String)
   case query(String)
+  /// Looks for the texts that the beginning of a line can become.
+  case complete(TypedStart)
   case redraw
   /// Leaves with these IDs.
   case pick([String])
   case quit
+}
+
+/// The beginning of a line that is being typed, up to the cursor.
+package struct TypedStart: Hashable, Sendable {
+  package var kind: BrowseState.Prompt
+  package var source: String
+  package var text: String
 }
 
 /// The end of a sync, as far as it tells more than the store.

@@ -258,6 +258,7 @@ package struct BrowseState: Sendable {
       self.notice = notice
       effects = reload(name)
     case .answered(let query, let result): answered(query, result)
+    case .completed(let start, let completions): completed(start, completions)
     case .notice(let notice): self.notice = notice
     }
     return effects + takeWaiting() + settled()
@@ -592,6 +593,8 @@ package struct BrowseState: Sendable {
       (prompt, notice) = (nil, nil)
       if kind == .filter { filter("") }
       return []
+    case .tab where kind == .condition || kind == .query:
+      return [.complete(TypedStart(kind: kind, source: source.name, text: line.start))]
     case .up where kind == .query: recall(max(0, recalled - 1))
     case .down where kind == .query: recall(min(recalled + 1, statements.count))
     // The list moves beside the filter.
@@ -614,6 +617,37 @@ package struct BrowseState: Sendable {
   private mutating func recall(_ index: Int) {
     recalled = index
     prompt = (.query, LineInput(index < statements.count ? statements[index] : ""))
+  }
+
+  private static let maxCandidates = 60
+
+  /// Completes the line as far as all candidates agree, and shows them if they are several.
+  private mutating func completed(_ start: TypedStart, _ completions: [String]) {
+    guard let (kind, line) = prompt, kind == start.kind, source.name == start.source,
+      line.start == start.text
+    else { return }
+    guard let first = completions.first else {
+      notice = Notice(.note, "No completions")
+      return
+    }
+    let common = completions.dropFirst().reduce(first) { common, other in
+      String(zip(common, other).prefix { $0 == $1 }.map { $0.0 })
+    }
+    // Names in SQL may differ from what is typed in their case, or begin with a quote.
+    if common.count >= start.text.count { prompt?.line.complete(with: common) }
+    guard completions.count > 1 else { return }
+    let head = start.text.lastIndex { " (,=~<>!".contains($0) }
+    let length = head.map { start.text[...$0].count } ?? 0
+    let words = completions.map { String($0.dropFirst(length)) }
+    func text(_ count: Int) -> String {
+      let more = words.count > count ? ["\(words.count - count) more"] : []
+      return (Array(words.prefix(count)) + more).joined(separator: " · ")
+    }
+    var count = min(words.count, Self.maxCandidates)
+    while count > 1, Wrap(width - 2).lines(of: text(count)).count > BrowseLayout.maxNotice {
+      count -= 1
+    }
+    notice = Notice(.note, text(count))
   }
 
   private mutating func typed() -> [BrowseEffect] {

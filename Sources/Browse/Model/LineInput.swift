@@ -44,6 +44,17 @@ package struct LineInput: Hashable, Sendable {
     return true
   }
 
+  /// The text before the cursor.
+  package var start: String { String(characters[..<cursor]) }
+
+  /// Replaces the text before the cursor, unless the line would be too long.
+  package mutating func complete(with text: String) {
+    let start = Array(text)
+    guard start.count + characters.count - cursor <= Self.maxLength else { return }
+    characters.replaceSubrange(..<cursor, with: start)
+    cursor = start.count
+  }
+
   /// The beginning of the word before the cursor.
   private var wordStart: Int {
     let space = characters[..<cursor].lastIndex { $0 != " " }

@@ -27,7 +27,7 @@ package struct BrowseLayout: Hashable, Sendable {
   private static let sourcesWidth = 20
   private static let maxCardWidth = 100
   private static let maxPictureColumns = 40
-  private static let maxNotice = 3
+  static let maxNotice = 3
   /// The width of a list on a terminal of 80 columns, which a record beside it leaves to it.
   private static let minListWidth = 59
   /// A narrower record is below the list, if there is room.

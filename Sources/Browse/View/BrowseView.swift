@@ -557,10 +557,11 @@ package struct BrowseView {
       (state.isOffline || state.answer != nil ? [] : ["Enter also asks the service"])
         + ["Esc clears"]
     case .condition:
-      ["= != ~ < <= > >="] + conditionField.map { "such as \($0.name)~text" }
+      ["Tab completes", "= != ~ < <= > >="] + conditionField.map { "such as \($0.name)~text" }
     case .query:
-      state.canRecall
-        ? ["Up for earlier statements"] : ["such as SELECT * FROM \(state.source.name)"]
+      ["Tab completes"]
+        + (state.canRecall
+          ? ["Up for earlier statements"] : ["such as SELECT * FROM \(state.source.name)"])
     case .pick:
       ["Enter picks"] + (state.picking?.takesSeveral == true ? ["Tab marks"] : [])
         + (state.isOffline ? [] : ["Ctrl-R asks the service"]) + ["Esc leaves"]

@@ -501,6 +501,42 @@ import Testing
     #expect(browsing.state.notice?.text == "no such column: 1")
   }
 
+  @Test func `Tab completes a line as far as all candidates agree`() {
+    var browsing = opened()
+    var line: String? { browsing.state.prompt?.line.text }
+    browsing.press(.character("f"))
+    browsing.type("p")
+    let start = TypedStart(kind: .condition, source: "heroes", text: "p")
+    #expect(browsing.press(.tab) == [.complete(start)])
+    browsing.handle(.completed(start, ["power", "powers"]))
+    #expect(line == "power")
+    #expect(browsing.text.contains("power · powers"), "\(browsing.text)")
+    // An answer to what was typed before changes nothing.
+    browsing.handle(.completed(start, ["publisher"]))
+    #expect(line == "power")
+    browsing.press(.control("u"))
+    #expect(browsing.state.notice == nil)
+    browsing.type("name=x and status=o")
+    let value = TypedStart(kind: .condition, source: "heroes", text: "name=x and status=o")
+    #expect(browsing.press(.tab) == [.complete(value)])
+    browsing.handle(
+      .completed(value, ["open", "on hold"].map { "name=x and status=\($0)" }))
+    #expect(line == value.text)
+    #expect(browsing.state.notice?.text == "open · on hold")
+    browsing.handle(.completed(value, ["name=x and status=open"]))
+    #expect(line == "name=x and status=open")
+    // More than there is room for are counted.
+    let many = TypedStart(kind: .condition, source: "heroes", text: "name=x and status=open")
+    browsing.handle(.completed(many, (0..<90).map { "\(many.text)\($0)" }))
+    #expect(browsing.state.notice?.text.hasSuffix(" more") == true)
+    browsing.press(.escape, .character(":"))
+    browsing.type("SELECT NA")
+    let name = TypedStart(kind: .query, source: "heroes", text: "SELECT NA")
+    #expect(browsing.press(.tab) == [.complete(name)])
+    browsing.handle(.completed(name, ["SELECT name"]))
+    #expect(line == "SELECT name")
+  }
+
   @Test func `a query begins empty, and Up recalls those before`() {
     var browsing = opened()
     var line: String? { browsing.state.prompt?.line.text }

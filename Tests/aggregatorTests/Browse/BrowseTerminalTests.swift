@@ -92,6 +92,22 @@ struct BrowseTerminalTests {
     #expect(try await run.outcome().ending == .exit(0))
   }
 
+  @Test func `Tab completes fields in conditions, and tables in SQL`() async throws {
+    let run = try start()
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Afghanistan", on: &screen)
+    terminal.type("fnot reg\t")
+    await terminal.wait(for: "where not region", on: &screen)
+    terminal.type("\u{1B}")
+    await terminal.wait(for: "/ filter", on: &screen)
+    terminal.type(":select * from coun\t")
+    await terminal.wait(for: ":select * from countries", on: &screen)
+    terminal.type("\u{1B}")
+    await terminal.wait(for: "/ filter", on: &screen)
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
   @Test func `a query and a condition on the command line come first`() async throws {
     let run = try start("browse countries land --where region=EU --sort -name --offline")
     var screen = EmulatedScreen()
