@@ -66,7 +66,7 @@ package final class SourceAdding: Sendable {
   }
 
   /// A free name for the source at a URL; empty for what is no URL.
-  package func name(for url: String) -> String { ProposedSource.name(for: url, if: isFree) }
+  package func name(for url: String) -> String { SourceName.proposed(for: url, if: isFree) }
 
   /// A proposal, and the ID by which it can be saved.
   package struct Answer: Sendable {
@@ -217,26 +217,5 @@ package struct ProposedSource: Sendable {
       SourceAdding.hints.compactMap { key in
         choices[key].map { JSON.Member(key, .array($0.map(JSON.string))) }
       })
-  }
-}
-
-extension ProposedSource {
-  /// A name for the source at a URL: the last word of its path that is free, else the host's, else the first of them with a
-  /// number; `list` for one without a word, such as `http://192.168.0.7/`, and empty for what is no URL.
-  package static func name(
-    for url: String, if isFree: (_ name: String) -> Bool = { _ in true }
-  ) -> String {
-    guard let url = URL(string: url) else { return "" }
-    let path = url.path().split(separator: "/").map { $0.prefix { $0 != "." } }
-    let host = (url.host() ?? "").split(separator: ".")
-    let names = (path.reversed() + host.reversed().dropFirst()).map { part in
-      let words = part.lowercased().split { !$0.isASCII || !$0.isLetter && !$0.isNumber }
-      return String(words.joined(separator: "-").drop { !$0.isLetter }.prefix(32))
-    }
-    // A version says nothing.
-    .filter { $0.count > 1 && $0.wholeMatch(of: /v[0-9]+/) == nil }
-    let best = names.first ?? "list"
-    let numbered = (2...9).lazy.map { "\(best.prefix(30))-\($0)" }
-    return ([best] + names).first(where: isFree) ?? numbered.first(where: isFree) ?? best
   }
 }

@@ -127,9 +127,12 @@ extension Command {
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     guard let name = invocation.arguments.first else { throw CommandError.missingArgument("NAME") }
-    if name.contains("://"), let other = invocation.arguments.dropFirst().first {
+    if name.contains("://") {
+      let other =
+        invocation.arguments.dropFirst().first
+        ?? SourceName.proposed(for: name) { !context.catalog.isTaken($0) }.nonBlank ?? "NAME"
       throw CommandError(
-        .usage, "invalid name \"\(name)\"",
+        .usage, "invalid name \"\(name)\": it is a URL, before which a name is missing",
         suggestion: "sources add \(other.typed) \(name.shellQuoted)",
         hint: .command("help sources add"))
     }

@@ -262,6 +262,8 @@ import Testing
       ("sources add lamps ftp://x.example/", "invalid URL \"ftp://x.example/\""),
       ("sources add Lamps \(url)", "Did you mean \"lamps\"?"),
       ("sources add \(url) lamps", "Did you mean \"sources add lamps '\(url)'\"?"),
+      ("sources add \(url)", "Did you mean \"sources add lamps '\(url)'\"?"),
+      ("sources add http://x.example/heroes", "sources add heroes-2 'http://x.example/heroes'"),
       ("sources add lamps x.example/v1", "Did you mean \"https://x.example/v1\"?"),
       ("sources add lamps localhost:1/v1", "Did you mean \"http://localhost:1/v1\"?"),
       ("sources add lamps \(url) --rows a..b", "--rows must be a path"),

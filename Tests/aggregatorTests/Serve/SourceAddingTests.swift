@@ -255,7 +255,7 @@ import Testing
     ("https://api.example.com/users/42", "users"), ("http://192.168.0.7/", "list"),
   ])
   func `a name is made of the URL`(url: String, name: String) {
-    #expect(ProposedSource.name(for: url) == name)
+    #expect(SourceName.proposed(for: url) == name)
   }
 
   @Test(arguments: [
@@ -264,7 +264,7 @@ import Testing
     ("http://127.0.0.1:8000/", "list-2"),
   ])
   func `a name that is taken is not proposed`(url: String, name: String) {
-    #expect(ProposedSource.name(for: url) { !["users", "list"].contains($0) } == name)
+    #expect(SourceName.proposed(for: url) { !["users", "list"].contains($0) } == name)
   }
 
   @Test func `a long query is sent as a body`() async throws {
