@@ -515,7 +515,8 @@ package struct Prober: Sendable {
     let link = proposal.manifest.link?.description
     let reason =
       switch (manifest.link, link) {
-      case (nil, nil): "no URL of another host is named like a web page"
+      case (nil, nil):
+        "no field such as url or html_url has a URL of another host: records have no page to open"
       case (nil, _?): "a URL of another host, named like a web page"
       case (_?, nil): "no row has a URL there"
       case (_?, _?): "the web page of a record"

@@ -183,11 +183,16 @@ extension Prober {
     guard manifest.paging.deepest == nil, size > 0, let total = proposal.total(first),
       let last = Self.depths.last, total > last + size
     else { return }
+    switch manifest.paging.step {
+    case .page, .offset: break
+    // No page in the middle of the list can be requested.
+    case .token, .link, nil: return
+    }
     var tried: [String] = []
     for depth in Self.depths where total > depth + size && proposal.mayRequest(until: end) {
       // A page that begins before the depth and ends after it may be refused as well.
       let after = (depth + size - 1) / size * size
-      tried.append("records after \(after)")
+      tried.append("\(after)")
       switch try await page(after: after, manifest, size, &proposal) {
       case .sent?: return proposal.note("depth", "–", "record \(after + 1) of \(total) was sent")
       case nil: continue
@@ -201,7 +206,11 @@ extension Prober {
         }
       }
     }
-    if !tried.isEmpty { proposal.note("depth", "–", Self.tried(tried)) }
+    guard !tried.isEmpty else { return }
+    let depths = tried.joined(separator: " and after ")
+    proposal.note(
+      "depth", "–",
+      "requested records after \(depths): no limit is proved, so a sync reads to the end")
   }
 
   private enum Depth {

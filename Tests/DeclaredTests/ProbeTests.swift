@@ -173,6 +173,13 @@ import Testing
 
   @Test func `another depth is found, and none where records go on`() async throws {
     #expect(try await proposal(of: Service(depth: 1000)).manifest["deepest"] == 1000)
+    // Where the pages before are refused as well, nothing is proved.
+    let shallow = try await proposal(of: Service(depth: 700))
+    #expect(shallow.manifest["deepest"] == nil)
+    #expect(
+      lines(shallow.proposal)["depth"]
+        == "–: requested records after 10000 and after 1000: no limit is proved, so a sync reads to the end"
+    )
     let whole = try await proposal(of: Service(depth: nil))
     #expect(whole.manifest["deepest"] == nil)
     #expect(lines(whole.proposal)["depth"] == "–: record 10001 of 12000 was sent")

@@ -41,7 +41,7 @@ import Testing
         "id      id         unique in all 20 rows",
         "total   total      25 records",
         "fields  name, maker.name",
-        "link    –          no URL of another host is named like a web page",
+        "link    –          no field such as url or html_url has a URL of another host: records have no page to open",
         "saved   \(folder().appending(path: "lamps.json").path)",
         "next    aggregator lamps list",
       ])
