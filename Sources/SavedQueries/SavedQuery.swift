@@ -66,6 +66,15 @@ package struct SavedQuery: Hashable, Sendable {
   /// The name of another query, or a source or command, with which it begins; `nil` for a script.
   package var beginning: String? { words.first }
 
+  private static let shellOperators: Set = ["|", "||", "&", "&&", ";", "<", ">", ">>"]
+
+  /// The words of a program as the text of a script, if one of them is an operator of a shell, such as `|`.
+  package func scriptText(running program: String) -> String? {
+    guard words.contains(where: Self.shellOperators.contains) else { return nil }
+    let typed = words.map { Self.shellOperators.contains($0) ? $0 : ShellWords.line(of: [$0]) }
+    return "!\(([program] + typed).joined(separator: " "))"
+  }
+
   /// The same query, which begins with another word.
   package func beginning(with word: String) throws(CommandError) -> SavedQuery {
     try SavedQuery(name, text: ShellWords.line(of: [word] + words.dropFirst()))

@@ -86,6 +86,17 @@ import Testing
     #expect(none.errors.hasSuffix("No queries are saved · aggregator help query save\n"), "\(none)")
   }
 
+  @Test func `words of a shell lead to a script`() async throws {
+    let refused = try await run(
+      "query", "save", "s3", "--", "countries", "list", "--limit", "3", "|", "head")
+    #expect(refused.status == 64, "\(refused)")
+    #expect(
+      refused.errors.contains(
+        "query save s3 -- '!aggregator countries list --limit 3 | head'"), "\(refused)")
+    // As the words of a search they are what they are.
+    try await save("pipe", "countries", "search", "|")
+  }
+
   @Test(arguments: ["countries", "sql", "list", "deal", "2x", "a b", "-x"])
   func `names of sources, commands and verbs are refused`(name: String) async throws {
     let outcome = try await run("query", "save", "--", name, "heroes", "list")

@@ -95,7 +95,13 @@ extension Command {
     }
     try context.catalog.checkQueryName(name)
     let query = try SavedQuery(name, typed: words)
-    try CommandTree(context.catalog).check(query)
+    do throws(CommandError) { try CommandTree(context.catalog).check(query) } catch {
+      guard let script = query.scriptText(running: context.catalog.program) else { throw error }
+      throw CommandError(
+        .usage, "\(error.message): a query is one command, or a script after !",
+        suggestion: "query save \(name) -- \(script.shellQuoted)",
+        hint: .command("help query save"))
+    }
     try context.catalog.queryFile().edit { text throws(SourceError) in
       try text.add(query, mayReplace: invocation.has(replaceQuery))
     }
