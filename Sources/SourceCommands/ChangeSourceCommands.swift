@@ -28,7 +28,7 @@ extension Command {
   }
 
   static let removeSource = Command(
-    "NAME", words: CompletionSource.addedSourceOrService,
+    "NAME…", words: CompletionSource.severalAddedSources,
     options: [.data, .yes, .dryRun],
     notes: [
       "A service is removed with all of its lists. Its cached records and images stay in the store, and the tokens with which it "
@@ -38,39 +38,104 @@ extension Command {
       ("sources remove issues --yes", "remove an added source"),
       ("sources remove issues --data --yes", "remove it and its cached records"),
     ],
-    run: removeSource)
+    run: removeSources)
 
-  private static func removeSource(
+  private static func removeSources(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let name = try invocation.argument("NAME")
-    let folder = try context.manifestFolder(of: name, orService: true)
-    if let service = folder.service(of: name) {
+    guard !invocation.arguments.isEmpty else { throw CommandError.missingArgument("NAME") }
+    let folder = try context.manifestFolder()
+    var names: [String] = []
+    for name in invocation.arguments where !names.contains(name) {
+      try context.checkFile(of: name, in: folder)
+      names.append(name)
+    }
+    let environment = try context.localEnvironment()
+    var cached: [(source: String, data: CachedData)] = []
+    for name in names {
+      cached += try await context.cachedData(
+        of: name, in: folder, environment, isNeeded: invocation.has(.data))
+    }
+    let data = invocation.has(.data) ? cached.map(\.data) : nil
+    let kinds = names.map { "the \(folder.services.contains($0) ? "service" : "source") \($0)" }
+    let contents = (data == nil ? [] : cached).map { source, data in
+      names.count == 1 ? "its \(data.text)" : "\(data.text) of \(source)"
+    }
+    let subject = (kinds + contents).joined(separator: names.count == 1 ? " and " : ", ")
+    let isRemoved = try await context.remove(subject) {
+      try await context.removeSources(names, in: folder, with: data, environment)
+    }
+    if isRemoved, data == nil {
+      for (source, data) in cached { context.note(data, keptAs: source) }
+    }
+    return .success
+  }
+
+  static let renameSource = Command(
+    "NAME NEW", words: CompletionSource.addedSourceOrService,
+    notes: [
+      "A service is renamed with all of its lists. Settings with secrets and tokens stay what they are. The records that are "
+        + "cached under the old name stay there, and are fetched again under the new one."
+    ],
+    examples: [("sources rename issues bugs", "give an added source another name")],
+    run: renameSource)
+
+  private static func renameSource(
+    _ invocation: Invocation, _ context: CommandContext
+  ) async throws -> ExitCode {
+    guard let name = invocation.arguments.first else { throw CommandError.missingArgument("NAME") }
+    guard let new = invocation.arguments.dropFirst().first else {
+      throw CommandError.missingArgument("NEW")
+    }
+    try invocation.refuseArguments(after: 2)
+    let folder = try context.manifestFolder()
+    try context.checkFile(of: name, in: folder)
+    let sources = folder.sources(of: name)
+    for text in [new] + sources.map({ new + $0.dropFirst(name.count) }) {
+      try context.checkName(text, in: folder, mayReplace: false)
+    }
+    for other in folder.names {
+      guard case .records(let source, _)? = (try? folder.manifest(other))?.each?.partitions,
+        sources.contains(source)
+      else { continue }
       throw CommandError(
-        .usage, "\(name) is a list of the service \(service)",
-        hint: .steps(.command("sources edit \(service)"), .command("sources remove \(service)")))
+        .usage, "\(other) has a list for each record of \(source), which its manifest names",
+        hint: .command("sources edit \(other)"))
     }
     let environment = try context.localEnvironment()
     let cached = try await context.cachedData(
-      of: name, in: folder, environment, isNeeded: invocation.has(.data))
-    let data = invocation.has(.data) ? cached.map(\.data) : nil
-    let kind = folder.services.contains(name) ? "service" : "source"
-    let subject = (["the \(kind) \(name)"] + (data ?? []).map { "its \($0.text)" }).joined(
-      separator: " and ")
-    let isRemoved = try await context.remove(subject) {
-      try await context.removeSource(name, in: folder, with: data, environment)
+      of: name, in: folder, environment, isNeeded: false)
+    let rates = folder.plugins.filter { sources.contains($0.name) }.compactMap(\.policy.rate)
+      .filter { environment.settings.origin(of: $0) != .standard }
+    try folder.rename(name, to: new)
+    context.diagnostics.note("Renamed \(name) to \(new)")
+    for rate in rates {
+      context.diagnostics.warning("\(rate.key) is set, but is no setting of \(new)")
     }
-    if isRemoved, data == nil {
-      for (source, data) in cached {
-        let command = context.diagnostics.command("store clear \(source) --forget-deleted")
-        context.diagnostics.note("Still in the store: \(data.text). Remove with: \(command)")
-      }
+    for query in context.catalog.queryNames(beginningWith: name) {
+      context.diagnostics.warning("the query \"\(query)\" begins with \"\(name)\"")
     }
+    for (source, data) in cached { context.note(data, keptAs: source) }
     return .success
   }
 }
 
 extension CommandContext {
+  /// Checks that an added source or a service has a file of its own.
+  fileprivate func checkFile(of name: String, in folder: ManifestFolder) throws(CommandError) {
+    _ = try manifestFolder(of: name, orService: true)
+    guard let service = folder.service(of: name) else { return }
+    throw CommandError(
+      .usage, "\(name) is a list of the service \(service)",
+      hint: .steps(.command("sources edit \(service)"), .command("sources remove \(service)")))
+  }
+
+  /// Says how cached data of a source that is gone can be removed.
+  fileprivate func note(_ data: CachedData, keptAs source: String) {
+    let command = diagnostics.command("store clear \(source) --forget-deleted")
+    diagnostics.note("Still in the store: \(data.text). Remove with: \(command)")
+  }
+
   /// The cached data of an added source, or of the lists of a service, as far as there is any.
   ///
   /// - Parameter isNeeded: True if a store that cannot be read is an error: a source can be removed without its data
@@ -92,23 +157,23 @@ extension CommandContext {
     return cached
   }
 
-  /// Removes an added source, or a service with its lists.
+  /// Removes added sources, or services with their lists.
   ///
-  /// - Parameter data: The cached data, which is removed with the tokens of the source; `nil` if both stay.
-  package func removeSource(
-    _ name: String, in folder: ManifestFolder, with data: [CachedData]?,
+  /// - Parameter data: The cached data, which is removed with the tokens of the sources; `nil` if both stay.
+  package func removeSources(
+    _ files: [String], in folder: ManifestFolder, with data: [CachedData]?,
     _ environment: PluginEnvironment
   ) async throws {
     // The data first: afterwards the command would not find the source again.
     if let data {
       for data in data { try await data.remove() }
-      let names = Set(folder.sources(of: name))
+      let names = Set(files.flatMap { folder.sources(of: $0) })
       let others = catalog.plugins.filter { !names.contains($0.name) }
       for plugin in folder.plugins where names.contains(plugin.name) {
         try await plugin.removeTokens(butThoseOf: others, in: environment)
       }
     }
-    _ = try folder.remove(name)
+    for file in files { _ = try folder.remove(file) }
   }
 
   /// Opens a copy of a text in an editor, again if the changed text is refused and the person wants to.

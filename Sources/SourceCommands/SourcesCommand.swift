@@ -15,8 +15,9 @@ extension CommandTree.Node {
           .showSource(plugins)),
         .init("sources add", "Add a source for a JSON API", .addSource),
         .init("sources edit", "Change the manifest of an added source", .editSource),
+        .init("sources rename", "Give an added source another name", .renameSource),
         .init("sources export", "Write an added source as a Swift module", .exportSource),
-        .init("sources remove", "Remove an added source", .removeSource),
+        .init("sources remove", "Remove added sources", .removeSource),
         .init(
           "sources check", "Check each service's health",
           .checkSources(plugins)),

@@ -204,6 +204,17 @@ public struct ManifestFolder: Sendable {
     return false
   }
 
+  /// Renames the file of a source, or of a service with all of its lists.
+  ///
+  /// - Throws: ``SourceError`` with code `storage`, also if there is a file of the new name.
+  package func rename(_ name: String, to new: String) throws(SourceError) {
+    guard access(path(of: new), F_OK) != 0 else {
+      throw SourceError(.storage, "cannot rename \(file(of: name)): \(path(of: new)) exists")
+    }
+    try PrivateFile(path: path(of: new)).write(try text(of: name))
+    _ = try remove(name)
+  }
+
   // MARK: - Secrets
 
   /// The most lists of a service.

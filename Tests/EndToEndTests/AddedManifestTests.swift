@@ -205,6 +205,50 @@ import Testing
     #expect(!home.hasFile(manifest))
   }
 
+  @Test func `several sources are removed at once, or none`() async throws {
+    for name in ["one", "two"] {
+      try home.sandbox.write(
+        #"{"url": "http://127.0.0.1:1/"}"#, to: home.manifestPath("\(name).json"))
+    }
+    let wrong = try await home.run("sources remove one three --yes")
+    #expect(wrong.status == 1 && wrong.errors.contains("\"three\""), "\(wrong)")
+    let dry = try await home.run("sources remove one two one --dry-run")
+    #expect(dry.errors == "Would remove the source one, the source two\n")
+    #expect(home.hasFile(home.manifestPath("one.json")))
+    #expect(try await home.run("sources remove one two --yes").status == 0)
+    for name in ["one", "two"] { #expect(!home.hasFile(home.manifestPath("\(name).json"))) }
+  }
+
+  @Test func `a source is renamed, and its records are fetched again`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    #expect(try await home.run("lamps sync").status == 0)
+    #expect(try await home.run("query save lit -- lamps list").status == 0)
+    for (line, message) in [
+      ("lamps", "missing argument: NEW"), ("lamps Lights", "invalid name \"Lights\""),
+      ("lamps heroes", "\"heroes\" is the name of a source"),
+      ("lamps lamps", "there is a source \"lamps\" already"),
+    ] {
+      let refused = try await home.run("sources rename \(line)")
+      #expect(refused.status == 64 && refused.errors.contains(message), "\(refused)")
+    }
+    let renamed = try await home.run("sources rename lamps lights")
+    #expect(
+      renamed.errors == """
+        Renamed lamps to lights
+        warning: the query "lit" begins with "lamps"
+        Still in the store: 25 cached records. Remove with: aggregator store clear lamps --forget-deleted
+
+        """, "\(renamed)")
+    #expect(!home.hasFile(manifest) && home.hasFile(home.manifestPath("lights.json")))
+    #expect(try await home.run("lights list --offline").status == 69)
+    #expect(try await home.run("lights sync").status == 0)
+    try home.sandbox.write(
+      #"{"url": "\#(lamps.url)/{lights.id}", "each": "lights", "rows": "$", "id": "id"}"#,
+      to: home.manifestPath("parts.json"))
+    let named = try await home.run("sources rename lights lamps")
+    #expect(named.status == 64 && named.errors.contains("sources edit parts"), "\(named)")
+  }
+
   @Test func `next pages on another host need --allow-host`() async throws {
     let other = try LoopbackServer { _ in .json(#"{"things": [{"id": 3, "name": "c"}]}"#) }
     let link = "\(other.baseURL)/things".replacing("127.0.0.1", with: "localhost")

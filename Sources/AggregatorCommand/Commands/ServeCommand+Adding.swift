@@ -40,8 +40,8 @@ extension CommandContext {
       remove: { [self] name, withData in
         let text = try? folder.text(of: name)
         let cached = try await cachedData(of: name, in: folder, environment, isNeeded: withData)
-        try await removeSource(
-          name, in: folder, with: withData ? cached.map(\.data) : nil, environment)
+        try await removeSources(
+          [name], in: folder, with: withData ? cached.map(\.data) : nil, environment)
         guard let text else { return nil }
         return ProposedSource(name, .null, isProved: true) {
           guard !folder.names.contains(name) else {

@@ -300,6 +300,12 @@ package enum CompletionSource: Sendable {
 
   package static let addedSourceOrService = added { $0.names + $0.services }
 
+  /// Names of added sources and services, each once.
+  package static let severalAddedSources: Following = { arguments, tree in
+    let names = tree.catalog.manifests.map { $0.names + $0.services } ?? []
+    return .choice(names.filter { !arguments.contains($0) }.map { Candidate($0) })
+  }
+
   private static func added(
     _ names: @escaping @Sendable (ManifestFolder) -> [String]
   ) -> Following {

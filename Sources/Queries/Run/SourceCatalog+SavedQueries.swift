@@ -13,6 +13,11 @@ extension SourceCatalog {
   /// The saved queries with the name of a source or command, which wins.
   package var hiddenQueries: [String] { savedQueries.names.filter(isTaken) }
 
+  /// The names of the saved queries whose first word is this one.
+  package func queryNames(beginningWith word: String) -> [String] {
+    savedQueries.queries.filter { $0.beginning == word }.map(\.name)
+  }
+
   /// Checks that a saved query can have a name.
   package func checkQueryName(_ name: String) throws(CommandError) {
     guard SavedQuery.isName(name) else {
