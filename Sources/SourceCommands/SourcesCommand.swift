@@ -32,7 +32,17 @@ extension Command {
   ) { invocation, context in
     let output = try OutputOptions(invocation, in: context)
     let settings = try context.settings()
-    let entries = context.catalog.plugins.map { SourceEntry(plugin: $0, settings: settings) }
+    // Sources are listed whatever the state of the store, and without asking a server.
+    let store = (try? context.localEnvironment())?.store.flatMap { $0.isShared ? nil : $0 }
+    var entries: [SourceEntry] = []
+    for plugin in context.catalog.plugins {
+      var entry = SourceEntry(plugin: plugin, settings: settings)
+      if let store {
+        entry.records = try? await store.status(of: plugin.name).records
+        entry.lastSync = try? await plugin.lastSync(in: store)?.completed
+      }
+      entries.append(entry)
+    }
     try RecordPrinter.print(
       entries, as: output.plainListing("sources", SourceEntry.self), output, in: context)
     return .success
@@ -101,15 +111,26 @@ extension Plugin {
 private struct SourceEntry: Entry {
   let plugin: any Plugin
   let settings: SourceSettings
+  /// `nil` if it is not known.
+  var records: Int?
+  var lastSync: Date?
 
   var id: String { plugin.name }
   var summary: String { plugin.summary }
+  var kind: String { plugin is DeclaredPlugin ? "added" : "built-in" }
   var key: String { plugin.keyState(settings) }
 
   static let fields: [Field<SourceEntry>] = [
     Field("name", "Name", \.id, about: "The name on the command line."),
     Field("summary", "Summary", \.summary, about: "The description."),
     Field("key", "Key", \.key, about: "The API key: set, missing or not needed."),
+    Field(
+      "records", "Records", .integer,
+      about: "The number of cached records; null if the store cannot be read, or is on a server."
+    ) { $0.records.map(JSON.integer) ?? .null },
+    Field(
+      "lastSync", "Last sync", \.lastSync?.iso8601, about: "Time of the last complete sync."),
+    Field("kind", "Kind", \.kind, about: "built-in or added."),
   ]
 }
 

@@ -205,6 +205,23 @@ import Testing
     #expect(!home.hasFile(manifest))
   }
 
+  @Test func `the list of sources has their cached records and their last syncs`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    #expect(try await home.run("lamps sync").status == 0)
+    let listed = try await home.run("sources list --ndjson --fields name,records,kind,lastSync")
+    #expect(
+      listed.lines.contains {
+        $0.hasPrefix(#"{"name":"lamps","records":25,"kind":"added","lastSync":"20"#)
+      }, "\(listed)")
+    #expect(
+      listed.lines.contains(
+        #"{"name":"heroes","records":0,"kind":"built-in","lastSync":null}"#), "\(listed)")
+    for width in [40, 80, 120] {
+      let table = try await home.run("sources list", ["AGGREGATOR_FORCE_TTY": "\(width)"])
+      #expect(table.status == 0 && table.output.contains("lamps"), "\(table)")
+    }
+  }
+
   @Test func `several sources are removed at once, or none`() async throws {
     for name in ["one", "two"] {
       try home.sandbox.write(
