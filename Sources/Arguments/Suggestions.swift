@@ -44,7 +44,7 @@ extension CommandTree {
     "reload": ["refresh"], "no-cache": ["refresh"], "force": ["refresh", "replace", "yes"],
     "overwrite": ["replace"], "cached": ["offline"], "local": ["offline"],
     "top": ["limit"], "per-page": ["limit"], "first": ["limit"], "head": ["limit"],
-    "columns": ["fields"], "select": ["fields"], "field": ["fields", "raw-field"],
+    "columns": ["fields"], "select": ["fields"], "field": ["fields"],
     "and": ["where"], "or": ["where 'A or B'"],
     "filter": ["where"], "silent": ["quiet"], "debug": ["verbose"], "trace": ["verbose"],
     "no-color": ["color never"], "no-colour": ["color never"], "interval": ["every"],
@@ -58,7 +58,7 @@ extension CommandTree {
   ]
 
   private static let letterSynonyms: [Character: [String]] = [
-    "n": ["limit"], "F": ["raw-field"], "d": ["input -", "body JSON"], "u": ["basic"],
+    "n": ["limit"], "d": ["input -", "body JSON"], "u": ["basic"],
     "t": ["template"], "s": ["quiet"], "j": ["json"], "a": ["all"], "?": ["help"], "w": ["where"],
   ]
 

@@ -132,7 +132,8 @@ extension WireRequest {
     }
     var next = self
     next.address = target
-    if response.status <= 303, method == .post || response.status == 303 && method != .get {
+    let isRead = method == .get || method == .head
+    if response.status <= 303, method == .post || response.status == 303 && !isRead {
       next.method = .get
       next.body = nil
       next.headers.removeAll { $0.name.lowercased() == "content-type" }

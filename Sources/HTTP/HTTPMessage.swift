@@ -6,10 +6,13 @@ import AggregatorText
 public struct HTTPRequest: Sendable {
   public enum Method: String, CaseIterable, Sendable {
     case get = "GET"
+    /// The response has no body.
+    case head = "HEAD"
     case post = "POST"
     case put = "PUT"
     case patch = "PATCH"
     case delete = "DELETE"
+    case options = "OPTIONS"
   }
 
   /// The value of a query item or header field.

@@ -143,6 +143,42 @@ import Testing
       requests(of: "/echo").allSatisfy { $0.header("Authorization") == "Bearer \(Self.key)" })
   }
 
+  @Test func `typed fields are numbers, Booleans, null and files in the body`() async throws {
+    try home.sandbox.write("a text", to: "work/note.txt")
+    let outcome = try await home.run(
+      "api things echo -X POST -f a=1 -F b=1 -F c=-2.5 -F d=true -F e=null -F f=007 -F g=@note.txt")
+    #expect(
+      outcome.output
+        == #"{"method": "POST", "q": "", "body": {"a":"1","b":1,"c":-2.5,"d":true,"e":null,"f":"007","g":"a text"}}"#,
+      "\(outcome)")
+    let query = try await home.run("api things echo -F q=1")
+    #expect(query.output == #"{"method": "GET", "q": "1", "body": null}"#, "\(query)")
+    let missing = try await home.run("api things echo -X POST -F a=@nothing.txt")
+    #expect(missing.status == 74 && missing.errors.contains("nothing.txt"), "\(missing)")
+  }
+
+  @Test func `HEAD prints the header, and OPTIONS is a method, too`() async throws {
+    let head = try await home.run("api things things -X HEAD --timeout 60")
+    #expect(head.status == 0 && head.output.hasPrefix("HTTP 200\n"), "\(head)")
+    #expect(head.output.hasSuffix("\n\n") && !head.output.contains("\"id\""), "\(head)")
+    #expect(requests(of: "/things").last?.method == "HEAD")
+    let options = try await home.run("api things echo -X OPTIONS")
+    #expect(options.output.contains(#""method": "OPTIONS""#), "\(options)")
+    let curl = try await home.run("api things things -X HEAD --curl")
+    #expect(curl.output.hasPrefix("curl -I "), "\(curl)")
+  }
+
+  @Test func `all pages are one array`() async throws {
+    let all = try await home.run("api things pages --paginate --slurp")
+    #expect(all.status == 0 && all.output == "[[1],[2],[3]]\n", "\(all)")
+    let some = try await home.run("api things pages --paginate --slurp --max-pages 2")
+    #expect(some.status == 3 && some.output == "[[1],[2]]\n", "\(some)")
+    let cut = try await home.run("api things cut --paginate --slurp")
+    #expect(cut.status == 3 && cut.output == "[[1]]\n", "\(cut)")
+    let text = try await home.run("api things text --paginate --slurp")
+    #expect(text.status == 76 && text.output == "", "\(text)")
+  }
+
   @Test(
     arguments: [
       ("404", 69, 1), ("401", 77, 1), ("429", 75, nil), ("500", 69, 3), ("500 -X POST", 69, 1),
@@ -271,6 +307,8 @@ import Testing
     ("api things echo --input x", "--input requires a method with a body"),
     ("api things echo -f x", "invalid value \"x\" for --raw-field"),
     ("api things echo --paginate -X POST", "--paginate requires the method GET"),
+    ("api things echo --slurp", "--slurp requires --paginate"),
+    ("api things echo -F x", "invalid value \"x\" for --field"),
     ("api things echo -i --jq .q", "--include and --jq cannot be used together"),
   ])
   func `a mistake sends nothing`(line: String, words: String) async throws {

@@ -13,12 +13,16 @@ extension Command {
     about: "request method (default GET); others are never retried")
   fileprivate static let field = Option(
     "raw-field", letter: "f", .text, "KEY=VALUE",
-    about:
-      "parameter of the query, or text in the JSON body of another method than GET; also several")
+    about: "parameter of the query, or text in the JSON body if the method has one; also several")
+  fileprivate static let typedField = Option(
+    "field", letter: "F", .text, "KEY=VALUE",
+    about: "the same, but a number, true, false or null in the body, or the text of a file after @")
   fileprivate static let input = Option(
     "input", .file, "FILE", about: "file with the body of the request; - is standard input")
   fileprivate static let paginate = Option(
     "paginate", about: "also request the next pages that each response names")
+  fileprivate static let slurp = Option(
+    "slurp", about: "print all pages of --paginate as one JSON array")
   fileprivate static let include = Option(
     "include", letter: "i",
     about: "print the status and the header fields of each response before its body")
@@ -33,8 +37,8 @@ extension Command {
     return Command(
       "SOURCE PATH", words: CompletionSource.source(plugins),
       options: [
-        method, header.with(about: "header field, such as 'Accept: text/csv'"), field, input,
-        paginate, include,
+        method, header.with(about: "header field, such as 'Accept: text/csv'"), field,
+        typedField, input, paginate, slurp, include,
         .maxPages.with(
           about: "stop after N pages, 0 for no limit (default 25 with --paginate)", in: .specific),
         asCurl,
@@ -50,6 +54,8 @@ extension Command {
           + "redirects to another host are refused.",
         "The next page is that of rel=\"next\" in the Link header field, or the URL in the member next, links.next or "
           + "_links.next.href of the body.",
+        "HEAD prints the status and the header fields. --slurp keeps all pages in memory, and prints the array also if a later "
+          + "page fails; the exit code tells.",
         "--include hides the values of header fields that are likely to be secrets, such as set-cookie.",
         "Nothing is cached.",
       ],
@@ -89,8 +95,15 @@ extension Command {
     guard call.method == .get || !invocation.has(paginate) else {
       throw CommandError(.usage, "\(paginate.spelling) requires the method GET")
     }
-    for other in [Option.jq, asCurl] where invocation.has(include) && invocation.has(other) {
+    guard invocation.has(paginate) || !invocation.has(slurp) else {
+      throw CommandError(.usage, "\(slurp.spelling) requires \(paginate.spelling)")
+    }
+    for other in [Option.jq, asCurl, slurp]
+    where invocation.has(include) && invocation.has(other) {
       throw CommandError.exclusive(include.spelling, other.spelling)
+    }
+    if call.method == .head, invocation.has(.jq) {
+      throw CommandError.exclusive("\(method.spelling) HEAD", Option.jq.spelling)
     }
     if invocation.has(asCurl) {
       return try await plugin.printCurl(call, in: environment, context)
@@ -108,32 +121,54 @@ extension ServiceCall {
       let field = try CommandError.wrapping(try HTTPRequest.Item(headerField: text))
       headers.append(field)
     }
-    let fields = try invocation.texts(Command.field).map { text throws(CommandError) in
-      guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-        throw CommandError(
-          .usage, "invalid value \"\(text)\" for \(Command.field.spelling): must be KEY=VALUE")
+    var fields: [(name: String, value: JSON)] = []
+    for option in [Command.field, Command.typedField] {
+      for text in invocation.texts(option) {
+        guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+          throw CommandError(
+            .usage, "invalid value \"\(text)\" for \(option.spelling): must be KEY=VALUE")
+        }
+        let word = String(text[text.index(after: equals)...])
+        let value = try option == Command.typedField ? Self.json(word) : .string(word)
+        fields.append((name: String(text[..<equals]), value: value))
       }
-      return (name: String(text[..<equals]), value: String(text[text.index(after: equals)...]))
     }
     let input = invocation.text(Command.input)
-    guard method != .get else {
+    guard method != .get, method != .head else {
       guard input == nil else {
         throw CommandError(
           .usage, "\(Command.input.spelling) requires a method with a body",
           hint: "add \(Command.method.spelling) POST")
       }
-      return query = fields.map { HTTPRequest.Item($0.name, .plain($0.value)) }
+      return query = fields.map { HTTPRequest.Item($0.name, .plain($0.value.cell)) }
     }
     if let input {
       body = try Self.read(input)
-      query = fields.map { HTTPRequest.Item($0.name, .plain($0.value)) }
+      query = fields.map { HTTPRequest.Item($0.name, .plain($0.value.cell)) }
     } else if !fields.isEmpty {
-      let members = fields.map { JSON.Member($0.name, .string($0.value)) }
+      let members = fields.map { JSON.Member($0.name, $0.value) }
       body = Data(JSON.object(members).text.utf8)
     }
     if body != nil, !headers.contains(where: { $0.name.lowercased() == "content-type" }) {
       headers.append(HTTPRequest.Item("Content-Type", "application/json"))
     }
+  }
+
+  /// A number, a Boolean or null, the contents of a file after `@`, else text.
+  private static func json(_ text: String) throws(CommandError) -> JSON {
+    if text.hasPrefix("@") {
+      let data = try read(String(text.dropFirst()))
+      guard let content = String(validating: data, as: UTF8.self) else {
+        throw CommandError(.usage, "\(text.dropFirst()) is not UTF-8 text")
+      }
+      return .string(content)
+    }
+    // 007 is a code, and more digits than a number keeps are text, too.
+    let isNumber =
+      text.wholeMatch(of: /-?(0|[1-9][0-9]{0,17})/) != nil
+      || text.wholeMatch(of: /-?(0|[1-9][0-9]{0,9})\.[0-9]{1,5}/) != nil
+    guard isNumber || ["true", "false", "null"].contains(text) else { return .string(text) }
+    return JSONText(Data(text.utf8)).map { JSON($0) } ?? .string(text)
   }
 
   private static func read(_ path: String) throws(CommandError) -> Data {
@@ -168,6 +203,26 @@ extension Plugin {
   fileprivate func printResponses(
     to call: ServiceCall, in environment: PluginEnvironment, _ context: CommandContext
   ) async throws -> ExitCode {
+    var pages: [Data]? = context.invocation.has(Command.slurp) ? [] : nil
+    let result: Result<ExitCode, any Error>
+    do {
+      result = .success(try await printResponses(to: call, in: environment, context, &pages))
+    } catch {
+      result = .failure(error)
+    }
+    if let pages, !pages.isEmpty {
+      var array = Data("[".utf8)
+      array.append(contentsOf: pages.joined(separator: Data(",".utf8)))
+      try context.printBody(array + Data("]\n".utf8), afterLine: false)
+    }
+    return try result.get()
+  }
+
+  /// - Parameter pages: The bodies that are kept; `nil` to print each at once.
+  private func printResponses(
+    to call: ServiceCall, in environment: PluginEnvironment, _ context: CommandContext,
+    _ pages: inout [Data]?
+  ) async throws -> ExitCode {
     let invocation = context.invocation
     let options = SourceOptions(invocation)
     let maxPages = invocation.has(Command.paginate) ? invocation.count(.maxPages) ?? 25 : 1
@@ -182,12 +237,14 @@ extension Plugin {
       let reply = await send(
         call, in: environment, cachePolicy: options.cachePolicy, deadline: options.deadline)
       if let response = reply.response {
-        if invocation.has(Command.include) {
+        if invocation.has(Command.include) || call.method == .head {
           try context.printHead(of: scanner.redacted(response), afterLine: isInLine)
           isInLine = false
         }
-        try context.printBody(response.body, afterLine: isInLine)
-        isInLine = response.body.last.map { $0 != UInt8(ascii: "\n") } ?? isInLine
+        if pages == nil {
+          try context.printBody(response.body, afterLine: isInLine)
+          isInLine = response.body.last.map { $0 != UInt8(ascii: "\n") } ?? isInLine
+        }
       }
       if let error = reply.error {
         var failure = CommandError(error, of: self)
@@ -209,6 +266,12 @@ extension Plugin {
           .partial,
           "\(name): page \(visited.count) is not JSON, unlike the one before: it may be cut off")
       }
+      guard isJSON || pages == nil else {
+        throw CommandError(
+          visited.count == 1 ? .notUnderstood : .partial,
+          "\(name): page \(visited.count) is not JSON", hint: .words("leave out --slurp"))
+      }
+      pages?.append(body)
       guard let next = reply.response?.nextPage(after: call.url) else {
         if visited.count == 1 { context.diagnostics.note("1 page: the response names no next one") }
         return .success

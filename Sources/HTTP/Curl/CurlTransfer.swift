@@ -120,7 +120,9 @@ import AggregatorText
       set(CCURL_TIMEOUT_MS, Int(request.limits.overall.milliseconds))
       switch request.method {
       case .get: set(CCURL_HTTPGET, 1)
-      case .post, .put, .patch, .delete:
+      // A custom HEAD would wait for a body.
+      case .head: set(CCURL_NOBODY, 1)
+      case .post, .put, .patch, .delete, .options:
         let body = request.body ?? Data()
         set(CCURL_POST, 1)
         if request.method != .post { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }

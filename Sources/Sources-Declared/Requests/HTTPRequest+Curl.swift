@@ -22,7 +22,8 @@ extension HTTPRequest {
       }
     }
     var words = ["curl"]
-    if method != .get { words += ["-X", method.rawValue] }
+    // With -X HEAD curl waits for a body.
+    if method != .get { words += method == .head ? ["-I"] : ["-X", method.rawValue] }
     for header in headers {
       words += ["-H", quoted("\(header.name): ", header.value, encodes: false)]
     }
