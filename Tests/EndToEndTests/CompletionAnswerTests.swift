@@ -39,6 +39,21 @@ import Testing
     #expect(try await home.complete("products list --where id=").output == "")
   }
 
+  @Test func `offers names beside IDs, in the case that is typed`() async throws {
+    let home = try await PopulatedHome(
+      ["a1": "Desk lamp", "a2": "Desk", "a3": "Sofa", "a4": "Sofa", "d9": "Bed"])
+    #expect(
+      try await home.complete("products show d").output == "d9\tBed\ndesk\ta2\ndesk lamp\ta1\n")
+    #expect(try await home.complete("products show De").output == "Desk\ta2\nDesk lamp\ta1\n")
+    #expect(try await home.complete("products show 'desk l", in: "bash").lines == ["desk lamp\ta1"])
+    #expect(
+      try await home.complete("products show desk\\ l", in: "bash").lines == ["desk\\ lamp\ta1"])
+    // A name of several records names none, and deleted ones are restored by their IDs.
+    #expect(try await home.complete("products show so").output == "")
+    #expect(try await home.household.run("products delete a2 --yes").status == 0)
+    #expect(try await home.complete("products restore d").output == "")
+  }
+
   @Test func `saved queries are completed as what they run`() async throws {
     let home = try await PopulatedHome(["a1": "Lamp", "a2": "Chair"])
     try home.household.sandbox.write(

@@ -87,8 +87,14 @@ extension Completer.CompletionContext {
     }
     return Self { source, beginning, areDeleted in
       let plugin = try? context.catalog.plugin(named: source)
-      return plugin?.candidates(
-        in: store(), from: beginning, areDeleted: areDeleted, atMost: maxCount) ?? []
+      let ids =
+        plugin?.candidates(
+          in: store(), from: beginning, areDeleted: areDeleted, atMost: maxCount) ?? []
+      guard !areDeleted, !beginning.isEmpty else { return ids }
+      let names =
+        plugin?.namedCandidates(
+          in: store(), from: beginning, atMost: maxRecords, until: .now + maxTime) ?? []
+      return ids + names.prefix(maxCount - ids.count)
     } sessions: {
       guard let settings = settings(), let state = try? context.directories(settings).state else {
         return []
@@ -125,6 +131,28 @@ extension Plugin {
       guard Item.ID($0.id)?.description == $0.id else { return nil }
       return Candidate($0.id, $0.item().flatMap(names.name(of:)) ?? "")
     }
+  }
+
+  /// The names that begin as typed, in any case, with the IDs of their records; none that several records have.
+  fileprivate func namedCandidates(
+    in store: SQLiteStore?, from typed: String, atMost count: Int,
+    until end: ContinuousClock.Instant
+  ) -> [Candidate] {
+    let shown = fields.filter(\.isShown)
+    let lowercase = typed.lowercased()
+    var ids: [String: String] = [:]
+    var repeated: Set<String> = []
+    for (index, record) in known(to: store, atMost: count).enumerated() {
+      guard index < 500 || ContinuousClock.now < end else { break }
+      guard let name = record.item().flatMap(shown.name(of:)),
+        name.lowercased().hasPrefix(lowercase)
+      else { continue }
+      // Lower case stays: a shell replaces only what follows the word.
+      let word = typed == lowercase ? name.lowercased() : name
+      if ids.updateValue(record.id, forKey: word) != nil { repeated.insert(word) }
+    }
+    return ids.filter { !repeated.contains($0.key) && $0.key != $0.value }
+      .sorted { $0.key < $1.key }.map { Candidate($0.key, $0.value) }
   }
 
   /// The cached records, each decoded when it is used; the bundled ones if none are cached, as in lists.

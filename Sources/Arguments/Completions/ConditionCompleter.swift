@@ -34,18 +34,21 @@ package struct ConditionCompleter {
   private func comparedValues(_ typed: String) -> [Candidate]? {
     let comparison = /(?:^|[\s(])([^\s()=!~<>]+)(?:!?=|~|[<>]=?)([^\s()]*)$/
     let list = /(?:^|[\s(])([^\s()=!~<>]+) (?:not )?in \((?:[^()]*, ?)?([^(),]*)$/
-    let found =
-      typed.firstMatch(of: comparison).map { ($0.1, $0.2) }
-      ?? typed.firstMatch(of: list).map { ($0.1, $0.2) }
+    let compared = typed.firstMatch(of: comparison).map { ($0.1, $0.2) }
+    let found = compared ?? typed.firstMatch(of: list).map { ($0.1, $0.2) }
     guard let (name, value) = found, let field = fields.first(where: { $0.id == name }) else {
       return nil
     }
     // Filters name both.
     if field.kind == FieldKind.bool.rawValue { return nil }
     let head = typed[..<value.startIndex]
-    return values(field.id).map {
-      Candidate("\(head)\($0.filterValue(after: head.hasSuffix("~") ? .contains : .equal))")
+    let words = values(field.id).map {
+      "\(head)\($0.filterValue(after: head.hasSuffix("~") ? .contains : .equal))"
     }
+    let near = words.filter { $0.begins(with: typed) }
+    // Bash closes the quote after the only completion, but a list goes on.
+    guard compared == nil, near.count == 1 else { return words.map { Candidate($0) } }
+    return [")", ","].map { Candidate(near[0] + $0) }
   }
 
   /// The fields that can follow, and after a field what compares it.

@@ -99,7 +99,7 @@ package enum Shell: String, CaseIterable, Sendable {
     Command(
       options: [.widget],
       notes: installing(program) + [
-        "IDs are completed from cached records; no service is contacted.",
+        "IDs and names are completed from cached records; no service is contacted.",
         installingWidget(program),
       ],
       examples: [

@@ -69,7 +69,9 @@ import Testing
     ("countries list --where=region=E", ["--where=region=EU"]),
     ("countries list --where region!=E", ["region!=EU"]),
     ("countries list --where 'code=FR or (region~E", ["code=FR or (region~EU"]),
-    ("countries list --where 'region in (AF, E", ["region in (AF, EU"]),
+    (
+      "countries list --where 'region in (AF, E", ["region in (AF, EU)", "region in (AF, EU,"]
+    ),
     (
       "countries list --where 'region not in (",
       [
