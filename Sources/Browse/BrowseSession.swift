@@ -25,8 +25,6 @@ final class BrowseSession: Sendable {
   private static let countdownInterval: Int32 = 500
   /// The time between two looks whether the program is in the foreground, in milliseconds.
   private static let backgroundInterval: Int32 = 250
-  /// Terminals refuse to copy more.
-  private static let maxCopied = 48 << 10
 
   private let theme: Theme
   private let now: @Sendable () -> Date
@@ -238,7 +236,7 @@ final class BrowseSession: Sendable {
     loop.cursor = cursor
     for copied in loop.copied {
       // OSC 52: the terminal puts it on its clipboard, also over SSH.
-      let data = Data(copied.utf8.prefix(Self.maxCopied))
+      let data = Data(copied.utf8)
       text += "\u{1B}]52;c;\(data.base64EncodedString())\u{7}"
     }
     loop.copied = []

@@ -100,12 +100,23 @@ package final class EffectRunner: Sendable {
       // Its details, if they are still on their way, would be an error that hides how to restore it.
       running.withLock { $0[.record]?.task }?.cancel()
       change(deletion) { source, post in
-        try await source.delete(deletion.id)
-        post(.deleted(deletion))
+        var done = deletion
+        done.ids = []
+        do {
+          for id in deletion.ids {
+            try await source.delete(id)
+            done.ids.append(id)
+          }
+        } catch {
+          // Those before it can be restored.
+          if !done.ids.isEmpty { post(.deleted(done)) }
+          throw error
+        }
+        post(.deleted(done))
       }
     case .restore(let deletion):
       change(deletion) { source, post in
-        try await source.restore(deletion.id)
+        for id in deletion.ids { try await source.restore(id) }
         post(.restored(deletion))
       }
     case .sync(let name, let pages):

@@ -142,8 +142,18 @@ package struct PictureRequest: Hashable, Sendable {
   package var rows: Int
 }
 
+/// Records that are deleted and restored together.
 package struct Deletion: Hashable, Sendable {
   package var source: String
-  package var id: String
+  package var ids: [String]
+  /// The name of the first one.
   package var name: String
+
+  package init(source: String, ids: [String], name: String) {
+    self.source = source
+    self.ids = ids
+    self.name = name
+  }
+
+  var text: String { ids.count == 1 ? "\"\(name)\"" : "\(ids.count) records" }
 }

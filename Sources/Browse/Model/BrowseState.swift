@@ -134,6 +134,8 @@ package struct BrowseState: Sendable {
   /// True if pictures can be drawn.
   package let hasPictures: Bool
 
+  /// The records of a source that are marked, in the order of marking.
+  private var marks: (source: String, rows: [BrowsedRow]) = ("", [])
   private var deletions: [Deletion] = []
   /// Keys and pasted texts that were typed ahead of the rows that they are about.
   private var waiting: [Input] = []
@@ -186,6 +188,15 @@ package struct BrowseState: Sendable {
 
   /// The words by which the answer to a query is filtered.
   package var answerFilter: String { answer == nil ? "" : answerRows?.filter ?? "" }
+
+  /// The marked records of the list.
+  package var marked: [BrowsedRow] {
+    answer == nil && marks.source == source.name ? marks.rows : []
+  }
+
+  func isMarked(_ id: String) -> Bool {
+    picking?.marked.contains(id) ?? marked.contains { $0.id == id }
+  }
 
   /// The fields by which the list can be sorted.
   package var orderFields: [BrowsedColumn] {
@@ -244,13 +255,14 @@ package struct BrowseState: Sendable {
     case .deleted(let deletion):
       isChanging = false
       deletions.append(deletion)
-      notice = Notice(.note, "Deleted \"\(deletion.name)\" · u restores it · only on this machine")
+      let restores = deletion.ids.count == 1 ? "u restores it" : "u restores them"
+      notice = Notice(.note, "Deleted \(deletion.text) · \(restores) · only on this machine")
       effects = reload(deletion.source)
     case .restored(let deletion):
       isChanging = false
       deletions.removeAll { $0 == deletion }
-      notice = Notice(.note, "Restored \"\(deletion.name)\"")
-      effects = reload(deletion.source, selecting: deletion.id)
+      notice = Notice(.note, "Restored \(deletion.text)")
+      effects = reload(deletion.source, selecting: deletion.ids.first)
     case .notChanged(let notice): (isChanging, self.notice) = (false, notice)
     case .syncing(let name, let progress): change(name) { $0.sync = progress }
     case .synced(let name, let notice, let end):
@@ -423,6 +435,7 @@ package struct BrowseState: Sendable {
   private static let recordKeys = Set("fcdunS".map { Key.character($0) } + [.delete])
 
   private mutating func take(_ key: Key) -> [BrowseEffect] {
+    if key == .character(" "), pane == .list, answer == nil { return mark() }
     if let effects = takeMovement(key) { return effects }
     notice = nil
     if answer != nil, Self.recordKeys.contains(key) {
@@ -573,6 +586,8 @@ package struct BrowseState: Sendable {
       (isAnswering, answer) = (false, nil)
     } else if source.responses != nil {
       return stopSearch()
+    } else if !marked.isEmpty {
+      marks.rows = []
     } else if !source.list.request.query.isEmpty {
       sources[opened].list.ask { $0.query = "" }
     } else {
@@ -886,18 +901,38 @@ package struct BrowseState: Sendable {
     return [.sync(source.name, pages: pages)]
   }
 
+  private mutating func mark() -> [BrowseEffect] {
+    notice = nil
+    guard let row = list.selected else { return [] }
+    if marks.source != source.name { marks = (source.name, []) }
+    if let index = marks.rows.firstIndex(where: { $0.id == row.id }) {
+      marks.rows.remove(at: index)
+    } else {
+      marks.rows.append(row)
+    }
+    return move(by: 1)
+  }
+
+  /// The records that a key is about: the marked ones, or else the one that is selected or open.
+  private var targets: [BrowsedRow] {
+    isCardOpen || marked.isEmpty ? [list.selected].compactMap(\.self) : marked
+  }
+
   private mutating func delete() -> [BrowseEffect] {
     guard pane != .sources else {
       notice = Notice(.note, "Tab goes to the records, of which one can be deleted")
       return []
     }
-    guard let row = list.selected else {
+    let rows = targets
+    guard let first = rows.first else {
       notice = Notice(.note, "Nothing deleted: no record is selected")
       return []
     }
     if isCardOpen { (isCardOpen, pane) = (false, .list) }
     (changed, isChanging) = (source.name, true)
-    return [.delete(Deletion(source: source.name, id: row.id, name: row.name))]
+    let ids = rows.map(\.id)
+    marks.rows.removeAll { ids.contains($0.id) }
+    return [.delete(Deletion(source: source.name, ids: ids, name: first.name))]
   }
 
   private mutating func undo() -> [BrowseEffect] {
@@ -910,21 +945,41 @@ package struct BrowseState: Sendable {
   }
 
   private mutating func openPage() -> [BrowseEffect] {
-    guard let row = list.selected, let link = row.link else {
+    let rows = targets
+    let links = rows.compactMap(\.link)
+    guard let first = links.first else {
       notice = Notice(.note, "No web page")
       return []
     }
-    notice = Notice(.note, "Opening \(link)")
-    return [.open(link)]
+    guard links.count <= Self.maxOpened else {
+      notice = Notice(.warning, "At most \(Self.maxOpened) web pages are opened at once")
+      return []
+    }
+    let words = "\(links.count) web pages of \(rows.count) records"
+    notice = Notice(.note, "Opening \(rows.count == 1 ? first : words)")
+    return links.map { .open($0) }
   }
 
-  /// Copies the record, or the row of a query, which has no ID.
+  private static let maxOpened = 10
+  /// Terminals refuse to copy more, in bytes.
+  private static let maxCopied = 48 << 10
+
+  /// Copies records, or the row of a query, which has no ID.
   private mutating func copy(asJSON: Bool) -> [BrowseEffect] {
-    guard let row = list.selected else { return [] }
-    let text = asJSON ? row.object.text : answer == nil ? row.id : row.tabSeparated
+    let rows = targets
+    guard let row = rows.first else { return [] }
+    let isAnswer = answer != nil
+    let text = rows.map { asJSON ? $0.object.text : isAnswer ? $0.tabSeparated : $0.id }
+      .joined(separator: "\n")
+    guard text.utf8.count <= Self.maxCopied else {
+      notice = Notice(.warning, "Too much to copy: more than \(Self.maxCopied >> 10) KB")
+      return []
+    }
     let what =
       if answer != nil {
         "row \(list.selection + 1) as \(asJSON ? "JSON" : "TSV")"
+      } else if rows.count > 1 {
+        asJSON ? "\(rows.count) records as lines of JSON" : "\(rows.count) IDs"
       } else {
         "\(asJSON ? "the record as JSON" : "the ID") of \"\(row.name)\""
       }

@@ -157,7 +157,7 @@ package struct BrowseView {
       } else {
         screen.put("…", at: area.column + 1, row, width: room, theme.label)
       }
-      let isMarked = list[index].map { state.picking?.marked.contains($0.id) == true } ?? false
+      let isMarked = list[index].map { state.isMarked($0.id) } ?? false
       if isMarked || index == list.selection {
         let sign = isMarked ? theme.dot : theme.marker
         screen.put(sign, at: area.column, row, width: 1, theme.hint)
@@ -240,10 +240,9 @@ package struct BrowseView {
       }
       return pieces + [("\(theme.separator)Esc goes back", theme.label)]
     }
-    if let picking = state.picking {
-      let count = picking.marked.count
-      if count > 0 { pieces.append((" (\(count) marked)", theme.hint)) }
-    } else if !request.query.isEmpty {
+    let count = state.picking?.marked.count ?? state.marked.count
+    if count > 0 { pieces.append((" (\(count) marked)", theme.hint)) }
+    if state.picking == nil, !request.query.isEmpty {
       pieces.append((" /\(request.query.safeLine)", theme.hint))
     }
     if !request.condition.isEmpty {

@@ -157,7 +157,7 @@ import Testing
   @Test func `a deletion can be undone, and selects the record again`() {
     var browsing = opened()
     browsing.press(.down, .down)
-    let deletion = Deletion(source: "heroes", id: "2", name: "Hero 2")
+    let deletion = Deletion(source: "heroes", ids: ["2"], name: "Hero 2")
     #expect(browsing.press(.character("d")) == [.delete(deletion)])
     browsing.handle(.deleted(deletion))
     browsing.answer(total: 299) { BrowsingState.row($0 < 2 ? $0 : $0 + 1, "Hero") }
@@ -170,10 +170,53 @@ import Testing
     #expect(browsing.press(.character("u")).isEmpty)
   }
 
+  @Test func `Space marks records, which are copied, opened, deleted and restored together`() {
+    var browsing = opened()
+    browsing.press(.character(" "), .down, .character(" "))
+    #expect(browsing.state.marked.map(\.id) == ["0", "2"])
+    #expect(browsing.state.list.selection == 3 && browsing.text.contains("heroes 4/300 (2 marked)"))
+    #expect(browsing.press(.character("y")) == [.copy("0\n2")])
+    #expect(
+      browsing.press(.character("o"))
+        == [.open("https://example.com/0"), .open("https://example.com/2")])
+    let deletion = Deletion(source: "heroes", ids: ["0", "2"], name: "Hero 0")
+    #expect(browsing.press(.character("d")) == [.delete(deletion)])
+    browsing.handle(.deleted(deletion))
+    #expect(browsing.state.notice?.text.hasPrefix("Deleted 2 records · u restores them") == true)
+    browsing.answer(total: 298) { BrowsingState.row($0 < 1 ? 1 : $0 + 2, "Hero") }
+    #expect(browsing.state.marked.isEmpty)
+    #expect(browsing.press(.character("u")) == [.restore(deletion)])
+    browsing.handle(.restored(deletion))
+    browsing.answer(total: 300)
+    // A mark is taken away by the same key, and all of them by Escape, before the filter.
+    browsing.press(.home, .character(" "), .character(" "), .up, .character(" "))
+    #expect(browsing.state.marked.map(\.id) == ["0"])
+    browsing.press(.character("/"))
+    browsing.type("her", of: 20)
+    browsing.press(.enter, .escape)
+    #expect(browsing.state.marked.isEmpty && browsing.state.list.request.query == "her")
+    // The record that is open is what keys are about.
+    browsing.press(.character(" "), .enter)
+    #expect(browsing.press(.character("y")) == [.copy("1")])
+  }
+
+  @Test func `more than a terminal copies is not copied in part`() {
+    var browsing = opened()
+    browsing.press(.character(":"))
+    browsing.type("SELECT 1")
+    browsing.press(.enter)
+    var row = BrowsedRow(id: "0", name: "a", cells: ["a"], card: [])
+    row.object = .object([.init("a", .string(String(repeating: "x", count: 50_000)))])
+    let window = BrowsedWindow(columns: [BrowsedColumn("a", "a")], rows: [row], total: 1)
+    browsing.handle(.answered("SELECT 1", .success(window)))
+    #expect(browsing.press(.character("Y")).isEmpty)
+    #expect(browsing.state.notice?.text == "Too much to copy: more than 48 KB")
+  }
+
   @Test func `keys typed during a deletion have their effect after it, in order`() {
     var browsing = opened()
     let deletions = (0..<3).map {
-      Deletion(source: "heroes", id: "\($0)", name: "Hero \($0)")
+      Deletion(source: "heroes", ids: ["\($0)"], name: "Hero \($0)")
     }
     #expect(browsing.type("ddjdq") == [.delete(deletions[0])])
     browsing.handle(.deleted(deletions[0]))
