@@ -167,6 +167,10 @@ struct ManualPage {
         (
           "~/.local/state/\(tree.catalog.program)/sql_history", "lines typed at the console of sql"
         ),
+        (
+          "~/.local/state/\(tree.catalog.program)/browse_filters",
+          "filters typed in browse; browse_conditions has its conditions"
+        ),
         ("~/.cache/\(tree.catalog.program)/images", "cached images, up to 256 MiB"),
       ].map { .item(tag: [italic($0.0)], text: $0.1) }
   }

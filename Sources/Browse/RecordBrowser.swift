@@ -107,6 +107,12 @@ package struct RecordBrowser {
     opening name: String?, _ change: (inout ListRequest) -> Void
   ) async throws -> ExitCode {
     var state = state
+    for kind in [BrowseState.Prompt.filter, .condition] {
+      let lines = EffectRunner.history(of: kind, in: context)?.lines ?? []
+      var seen: Set<String> = []
+      let newest = lines.reversed().filter { seen.insert($0).inserted }
+      state.history[kind] = Array(newest.reversed())
+    }
     let first = state.start(name, change)
     try sources.first { $0.name == state.source.name }?.check(state.source.list.request)
     try await show(state, first)

@@ -660,9 +660,10 @@ package struct SQLConsole {
   // MARK: - History
 
   /// `nil` if it cannot be read, which is reported.
-  private func savedHistory() -> ConsoleHistory? {
+  private func savedHistory() -> LineHistory? {
     do {
-      return try ConsoleHistory(in: context.directories(context.settings()).state)
+      return try LineHistory(
+        named: "sql_history", in: context.directories(context.settings()).state)
     } catch let error as SourceError {
       context.diagnostics.warning(error.message)
     } catch {
@@ -673,7 +674,7 @@ package struct SQLConsole {
 
   /// Keeps the lines of a statement; reports the first failure, and saves no more.
   private func save(
-    _ lines: [String], in history: inout ConsoleHistory?, of input: ConsoleInput
+    _ lines: [String], in history: inout LineHistory?, of input: ConsoleInput
   ) {
     for line in lines.joinedLines {
       input.remember(line)

@@ -133,6 +133,13 @@ package final class EffectRunner: Sendable {
       replace(
         .completion, effect,
         with: Task { [self] in post(.completed(start, completions(of: start))) })
+    case .remember(let kind, let text):
+      // A line that cannot be saved is not worth a message over the list.
+      let task = Task { [context] in
+        var history = Self.history(of: kind, in: context)
+        try? history?.add(text)
+      }
+      changes.withLock { $0.append(task) }
     case .copy, .redraw, .pick, .quit: break
     }
   }
@@ -271,6 +278,16 @@ package final class EffectRunner: Sendable {
         post(.notice(Notice(.error, "\(error.message): \(link)")))
       }
     }
+  }
+
+  /// The lines of earlier sessions; `nil` if there are none or they cannot be read.
+  static func history(of kind: BrowseState.Prompt, in context: CommandContext) -> LineHistory? {
+    guard kind == .filter || kind == .condition,
+      let settings = try? context.loadSettings().settings,
+      let directory = try? context.directories(settings).state
+    else { return nil }
+    let name = kind == .filter ? "browse_filters" : "browse_conditions"
+    return try? LineHistory(named: name, in: directory)
   }
 
   /// The texts that the beginning of a line can become, by the records and tables of this machine.

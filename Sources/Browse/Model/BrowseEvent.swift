@@ -54,6 +54,8 @@ package enum BrowseEffect: Hashable, Sendable {
   case open(String)
   case copy(String)
   case query(String)
+  /// Keeps a line for later sessions.
+  case remember(BrowseState.Prompt, String)
   /// Looks for the texts that the beginning of a line can become.
   case complete(TypedStart)
   case redraw

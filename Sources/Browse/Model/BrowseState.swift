@@ -146,6 +146,10 @@ package struct BrowseState: Sendable {
   private var statements: [String] = []
   /// The one that the line at the bottom recalls; their number for none.
   private var recalled = 0
+  /// The filters and conditions up to now, each once, the newest last.
+  package var history: [Prompt: [String]] = [:]
+  /// The number of the one that was recalled last.
+  private var recalledLine = 0
   private var pictureOrder: [PictureRequest] = []
 
   private static let maxPictures = 30
@@ -600,6 +604,7 @@ package struct BrowseState: Sendable {
 
   private mutating func takeInPrompt(_ key: Key) -> [BrowseEffect] {
     guard let (kind, line) = prompt else { return [] }
+    if key == .up || key == .down, recallLine(by: key == .up ? -1 : 1) { return typed() }
     switch key {
     case .enter:
       (prompt, notice) = (nil, nil)
@@ -632,6 +637,27 @@ package struct BrowseState: Sendable {
   private mutating func recall(_ index: Int) {
     recalled = index
     prompt = (.query, LineInput(index < statements.count ? statements[index] : ""))
+  }
+
+  /// Recalls an earlier filter or condition, beginning in an empty line; false if a key has another meaning.
+  private mutating func recallLine(by step: Int) -> Bool {
+    guard let (kind, line) = prompt, let lines = history[kind], !lines.isEmpty else {
+      return false
+    }
+    let isShown = lines.indices.contains(recalledLine) && lines[recalledLine] == line.text
+    let index = (isShown ? recalledLine : lines.count) + step
+    guard isShown || line.characters.isEmpty, 0...lines.count ~= max(0, index) else { return false }
+    recalledLine = max(0, index)
+    prompt = (kind, LineInput(recalledLine < lines.count ? lines[recalledLine] : ""))
+    return true
+  }
+
+  /// Keeps a filter or a condition, unless it is empty.
+  private mutating func remember(_ kind: Prompt, _ text: String) -> [BrowseEffect] {
+    guard text.nonBlank != nil else { return [] }
+    history[kind, default: []].removeAll { $0 == text }
+    history[kind, default: []].append(text)
+    return [.remember(kind, text)]
   }
 
   private static let maxCandidates = 60
@@ -694,9 +720,10 @@ package struct BrowseState: Sendable {
     switch kind {
     case .filter:
       pane = .list
+      let effects = answer == nil ? remember(kind, text) : []
       // The service may know more.
-      guard answer == nil, !isOffline, text.nonBlank != nil else { return [] }
-      return ask(text, isForced: false)
+      guard answer == nil, !isOffline, text.nonBlank != nil else { return effects }
+      return effects + ask(text, isForced: false)
     case .condition:
       let condition = text.nonBlank == nil ? "" : text
       var request = source.list.request
@@ -709,7 +736,7 @@ package struct BrowseState: Sendable {
       }
       pane = .list
       sources[opened].list.ask { $0.condition = condition }
-      return []
+      return remember(kind, condition)
     case .query:
       guard text.nonBlank != nil else { return [] }
       if let number = Int(text) { return select(row: number) }

@@ -108,6 +108,22 @@ struct BrowseTerminalTests {
     #expect(try await run.outcome().ending == .exit(0))
   }
 
+  @Test func `conditions are recalled in later sessions`() async throws {
+    for keys in ["fregion=EU\r", "f\u{1B}[A\r"] {
+      let run = try start()
+      var screen = EmulatedScreen()
+      await terminal.wait(for: "Afghanistan", on: &screen)
+      terminal.type(keys)
+      await terminal.wait(for: " where region=EU", on: &screen)
+      await terminal.wait(for: "/ filter", on: &screen)
+      terminal.type("q")
+      #expect(try await run.outcome().ending == .exit(0))
+      let file = "home/.local/state/aggregator/browse_conditions"
+      #expect(try home.sandbox.text(of: file) == "region=EU\n")
+      #expect(try home.sandbox.permissions(of: file) == 0o600)
+    }
+  }
+
   @Test func `a query and a condition on the command line come first`() async throws {
     let run = try start("browse countries land --where region=EU --sort -name --offline")
     var screen = EmulatedScreen()
