@@ -31,9 +31,10 @@ extension Command {
     examples: [("sources", "list sources")]
   ) { invocation, context in
     let output = try OutputOptions(invocation, in: context)
-    let settings = try context.settings()
     // Sources are listed whatever the state of the store, and without asking a server.
-    let store = (try? context.localEnvironment())?.store.flatMap { $0.isShared ? nil : $0 }
+    let environment = try? context.localEnvironment()
+    let settings = try environment?.settings ?? context.settings()
+    let store = environment?.store.flatMap { $0.isShared ? nil : $0 }
     var entries: [SourceEntry] = []
     for plugin in context.catalog.plugins {
       var entry = SourceEntry(plugin: plugin, settings: settings)
