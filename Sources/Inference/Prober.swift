@@ -202,17 +202,15 @@ package struct Prober: Sendable {
       }
       if Deadline.hasPassed { proposal.isOutOfTime = true }
       var failure = error
-      // A web page, or something else that is no list.
-      if proposal.requests == 1, error.code == .malformed, error.remedy == nil {
-        failure.remedy = Self.wrongURL
+      failure.cause = error.cause ?? received.flatMap { UnusableResponse($0) }
+      if proposal.requests == 1, error.code == .malformed, failure.cause == nil {
+        failure.remedy = error.remedy ?? Self.wrongURL
       }
-      let unusable = received.flatMap { UnusableResponse($0) }
-      failure.cause = error.cause ?? unusable
       return .failure(failure)
     }
   }
 
-  private static let wrongURL = Remedy(
+  package static let wrongURL = Remedy(
     "open the URL in a browser, which must show the records; the documentation of the service names "
       + "those of its lists")
 

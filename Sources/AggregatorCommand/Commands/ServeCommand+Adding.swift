@@ -72,13 +72,14 @@ extension CommandContext {
         proposal = try await Deadline.$current.withValue(deadline) {
           try await Proposal(for: name, from: hints, in: requests)
         }
-      } catch var error as SourceError
-        where (error.cause as? UnusableResponse)?.wantsCredentials ?? false
-      {
-        error.remedy = """
+      } catch var error as SourceError {
+        guard let response = error.cause as? UnusableResponse else { throw error }
+        error.remedy =
+          response.wantsCredentials
+          ? """
           if it needs a key, add it on the command line: aggregator sources add \(name) URL \
           -H 'Authorization: Bearer KEY'
-          """
+          """ : error.remedy ?? Prober.wrongURL
         throw error
       }
       var proposed = ProposedSource(name, proposal.document, isProved: proposal.isProved) {

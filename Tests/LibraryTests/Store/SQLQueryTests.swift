@@ -318,8 +318,8 @@ import Testing
       #expect(await query.sources == ["notes"])
       #expect(try await query.page(within: .seconds(60))?.isEmpty == false)
     }
-    let error = await failure("EXPLAIN QUERY PLAN SELECT nothing FROM notes")
-    #expect(error?.message == "no such column: nothing (character 27)")
+    let error = await failure("EXPLAIN QUERY PLAN SELECT nonsense FROM notes")
+    #expect(error?.message == "no such column: nonsense (character 27)")
   }
 
   @Test(arguments: [

@@ -212,8 +212,8 @@ import Testing
     }
     // These want an API; AddedSourceTests have one.
     let adding = [
-      "sources add", "sources edit", "sources export", "sources remove", "issues list",
-      "issues show",
+      "sources add", "sources edit", "sources export", "sources remove", "sources rename",
+      "issues list", "issues show",
     ]
     if adding.contains(words.prefix(2).joined(separator: " ")) { return }
     // They do not end by themselves; ServeCommandTests, BrowseTerminalTests and ServeGuideTests start them.

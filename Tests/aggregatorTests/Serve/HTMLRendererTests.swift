@@ -832,9 +832,9 @@ import Testing
 
   @Test func aPartIsAPartOfThePage() {
     let whole = detail(.heroes, "1443")
-    for part in [HTMLFragment.list, .detail] {
+    for (part, id) in [(HTMLFragment.list, "list"), (.detail, "detail")] {
       let html = detail(.heroes, "1443", part: part)
-      #expect(html.hasPrefix("<section id=\"\(part)\""))
+      #expect(html.hasPrefix("<section id=\"\(id)\""))
       #expect(whole.contains(html))
     }
   }
