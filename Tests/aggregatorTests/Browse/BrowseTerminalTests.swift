@@ -100,7 +100,7 @@ struct BrowseTerminalTests {
     await terminal.wait(for: "where not region", on: &screen)
     terminal.type("\u{1B}")
     await terminal.wait(for: "/ filter", on: &screen)
-    terminal.type(":select * from coun\t")
+    terminal.type(":select * from countri\t")
     await terminal.wait(for: ":select * from countries", on: &screen)
     terminal.type("\u{1B}")
     await terminal.wait(for: "/ filter", on: &screen)
