@@ -158,7 +158,7 @@ import Testing
       terminal.type(".tables\n")
       try await terminal.read(until: "users", "sql> ")
       terminal.type(".schema users\n")
-      try await terminal.read(until: "users: email, name, title, firstName", "sql> ")
+      try await terminal.read(until: "users: email text, name text, title text", "sql> ")
       terminal.type(".quit\n")
       #expect(try await run.outcome().status == 0)
     }
