@@ -3,9 +3,7 @@ import AggregatorText
 
 /// A reader of CSV (RFC 4180) or tab-separated values, which takes the text in pieces.
 ///
-/// It accepts line breaks of Windows, and quotes within an unquoted value. Empty lines are skipped. Between tabs, `\t`, `\n`, `\r`,
-/// `\\` and `\xNN` in a value without quotes are the characters, or bytes of UTF-8, that they stand for; a value with any other
-/// backslash is left as it is.
+/// It accepts line breaks of Windows, and quotes within an unquoted value. Empty lines are skipped.
 package struct DelimitedReader: Sendable {
   /// A record's values.
   package struct Values: Sendable {
@@ -96,14 +94,19 @@ package struct DelimitedReader: Sendable {
 
   private let separator: UInt8
   private let maxSize: Int
+  private let replacesEscapes: Bool
   private var state = State.start
   private var quoteLine = 0
   private var isRecordComplete = true
 
-  /// - Parameter maxSize: The most bytes of a record.
-  package init(separator: UInt8, maxSize: Int) {
+  /// - Parameters:
+  ///   - maxSize: The most bytes of a record.
+  ///   - replacesEscapes: True if `\t`, `\n`, `\r`, `\\` and `\xNN` in a value without quotes are the characters, or bytes of
+  ///     UTF-8, that they stand for, as this program writes TSV; a value with any other backslash is left as it is.
+  package init(separator: UInt8, maxSize: Int, replacesEscapes: Bool = false) {
     self.separator = separator
     self.maxSize = maxSize
+    self.replacesEscapes = replacesEscapes
   }
 
   /// Reads a record into ``values``; false if the rest of the text belongs to one that is not complete.
@@ -178,7 +181,7 @@ package struct DelimitedReader: Sendable {
   }
 
   private mutating func endValue(isQuoted: Bool) {
-    if !isQuoted, separator == UInt8(ascii: "\t") { values.replaceEscapes() }
+    if !isQuoted, replacesEscapes { values.replaceEscapes() }
     values.ends.append(values.bytes.count)
     values.areQuoted.append(isQuoted)
     state = .start

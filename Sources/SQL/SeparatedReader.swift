@@ -21,7 +21,9 @@ struct SeparatedReader: ~Copyable {
     let opened = try source.open()
     self.source = source
     self.time = time
-    reader = DelimitedReader(separator: separator.asciiValue ?? UInt8(ascii: ","), maxSize: maxSize)
+    reader = DelimitedReader(
+      separator: separator.asciiValue ?? UInt8(ascii: ","), maxSize: maxSize,
+      replacesEscapes: separator == "\t")
     file = opened
   }
 

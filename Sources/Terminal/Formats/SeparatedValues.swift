@@ -4,7 +4,7 @@ extension String {
   /// This text as a cell of TSV: `\t`, `\n`, `\r` and `\\` as in C, and `\xNN` for each UTF-8 byte
   /// of any other control character.
   ///
-  /// A `DelimitedReader` returns the same text.
+  /// A `DelimitedReader` that replaces escapes returns the same text.
   ///
   /// - Parameters:
   ///   - isShown: True on a terminal: every character is escaped that is invisible or that a terminal may obey.

@@ -46,7 +46,8 @@ import Testing
       ["a", text.tsvCell(isShown: false, isInTable: true), "z"].joined(separator: "\t") + "\n"
     }
     let bytes = Array(lines.joined().utf8)
-    var reader = DelimitedReader(separator: UInt8(ascii: "\t"), maxSize: 1 << 20)
+    var reader = DelimitedReader(
+      separator: UInt8(ascii: "\t"), maxSize: 1 << 20, replacesEscapes: true)
     var position = 0
     for text in texts {
       let isRead = try reader.next(in: bytes, from: &position)
@@ -59,18 +60,18 @@ import Testing
 
   @Test(arguments: [#"C:\Users\n"#, #"\N"#, #"a\"#, #"\x4"#, #"\xff"#, #"\xg0"#, #"\t\q"#])
   func `a value with another backslash is left as it is`(text: String) throws {
-    var reader = DelimitedReader(separator: UInt8(ascii: "\t"), maxSize: 1 << 20)
+    var reader = DelimitedReader(
+      separator: UInt8(ascii: "\t"), maxSize: 1 << 20, replacesEscapes: true)
     var position = 0
     let isRead = try reader.next(in: Array("a\t\(text)\n".utf8), from: &position)
     try #require(isRead)
     #expect(Array(reader.values[1] ?? []) == Array(text.utf8))
   }
 
-  @Test func `CSV and quoted values have no escapes`() throws {
-    for (separator, line) in [
-      (UInt8(ascii: ","), #"a,b\tc"#), (UInt8(ascii: "\t"), "a\t\"b\\tc\""),
-    ] {
-      var reader = DelimitedReader(separator: separator, maxSize: 1 << 20)
+  @Test func `quoted values, and those of services, have no escapes`() throws {
+    for (line, replacesEscapes) in [("a\t\"b\\tc\"", true), ("a\tb\\tc", false)] {
+      var reader = DelimitedReader(
+        separator: UInt8(ascii: "\t"), maxSize: 1 << 20, replacesEscapes: replacesEscapes)
       var position = 0
       let isRead = try reader.next(in: Array("\(line)\n".utf8), from: &position)
       try #require(isRead)
