@@ -104,7 +104,7 @@ extension Option {
   package static let groupBy = Option(
     "group-by", .list, "A,B", in: .selection,
     about:
-      "count the cached records of each value of a field, of each added:month (year, week, day), or of up to three together; --sort count sorts them"
+      "count the cached records of each value of a field, or of up to three together; FIELD:year, :month, :week and :day group dates; --sort count sorts the groups"
   )
   package static let stats = Option(
     "stats", .text, "FIELD", in: .selection,

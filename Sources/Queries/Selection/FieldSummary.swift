@@ -19,7 +19,7 @@ package struct FieldSummary: Hashable, Sendable {
   private let fields: [String]
   /// The name of the field whose statistics each group has; `nil` for groups that are only counted.
   private let measured: String?
-  /// The fields by which groups are sorted, as ``RecordOrder`` reads them; empty for the largest group first.
+  /// The fields by which groups are sorted, as ``RecordOrder`` reads them; empty for dates in their order, else the largest group first.
   private var order: [String] = []
 
   /// The most fields of groups.
@@ -111,7 +111,7 @@ package struct FieldSummary: Hashable, Sendable {
     return parts
   }
 
-  /// The rows in the order of `--sort`, in which a value has the name of its field; fails if a field with a unit of dates
+  /// The rows in the order of `--sort`, or of their dates, in which a value has the name of its field; fails if a field with a unit of dates
   /// has other values only.
   private func sorted(
     _ rows: SummaryRows, of units: [DateUnit?]
@@ -122,6 +122,8 @@ package struct FieldSummary: Hashable, Sendable {
       throw CommandError(
         .usage, "no value of \"\(fields[index])\" is a date that lies in one \(unit.rawValue)")
     }
+    let dates = zip(fields, units).compactMap { $1 == nil || kind != .groups ? nil : $0 }
+    let order = order.isEmpty ? dates : order
     guard !order.isEmpty else { return rows }
     var columns = rows.fields
     if let value = columns.first, let field = fields.first {
