@@ -28,26 +28,15 @@ extension PostgresStatement {
       """, [.text(source), .text(UnrecordedChanges.name)])
   }
 
-  /// The positions of the records that only a deletion hides.
-  fileprivate static func deletedPositions(of source: String) -> PostgresStatement {
+  /// The IDs that are deleted, but those of records that are gone upstream, and the positions of their records.
+  fileprivate static func deletions(of source: String) -> PostgresStatement {
     PostgresStatement(
       """
-      SELECT r.position, r.id
+      SELECT t.id, r.position
       FROM aggregator_store.sources s
         JOIN aggregator_store.tombstones t ON t.source = s.number
-        JOIN aggregator_store.records r ON r.source = t.source AND r.id = t.id
+        LEFT JOIN aggregator_store.records r ON r.source = t.source AND r.id = t.id
       WHERE s.name = $1 AND r.removed_upstream IS NULL
-      """, [.text(source)])
-  }
-
-  /// The IDs that are deleted without a record.
-  fileprivate static func unstoredDeletions(of source: String) -> PostgresStatement {
-    PostgresStatement(
-      """
-      SELECT t.id
-      FROM aggregator_store.sources s JOIN aggregator_store.tombstones t ON t.source = s.number
-      WHERE s.name = $1 AND NOT EXISTS (
-        SELECT 1 FROM aggregator_store.records r WHERE r.source = t.source AND r.id = t.id)
       """, [.text(source)])
   }
 
@@ -92,8 +81,7 @@ extension PostgresConnection {
   ) throws(PostgresFailure) -> RecordUpdate? {
     let contents = enqueue(.contents(of: source))
     let found = enqueue(.numbers(of: source))
-    let deleted = enqueue(.deletedPositions(of: source))
-    let unstored = enqueue(.unstoredDeletions(of: source))
+    let deletions = enqueue(.deletions(of: source))
     let changed = mark.map { enqueue(.changedRecords(of: source, since: $0)) }
     let results = try snapshot()
     guard let revision = results[contents].first?.text(0), let row = results[found].first else {
@@ -102,8 +90,10 @@ extension PostgresConnection {
     let unrecorded = results[found].unrecorded
     var numbers = RecordNumbers(
       revision: "\(revision) \(unrecorded.count)", source: row.integer(1), last: row.integer(2),
-      unrecorded: unrecorded, deleted: Set(results[deleted].map { $0.integer(0) }))
-    numbers.unstored = Set(results[unstored].map { RecordKey($0.text(0) ?? "") })
+      unrecorded: unrecorded)
+    for row in results[deletions] {
+      numbers.add(deleted: row.text(0) ?? "", at: row.isNull(1) ? nil : row.integer(1))
+    }
     numbers.records = Int(row.integer(3))
     numbers.removedUpstream = Int(row.integer(4))
     if !row.isNull(5) {
@@ -113,7 +103,8 @@ extension PostgresConnection {
       results[index].map { ChangedRow($0.text(5) ?? "", StoredRecord($0), isDeleted: $0.bool(4)) }
     }
     let new = mark.map(numbers.newlyDeleted) ?? []
-    let hidden = results[deleted].filter { new.contains($0.integer(0)) }.compactMap { $0.text(1) }
+    let hidden = results[deletions].filter { !$0.isNull(1) && new.contains($0.integer(1)) }
+      .compactMap { $0.text(0) }
     return numbers.update(since: mark, rows ?? [], hidden: hidden)
   }
 }

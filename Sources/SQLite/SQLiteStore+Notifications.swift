@@ -178,22 +178,17 @@ extension Connection {
       return nil
     }
     let unrecorded = UnrecordedChanges(try checkpoint(UnrecordedChanges.name, of: number))
-    let deleted = try rows(
-      """
-      SELECT r.position FROM tombstones t JOIN records r ON r.source = t.source AND r.id = t.id
-      WHERE t.source = ?1 AND r.removed_upstream IS NULL
-      """, number
-    ) { $0.integer(0) }
     var numbers = RecordNumbers(
       revision: contents.revision(unrecorded: unrecorded.count), source: number,
-      last: contents.last, unrecorded: unrecorded, deleted: Set(deleted))
-    numbers.unstored = Set(
-      try rows(
-        """
-        SELECT id FROM tombstones t WHERE source = ?1 AND NOT EXISTS (
-          SELECT 1 FROM records r WHERE r.source = t.source AND r.id = t.id)
-        """, number
-      ) { RecordKey($0.text(0) ?? "") })
+      last: contents.last, unrecorded: unrecorded)
+    let deletions = try rows(
+      """
+      SELECT t.id, r.position
+      FROM tombstones t LEFT JOIN records r ON r.source = t.source AND r.id = t.id
+      WHERE t.source = ?1 AND r.removed_upstream IS NULL
+      """, number
+    ) { (id: $0.text(0) ?? "", position: $0.isNull(1) ? nil : $0.integer(1)) }
+    for (id, position) in deletions { numbers.add(deleted: id, at: position) }
     numbers.store = contents.connection
     (numbers.records, numbers.removedUpstream) = (
       Int(contents.records), Int(contents.removedUpstream)

@@ -107,20 +107,21 @@ package struct RecordNumbers {
   package var trimmed: Int64?
   package var unrecorded: UnrecordedChanges
   /// The positions of the records that only a deletion hides.
-  package var deleted: Set<Int64>
+  package private(set) var deleted: Set<Int64> = []
   /// The IDs that are deleted without a record.
-  package var unstored: Set<RecordKey> = []
+  private var unstored: Set<RecordKey> = []
 
-  package init(
-    revision: String, source: Int64, last: Int64, unrecorded: UnrecordedChanges,
-    deleted: Set<Int64>
-  ) {
+  package init(revision: String, source: Int64, last: Int64, unrecorded: UnrecordedChanges) {
     self.revision = revision
     self.source = source
     self.last = last
     self.unrecorded = unrecorded
-    self.deleted = deleted
     (records, removedUpstream) = (0, 0)
+  }
+
+  /// - Parameter position: That of its record; `nil` if there is none.
+  package mutating func add(deleted id: String, at position: Int64?) {
+    if let position { deleted.insert(position) } else { unstored.insert(RecordKey(id)) }
   }
 
   private var mark: RecordMark {
