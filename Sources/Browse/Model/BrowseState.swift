@@ -142,14 +142,10 @@ package struct BrowseState: Sendable {
   /// The source of which a record is deleted or restored, until its list shows that.
   private var changed: String?
   private var isChanging = false
-  /// Those in SQL up to now, each once.
-  private var statements: [String] = []
-  /// The one that the line at the bottom recalls; their number for none.
-  private var recalled = 0
-  /// The filters and conditions up to now, each once, the newest last.
+  /// The lines up to now, each once, the newest last: filters and conditions of earlier sessions, too.
   package var history: [Prompt: [String]] = [:]
   /// The number of the one that was recalled last.
-  private var recalledLine = 0
+  private var recalled = 0
   private var pictureOrder: [PictureRequest] = []
 
   private static let maxPictures = 30
@@ -209,7 +205,7 @@ package struct BrowseState: Sendable {
 
   package var canUndo: Bool { !deletions.isEmpty }
 
-  package var canRecall: Bool { !statements.isEmpty }
+  package var canRecall: Bool { history[.query] != nil }
 
   /// The pause of the source that has not ended.
   package var pause: Pause? { source.pause.flatMap { $0.end > now ? $0 : nil } }
@@ -354,7 +350,7 @@ package struct BrowseState: Sendable {
   }
 
   private mutating func answered(_ query: String, _ result: Result<BrowsedWindow, BrowseFailure>) {
-    guard isAnswering, query == statements.last else { return }
+    guard isAnswering, query == history[.query]?.last else { return }
     isAnswering = false
     switch result {
     case .success(let window):
@@ -368,7 +364,8 @@ package struct BrowseState: Sendable {
     case .failure(let failure):
       notice = Notice(.error, failure.message)
       // To be mended.
-      recall(statements.count - 1)
+      prompt = (.query, LineInput(query))
+      recalled = (history[.query]?.count ?? 0) - 1
     }
   }
 
@@ -454,7 +451,7 @@ package struct BrowseState: Sendable {
     case .character("f"): prompt = (.condition, LineInput(source.list.request.condition))
     case .character("s"): openOrders()
     case .character("c"): if source.list.hasRows { overlay = .columns(selection: 0) }
-    case .character(":"): recall(statements.count)
+    case .character(":"): prompt = (.query, LineInput(""))
     case .character("r"): return refresh()
     case .character("n"): return loadMore()
     case .character("S"): return sync(pages: source.syncPages)
@@ -615,8 +612,7 @@ package struct BrowseState: Sendable {
       return []
     case .tab where kind == .condition || kind == .query:
       return [.complete(TypedStart(kind: kind, source: source.name, text: line.start))]
-    case .up where kind == .query: recall(max(0, recalled - 1))
-    case .down where kind == .query: recall(min(recalled + 1, statements.count))
+    case .up where kind == .query, .down where kind == .query: break
     // The list moves beside the filter.
     case .up, .down, .pageUp, .pageDown, .shiftUp, .shiftDown, .shiftLeft, .shiftRight:
       pane = .list
@@ -633,31 +629,29 @@ package struct BrowseState: Sendable {
     return []
   }
 
-  /// Asks for a statement, beginning with an earlier one, or with nothing after the last.
-  private mutating func recall(_ index: Int) {
-    recalled = index
-    prompt = (.query, LineInput(index < statements.count ? statements[index] : ""))
-  }
-
-  /// Recalls an earlier filter or condition, beginning in an empty line; false if a key has another meaning.
+  /// Recalls an earlier line, of filters and conditions beginning in an empty one; false if a key has another meaning.
   private mutating func recallLine(by step: Int) -> Bool {
     guard let (kind, line) = prompt, let lines = history[kind], !lines.isEmpty else {
       return false
     }
-    let isShown = lines.indices.contains(recalledLine) && lines[recalledLine] == line.text
-    let index = (isShown ? recalledLine : lines.count) + step
-    guard isShown || line.characters.isEmpty, 0...lines.count ~= max(0, index) else { return false }
-    recalledLine = max(0, index)
-    prompt = (kind, LineInput(recalledLine < lines.count ? lines[recalledLine] : ""))
+    let isShown = lines.indices.contains(recalled) && lines[recalled] == line.text
+    guard isShown || kind == .query || line.characters.isEmpty else { return false }
+    let index = max(0, (isShown ? recalled : lines.count) + step)
+    guard index <= lines.count else { return false }
+    recalled = index
+    prompt = (kind, LineInput(index < lines.count ? lines[index] : ""))
     return true
   }
 
   /// Keeps a filter or a condition, unless it is empty.
   private mutating func remember(_ kind: Prompt, _ text: String) -> [BrowseEffect] {
     guard text.nonBlank != nil else { return [] }
-    history[kind, default: []].removeAll { $0 == text }
-    history[kind, default: []].append(text)
+    add(text, to: kind)
     return [.remember(kind, text)]
+  }
+
+  private mutating func add(_ text: String, to kind: Prompt) {
+    history[kind] = (history[kind] ?? []).filter { $0 != text } + [text]
   }
 
   private static let maxCandidates = 60
@@ -874,8 +868,7 @@ package struct BrowseState: Sendable {
   // MARK: - Actions
 
   private mutating func run(_ statement: String) -> [BrowseEffect] {
-    statements.removeAll { $0 == statement }
-    statements.append(statement)
+    add(statement, to: .query)
     isAnswering = true
     notice = Notice(.note, "Running the query…")
     return [.query(statement)]
