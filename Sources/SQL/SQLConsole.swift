@@ -26,7 +26,8 @@ package struct SQLConsole {
     var about: String {
       switch self {
       case .tables: "list the tables"
-      case .schema: "list the columns of all tables and their kinds, or of one: .schema TABLE"
+      case .schema:
+        "list the columns of all tables, with their kinds where they are known, or of one: .schema TABLE"
       case .mode:
         """
         print results as \(arguments.joined(separator: ", ")): .mode FORMAT, or .mode for the present one; auto is the \

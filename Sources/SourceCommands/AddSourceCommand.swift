@@ -132,7 +132,7 @@ extension Command {
         invocation.arguments.dropFirst().first
         ?? SourceName.proposed(for: name) { !context.catalog.isTaken($0) }.nonBlank ?? "NAME"
       throw CommandError(
-        .usage, "invalid name \"\(name)\": it is a URL, before which a name is missing",
+        .usage, "invalid name \"\(name)\": it is a URL, and a name comes before it",
         suggestion: "sources add \(other.typed) \(name.shellQuoted)",
         hint: .command("help sources add"))
     }
