@@ -33,8 +33,12 @@ struct WebRouter: Sendable {
       guard let asset = Asset.all.first(where: { $0.name == path.source }) else {
         throw Problem.unknownPath
       }
+      let body: [UInt8]
+      do throws(FormatError) { body = try asset.body } catch {
+        throw Problem(500, "io", error.reason, hint: error.remedy)
+      }
       return ServerResponse(
-        200, asset.type, Array(asset.body.utf8),
+        200, asset.type, body,
         headers: [.init("Cache-Control", "private, max-age=31536000, immutable")])
     case .record where path.id == "changes" && part == nil:
       let source = try api.source(named: path.source)

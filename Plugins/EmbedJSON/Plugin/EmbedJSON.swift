@@ -4,7 +4,8 @@ import PackagePlugin
 /// Compiles every JSON file in a target's `Resources/` into it: `heroes.json` becomes the constant
 /// `bundledHeroes`, a `StaticString`.
 ///
-/// The binary stays a single file, and the data stays JSON. Style sheets, scripts and drawings of pages are compiled in, too.
+/// The binary stays a single file, and the data stays JSON. Style sheets, scripts and drawings of pages are
+/// compiled in, too, compressed.
 @main
 struct EmbedJSON: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

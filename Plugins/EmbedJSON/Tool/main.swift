@@ -3,7 +3,8 @@ import Foundation
 // aggregator-embed-json INPUT OUTPUT.swift: embeds a file of JSON, CSS, JavaScript or SVG as a Swift string constant.
 //
 // The literal is raw, so the text needs no escaping, and a `StaticString`, which costs nothing to compile or
-// to start (Swift's own `.embedInCode` made an array of bytes that took 86 s for 232 KB).
+// to start (Swift's own `.embedInCode` made an array of bytes that took 86 s for 232 KB). The files of pages, which no
+// start of the program reads, are compressed by gzip, in Base64.
 
 let arguments = CommandLine.arguments
 guard arguments.count == 3 else {
@@ -25,6 +26,8 @@ do {
   if input.pathExtension == "json" {
     _ = try JSONDecoder().decode(AnyJSON.self, from: data)
     text = text.withoutSpaceBetweenJSON
+  } else {
+    text = try compressed(input).base64EncodedString()
   }
   // Enough # that no run of them in the text can end the literal.
   let longest = text.split { $0 != "#" }.map(\.count).max() ?? 0
@@ -41,6 +44,20 @@ do {
 } catch {
   try FileHandle.standardError.write(contentsOf: Data("error: \(error)\n".utf8))
   exit(1)
+}
+
+/// A file in the format of gzip, without its name and time, so that the same file gives the same bytes.
+func compressed(_ file: URL) throws -> Data {
+  let gzip = Process()
+  gzip.executableURL = URL(filePath: "/usr/bin/env")
+  gzip.arguments = ["gzip", "-9", "-n", "-c", file.path]
+  let output = Pipe()
+  gzip.standardOutput = output
+  try gzip.run()
+  let data = try output.fileHandleForReading.readToEnd() ?? Data()
+  gzip.waitUntilExit()
+  guard gzip.terminationStatus == 0 else { throw EmbeddingFailure("gzip failed for \(file.path)") }
+  return data
 }
 
 struct EmbeddingFailure: Error, CustomStringConvertible {

@@ -4,28 +4,46 @@ import AggregatorKit
 struct Asset: Sendable {
   let name: String
   let type: String
-  let body: String
-
   let address: String
 
-  private init(_ name: String, _ type: String, _ parts: String...) {
+  /// In the format of gzip, in Base64, as `aggregator-embed-json` leaves them.
+  private let parts: [StaticString]
+
+  private init(_ name: String, _ type: String, _ parts: StaticString...) {
     self.name = name
     self.type = type
-    body = parts.joined(separator: "\n")
-    address = "/assets/\(name)?v=\(String(body.fnv1a, radix: 36))"
+    self.parts = parts
+    let version = parts.map(\.description).joined().fnv1a
+    address = "/assets/\(name)?v=\(String(version, radix: 36))"
   }
 
-  static let stylesheet = Asset("style.css", "text/css; charset=utf-8", bundledStyle.description)
+  /// The parts one after another; an error if zlib is not installed.
+  var body: [UInt8] {
+    get throws(FormatError) {
+      var body: [UInt8] = []
+      for part in parts {
+        let bytes = [UInt8](Data(base64Encoded: part.description) ?? Data())
+        var inflation = try Inflation()
+        var position = 0
+        var count: Int
+        repeat {
+          count = body.count
+          try inflation.decompress(bytes, from: &position, into: &body, room: 1 << 16)
+        } while body.count > count
+      }
+      return body
+    }
+  }
+
+  static let stylesheet = Asset("style.css", "text/css; charset=utf-8", bundledStyle)
   static let script = Asset(
-    "script.js", "text/javascript; charset=utf-8", bundledBase.description,
-    bundledScript.description, bundledPalette.description)
+    "script.js", "text/javascript; charset=utf-8", bundledBase, bundledScript, bundledPalette)
   /// Of the page for SQL alone.
   static let sqlScript = Asset(
-    "sql.js", "text/javascript; charset=utf-8", bundledBase.description,
-    bundledSql.description)
-  static let icon = Asset("icon.svg", "image/svg+xml", Icon.application)
+    "sql.js", "text/javascript; charset=utf-8", bundledBase, bundledSql)
+  static let icon = Asset("icon.svg", "image/svg+xml", bundledIcon)
   /// The land of the world in degrees, made by `Scripts/make-outlines`.
-  static let land = Asset("land.svg", "image/svg+xml", bundledLand.description)
+  static let land = Asset("land.svg", "image/svg+xml", bundledLand)
 
   static let all = [stylesheet, script, sqlScript, icon, land]
 }
@@ -55,11 +73,4 @@ enum Icon: String {
     <path d="\(rawValue)"/></svg>
     """
   }
-
-  static let application = """
-    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" \
-    fill="#3b4cca"/><g fill="#fff"><rect x="7" y="7" width="8" height="8" rx="2"/><rect x="17" y="7" \
-    width="8" height="8" rx="2" opacity=".7"/><rect x="7" y="17" width="8" height="8" rx="2" \
-    opacity=".7"/><rect x="17" y="17" width="8" height="8" rx="2" opacity=".45"/></g></svg>
-    """
 }

@@ -57,7 +57,8 @@ extension HTMLRenderer {
   }
 
   private func style(_ nonce: String) -> HTML {
-    #"<style nonce="\#(nonce)">\#(HTML(stringLiteral: Asset.stylesheet.body))</style>"#
+    let style = String(decoding: (try? Asset.stylesheet.body) ?? [], as: UTF8.self)
+    return #"<style nonce="\#(nonce)">\#(HTML(stringLiteral: style))</style>"#
   }
 
   private func navigation(_ place: String?) -> HTML {

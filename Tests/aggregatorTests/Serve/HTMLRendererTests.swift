@@ -140,9 +140,8 @@ import Testing
     guard let folder = ProcessInfo.processInfo.environment["AGGREGATOR_PAGES"] else { return }
     let root = URL(filePath: folder)
     let files = pages.map { ("\($0.name.percentEncoded).html", $0.html) }
-    for (name, text) in files + Asset.all.map({ ($0.name, $0.body) }) {
-      try Data(text.utf8).write(to: root.appending(path: name))
-    }
+    for (name, text) in files { try Data(text.utf8).write(to: root.appending(path: name)) }
+    for asset in Asset.all { try Data(asset.body).write(to: root.appending(path: asset.name)) }
   }
 
   @Test func textFromServicesIsNeverMarkup() {
@@ -1012,6 +1011,19 @@ import Testing
     #expect(Set(Asset.all.map(\.address)).count == Asset.all.count)
     for asset in Asset.all {
       #expect(asset.address.hasPrefix("/assets/\(asset.name)?v="))
+    }
+  }
+
+  @Test func assetsAreTheFilesAsTheyAreWritten() throws {
+    let resources = Repository.root.appending(path: "Sources/Web/Resources")
+    func files(_ names: String...) throws -> [UInt8] {
+      try names.flatMap { [UInt8](try Data(contentsOf: resources.appending(path: $0))) }
+    }
+    #expect(try Asset.stylesheet.body == files("style.css"))
+    #expect(try Asset.script.body == files("base.js", "script.js", "palette.js"))
+    #expect(try Asset.sqlScript.body == files("base.js", "sql.js"))
+    for asset in [Asset.icon, Asset.land] {
+      #expect(try asset.body == files(asset.name))
     }
   }
 }
