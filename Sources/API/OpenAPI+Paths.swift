@@ -70,7 +70,7 @@ extension OpenAPI {
     let query = parameter(
       "sql", requiredIn: "query",
       ["type": "string", "maxLength": .integer(ServedSQL.maxLength)],
-      "One `SELECT`; each source is a table. It is stopped after 30 seconds.",
+      "One `SELECT`; each source is a table. It is stopped after \(SQLRun.defaultTime.text).",
       example: sources.first.map { "SELECT * FROM \($0.name.sqlQuoted) LIMIT 10" })
     let rows = parameter(
       "limit", ["type": "integer", "minimum": 1, "maximum": .integer(ServedSQL.largestLimit)],

@@ -11,10 +11,8 @@ package final class ServedSQL: Sendable {
   private let running = Mutex(0)
 
   package struct Limits: Sendable {
-    /// The time of a query of a page.
-    package var page = Duration.seconds(10)
-    /// The time of a query of the API.
-    package var document = SQLRun.defaultTime
+    /// The time of a query, of a page and of the API.
+    package var time = SQLRun.defaultTime
     /// The time for counting the rows of all tables of a page.
     package var counting = Duration.milliseconds(300)
     /// The most queries at once.
@@ -63,7 +61,7 @@ package final class ServedSQL: Sendable {
     let start = ContinuousClock.now
     do {
       return .success(
-        try await run(SQLStatement(text, parameters), within: limits.page) { run, time in
+        try await run(SQLStatement(text, parameters), within: limits.time) { run, time in
           var rows: [[SQLValue]] = []
           var bytes = 0
           while rows.count <= Self.maxRows, bytes <= Self.maxRowBytes,
@@ -81,7 +79,7 @@ package final class ServedSQL: Sendable {
             } + run.gaps.map(\.warning.warning.message))
         })
     } catch {
-      return .failure(problem(error, within: limits.page))
+      return .failure(problem(error, within: limits.time))
     }
   }
 
@@ -112,7 +110,7 @@ package final class ServedSQL: Sendable {
     of text: String, as format: Format, atMost limit: Int = .max
   ) async throws -> ServedListing {
     do {
-      return try await run(SQLStatement(text), within: limits.document) { [limits] run, time in
+      return try await run(SQLStatement(text), within: limits.time) { [limits] run, time in
         var rows = try await run.result.page(within: time.left)
         var writer: any RecordWriter<SQLRow> = format.writer(
           for: Listing(ofQuery: text, run.columns, like: rows ?? []),
@@ -137,7 +135,7 @@ package final class ServedSQL: Sendable {
         return ServedListing(records: [], summary: summary, body: Array(document.utf8))
       }
     } catch {
-      throw problem(error, within: limits.document)
+      throw problem(error, within: limits.time)
     }
   }
 

@@ -60,7 +60,8 @@ extension HTMLRenderer {
       """
       <div class="column">
       <div class="heading"><div><h1>SQL</h1>
-      <p class="summary">Query the cached records of all sources with one SELECT. Nothing can be changed.</p>\
+      <p class="summary">One SELECT over the cached records of all sources, stopped after \(SQLRun.defaultTime.text). \
+      Nothing can be changed.</p>\
       </div></div>
       <div class="query">
       <form id="sql-form" action="\(RoutePath(PagePath.sql).text)" method="get">

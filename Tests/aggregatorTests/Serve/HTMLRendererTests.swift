@@ -189,6 +189,7 @@ import Testing
       #expect(html.contains(#"data-name="&#34;order&#34;""#))
       #expect(html.contains(#"data-name="id""#))
       #expect(html.contains("12,345 rows"))
+      #expect(html.contains("stopped after 30 s."))
     }
     #expect(hostileAnswer.contains("The first 2 rows in 12 ms"))
     #expect(hostileAnswer.contains("There are more rows."))
