@@ -210,24 +210,25 @@ extension HTMLRenderer {
   }
 
   private func table(_ answer: SQLAnswer, of content: SQLContent) -> HTML {
-    let stored = Set(content.tables.flatMap(\.columns))
     let records = content.records(among: sources)
-    let numeric = answer.columns.indices.map { answer.rows.areNumbers(at: $0) }
+    let styles = answer.columns.enumerated().map { index, name in
+      answer.rows.areNumbers(at: index)
+        ? NumberStyle(of: answer.rows.map { $0[index].json }, in: name) : nil
+    }
     return """
       <div class="table-box" tabindex="0" role="region" aria-label="Rows"><table>
       <caption class="visually-hidden">Rows of the query</caption>
       <thead><tr>\(answer.columns.enumerated().map { index, name in
-        #"<th scope="col"\#(attribute: "class", numeric[index] ? "number" : nil)>\#(name.safeLine)</th>"#
+        #"<th scope="col"\#(attribute: "class", styles[index].map { _ in "number" })>\#(name.safeLine)</th>"#
       })</tr></thead>
       <tbody>
       \(answer.rows.map { row in
         let cells = row.indices.map { index -> HTML in
           let (value, column) = (row[index], answer.columns[index])
           if let records, column == records.column, value != .null {
-            return link(to: value.json.cell, of: records.source, isNumeric: numeric[index])
+            return link(to: value.json.cell, of: records.source, isNumeric: styles[index] != nil)
           }
-          return cell(
-            value, of: column, isNumeric: numeric[index], isRounded: !stored.contains(column))
+          return cell(value, styles[index])
         }
         return "<tr>\(cells)</tr>\n" as HTML
       })
@@ -244,26 +245,20 @@ extension HTMLRenderer {
       """
   }
 
-  /// - Parameter isRounded: True for a computed number, whose last digits are noise; a stored one is shown exactly.
-  private func cell(
-    _ value: SQLValue, of column: String, isNumeric: Bool, isRounded: Bool
-  ) -> HTML {
+  /// - Parameter style: `nil` for a column of texts.
+  private func cell(_ value: SQLValue, _ style: NumberStyle?) -> HTML {
     let text = value == .null ? "" : value.json.cell
-    var shown = text.oneLine(atMost: 200).safeLine
-    if isNumeric, value != .null, !column.namesNoAmounts {
-      let rounded = isRounded ? value.json.rounded : value.json
-      shown = rounded.written(in: column) ?? rounded.cell
-    }
+    let shown = style?.text(of: value.json) ?? text.oneLine(atMost: 200).safeLine
     // The script sorts and draws the exact number.
-    let exact = isNumeric && shown != text ? text : nil
-    let types: [String] = (isNumeric ? ["number"] : []) + (value == .null ? ["null"] : [])
+    let exact = style != nil && shown != text ? text : nil
+    let types: [String] = (style == nil ? [] : ["number"]) + (value == .null ? ["null"] : [])
     let content: HTML =
       if shown == text, let address = text.webAddress {
         """
         <a href="\(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\(shown)</a>
         """
       } else {
-        HTML.opaque(shown) ?? "\(value == .null ? "null" : shown)"
+        HTML.opaque(shown) ?? "\(value == .null ? "NULL" : shown)"
       }
     return """
       <td\(attribute: "class", types.isEmpty ? nil : types.joined(separator: " "))\
@@ -272,15 +267,49 @@ extension HTMLRenderer {
   }
 }
 
-extension JSON {
-  /// A number with six significant digits, or all of those before the point, unless it has nine digits or fewer.
-  fileprivate var rounded: JSON {
-    guard case .number(let number) = self, abs(number) > 1e-9, number.isFinite,
-      "\(number)".count(where: \.isWholeNumber) > 9
-    else { return self }
-    let scale = pow(10, max(0, 5 - log10(abs(number)).rounded(.down)))
-    let rounded = (number * scale).rounded() / scale
-    return Int(exactly: rounded).map(JSON.integer) ?? .number(rounded)
+/// The way in which all numbers of a column are written.
+private struct NumberStyle {
+  private let column: String
+
+  /// As many decimals as one of the numbers needs: at most four, or four significant digits of numbers that are all
+  /// smaller than one; `nil` for integers, years and codes.
+  private var decimals: Int?
+
+  private let mayBeYear: Bool
+
+  init(of numbers: [JSON], in column: String) {
+    self.column = column
+    mayBeYear = !numbers.contains { $0.isYear == false }
+    let reals: [Double] = numbers.compactMap {
+      if case .number(let number) = $0, number.isFinite { number } else { nil }
+    }
+    guard !reals.isEmpty, !mayBeYear, !column.namesNoAmounts else { return }
+    let fractions = reals.filter { $0 != $0.rounded() }.map(abs)
+    let most = min(15, max(4, 3 - Int(log10(fractions.max() ?? 1).rounded(.down))))
+    decimals =
+      (0..<most).first { count in
+        let scale = pow(10, Double(most - count))
+        return fractions.allSatisfy {
+          ($0 * pow(10, Double(most))).rounded().truncatingRemainder(dividingBy: scale) == 0
+        }
+      } ?? most
+  }
+
+  /// `nil` for a number that is written as it is: so is one that is too small for the decimals, or too large.
+  func text(of value: JSON) -> String? {
+    guard let decimals else { return value.written(in: column, mayBeYear: mayBeYear) }
+    let number: Double
+    switch value {
+    case .integer(let integer): number = Double(integer)
+    case .number(let real): number = real
+    case .null, .bool, .string, .array, .object: return nil
+    }
+    let scale = pow(10, Double(decimals))
+    let scaled = (abs(number) * scale).rounded()
+    guard scaled < 1e15, scaled > 0 || number == 0 else { return nil }
+    let (whole, rest) = Int(scaled).quotientAndRemainder(dividingBy: Int(scale))
+    let fraction = decimals == 0 ? "" : "." + String(Int(scale) + rest).dropFirst()
+    return (number < 0 ? "-" : "") + whole.grouped + fraction
   }
 }
 

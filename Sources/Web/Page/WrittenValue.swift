@@ -81,7 +81,7 @@ extension JSON {
 
 extension JSON {
   /// True for a number that may be a year; `nil` for what is no number.
-  fileprivate var isYear: Bool? {
+  var isYear: Bool? {
     switch self {
     case .integer(let number): 1000...2100 ~= number
     case .number(let number): number == number.rounded() && 1000...2100 ~= number

@@ -193,7 +193,7 @@ import Testing
     }
     #expect(hostileAnswer.contains("The first 2 rows in 12 ms"))
     #expect(hostileAnswer.contains("There are more rows."))
-    #expect(hostileAnswer.contains(#"<td class="null" dir="auto">null</td>"#))
+    #expect(hostileAnswer.contains(#"<td class="null" dir="auto">NULL</td>"#))
     #expect(!hostileAnswer.contains(#"href="javascript"#))
     #expect(hostileFailure.contains(#"aria-invalid="true""#))
   }
@@ -208,10 +208,12 @@ import Testing
             rows: [
               [.number(89.76505374565888), .integer(20_000)], [.integer(20_000), .integer(1)],
               [.number(1_234_567.891), .integer(2)], [.number(0.25), .integer(3)],
-              [.null, .integer(4)],
+              [.null, .integer(4)], [.number(-0.5), .integer(5)], [.number(1e-9), .integer(6)],
+              [.number(1e300), .integer(7)],
             ], hasMore: false, time: .milliseconds(1), notes: []))))
     for (exact, words) in [
-      ("89.76505374565888", "89.7651"), ("20000", "20,000"), ("1234567.891", "1,234,568"),
+      ("89.76505374565888", "89.7651"), ("20000", "20,000.0000"), ("0.25", "0.2500"),
+      ("1234567.891", "1,234,567.8910"), ("-0.5", "-0.5000"),
     ] {
       #expect(
         html.contains(
@@ -219,8 +221,10 @@ import Testing
         "\(words)")
     }
     for cell in [
-      #"<td class="number" dir="auto">0.25</td>"#, #"<td class="number" dir="auto">20000</td>"#,
-      #"<td class="number null" dir="auto">null</td>"#,
+      // What is nothing in four decimals is not shown as zero.
+      #"<td class="number" dir="auto">1e-09</td>"#, #"<td class="number" dir="auto">1e+300</td>"#,
+      #"<td class="number" dir="auto">20000</td>"#,
+      #"<td class="number null" dir="auto">NULL</td>"#,
     ] {
       #expect(html.contains(cell), "\(cell)")
     }
@@ -239,12 +243,24 @@ import Testing
       SQLContent(text: text, tables: tables, answer: .success(answer), values: values))
   }
 
-  @Test func `stored numbers are not rounded, and an ID leads to its record`() {
+  @Test func `a column has the decimals that its numbers need, and an ID leads to its record`() {
     let html = result(
-      of: "SELECT * FROM \"heroes\"", ["id", "latitude", "lat", "mean"],
-      [[.text("a/b"), .number(-101.494512345678), .number(-101.4945), .number(0.123456789012)]])
+      of: "SELECT * FROM \"heroes\"", ["id", "latitude", "sum", "rate", "whole", "year", "count"],
+      [
+        [
+          .text("a/b"), .number(-101.494512345678), .number(61476.700000000004),
+          .number(0.000123456), .number(3), .number(1999), .integer(1999),
+        ],
+        [
+          .text("c"), .number(7.5), .integer(1200), .number(0.00002), .number(2), .number(2000.5),
+          .integer(20_000),
+        ],
+      ])
     #expect(html.contains(#"<a href="/sources/heroes/a%2Fb">a/b</a></td>"#))
-    for shown in [">-101.494512345678<", ">-101.4945<", ">0.123457<"] {
+    for shown in [
+      ">-101.4945<", ">7.5000<", ">61,476.7<", ">1,200.0<", ">0.0001235<", ">0.0000200<", ">3<",
+      ">2<", ">1999.0<", ">2000.5<", ">1,999<", ">20,000<",
+    ] {
       #expect(html.contains(shown), "\(shown)")
     }
     // Whose ID that is cannot be told of two tables.
