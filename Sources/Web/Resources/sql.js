@@ -11,7 +11,32 @@ function replace(start, end, text) {
   field.setSelectionRange(start, end);
   // Nothing else adds to what Ctrl-Z takes back.
   if (!document.execCommand("insertText", false, text)) field.setRangeText(text, start, end, "end");
+  paint();
 }
+
+/* The colours of the query are those of a copy behind the field, whose own text is transparent. */
+const copy = make("pre", { class: "copy", "aria-hidden": "true" });
+field.before(copy);
+field.addEventListener("scroll", () => { copy.scrollTop = field.scrollTop; });
+const keywords = "all and any as asc between by case cast collate cross current desc distinct else end escape except exists explain false filter following from full glob group having in inner intersect is isnull join lateral left like limit natural not notnull null nulls offset on or order outer over partition preceding range recursive regexp right row rows select then true unbounded union using values when where window with";
+const tokens = new RegExp(String.raw`(?<comment>--.*|/\*[^]*?(?:\*/|$))|(?<string>'[^']*'?)|"[^"]*"?|\b(?<number>\d[\w.]*)|\b(?<keyword>${keywords.replaceAll(" ", "|")})\b`, "gi");
+
+function part(start, length) {
+  const range = new Range();
+  range.setStart(copy.firstChild, start);
+  range.setEnd(copy.firstChild, start + length);
+  return range;
+}
+
+function paint() {
+  copy.textContent = `${field.value}\n`;
+  if (!globalThis.Highlight) return;
+  for (const kind of ["comment", "string", "number", "keyword"]) {
+    const found = [...field.value.matchAll(tokens)].filter(({ groups }) => groups[kind]);
+    CSS.highlights.set(kind, new Highlight(...found.map(match => part(match.index, match[0].length))));
+  }
+}
+paint();
 
 /* While a query runs, its button stops it: the server ends a query whose client has left. */
 const run = $("button.primary", form);
@@ -27,7 +52,7 @@ function showRunning(isRunning) {
   if (document.activeElement === from) to.focus();
   from.hidden = true;
 }
-addEventListener("pageshow", () => showRunning(false));
+addEventListener("pageshow", () => { paint(); showRunning(false); });
 
 form.addEventListener("submit", () => {
   // What does not fit into an address is the body of a request.
@@ -85,15 +110,10 @@ function names(word, all) {
   return [...found].slice(0, 50);
 }
 
-/* The place of the caret, which a copy of the text shows. */
+/* The place of the caret, which the copy of the text shows. */
 function caret() {
-  const end = make("span", {}, "\u200b");
-  const copy = make("div", { class: "copy", "aria-hidden": "true" },
-    field.value.slice(0, field.selectionStart - word.length), end);
-  field.after(copy);
-  const { offsetLeft: left, offsetTop: top, offsetHeight: height } = end;
-  copy.remove();
-  return { left, top: top + height - field.scrollTop };
+  const [end, box] = [part(field.selectionStart - word.length, 1), copy].map(each => each.getBoundingClientRect());
+  return { left: end.left - box.left, top: end.bottom - box.top };
 }
 
 function complete(all = false) {
@@ -127,7 +147,7 @@ function accept(name) {
   close();
 }
 
-field.addEventListener("input", event => { if (event.isTrusted) complete(); });
+field.addEventListener("input", event => { paint(); if (event.isTrusted) complete(); });
 field.addEventListener("blur", close);
 field.addEventListener("click", close);
 field.addEventListener("keydown", event => {

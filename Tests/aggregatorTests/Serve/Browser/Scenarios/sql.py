@@ -22,6 +22,7 @@ def run(site):
     site.may_fail = True
     without_script(site)
     by_keyboard(site)
+    colours(site)
     charts(site)
     heads(site)
     saved(site)
@@ -88,6 +89,21 @@ def by_keyboard(site):
     page.get_by_role("button", name="publisher", exact=True).click()
     expect(page.locator("#sql")).to_have_value("SELECT count(*) FROM heroes publisher")
     focused(page, "#sql")
+
+
+def colours(site):
+    """The copy behind the field has the text at the same places, in colours."""
+    page = site.open(address("SELECT 1.5, 'it''s -- 2' FROM \"from\" -- all\n/* or\nnone */ LIMIT 10"))
+    coloured = """() => ["keyword", "string", "number", "comment"].map(kind => [...CSS.highlights.get(kind)].map(String))"""
+    assert page.evaluate(coloured) == [
+        ["SELECT", "FROM", "LIMIT"], ["'it'", "'s -- 2'"], ["1.5", "10"], ["-- all", "/* or\nnone */"],
+    ], page.evaluate(coloured)
+    page.fill("#sql", "select 7\n" * 30)
+    assert [len(found) for found in page.evaluate(coloured)] == [30, 0, 30, 0]
+    sizes = """selector => (({ clientWidth, scrollHeight, scrollTop }) => [clientWidth, scrollHeight, scrollTop])(document.querySelector(selector))"""
+    page.locator("#sql").evaluate("field => { field.scrollTop = 100; }")
+    page.wait_for_function("document.querySelector('.copy').scrollTop === 100")
+    assert page.evaluate(sizes, ".copy") == page.evaluate(sizes, "#sql")
 
 
 def charts(site):
