@@ -153,12 +153,11 @@ extension HTMLRenderer {
       return """
         <section id="result" aria-label="Result">
         <div class="bar"><p class="count" id="outcome">\(count(answer))</p>\(downloads(content.boundText))</div>
-        \(answer.hasMore ? Self.moreRows : nil)
         \(answer.notes.map { #"<p class="note" dir="auto">\#($0.safeLine.capitalizedFirst)</p>"# })
         <div id="chart" data-land="\(Asset.land.address)"\
-        \(attribute: "data-note", answer.hasMore ? "Only the first \(answer.rows.count.grouped) rows are drawn." : nil)\
         \(attribute: "data-sql", answer.hasMore ? content.boundText : nil) hidden></div>
-        \(answer.columns.isEmpty ? nil : table(answer, of: content))
+        <div id="table">\(answer.hasMore ? Self.moreRows : nil)
+        \(answer.columns.isEmpty ? nil : table(answer, of: content))</div>
         </section>
         """
     case .failure(let problem):

@@ -47,16 +47,16 @@ const stop = make("button", { type: "button", class: "button", hidden: true, onc
 } }, "Stop");
 run.after(stop);
 function showRunning(isRunning) {
-  const [from, to] = isRunning ? [run, stop] : [stop, run];
-  to.hidden = false;
-  if (document.activeElement === from) to.focus();
-  from.hidden = true;
+  const hasFocus = [run, stop].includes(document.activeElement);
+  [run.hidden, stop.hidden] = [isRunning, !isRunning];
+  if (hasFocus) (isRunning ? stop : run).focus();
 }
 addEventListener("pageshow", () => { paint(); showRunning(false); });
 
 form.addEventListener("submit", () => {
   // What does not fit into an address is the body of a request.
   form.method = encodeURIComponent(field.value).length > 8000 ? "post" : "get";
+  if (result) attempt(() => sessionStorage.setItem("chart", location.hash));
   showRunning(true);
   announce("Running…");
 });
@@ -161,14 +161,11 @@ field.addEventListener("keydown", event => {
     return complete(true);
   }
   if (box.hidden || event.isComposing) return;
-  const option = () => $("span", box.children[chosen]).textContent;
-  const actions = {
-    ArrowDown: () => choose(chosen + 1), ArrowUp: () => choose(chosen - 1),
-    Enter: () => accept(option()), Tab: () => accept(option()), Escape: close,
-    ArrowLeft: close, ArrowRight: close, Home: close, End: close,
-  };
-  if (!(event.key in actions) || event.shiftKey) return;
-  if (!["ArrowLeft", "ArrowRight", "Home", "End"].includes(event.key)) event.preventDefault();
+  if (/^(Arrow(Left|Right)|Home|End)$/.test(event.key)) return close();
+  const take = () => accept($("span", box.children[chosen]).textContent);
+  const actions = { ArrowDown: () => choose(chosen + 1), ArrowUp: () => choose(chosen - 1), Enter: take, Tab: take, Escape: close };
+  if (!actions[event.key] || event.shiftKey) return;
+  event.preventDefault();
   actions[event.key]();
 });
 
@@ -180,33 +177,29 @@ const load = () => kept("queries").filter(({ name, sql }) => name && sql);
 function showSaved() {
   const queries = load();
   const input = make("input", { id: "saved-name", maxlength: "80", autocomplete: "off" });
+  const without = name => load().filter(query => query.name !== name);
+  const change = (queries, text) => {
+    announce(keep("queries", queries) ? text : "This browser keeps nothing");
+    showSaved();
+    $("#saved-name").focus();
+  };
   const save = event => {
     event.preventDefault();
     // The button is replaced: the menu would take it for one outside.
     event.stopPropagation();
     const name = input.value.trim();
     if (!name || !field.value.trim()) return (name ? field : input).focus();
-    const others = load().filter(query => query.name !== name);
-    const isKept = keep("queries", [...others, { name, sql: field.value }].sort((a, b) => a.name.localeCompare(b.name)));
-    announce(isKept ? `Saved ${name}` : "This browser keeps nothing");
-    showSaved();
-    $("#saved-name").focus();
+    change([...without(name), { name, sql: field.value }].sort((a, b) => a.name.localeCompare(b.name)), `Saved ${name}`);
   };
   // The form of the query is around this, and forms cannot be in forms.
   input.addEventListener("keydown", event => { if (event.key === "Enter") save(event); });
   $(".panel", saved).replaceChildren(
     queries.length
       ? make("ul", {}, ...queries.map(({ name, sql }) => make("li", {},
-        make("a", { href: `${form.getAttribute("action")}?sql=${encodeURIComponent(sql)}` }, name),
+        make("a", { href: `?sql=${encodeURIComponent(sql)}` }, name),
         make("button", {
           type: "button", class: "button", "aria-label": `Delete ${name}`,
-          onclick: event => {
-            event.stopPropagation();
-            keep("queries", load().filter(query => query.name !== name));
-            announce(`Deleted ${name}`);
-            showSaved();
-            $("#saved-name").focus();
-          },
+          onclick: event => { event.stopPropagation(); change(without(name), `Deleted ${name}`); },
         }, "Delete"))))
       : make("p", { class: "note" }, "No query is saved in this browser."),
     make("div", { class: "save" }, make("label", { for: "saved-name" }, "Name"), input,
@@ -217,7 +210,7 @@ showSaved();
 
 /* -- Charts of the result -- */
 
-const chart = $("#chart");
+const chart = $("#chart"), result = $("#result table");
 const number = text => (text.trim() === "" ? NaN : Number(text));
 const isYear = text => /^(1\d|20)\d\d$|^2100$/.test(text);
 const isDate = text => isYear(text) || /^\d{4}-\d\d(-\d\d([T ][\d:.]+(Z|[+-]\d\d:?\d\d)?)?)?$/.test(text);
@@ -227,8 +220,8 @@ const exact = cell => cell.dataset.value ?? cell.textContent;
 
 /* The columns of the table, or of more rows than it has: their names, their texts with "" for null, and their kinds. */
 function columns(all) {
-  const rows = $$("#result tbody tr");
-  return $$("#result thead th").map((heading, index) => {
+  const rows = [...result.tBodies[0].rows];
+  return $$("th", result.tHead).map((heading, index) => {
     const texts = all?.map(row => String(row[heading.textContent] ?? ""))
       ?? rows.map(({ cells }) => cells[index].matches(".null") ? "" : exact(cells[index]));
     const known = texts.filter(Boolean);
@@ -250,15 +243,13 @@ function kinds(columns) {
   const longitude = place(columns, ["lon", "lng", "long", "longitude"]);
   const isOrdered = ({ values }) => values.length > 2 && values.every((value, index) => !index || value >= values[index - 1]);
   const ordered = [...dates, ...numbers.filter(isOrdered)];
-  const bar = { label: "Bars", x: of("text", "date"), y: numbers };
   const found = {};
   if (latitude && longitude) found.map = { label: "Map", x: [longitude], y: [latitude] };
-  if (numbers.length && of("text").length) found.bar = bar;
+  if (numbers.length && of("text", "date").length) found.bar = { label: "Bars", x: of("text", "date"), y: numbers };
   if (ordered.length && columns.length > 1 && numbers.some(column => column !== ordered[0])) {
     found.line = { label: "Line", x: ordered, y: numbers };
   }
   if (numbers.length > 1) found.scatter = { label: "Scatter", x: numbers, y: numbers };
-  if (numbers.length && dates.length) found.bar ??= bar;
   return found;
 }
 
@@ -318,20 +309,20 @@ function thinned(points, placeOf) {
 async function loadRows() {
   const body = JSON.stringify({ sql: chart.dataset.sql });
   delete chart.dataset.sql;
-  const response = await fetch(`/api/v1/sql?format=ndjson&limit=${maxRows}`, {
+  const response = await fetch(`/api/v1/sql?format=ndjson&limit=${maxRows + 1}`, {
     method: "POST", body, headers: { "Content-Type": "application/json" },
   }).catch(() => ({}));
-  // The note says that the rows of the table alone are drawn.
+  // The rows of the table stay drawn.
   if (!response.ok) return;
   const rows = (await response.text()).split("\n").filter(Boolean).map(line => JSON.parse(line));
-  chart.dataset.note = `${rows.length < maxRows ? "All" : "The first"} ${plain.format(rows.length)} rows are drawn.`;
-  const focused = $$("select", chart).indexOf(document.activeElement);
-  showCharts(rows);
-  $$("select", chart)[focused]?.focus();
+  const controls = () => $$(".views button, #chart select");
+  const focused = controls().indexOf(document.activeElement);
+  showCharts(rows.slice(0, maxRows), rows.length > maxRows);
+  controls()[focused]?.focus();
 }
 const extent = values => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
 
-function draw(kind, x, y, view, names) {
+function draw(kind, x, y, { view, names, hasMore }) {
   const isBar = kind === "bar", isMap = kind === "map";
   let points = x.texts.map((text, index) => ({ text, label: y.texts[index], name: names?.texts[index], x: x.values[index], y: y.values[index] }))
     .filter(point => Number.isFinite(point.y) && (isBar || Number.isFinite(point.x)));
@@ -397,15 +388,17 @@ function draw(kind, x, y, view, names) {
   }
   if (isMap) marks.splice(0, marks.length, cutOff(marks), make("rect", { class: "sea", ...plot }));
   const [low, most] = extent(points.map(point => point.y));
-  const name = isMap ? `Map of ${all} places` : `${{ bar: "Bar", line: "Line", scatter: "Scatter" }[kind]} chart of ${y.name} by ${x.name}: ${points.length} values from ${said(low, y.unit)} to ${said(most, y.unit)}.${chart.dataset.note ? "" : " The table has them all."}`;
+  const name = isMap ? `Map of ${all} places` : `${{ bar: "Bar", line: "Line", scatter: "Scatter" }[kind]} chart of ${y.name} by ${x.name}: ${points.length} values from ${said(low, y.unit)} to ${said(most, y.unit)}.`;
   const drawing = make("svg", { class: `drawing ${kind}`, role: "img", "aria-label": name, width, height: top + height + 50, viewBox: `0 0 ${width} ${top + height + 50}` }, ...labels, ...marks);
-  const missing = x.texts.length - all;
+  const [total, listed] = [x.texts.length, result.tBodies[0].rows.length];
+  const count = number => `${plain.format(number)} ${number === 1 ? "row" : "rows"}`;
   const notes = [
-    points.length < all && `The first ${points.length} of ${plain.format(all)}.`,
-    shown.length < points.length && "A point stands for all rows at its place.",
-    missing && `${plain.format(missing)} ${missing === 1 ? "row" : "rows"} without these values.`,
+    `Drawn: ${points.length < all ? "the first " : ""}${plain.format(points.length)} of ${hasMore ? "more than " : ""}${count(total)}`,
+    all < total && `${count(total - all)} without these values`,
+    shown.length < points.length && "a point stands for all rows at its place",
+    listed < total && `the table has the first ${plain.format(listed)}`,
   ];
-  return [drawing, ...notes.filter(Boolean).map(text => make("p", { class: "note" }, text))];
+  return [drawing, make("p", { class: "note" }, `${notes.filter(Boolean).join("; ")}.`)];
 }
 
 /* A box for a map that shows the places at first, and can be enlarged and moved: by buttons, keys, the wheel with Ctrl, and the pointer. */
@@ -472,74 +465,61 @@ function mapBox(view, show, { x, y }) {
   return box;
 }
 
-function showCharts(rows) {
+/* The table, or a chart in its place. */
+const views = make("div", { class: "views", role: "group", "aria-label": "View" });
+
+function showCharts(rows, hasMore = Boolean(chart.dataset.sql)) {
   const found = columns(rows);
   const possible = kinds(found);
-  const names = Object.keys(possible);
-  if (!names.length || !found[0].texts.length) return;
-  chart.hidden = false;
-  const select = (label, options, change) => {
-    const element = make("select", { onchange: change }, ...options.map(({ value, name }) => make("option", { value }, name)));
-    return { element, labelled: make("label", {}, `${label} `, element) };
-  };
-  const pick = label => select(label, [], () => { show(); share(); });
-  const kind = select("Kind", [{ value: "", name: "None" }, ...names.map(name => ({ value: name, name: possible[name].label }))], () => { offer(); share(); });
-  const [x, y] = [pick("X"), pick("Y")];
-  const pickers = [["x", x], ["y", y]];
+  if (!Object.keys(possible).length || !found[0].texts.length) return;
+  // A query that was changed has the chart of the last one, whose address had it.
+  let drawnAt, kind = "", choice = new URLSearchParams((location.hash || attempt(() => sessionStorage.getItem("chart")) || "").slice(1));
+  attempt(() => sessionStorage.removeItem("chart"));
+  const [x, y] = [1, 2].map(() => make("select", { onchange: () => { show(); share(); } }));
+  const axes = Object.entries({ x, y });
   const figure = make("div", { class: "figure" });
-  const offer = () => {
-    const axes = possible[kind.element.value];
-    for (const [axis, picker] of pickers) {
-      const choices = axes?.[axis] ?? [];
-      picker.element.replaceChildren(...choices.map(column => make("option", { value: found.indexOf(column) }, column.name)));
-      picker.labelled.hidden = choices.length < 2;
+  const offer = name => {
+    kind = name;
+    for (const button of views.children) {
+      if (button.value === kind) button.setAttribute("aria-current", "true"); else button.removeAttribute("aria-current");
     }
-    if (axes && x.element.value === y.element.value) {
-      const other = axes.y.find(column => String(found.indexOf(column)) !== x.element.value);
-      y.element.value = String(found.indexOf(other));
+    for (const [axis, select] of axes) {
+      const choices = possible[kind]?.[axis] ?? [];
+      select.replaceChildren(...choices.map(column => make("option", { value: found.indexOf(column), selected: column.name === choice.get(axis) }, column.name)));
+      select.parentElement.hidden = choices.length < 2;
     }
+    if (x.value === y.value) y.value = found.indexOf(possible[kind]?.y.find(column => found.indexOf(column) !== Number(x.value)) ?? found[y.value]);
     show();
+    share();
   };
   const view = {};
   const map = possible.map && mapBox(view, () => show(), possible.map);
   const texts = found.find(({ kind }) => kind === "text");
   const show = () => {
-    if (!kind.element.value) return figure.replaceChildren();
+    chart.hidden = !kind;
+    $("#table").hidden = Boolean(kind);
+    if (!kind) return;
+    drawnAt = chart.clientWidth;
     if (chart.dataset.sql) loadRows();
-    const drawn = draw(kind.element.value, found[x.element.value], found[y.element.value], view, texts)
+    const drawn = draw(kind, found[x.value], found[y.value], { view, names: texts, hasMore })
       ?? [make("p", { class: "note" }, "There is nothing to draw.")];
-    if (chart.dataset.note) drawn.push(make("p", { class: "note" }, chart.dataset.note));
-    if (kind.element.value !== "map") return figure.replaceChildren(...drawn);
+    if (kind !== "map") return figure.replaceChildren(...drawn);
     map.lastChild.replaceChildren(...drawn);
     if (!map.isConnected) figure.replaceChildren(map);
   };
   /* The address has the chart, so that it can be shared. */
   const share = () => {
-    const axes = { x: found[x.element.value]?.name, y: found[y.element.value]?.name };
-    const choice = kind.element.value ? { chart: kind.element.value, ...axes } : { chart: "none" };
-    history.replaceState(history.state, "", `#${new URLSearchParams(choice)}`);
+    if (kind) choice = new URLSearchParams({ chart: kind, x: found[x.value].name, y: found[y.value].name });
+    history.replaceState(history.state, "", kind ? `#${choice}` : location.pathname + location.search);
   };
-  /* It is open or closed as the last one was. */
-  const ontoggle = () => attempt(() => localStorage.setItem("chart", box.open ? "open" : "closed"));
-  const box = make("details", { open: attempt(() => localStorage.getItem("chart")) !== "closed", ontoggle },
-    make("summary", {}, "Chart"), make("div", { class: "pickers" }, kind.labelled, x.labelled, y.labelled), figure);
-  chart.replaceChildren(box);
-  // A result made for a chart shows it; any other waits to be asked.
-  if (found.length === 2 || possible.map) kind.element.value = names[0];
-  const shared = new URLSearchParams(location.hash.slice(1));
-  if (shared.has("chart")) kind.element.value = names.includes(shared.get("chart")) ? shared.get("chart") : "";
-  offer();
-  for (const [axis, picker] of pickers) {
-    const index = String(found.findIndex(column => column.name === shared.get(axis)));
-    if ([...picker.element.options].some(option => option.value === index)) picker.element.value = index;
-  }
-  show();
-  let drawnAt = chart.clientWidth;
-  addEventListener("resize", () => {
-    if (chart.clientWidth !== drawnAt) { drawnAt = chart.clientWidth; show(); }
-  });
+  views.replaceChildren(...Object.entries({ "": { label: "Table" }, ...possible }).map(([value, { label }]) => make(
+    "button", { type: "button", class: "button", value, onclick: () => offer(value) }, label)));
+  $("#outcome").after(views);
+  chart.replaceChildren(make("div", { class: "pickers" }, ...axes.map(([axis, select]) => make("label", {}, `${axis.toUpperCase()} `, select))), figure);
+  offer(Object.hasOwn(possible, choice.get("chart")) ? choice.get("chart") : "");
+  onresize = () => { if (kind && chart.clientWidth !== drawnAt) show(); };
 }
-if (chart) showCharts();
+if (result) showCharts();
 
 /* -- Sorting of the result, by a click on a head: up, down, and as the query has it -- */
 
@@ -565,5 +545,4 @@ function sortable(table) {
     heading.replaceChildren(make("button", { type: "button", onclick: () => sort(heading, index) }, heading.textContent));
   }
 }
-const result = $("#result table");
 if (result && result.tBodies[0].rows.length > 1) sortable(result);

@@ -30,7 +30,7 @@ def run(site):
     parameters(site)
     stopped(site)
     for scheme in ("light", "dark"):
-        page = site.open(address(BY_PUBLISHER), color_scheme=scheme)
+        page = site.open(address(BY_PUBLISHER) + "#chart=bar", color_scheme=scheme)
         expect(page.locator("#chart svg")).to_be_visible()
         is_accessible(page)
         page.locator("#sql").press("End")
@@ -39,7 +39,7 @@ def run(site):
         is_accessible(page)
         page.goto(site.origin + address("SELECT FROM"))
         is_accessible(page)
-    page = site.open(address(BY_PUBLISHER), width=390, height=800)
+    page = site.open(address(BY_PUBLISHER) + "#chart=bar", width=390, height=800)
     expect(page.locator("#chart svg")).to_be_visible()
     fits(page)
     is_accessible(page)
@@ -108,39 +108,52 @@ def colours(site):
 
 def charts(site):
     page = site.open(address(BY_PUBLISHER))
+    views = page.get_by_role("group", name="View").get_by_role("button")
+    show = lambda name: page.get_by_role("group", name="View").get_by_role("button", name=name).click()
+    table = page.locator("#result table")
+    notes = page.locator("#chart .note")
+    # The table is first, and a chart takes its place.
+    expect(views).to_have_text(["Table", "Bars"])
+    expect(table).to_be_visible()
+    expect(page.locator("#chart")).to_be_hidden()
+    show("Bars")
     drawing = page.get_by_role("img", name="Bar chart of number by publisher")
-    rows = page.locator("#result tbody tr")
-    expect(drawing.locator("rect")).to_have_count(rows.count())
+    count = page.locator("#result tbody tr").count()
+    expect(drawing.locator("rect")).to_have_count(count)
     expect(drawing.locator(".axis")).to_have_text(["number", "publisher"])
-    # It can be folded, and stays so.
-    fold = page.locator("#chart summary")
-    fold.click()
-    expect(drawing).to_be_hidden()
+    expect(notes).to_have_text([f"Drawn: {count} of {count} rows."])
+    expect(table).to_be_hidden()
+    # The address has the choice, and a query that was changed keeps it.
     page.reload()
-    expect(fold).to_be_visible()
-    expect(drawing).to_be_hidden()
-    fold.click()
     expect(drawing).to_be_visible()
-    page.locator(".pickers select").first.select_option("")
-    expect(page.locator("#chart svg")).to_have_count(0)
-    page.goto(site.origin + address(NUMBERS))
+    page.locator("#sql").press("Control+End")
+    page.keyboard.type(" LIMIT 2")
+    page.keyboard.press("Control+Enter")
+    expect(drawing.locator("rect")).to_have_count(2)
+    show("Table")
+    assert "#" not in page.url, page.url
+    page.reload()
+    expect(views.first).to_have_attribute("aria-current", "true")
+    expect(table).to_be_visible()
+    page.goto(site.origin + address(NUMBERS) + "#chart=line")
     expect(page.get_by_role("img", name="Line chart of square by i: 9 values from 1 to 81.")).to_be_visible()
-    page.locator(".pickers select").first.select_option("scatter")
+    show("Scatter")
     expect(page.get_by_role("img", name="Scatter chart").locator("circle")).to_have_count(9)
-    # The address has the choice.
     page.reload()
     expect(page.get_by_role("img", name="Scatter chart of square by i")).to_be_visible()
     # Axes have whole months and years, and grouped digits but for years.
     ticks = page.locator("#chart text:not(.axis)")
     numbers = ["0", "2,000", "4,000", "6,000", "8,000"]
-    page.goto(site.origin + address(MONTHS))
+    page.goto(site.origin + address(MONTHS) + "#chart=line")
     expect(ticks).to_have_text([*(f"{year}-{month}" for year in (2019, 2020) for month in ("01", "04", "07", "10")), "2021-01", *numbers])
-    page.goto(site.origin + address(YEARS))
+    page.goto(site.origin + address(YEARS) + "#chart=line")
     expect(ticks).to_have_text([*map(str, range(1999, 2008)), "0", "500", "1,000", "1,500", "2,000", "2,500"])
     page.goto(site.origin + address(PLACES))
+    expect(views.first).to_have_attribute("aria-current", "true")
+    name = page.locator("#result tbody td").first.inner_text()
+    show("Map")
     places = page.get_by_role("img", name="Map of 3 places")
     expect(places.locator("circle")).to_have_count(3)
-    name = page.locator("#result tbody td").first.inner_text()
     assert places.locator("circle title").first.text_content() == f"{name} (1.5, 2)"
     # The land below them is a file of this server, as wide as the axes are long.
     land = places.locator("image")
@@ -149,26 +162,29 @@ def charts(site):
     assert round(land.bounding_box()["width"] / land.bounding_box()["height"], 2) == 2
     zoom(page, places)
     # Years as texts are an axis, too.
-    page.goto(site.origin + address(YEARS.replace("SELECT i AS year", "SELECT i || '' AS year")))
+    page.goto(site.origin + address(YEARS.replace("SELECT i AS year", "SELECT i || '' AS year")) + "#chart=line")
     expect(page.get_by_role("img", name="Line chart of number by year: 9 values")).to_be_visible()
-    expect(page.locator(".pickers option")).to_have_text(["None", "Line", "Bars", "year", "number", "number"])
-    # More rows than the table has are drawn, and what was drawn is said.
+    expect(views).to_have_text(["Table", "Bars", "Line"])
+    expect(page.locator(".pickers option")).to_have_text(["year", "number", "number"])
+    # More rows than the table has are drawn, and it is said how many of how many.
     many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) SELECT i, i % 100 AS rest FROM n"
-    notes = page.locator("#chart .note")
+    rest = "; a point stands for all rows at its place; the table has the first 1,000."
     page.goto(site.origin + address(many.format(5000)))
+    show("Line")
     expect(page.get_by_role("img", name="Line chart of rest by i: 5000 values from 0 to 99.")).to_be_visible()
-    expect(notes).to_have_text(["A point stands for all rows at its place.", "All 5,000 rows are drawn."])
+    expect(notes).to_have_text([f"Drawn: 5,000 of 5,000 rows{rest}"])
+    focused(page, ".views [value=line]")
     assert page.locator("#chart circle").count() < 5000
     expect(page.locator("#chart circle title", has_text="more here").first).to_be_attached()
-    page.goto(site.origin + address(many.format(30000)))
-    expect(notes.last).to_have_text("The first 20,000 rows are drawn.")
-    page.goto(site.origin + address("SELECT 1 AS a, 2 AS b UNION ALL SELECT 2, NULL UNION ALL SELECT 3, 5"))
-    expect(notes).to_have_text(["1 row without these values."])
-    # A table of many columns waits to be asked, and one of texts has no chart.
-    page.goto(site.origin + address("SELECT *, 1 AS number FROM countries"))
-    expect(page.locator(".pickers select").first).to_have_value("")
-    page.goto(site.origin + address("SELECT name FROM countries"))
-    expect(page.locator("#chart")).to_be_hidden()
+    for limit, drawn in ((20_000, "20,000 of 20,000"), (30_000, "20,000 of more than 20,000")):
+        page.goto(site.origin + address(many.format(limit)) + "#chart=line")
+        expect(notes).to_have_text([f"Drawn: {drawn} rows{rest}"])
+    page.goto(site.origin + address("SELECT 1 AS a, 2 AS b UNION ALL SELECT 2, NULL UNION ALL SELECT 3, 5") + "#chart=line")
+    expect(notes).to_have_text(["Drawn: 2 of 3 rows; 1 row without these values."])
+    # A result of texts has no chart, whatever the address says.
+    page.goto(site.origin + address("SELECT name FROM countries") + "#chart=line")
+    expect(table).to_be_visible()
+    expect(views).to_have_count(0)
 
 
 def zoom(page, places):
