@@ -64,21 +64,27 @@ package struct FieldValues: Sendable {
         + (areDates
           ? [("earliest", first), ("latest", last)] : [("first", first), ("last", last)])
     }
-    let sum = sum(of: sorted)
-    let mean = Self.rounded((sum.asDouble ?? 0) / Double(count), beyond: sorted)
+    let scale = Self.scale(of: sorted)
+    let sum = sum(of: sorted, in: scale)
+    let mean = Self.rounded((sum.asDouble ?? 0) / Double(count), scale)
     return common + [
       ("min", first), ("max", last), ("mean", JSON.number(mean).unified),
       ("median", median(of: sorted, count)), ("sum", sum),
     ]
   }
 
-  /// A mean with at most six significant decimals more than its values have.
-  private static func rounded(_ mean: Double, beyond values: [JSON]) -> Double {
+  /// The power of ten by which all of these numbers become whole ones, at most 10^15.
+  private static func scale(of values: [JSON]) -> Double {
     var scale = 1.0
     for number in values.compactMap(\.asDouble) {
       while scale < 1e15, (number * scale).rounded() / scale != number { scale *= 10 }
     }
-    scale *= 1e6
+    return scale
+  }
+
+  /// A mean with at most six significant decimals more than its values have.
+  private static func rounded(_ mean: Double, _ scale: Double) -> Double {
+    var scale = scale * 1e6
     // The zeros after the point are not significant.
     var size = abs(mean)
     while size > 0, size < 0.1 {
@@ -90,8 +96,9 @@ package struct FieldValues: Sendable {
     return (mean * scale).rounded() / scale
   }
 
-  /// Exact for integers; else with the rounding errors of each sum added at the end (Neumaier 1974).
-  private func sum(of values: [JSON]) -> JSON {
+  /// Exact for integers; else with the rounding errors of each sum added at the end (Neumaier 1974), and no more decimals
+  /// than the values have.
+  private func sum(of values: [JSON], in scale: Double) -> JSON {
     var exact: Int? = 0
     var (sum, errors) = (0.0, 0.0)
     for value in values {
@@ -108,7 +115,11 @@ package struct FieldValues: Sendable {
       errors += abs(sum) >= abs(number) ? (sum - next) + number : (number - next) + sum
       sum = next
     }
-    return exact.map(JSON.integer) ?? JSON.number(sum + errors).unified
+    if let exact { return .integer(exact) }
+    sum += errors
+    // Larger ones, and values with more decimals, are no decimal fractions of fifteen digits.
+    let isDecimal = scale < 1e15 && abs(sum) * scale < 1e15
+    return JSON.number(isDecimal ? (sum * scale).rounded() / scale : sum).unified
   }
 
   private func median(of values: [JSON], _ count: Int) -> JSON {

@@ -251,6 +251,10 @@ import Testing
     #expect(statistics([.integer(1), .integer(3), "x", "x"]).hasSuffix(#"first 1, last "x""#))
     #expect(statistics([.integer(1), "b"]).hasSuffix("first 1, last \"b\""))
     #expect(statistics([.number(0.1), .number(0.2), .number(0.3)]).hasSuffix("sum 0.6"))
+    // As decimal fractions: 3 × 0.1 is more than 0.3 in binary.
+    #expect(statistics([0.1, 0.1, 0.1].map(JSON.number)).hasSuffix("sum 0.3"))
+    #expect(statistics(Array(repeating: .number(8782.39), count: 7)).hasSuffix("sum 61476.73"))
+    #expect(statistics([1e-20, 1e-20].map(JSON.number)).hasSuffix("sum 2e-20"))
     #expect(statistics([.integer(.max), .integer(.max)]).contains(/sum 1\.?8/))
     #expect(
       statistics(["2026-01-02", "2025-12-31", ""])
