@@ -230,4 +230,16 @@ extension JSON {
     case .bool, .integer, .number, .object: text
     }
   }
+
+  /// The ``cell`` in a table for people: a number with at most 15 significant digits, which do not show that it is binary.
+  package func shownCell(null: String? = nil) -> String {
+    if case .null = self { return null ?? "" }
+    guard case .number(let number) = self, number != 0 else { return cell }
+    let exponent = 14 - log10(abs(number)).rounded(.down)
+    // Powers of ten are exact up to 10^22.
+    guard abs(exponent) <= 22 else { return cell }
+    let scale = pow(10, abs(exponent))
+    let digits = (exponent < 0 ? number / scale : number * scale).rounded()
+    return JSON.number(exponent < 0 ? digits * scale : digits / scale).cell
+  }
 }

@@ -12,6 +12,7 @@ package struct SQLConsole {
     case tables = ".tables"
     case schema = ".schema"
     case mode = ".mode"
+    case nullValue = ".nullvalue"
     case once = ".once"
     case read = ".read"
     case edit = ".edit"
@@ -33,6 +34,7 @@ package struct SQLConsole {
         print results as \(arguments.joined(separator: ", ")): .mode FORMAT, or .mode for the present one; auto is the \
         one at the start, and a table that does not fit into the terminal is printed as cards
         """
+      case .nullValue: "print another text for NULL in tables and cards: .nullvalue TEXT"
       case .once:
         "write the next result to a file, in the format of its ending, or to a command: .once FILE, .once |COMMAND"
       case .read: "run the statements of a file up to the first error: .read FILE"
@@ -63,7 +65,7 @@ package struct SQLConsole {
     var maxWords: Int {
       switch self {
       case .tables, .edit, .saved, .help, .quit: 0
-      case .schema, .mode, .once, .read, .load, .timer: 1
+      case .schema, .mode, .nullValue, .once, .read, .load, .timer: 1
       case .save: 2
       case .parameter: 3
       }
@@ -368,6 +370,10 @@ package struct SQLConsole {
       case .schema: try show(wrapped(columns(of: words.dropFirst().first)))
       case .mode where words.count == 1: try show([presentFormat().rawValue])
       case .mode: try setMode(words[1])
+      case .nullValue:
+        let text = try Self.argument(of: words, "TEXT")
+        // As the shell of SQLite reads it.
+        session.nullText = ["\"\"", "''"].contains(text) ? "" : text
       case .once: file = try target(in: words)
       case .timer: isTimed = try isOn(words)
       case .parameter: try setParameters(Array(words.dropFirst()))
@@ -447,7 +453,7 @@ package struct SQLConsole {
     case ".cd", ".shell", ".system", "\\!": "no other program can be run from here"
     case ".header", ".headers", "\\t":
       "tables and CSV have a header; for TSV, start with \(Option.headers.spelling)"
-    case ".nullvalue", ".separator", ".width", "\\a", "\\pset": ".mode chooses a format"
+    case ".separator", ".width", "\\a", "\\pset": ".mode chooses a format"
     default: nil
     }
   }

@@ -11,6 +11,9 @@ package struct SQLSession: Sendable {
   /// The values of parameters, by their names.
   package var parameters: [String: SQLValue] = [:]
 
+  /// The text of null in tables and cards.
+  package var nullText: String?
+
   /// The time limit of each query.
   package let limit: Duration
   /// That of the first query, which began with reading the files.
@@ -131,7 +134,8 @@ package struct SQLSession: Sendable {
       }
       let warnings = omissions + failures + run.gaps.map(\.warning)
       var rows = try await query.page(within: time.left)
-      let listing = try output.listing(ofQuery: text, run.columns, like: rows ?? [])
+      var listing = try output.listing(ofQuery: text, run.columns, like: rows ?? [])
+      listing.nullText = nullText ?? listing.nullText
       var printer = RecordPrinter(listing, output, in: context)
       var count = 0
       do {

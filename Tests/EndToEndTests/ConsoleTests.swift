@@ -369,7 +369,7 @@ import Testing
     let query = "SELECT \(columns.joined(separator: ", "));\n"
     let variables: [String: String?] = ["AGGREGATOR_FORCE_TTY": "80", "TERM": "dumb"]
     let cards = try await Binary.run(["sql", query], environment: variables, in: sandbox)
-    #expect(cards.lines.count == 14 && cards.lines[12] == "empty", "\(cards)")
+    #expect(cards.lines.count == 14 && cards.lines[12] == "empty     NULL", "\(cards)")
     let option = try await Binary.run(
       ["sql", "--format", "table", query], environment: variables, in: sandbox)
     #expect(option.output == cards.output, "\(option)")
@@ -381,6 +381,16 @@ import Testing
     let narrow = try await Binary.run(
       ["sql", ".mode table\nSELECT 1 AS a, 2 AS b;\n.mode"], environment: variables, in: sandbox)
     #expect(narrow.lines == ["a  b", "1  2", "table"], "\(narrow)")
+  }
+
+  @Test(arguments: [
+    ("", "a  b\nx  NULL\n"), (".nullvalue ∅\n", "a  b\nx  ∅\n"), (".nullvalue \"\"\n", "a  b\nx\n"),
+  ])
+  func `the text of NULL can be chosen`(command: String, table: String) async throws {
+    let outcome = try await Binary.run(
+      ["sql", "--format", "table", "\(command)SELECT 'x' AS a, NULL AS b;"],
+      environment: ["LC_ALL": "C.UTF-8"], in: sandbox)
+    #expect(outcome.status == 0 && outcome.output == table, "\(outcome)")
   }
 
   @Test func `an error ends a file that is read, not the console`() async throws {

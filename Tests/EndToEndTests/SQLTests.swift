@@ -183,12 +183,22 @@ import Testing
     ("--tsv", "1\tx'\t\t2.5\t0AFF\n"),
     ("--csv", "a,b,c,a_2,d\r\n1,x',,2.5,0AFF\r\n"),
     ("--ndjson", #"{"a":1,"b":"x'","c":null,"a_2":2.5,"d":"0AFF"}"# + "\n"),
-    ("--format=table", "a  b   c  a_2  d\n1  x'     2.5  0AFF\n"),
+    ("--format=table", "a  b   c     a_2  d\n1  x'  NULL  2.5  0AFF\n"),
+    ("--format=cards", "a    1\nb    x'\nc    NULL\na_2  2.5\nd    0AFF\n"),
   ])
   func `prints every format`(option: String, text: String) async throws {
     let outcome = try await sql("SELECT 1 a, 'x''' b, NULL c, 2.5 a, x'0aff' d", option)
     #expect(outcome.output == text)
     #expect(outcome.status == 0)
+  }
+
+  @Test func `people read numbers of at most 15 digits, and programs exact ones`() async throws {
+    let query =
+      "SELECT 61476.700000000004 AS a, -0.1 - 0.2 AS b, 1e300 AS c, 12345678901234567 AS d"
+    let exact = "61476.700000000004,-0.30000000000000004,1e+300,12345678901234567"
+    #expect(try await sql(query, "--csv").output == "a,b,c,d\r\n\(exact)\r\n")
+    let shown = try await sql(query, "--format", "table")
+    #expect(shown.output.contains("\n61476.7  -0.3  1e+300  12345678901234567\n"), "\(shown)")
   }
 
   @Test func `the envelope has the query as typed`() async throws {

@@ -45,7 +45,8 @@ extension Listing where Item == SQLRow {
       isRaw: isRaw)
     matched = nil
     prefersCards = true
-    showsEmpty = true
+    // As in other consoles: it is not an empty text.
+    nullText = "NULL"
   }
 }
 

@@ -38,8 +38,8 @@ where Item.ID: CustomStringConvertible {
   /// `true` to write cards instead of a table that leaves out columns.
   package var prefersCards = false
 
-  /// True if cards have the fields without a value, too.
-  package var showsEmpty = false
+  /// The text of null in tables and cards, which then have the fields without a value, too; `nil` to show nothing.
+  package var nullText: String?
 
   /// The cells below which a table leaves out the last column rather than cut it, so that the others have room.
   package var minLastWidth = 0
@@ -109,7 +109,7 @@ where Item.ID: CustomStringConvertible {
     guard shape == .rows, !(inCards && prefersCards) else {
       return CardWriter(
         fields: listing.fieldsForPeople, terminalLayout: terminalLayout, maxLines: maxLines,
-        showsEmpty: showsEmpty)
+        nullText: nullText)
     }
     return TableWriter(listing, terminalLayout: terminalLayout, inBlocks: inCards)
   }

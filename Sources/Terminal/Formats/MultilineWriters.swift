@@ -71,7 +71,7 @@ struct Block {
 }
 
 /// Writes each record in full: one label and value per line, values wrapped beside their labels,
-/// empty values left out unless they are to be shown, a blank line between records.
+/// empty values left out unless null has a text, a blank line between records.
 ///
 /// Text keeps its paragraphs. Lines have at most 100 cells for readability. If the layout is
 /// narrower than 40 cells, or long labels leave too little room, labels get lines of their own.
@@ -81,7 +81,7 @@ struct CardWriter<Item>: RecordWriter {
   private let labels: [String]
   private let terminalLayout: TerminalLayout
   private let maxLines: Int?
-  private let showsEmpty: Bool
+  private let nullText: String?
   private var hasWritten = false
 
   private static var maxCells: Int { 100 }
@@ -89,11 +89,11 @@ struct CardWriter<Item>: RecordWriter {
 
   init(
     fields: [Field<Item>], terminalLayout: TerminalLayout, maxLines: Int? = nil,
-    showsEmpty: Bool = false
+    nullText: String? = nil
   ) {
     self.fields = fields
     self.maxLines = maxLines
-    self.showsEmpty = showsEmpty
+    self.nullText = nullText
     self.labels = fields.map { $0.label.safeLine }
     self.terminalLayout = terminalLayout
   }
@@ -108,7 +108,7 @@ struct CardWriter<Item>: RecordWriter {
       let room = width - longest - 2
       let isBeside =
         width >= Self.minWidthForColumns
-        && (longest <= width / 3 || values.allSatisfy { $0.cell.displayWidth <= room })
+        && (longest <= width / 3 || values.allSatisfy { $0.shownCell().displayWidth <= room })
       let margin = isBeside ? longest + 2 : 2
       for (label, value) in zip(labels, values) { text += lines(label, value, margin, isBeside) }
     }
@@ -120,9 +120,9 @@ struct CardWriter<Item>: RecordWriter {
   private func lines(
     _ label: String, _ value: JSON, _ margin: Int, _ isBeside: Bool
   ) -> String {
-    var values = Wrap(width - margin).lines(of: value.cell.safeParagraphs)
+    var values = Wrap(width - margin).lines(of: value.shownCell(null: nullText).safeParagraphs)
     if values.isEmpty {
-      guard showsEmpty else { return "" }
+      guard nullText != nil else { return "" }
       values = isBeside ? [""] : []
     }
     if terminalLayout.hasLinks { values = Hyperlink.lines(values, of: value) }

@@ -76,7 +76,9 @@ where Item.ID: CustomStringConvertible {
         return (cell: width, word: numeric.contains(index) ? longestWord(label) : width)
       }
     }
-    var rows = records.map { record in fields.map { $0[record].cell.safeLine } }
+    var rows = records.map { record in
+      fields.map { $0[record].shownCell(null: listing.nullText).safeLine }
+    }
     if let id, terminalLayout.isRead, listing.chosen == nil {
       shortIDs.add(rows.map { $0[id] })
       for index in rows.indices { rows[index][id] = shortIDs.short(rows[index][id]) }
@@ -104,7 +106,7 @@ where Item.ID: CustomStringConvertible {
     else { return }
     func width(of field: Field<Item>) -> Int {
       records.reduce(field.label.safeLine.displayWidth) {
-        max($0, field[$1].cell.safeLine.displayWidth)
+        max($0, field[$1].shownCell().safeLine.displayWidth)
       } + Columns.gap
     }
     // The last column has no gap.
@@ -199,7 +201,7 @@ where Item.ID: CustomStringConvertible {
 
   private var cards: CardWriter<Item> {
     CardWriter(
-      fields: fields, terminalLayout: terminalLayout, showsEmpty: listing.showsEmpty)
+      fields: fields, terminalLayout: terminalLayout, nullText: listing.nullText)
   }
 
   private func header(_ columns: Columns) -> String {
