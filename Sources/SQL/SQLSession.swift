@@ -1,6 +1,7 @@
 package import AggregatorKit
 package import AggregatorQueries
 package import AggregatorTerminal
+import Synchronization
 
 /// The tables and options of the queries of a run.
 package struct SQLSession: Sendable {
@@ -13,6 +14,9 @@ package struct SQLSession: Sendable {
 
   /// The text of null in tables and cards.
   package var nullText: String?
+
+  /// The gaps of which queries have warned.
+  private let said = SaidGaps()
 
   /// The time limit of each query.
   package let limit: Duration
@@ -161,11 +165,12 @@ package struct SQLSession: Sendable {
           context.diagnostics.note("note: \(name): cached, fetched \(age)")
         }
       }
-      isPartial = !failures.isEmpty || !run.doubts.isEmpty
+      isPartial = !failures.isEmpty || !run.doubts.isEmpty || !run.gaps.isEmpty
       if count == 0, output.isForPeople { context.diagnostics.note("No rows") }
-      for gap in run.gaps {
-        let remedy = gap.command.map { " · \(context.diagnostics.command($0))" } ?? ""
-        context.diagnostics.note("note: \(gap.warning.warning.message)\(remedy)")
+      for gap in run.gaps where said.isFirst(gap.warning) {
+        context.diagnostics.warning(
+          "\(gap.warning.source ?? ""): \(gap.warning.warning.message)",
+          hint: gap.command.map { .command($0) })
       }
     } catch let error as SourceError {
       var failure = CommandError(error, suggestion: (error.cause as? SQLTypo)?.nearest)
@@ -192,5 +197,14 @@ package struct SQLSession: Sendable {
       failures.append(SourceWarning(plugin.name, Warning(.syncFailed, failure.message)))
     }
     return failures
+  }
+}
+
+/// The gaps of which the queries of a console have warned: each is said once, until another number of records is cached.
+private final class SaidGaps: Sendable {
+  private let warnings = Mutex<Set<SourceWarning>>([])
+
+  func isFirst(_ warning: SourceWarning) -> Bool {
+    warnings.withLock { $0.insert(warning).inserted }
   }
 }

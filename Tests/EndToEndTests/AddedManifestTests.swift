@@ -168,7 +168,7 @@ import Testing
       #expect(refused.status == 78, "\(line): \(refused)")
       #expect(refused.output == "" && refused.errors.contains("line 2: \"url\""), "\(line)")
     }
-    for line in ["lamps list -L 1", "sql SELECT/**/count(*)/**/FROM/**/lamps", "config", "store"] {
+    for line in ["lamps sync", "sql SELECT/**/count(*)/**/FROM/**/lamps", "config", "store"] {
       let outcome = try await home.run(line)
       #expect(outcome.status == 0, "\(line): \(outcome)")
       #expect(!outcome.errors.contains("broken"), "\(line): \(outcome)")

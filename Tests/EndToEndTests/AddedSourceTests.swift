@@ -100,7 +100,7 @@ import Testing
     let words = "2 lamps are cached, possibly not all"
     let statuses: [(String, Int32)] = [
       ("lamps list --all --offline", 0), ("lamps list --where id=1", 3),
-      ("sql SELECT \"id\" FROM lamps", 0), ("export lamps -o lamps.csv", 3),
+      ("sql SELECT \"id\" FROM lamps", 3), ("export lamps -o lamps.csv", 3),
     ]
     for (line, status) in statuses {
       let outcome = try await home.run(line)

@@ -111,7 +111,7 @@ import Testing
     let listed = try await home.run(filter)
     #expect(listed.errors.contains(gap) && !listed.errors.contains("lamps sync"), "\(listed)")
     let asked = try await Binary.run(["sql", "SELECT count(*) FROM lamps"], in: home.sandbox)
-    #expect(asked.errors == "note: \(gap)\n", "\(asked)")
+    #expect(asked.status == 3 && asked.errors == "warning: lamps: \(gap)\n", "\(asked)")
 
     let editor = try home.sandbox.write(
       "#!/bin/sh\nsed -i 's/{/{\"deepest\": 20, /' \"$1\"\n", to: "bin/editor")

@@ -38,7 +38,10 @@ import Testing
       // Before the first write there is no store.
       let none = try await sql("SELECT count(*) FROM countries", in: home)
       #expect(none.output == "0\n", "\(none)")
-      #expect(none.errors == "note: no countries are cached · aggregator countries sync\n")
+      #expect(
+        none.errors
+          == "warning: countries: no countries are cached\nhint: aggregator countries sync\n")
+      #expect(none.status == 3)
       #expect(try await home.add(lamps).status == 0)
       let count = try await sql("SELECT count(*) FROM Lamps", "--sync", in: home)
       #expect(count.output == "25\n", "\(count)")

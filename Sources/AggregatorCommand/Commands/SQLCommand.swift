@@ -19,7 +19,7 @@ extension Command {
       notes: [
         "Each source is a table of its cached records, without deleted ones, or of its bundled records while "
           + "nothing is cached: the column _origin, which * leaves out, is cached or bundled. No service is "
-          + "contacted unless --sync is given; a note says if records are missing.",
+          + "contacted unless --sync is given; if records are missing, a warning says so, and the exit code is 3.",
         "The column _row, which * leaves out as well, has all of a record as the service has sent it, as JSON "
           + "text. A list in the records that a manifest declares is a table of its own, such as orders_lines: its "
           + "first columns are orders.id, the ID of the record, and position, from 0.",
