@@ -294,6 +294,16 @@ import Testing
         + "Did you mean \"SELECT * FROM heroes\"?\nhint: aggregator help sql\n"
     ),
     (
+      "SELECT uper(name) FROM heroes",
+      "error: no such function: uper (character 8)\n\nDid you mean \"upper\"?\n"
+        + "hint: aggregator help sql\n"
+    ),
+    (
+      // One that is refused is no suggestion.
+      "SELECT readfiles('x') FROM heroes",
+      "error: no such function: readfiles (character 8)\nhint: aggregator help sql\n"
+    ),
+    (
       "SELECT 1 FROM 2",
       "error: near \"2\": syntax error (character 15)\nhint: aggregator help sql\n"
     ),

@@ -32,7 +32,7 @@ final class SQLAuthorizer {
   private var schemas: Set<String> = []
 
   /// Functions with side effects; some exist only in other builds of SQLite.
-  private static let functions: Set<String> = [
+  static let functions: Set<String> = [
     "load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", "sqlite_log",
   ]
 

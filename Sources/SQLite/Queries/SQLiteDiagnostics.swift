@@ -70,10 +70,25 @@ struct SQLiteDiagnostics {
       name.wholeMatch(of: /"(.*)" - should this be a string literal in single-quotes\?/)
         .map { String($0.1) } ?? name
     }
+    let function = message.following("no such function: ").map {
+      SQLDiagnostics.Subject.function($0, of: Self.functions)
+    }
     return query.mistake(
       column.map { "no such column: \($0)" } ?? message,
-      about: column.map(SQLDiagnostics.Subject.column),
+      about: column.map(SQLDiagnostics.Subject.column) ?? function,
       after: offset.map { String(decoding: query.text.utf8.prefix($0), as: UTF8.self) })
+  }
+
+  /// The names of the functions that queries may call; none if this SQLite does not list them.
+  private static var functions: [String] {
+    do throws(SQLiteFailure) {
+      // The connection of the query may not read the list.
+      var connection = try Connection(":memory:", busyTimeout: .zero)
+      let names = try connection.rows("SELECT DISTINCT name FROM pragma_function_list") {
+        $0.text(0) ?? ""
+      }
+      return names.filter { !SQLAuthorizer.functions.contains($0) }
+    } catch { return [] }
   }
 }
 

@@ -65,6 +65,8 @@ package struct SQLDiagnostics: Sendable {
     case .column(let name):
       return unknownColumn(
         name, message, isQuoted: prefix.map { text.dropFirst($0.count).first == "\"" } ?? false)
+    case .function(let name, let known):
+      return Self.error(message, suggesting: nearest(to: name, in: known))
     case nil:
       return Self.error(message, remedy: remedyOfStatement, suggesting: statementMeant)
     }
@@ -108,6 +110,8 @@ package struct SQLDiagnostics: Sendable {
     case table(String?)
     /// A name as the query has it, without quotes.
     case column(String)
+    /// A name, and those of all functions.
+    case function(String, of: [String])
   }
 
   private func unknownColumn(_ name: String, _ message: String, isQuoted: Bool) -> SourceError {
