@@ -108,6 +108,9 @@ package struct SQLConsole {
     self.context = context
   }
 
+  /// True for the name of a command.
+  fileprivate static func isCommand(_ word: String) -> Bool { Instruction(rawValue: word) != nil }
+
   /// True if a person can type here.
   package static func isPossible(_ invocation: Invocation) -> Bool {
     !invocation.has(.noInput) && !invocation.has(.jq)
@@ -193,7 +196,7 @@ package struct SQLConsole {
     case statements([(text: String, charactersBefore: Int)])
   }
 
-  /// Adds a line to the statement, unless it is an instruction; `nil` for a blank line before a statement.
+  /// Adds a line to the statement, unless it is an instruction; `nil` for a blank line before a statement, or a refused one.
   private mutating func enter(_ line: String) -> Entry? {
     guard line.nonBlank != nil || !text.isEmpty else { return nil }
     let isOpen = text.isEmpty || text.afterComments.hasPrefix("/*")
@@ -208,6 +211,14 @@ package struct SQLConsole {
     // Who has forgotten the semicolon wants to leave, too.
     if !isScript, [".quit", ".exit", "\\q"].contains(line.trimmed) {
       return .instruction([line.trimmed])
+    }
+    // Within quotes it is a text.
+    if !isScript, place == nil, !text.isEmpty, line.isCommand, sqlite3_complete("\(text)\n;") != 0 {
+      context.diagnostics.error(
+        CommandError(
+          .usage, "\"\(line.trimmed)\" is in the middle of a statement",
+          hint: "end the statement with ; or drop it with Ctrl-C"))
+      return nil
     }
     if text.isEmpty { charactersBefore = 0 }
     text += text.isEmpty ? line : "\n\(line)"
@@ -711,6 +722,12 @@ extension String {
     // A statement may go on with .5 in a line of its own.
     if first.hasPrefix("."), first.dropFirst().first?.isNumber != true { return words }
     return first.hasPrefix("\\") ? words : otherInstruction
+  }
+
+  /// True for a line that no statement has: a command of the console, or a word with which people leave one.
+  fileprivate var isCommand: Bool {
+    ["exit", "quit"].contains(trimmed.lowercased())
+      || instruction.map { SQLConsole.isCommand($0[0]) } ?? false
   }
 
   /// The words of a command that is a statement of other programs.

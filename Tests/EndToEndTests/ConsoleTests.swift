@@ -89,6 +89,25 @@ import Testing
   }
 
   @Test(arguments: terminals)
+  func `a command in the middle of a statement is no part of it`(term: String) async throws {
+    let run = try start(on: term)
+    try await terminal.read(until: Self.prompt)
+    terminal.type("SELECT 'so ' ||\n")
+    try await terminal.read(until: "...> ")
+    for word in [".tables", "quit", "Exit"] {
+      terminal.type("\(word)\n")
+      try await terminal.read(until: "\"\(word)\" is in the middle of a statement")
+      try await terminal.read(until: "hint: end the statement with ; or drop it with Ctrl-C")
+      try await terminal.read(until: "...> ")
+    }
+    // A part of a text.
+    terminal.type("'it\n.tables\n' || 'goes' AS x;\n")
+    try await terminal.read(until: "goes\r\n")
+    try await terminal.read(until: Self.prompt)
+    #expect(try await ending(afterControlDIn: run) == .exit(0))
+  }
+
+  @Test(arguments: terminals)
   func `Ctrl-C drops the statement, and Ctrl-D leaves`(term: String) async throws {
     let run = try start(on: term)
     try await terminal.read(until: Self.prompt)
