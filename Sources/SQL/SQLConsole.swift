@@ -28,7 +28,7 @@ package struct SQLConsole {
       switch self {
       case .tables: "list the tables"
       case .schema:
-        "list the columns of all tables, with their kinds where they are known, or of one: .schema TABLE"
+        "list the columns of all tables, with their kinds, declared or of a sample, or of one: .schema TABLE"
       case .mode:
         """
         print results as \(arguments.joined(separator: ", ")): .mode FORMAT, or .mode for the present one; auto is the \
@@ -378,7 +378,7 @@ package struct SQLConsole {
       case .quit: return false
       case .help: try show(Self.help(context.renewed().terminal.width))
       case .tables: try show(wrapped(tables.map(\.text)))
-      case .schema: try show(wrapped(columns(of: words.dropFirst().first)))
+      case .schema: try show(wrapped(await columns(of: words.dropFirst().first)))
       case .mode where words.count == 1: try show([presentFormat().rawValue])
       case .mode: try setMode(words[1])
       case .nullValue:
@@ -513,12 +513,23 @@ package struct SQLConsole {
     return last.map(String.init)
   }
 
-  private func columns(of table: String?) throws(CommandError) -> [String] {
-    let chosen = tables.filter { table == nil || table?.lowercased() == $0.text.lowercased() }
+  private func columns(of table: String?) async throws(CommandError) -> [String] {
+    var chosen = tables.filter { table == nil || table?.lowercased() == $0.text.lowercased() }
     guard !chosen.isEmpty else {
       throw CommandError(
         .usage, "no such table: \(table ?? "")",
         suggestion: nearest(to: table ?? "", in: tables.map(\.text)))
+    }
+    var isSampled = false
+    for index in chosen.indices {
+      let sampled = await session.sampledKinds(of: chosen[index], in: context)
+      chosen[index].kinds.merge(sampled) { $1 }
+      isSampled = isSampled || !sampled.isEmpty
+    }
+    if isSampled {
+      context.diagnostics.note(
+        "note: kinds that no source declares are those of a sample: \(SQLSession.sampleSize) records of a table"
+      )
     }
     return chosen.map { table in
       let columns = table.columns.map { name in

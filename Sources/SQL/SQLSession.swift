@@ -85,6 +85,39 @@ package struct SQLSession: Sendable {
     }
   }
 
+  /// The number of records that tell the kinds of undeclared columns.
+  package static let sampleSize = 1000
+
+  /// The kinds of the columns of a table that declare none, as its first records have them; without those of which the records have
+  /// none or several, and empty if the store has texts for all.
+  package func sampledKinds(
+    of table: SQLTable, in context: CommandContext
+  ) async -> [String: FieldKind] {
+    let names = table.columns.filter { table.kinds[$0] ?? .any == .any }
+    guard !names.isEmpty, let environment = try? context.localEnvironment(),
+      (try? store(in: environment))?.joinsOtherTables == true
+    else { return [:] }
+    let types = names.map { "group_concat(DISTINCT typeof(\($0.sqlName)))" }
+    let name = [table.schema, table.name].compactMap { $0?.sqlName }.joined(separator: ".")
+    let text =
+      "SELECT \(types.joined(separator: ", ")) FROM (SELECT * FROM \(name) LIMIT \(Self.sampleSize))"
+    let run = try? await SQLRun(
+      SQLStatement(text), of: context.catalog.plugins, and: attached.files, in: environment,
+      within: QueryTime(limit))
+    let row = try? await run?.result.page(within: limit)?.first
+    var kinds: [String: FieldKind] = [:]
+    for (name, value) in zip(names, row ?? []) {
+      guard case .text(let text) = value else { continue }
+      switch Set(text.split(separator: ",")).subtracting(["null"]) {
+      case ["text"]: kinds[name] = .text
+      case ["integer"]: kinds[name] = .integer
+      case ["real"], ["integer", "real"]: kinds[name] = .number
+      default: break
+      }
+    }
+    return kinds
+  }
+
   private func store(in environment: PluginEnvironment) throws(CommandError) -> any DatabaseStore {
     let store = try environment.databaseStore()
     guard store.joinsOtherTables || attached.files.isEmpty else {

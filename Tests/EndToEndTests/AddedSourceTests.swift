@@ -342,6 +342,13 @@ import Testing
         "integer\tinteger\tinteger\ttext\ttext\ttext", "real\tinteger\tinteger\ttext\tnull\tnull",
       ])
     #expect(try await home.run("sql SELECT sum(price), sum(lit) FROM lamps").lines == ["16.5\t1"])
+    // No manifest declares kinds, but the records have them.
+    let schema = try await home.run("sql .schema lamps")
+    #expect(
+      schema.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        == "lamps: price number, watts integer, lit integer, tags text, size text, \"tags.0\" text",
+      "\(schema)")
+    #expect(schema.errors.contains("those of a sample: 1000 records of a table"), "\(schema)")
   }
 
   @Test func `a manifest with another ID begins with an empty store`() async throws {
