@@ -28,6 +28,10 @@ import Testing
     #expect(findings["COUNTRIES_URL"]?["found"]?.string?.hasSuffix("environment") == true)
     #expect(findings["data"]?["found"]?.string?.hasSuffix("not there yet") == true)
     #expect(findings["store"]?["found"]?.string?.contains("does not exist yet") == true)
+    let version = try await home.run("--version").output
+    #expect(version == "aggregator \(findings["aggregator"]?["found"]?.string ?? "")\n")
+    let page = try await home.run("doctor --offline", ["AGGREGATOR_FORCE_TTY": "100"])
+    #expect(page.lines.last?.contains("No problems, ") == true, "\(page)")
     #expect(service.requests.isEmpty, "--offline sends no request")
   }
 
@@ -57,6 +61,18 @@ import Testing
     let findings = try findings(outcome)
     #expect(findings["COUNTRIES_URL"]?["state"] == "failed")
     #expect(findings["libmicrohttpd"] != nil)
+  }
+
+  @Test func `of settings that cannot be read the end says that there is a problem`() async throws {
+    let home = try TestHome()
+    try home.sandbox.write("no setting\n", to: TestHome.settingsFile)
+    let outcome = try await home.run(
+      "doctor --offline", ["AGGREGATOR_FORCE_TTY": "100", "NO_COLOR": "1"])
+    #expect(outcome.status == 78, "\(outcome)")
+    #expect(outcome.lines.last?.hasPrefix("1 problem, ") == true, "\(outcome)")
+    let store = try await findings(home.run("doctor --offline --json"))["store"]
+    #expect(store?["state"] == "warning")
+    #expect(store?["found"]?.string?.hasPrefix("not examined: the settings") == true)
   }
 
   @Test func `programs that are not there are named with the way to install them`() async throws {

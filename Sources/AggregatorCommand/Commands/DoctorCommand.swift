@@ -44,6 +44,8 @@ extension Command {
     findings += context.declarations
     findings += context.programs
     findings += Finding.libraries
+    findings.append(
+      Finding("system", context.catalog.name.text, .ok, context.catalog.name.version))
     findings.append(context.clock)
     findings += context.surroundings
     let environment = Result { () throws(CommandError) in
@@ -62,8 +64,14 @@ extension Command {
         findings += await context.services(in: environment, within: time)
       }
     case .failure(let error):
+      // What is wrong with the settings is said already.
+      let isUnknown = if case .failure = settings { true } else { false }
       findings.append(
-        Finding("store", "store", .failed, error.message, error.hint.map(context.plain)))
+        isUnknown
+          ? Finding(
+            "store", "store", .warning,
+            "not examined: the settings, which may name it, cannot be read")
+          : Finding("store", "store", .failed, error.message, error.hint.map(context.plain)))
     }
     findings.sort { Finding.areas.index(of: $0.area) < Finding.areas.index(of: $1.area) }
     if output.isForPeople, output.fields == nil {
@@ -447,6 +455,15 @@ extension [Finding] {
       }
       text += line.text + "\n"
     }
-    return text
+    return text + "\n\(summary)\n"
+  }
+
+  /// The numbers of what does not work, and of what is missing or needs a decision.
+  private var summary: String {
+    let problems = count { $0.state == .failed }
+    let notes = count { $0.state != .failed && $0.state != .ok }
+    guard problems + notes > 0 else { return "All is well" }
+    return (problems > 0 ? problems.of("problem") : "No problems")
+      + (notes > 0 ? ", \(notes.of("note"))" : "")
   }
 }
