@@ -334,6 +334,17 @@ import Testing
     #expect(
       stats.output == #"{"kind":"a","count":3,"empty":0,"distinct":3,"others":1,"min":1,"max":2,"#
         + #""mean":1.5,"median":1.5,"sum":3}"# + "\n", "\(stats)")
+    // A narrow table leaves out what says least.
+    for (width, head) in [
+      (80, "Kind Count Min Max Mean Median Sum Empty Distinct Others"),
+      (60, "Kind Count Min Max Mean Median Sum Empty Distinct"),
+    ] {
+      let table = try await home.run(
+        "notes list --group-by kind --stats price",
+        ["AGGREGATOR_FORCE_TTY": "\(width)", "TERM": "dumb"])
+      let words = table.lines.first?.split(separator: " ").joined(separator: " ")
+      #expect(table.lines.count == 3 && words == head, "\(table)")
+    }
   }
 
   @Test func `groups dates by years, months, weeks and days in UTC`() async throws {
@@ -347,7 +358,8 @@ import Testing
     #expect(added.status == 0, "\(added)")
     #expect(try await home.run("notes sync").status == 0)
     for (unit, groups) in [
-      ("year", ["2026,4", "unknown,1"]), ("month", ["2026-02,2", "2026-01,1", "2026-03,1"]),
+      ("year", ["2026,4", "unknown,1"]), ("quarter", ["2026-Q1,4", "unknown,1"]),
+      ("month", ["2026-02,2", "2026-01,1", "2026-03,1"]),
       ("week", ["2026-01-26,2", "2026-02-23,1", "2026-02,1"]),
       ("day", ["2026-01-31,1", "2026-02-01,1", "2026-03-01,1", "2026-02,1"]),
     ] {
@@ -363,6 +375,17 @@ import Testing
     let pairs = try await home.run(
       "notes list --group-by kind,at:month --sort -at:month --ndjson --where id=3")
     #expect(pairs.output == #"{"kind":"a","at:month":"2026-03","count":1}"# + "\n", "\(pairs)")
+    let unknown = try await home.run("notes list --group-by at:moth")
+    #expect(
+      unknown.status == 64
+        && unknown.errors == """
+          error: unknown unit "moth" of dates
+
+          Did you mean "at:month"?
+          hint: use one of year, quarter, month, week, day
+
+          """,
+      "\(unknown)")
     let wrong = try await home.run("notes list --group-by kind:month")
     #expect(wrong.status == 64 && wrong.errors.contains("\"kind:month\" is a date"), "\(wrong)")
   }

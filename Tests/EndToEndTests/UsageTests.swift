@@ -702,6 +702,10 @@ import Testing
       "invalid value \"name,id\" for --stats: must be one field\nhint: aggregator help heroes list"
     ),
     (
+      "heroes list --distinct name,publisher",
+      "invalid value \"name,publisher\" for --distinct: must be one field\nhint: --group-by name,publisher has the combinations of several fields"
+    ),
+    (
       "heroes list --stats id --limit 3",
       "--stats and --limit cannot be used together\nhint: aggregator help heroes list"
     ),

@@ -247,8 +247,13 @@ private struct RecordListing<P: Plugin> {
       try output.ofAllFields.plainListing(verb, SummaryRow.self), of: plugin.name,
       matching: query?.text)
     listing.chosen = try output.fields.map { try rows.fields.fields(named: $0) }
-    // No number is left out for want of room.
-    listing.prefersCards = true
+    if output.format == .table, context.terminalLayout.width >= 60, let fields = rows.narrowFields {
+      // A card for each group would compare none of them.
+      listing.fields = fields
+    } else {
+      // No number is left out for want of room.
+      listing.prefersCards = true
+    }
     var shown = rows.summary(of: outcome.summary)
     shown.total = total
     try RecordPrinter.print(rows.rows, as: listing, output, in: context, shown)

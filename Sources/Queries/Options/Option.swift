@@ -104,7 +104,7 @@ extension Option {
   package static let groupBy = Option(
     "group-by", .list, "A,B", in: .selection,
     about:
-      "count the cached records of each value of a field, or of up to three together; FIELD:year, :month, :week and :day group dates; --sort count sorts the groups"
+      "count the cached records of each value of a field, or of up to three together; FIELD:year, :quarter, :month, :week and :day group dates; --sort count sorts the groups"
   )
   package static let stats = Option(
     "stats", .text, "FIELD", in: .selection,

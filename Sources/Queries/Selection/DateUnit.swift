@@ -1,8 +1,8 @@
 import AggregatorKit
 
 /// A unit of time by which dates are grouped, in UTC, as in `createdAt:month`.
-enum DateUnit: String {
-  case year, month, week, day
+enum DateUnit: String, CaseIterable {
+  case year, quarter, month, week, day
 
   /// The unit after a field and a colon; `nil` for another text.
   init?(endOf text: String) {
@@ -12,7 +12,7 @@ enum DateUnit: String {
     self = unit
   }
 
-  /// The unit that a date lies in: `2026-01`, of a week its Monday.
+  /// The unit that a date lies in: `2026-01`, `2026-Q1`, of a week its Monday.
   ///
   /// A value that is no date, or longer than the unit, stays as it is; so do the elements of a list.
   func value(of value: JSON) -> JSON {
@@ -24,8 +24,10 @@ enum DateUnit: String {
 
   /// True for what ``value(of:)`` makes of a date.
   func isName(_ value: JSON) -> Bool {
-    guard case .string(let text) = value, let period = Period(text) else { return false }
-    return text == name(at: period.start)
+    guard case .string(let text) = value else { return false }
+    // A quarter is no period that records have.
+    if self == .quarter, text.utf8.count == 7, text.dropFirst(4).hasPrefix("-Q") { return true }
+    return Period(text).map { text == name(at: $0.start) } ?? false
   }
 
   /// - Parameter seconds: Since 1970.
@@ -34,6 +36,9 @@ enum DateUnit: String {
     // The first Monday was the fifth day.
     if self == .week { days -= days + 3 - 7 * ((days + 3) / 7).rounded(.down) }
     let text = Date(timeIntervalSince1970: days * 86_400).iso8601
+    if self == .quarter, let month = Int(text.dropFirst(5).prefix(2)) {
+      return "\(text.prefix(4))-Q\((month + 2) / 3)"
+    }
     return String(text.prefix(self == .year ? 4 : self == .month ? 7 : 10))
   }
 }

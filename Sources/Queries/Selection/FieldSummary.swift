@@ -35,13 +35,19 @@ package struct FieldSummary: Hashable, Sendable {
 
   /// `nil` without an option of a summary.
   package init?(_ invocation: Invocation) throws(CommandError) {
-    func invalid(_ value: String, for option: Option, _ requirement: String) -> CommandError {
+    func invalid(
+      _ value: String, for option: Option, _ requirement: String, hint: Hint? = nil
+    ) -> CommandError {
       CommandError(
-        .usage, "invalid value \"\(value)\" for \(option.spelling): must be \(requirement)")
+        .usage, "invalid value \"\(value)\" for \(option.spelling): must be \(requirement)",
+        hint: hint)
     }
     for option in [Option.stats, .distinct] {
       guard let field = invocation.text(option), field.contains(",") else { continue }
-      throw invalid(field, for: option, "one field")
+      throw invalid(
+        field, for: option, "one field",
+        hint: option == .distinct
+          ? .words("--group-by \(field) has the combinations of several fields") : nil)
     }
     if invocation.has(.groupBy) {
       let fields = invocation.words(.groupBy)
@@ -98,6 +104,7 @@ package struct FieldSummary: Hashable, Sendable {
     for name in fields where !parts.contains(where: { $0.field.name == name }) {
       let isField = all.contains { $0.name == name }
       guard !isField, let unit = DateUnit(endOf: name) else {
+        try checkUnit(of: name, all)
         for field in try all.fields(named: [name]) { parts.append((field, field.name, nil)) }
         continue
       }
@@ -109,6 +116,19 @@ package struct FieldSummary: Hashable, Sendable {
       }
     }
     return parts
+  }
+
+  /// Refuses a field with a colon and a word that is no unit of dates.
+  private func checkUnit<Item>(of name: String, _ all: [Field<Item>]) throws(CommandError) {
+    guard let colon = name.lastIndex(of: ":"), !all.contains(where: { $0.name == name }),
+      all.contains(where: { $0.name == name[..<colon] })
+    else { return }
+    let units = DateUnit.allCases.map(\.rawValue)
+    let word = String(name[name.index(after: colon)...])
+    throw CommandError(
+      .usage, "unknown unit \"\(word)\" of dates",
+      suggestion: nearest(to: word, in: units).map { "\(name[...colon])\($0)" },
+      hint: .words("use one of \(units.joined(separator: ", "))"))
   }
 
   /// The rows in the order of `--sort`, or of their dates, in which a value has the name of its field; fails if a field with a unit of dates
@@ -179,11 +199,17 @@ package struct FieldSummary: Hashable, Sendable {
     for name in names {
       columns.append((name, name.capitalizedFirst, texts.contains(name) ? .text : .number))
     }
-    let rows = zip(groups, statistics).map { group, statistics in
+    let values = zip(groups, statistics).map { group, statistics in
       group.values
         + names.map { name in statistics.first { $0.name == name }?.value ?? .null }
     }
-    return SummaryRows(rows, columns)
+    var rows = SummaryRows(values, columns)
+    let others: Set = ["empty", "distinct", "others"]
+    let isOther = columns.enumerated().map { $0 >= fields.count && others.contains($1.name) }
+    rows.narrowFields =
+      zip(rows.fields, isOther).filter { !$1 }.map(\.0)
+      + zip(rows.fields, isOther).filter { $1 }.map(\.0)
+    return rows
   }
 }
 
@@ -201,6 +227,9 @@ package struct SummaryRows: Sendable {
 
   package var rows: [SummaryRow]
   package let fields: [Field<SummaryRow>]
+
+  /// The fields in the order of a table that leaves out the last ones where they have no room; `nil` for one that leaves out none.
+  package fileprivate(set) var narrowFields: [Field<SummaryRow>]?
 
   /// A field may have the name of a number.
   fileprivate init(_ rows: [[JSON]], _ columns: [Column]) {
