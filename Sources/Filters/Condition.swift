@@ -25,6 +25,11 @@ package struct Condition<Item>: Sendable {
           "missing value after \"\(typed.field)\(comparison.rawValue)\"",
           hint: "\(typed.field)= matches records without a value, \(typed.field)!= all others")
       }
+      guard !comparison.isOrder || !fields.contains(where: { $0.name == value }) else {
+        throw FilterError(
+          "a filter cannot compare two fields: \"\(value)\" is one",
+          hint: "a query in SQL can: WHERE \(field.name) \(comparison.rawValue) \(value)")
+      }
       test = .compare(comparison, try field.operand(value, for: comparison, at: now))
     case .oneOf(let values):
       var operands: [Operand] = []
