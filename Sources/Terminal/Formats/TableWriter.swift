@@ -4,7 +4,7 @@ import AggregatorKit
 ///
 /// Each page is measured together with those before it. If that changes the widths, the header is
 /// written again; else columns stay where they are. Cells that are too wide are cut, after the labels of numbers, except for
-/// IDs, which people copy, and numbers. Of a time that would be cut, the date is left, with hours and minutes if there
+/// IDs, which people copy, and numbers. Where anything would be cut or left out, times are dates, with hours and minutes if there
 /// is room. The column of IDs is never left out.
 ///
 /// Fields that were chosen are never left out: without room for them, each record is a card, and what no person reads on a
@@ -152,21 +152,20 @@ where Item.ID: CustomStringConvertible {
       for index in numeric where index != id { requirements[index].natural = extents[index].word }
     }
     var columns = Columns(requirements, in: width)
-    if zip(columns.shown, columns.widths).contains(where: {
-      times.contains($0) && $1 < requirements[$0].natural
-    }) {
-      for length in String.timeLengths {
-        let shorter = fields.indices.map { index in
-          times.contains(index) && index != id
-            ? Columns.Requirement(
-              natural: min(extents[index].cell, max(length, label(index).displayWidth)),
-              isRigid: true, isRequired: false) : requirements[index]
-        }
-        let dated = Columns(shorter, in: width)
-        guard dated.shown.count >= columns.shown.count else { continue }
-        (requirements, columns) = (shorter, dated)
-        break
+    for length in times.isEmpty ? [] : String.timeLengths {
+      let lacksRoom =
+        columns.shown.count < fields.count
+        || zip(columns.shown, columns.widths).contains { $1 < requirements[$0].natural }
+      guard lacksRoom else { break }
+      let shorter = fields.indices.map { index in
+        times.contains(index) && index != id
+          ? Columns.Requirement(
+            natural: min(extents[index].cell, max(length, label(index).displayWidth)),
+            isRigid: true, isRequired: false) : requirements[index]
       }
+      let dated = Columns(shorter, in: width)
+      guard dated.shown.count >= columns.shown.count else { continue }
+      (requirements, columns) = (shorter, dated)
     }
     if listing.chosen == nil, columns.shown.count == fields.count, let last = requirements.last,
       columns.widths.last ?? 0 < min(last.natural, listing.minLastWidth)

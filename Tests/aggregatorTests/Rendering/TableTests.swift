@@ -137,9 +137,9 @@ import Testing
   }
 
   @Test(arguments: [
-    (80, "2026-01-05T09:12:44Z"), (60, "2026-01-05 09:12"),
+    (87, "2026-01-05T09:12:44Z"), (83, "2026-01-05 09:12"), (80, "2026-01-05"), (60, "2026-01-05"),
   ])
-  func `a time that would be cut has no seconds`(width: Int, shown: String) {
+  func `a time beside what would be cut is a date`(width: Int, shown: String) {
     struct Visit: SourceRecord {
       let id: Int
       var place = "abcdefghijkl abcdefghijkl"
