@@ -157,6 +157,26 @@ import Testing
     #expect(missing.status == 74 && missing.errors.contains("nothing.txt"), "\(missing)")
   }
 
+  @Test(arguments: [
+    ("-F a[b]=3", #"{"a":{"b":3}}"#), ("-F l[]=1 -F l[]=x", #"{"l":[1,"x"]}"#),
+    ("-F a[b][]=x -F c=1 -F a[b][]=null", #"{"a":{"b":["x",null]},"c":1}"#),
+    (
+      "-F a[][b]=1 -F a[][c]=2 -F a[][b]=3 -F d[][]=4",
+      #"{"a":[{"b":1,"c":2},{"b":3}],"d":[[4]]}"#
+    ),
+    ("-F a[] -f b[c]=1 -F b[d][]", #"{"b":{"c":"1","d":[]},"a":[]}"#),
+    ("-F l[] -F l[]=1", #"{"l":[1]}"#),
+  ])
+  func `fields are nested in the body`(fields: String, body: String) async throws {
+    let outcome = try await home.run("api things echo -X POST \(fields)")
+    #expect(outcome.output == #"{"method": "POST", "q": "", "body": \#(body)}"#, "\(outcome)")
+  }
+
+  @Test func `a name is sent in a query as it is`() async throws {
+    _ = try await home.run("api things echo -F l[]=1 -f a[b]=2")
+    #expect(requests(of: "/echo").last?.query == ["l[]": "1", "a[b]": "2"])
+  }
+
   @Test func `HEAD prints the header, and OPTIONS is a method, too`() async throws {
     let head = try await home.run("api things things -X HEAD --timeout 60")
     #expect(head.status == 0 && head.output.hasPrefix("HTTP 200\n"), "\(head)")
@@ -309,6 +329,14 @@ import Testing
     ("api things echo --paginate -X POST", "--paginate requires the method GET"),
     ("api things echo --slurp", "--slurp requires --paginate"),
     ("api things echo -F x", "invalid value \"x\" for --field"),
+    ("api things echo -F x[]", "invalid value \"x[]\" for --field"),
+    ("api things echo -X POST -F a=1 -F a=2", "invalid field \"a\": another one has a value"),
+    ("api things echo -X POST -F a=1 -F a[b]=2", "invalid field \"a[b]\": another one has"),
+    ("api things echo -X POST -F a[]=1 -F a[b]=2", "invalid field \"a[b]\": another one has"),
+    ("api things echo -X POST -F a[b]=2 -F a[]=1", "invalid field \"a[]\": another one has"),
+    ("api things echo -X POST -F a[b=2", "invalid field \"a[b\": must be a name such as"),
+    ("api things echo -X POST -F a]=2", "invalid field \"a]\": must be a name such as"),
+    ("api things echo -X POST -F [a]=2", "invalid field \"[a]\": must be a name such as"),
     ("api things echo -i --jq .q", "--include and --jq cannot be used together"),
   ])
   func `a mistake sends nothing`(line: String, words: String) async throws {

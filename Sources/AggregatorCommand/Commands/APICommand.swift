@@ -54,6 +54,8 @@ extension Command {
           + "redirects to another host are refused.",
         "The next page is that of rel=\"next\" in the Link header field, or the URL in the member next, links.next or "
           + "_links.next.href of the body.",
+        "In a body, the fields a[b]=1 and a[c]=2 are members of the object a, a[]=1 and a[]=2 elements of the list a, and a[] "
+          + "alone is an empty list, as in gh. Fields of -f precede those of -F. In a query, the name is sent as it is.",
         "HEAD prints the status and the header fields. --slurp keeps all pages in memory, and prints the array also if a later "
           + "page fails; the exit code tells.",
         "--include hides the values of header fields that are likely to be secrets, such as set-cookie.",
@@ -121,37 +123,87 @@ extension ServiceCall {
       let field = try CommandError.wrapping(try HTTPRequest.Item(headerField: text))
       headers.append(field)
     }
-    var fields: [(name: String, value: JSON)] = []
+    let input = invocation.text(Command.input)
+    let isInQuery = method == .get || method == .head || input != nil
+    guard input == nil || method != .get && method != .head else {
+      throw CommandError(
+        .usage, "\(Command.input.spelling) requires a method with a body",
+        hint: "add \(Command.method.spelling) POST")
+    }
+    var content: JSON?
     for option in [Command.field, Command.typedField] {
       for text in invocation.texts(option) {
-        guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+        let equals = text.firstIndex(of: "=") ?? text.endIndex
+        let name = String(text[..<equals])
+        let isEmptyList = equals == text.endIndex && name.hasSuffix("[]") && !isInQuery
+        guard !name.isEmpty, equals != text.endIndex || isEmptyList else {
           throw CommandError(
             .usage, "invalid value \"\(text)\" for \(option.spelling): must be KEY=VALUE")
         }
-        let word = String(text[text.index(after: equals)...])
+        let word = String(text[equals...].dropFirst())
         let value = try option == Command.typedField ? Self.json(word) : .string(word)
-        fields.append((name: String(text[..<equals]), value: value))
+        if isInQuery {
+          query.append(HTTPRequest.Item(name, .plain(value.cell)))
+        } else if isEmptyList {
+          content = try Self.body(content, with: [], named: String(name.dropLast(2)))
+        } else {
+          content = try Self.body(content, with: value, named: name)
+        }
       }
     }
-    let input = invocation.text(Command.input)
-    guard method != .get, method != .head else {
-      guard input == nil else {
-        throw CommandError(
-          .usage, "\(Command.input.spelling) requires a method with a body",
-          hint: "add \(Command.method.spelling) POST")
-      }
-      return query = fields.map { HTTPRequest.Item($0.name, .plain($0.value.cell)) }
-    }
-    if let input {
-      body = try Self.read(input)
-      query = fields.map { HTTPRequest.Item($0.name, .plain($0.value.cell)) }
-    } else if !fields.isEmpty {
-      let members = fields.map { JSON.Member($0.name, $0.value) }
-      body = Data(JSON.object(members).text.utf8)
-    }
+    body =
+      try input.map { path throws(CommandError) in try Self.read(path) }
+      ?? content.map { Data($0.text.utf8) }
     if body != nil, !headers.contains(where: { $0.name.lowercased() == "content-type" }) {
       headers.append(HTTPRequest.Item("Content-Type", "application/json"))
     }
+  }
+
+  /// A body with one more field, whose name is as in `a`, `a[b]` or `a[b][]`.
+  private static func body(
+    _ body: JSON?, with value: JSON, named name: String
+  ) throws(CommandError) -> JSON {
+    guard name.wholeMatch(of: /[^\[\]]+(\[[^\[\]]*\]){0,32}/) != nil else {
+      throw CommandError(
+        .usage, "invalid field \"\(name)\": must be a name such as a, a[b] or a[]",
+        hint: "send other names with \(Command.input.spelling)")
+    }
+    let keys = name.split(separator: "[", omittingEmptySubsequences: false).map {
+      $0.hasSuffix("]") ? $0.dropLast() : $0
+    }
+    guard let body = adding(value, at: keys[...], to: body) else {
+      throw CommandError(
+        .usage, "invalid field \"\(name)\": another one has a value at its place",
+        hint: "a name has one value (a=1), members (a[b]=1) or elements (a[]=1)")
+    }
+    return body
+  }
+
+  /// A value with another one below it, or at its place if there is none; `nil` if another one is there.
+  ///
+  /// - Parameter keys: Names of members, of which an empty one is the next element of a list.
+  private static func adding(
+    _ value: JSON, at keys: ArraySlice<Substring>, to old: JSON?
+  ) -> JSON? {
+    guard let key = keys.first else { return old == nil ? value : nil }
+    let rest = keys.dropFirst()
+    if key.isEmpty {
+      guard var elements = old == nil ? [] : old?.array else { return nil }
+      // As in gh: `a[][b]=1 a[][c]=2` is one element, until a member repeats.
+      if !rest.isEmpty, let last = elements.last, let more = adding(value, at: rest, to: last) {
+        elements[elements.count - 1] = more
+      } else if let element = adding(value, at: rest, to: nil) {
+        elements.append(element)
+      }
+      return .array(elements)
+    }
+    guard old?.isObject ?? true else { return nil }
+    var members = old?.members ?? []
+    let index = members.firstIndex { $0.name == key } ?? members.endIndex
+    let present = index < members.endIndex ? members.remove(at: index).value : nil
+    guard let inner = adding(value, at: rest, to: present) else { return nil }
+    members.insert(JSON.Member(String(key), inner), at: index)
+    return .object(members)
   }
 
   /// A number, a Boolean or null, the contents of a file after `@`, else text.
