@@ -158,6 +158,20 @@ import Testing
   }
 
   @Test(arguments: [
+    ("[1, 2]", "", "application/json"), ("a=1&b=2", "", "application/octet-stream"),
+    ("a=1", " -H content-type:text/x-form", "text/x-form"),
+  ])
+  func `the content type is that of the input, unless it is given`(
+    input: String, options: String, type: String
+  ) async throws {
+    _ = try await home.run("api things echo -X POST --input -\(options)", input: input)
+    let request = try #require(requests(of: "/echo").last)
+    #expect(
+      request.header("Content-Type") == type
+        && String(decoding: request.body, as: UTF8.self) == input)
+  }
+
+  @Test(arguments: [
     ("-F a[b]=3", #"{"a":{"b":3}}"#), ("-F l[]=1 -F l[]=x", #"{"l":[1,"x"]}"#),
     ("-F a[b][]=x -F c=1 -F a[b][]=null", #"{"a":{"b":["x",null]},"c":1}"#),
     (
@@ -329,6 +343,8 @@ import Testing
     ("api things echo --paginate -X POST", "--paginate requires the method GET"),
     ("api things echo --slurp", "--slurp requires --paginate"),
     ("api things echo -F x", "invalid value \"x\" for --field"),
+    ("api things echo -H Host:x", "header field \"Host\" cannot be set"),
+    ("api things echo -H transfer-encoding:chunked", "header field \"transfer-encoding\""),
     ("api things echo -F x[]", "invalid value \"x[]\" for --field"),
     ("api things echo -X POST -F a=1 -F a=2", "invalid field \"a\": another one has a value"),
     ("api things echo -X POST -F a=1 -F a[b]=2", "invalid field \"a[b]\": another one has"),

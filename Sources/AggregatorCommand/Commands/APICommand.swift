@@ -18,7 +18,8 @@ extension Command {
     "field", letter: "F", .text, "KEY=VALUE",
     about: "the same, but a number, true, false or null in the body, or the text of a file after @")
   fileprivate static let input = Option(
-    "input", .file, "FILE", about: "file with the body of the request; - is standard input")
+    "input", .file, "FILE",
+    about: "file with the body of the request, JSON or any other; - is standard input")
   fileprivate static let paginate = Option(
     "paginate", about: "also request the next pages that each response names")
   fileprivate static let slurp = Option(
@@ -154,8 +155,11 @@ extension ServiceCall {
     body =
       try input.map { path throws(CommandError) in try Self.read(path) }
       ?? content.map { Data($0.text.utf8) }
-    if body != nil, !headers.contains(where: { $0.name.lowercased() == "content-type" }) {
-      headers.append(HTTPRequest.Item("Content-Type", "application/json"))
+    if let body, !headers.contains(where: { $0.name.lowercased() == "content-type" }) {
+      let isJSON = input == nil || JSONText(body) != nil
+      headers.append(
+        HTTPRequest.Item(
+          "Content-Type", isJSON ? "application/json" : "application/octet-stream"))
     }
   }
 
@@ -242,8 +246,21 @@ extension ServiceCall {
 }
 
 extension HTTPRequest.Item {
+  /// The host, to which alone credentials are sent, and fields that say where a body ends or what a connection does next
+  /// (RFC 9110, section 7.6.1).
+  private static let namesOfConnection: Set<String> = [
+    "connection", "content-length", "host", "keep-alive", "proxy-connection", "te", "trailer",
+    "transfer-encoding", "upgrade",
+  ]
+
   fileprivate init(headerField text: String) throws(SourceError) {
     let field = try SourceRequest.Header(parsing: text)
+    guard !Self.namesOfConnection.contains(field.name.lowercased()) else {
+      throw SourceError(
+        .invalidRequest,
+        "header field \"\(field.name)\" cannot be set: it belongs to the connection",
+        remedy: "leave it out")
+    }
     let isSecret = LikelySecret.isHeader(field.name, value: field.value)
     let scheme = field.scheme
     let secret = Secret(prefix: String(scheme), String(field.value.dropFirst(scheme.count)))
