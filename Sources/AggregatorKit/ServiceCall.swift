@@ -55,6 +55,22 @@ extension Plugin {
     return url
   }
 
+  /// The URL of a call: a path below ``serviceBase(in:)``, or another http(s) URL.
+  ///
+  /// An empty path, or a query alone, names the URL of an added source itself, as references do (RFC 3986, section 5.2.2),
+  /// unless that is a pattern of several.
+  ///
+  /// - Throws: ``SourceError``: as ``serviceBase(in:)``, or `invalidRequest`.
+  package func resource(_ text: String, in settings: SourceSettings) throws(SourceError) -> URL {
+    let base = try serviceBase(in: settings)
+    guard text.isEmpty || text.hasPrefix("?"), let own = serviceURLs.first, !own.path().isPattern
+    else { return try base.resource(text) }
+    // What is left out are secrets, which are those of the call anyway, and the places of pages.
+    let query = (own.query() ?? "").split(separator: "&").filter { !String($0).isPattern }
+    return try own.resource(
+      text.isEmpty && !query.isEmpty ? "?\(query.joined(separator: "&"))" : text)
+  }
+
   /// True if a call gets the credentials of this source: it goes to the scheme, host and port of its service.
   package func signs(_ url: URL, in settings: SourceSettings) throws(SourceError) -> Bool {
     let base = Address(try serviceBase(in: settings))
@@ -149,6 +165,11 @@ extension Plugin {
     last.value = response
     _ = try response.checked(by: Address(call.url)?.authority ?? name, now: environment.now())
   }
+}
+
+extension String {
+  /// True for a part of a URL with a place for a value: `{page}` or `${KEY}`.
+  package var isPattern: Bool { firstMatch(of: /\{|%7B/) != nil }
 }
 
 private final class LastResponse: Sendable {

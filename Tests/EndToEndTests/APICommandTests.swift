@@ -80,7 +80,7 @@ import Testing
 
   @Test(
     arguments: [
-      ("things", "/v1.0/things"), ("/echo?q=1", "/v1.0/echo"), ("?q=1", "/v1.0/"),
+      ("things", "/v1.0/things"), ("/echo?q=1", "/v1.0/echo"), ("?q=1", "/v1.0/deep/a"),
       ("a/b/", "/v1.0/a/b/"),
     ])
   func `a path is below the base of a service with several lists`(
@@ -235,12 +235,23 @@ import Testing
   }
 
   @Test func `a path that does not exist names that of the list`() async throws {
-    for path in ["", "?per_page=1", "thing"] {
-      let outcome = try await Binary.run(
-        ["api", "things", path], environment: home.environment, in: home.sandbox)
-      #expect(outcome.status == 69, "\(outcome)")
-      #expect(outcome.errors.hasSuffix("\nhint: aggregator api things '/things'\n"), "\(outcome)")
-    }
+    let outcome = try await home.run("api things thing")
+    #expect(outcome.status == 69, "\(outcome)")
+    #expect(outcome.errors.hasSuffix("\nhint: aggregator api things '/things'\n"), "\(outcome)")
+  }
+
+  @Test(arguments: [("", "kind=a&$top=5"), ("?per_page=1", "per_page=1")])
+  func `an empty path and a query are of the URL of the source itself`(
+    path: String, query: String
+  ) async throws {
+    try home.sandbox.write(
+      #"{"url": "\#(server.baseURL)/things?kind=a&key=${THINGS_AUTHORIZATION}&$top=5", "id": "id"}"#,
+      to: home.manifestPath("more.json"))
+    let outcome = try await Binary.run(
+      ["api", "more", path, "-f", "x=1"], environment: home.environment, in: home.sandbox)
+    #expect(outcome.status == 0, "\(outcome)")
+    let request = try #require(requests(of: "/things").last)
+    #expect(request.rawQuery == "\(query)&x=1&key=\(Self.key)", "\(outcome)")
   }
 
   @Test func `no other host gets credentials`() async throws {

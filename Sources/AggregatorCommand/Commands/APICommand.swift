@@ -51,7 +51,8 @@ extension Command {
           + "body of the response: as it is, or on a terminal indented and in color if it is JSON. A status of 400 or "
           + "more is an error, after the body.",
         "PATH is below the URL in the source's settings, below the base of the service of which an added source is a list, or "
-          + "below the host of another added source. An http(s) URL may take its place; another host gets no credentials, and "
+          + "below the host of another added source. '' and '?limit=1' are the URL of an added source itself, with another query. "
+          + "An http(s) URL may take its place; another host gets no credentials, and "
           + "redirects to another host are refused.",
         "The next page is that of rel=\"next\" in the Link header field, or the URL in the member next, links.next or "
           + "_links.next.href of the body.",
@@ -85,15 +86,17 @@ extension Command {
     let plugin = try context.catalog.usablePlugin(named: name)
     guard invocation.arguments.count > 1 else {
       throw CommandError.missingArgument(
-        "PATH", hint: .words("\"\" requests the base itself"))
+        "PATH", hint: .words("'' requests the URL of the source itself"))
     }
     try invocation.refuseArguments(after: 2)
     let environment = try context.environment()
-    let base = try CommandError.wrapping(
-      of: plugin, try plugin.serviceBase(in: environment.settings))
+    let url: URL
+    do { url = try plugin.resource(invocation.arguments[1], in: environment.settings) } catch {
+      // A path is none of the source.
+      throw error.code == .invalidRequest ? CommandError(error) : CommandError(error, of: plugin)
+    }
     var call = ServiceCall(
-      invocation.text(method).flatMap { HTTPRequest.Method(rawValue: $0) } ?? .get,
-      try CommandError.wrapping(try base.resource(invocation.arguments[1])))
+      invocation.text(method).flatMap { HTTPRequest.Method(rawValue: $0) } ?? .get, url)
     try call.fill(from: invocation)
     guard call.method == .get || !invocation.has(paginate) else {
       throw CommandError(.usage, "\(paginate.spelling) requires the method GET")
@@ -368,9 +371,7 @@ extension Plugin {
   /// The command for the list of an added source, whose paths are below the host, not below the list.
   private func listCommand(insteadOf url: URL, in settings: SourceSettings) -> Hint? {
     guard let path = serviceURLs.first?.path(), let base = try? serviceBase(in: settings),
-      base.path() == "/", path.count > 1, path != url.path(),
-      // Neither the placeholder of a partition nor that of a secret.
-      path.firstMatch(of: /[{$]|%7B/) == nil
+      base.path() == "/", path.count > 1, path != url.path(), !path.isPattern
     else { return nil }
     return .command("api \(name) \(path.typed)")
   }
