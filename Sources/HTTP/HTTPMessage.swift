@@ -149,6 +149,10 @@ public struct HTTPResponse: Sendable {
   /// The body, decompressed.
   public var body: Data
 
+  /// The version of HTTP, the status and its reason as they arrived, such as `HTTP/1.1 200 OK`; `nil` if the engine does
+  /// not tell, or the response is a recorded one.
+  package var statusLine: String?
+
   /// Set if the body was sent in another format than JSON, which it has now.
   package var conversion: Conversion?
 

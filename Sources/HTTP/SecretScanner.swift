@@ -49,6 +49,7 @@ package struct SecretScanner: Sendable {
     guard !isEmpty else { return response }
     var response = response
     response.headers = response.headers.map { (redacted($0.name), redacted($0.value)) }
+    response.statusLine = response.statusLine.map { redacted($0) }
     let body = Array(response.body)
     let ranges = ranges(of: replaced, in: body)
     if !ranges.isEmpty { response.body = Data(body.replacing(ranges)) }

@@ -26,7 +26,8 @@ extension Command {
     "slurp", about: "print all pages of --paginate as one JSON array")
   fileprivate static let include = Option(
     "include", letter: "i",
-    about: "print the status and the header fields of each response before its body")
+    about:
+      "print the HTTP version, the status and the header fields of each response before its body")
   fileprivate static let asCurl = Option(
     "curl", about: "print a curl command instead of sending the request, without secrets")
 
@@ -417,7 +418,8 @@ extension CommandContext {
     let fields = response.headers.map { name, value in
       "\(name): \(LikelySecret.isHeader(name, value: "") ? "REDACTED" : value)".safeLine + "\n"
     }
-    let head = "HTTP \(response.status)\n\(fields.joined())\n"
+    let status = response.statusLine?.safeLine ?? "HTTP \(response.status)"
+    let head = "\(status)\n\(fields.joined())\n"
     guard terminal.isOutput else { return try output.write((isInLine ? "\n" : "") + head) }
     try listingOutput.write(head)
   }

@@ -73,7 +73,9 @@ import AggregatorText
           message: String(cString: errorText))
         return .failure(SourceError(curl: code, context))
       }
-      return .success(HTTPResponse(status: status, headers: head.fields, body: body))
+      var response = HTTPResponse(status: status, headers: head.fields, body: body)
+      response.statusLine = head.statusLine
+      return .success(response)
     }
 
     /// Continues after a pause.
@@ -232,6 +234,8 @@ import AggregatorText
   /// Collects the header fields of a reply from its lines (RFC 9112, section 5).
   package struct HeadParser {
     package private(set) var fields: [(name: String, value: String)] = []
+    /// The first line; `nil` before it.
+    package private(set) var statusLine: String?
     /// The number of bytes read, including interim responses.
     private(set) var bytes = 0
     /// True after the blank line that ends a header.
@@ -252,6 +256,7 @@ import AggregatorText
       guard let first = text.first else { return }
       if text.starts(with: "HTTP/".utf8) {
         fields = []  // after an interim response, such as 103
+        statusLine = Self.trimmed(text)  // HTTP/2 has no reason, but a space before it
       } else if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
         // An obsolete folded line continues the previous field.
         guard let last = fields.indices.last else { return }
