@@ -228,6 +228,30 @@ import Testing
     if let count { #expect(requests(of: "/status/\(line.prefix(3))").count == count) }
   }
 
+  @Test(
+    arguments: [
+      (
+        "countries", "401", "", 77, "those of countries are for its own host; send credentials with"
+      ),
+      (
+        "countries", "403", "", 77, "those of countries are for its own host; send credentials with"
+      ),
+      ("countries", "401", "-H Authorization:x", 77, "check the credentials of --header"),
+      ("countries", "403", "-H Authorization:x", 69, nil), ("things", "403", "", 69, nil),
+      ("open", "401", "", 77, "send credentials with --header 'Authorization: Bearer TOKEN'"),
+      ("open", "403", "", 77, "send credentials with --header 'Authorization: Bearer TOKEN'"),
+    ] as [(String, String, String, Int32, String?)])
+  func `a call without usable credentials is an error of the key`(
+    source: String, status: String, options: String, code: Int32, hint: String?
+  ) async throws {
+    try home.sandbox.write(
+      #"{"url": "\#(server.baseURL)/things", "id": "id"}"#, to: home.manifestPath("open.json"))
+    let outcome = try await home.run(
+      "api \(source) \(server.baseURL)/status/\(status) \(options)")
+    #expect(outcome.status == code, "\(outcome)")
+    if let hint { #expect(outcome.errors.contains("\nhint: \(hint)"), "\(outcome)") }
+  }
+
   @Test func `an error has a line of its own, also in the file of the body`() async throws {
     let outcome = try await Binary.run(
       "api things status/404", environment: home.environment, in: home.sandbox, isMerged: true)

@@ -321,6 +321,11 @@ extension Plugin {
       }
       if let error = reply.error {
         var failure = CommandError(error, of: self)
+        if error.code == .rejected, let status = reply.response?.status,
+          let hint = try signInHint(for: call, status, in: environment.settings)
+        {
+          (failure.code, failure.hint) = (.key, hint)
+        }
         if !visited.isEmpty, failure.code != .interrupted { failure.code = .partial }
         if reply.response?.status == 404, failure.hint == nil {
           failure.hint = listCommand(insteadOf: call.url, in: environment.settings)
@@ -367,6 +372,20 @@ extension Plugin {
       // The URL of the next page has the parameters.
       call.query = []
     }
+  }
+
+  /// The remedy if the service wants credentials that the call does not have, or other ones; `nil` if it does not say that.
+  private func signInHint(
+    for call: ServiceCall, _ status: Int, in settings: SourceSettings
+  ) throws -> Hint? {
+    let isSigned = try signs(call.url, in: settings)
+    let isTyped = call.headers.contains { if case .secret = $0.value { true } else { false } }
+    let hasCredentials = isTyped || isSigned && !secrets(in: settings).isEmpty
+    guard [401, 407].contains(status) || status == 403 && !hasCredentials else { return nil }
+    let header = Command.header.spelling
+    guard !isTyped else { return .words("check the credentials of \(header)") }
+    let others = "send credentials with \(header) 'Authorization: Bearer TOKEN'"
+    return .words(isSigned ? others : "those of \(name) are for its own host; \(others)")
   }
 
   /// The command for the list of an added source, whose paths are below the host, not below the list.
