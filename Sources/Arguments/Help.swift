@@ -228,7 +228,9 @@ enum HelpTopic: String, CaseIterable {
 
   static let syntax =
     "Options may appear anywhere before --, as --option VALUE or --option=VALUE. "
-    + "Names cannot be abbreviated."
+    + "Names cannot be abbreviated. In --template, {name:<20}, {name:>20} and {name:^20} set a width and an alignment, {name:.10} cuts a text, "
+    + "{price:.2f} has two decimals, {name|upper} and {name|lower} set the case, and {name:-none} is for records without a "
+    + "value. They can be combined in this order: {name|upper:<20.10:-none}."
 
   static let lastResort =
     "69, 75, 76 and 77 occur only if cached and bundled data cannot be used either, with "

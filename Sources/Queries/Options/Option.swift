@@ -169,7 +169,7 @@ extension Option {
 
   package static let template = Option(
     "template", .text, "TEXT", in: .output,
-    about: "a line for each record, such as '{name}\\t{id}'; fields in braces")
+    about: "a line for each record, such as '{name}\\t{id}' or '{name:<20}{price:>8.2f}'")
 
   // MARK: - Source of data
 

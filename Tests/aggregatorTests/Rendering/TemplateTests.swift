@@ -32,8 +32,14 @@ import Testing
 
   @Test(arguments: [
     ("{nmae}", "unknown field \"nmae\""),
-    ("{name", "invalid value for --template: a \"{\" is not closed"),
-    (#"{name}\x"#, #"invalid value for --template: "\x" is no escape"#),
+    ("{name", "invalid value for --template: the \"{\" at character 1 is not closed"),
+    (#"{name}\x"#, #"invalid value for --template: "\x" at character 7 is no escape"#),
+    (
+      "ab{name:8d}",
+      #"invalid value for --template: "{name:8d}" at character 3 has an invalid form"#
+    ),
+    ("{name|title}", #"invalid value for --template: "{name|title}" at character 1 has"#),
+    ("{nmae:<20}", "unknown field \"nmae\""),
     ("name", "invalid value for --template: it names no field"),
     ("{{.name}}", "invalid value for --template: a field is in single braces"),
   ])
@@ -42,6 +48,30 @@ import Testing
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
     #expect(outcome.errors.hasPrefix("error: \(words)"), "\(outcome)")
     if template == "{nmae}" { #expect(outcome.errors.contains("capital"), "\(outcome)") }
+  }
+
+  @Test(arguments: [
+    ("[{realName:<6}]", "[Yes   ]"), ("[{realName:6}]", "[Yes   ]"),
+    ("[{realName:>6}]", "[   Yes]"),
+    ("[{realName:^6}]", "[ Yes  ]"), ("[{realName:2}]", "[Yes]"), ("[{realName:>4.2}]", "[  Ye]"),
+    ("[{realName|upper:-x}{realName|lower}]", "[YESyes]"), ("[{issues:4}]", "[   3]"),
+    ("[{issues:<6.2}]", "[3.00  ]"), ("[{issues:.0f}]", "[3]"), ("[{realName:.1f}]", "[Yes]"),
+    ("[{ realName | upper }]", "[YES]"), ("[{publisher:.2}]", "[日]"),
+    ("[{publisher:>4.3}]", "[  日]"),
+    ("[{empty:-none}{realName:-none}]", "[noneYes]"), ("[{empty|upper:>6.2:-none}]", "[  none]"),
+    ("[{empty:-a:b|c d}]", "[a:b|c d]"), ("[{empty:3}]", "[   ]"),
+    ("[{price:>8.2f}]", "[    2.67]"),
+    ("[{price:.3}{price}]", "[2.6752.675]"), ("[{price:}]", "[2.675]"),
+  ])
+  func `a value has the form after its name`(template: String, line: String) throws {
+    var listing = Listing.heroes
+    listing.fields += [
+      Field("empty", "Empty", .text, about: "") { _ in "" },
+      Field("price", "Price", .number, about: "") { _ in .number(2.675) },
+    ]
+    listing.template = try RecordTemplate(template)
+    let hero = Hero(id: 7, name: "a", realName: "Yes", publisher: "日本", issues: 3)
+    #expect(rendered([[hero]], as: .tsv, listing, on: .plain(80)) == "\(line)\n")
   }
 
   private func text(_ format: Format, _ template: String? = nil, onTerminal: Bool = false) throws
