@@ -7,6 +7,23 @@ import Testing
 
 /// The destinations of records and messages, and failures to write them.
 @Suite struct OutputTests {
+  @Test func `CSV says that values are not as they were because of spreadsheets`() async throws {
+    let query = "SELECT '=1+1' AS \"@a\", '+49 30' AS b, -3 AS c, '''' AS d"
+    let line = ["sql", query, "--csv"]
+    let safe = try await Binary.run(line)
+    #expect(safe.output == "'@a,b,c,d\r\n'=1+1,'+49 30,-3,'\r\n", "\(safe)")
+    #expect(
+      safe.errors.contains(
+        "a ' precedes 3 values, which spreadsheets would run as formulas; --csv-raw leaves it out\n"
+      ),
+      "\(safe)")
+    let raw = try await Binary.run(line + ["--csv-raw"])
+    #expect(raw.output == "@a,b,c,d\r\n=1+1,+49 30,-3,'\r\n", "\(raw)")
+    #expect(!raw.errors.contains("formula"), "\(raw)")
+    let quiet = try await Binary.run(line + ["--quiet"])
+    #expect(!quiet.errors.contains("formula") && quiet.output == safe.output, "\(quiet)")
+  }
+
   @Test func `a closed pipe is not a failure`() async throws {
     let pipe = try ProgramPipe()
     let run = try Binary.start(

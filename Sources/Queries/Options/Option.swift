@@ -149,7 +149,8 @@ extension Option {
   package static let tsv = Option(
     "tsv", in: .output, about: "output tab-separated values, no header")
   package static let csvRaw = Option(
-    "csv-raw", in: .output, about: "do not escape spreadsheet formulas in CSV")
+    "csv-raw", in: .output,
+    about: "no ' before values of CSV that spreadsheets would run as formulas")
   package static let headers = Option(
     "headers", in: .output, about: "begin CSV or TSV with the names of the fields (default for CSV)"
   )

@@ -136,6 +136,7 @@ package struct RecordPrinter<Item: Identifiable & Sendable>
 where Item.ID: CustomStringConvertible {
   private var writer: any RecordWriter<Item>
   private let output: ListingOutput
+  private let diagnostics: Diagnostics
   private var hasBegun = false
 
   /// - Parameter layout: That of the terminal, unless something else takes a part of it.
@@ -145,6 +146,7 @@ where Item.ID: CustomStringConvertible {
   ) {
     writer = options.format.writer(for: listing, on: layout ?? context.terminalLayout)
     output = context.listingOutput
+    diagnostics = context.diagnostics
   }
 
   /// - Parameter arrange: Adds to the text of the records.
@@ -163,6 +165,12 @@ where Item.ID: CustomStringConvertible {
     try print([])
     try output.write(writer.finish(summary))
     try output.flush()
+    let formulas = writer.defusedFormulas
+    if formulas > 0 {
+      diagnostics.note(
+        "a ' precedes \(formulas.of("value")), which spreadsheets would run as "
+          + "\(formulas == 1 ? "a formula" : "formulas"); \(Option.csvRaw.spelling) leaves it out")
+    }
   }
 
   /// - Parameter summary: Of these records, all there are, by default.

@@ -181,13 +181,7 @@ package enum Format: String, CaseIterable, Sendable {
         text += listing.tsvLine(
           columns.map { $0[record].cell }, isShown: terminalLayout.isRead)
       }
-    case .csv:
-      LineWriter(
-        head: listing.hasHeader == false
-          ? "" : columns.map { .string($0.name) }.csvLine(isRaw: listing.isRaw)
-      ) { record, text in
-        text += columns.map { $0[record] }.csvLine(isRaw: listing.isRaw)
-      }
+    case .csv: CSVWriter(columns, hasHeader: listing.hasHeader != false, isRaw: listing.isRaw)
     case .markdown: MarkdownWriter(listing)
     case .yaml: YAMLWriter(listing)
     case .json: EnvelopeWriter(listing).colored(in: terminalLayout.style)
@@ -225,6 +219,9 @@ package protocol RecordWriter<Item> {
 
   /// The line that names the columns of the last records; `nil` if there is none.
   var head: String? { get }
+
+  /// The number of values so far that are not as they were, because a spreadsheet would run them.
+  var defusedFormulas: Int { get }
 }
 
 extension RecordWriter {
@@ -233,6 +230,8 @@ extension RecordWriter {
   package mutating func finish(_ summary: ListingSummary) -> String { "" }
 
   package var head: String? { nil }
+
+  package var defusedFormulas: Int { 0 }
 }
 
 /// Writes the document of `--json`: an indented envelope with one record a line.

@@ -45,7 +45,7 @@ extension String {
     return "\"" + text.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
   }
 
-  private var isFormula: Bool {
+  fileprivate var isFormula: Bool {
     guard let first = unicodeScalars.first else { return false }
     let rest = unicodeScalars.drop { $0.properties.isWhitespace }
     let isMarked = rest.first.map { "=+-@＝＋－＠".unicodeScalars.contains($0) } ?? false
@@ -58,10 +58,38 @@ extension String {
   }
 }
 
-extension [JSON] {
-  /// The line of CSV (RFC 4180) with these values.
-  func csvLine(isRaw: Bool) -> String {
-    let cells = map { $0.cell.csvCell(isRaw: isRaw) }
+/// Writes lines of CSV (RFC 4180).
+struct CSVWriter<Item>: RecordWriter {
+  private let columns: [Field<Item>]
+  private let hasHeader: Bool
+  private let isRaw: Bool
+  private(set) var defusedFormulas = 0
+
+  init(_ columns: [Field<Item>], hasHeader: Bool, isRaw: Bool) {
+    self.columns = columns
+    self.hasHeader = hasHeader
+    self.isRaw = isRaw
+  }
+
+  mutating func begin() -> String { hasHeader ? line(columns.map(\.name)) : "" }
+
+  mutating func append(_ records: [Item]) -> String {
+    var text = ""
+    for record in records { text += line(columns.map { $0[record].cell }) }
+    return text
+  }
+
+  private mutating func line(_ values: [String]) -> String {
+    var cells: [String] = []
+    cells.reserveCapacity(values.count)
+    for value in values {
+      let cell = value.csvCell(isRaw: isRaw)
+      cells.append(cell)
+      // Few cells have a quote at their beginning.
+      if !isRaw, cell.utf8.prefix(2).contains(0x27), value.safeCell.isFormula {
+        defusedFormulas += 1
+      }
+    }
     // Many parsers take an empty line for a record without cells.
     return (cells == [""] ? "\"\"" : cells.joined(separator: ",")) + "\r\n"
   }
