@@ -149,6 +149,12 @@ extension Array {
   where Element == Field<Item> {
     var chosen: [Field<Item>] = []
     for name in names where !chosen.contains(where: { $0.name == name }) {
+      if name.hasPrefix("-"), contains(where: { "-\($0.name)" == name }) {
+        let others = filter { $0.isShown && !names.contains("-\($0.name)") }.map(\.name)
+        throw CommandError(
+          .usage, "\"\(name)\" does not leave out a field: name those to show",
+          suggestion: others.isEmpty ? nil : others.joined(separator: ","))
+      }
       do { chosen.append(try field(named: name)) } catch { throw CommandError(error) }
     }
     return chosen

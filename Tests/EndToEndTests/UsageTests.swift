@@ -588,6 +588,10 @@ import Testing
         + "\nhint: or pass IDs on standard input, one per line: aggregator heroes open -"
     ),
     (
+      "countries list --offline --fields -region",
+      "\"-region\" does not leave out a field: name those to show\n\nDid you mean \"code,name,capital\"?"
+    ),
+    (
       "heroes open 1443 1453",
       "unexpected argument \"1453\"\nhint: aggregator help heroes open"
     ),
