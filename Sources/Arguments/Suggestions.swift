@@ -3,11 +3,24 @@ import AggregatorQueries
 import AggregatorSavedQueries
 package import AggregatorTerminal
 
-/// The candidate nearest to a word, or else the only one with this prefix; `nil` if there is none.
+/// The only candidate with this prefix, or else the nearest one, of those with the prefix if there are any; `nil` if there is
+/// none.
 func meant(by word: String, among candidates: [String]) -> String? {
-  if let near = nearest(to: word, in: candidates) { return near }
-  let longer = candidates.filter { word.count > 1 && $0.hasPrefix(word) }
-  return longer.count == 1 ? longer.first : nil
+  let longer = begun(by: word, among: candidates)
+  if longer.count == 1 { return longer.first }
+  if !longer.isEmpty { return nearest(to: word, in: longer) }
+  // Every word of three letters is near to one of two.
+  return word.count > 2 ? nearest(to: word, in: candidates) : nil
+}
+
+/// The candidates that begin with a word of at least two letters, each once.
+private func begun(by word: String, among candidates: [String]) -> [String] {
+  guard word.count > 1 else { return [] }
+  var longer: [String] = []
+  for candidate in candidates where candidate.hasPrefix(word) && !longer.contains(candidate) {
+    longer.append(candidate)
+  }
+  return longer
 }
 
 extension CommandTree {
@@ -251,6 +264,7 @@ extension CommandTree {
       error.hint = .words("available sources: \(catalog.sources.joined(separator: ", "))")
       return error
     }
+    let candidates = root.children.map(\.word) + shownCandidates.map(\.word)
     error.suggestion =
       if word == Option.version.name {
         Option.version.spelling
@@ -258,11 +272,15 @@ extension CommandTree {
         "help \(topic.rawValue)"
       } else {
         commandOfOne(word)
-          ?? meant(by: word, among: root.children.map(\.word) + shownCandidates.map(\.word))
+          ?? meant(by: word, among: candidates)
           ?? catalog.sources.lazy.compactMap { source in
             nearest(to: word, in: find([source]).node.children.map(\.word)).map { "SOURCE \($0)" }
           }.first
       }
+    let longer = begun(by: word, among: candidates)
+    if error.suggestion == nil, 2...8 ~= longer.count {
+      error.hint = .words("names that begin with \"\(word)\": \(longer.joined(separator: ", "))")
+    }
     return error
   }
 

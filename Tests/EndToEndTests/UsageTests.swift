@@ -592,6 +592,15 @@ import Testing
       "\"-region\" does not leave out a field: name those to show\n\nDid you mean \"code,name,capital\"?"
     ),
     (
+      "ap x",
+      "unknown source or command \"ap\"\n\nDid you mean \"api\"?\nhint: aggregator help"
+    ),
+    ("an", "unknown source or command \"an\"\nhint: aggregator help"),
+    (
+      "se spider",
+      "unknown source or command \"se\"\nhint: names that begin with \"se\": search, serve"
+    ),
+    (
       "heroes open 1443 1453",
       "unexpected argument \"1453\"\nhint: aggregator help heroes open"
     ),
