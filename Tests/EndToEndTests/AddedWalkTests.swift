@@ -16,8 +16,10 @@ import Testing
   }
 
   /// Lists all records in two formats; the exit codes, IDs and messages agree.
-  private func list() async throws -> (ids: [String], outcome: Outcome) {
-    let outcome = try await home.run("lamps list --all --json --no-fallback --refresh")
+  private func list(
+    _ options: String = "--all --no-fallback --refresh"
+  ) async throws -> (ids: [String], outcome: Outcome) {
+    let outcome = try await home.run("lamps list --json \(options)")
     guard !outcome.output.isEmpty else { return ([], outcome) }
     struct Document: Decodable {
       struct Item: Decodable { let id: String }
@@ -63,6 +65,31 @@ import Testing
     #expect(partial.outcome.status == 3, "\(partial.outcome)")
     #expect(partial.ids == Self.first)
     #expect(partial.outcome.errors.contains(failure.word), "\(partial.outcome)")
+  }
+
+  @Test(arguments: failures.filter { $0.code != 75 })
+  func `a list goes on in the copy of a complete sync`(failure: Failure) async throws {
+    #expect(try await home.add(lamps).status == 0)
+    #expect(try await home.run("lamps sync").status == 0)
+    #expect(try await home.run("lamps delete 3 --yes").status == 0)
+    let rest = (1...25).filter { $0 != 3 }.map(String.init)
+    lamps.behave { $0 > 1 ? failure.reply : nil }
+    for options in ["--all", "--all --refresh", "--limit 5000 --refresh"] {
+      let (ids, outcome) = try await list(options)
+      #expect(outcome.status == 0, "\(outcome)")
+      #expect(ids == rest, "\(options)")
+      #expect(outcome.errors.contains("cached, fetched"), "\(outcome)")
+      #expect(outcome.errors.contains(failure.word), "\(outcome)")
+    }
+    let part = try await list("--limit 15 --refresh")
+    #expect(part.ids == Array(rest.prefix(15)))
+    let cursor = try #require(part.outcome.errors.firstMatch(of: /--cursor (\S+)/)?.output.1)
+    #expect(try await list("--limit 100 --cursor \(cursor)").ids == Array(rest.dropFirst(15)))
+    let count = try await home.run("lamps list --count --all --refresh")
+    #expect(count.status == 0 && count.output == "24\n", "\(count)")
+    let strict = try await list().outcome
+    #expect(strict.status == 3, "\(strict)")
+    #expect(strict.errors.contains("are cached: read them with --offline --all"), "\(strict)")
   }
 
   @Test func `--count believes a total only if nothing contradicts it`() async throws {

@@ -120,6 +120,13 @@ private struct RecordListing<P: Plugin> {
     }
     var run = ListingRun(selected ?? source, of: plugin, matching: query, bounds, outcome)
     run.selection = isLocal ? nil : selection
+    if !isLocal, options.cachePolicy.mayFallBack, let store = environment.store {
+      // Few lists need it.
+      let copy = LazySource<P.Item> { [plugin] in
+        ((try? plugin.source(in: environment)) ?? source).erased.cachePolicy(.offline)
+      }
+      run.copy = (copy, plugin.recordStore(in: store))
+    }
     if invocation.has(.count) { return try await count(&run, in: environment) }
     run.details = DetailLoader(of: plugin, source, in: environment, invocation, context)
     run.chosen = output.fields
@@ -296,14 +303,14 @@ private struct RecordListing<P: Plugin> {
       "only local records are counted: \(plugin.name) has no end · more: \(command)")
   }
 
-  /// Notes that the cache has all records, if the pages of the service were too many.
+  /// Notes that the cache has all records, if the pages of the service were too many, or failed.
   private func noteCopy(
     _ outcome: inout ListingOutcome, in environment: PluginEnvironment?
   ) async {
-    guard outcome.isCapped, !invocation.has(.offline), let store = environment?.store else {
-      return
-    }
-    outcome.hasCompleteCopy = (try? await store.coverage(of: plugin.name).isComplete) == true
+    guard outcome.isCapped || outcome.hasFailed, !invocation.has(.offline),
+      let coverage = try? await environment?.store?.coverage(of: plugin.name), coverage.isComplete
+    else { return }
+    outcome.copyCount = coverage.cached
   }
 
   /// True if numbers of an outcome are those of a part of the records: records that are shown may be some, a number

@@ -71,6 +71,13 @@ public struct PageSequence<Item: SourceRecord>: AsyncSequence, Sendable {
     /// Cancelling the task cancels the prefetch.
     package var nextArrival: (@Sendable () async -> Void)? { prefetcher.nextArrival }
 
+    /// The list of a copy of the source, without the records that were delivered; `nil` if no more are wanted.
+    package func continued(in copy: any DataSource<Item>) -> Iterator? {
+      prefetcher.state.continuedInCopy().map {
+        Iterator(prefetcher: Prefetcher(source: copy, ahead: 0, state: $0))
+      }
+    }
+
     /// The next page; `nil` after the last, and after an error.
     public func next() async throws(SourceError) -> PaginationStep<Item>? {
       try await prefetcher.next()

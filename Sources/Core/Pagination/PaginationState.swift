@@ -6,7 +6,7 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
   package private(set) var request: PageRequest?
 
   private let size: Int
-  private let bound: PaginationBound
+  private var bound: PaginationBound
   /// The maximum number of consecutive pages without new records.
   private static var maxEmptyPages: Int { 3 }
   private let memory: DuplicateDetection
@@ -24,6 +24,8 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
   private var visits: [String: Int] = [:]
   private var pages = 0
   private var emptyPages = 0
+  /// True if any number of pages may have only records that were delivered before.
+  private var isCopy = false
 
   package init(
     matching query: SearchQuery?, after cursor: PageCursor?, passing passed: Int? = nil, size: Int,
@@ -76,7 +78,8 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
     delivered += items.count
     // A partition without records is no page of records.
     if !page.endsPartition || !page.records.isEmpty { pages += 1 }
-    emptyPages = hasNewRecords || page.hidden > 0 || page.endsPartition ? 0 : emptyPages + 1
+    emptyPages =
+      hasNewRecords || page.hidden > 0 || page.endsPartition || isCopy ? 0 : emptyPages + 1
     passed = passed.map { $0 + page.records.count + page.hidden + page.unreadable.count }
     total = page.total ?? total
     largestTotal = [largestTotal, page.reportedTotal ?? page.total].compactMap(\.self).max()
@@ -93,6 +96,22 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
     let left = bound.items.map { $0 - delivered } ?? size
     request = end == nil ? request?.after(page.next, limit: max(min(size, left), 1)) : nil
     return PaginationStep(items: items, page: page, end: end)
+  }
+
+  /// The state of a list that goes on with a copy of the source, from its start, without the records that were
+  /// delivered; `nil` at the end.
+  ///
+  /// A copy is finite, and its pages cost no request: their number has no bound.
+  func continuedInCopy() -> PaginationState? {
+    let left = bound.items.map { $0 - delivered } ?? size
+    guard left > 0 else { return nil }
+    var state = self
+    state.request = PageRequest(limit: min(size, left))
+    state.isCopy = true
+    state.bound.pages = nil
+    (state.passed, state.total, state.largestTotal) = (0, nil, nil)
+    state.visits = ["": pages]
+    return state
   }
 
   /// A warning if the source ends although it has reported more records, on any page.

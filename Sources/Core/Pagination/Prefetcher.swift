@@ -20,7 +20,7 @@ final class Prefetcher<Item: SourceRecord> {
   private let wanted: Int
   /// Asked after a first page, if ever: a source may be made of many parts, and needs none for a page of the cache.
   private lazy var ahead = wanted > 0 && source.readsAhead ? wanted : 0
-  private var state: PaginationState<Item>
+  private(set) var state: PaginationState<Item>
   private var inFlight: [Fetch] = []
   private var isOver = false
 

@@ -34,8 +34,11 @@ package struct ListingOutcome: Sendable {
   /// True if the answer is a number of the records, which claims to be of all of them.
   package var isNumber = false
 
-  /// True if all records are cached.
-  package var hasCompleteCopy = false
+  /// The number of cached records, if they are all; else `nil`.
+  package var copyCount: Int?
+
+  /// True if the service has failed after the first page.
+  package private(set) var hasFailed = false
 
   /// True if the total of the service is known to be too large.
   package var isTotalWrong = false
@@ -55,6 +58,7 @@ package struct ListingOutcome: Sendable {
   /// The command that completes searches; `nil` for a source that no sync completes.
   private let syncCommand: String?
   private var isIncomplete = false
+  private var goesOnInCopy = false
   /// True if the answer claims to be of all records, as a filter, an order and an export do.
   private var claimsAll = false
   /// True if the answer claims to be of all records, and the cache from which it is taken lacks some.
@@ -170,7 +174,17 @@ package struct ListingOutcome: Sendable {
   package mutating func add<Item>(_ step: PaginationStep<Item>, because reason: SourceError) {
     var page = step.page
     page.provenance.reason = reason
+    if goesOnInCopy {
+      page.total = nil
+      page.warnings.removeAll { $0.code == .mixedGenerations }
+    }
     add(page, showing: step.items.count)
+  }
+
+  /// Notes that the list goes on in the copy of all records, whose total says nothing of those that the service sent.
+  package mutating func goOnInCopy() {
+    goesOnInCopy = true
+    total = nil
   }
 
   private mutating func add(_ warnings: [Warning]) {
@@ -263,6 +277,7 @@ package struct ListingOutcome: Sendable {
 
   package mutating func fail(_ error: SourceError) {
     isIncomplete = true
+    hasFailed = true
     remarks.append(
       Remark(
         warning: Warning(Warning.Code(error.code), error.message),
@@ -370,7 +385,11 @@ package struct ListingOutcome: Sendable {
           hint: .words(
             (next == nil || isNumber ? "" : "continue with \(continuation.action), or ")
               + (isNumber ? "read all pages with --max-pages 0" : "set a higher --max-pages")
-              + (hasCompleteCopy ? ", or read the complete copy with --offline --all" : ""))))
+              + (copyCount == nil ? "" : ", or read the complete copy with --offline --all"))))
+    }
+    if hasFailed, let copyCount {
+      let words = "all \(noun.count(copyCount)) are cached: read them with --offline --all"
+      all.append(Remark(warning: Warning(.cachedOnly, words), isNote: true))
     }
     if repeated > 0 {
       let words = "\(repeated.of("record")) came again on another page: others may be missing"

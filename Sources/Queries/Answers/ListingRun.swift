@@ -27,6 +27,9 @@ package struct ListingRun<P: Plugin> {
   package var countsOnly = false
   /// The most pages that are fetched before they are read.
   package var prefetch = 1
+  /// The chain without the service, and its records: where a list goes on if the service fails after the first page and a
+  /// sync has stored all records; `nil` for nowhere.
+  package var copy: (source: any DataSource<P.Item>, records: RecordStore<P.Item>)?
   /// True if a failure after the first page fails the whole run.
   package var isAllOrNothing = false
   /// The number of successive pages without new records after which the run pauses; `nil` leaves that to the pages.
@@ -123,7 +126,17 @@ package struct ListingRun<P: Plugin> {
         upTo: bounds.bound, ahead: mayEndAnywhere ? 0 : prefetch
       ).makeAsyncIterator()
     self.pages = pages
-    do throws(SourceError) { return try await pages.next() } catch {
+    do throws(SourceError) {
+      let step = try await pages.next()
+      // Pages of several times may lack records: the copy does not.
+      if let step, step.end == nil, let reason = step.page.provenance.reason,
+        step.page.warnings.contains(where: { $0.code == .mixedGenerations })
+      {
+        _ = await goesOnInCopy(because: reason)
+      }
+      return step
+    } catch {
+      if await goesOnInCopy(because: error) { return try await nextStep() }
       var error = error
       if error.code == .offline, error.cause == nil {
         let isStart = bounds.cursor == nil && !outcome.hasAnswer
@@ -138,10 +151,24 @@ package struct ListingRun<P: Plugin> {
     }
   }
 
+  /// Goes on with the records of the copy that were not shown; false if there is no complete copy.
+  private mutating func goesOnInCopy(because reason: SourceError) async -> Bool {
+    guard let copy, query == nil, bounds.cursor == nil, outcome.hasAnswer, !isAllOrNothing,
+      replacement == nil, reason.allowsFallback,
+      (try? await copy.records.completeSync()) ?? nil != nil,
+      let rest = pages?.continued(in: copy.source)
+    else { return false }
+    replacement = reason
+    pages = rest
+    outcome.goOnInCopy()
+    return true
+  }
+
   private mutating func add(_ step: PaginationStep<P.Item>) {
     if let replacement {
       outcome.add(step, because: replacement)
-      page.addCopy(step)
+      // The cursors of the chain are those of its copy, too.
+      if copy == nil { page.addCopy(step) } else { page.add(step) }
     } else {
       outcome.add(step)
       page.add(step)

@@ -35,6 +35,23 @@ struct CourseTests {
     #expect(end == .itemLimit)
   }
 
+  @Test func `goes on in a copy without the records that were delivered`() throws {
+    var course = course(PaginationBound(items: 44, pages: 5))
+    for page in 0..<4 {
+      _ = course.take(.notes(page * 10 + 1...page * 10 + 10, next: .place(page + 1)))
+    }
+    var copy = try #require(course.continuedInCopy())
+    var (ids, start) = ([Int](), 1)
+    while let request = copy.request {
+      let step = copy.take(.notes(start..<start + request.limit, next: .place(start)))
+      start += request.limit
+      ids += step.items.map(\.id)
+      #expect(step.end == (ids.count == 4 ? .itemLimit : nil))
+    }
+    #expect(ids == [41, 42, 43, 44])
+    #expect(copy.continuedInCopy() == nil)
+  }
+
   @Test func `drops records of a page above the bound`() {
     var course = course(PaginationBound(items: 4))
     let step = course.take(.notes([1, 1, 2, 3, 4, 5, 6], next: .place(1)))
