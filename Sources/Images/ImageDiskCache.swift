@@ -66,6 +66,19 @@ public struct ImageDiskCache: Sendable {
     }
   }
 
+  /// Gives the images of a source to another one.
+  ///
+  /// - Throws: ``SourceError``: `storage` if they cannot be renamed, `busy`, or `cancelled`.
+  package func move(_ collection: String, to other: String) async throws(SourceError) {
+    guard await usage(of: collection).count > 0 else { return }
+    try await locked { () throws(SystemFailure) in
+      for entry in entries() where entry.isOf(collection) {
+        let name = other + entry.name.dropFirst(collection.count)
+        try SystemFailure.check { rename(path(of: entry.name), path(of: name)) }
+      }
+    }
+  }
+
   /// The cached image of at most `maxBytes` bytes, which becomes the most recently used one; `nil` if there
   /// is none.
   func file(

@@ -26,6 +26,14 @@ extension PostgresStore {
     await removeCleared()
   }
 
+  package func names() async throws(SourceError) -> [String] {
+    try await read { connection throws(PostgresFailure) in
+      try connection.rows(
+        "SELECT name FROM aggregator_store.sources WHERE NOT starts_with(name, \(Self.clearedPrefix))"
+      ).map { $0.text(0) ?? "" }
+    } ?? []
+  }
+
   /// In SQL, with the number of the source behind it; in names of sources U+0001 only begins an escape.
   fileprivate static let clearedPrefix = "(chr(1) || 'cleared ')"
 

@@ -70,20 +70,28 @@ extension PostgresStore {
   /// The server's clock in milliseconds since 1970, which all machines share.
   fileprivate static let serverTime = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-  package func switchScope(
-    of source: String, keepingAs kept: String, to other: String
+  package func rename(
+    _ names: [(old: String, new: String)], droppingPages dropsPages: Bool
   ) async throws(SourceError) {
+    let renaming = """
+      UPDATE aggregator_store.sources SET name = $2
+      WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM aggregator_store.sources WHERE name = $2)
+      """
+    let statement =
+      dropsPages
+      ? """
+      WITH renamed AS (\(renaming) RETURNING number)
+      DELETE FROM aggregator_store.pages WHERE source IN (SELECT number FROM renamed)
+      """ : renaming
     try await write { connection throws(PostgresFailure) in
-      // Until a clearing ends, which moves the name to another row.
-      connection.enqueue(.lock(of: source))
-      for (old, new) in [(source, kept), (other, source)] {
-        connection.enqueue(
-          """
-          UPDATE aggregator_store.sources SET name = $2
-          WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM aggregator_store.sources WHERE name = $2)
-          """, .text(old), .text(new))
+      for (old, new) in names {
+        // Until a clearing ends, which moves the name to another row.
+        connection.enqueue(.lock(of: old))
+        connection.enqueue(statement, .text(old), .text(new))
       }
-      connection.enqueueNotification(of: source)
+      for name in Set(names.flatMap { [$0.old, $0.new] }).sorted() {
+        connection.enqueueNotification(of: name)
+      }
     }
   }
 

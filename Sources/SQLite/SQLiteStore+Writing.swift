@@ -78,19 +78,27 @@ extension SQLiteStore {
     }
   }
 
-  package func switchScope(
-    of source: String, keepingAs kept: String, to other: String
+  package func rename(
+    _ names: [(old: String, new: String)], droppingPages dropsPages: Bool
   ) async throws(SourceError) {
     try await write { connection throws(SQLiteFailure) in
-      for (old, new) in [(source, kept), (other, source)] {
-        try connection.run(
+      for (old, new) in names {
+        let number = try connection.row(
           """
           UPDATE sources SET name = ?2
-          WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM sources WHERE name = ?2)
-          """, old, new)
+          WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM sources WHERE name = ?2) RETURNING number
+          """, old, new
+        ) { $0.integer(0) }
+        if dropsPages, let number { try connection.removePages(of: number) }
       }
     }
-    notify(of: source)
+    for name in Set(names.flatMap { [$0.old, $0.new] }) { notify(of: name) }
+  }
+
+  package func names() async throws(SourceError) -> [String] {
+    try await read { connection throws(SQLiteFailure) in
+      try connection.rows("SELECT name FROM sources") { $0.text(0) ?? "" }
+    } ?? []
   }
 
   /// Removes a source's records, pages, checkpoints and history, and returns their space to the disk.

@@ -74,8 +74,9 @@ extension Command {
   static let renameSource = Command(
     "NAME NEW", words: CompletionSource.addedSourceOrService,
     notes: [
-      "A service is renamed with all of its lists. Settings with secrets and tokens stay what they are. The records that are "
-        + "cached under the old name stay there, and are fetched again under the new one."
+      "A service is renamed with all of its lists. Cached records, deletions, history and images move to the new name, and saved "
+        + "queries that begin with the old one begin with the new one. Settings with secrets and tokens stay what they are. Positions of "
+        + "next are not kept."
     ],
     examples: [("sources rename issues bugs", "give an added source another name")],
     run: renameSource)
@@ -103,19 +104,17 @@ extension Command {
         hint: .command("sources edit \(other)"))
     }
     let environment = try context.localEnvironment()
-    let cached = try await context.cachedData(
-      of: name, in: folder, environment, isNeeded: false)
-    let rates = folder.plugins.filter { sources.contains($0.name) }.compactMap(\.policy.rate)
-      .filter { environment.settings.origin(of: $0) != .standard }
-    try folder.rename(name, to: new)
-    context.diagnostics.note("Renamed \(name) to \(new)")
-    for rate in rates {
-      context.diagnostics.warning("\(rate.key) is set, but is no setting of \(new)")
+    let cached = try await context.cachedData(of: name, in: folder, environment, isNeeded: true)
+    let names = sources.map { (old: $0, new: new + $0.dropFirst(name.count)) }
+    try await context.move(names, in: environment) { () throws(SourceError) in
+      try folder.rename(name, to: new)
     }
-    for query in context.catalog.queryNames(beginningWith: name) {
-      context.diagnostics.warning("the query \"\(query)\" begins with \"\(name)\"")
+    let contents = cached.map { source, data in
+      sources.count == 1 ? data.text : "\(data.text) of \(source)"
     }
-    for (source, data) in cached { context.note(data, keptAs: source) }
+    let subject = contents.isEmpty ? "" : ", with \(contents.joined(separator: ", "))"
+    context.diagnostics.note("Renamed \(name) to \(new)\(subject)")
+    for (old, new) in names { context.renameInQueries(old, to: new) }
     return .success
   }
 }
@@ -128,6 +127,43 @@ extension CommandContext {
     throw CommandError(
       .usage, "\(name) is a list of the service \(service)",
       hint: .steps(.command("sources edit \(service)"), .command("sources remove \(service)")))
+  }
+
+  /// Moves all that is stored of sources to other names, and back if `rename` fails.
+  fileprivate func move(
+    _ names: [(old: String, new: String)], in environment: PluginEnvironment,
+    and rename: () throws(SourceError) -> Void
+  ) async throws {
+    let store = environment.store?.capabilities.scopes
+    do throws(SourceError) { try await store?.rename(names) } catch let error
+      where error.code == .invalidRequest
+    {
+      throw CommandError(.usage, error.message, hint: .command("store"))
+    }
+    do throws(SourceError) { try rename() } catch {
+      try await store?.rename(names.map { (old: $0.new, new: $0.old) })
+      throw error
+    }
+    let files = try imageFiles(environment.settings)
+    for (old, new) in names { try await files?.move(old, to: new) }
+  }
+
+  /// Lets saved queries that begin with a source begin with its new name, and names the others that have the old one.
+  fileprivate func renameInQueries(_ name: String, to new: String) {
+    var renamed: [String] = []
+    do throws(CommandError) {
+      renamed = try catalog.renameSource(name, to: new)
+    } catch {
+      diagnostics.warning(error.message, hint: error.hint)
+    }
+    if !renamed.isEmpty {
+      let names = renamed.map { "\"\($0)\"" }.joined(separator: ", ")
+      diagnostics.note("Also in the saved \(renamed.count == 1 ? "query" : "queries") \(names)")
+    }
+    for query in catalog.queryNames(with: name) where !renamed.contains(query) {
+      diagnostics.warning(
+        "the saved query \"\(query)\" names \(name)", hint: .command("query show \(query)"))
+    }
   }
 
   /// Says how cached data of a source that is gone can be removed.

@@ -155,7 +155,7 @@ package struct ListingRun<P: Plugin> {
   private mutating func goesOnInCopy(because reason: SourceError) async -> Bool {
     guard let copy, query == nil, bounds.cursor == nil, outcome.hasAnswer, !isAllOrNothing,
       replacement == nil, reason.allowsFallback,
-      (try? await copy.records.completeSync()) ?? nil != nil,
+      (try? await copy.records.completeSync()) != nil,
       let rest = pages?.continued(in: copy.source)
     else { return false }
     replacement = reason

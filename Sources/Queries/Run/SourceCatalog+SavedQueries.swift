@@ -13,9 +13,24 @@ extension SourceCatalog {
   /// The saved queries with the name of a source or command, which wins.
   package var hiddenQueries: [String] { savedQueries.names.filter(isTaken) }
 
-  /// The names of the saved queries whose first word is this one.
-  package func queryNames(beginningWith word: String) -> [String] {
-    savedQueries.queries.filter { $0.beginning == word }.map(\.name)
+  /// The names of the saved queries that have a word.
+  package func queryNames(with word: String) -> [String] {
+    savedQueries.queries.filter { query in
+      query.text.split { !($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }.contains(
+        word[...])
+    }.map(\.name)
+  }
+
+  /// Lets the saved queries that begin with a source begin with its new name; returns their names.
+  package func renameSource(_ name: String, to new: String) throws(CommandError) -> [String] {
+    let followers = try savedQueries.queries.filter { $0.beginning == name }
+      .map { query throws(CommandError) in try query.beginning(with: new) }
+    guard !followers.isEmpty else { return [] }
+    try CommandError.wrapping(
+      try queryFile().edit { text throws(SourceError) in
+        for follower in followers { text.set(follower) }
+      })
+    return followers.map(\.name)
   }
 
   /// Checks that a saved query can have a name.

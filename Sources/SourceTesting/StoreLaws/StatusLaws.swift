@@ -71,6 +71,42 @@ extension StoreLaw {
     trial.expect(try await store.ids(of: source), ["r1"], at: "a record that was deleted once")
   }
 
+  static let renamedMoves = StoreLaw(
+    "renamed-moves", "A renamed source keeps all but its pages, and replaces no other one."
+  ) { trial, store, source throws(SourceError) in
+    guard let store = store as? any ScopeKeepingStore else {
+      return trial.context.notApplicable("sources cannot be renamed")
+    }
+    let (other, new, taken) = (trial.other, "\(source) new", "\(source) taken")
+    try await store.save(
+      ["a", "b", "c"].map { StoreEntry($0) }, of: source, page: "page",
+      update: CheckpointUpdate("mark", from: nil, to: "1"))
+    _ = try await store.delete(["b", "unknown"], of: source, at: .law(1))
+    try await store.save([StoreEntry("d")], of: taken, page: "page")
+    let history = try await store.status(of: source).history
+    try await store.rename([(source, taken), (source, new)], droppingPages: true)
+    trial.expect(try await other.ids(of: new), ["a", "c"], at: "records, renamed")
+    trial.expect(try await other.ids("text", of: new), ["a", "c"], at: "search, renamed")
+    trial.expect(
+      try await other.deleted(among: ["a", "b", "unknown"], of: new), ["b", "unknown"],
+      at: "deleted, renamed")
+    trial.expect(try await other.checkpoint("mark", of: new), "1", at: "checkpoint, renamed")
+    trial.expect(try await other.status(of: new).history, history, at: "history, renamed")
+    trial.expect(try await other.page("page", of: new)?.records.count, nil, at: "page, renamed")
+    trial.expect(try await other.ids(of: source), [], at: "records of the old name")
+    trial.expect(try await other.ids(of: taken), ["d"], at: "records of a name that was taken")
+    trial.expect(
+      try await other.page("page", of: taken)?.records.count, 1, at: "page of a name that was taken"
+    )
+    let names = try await store.names()
+    trial.expect(
+      [source, new, taken].map(names.contains), [false, true, true],
+      at: "names, of the old, the new and the taken one")
+    try await store.save([StoreEntry("e")], of: source)
+    trial.expect(try await other.ids(of: new), ["a", "c"], at: "records, the old name used again")
+    trial.expect(try await other.ids(of: source), ["e"], at: "records of the old name, used again")
+  }
+
   static let historyTells = StoreLaw(
     "history-tells", "A history, if one is kept, tells what has changed since a point of it."
   ) { trial, store, source throws(SourceError) in

@@ -49,7 +49,7 @@ public struct StoreLaw: Sendable, CustomStringConvertible {
     searchMatches, searchLiteral, searchRanked,
     pagesCurrent, pageKeys,
     removalsFound, removalsOfPart, removalsConfirmed, removalsNeedCompletePass,
-    statusCounts, clearForgets, historyTells, changesNotified,
+    statusCounts, clearForgets, renamedMoves, historyTells, changesNotified,
   ]
 }
 

@@ -160,17 +160,23 @@ public final class InMemoryStore: SourceStore, ScopeKeepingStore {
     read(source) { $0.status }
   }
 
-  package func switchScope(
-    of source: String, keepingAs kept: String, to other: String
+  package func rename(
+    _ names: [(old: String, new: String)], droppingPages dropsPages: Bool
   ) async throws(SourceError) {
     contents.withLock { contents in
-      for (old, new) in [(source, kept), (other, source)] {
+      for (old, new) in names {
         let (old, new) = (RecordKey(old), RecordKey(new))
-        guard contents.sources[new] == nil else { continue }
-        contents.sources[new] = contents.sources.removeValue(forKey: old)
+        guard contents.sources[new] == nil, var moved = contents.sources.removeValue(forKey: old)
+        else { continue }
+        if dropsPages { moved.removePages(of: 0) }
+        contents.sources[new] = moved
       }
     }
-    listeners.notify { $0 == RecordKey(source) }
+    for name in names { listeners.notify { [name.old, name.new].contains($0.text) } }
+  }
+
+  package func names() async throws(SourceError) -> [String] {
+    contents.withLock { $0.sources.keys.map(\.text) }
   }
 
   public func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {

@@ -66,6 +66,24 @@ struct ScopeRecord: Sendable {
     }
   }
 
+  /// The names that change if the source gets another one.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidRequest` if something is stored under the new one.
+  func renamings(
+    to new: ScopeRecord
+  ) async throws(SourceError) -> [(old: String, new: String)] {
+    let status = try await base.status(of: new.source)
+    let kept = try await new.kept()
+    guard status.isEmpty, status.deleted == 0, kept.isEmpty else {
+      throw SourceError(
+        .invalidRequest, "the store has records or deletions of \(new.source) already")
+    }
+    // A source that was cleared still has its name.
+    let freed = [new.source, new.listOwner].map { (old: $0, new: new.unusedName()) }
+    let owners = try await ["", "@"] + self.kept().map { "@\($0.name)" }
+    return freed + owners.map { (old: source + $0, new: new.source + $0) }
+  }
+
   private func unusedName() -> String { "\(source)@\(UInt64.random(in: .min ... .max))" }
 
   /// The scopes of the source, the shown one first.

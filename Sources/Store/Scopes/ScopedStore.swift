@@ -4,12 +4,17 @@ package import AggregatorText
 
 /// A store that can keep what it has of a source under another name.
 package protocol ScopeKeepingStore: SourceStore {
-  /// Renames in one transaction: first the source to `kept`, then `other` to the source.
+  /// Renames in one transaction, one after the other.
   ///
   /// Does not rename if nothing has the old name, or if something has the new one already.
-  func switchScope(
-    of source: String, keepingAs kept: String, to other: String
+  ///
+  /// - Parameter dropsPages: True to drop the cached pages, whose cursors have the old name.
+  func rename(
+    _ names: [(old: String, new: String)], droppingPages dropsPages: Bool
   ) async throws(SourceError)
+
+  /// The names under which something was stored, of sources and of their kept scopes, in any order.
+  func names() async throws(SourceError) -> [String]
 
   /// True if standbys may answer what only reads records; false by default.
   var readsAtStandbys: Bool { get }
@@ -19,6 +24,13 @@ package protocol ScopeKeepingStore: SourceStore {
 }
 
 extension ScopeKeepingStore {
+  /// Renames in one transaction: first the source to `kept`, then `other` to the source.
+  package func switchScope(
+    of source: String, keepingAs kept: String, to other: String
+  ) async throws(SourceError) {
+    try await rename([(source, kept), (other, source)], droppingPages: false)
+  }
+
   package var readsAtStandbys: Bool { false }
 
   package func readNewest() {}
@@ -64,6 +76,25 @@ package struct ScopedStore: SourceStore {
   package func adopt(_ name: String, of source: String) async throws(SourceError) -> Bool {
     try await checked(source)
     return try await choices.choice(for: source)?.adopt(named: name) ?? false
+  }
+
+  /// Gives sources other names in one transaction, with all that is stored of them but the cached pages.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidRequest` if something is stored under one of the new names.
+  package func rename(_ names: [(old: String, new: String)]) async throws(SourceError) {
+    let known = Set(try await base.names())
+    var all: [(old: String, new: String)] = []
+    for (old, new) in names where known.contains(old) || known.contains("\(old)@") {
+      all += try await ScopeRecord(source: old, base: base)
+        .renamings(to: ScopeRecord(source: new, base: base))
+    }
+    // Without a store none is created.
+    if !all.isEmpty { try await base.rename(all, droppingPages: true) }
+  }
+
+  /// The names of the sources of which something was stored, in alphabetical order.
+  package func sources() async throws(SourceError) -> [String] {
+    try await base.names().filter { !$0.contains("@") }.sorted()
   }
 
   /// Removes all records of a scope that is not shown; false if there is none with the name.

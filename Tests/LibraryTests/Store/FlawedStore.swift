@@ -25,6 +25,8 @@ struct FlawedStore: ScopeKeepingStore {
   }
   /// Fails before a scope is switched.
   var checkSwitch: @Sendable () throws(SourceError) -> Void = {}
+  /// False if pages keep the cursors of an old name.
+  var dropsRenamedPages = true
   /// Changes the start of a search by rank.
   var start: @Sendable (RankedPosition?) -> RankedPosition? = { $0 }
   var page: @Sendable (CachedPage) -> CachedPage = { $0 }
@@ -92,12 +94,14 @@ struct FlawedStore: ScopeKeepingStore {
     try await save(base, batch, self.source(source), date)
   }
 
-  func switchScope(
-    of source: String, keepingAs kept: String, to other: String
+  func rename(
+    _ names: [(old: String, new: String)], droppingPages dropsPages: Bool
   ) async throws(SourceError) {
     try checkSwitch()
-    try await base.switchScope(of: source, keepingAs: kept, to: other)
+    try await base.rename(names, droppingPages: dropsPages && dropsRenamedPages)
   }
+
+  func names() async throws(SourceError) -> [String] { try await base.names() }
 
   func delete(
     _ ids: [String], of source: String, at date: Date

@@ -173,6 +173,9 @@ extension StoreFlaw {
     StoreFlaw("clear-forgets", "deletions are always forgotten") {
       FlawedStore(forgetsDeleted: { _ in true })
     },
+    StoreFlaw("renamed-moves", "pages keep the cursors of the old name") {
+      FlawedStore(dropsRenamedPages: false)
+    },
     StoreFlaw("changes-notified", "only the first ones who listen are notified") {
       let count = Counter()
       return FlawedStore(notifications: { stream in
