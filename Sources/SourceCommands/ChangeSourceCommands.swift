@@ -57,16 +57,28 @@ extension Command {
         of: name, in: folder, environment, isNeeded: invocation.has(.data))
     }
     let data = invocation.has(.data) ? cached.map(\.data) : nil
-    let kinds = names.map { "the \(folder.services.contains($0) ? "service" : "source") \($0)" }
+    let services = names.filter(folder.services.contains)
+    let sources = names.filter { !services.contains($0) }
+    let kinds = [("source", sources), ("service", services)].compactMap { kind, names in
+      names.isEmpty ? nil : "the \(kind)\(names.count == 1 ? "" : "s") \(names.inWords)"
+    }
     let contents = (data == nil ? [] : cached).map { source, data in
       names.count == 1 ? "its \(data.text)" : "\(data.text) of \(source)"
     }
-    let subject = (kinds + contents).joined(separator: names.count == 1 ? " and " : ", ")
+    let subject = (kinds + contents).inWords
+    let secrets = context.catalog.secrets(
+      ofOnly: names.flatMap { folder.sources(of: $0) }, in: environment.settings)
     let isRemoved = try await context.remove(subject) {
       try await context.removeSources(names, in: folder, with: data, environment)
     }
     if isRemoved, data == nil {
       for (source, data) in cached { context.note(data, keptAs: source) }
+    }
+    for secret in isRemoved ? secrets : [] {
+      let command = context.diagnostics.command("config unset \(secret.key)")
+      context.diagnostics.note(
+        "Still set: \(secret.key) (\(environment.settings.origin(of: secret))). Remove with: \(command)"
+      )
     }
     return .success
   }
@@ -119,6 +131,28 @@ extension Command {
   }
 }
 
+extension [String] {
+  /// `a`, `a and b`, or `a, b and c`.
+  fileprivate var inWords: String {
+    count < 2 ? joined() : "\(dropLast().joined(separator: ", ")) and \(self[count - 1])"
+  }
+}
+
+extension SourceCatalog {
+  /// The secrets in settings files that no other source needs.
+  fileprivate func secrets(ofOnly names: [String], in settings: SourceSettings) -> [Setting] {
+    let others = plugins.filter { !names.contains($0.name) }.flatMap(\.settings) + ownSettings
+    var secrets: [Setting] = []
+    for setting in plugins.filter({ names.contains($0.name) }).flatMap(\.settings) {
+      guard setting.isSecret, case .file = settings.origin(of: setting),
+        !(others + secrets).contains(where: { $0.key == setting.key })
+      else { continue }
+      secrets.append(setting)
+    }
+    return secrets
+  }
+}
+
 extension CommandContext {
   /// Checks that an added source or a service has a file of its own.
   fileprivate func checkFile(of name: String, in folder: ManifestFolder) throws(CommandError) {
@@ -167,7 +201,7 @@ extension CommandContext {
   }
 
   /// Says how cached data of a source that is gone can be removed.
-  fileprivate func note(_ data: CachedData, keptAs source: String) {
+  package func note(_ data: CachedData, keptAs source: String) {
     let command = diagnostics.command("store clear \(source) --forget-deleted")
     diagnostics.note("Still in the store: \(data.text). Remove with: \(command)")
   }

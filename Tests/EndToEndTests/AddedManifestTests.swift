@@ -230,7 +230,7 @@ import Testing
     let wrong = try await home.run("sources remove one three --yes")
     #expect(wrong.status == 1 && wrong.errors.contains("\"three\""), "\(wrong)")
     let dry = try await home.run("sources remove one two one --dry-run")
-    #expect(dry.errors == "Would remove the source one, the source two\n")
+    #expect(dry.errors == "Would remove the sources one and two\n")
     #expect(home.hasFile(home.manifestPath("one.json")))
     #expect(try await home.run("sources remove one two --yes").status == 0)
     for name in ["one", "two"] { #expect(!home.hasFile(home.manifestPath("\(name).json"))) }

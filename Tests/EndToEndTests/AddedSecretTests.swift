@@ -167,6 +167,26 @@ import Testing
     #expect(try await home.run("lamps list").status == 0)
   }
 
+  @Test func `a secret that a removed source leaves is shown until it is removed`() async throws {
+    #expect(try await add("X-Api-Key: \(FakeLamps.key)").status == 0)
+    let key = "LAMPS_X_API_KEY"
+    #expect(try settings.contains(key))
+    let removed = try await home.run("sources remove lamps --yes")
+    #expect(removed.errors.contains("Still set: \(key) ("), "\(removed)")
+    #expect(
+      removed.errors.hasSuffix("Remove with: aggregator config unset \(key)\n"), "\(removed)")
+    let list = try await home.run("config list --fields key,about")
+    #expect(list.lines.contains("\(key)\tsecret of a source that was removed"), "\(list)")
+    #expect(!list.output.contains(FakeLamps.key))
+    let findings = try await home.run("doctor --offline --fields name,state,remedy")
+    #expect(
+      findings.lines.contains("\(key)\twarning\taggregator config unset \(key)"), "\(findings)")
+    #expect(try await home.run("config unset \(key)").status == 0)
+    #expect(try !settings.contains(key))
+    #expect(try await !home.run("config list").output.contains(key))
+    #expect(try await home.run("config unset \(key)").status == 64)
+  }
+
   @Test func `a secret of the environment is used in later runs, and is not saved`() async throws {
     let secrets: [String: String?] = ["LAMP_KEY": FakeLamps.key]
     let added = try await Binary.run(

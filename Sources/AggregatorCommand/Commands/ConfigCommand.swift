@@ -30,7 +30,8 @@ extension Command {
     let output = try OutputOptions(invocation, in: context)
     let settings = try context.settings()
     context.warnOfInvalidValues(in: settings)
-    let entries = context.catalog.settings.map { SettingEntry(setting: $0, settings: settings) }
+    let known = context.catalog.settings + context.catalog.leftSecrets(in: settings)
+    let entries = known.map { SettingEntry(setting: $0, settings: settings) }
     var listing = try output.plainListing("config", SettingEntry.self)
     // Values and origins matter more than a word or two of a description.
     listing.minLastWidth = 32
@@ -187,7 +188,9 @@ extension Command {
   private static func unsetSetting(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let setting = try context.catalog.setting(named: invocation.argument("KEY"))
+    // Invalid settings can be mended, too.
+    let left = (try? context.settings()).map(context.catalog.leftSecrets) ?? []
+    let setting = try context.catalog.setting(named: invocation.argument("KEY"), among: left)
     let path = try context.userSettingsFile()
     let wasSet = try SettingsFile(path, settings: context.catalog.settings).unset(setting.key)
     let settings = try context.settings()
@@ -307,10 +310,13 @@ extension SourceCatalog {
     return try manifests.bind(setting.key)
   }
 
-  /// The setting with this key, ignoring case.
-  fileprivate func setting(named key: String) throws(CommandError) -> Setting {
+  /// The setting with this key, ignoring case, of this program or among others.
+  fileprivate func setting(
+    named key: String, among others: [Setting] = []
+  ) throws(CommandError) -> Setting {
     // The program's own first: a manifest may name one of them as its secret.
-    guard let setting = (ownSettings + settings).first(where: { $0.key == key.uppercased() }) else {
+    let known = ownSettings + settings + others
+    guard let setting = known.first(where: { $0.key == key.uppercased() }) else {
       // `KEY=VALUE`: the value may be a secret.
       let name = key.prefix { $0 != "=" }
       let keys = settings.map(\.key)

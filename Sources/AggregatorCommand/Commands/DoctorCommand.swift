@@ -238,6 +238,12 @@ extension CommandContext {
             ? settings.visible(setting) : "\(settings.visible(setting)), from \(origin)",
           isMissing ? "\(diagnostics.command("config set \(setting.key)"))" : nil)
       }
+      + catalog.leftSecrets(in: settings).map { setting in
+        Finding(
+          "settings", setting.key, .warning,
+          "set in \(settings.origin(of: setting)), but no source has it",
+          diagnostics.command("config unset \(setting.key)"))
+      }
   }
 
   /// The manifests that cannot be used, and the saved queries that do not run.

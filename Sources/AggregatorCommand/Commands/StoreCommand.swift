@@ -63,11 +63,17 @@ extension Command {
       context.diagnostics.note(
         "Kept of other scopes: \(kept.joined(separator: ", ")) · \(command)")
     }
+    let files = try context.imageFiles(environment.settings)
+    let sources = try await store.capabilities.scopes?.sources() ?? []
+    for name in sources where !context.catalog.sources.contains(name) {
+      let left = try await CachedData(of: name, in: store, files, .everything)
+      if !left.isEmpty { context.note(left, keptAs: name) }
+    }
     for note in try await notes(on: store) { context.diagnostics.note(note) }
     if let location = try context.storeLocation(environment.settings) {
       try await context.warnOfUnfinishedCopy(into: store, at: location)
     }
-    if let files = try context.imageFiles(environment.settings) {
+    if let files {
       let usage = await files.usage()
       if usage.count > 0 {
         context.diagnostics.note(

@@ -54,6 +54,14 @@ package final class SourceCatalog: Sendable {
       + [manifests?.boundSecrets ?? [], ownSettings]
   }
 
+  /// The secrets of sources that are no longer there, as far as they are set.
+  package func leftSecrets(in settings: SourceSettings) -> [Setting] {
+    let known = Set(self.settings.map(\.key))
+    return (manifests?.boundSecrets ?? []).filter {
+      !known.contains($0.key) && settings.origin(of: $0) != .standard
+    }.map { Setting($0.key, .secret, about: "secret of a source that was removed") }
+  }
+
   package var ownSettings: [Setting] {
     [
       Directories.home(of: name), StoreLocation.setting(of: name),
