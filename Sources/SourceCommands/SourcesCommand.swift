@@ -41,11 +41,17 @@ extension Command {
       if let store {
         entry.records = try? await store.status(of: plugin.name).records
         entry.lastSync = try? await plugin.lastSync(in: store)?.completed
+        if entry.records == 0 { entry.bundled = await plugin.bundledCount() }
       }
       entries.append(entry)
     }
-    try RecordPrinter.print(
-      entries, as: output.plainListing("sources", SourceEntry.self), output, in: context)
+    var listing = try output.plainListing("sources", SourceEntry.self)
+    listing.prefersCards = true
+    try RecordPrinter.print(entries, as: listing, output, in: context)
+    let bundled = entries.compactMap { entry in entry.bundled.map(entry.plugin.noun.count) }
+    if !bundled.isEmpty, context.diagnostics.isForPeople {
+      context.diagnostics.note("Bundled, while none are cached: \(bundled.joined(separator: ", "))")
+    }
     return .success
   }
 
@@ -89,6 +95,11 @@ extension Plugin {
     return secrets.contains { settings.secret($0) == nil } ? "missing" : "set"
   }
 
+  /// The number of bundled records; `nil` if there are none.
+  fileprivate func bundledCount() async -> Int? {
+    try? await bundled.page(PageRequest(limit: 1)).total
+  }
+
   fileprivate func chain(
     in environment: PluginEnvironment, _ options: SourceOptions
   ) throws(CommandError) -> String {
@@ -114,6 +125,7 @@ private struct SourceEntry: Entry {
   let settings: SourceSettings
   /// `nil` if it is not known.
   var records: Int?
+  var bundled: Int?
   var lastSync: Date?
 
   var id: String { plugin.name }
@@ -132,6 +144,11 @@ private struct SourceEntry: Entry {
     Field(
       "lastSync", "Last sync", \.lastSync?.iso8601, about: "Time of the last complete sync."),
     Field("kind", "Kind", \.kind, about: "built-in or added."),
+    Field(
+      "bundled", "Bundled", .integer,
+      about: "The number of bundled records that stand in for cached ones; null if there are any.",
+      isShown: false
+    ) { $0.bundled.map(JSON.integer) ?? .null },
   ]
 }
 

@@ -208,17 +208,23 @@ import Testing
   @Test func `the list of sources has their cached records and their last syncs`() async throws {
     #expect(try await home.add(lamps).status == 0)
     #expect(try await home.run("lamps sync").status == 0)
-    let listed = try await home.run("sources list --ndjson --fields name,records,kind,lastSync")
+    let listed = try await home.run(
+      "sources list --ndjson --fields name,records,bundled,kind,lastSync")
     #expect(
       listed.lines.contains {
-        $0.hasPrefix(#"{"name":"lamps","records":25,"kind":"added","lastSync":"20"#)
+        $0.hasPrefix(
+          #"{"name":"lamps","records":25,"bundled":null,"kind":"added","lastSync":"20"#)
       }, "\(listed)")
     #expect(
-      listed.lines.contains(
-        #"{"name":"heroes","records":0,"kind":"built-in","lastSync":null}"#), "\(listed)")
-    for width in [40, 80, 120] {
+      listed.lines.contains {
+        $0.hasPrefix(#"{"name":"countries","records":0,"bundled":250,"kind":"built-in""#)
+      }, "\(listed)")
+    for width in [40, 60, 80, 120] {
       let table = try await home.run("sources list", ["AGGREGATOR_FORCE_TTY": "\(width)"])
       #expect(table.status == 0 && table.output.contains("lamps"), "\(table)")
+      #expect(table.errors.contains("Bundled, while none are cached: 250 countries, "), "\(table)")
+      // Where columns have no room, each source is a card.
+      #expect(width > 40 || table.output.contains("superheroes and villains"), "\(table)")
     }
   }
 
