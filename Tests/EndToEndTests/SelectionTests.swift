@@ -246,6 +246,14 @@ import Testing
     let outcome = try await run("countries|list|--where|name=Frnace")
     #expect(outcome.status == 0 && outcome.output == "", "\(outcome)")
     #expect(outcome.errors.contains(". Did you mean \"France\"?\n"), "\(outcome)")
+    for line in ["list|--count", "list|--all|--refresh", "list|--count|--all|--refresh"] {
+      let outcome = try await run("countries|\(line)|--where|name=france")
+      #expect(outcome.status == 0, "\(outcome)")
+      #expect(
+        outcome.errors.contains("No matching countries. Did you mean \"France\"?\n"), "\(outcome)")
+    }
+    let export = try await run("export|countries|--where|name=FRANCE|-o|-")
+    #expect(export.errors.contains(". Did you mean \"France\"?\n"), "\(export)")
   }
 
   @Test func `says that a field is not in lists`() async throws {

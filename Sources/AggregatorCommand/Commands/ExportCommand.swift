@@ -190,6 +190,7 @@ extension Plugin {
           try nested[index].write(records.flatMap { list.rows(of: $0, fields) })
         }
       }
+      if run.outcome.count == 0 { run.outcome.suggestion = await run.suggestion() }
       var summary = run.outcome.printedSummary
       try table.finish(summary, duckDB)
       for index in nested.indices {

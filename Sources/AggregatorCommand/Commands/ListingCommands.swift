@@ -148,7 +148,7 @@ private struct RecordListing<P: Plugin> {
         if let query {
           await plugin.suggestion(for: query, in: environment)
         } else {
-          await (selected as? SelectedSource<P.Item>)?.nearMiss()
+          await run.suggestion()
         }
     }
     await noteCopy(&run.outcome, in: environment)
@@ -289,6 +289,7 @@ private struct RecordListing<P: Plugin> {
     run.outcome.isNumber = true
     _ = try await run.records()
     try print(count: run.outcome.number, run.outcome)
+    if run.outcome.number == 0 { run.outcome.suggestion = await run.suggestion() }
     await noteCopy(&run.outcome, in: environment)
     noteGrowth()
     run.outcome.reportCount(to: context.diagnostics)

@@ -312,6 +312,7 @@ package struct ListingOutcome: Sendable {
   package func reportCount(to diagnostics: Diagnostics) {
     var counted = self
     counted.next = nil
+    if suggestion != nil { diagnostics.note("No \(subject)\(suggestion.didYouMean)") }
     counted.reportAmount(to: diagnostics)
     counted.reportRemarks(to: diagnostics)
   }

@@ -45,6 +45,9 @@ package struct ListingRun<P: Plugin> {
   private var sorted: [P.Item] = []
   private var emptyPages = 0
   private var isOver = false
+  /// A value near that of the only condition, while no record has matched.
+  private var nearMiss: String?
+  private var hasMatch = false
 
   package init(
     _ source: any DataSource<P.Item>, of plugin: P, matching query: SearchQuery? = nil,
@@ -96,6 +99,12 @@ package struct ListingRun<P: Plugin> {
       }
     }
     return nil
+  }
+
+  /// A value that is near that of the only condition, if no record matches it; `nil` for none.
+  package func suggestion() async -> String? {
+    guard let selected = source as? SelectedSource<P.Item> else { return nearMiss }
+    return await selected.nearMiss()
   }
 
   package mutating func records() async throws(SourceError) -> [P.Item] {
@@ -181,10 +190,11 @@ package struct ListingRun<P: Plugin> {
 
   private mutating func selected(_ items: [P.Item]) async throws(SourceError) -> [P.Item] {
     guard let selection else { return items }
-    var selected = items
-    if selectsByDetails { selected = try await fetchingDetails(selected) }
-    try selection.check(selected)
-    selected.removeAll { !selection.matches($0) }
+    let complete = selectsByDetails ? try await fetchingDetails(items) : items
+    try selection.check(complete)
+    let selected = complete.filter(selection.matches)
+    hasMatch = hasMatch || !selected.isEmpty
+    nearMiss = hasMatch ? nil : selection.nearMiss(in: complete, or: nearMiss)
     outcome.narrow(by: items.count - selected.count)
     return selected
   }
