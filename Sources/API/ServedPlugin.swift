@@ -182,8 +182,9 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   /// The most bytes of a whole list, which is made before it is sent.
   private static var maxDocumentBytes: Int { 64 << 20 }
 
+  /// The writer of a file, which has all fields unless some were chosen, in every format.
   private func writer(for query: ServedQuery) throws -> any RecordWriter<P.Item> {
-    let chosen = try query.fields.map { try plugin.fields.fields(named: $0) }
+    let chosen = try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields
     let listing = Listing(
       query.query == nil ? "list" : "search", of: name, query: query.query, fields: plugin.fields,
       layout: plugin.layout, chosen: chosen)

@@ -46,7 +46,8 @@ import Testing
     }
   }
 
-  @Test func `lists and searches have the bytes of the command line`() async throws {
+  @Test func `lists and searches have all fields, with the bytes of the command line`() async throws
+  {
     let home = try TestHome()
     let server = try await ServingProgram(in: home.sandbox)
     for format in [Format.csv, .ndjson] {
@@ -56,7 +57,10 @@ import Testing
         ("heroes?limit=3&fields=link,name", "heroes list --limit 3 --fields link,name"),
         ("users?limit=1&query=xxxxxx", "users search xxxxxx --limit 1"),
       ] {
-        let printed = try await home.run("\(line) --offline --\(format.rawValue)").output
+        let source = try #require(path.split(separator: "?").first)
+        let all =
+          line.contains("--fields") ? "" : "--fields \(try await Self.fields(of: source, server))"
+        let printed = try await home.run("\(line) \(all) --offline --\(format.rawValue)").output
         let address = "/api/v1/\(path)&cache=offline"
         let named = try await server.get("\(address)&format=\(format.rawValue)", ["Accept": "a/b"])
         let accepted = try await server.get(address, ["Accept": format.mediaType])
@@ -70,6 +74,15 @@ import Testing
     }
     #expect(try await server.get("/api/v1/countries", ["Accept": "text/html"]).status == 406)
     try await server.stop()
+  }
+
+  /// The names of all fields of a source, in their order.
+  private static func fields(
+    of source: some StringProtocol, _ server: ServingProgram
+  ) async throws -> String {
+    let sources = try await server.get("/api/v1/sources").json()["items"]?.array ?? []
+    let names = sources.first { $0["name"]?.string == String(source) }?["fields"]?.array ?? []
+    return names.compactMap { $0["name"]?.string }.joined(separator: ",")
   }
 
   @Test func `all records at once are those of --all`() async throws {
@@ -95,7 +108,12 @@ import Testing
       }
     }
     let search = try await server.get("/api/v1/heroes?all=true&format=csv&query=man")
-    #expect(try await home.run("heroes search man --all --offline --csv").output == search.text)
+    let all = try await Self.fields(of: "heroes", server)
+    let line = "heroes search man --all --offline --csv --fields \(all)"
+    #expect(all.contains("biography"))
+    #expect(try await home.run(line).output == search.text)
+    let whole = try await server.get("/api/v1/heroes?all=true&format=csv")
+    #expect(try await home.run("export heroes -o - --format csv").output == whole.text)
     for other in ["limit=1", "offset=1", "cursor=a.b", "cache=live", "cache=reload"] {
       #expect(try await server.get("/api/v1/countries?all=true&\(other)").status == 409, "\(other)")
     }
