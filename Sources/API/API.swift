@@ -12,6 +12,7 @@ package struct API: Sendable {
   package var adding: SourceAdding?
   package let syncs: SyncJobs
   package let now: @Sendable () -> Date
+  private let late = LateSearches()
 
   package init(
     sources: [any ServedSource], sql: ServedSQL? = nil, adding: SourceAdding? = nil,
@@ -386,26 +387,19 @@ package struct API: Sendable {
 
   /// The results of all sources, which are searched at once, in their order, and like `search` does.
   ///
-  /// A source without the fields of the conditions and the order is left out.
+  /// A source without the fields of the conditions and the order is left out. For a page, local data stand in for a service
+  /// that has not answered yet.
   package func results(of query: ServedQuery) async throws -> [SourceListing] {
     if query.readsIndex {
       try query.requireCachedRecords()
       try query.selection.requireFields(in: sources.map { $0.fields.map(\.id) })
     }
-    return await sources.concurrentMap { source in
-      var query = query
-      query.limit = min(query.limit ?? SearchOfSources.defaultLimit, source.largestPage)
-      query.time = SearchOfSources.defaultTime
-      do {
-        return SourceListing(source: source, page: .success(try await source.page(query)))
-      } catch let error as SourceError where error.code == .nothingCached {
-        return SourceListing(source: source, page: .success(ServedListing()))
-      } catch let error as CommandError where query.readsIndex && error.code == .usage {
-        let reason = SourceWarning(source.name, .leftOut(because: error.message))
-        return SourceListing(source: source, page: .success(ServedListing(warnings: [reason])))
-      } catch {
-        return SourceListing(source: source, page: .failure(Problem(error)))
-      }
+    let mayBeLate = query.isForPeople && query.cache == .normal && !query.readsIndex
+    return await sources.concurrentMap { [late] source in
+      let answer: @Sendable () async -> SourceListing = { await source.results(of: query) }
+      guard mayBeLate else { return await answer() }
+      if let listing = await late.answer(from: source, to: query, answer) { return listing }
+      return await source.results(of: query.with(\.cache, .offline)).beforeItsService
     }
   }
 
@@ -457,6 +451,37 @@ package struct API: Sendable {
     }
     return ServerResponse(
       204, "application/json", [], headers: [.init("Cache-Control", "no-store")])
+  }
+}
+
+extension ServedSource {
+  /// The results of this source in a search of several.
+  fileprivate func results(of query: ServedQuery) async -> SourceListing {
+    var query = query
+    query.limit = min(query.limit ?? SearchOfSources.defaultLimit, largestPage)
+    query.time = SearchOfSources.defaultTime
+    do {
+      return SourceListing(source: self, page: .success(try await page(query)))
+    } catch let error as SourceError where error.code == .nothingCached {
+      return SourceListing(source: self, page: .success(ServedListing()))
+    } catch let error as CommandError where query.readsIndex && error.code == .usage {
+      let reason = SourceWarning(name, .leftOut(because: error.message))
+      return SourceListing(source: self, page: .success(ServedListing(warnings: [reason])))
+    } catch {
+      return SourceListing(source: self, page: .failure(Problem(error)))
+    }
+  }
+}
+
+extension SourceListing {
+  /// These local results, or none after a failure, with the reason that the service has not answered yet.
+  fileprivate var beforeItsService: SourceListing {
+    let reason = SourceError(.timedOut, "the service has not answered yet")
+    var page = (try? page.get()) ?? ServedListing()
+    page.summary.provenance?.reason = reason
+    page.summary.warnings.insert(
+      SourceWarning(source.name, Warning(Warning.Code(reason.code), reason.message)), at: 0)
+    return SourceListing(source: source, page: .success(page), isLate: true)
   }
 }
 

@@ -333,6 +333,8 @@ package struct ServedHistory: Sendable {
 package struct SourceListing: Sendable {
   package let source: any ServedSource
   package let page: Result<ServedListing, Problem>
+  /// True for local results in the place of those of a service that is still asked.
+  package var isLate = false
 }
 
 /// A source behind the API and the page: its chains are built once, and calls in flight are shared.

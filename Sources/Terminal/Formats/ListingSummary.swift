@@ -62,7 +62,7 @@ package struct CombinedProvenance: Sendable {
 
   package private(set) var fetchedAt: Date?
   /// The reason why a better tier did not answer.
-  package private(set) var reason: SourceError?
+  package var reason: SourceError?
   package private(set) var endpoint: String?
 
   package init(_ provenance: Provenance) {

@@ -44,21 +44,41 @@ extension HTMLRenderer {
       <a href="\(WebAddress.search(content.query.forLinks.with(\.query, near)))">“<bdi>\(near.safeLine)</bdi>”</a>?</p>
       """
     }
-    let matches = content.answers.map { (try? $0.page.get())?.matchCount }
-    let total = matches.contains(nil) ? nil : matches.compactMap(\.self).reduce(0, +)
+    let matches = content.answers.map { (try? $0.page.get())?.matches }
+    let total = matches.compactMap { $0?.count }.reduce(0, +)
+    let isExact = matches.allSatisfy { $0?.isExact == true }
     let failures = failed == 0 ? "" : " · \(failed.of("source")) failed"
     return """
       <section id="list" aria-label="Results">
       <div class="bar"><p class="count" data-announce>\
-      \(found > 0 ? total.map { $0 == 1 ? "1 match" : "\($0.grouped) matches" } ?? "Matches" : isSearched ? "No matches" : "No matches so far") for “<bdi>\(query.safeLine)</bdi>”\
+      \(found > 0 ? "\(isExact ? "" : "At least ")\(total.grouped) \(total == 1 ? "match" : "matches")" : isSearched ? "No matches" : "No matches so far") for “<bdi>\(query.safeLine)</bdi>”\
       \(found == 0 ? "" : " in \(found.of("source"))")\(failures)</p></div>
       \(chips(content))
+      \(waiting(content))
       \(suggestion)
       \(content.answers.filter { !$0.isEmpty }.map { results($0, content.query) })
       \(noMatches(content.answers.filter { $0.isEmpty && $0.shortcoming == nil }.map(\.source.noun.plural.safeLine)))
       \(content.answers.filter(\.isEmpty).compactMap { answer in answer.shortcoming.map { shortcoming(of: answer.source, $0) } })
       </section>
       """
+  }
+
+  /// The sources that are still asked; the script looks again.
+  private func waiting(_ content: SearchContent) -> HTML? {
+    let names = content.answers.filter(\.isLate).map(\.source.noun.plural.safeLine)
+    guard !names.isEmpty else { return nil }
+    let address = WebAddress.search(content.query.with(\.cache, .reload))
+    return """
+      <p class="note">Still asking the service\(names.count == 1 ? "" : "s") of \(Self.joined(names)): \
+      so far only their local data was searched. <a href="\(address)">Wait for the answer\(names.count == 1 ? "" : "s")</a>\
+      <span data-countdown="1" hidden></span></p>
+      """
+  }
+
+  /// Names in a sentence.
+  private static func joined(_ names: [String]) -> String {
+    let others = names.dropLast().joined(separator: ", ")
+    return others.isEmpty ? names.joined() : "\(others) and \(names[names.count - 1])"
   }
 
   /// The filters and the order, each with a link that removes it.
@@ -92,10 +112,8 @@ extension HTMLRenderer {
 
   /// The sources without matches, in one sentence.
   private func noMatches(_ names: [String]) -> HTML? {
-    guard let last = names.last else { return nil }
-    let others = names.dropLast().joined(separator: ", ")
-    return
-      #"<p class="note nothing">No matches in \#(others.isEmpty ? last : "\(others) and \(last)")</p>"#
+    guard !names.isEmpty else { return nil }
+    return #"<p class="note nothing">No matches in \#(Self.joined(names))</p>"#
   }
 
   private var examples: HTML {
@@ -121,7 +139,9 @@ extension HTMLRenderer {
         <p class="all"><a href="\(address)">All \(page.summary.total?.grouped ?? "matches in") \(source.noun.plural.safeLine)\
         \(Icon.forward.html)</a></p>
         """
-      let count: HTML? = page.matchCount.map { #" <span class="count">\#($0.grouped)</span>"# }
+      let matches = page.matches
+      let count: HTML =
+        #" <span class="count">\#(matches.count.grouped)\#(matches.isExact ? "" : "+")</span>"#
       let list: HTML =
         if source.hasImages {
           gallery(page.records, source, query, isSmall: true)
@@ -156,15 +176,16 @@ extension SourceListing {
 }
 
 extension ServedListing {
-  /// The number of all matches; `nil` if it is not known, or some records were not searched.
-  fileprivate var matchCount: Int? {
-    guard shortcoming == nil else { return nil }
-    return summary.total ?? (summary.next == nil ? records.count : nil)
+  /// The number of all matches, or the least that there are, if more are not known, or some records were not searched.
+  fileprivate var matches: (count: Int, isExact: Bool) {
+    guard shortcoming == nil else { return (records.count, false) }
+    return (summary.total ?? records.count, summary.total != nil || summary.next == nil)
   }
 
   /// Why a search without records may have matches nevertheless; `nil` if all records were searched.
   var shortcoming: String? {
     summary.warnings.map(\.warning)
-      .first { $0.meansIncomplete || [.leftOut, .scanned].contains($0.code) }?.message
+      .first { $0.meansIncomplete || [.leftOut, .scanned, .init(.timedOut)].contains($0.code) }?
+      .message
   }
 }

@@ -320,6 +320,34 @@ import Testing
     #expect(refusal?.status == 409)
   }
 
+  @Test func `the page of a search shows local data until a slow service has answered`()
+    async throws
+  {
+    let mayEnd = DispatchSemaphore(value: 0)
+    service.fail(
+      with: .begin(headers: [("Content-Length", "9")]).performing { mayEnd.wait() }.closing,
+      times: 1)
+    let router = router
+    func page() async throws -> String {
+      try await router.response(
+        to: ServerRequest(method: "GET", query: [.init("query", "an")]), for: RoutePath(.search),
+        readOnly: false
+      ).text
+    }
+    let first = try await page()
+    mayEnd.signal()
+    #expect(first.contains("Still asking the service of countries"))
+    #expect(first.contains(#"<span class="label">Bundled sample data</span>"#))
+    #expect(
+      first.contains("At least 5 matches") && first.contains(#"<span class="count">5+</span>"#))
+    #expect(first.contains(#"href="/search?query=an&#38;cache=reload">Wait for the answer</a>"#))
+    var last = first
+    while last.contains("Still asking") { last = try await page() }
+    #expect(last.contains(#"<span class="label">Live</span>"#) && !last.contains("At least"))
+    // However often the page has looked: the second one is a retry.
+    #expect(service.requests.count == 2)
+  }
+
   @Test func `a hint begins with what was probably meant`() async throws {
     func hint(
       _ query: KeyValuePairs<String, String>, of name: String = "countries"

@@ -6,9 +6,9 @@ from playwright.sync_api import expect
 def run(site):
     page = site.open("/search?query=e")
     # The service of the products names no total.
-    expect(page.locator(".bar > .count")).to_have_text("Matches for “e” in 3 sources")
+    expect(page.locator(".bar > .count")).to_have_text("At least 230 matches for “e” in 3 sources")
     groups = page.locator("section.group h2")
-    expect(groups).to_have_text(["Countries 172", "Heroes 53", "Products"])
+    expect(groups).to_have_text(["Countries 172", "Heroes 53", "Products 5+"])
     for name in ("Countries", "Heroes", "Products"):
         group = page.locator(f"section.group[aria-label={name}]")
         expect(group.locator(".record").first).to_be_visible()
@@ -28,3 +28,12 @@ def run(site):
     # The sources without matches take one line.
     expect(page.locator("section.group")).to_have_count(1)
     expect(page.locator(".note.nothing")).to_have_text("No matches in heroes and products")
+
+    # The others do not wait for a service that has not answered yet, and the page looks again by itself.
+    site.tell("stall heroes")
+    page.goto(site.origin + "/search?query=port")
+    expect(page.get_by_text("Still asking the service of heroes")).to_be_visible()
+    expect(page.locator("section.group[aria-label=Countries] .record").first).to_be_visible()
+    with page.expect_request("**/search?query=port"):
+        pass
+    page.get_by_role("link", name="Wait for the answer").wait_for()
