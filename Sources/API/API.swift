@@ -32,13 +32,13 @@ package struct API: Sendable {
     switch path.pattern {
     case .root:
       try request.requireParameters(among: [])
-      var response = try list()
+      var response = await list()
       // https://www.rfc-editor.org/rfc/rfc8631
       response.set("Link", "<\(CommonPath.document.rawValue)>; rel=\"service-desc\"")
       return response
     case .sources:
       try request.requireParameters(among: [])
-      return request.method == "POST" ? try await add(request) : try list()
+      return request.method == "POST" ? try await add(request) : await list()
     case .sql: return try await sql(request)
     case .syncs:
       try request.requireParameters(among: [])
@@ -237,8 +237,8 @@ package struct API: Sendable {
   /// The most results of each source in a search of all of them.
   static let largestSearch = 100
 
-  private func list() throws -> ServerResponse {
-    let records = sources.map { source in
+  private func list() async -> ServerResponse {
+    let records = await sources.concurrentMap { source in
       ServedRecord(
         id: source.name,
         object: [
@@ -248,6 +248,7 @@ package struct API: Sendable {
               ["name": .string($0.id), "kind": .string($0.kind), "about": .string($0.about)]
             }),
           "images": .bool(source.hasImages), "endless": .bool(source.isEndless),
+          "cached": await source.recordCount().json,
         ])
     }
     return response(

@@ -25,6 +25,9 @@ extension OpenAPI {
     let source = object([
       "name": text, "summary": text, "fields": ["type": "array", "items": field],
       "images": flag, "endless": flag,
+      "cached": described(
+        "The number of cached records, without deleted ones; null without a store.", "integer",
+        "null"),
     ])
     // By source.
     let result = object([

@@ -406,6 +406,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     return state
   }
 
+  package func recordCount() async -> Int? {
+    try? await environment.store?.status(of: name).records
+  }
+
   package func changes(since start: String, atMost limit: Int) async throws -> ServedChanges? {
     let store = try environment.requiredStore()
     let start = try HistoryStart(typed: start, now: environment.now())

@@ -145,6 +145,7 @@ extension ServedSource {
   func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
   func offset(of id: String, in query: ServedQuery) -> Int? { nil }
   func prepareIndex() {}
+  func recordCount() -> Int? { nil }
 }
 
 extension PageCursor {
@@ -298,6 +299,8 @@ package struct ServedListing: Sendable {
 package struct SourceState: Sendable {
   /// `nil` without a store.
   package var coverage: Coverage?
+  /// The number of cached records, without deleted ones and ones removed upstream; `nil` without a store.
+  package var records: Int? { coverage.map { max(0, $0.cached - deleted) } }
   /// The number of bundled records, while none are cached; else 0.
   package var bundled = 0
   /// The number of cached records that the service no longer has, which are not in lists.
@@ -374,6 +377,8 @@ package protocol ServedSource: Sendable {
   ) async throws -> LookupResult<LoadedImage>
   /// What is known of the cached records.
   func state() async throws -> SourceState
+  /// The number of cached records, as ``SourceState/records``; `nil` without a store, or if it cannot be read.
+  func recordCount() async -> Int?
   /// The changes since a point as typed for `--since`, at most `limit`; `nil` if nothing is known of that point.
   func changes(since start: String, atMost limit: Int) async throws -> ServedChanges?
   /// A page of the changes since a point; `nil` if nothing is known of that point.

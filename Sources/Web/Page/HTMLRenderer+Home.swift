@@ -12,14 +12,14 @@ extension HTMLRenderer {
       """
       <div class="column">
       <div class="heading"><div><h1>Sources</h1>
-      <p class="summary">Records of web APIs on this machine: live, cached, or bundled</p>
-      \(lead(states.compactMap { try? $0.state.get() }))</div></div>
+      <p class="summary">Records of web APIs on this machine: live, cached, or bundled</p></div></div>
       \(searchForm("/search", "Search all sources", ServedQuery.plain))
-      <ul class="sources" id="sources">\(states.map { overview($0.source, $0.state) })</ul>
+      <div id="sources">\(lead(states.compactMap { try? $0.state.get() }))
+      <ul class="sources">\(states.map { overview($0.source, $0.state) })</ul>
       \(mayAdd ? """
         <p class="actions"><a class="button" href="\(RoutePath(PagePath.add).text)">\
         \(Icon.add.html)<span>Add a source</span></a></p>
-        """ : nil)
+        """ : nil)</div>
       <p class="note">For programs: <a href="\(RoutePath(APIPath.root).text)">the API</a>, \
       <a href="\(CommonPath.document.rawValue)">its description in OpenAPI</a></p>
       </div>
@@ -29,9 +29,7 @@ extension HTMLRenderer {
 
   /// The number of cached records, or a first step where there are none; nothing without a store.
   private func lead(_ states: [SourceState]) -> HTML? {
-    let counts = states.compactMap { state in
-      state.coverage.map { $0.cached - state.deleted }
-    }
+    let counts = states.compactMap(\.records)
     guard let most = counts.max() else { return nil }
     let sync = isReadOnly ? "" : ", or sync it to have all of them here, also offline"
     guard most > 0 else {
@@ -82,13 +80,13 @@ extension HTMLRenderer {
         : "\(state.bundled.grouped) bundled sample records, nothing cached yet"
     }
     let total = coverage.total.map { max($0, coverage.cached) }
+    let records = (state.records ?? 0).grouped
     let part =
       coverage.isComplete
-      ? "all \(coverage.cached.grouped)"
-      : total.map { "\(coverage.cached.grouped) of \($0.grouped)" }
-        ?? "\(coverage.cached.grouped), maybe not all"
+      ? "all \(records)"
+      : total.map { "\(records) of \($0.grouped)" } ?? "\(records), maybe not all"
     let exceptions = [
-      state.deleted > 0 ? "\(state.deleted.grouped) of them deleted here" : nil,
+      state.deleted > 0 ? "besides \(state.deleted.grouped) deleted here" : nil,
       state.removedUpstream > 0 ? "and \(state.removedUpstream.grouped) removed upstream" : nil,
     ].compactMap(\.self)
     let cached = (["\(part.capitalizedFirst) cached"] + exceptions).joined(separator: ", ")

@@ -348,6 +348,21 @@ import Testing
     #expect(service.requests.count == 2)
   }
 
+  @Test func `cached records are counted in one way`() async throws {
+    let synced = try await source.sync(pages: nil) { _ in }.passed
+    #expect(try await source.delete("FR"))
+    let router = router
+    func page(_ path: RoutePath<PagePath>) async throws -> String {
+      try await router.response(to: ServerRequest(method: "GET"), for: path, readOnly: false).text
+    }
+    let (count, home) = (synced - 1, try await page(RoutePath(.start)))
+    #expect(home.contains(">\(count) records cached, of 1 of 1 source"))
+    #expect(home.contains(">All \(count) cached, besides 1 deleted here;"))
+    #expect(try await page(RoutePath(.list, "countries")).contains(">\(count) countries</p>"))
+    let sources = try await response(to: .sources, [:]).document["items"]?.array
+    #expect(sources?.first?["cached"] == .integer(count))
+  }
+
   @Test func `a hint begins with what was probably meant`() async throws {
     func hint(
       _ query: KeyValuePairs<String, String>, of name: String = "countries"

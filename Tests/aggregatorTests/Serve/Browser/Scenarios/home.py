@@ -10,7 +10,7 @@ def run(site):
     page = site.open("/")
     countries = page.locator(".sources li", has_text="Countries")
     expect(countries).to_contain_text("250 bundled sample records, nothing cached yet")
-    lead = page.locator(".heading .summary").nth(1)
+    lead = page.locator("#sources > .summary")
     expect(lead).to_contain_text("Nothing is cached yet: open a source to list its records, or sync it")
     fits(page)
     # Cards beside each other have their buttons at the same height.
