@@ -88,7 +88,7 @@ struct RandomUserFailure {
   /// The error `rateLimited` or `serverError`, determined by the message, not the status.
   private func error(at now: Date) -> SourceError {
     guard isAskedTooOften else {
-      return SourceError(.serverError, "randomuser.me failed: \(words.oneLine(atMost: 80))")
+      return SourceError(.serverError, "randomuser.me failed: \"\(words.oneLine(atMost: 80))\"")
     }
     // The limit applies to windows of five minutes.
     return SourceError(

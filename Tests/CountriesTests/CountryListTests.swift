@@ -187,7 +187,7 @@ struct CountryListTests {
       // The reply of a similar service after it was shut down.
       (
         .json(#"{"success":false,"data":null,"errors":[{"message":"deprecated"}]}"#), .rejected,
-        "the country list reports an error: deprecated"
+        #"the country list reports an error: "deprecated""#
       ),
       (.redirect(to: "https://other.example/"), .rejected, "another host"),
     ] as [(LoopbackReply, SourceError.Code, String)])

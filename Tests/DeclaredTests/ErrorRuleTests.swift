@@ -181,7 +181,7 @@ import Testing
     let plugin = try Self.plugin(server, rules)
     let error = await #expect(throws: SourceError.self) { try await list(plugin) }
     #expect(error?.code == .rejected)
-    #expect(error?.message == "\(server.authority) reports an error: \(words)")
+    #expect(error?.message == "\(server.authority) reports an error: \"\(words)\"")
     #expect(server.requests.count == 1)
   }
 
@@ -237,7 +237,7 @@ import Testing
     let plugin = try Self.plugin(server, Self.waitRule)
     let unwaiting = try await sync(plugin)
     #expect(unwaiting.failure?.code == .rateLimited)
-    #expect(unwaiting.failure?.message == "\(server.authority) asks to wait (400): easy")
+    #expect(unwaiting.failure?.message == "\(server.authority) asks to wait (400): \"easy\"")
     #expect(unwaiting.failure?.retryAfter == (fields.isEmpty ? nil : .seconds(40)))
     #expect(refusals.value == attempts)
     if !fields.isEmpty { clock.advance(by: .seconds(40)) }
@@ -277,7 +277,7 @@ import Testing
     )
     .remote(in: environment)
     let error = await #expect(throws: SourceError.self) { try await source.item("7") }
-    #expect(error?.message == "\(server.authority) reports an error: gone mad")
+    #expect(error?.message == "\(server.authority) reports an error: \"gone mad\"")
   }
 
   // MARK: - Without a rule
@@ -378,15 +378,16 @@ import Testing
     (#"{"errors": [{"code": 7, "message": "seven"}], "data": null}"#, "seven"),
     (#"{"error": {"code": 500, "status": {"text": "cracked"}}}"#, "cracked"),
     (#"{"error": true, "message": "No such project"}"#, "No such project"),
-    (#"{"errors": [{}]}"#, "no reason given"),
+    (#"{"errors": [{}]}"#, nil),
   ])
-  func `an error with status 200 has the service's words`(body: String, words: String) async throws
+  func `an error with status 200 has the service's words`(body: String, words: String?) async throws
   {
     let server = try Self.server(25) { _ in .json(body) }
     defer { server.stop() }
     let error = await #expect(throws: SourceError.self) { try await list(Self.plugin(server)) }
     #expect(error?.code == .rejected)
-    #expect(error?.message == "\(server.authority) reports an error: \(words)")
+    let reason = words.map { "\"\($0)\"" } ?? "no reason given"
+    #expect(error?.message == "\(server.authority) reports an error: \(reason)")
     #expect(server.requests.count == 1)
   }
 
@@ -409,7 +410,7 @@ import Testing
     let plugin = try Self.plugin(server)
     let (ids, warnings) = try await list(plugin)
     #expect(ids.count == 25)
-    let words = "\(server.authority) reports an error: shard 1 is down"
+    let words = "\(server.authority) reports an error: \"shard 1 is down\""
     #expect(warnings.filter(\.meansIncomplete).map(\.message) == [words])
     let result = try await sync(plugin)
     #expect(!result.isComplete && result.inconclusiveReason == words, "\(result)")

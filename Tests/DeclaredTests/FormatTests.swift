@@ -158,7 +158,7 @@ import Testing
     let error = await #expect(throws: SourceError.self) {
       try await proposal(server, [JSON.Member("rows", "response.results.hero")])
     }
-    #expect(error?.message.hasSuffix("reports an error: Invalid API Key") == true)
+    #expect(error?.message.hasSuffix(#"reports an error: "Invalid API Key""#) == true)
   }
 
   @Test func `lines of JSON, also compressed, are rows`() async throws {

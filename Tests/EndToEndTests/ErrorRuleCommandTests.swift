@@ -61,7 +61,8 @@ import Testing
         200, #"{"busy": true, "why": "counting lamps"}"#, headers: [("Retry-After", "16")])
     }
     let sync = try await home.run("lamps sync")
-    #expect(sync.status == 75 && sync.errors.contains("asks to wait: counting lamps"), "\(sync)")
+    #expect(
+      sync.status == 75 && sync.errors.contains(#"asks to wait: "counting lamps""#), "\(sync)")
     #expect(sync.errors.contains("--wait"), "\(sync)")
     #expect(refusals.value == 1)
   }
@@ -97,7 +98,7 @@ import Testing
     lamps.behave { _ in .json(body) }
     let added = try await home.add(lamps)
     #expect(added.status == 69, "\(added)")
-    #expect(added.errors.contains("reports an error: \(words)"), "\(added)")
+    #expect(added.errors.contains("reports an error: \"\(words)\""), "\(added)")
     #expect(try home.sandbox.files(under: "home").isEmpty)
   }
 

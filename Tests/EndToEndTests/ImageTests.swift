@@ -149,7 +149,7 @@ import Testing
   }
 
   static let wrong: [(LoopbackReply, Int32, String)] = [
-    (.html(title: "Sorry"), 76, "sent a page instead of an image: Sorry"),
+    (.html(title: "Sorry"), 76, #"sent a page instead of an image: "Sorry""#),
     (.ok(Data(count: 17 << 20)), 76, "the response is larger than 16 MiB"),
     (.status(404), 69, "refused the request (404)"),
     (.status(429, "", headers: [("Retry-After", "3600")]), 75, "rate limited by 127.0.0.1:"),

@@ -93,14 +93,14 @@ import Testing
   static let faults: [(name: String, reply: LoopbackReply, words: String)] = [
     (
       "429", .status(429, "slow down", headers: [("Retry-After", "3600")]),
-      "rate limited by Comic Vine (429): slow down"
+      #"rate limited by Comic Vine (429): "slow down""#
     ),
-    ("500", .html(title: "Oh no", status: 500), "Comic Vine failed (500): Oh no"),
+    ("500", .html(title: "Oh no", status: 500), #"Comic Vine failed (500): "Oh no""#),
     ("cut", .cut(after: Data("{\"a\":".utf8), of: 100), "in the middle of the response"),
     ("reset", .reset, "lost the connection"),
     ("closed", .closed, "without a response"),
     ("stalled", .stalled, "no answer within 5 s"),
-    ("page", .html(title: "Comic Vine"), "sent an HTML page instead of JSON: Comic Vine"),
+    ("page", .html(title: "Comic Vine"), #"sent an HTML page instead of JSON: "Comic Vine""#),
     ("not UTF-8", .ok(Data([0xFF, 0xFE, 0x00])), "something that is not JSON"),
   ]
 

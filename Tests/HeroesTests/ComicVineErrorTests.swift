@@ -29,7 +29,7 @@ struct ComicVineErrorTests {
     arguments: [
       (.quota, .rateLimited, "hourly quota"),
       (.velocity, .rateLimited, "rate limited by Comic Vine (429)"),
-      (.blocked, .rejected, "(403): Attention Required! | Cloudflare"),
+      (.blocked, .rejected, #"(403): "Attention Required! | Cloudflare""#),
       (.broken, .serverError, "failed (500)"), (.badGateway, .serverError, "failed (502)"),
       (.unavailable, .serverError, "failed (503)"),
       (.page, .malformed, "an HTML page instead of JSON"),
@@ -48,7 +48,7 @@ struct ComicVineErrorTests {
       (200, 101, .rejected, "has no such list"), (200, 103, .rejected, "(103: Gone wrong)"),
       (200, 104, .rejected, "(104: Gone wrong)"), (200, 105, .rejected, "subscription"),
       (401, 100, .invalidKey, "invalid API key"), (200, 100, .invalidKey, "key"),
-      (404, 102, .rejected, "(404): Gone wrong"), (200, 107, .rateLimited, "quota"),
+      (404, 102, .rejected, #"(404): "Gone wrong""#), (200, 107, .rateLimited, "quota"),
       // The HTTP status takes precedence over an unknown code.
       (502, 502, .serverError, "failed (502)"), (503, 1, .serverError, "failed (503)"),
       (429, 1, .rateLimited, "rate limited by"), (401, 999, .invalidKey, "(401)"),

@@ -12,7 +12,7 @@ struct ProductErrorTests {
     (.html(title: "502 Bad Gateway", status: 502), .serverError, "502 Bad Gateway"),
     (.html(title: "Error", status: 400), .rejected, "refused the request (400)"),
     (.html(title: "Error", status: 404), .rejected, "refused the request (404)"),
-    (.html(title: "Welcome"), .malformed, "an HTML page instead of JSON: Welcome"),
+    (.html(title: "Welcome"), .malformed, #"an HTML page instead of JSON: "Welcome""#),
     (.json("{}"), .malformed, "is missing"), (.json("null"), .malformed, "invalid response"),
     (.json(#"{"products":null,"product":null}"#), .malformed, "invalid response"),
     (.json(#"{"products":{},"product":[]}"#), .malformed, "invalid response"),

@@ -23,11 +23,11 @@ struct RandomUserErrorTests {
       (.tooManyAs200, .rateLimited, "rate limited by randomuser.me"),
       (.wrong, .serverError, "something has gone wrong"),
       (.wrongAs200, .serverError, "something has gone wrong"),
-      (.broken, .serverError, "(500): Internal Server Error"),
-      (.unknownVersion, .rejected, "(404): Not Found"),
-      (.blocked, .rejected, "(403): Attention Required! | Cloudflare"),
-      (.outage, .serverError, "(503): 503 Service Unavailable"),
-      (.page, .malformed, "an HTML page instead of JSON: Random User Generator | Home"),
+      (.broken, .serverError, #"(500): "Internal Server Error""#),
+      (.unknownVersion, .rejected, #"(404): "Not Found""#),
+      (.blocked, .rejected, #"(403): "Attention Required! | Cloudflare""#),
+      (.outage, .serverError, #"(503): "503 Service Unavailable""#),
+      (.page, .malformed, #"an HTML page instead of JSON: "Random User Generator | Home""#),
     ] as [(RandomUserFault, SourceError.Code, String)])
   func `reports the error of the service or its proxy`(
     fault: RandomUserFault, code: SourceError.Code, words: String

@@ -152,7 +152,7 @@ struct RuledResponse {
     let status = 200..<300 ~= response.status ? "" : " (\(response.status))"
     let wait = code == .serverError || code == .rateLimited ? response.retryAfter(from: now) : nil
     return SourceError(
-      code, "\(service) \(report)\(status)" + (words.map { ": \($0)" } ?? ""),
+      code, "\(service) \(report)\(status)" + (words.map { ": \"\($0)\"" } ?? ""),
       remedy: wait.map { "retry in \($0.text)" }, retryAfter: wait)
   }
 }

@@ -60,8 +60,8 @@ extension HTTPResponse {
     return line.isEmpty ? nil : line
   }
 
-  /// The summary after a colon; empty for none.
-  package var excerpt: String { summary.map { ": \($0)" } ?? "" }
+  /// The summary in quotes after a colon; empty for none.
+  package var excerpt: String { summary.map { ": \"\($0)\"" } ?? "" }
 
   private static let summaryWindow = 16 << 10
 
@@ -90,9 +90,9 @@ extension HTTPResponse {
     let hasErrors = envelope["errors"].map { $0.words != nil || $0.hasElements } ?? false
     let isError = !hasRows && (isNamed || envelope["error"]?.words != nil)
     guard isDenied || hasErrors || isError else { return nil }
-    let words = envelope.errorWords ?? "no reason given"
-    let line = words.oneLine(atMost: 120)
-    let isLimit = words.contains(/(?i)rate.?limit|too many requests/)
+    let words = envelope.errorWords
+    let line = words.map { "\"\($0.oneLine(atMost: 120))\"" } ?? "no reason given"
+    let isLimit = words?.contains(/(?i)rate.?limit|too many requests/) == true
     return SourceError(
       isLimit ? .rateLimited : .rejected, "\(service) reports an error: \(line)",
       remedy: isLimit ? "try again later" : nil, retryAfter: isLimit ? retryAfter(from: now) : nil)

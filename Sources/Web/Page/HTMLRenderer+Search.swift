@@ -160,8 +160,7 @@ extension HTMLRenderer {
         <section class="group" aria-label="\(source.title)">
         <div class="bar"><h2>\(source.title)</h2></div>
         <p class="note failed" dir="auto">\(Icon.warning.html)\
-        <span>\(failure.message.safeLine.capitalizedFirst)\
-        \(failure.hint.map { " – \($0.safeLine)" } ?? "")</span></p>
+        <span>\(failure.message.sentence)\(failure.hint.map { " \($0.sentence)" } ?? "")</span></p>
         </section>
         """
     }

@@ -187,10 +187,7 @@ extension HTMLRenderer {
   ) -> HTML {
     """
     <div class="state">\(icon.html)<h\(level)>\(title.safeLine)</h\(level)>
-    \(paragraphs.compactMap(\.self).map { text in
-      let sentence = text.safeLine.withWrittenDates.capitalizedFirst
-      return #"<p dir="auto">\#(sentence)\#(sentence.last?.isPunctuation == true ? "" : ".")</p>"#
-    })
+    \(paragraphs.compactMap(\.self).map { #"<p dir="auto">\#($0.sentence)</p>"# as HTML })
     <div class="actions">\(links())</div></div>
     """
   }
@@ -319,6 +316,14 @@ extension HTMLRenderer {
 extension Problem {
   /// The hint, unless it is for programs.
   fileprivate var pageHint: String? { self == .unknownPath ? nil : hint }
+}
+
+extension String {
+  /// This message as a sentence with its end; the words of a service that it quotes are followed by one, too.
+  var sentence: String {
+    let words = safeLine.withWrittenDates.capitalizedFirst
+    return words.last.map { ".!?…".contains($0) } == true ? words : "\(words)."
+  }
 }
 
 extension ServedSource {

@@ -15,14 +15,14 @@ extension ImageLoaderTests {
   }
 
   static let wrong: [(LoopbackReply, SourceError.Code, String)] = [
-    (.html(title: "Not here"), .malformed, "sent a page instead of an image: Not here"),
+    (.html(title: "Not here"), .malformed, #"sent a page instead of an image: "Not here""#),
     (
       .ok(Data("<svg/>".utf8), headers: [("Content-Type", "image/png")]), .malformed,
       "sent a page instead of an image"
     ),
     (
       .ok(Data("hello".utf8), headers: [("Content-Type", "image/jpeg")]), .malformed,
-      "sent other data instead of an image: hello"
+      #"sent other data instead of an image: "hello""#
     ),
     (.ok(Data()), .malformed, "sent nothing instead of an image"),
     (.ok(SampleImage.png().prefix(20)), .malformed, "sent a damaged image"),

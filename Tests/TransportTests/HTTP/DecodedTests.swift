@@ -58,8 +58,9 @@ struct DecodedTests {
 
   @Test(arguments: [
     ("", "an empty response instead of JSON"), (" \n", "an empty response instead of JSON"),
-    ("\u{FEFF} <html><title>Oops</title>", "an HTML page instead of JSON: Oops"),
-    ("<a>", "an HTML page instead of JSON"), ("Not Found", "something that is not JSON: Not Found"),
+    ("\u{FEFF} <html><title>Oops</title>", #"an HTML page instead of JSON: "Oops""#),
+    ("<a>", "an HTML page instead of JSON"),
+    ("Not Found", #"something that is not JSON: "Not Found""#),
     (#"{"results": ["#, "something that is not JSON"), ("[1, x]", "something that is not JSON"),
     (String(repeating: "[", count: 100_000), "something that is not JSON"),
   ])

@@ -193,7 +193,7 @@ import Testing
       ErrorRule(.end, status: 400), ErrorRule(.wait, at: "faults.1", message: "faults.1.why"),
     ])
     #expect(waiting?.code == .rateLimited)
-    #expect(waiting?.message == "notes asks to wait (422): deep")
+    #expect(waiting?.message == #"notes asks to wait (422): "deep""#)
     #expect(await failure([ErrorRule(.retry, status: 422)])?.code == .serverError)
     #expect(await failure([ErrorRule(.fail, at: "alert")])?.code == .rejected)
   }

@@ -1011,6 +1011,14 @@ import Testing
     #expect(page([]).contains("This address does not work"))
   }
 
+  @Test func `messages are sentences, also behind the words of a service`() {
+    #expect(search("s").contains("Rate limited by DummyJSON. Use cached records meanwhile.</span>"))
+    let quote = Problem(502, "serverError", #"Shop failed (500): "Oh no""#, hint: "try later")
+    let html = pages.failure(quote)
+    #expect(html.contains("Shop failed (500): &#34;Oh no&#34;.</p>"))
+    #expect(html.contains("Try later.</p>"))
+  }
+
   @Test func aSearchSaysHowManyMatchesThereAre() {
     #expect(search("a").contains(">All 30 heroes<"))
     #expect(search("a").contains(#"Heroes</a> <span class="count">30</span></h2>"#))
