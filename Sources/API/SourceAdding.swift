@@ -125,7 +125,7 @@ package final class SourceAdding: Sendable {
     guard let answer else {
       throw Problem(
         409, "invalidRequest", "the server no longer knows what was found",
-        hint: "look at the URL again")
+        hint: "preview the URL again")
     }
     do {
       if let obstacle = answer.proposal.obstacle { throw Problem(422, "partial", obstacle) }
@@ -187,6 +187,8 @@ package struct ProposedSource: Sendable {
   package var evidence: [Evidence]
   /// The first rows, as the service has sent them.
   package var rows: [JSON]
+  /// The number of rows of the first response; `nil` if none was read.
+  package var rowCount: Int?
   package var warnings: [String]
   /// The values among which a person may choose, by the keys of ``SourceAdding/hints``.
   package var choices: [String: [String]]

@@ -29,7 +29,7 @@ package struct Proposal: Sendable {
   package var isOutOfTime = false
 
   /// The number of rows on the first page; `nil` if it was not requested.
-  var rowCount: Int?
+  package var rowCount: Int?
 
   /// The first rows of the first page.
   package var rows: [JSON] = []

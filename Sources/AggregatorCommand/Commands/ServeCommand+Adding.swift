@@ -74,6 +74,12 @@ extension CommandContext {
         }
       } catch var error as SourceError {
         guard let response = error.cause as? UnusableResponse else { throw error }
+        guard response != .page else {
+          throw SourceError(
+            .rejected, "this URL is a web page, not an API: \(error.message)",
+            remedy: "use the URL of a list of the API, which the documentation of the service names"
+          )
+        }
         error.remedy =
           response.wantsCredentials
           ? """
@@ -91,6 +97,7 @@ extension CommandContext {
       }
       proposed.evidence = proposal.evidence.map { .init($0.key, $0.value, $0.reason) }
       proposed.rows = proposal.rows
+      proposed.rowCount = proposal.rowCount
       proposed.warnings = proposal.warnings
       proposed.choices = proposal.choices
       proposed.obstacle = proposal.obstacle

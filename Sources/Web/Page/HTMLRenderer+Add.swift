@@ -34,7 +34,7 @@ extension HTMLRenderer {
       <input id="name" name="name" value="\(content.name)" pattern="[a-z][a-z0-9\\-]{0,31}" \
       title="1 to 32 lower-case letters, digits and hyphens" autocomplete="off" autocapitalize="off" spellcheck="false"></p>
       \(path(content))
-      <div class="actions"><button type="submit" class="button primary" data-busy="Asking the service…">Look at it</button></div>
+      <div class="actions"><button type="submit" class="button primary" data-busy="Asking the service…">Preview</button></div>
       </form>
       \(content.answer.map { answer in
         switch answer {
@@ -47,10 +47,11 @@ extension HTMLRenderer {
     ).text
   }
 
-  /// The field for the path of the list, of which people need to know nothing unless no list was found.
+  /// The field for the path of the list, of which people need to know nothing unless a response has none.
   private func path(_ content: AddContent) -> HTML? {
     let given = content.hints["rows"]
-    guard given != nil || content.answer?.failure != nil else { return nil }
+    let hasNoList = content.answer?.failure?.code == SourceError.Code.malformed.description
+    guard given != nil || hasNoList else { return nil }
     return """
       <p><label for="path">Where the list is in the response <small>(its path, such as data.items; if empty, \
       it is looked for)</small></label>
@@ -69,8 +70,11 @@ extension HTMLRenderer {
   ) -> HTML {
     let proposal = answer.proposal
     return """
-      <section aria-labelledby="found"><h2 id="found" tabindex="-1" autofocus>What “\(proposal.name)” would be</h2>
-      <ul class="found">\(proposal.evidence.compactMap(\.words).map { "<li>\($0.safeLine)</li>" as HTML })</ul>
+      <section aria-labelledby="found"><h2 id="found" tabindex="-1" autofocus>Preview of “\(proposal.name)”</h2>
+      <ul class="found">\(([proposal.countWords] + proposal.evidence.map(\.words)).compactMap(\.self).map { "<li>\($0.safeLine)</li>" as HTML })</ul>
+      \(proposal.warnings.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# as HTML })
+      \(decision(on: answer, at: action))
+      \(choices(of: proposal, content, at: action))
       <details class="history"><summary>How this was found</summary>
       <div class="table-box" tabindex="0" role="region" aria-label="What was found"><table>
       <caption class="visually-hidden">What was found</caption>
@@ -82,10 +86,7 @@ extension HTMLRenderer {
 
         """
       })</tbody></table></div></details>
-      \(choices(of: proposal, content, at: action))
       \(rows(of: proposal))
-      \(proposal.warnings.map { #"<p class="note" dir="auto">\#($0.safeLine.capitalizedFirst)</p>"# as HTML })
-      \(decision(on: answer, at: action))
       </section>
       """
   }
@@ -115,7 +116,7 @@ extension HTMLRenderer {
       \(hidden("url", content.url))\(hidden("name", proposal.name))\
       \(given.compactMap { key in content.hints[key].map { hidden(key, $0) } })
       \(fields)
-      <div class="actions"><button type="submit" class="button" data-busy="Asking the service…">Look again</button></div>
+      <div class="actions"><button type="submit" class="button" data-busy="Asking the service…">Preview again</button></div>
       </form>
       """
   }
@@ -220,8 +221,19 @@ extension HTMLRenderer {
         """)
       <form action="\(action)" method="post">\(hidden("proposal", answer.id))
       <div class="actions"><button type="submit" class="button primary">\
-      \(proposal.isProved ? "Save it" : "Save it nevertheless")</button></div></form>
+      \(proposal.isProved ? "Save source" : "Save source anyway")</button></div></form>
       """
+  }
+}
+
+extension ProposedSource {
+  /// The number of records, as far as it is known; `nil` if nothing was read.
+  fileprivate var countWords: String? {
+    let said = evidence.first { $0.subject == "total" }?.reason.wholeMatch(of: /([0-9]+) records/)
+    if let total = said.flatMap({ Int($0.1) }) {
+      return "The service has \(total.grouped) \(total == 1 ? "record" : "records"), as it says"
+    }
+    return rowCount.map { "\($0.of("record")) in the first response" }
   }
 }
 
@@ -231,8 +243,8 @@ extension ProposedSource.Evidence {
     switch (subject, value) {
     case ("rows", "$"): "The whole response is the list"
     case ("rows", _): "The list is at “\(value)”"
-    case ("id", "–"): "Nothing tells the records apart"
-    case ("id", _): "The records are told apart by “\(value)”"
+    case ("id", "–"): "Nothing identifies the records"
+    case ("id", _): "The records are identified by “\(value)”"
     case ("paging", "single"): "All records come in one response"
     case ("paging", "–"): "No way to further pages was found"
     case ("paging", _): "Further pages are read"

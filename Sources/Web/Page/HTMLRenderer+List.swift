@@ -169,7 +169,7 @@ extension HTMLRenderer {
     guard let total, total > page.records.count, query.cache != .live else { return nil }
     return """
       <form class="jump" action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">
-      \(hiddenFields(query.forLinks))<label>Go to no. <input type="number" name="position" min="1" \
+      \(hiddenFields(query.forLinks))<label>Go to row <input type="number" name="position" min="1" \
       max="\(total)" value="\(min(total, (query.offset ?? 0) + 1))" required></label>
       <button type="submit" class="button">Go</button></form>
       """
@@ -184,7 +184,7 @@ extension HTMLRenderer {
       offset == 0
       ? nil
       : """
-      From no. \((offset + 1).grouped)\(total) · \
+      From row \((offset + 1).grouped)\(total) · \
       <a rel="prev" href="\(address(from: offset - pageSize(of: content), content))">Show earlier</a>
       """
     return """

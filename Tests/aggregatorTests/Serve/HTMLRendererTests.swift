@@ -367,7 +367,7 @@ import Testing
     let html = list(.heroes, ServedQuery(offset: 40))
     #expect(
       html.contains(
-        #"From no. 41 of 55 · <a rel="prev" href="/sources/heroes?offset=20">Show earlier</a> · <a href="/sources/heroes">"#
+        #"From row 41 of 55 · <a rel="prev" href="/sources/heroes?offset=20">Show earlier</a> · <a href="/sources/heroes">"#
       ))
     #expect(list(.heroes, ServedQuery(offset: 5)).contains(#"href="/sources/heroes">Show earlier"#))
     #expect(html.contains(#"data-offset="40""#))
@@ -764,10 +764,29 @@ import Testing
     #expect(
       items.suffix(4) == [
         "The whole response is the list", "All records come in one response",
-        "The records are told apart by “&#60;b&#62;”", "The records have name, age and 6 more",
+        "The records are identified by “&#60;b&#62;”", "The records have name, age and 6 more",
       ])
     #expect(html.contains("<summary>How this was found</summary>"))
     #expect(!html.contains(#"name="rows""#))
+  }
+
+  @Test(arguments: [
+    ("12345 records", 20, "The service has 12,345 records, as it says"),
+    ("changes from page to page", 20, "20 records in the first response"),
+    ("not given by this API", 1, "1 record in the first response"),
+  ])
+  func `a preview says how many records there are, and is saved above them`(
+    total: String, rows: Int, words: String
+  ) throws {
+    var proposal = ProposedSource("two", [:], isProved: true) { MadeUpSource.heroes }
+    proposal.evidence = [.init("total", "n", total)]
+    (proposal.rowCount, proposal.rows) = (rows, [["id": "x"]])
+    var content = AddContent(url: "https://a.example/two")
+    content.answer = .success(SourceAdding.Answer(id: "x", proposal: proposal))
+    let html = pages.add(content)
+    #expect(html.contains(#"<ul class="found"><li>\#(words)</li>"#), "\(html)")
+    let save = try #require(html.firstRange(of: "Save source</button>"))
+    #expect(save.upperBound < (try #require(html.firstRange(of: "The first records"))).lowerBound)
   }
 
   @Test func `the first records of a new source are aligned as in tables`() {
@@ -806,6 +825,11 @@ import Testing
     var content = AddContent(url: "https://a.example/two", hints: ["rows": "data.\"<b>"])
     content.answer = .failure(Problem(422, "malformed", "it has no list", hint: "name the list"))
     #expect(pages.add(content).contains(#"name="rows" value="data.&#34;&#60;b&#62;""#))
+    content.hints = [:]
+    #expect(pages.add(content).contains(#"name="rows" value="""#))
+    // Not of what has no list at all.
+    content.answer = .failure(Problem(422, "rejected", "this URL is a web page"))
+    #expect(!pages.add(content).contains(#"name="rows""#))
   }
 
   @Test func `numbers among the matches of all sources are aligned, as in tables`() {

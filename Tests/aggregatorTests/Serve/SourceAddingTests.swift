@@ -34,17 +34,21 @@ import Testing
   }
 
   @Test(arguments: [
-    LoopbackReply.html(title: "Welcome"), .json(#"{"items":[{"id":1,"na"#),
+    (
+      LoopbackReply.html(title: "Welcome"), "web page, not an API",
+      "use the URL of a list of the API"
+    ),
+    (.json(#"{"items":[{"id":1,"na"#), "JSON", "open the URL in a browser"),
   ])
-  func `a URL that shows a page or half a response leads to the browser`(
-    reply: LoopbackReply
+  func `a URL of a page or half a response is said to be that`(
+    reply: LoopbackReply, words: String, hint: String
   ) async throws {
     let service = try LoopbackServer { _ in reply }
     let server = try await ServingProgram("--allow-add", in: home.sandbox)
     let answer = try await server.post("/api/v1/sources", #"{"url":"\#(service.baseURL)/"}"#)
     #expect(answer.status == 422, "\(answer.text)")
-    #expect(answer.text.contains("JSON"), "\(answer.text)")
-    #expect(try answer.json()["hint"]?.text.contains("open the URL in a browser") == true)
+    #expect(answer.text.contains(words), "\(answer.text)")
+    #expect(try answer.json()["hint"]?.text.contains(hint) == true)
     try await server.stop()
   }
 

@@ -175,7 +175,7 @@ def run(site):
     hundredth = plain.locator(".record").first.inner_text()
     plain.goto(site.origin + "/sources/countries?offset=99&sort=name")
     expect(plain.locator(".record").nth(1)).to_have_text(hundredth)
-    plain.get_by_label("Go to no.").fill("101")
+    plain.get_by_label("Go to row").fill("101")
     plain.get_by_role("button", name="Go", exact=True).click()
     is_at(plain, "/sources/countries?sort=name&offset=100")
     expect(plain.locator(".record").first).to_have_text(hundredth)
@@ -185,10 +185,10 @@ def run(site):
     for query in ("", "query=an&"):
         plain.goto(site.origin + f"/sources/countries?{query}")
         expect(plain.locator(".count")).to_have_text(re.compile("^[0-9]+ countries"))
-        plain.get_by_label("Go to no.").fill("30")
+        plain.get_by_label("Go to row").fill("30")
         plain.get_by_role("button", name="Go", exact=True).click()
         is_at(plain, f"/sources/countries?{query}offset=29")
-        expect(plain.get_by_label("Go to no.")).to_have_value("30")
+        expect(plain.get_by_label("Go to row")).to_have_value("30")
         expect(plain.locator(".record").first).to_be_visible()
 
     # Columns of a histogram are as wide as a finger needs, and more of them do not spill.

@@ -119,7 +119,7 @@ def run(site):
     assert address == f"{site.origin}/sources/countries?sort=name&offset={start - 1}"
     linked = site.context().new_page()
     linked.goto(address)
-    expect(linked.locator(".beginning")).to_contain_text(f"From no. {start} of 249")
+    expect(linked.locator(".beginning")).to_contain_text(f"From row {start} of 249")
     last = linked.locator(".record").first.inner_text()
     linked.get_by_role("link", name="Show earlier").click()
     is_at(linked, f"/sources/countries?sort=name&offset={start - 21}")
