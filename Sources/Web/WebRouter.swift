@@ -73,7 +73,8 @@ struct WebRouter: Sendable {
     }
     let query = ChangesQuery(since: since, kind: kind, limit: 500, cursor: cursor)
     let page = await Self.result { try await source.changes(query) }
-    let content = ChangesContent(source: source, query: query, page: page)
+    var content = ChangesContent(source: source, query: query, page: page)
+    content.lastSync = await api.lastSync(of: source.name)
     return html(pages.changes(content), status: page.failure?.status ?? 200)
   }
 

@@ -20,6 +20,14 @@ extension API {
     return response
   }
 
+  /// The last sync of a source that a server has run, in words; `nil` if none is known.
+  ///
+  /// Earlier ones are not kept, and those of the command line are not jobs.
+  package func lastSync(of name: String) async -> String? {
+    let (jobs, time) = await syncs.all()
+    return jobs[name]?.words(at: time)
+  }
+
   /// Starts the sync of a source, follows it or stops it.
   ///
   /// It goes on when its client leaves.

@@ -57,6 +57,22 @@ extension SyncJob {
     ]
   }
 
+  /// When it began, how long it took, and its outcome.
+  func words(at time: Duration) -> String {
+    let state = state(at: time)
+    func count(_ key: String) -> Int {
+      if case .integer(let number)? = result[key] { number } else { 0 }
+    }
+    let changes = [("added", "added"), ("changed", "changed"), ("removedUpstream", "removed")]
+    let counts =
+      [count("records").of("record")]
+      + changes.filter { count($0.0) > 0 }.map { "\(count($0.0)) \($0.1)" }
+    let length = (updatedAt.sinceStart - startedAt.sinceStart).text
+    return "the last sync by a server began \(startedAt.date.iso8601) and "
+      + (state == .running ? "is running" : "took \(length)")
+      + ": \(counts.joined(separator: ", "))" + (error(state).map { "; \($0.message)" } ?? "")
+  }
+
   /// What to say of a job that has not come to its end; `nil` for one that runs or is done.
   private func error(_ state: State) -> Failure? {
     switch state {

@@ -9,6 +9,8 @@ struct ChangesContent: Sendable {
   let source: any ServedSource
   let query: ChangesQuery
   let page: Result<ChangePage?, Problem>
+  /// The last sync that a server has run, in words; `nil` if none is known.
+  var lastSync: String?
 
   /// The points that are offered, the usual one first.
   static let starts = [
@@ -51,6 +53,7 @@ extension HTMLRenderer {
         \(attribute: "aria-current", kind == content.query.kind ? "page" : nil)>\(kind?.rawValue.capitalizedFirst ?? "All")</a>
         """ as HTML
       })</nav>
+      \(content.lastSync.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# as HTML })
       \(body)
       </div>
       """
@@ -73,10 +76,11 @@ extension HTMLRenderer {
       note.warning.message.safeLine.withWrittenDates.capitalizedFirst
     }
     let days = Dictionary(grouping: page.entries) { $0.date.prefix(10) }
-    let parts = days.sorted { $0.key < $1.key }.map { day, entries -> HTML in
+    let sortedDays = days.sorted { $0.key < $1.key }
+    let parts = sortedDays.map { day, entries -> HTML in
       let entries = entries.sorted { ($0.kind.order, $0.date) < ($1.kind.order, $1.date) }
       return """
-        <h2>\(String(day).writtenDay) <small class="difference">\(counts(of: entries, isWhole: isWhole))</small></h2>
+        <h2 id="\(String(day))">\(String(day).writtenDay) <small class="difference">\(counts(of: entries, isWhole: isWhole))</small></h2>
         <ul class="changes">\(entries.map { item($0, source) })</ul>
 
         """
@@ -102,6 +106,15 @@ extension HTMLRenderer {
       <p class="count">\(count)\(since ?? "")</p>
       \(files)
       \(notes.map { #"<p class="note" dir="auto">\#($0)</p>"# as HTML })
+      \(changedFields(page.entries, source, isWhole: isWhole))
+      \(days.count < 2 ? nil : """
+        <ul class="found" aria-label="Days">\(sortedDays.map { day, entries in
+          """
+          <li><a href="#\(String(day))">\(String(day).writtenDay)</a>: \(counts(of: entries, isWhole: isWhole))</li>
+
+          """ as HTML
+        })</ul>
+        """)
       \(parts)
       \(more)
       """
@@ -114,6 +127,24 @@ extension HTMLRenderer {
       return count > 0 ? "\(count.grouped) \(kind.rawValue)" : nil
     }
     return counts.joined(separator: ", ") + (isWhole ? "" : " on this page")
+  }
+
+  /// The number of changes of each field, the largest first.
+  private func changedFields(
+    _ entries: [ChangeEntry], _ source: any ServedSource, isWhole: Bool
+  ) -> HTML? {
+    let counts = Dictionary(grouping: entries.flatMap(\.names)) { $0 }.mapValues(\.count)
+    guard !counts.isEmpty else { return nil }
+    let words = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { name, count in
+      "\(label(of: name, source)) \(count.grouped)"
+    }
+    return """
+      <p class="note" dir="auto">Changed fields\(isWhole ? "" : " on this page"): \(words.joined(separator: ", "))</p>
+      """
+  }
+
+  private func label(of field: String, _ source: any ServedSource) -> String {
+    (source.fields.first { $0.id == field }?.label ?? field).fieldLabel
   }
 
   private func item(_ change: ChangeEntry, _ source: any ServedSource) -> HTML {
@@ -136,9 +167,8 @@ extension HTMLRenderer {
     change.names.map { name in
       let excerpts = change.values(of: name)
       let (old, new) = (change.before[name], change.after[name])
-      let label = source.fields.first { $0.id == name }?.label ?? name
       return """
-        <span class="difference">\(label.fieldLabel) <del dir="auto">\(old?.written(in: name) ?? excerpts.before)</del> → \
+        <span class="difference">\(label(of: name, source)) <del dir="auto">\(old?.written(in: name) ?? excerpts.before)</del> → \
         <ins dir="auto">\(new?.written(in: name) ?? excerpts.after)</ins></span>
         """
     }

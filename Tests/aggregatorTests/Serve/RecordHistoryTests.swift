@@ -122,7 +122,9 @@ import Testing
       #expect(html.contains(#"<a href="/sources/countries/KZ" dir="auto">Kazakhstan</a>"#))
       #expect(!html.contains("More changes"))
       // Each day has its counts, and all of them are a file.
-      #expect(html.contains(#"<h2>6 Jan 1970 <small class="difference">1 removed</small></h2>"#))
+      #expect(
+        html.contains(
+          #"<h2 id="1970-01-06">6 Jan 1970 <small class="difference">1 removed</small></h2>"#))
       let end = #"&#38;all=true&#38;format=csv" download="countries-changes.csv">CSV</a>"#
       #expect(html.contains("/api/v1/countries/records/changes?since=1970-01-02"))
       #expect(html.contains(end))
@@ -132,6 +134,41 @@ import Testing
     let more = "/changes/countries?since=1970-01-02&#38;kind=added&#38;cursor=x7"
     #expect(html.contains(#"rel="next" href="\#(more)">More changes</a>"#))
     #expect(html.contains(#"?since=1970-01-02&#38;kind=added" aria-current="page">Added</a>"#))
+  }
+
+  @Test func `changes are summed up by day and by field`() throws {
+    func country(_ name: String, _ capital: String) throws -> CountriesSource.Country {
+      let code = try #require(CountryCode("KZ"))
+      return CountriesSource.Country(code: code, name: name, region: "AS", capital: capital)
+    }
+    let (old, new) = (try country("Kazakhstan", "Almaty"), try country("Kazakhstan", "Astana"))
+    let changes: [(RecordChange<CountriesSource.Country>, day: Double)] = [
+      (.changed(from: old, to: new), 1),
+      (.changed(from: new, to: try country("Qazaqstan", "Almaty")), 2),
+      (.removed(old), 2),
+    ]
+    var page = ChangePage(summary: ChangeSummary(date: nil, knownSince: nil))
+    page.entries = changes.compactMap { change, day in
+      ChangeEntry(
+        change, at: Date(timeIntervalSince1970: day * 86_400), of: CountriesPlugin())
+    }
+    let pages = HTMLRenderer(
+      program: "aggregator", sources: [source], isReadOnly: false, now: Date())
+    var content = ChangesContent(
+      source: source, query: ChangesQuery(since: "sync"), page: .success(page))
+    content.lastSync = "the last sync by a server began 1970-01-03T00:00:00Z"
+    let html = pages.changes(content)
+    #expect(html.contains(">The last sync by a server began 3 Jan 1970, 00:00 UTC.</p>"))
+    #expect(html.contains(">Changed fields: Capital 2, Name 1</p>"))
+    let days = html.matches(of: /<li><a href="#([-0-9]+)">[^<]*<\/a>: ([^<]*)<\/li>/)
+    #expect(
+      days.map { "\($0.1) \($0.2)" } == [
+        "1970-01-02 1 changed", "1970-01-03 1 changed, 1 removed",
+      ])
+    #expect(days.allSatisfy { html.contains("<h2 id=\"\($0.1)\">") })
+    page.next = PageCursor("x7")
+    content = ChangesContent(source: source, query: content.query, page: .success(page))
+    #expect(pages.changes(content).contains(">Changed fields on this page: Capital 2, Name 1</p>"))
   }
 
   @Test func `nothing is said of a record that is not stored`() async throws {

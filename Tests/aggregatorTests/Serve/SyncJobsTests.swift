@@ -74,6 +74,26 @@ import Testing
     #expect(held.count.withLock(\.self) == 1)
   }
 
+  @Test func `the last one is told in words`() {
+    func words(_ state: SyncJob.State, at seconds: Int, _ message: String? = nil) -> String {
+      let start = Duration.seconds(86_400)
+      var job = SyncJob(
+        id: "1", worker: "w", startedAt: Timestamp(start),
+        updatedAt: Timestamp(start + .seconds(3)), state: state,
+        result: ["records": 20, "added": 2, "changed": 0, "removedUpstream": 1])
+      job.failure = message.map { SyncJob.Failure(code: "rejected", message: $0) }
+      return job.words(at: start + .seconds(seconds))
+    }
+    let start = "the last sync by a server began 1970-01-02T00:00:00Z and "
+    let counts = ": 20 records, 2 added, 1 removed"
+    #expect(words(.running, at: 4) == "\(start)is running\(counts)")
+    #expect(
+      words(.running, at: 60).hasSuffix("took 3 s\(counts); the server that ran the sync has ended")
+    )
+    #expect(words(.done, at: 60) == "\(start)took 3 s\(counts)")
+    #expect(words(.failed, at: 60, "refused") == "\(start)took 3 s\(counts); refused")
+  }
+
   @Test func `any of them stops it`() async throws {
     let (held, a, b) = (Held(), server(), server())
     #expect(await !b.cancel("held"))
