@@ -369,17 +369,18 @@ import Testing
     #expect(server.requests.count == 5)
   }
 
-  @Test(arguments: [
-    (#"{"ok": false, "error": "no such channel", "lamps": []}"#, "no such channel"),
-    (
-      #"{"errors": [{"message": "Field 'x' is unknown", "extensions": {"code": 7}}]}"#,
-      "Field 'x' is unknown"
-    ),
-    (#"{"errors": [{"code": 7, "message": "seven"}], "data": null}"#, "seven"),
-    (#"{"error": {"code": 500, "status": {"text": "cracked"}}}"#, "cracked"),
-    (#"{"error": true, "message": "No such project"}"#, "No such project"),
-    (#"{"errors": [{}]}"#, nil),
-  ])
+  @Test(
+    arguments: [
+      (#"{"ok": false, "error": "no such channel", "lamps": []}"#, "no such channel"),
+      (
+        #"{"errors": [{"message": "Field 'x' is unknown", "extensions": {"code": 7}}]}"#,
+        "Field 'x' is unknown"
+      ),
+      (#"{"errors": [{"code": 7, "message": "seven"}], "data": null}"#, "seven"),
+      (#"{"error": {"code": 500, "status": {"text": "cracked"}}}"#, "cracked"),
+      (#"{"error": true, "message": "No such project"}"#, "No such project"),
+      (#"{"errors": [{}]}"#, nil),
+    ] as [(String, String?)])
   func `an error with status 200 has the service's words`(body: String, words: String?) async throws
   {
     let server = try Self.server(25) { _ in .json(body) }
