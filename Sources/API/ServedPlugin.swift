@@ -466,15 +466,25 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   }
 
   package func kinds() async -> [String: ValueKind] {
-    guard let store = environment.store else { return [:] }
-    let records = plugin.recordStore(in: store)
-    let slice = try? await store.records(of: name, matching: [], after: 0, limit: 100)
-    var items = slice.map { records.decoded($0.records).0 } ?? []
-    if items.isEmpty {
-      items = (try? await plugin.bundled.page(PageRequest(limit: 100)).records) ?? []
-    }
+    let items = await firstRecords()
     return Dictionary(
       plugin.fields.map { ($0.name, ValueKind(of: $0, in: items)) }, uniquingKeysWith: { $1 })
+  }
+
+  package func decimals() async -> [String: Int] {
+    let items = await firstRecords()
+    return Dictionary(
+      plugin.fields.map { field in (field.name, items.map { field[$0].decimals }.max() ?? 0) },
+      uniquingKeysWith: { $1 })
+  }
+
+  /// The first cached or bundled records, which say what values the fields have.
+  private func firstRecords() async -> [P.Item] {
+    guard let store = environment.store else { return [] }
+    let slice = try? await store.records(of: name, matching: [], after: 0, limit: 100)
+    let items = slice.map { plugin.recordStore(in: store).decoded($0.records).0 } ?? []
+    guard items.isEmpty else { return items }
+    return (try? await plugin.bundled.page(PageRequest(limit: 100)).records) ?? []
   }
 
   package func observedKinds() async -> [String: [RowSchema.Kind]] {
@@ -546,6 +556,13 @@ extension JSON {
     case .integer, .number: true
     default: false
     }
+  }
+
+  /// The number of digits after the point, at most six: more are those of a quotient or of a rounding error; 0 for what is
+  /// no number, and for one with an exponent.
+  package var decimals: Int {
+    guard isNumber, !text.contains("e") else { return 0 }
+    return min(6, text.split(separator: ".").dropFirst().first?.count ?? 0)
   }
 }
 

@@ -142,6 +142,7 @@ extension ServedSource {
   func deleted() -> ServedListing? { nil }
   func changes(_ query: ChangesQuery) -> ChangePage? { nil }
   func kinds() -> [String: ValueKind] { [:] }
+  func decimals() -> [String: Int] { [:] }
   func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
   func offset(of id: String, in query: ServedQuery) -> Int? { nil }
   func prepareIndex() {}
@@ -395,6 +396,8 @@ package protocol ServedSource: Sendable {
   func schemaChanges() async throws -> [SchemaEntry]
   /// The kinds of the values that cached records have, by the names of fields.
   func kinds() async -> [String: ValueKind]
+  /// The number of decimals of the values that cached records have, by the names of fields.
+  func decimals() async -> [String: Int]
   /// The kinds of values, by the names of fields, for fields that may have any.
   func observedKinds() async -> [String: [RowSchema.Kind]]
   /// Downloads the records of the service, all of them or `pages` pages.

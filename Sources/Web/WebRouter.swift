@@ -214,6 +214,7 @@ struct WebRouter: Sendable {
         history: try? await source.history(of: id))
     }
     if part != .detail, source.hasStore { content.kinds = await source.kinds() }
+    if part != .detail, view == .table { content.decimals = await source.decimals() }
     if part != .detail, query.showsFilters { content.facets = try await source.facets(query) }
     if part != .detail, query.query == nil, query.cursor == nil {
       // A store that cannot be read is reported by the list.

@@ -234,17 +234,17 @@ extension HTMLRenderer {
     _ records: [ServedRecord], _ source: any ServedSource, _ query: ServedQuery,
     _ selected: String? = nil, isSmall: Bool = false
   ) -> HTML {
-    let amounts = records.amounts
+    let numbers = NumberColumns(records)
     return """
       <ol class="records gallery\(isSmall ? " small" : "")">
-      \(records.map { card($0, source, query, selected, amounts) })
+      \(records.map { card($0, source, query, selected, numbers) })
       </ol>
       """
   }
 
   private func card(
     _ record: ServedRecord, _ source: any ServedSource, _ query: ServedQuery, _ selected: String?,
-    _ amounts: Set<String>
+    _ numbers: NumberColumns
   ) -> HTML {
     // A long ID says nothing beside the name.
     let lines = record.summary.filter { $0.value != record.id || $0.value.count <= 12 }
@@ -258,7 +258,7 @@ extension HTMLRenderer {
       shown = Array(lines.prefix(2)) + [line]
     }
     let facts = shown.map { line -> HTML in
-      let value = line.address ?? HTML(line, amounts: amounts)
+      let value = line.address ?? HTML(line, in: numbers)
       return
         #"<span class="fact"><span class="label">\#(line.label.fieldLabel)</span> <bdi>\#(value)</bdi></span>"#
     }
@@ -300,14 +300,14 @@ extension HTMLRenderer {
       let lines = records.flatMap(\.summary).filter { $0.label == label }
       return Column(label: label, isNumeric: lines.allSatisfy { $0.json?.isNumber == true })
     }
-    let amounts = records.amounts
+    let numbers = NumberColumns(records)
     return """
       <div class="columns columns-\(columns.count)" aria-hidden="true"><span>Name</span>\
       \(columns.map { column in
         "<span\(attribute: "class", column.isNumeric ? "number" : nil)>\(column.label.fieldLabel)</span>" as HTML
       })</div>
       <ol class="records rows columns-\(columns.count)">
-      \(records.map { row($0, columns, amounts, source, query) })
+      \(records.map { row($0, columns, numbers, source, query) })
       </ol>
       """
   }
@@ -319,7 +319,8 @@ extension HTMLRenderer {
   }
 
   private func row(
-    _ record: ServedRecord, _ columns: [Column], _ amounts: Set<String>, _ source: any ServedSource,
+    _ record: ServedRecord, _ columns: [Column], _ numbers: NumberColumns,
+    _ source: any ServedSource,
     _ query: ServedQuery
   ) -> HTML {
     let facts = columns.map { column -> HTML in
@@ -328,7 +329,7 @@ extension HTMLRenderer {
       }
       return """
         <span class="fact\(column.isNumeric ? " number" : "")"><span class="label">\(column.label.fieldLabel)</span> \
-        <bdi>\(HTML(line, amounts: amounts))</bdi></span>
+        <bdi>\(HTML(line, in: numbers))</bdi></span>
         """
     }
     return """

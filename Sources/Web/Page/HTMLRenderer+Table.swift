@@ -17,13 +17,13 @@ extension HTMLRenderer {
       return values.contains { $1 != nil }
         && values.allSatisfy { record, value in (value ?? record.id) == record.name }
     }
-    let amounts = page.records.amounts
+    let numbers = NumberColumns(page.records, content.decimals)
     return """
       <div class="table-box" tabindex="0" role="region" aria-label="Table of \(content.source.noun.plural.safeLine)"><table>
       <caption class="visually-hidden">\(title(content).safeLine)</caption>
       <thead><tr>\(name == nil ? #"<th scope="col">Name</th>"# : nil)\(columns.map { heading($0, content) })</tr></thead>
       <tbody class="records">
-      \(page.records.map { row($0, columns, naming: name, amounts, content) })
+      \(page.records.map { row($0, columns, naming: name, numbers, content) })
       </tbody></table></div>
       """
   }
@@ -45,7 +45,7 @@ extension HTMLRenderer {
   }
 
   private func row(
-    _ record: ServedRecord, _ columns: [FieldEntry], naming name: Int?, _ amounts: Set<String>,
+    _ record: ServedRecord, _ columns: [FieldEntry], naming name: Int?, _ numbers: NumberColumns,
     _ content: SourceContent
   ) -> HTML {
     let address = WebAddress.record(content.source.name, record.id, content.query.forLinks)
@@ -57,7 +57,7 @@ extension HTMLRenderer {
     let cells = columns.enumerated().map { index, column -> HTML in
       if index == name { return link }
       let value = record.cells.first { $0.field == column.id }
-        .map { HTML.opaque($0.value) ?? HTML($0, amounts: amounts) }
+        .map { HTML.opaque($0.value) ?? HTML($0, in: numbers) }
       return
         "<td\(attribute: "class", column.isNumeric ? "number" : nil) dir=\"auto\">\(value)</td>"
     }

@@ -83,6 +83,9 @@ struct SourceContent: Sendable {
   /// The kinds of the values of fields, by their names.
   var kinds: [String: ValueKind] = [:]
 
+  /// The number of decimals of the values of fields, by their names; it is the same for every page of a list.
+  var decimals: [String: Int] = [:]
+
   /// How the records are spread over values, if the query shows its filters.
   var facets: [Facet] = []
 

@@ -6,9 +6,10 @@ import AggregatorTerminal
 // the exact value; addresses, files and copies have that one alone.
 
 extension HTML {
-  /// - Parameter amounts: The fields whose numbers are no years.
-  init(_ line: ServedRecord.Line, amounts: Set<String> = []) {
-    let written = line.json?.html(in: line.field, mayBeYear: !amounts.contains(line.field))
+  init(_ line: ServedRecord.Line, in numbers: NumberColumns) {
+    let written = line.json?.html(
+      in: line.field, mayBeYear: !numbers.amounts.contains(line.field),
+      decimals: numbers.decimals[line.field] ?? 0)
     self = written ?? "\(line.value.oneLine(atMost: 200).safeLine)"
   }
 
@@ -41,11 +42,21 @@ extension String {
   }
 }
 
-extension Sequence<ServedRecord> {
+/// How the numbers of a list are written, so that those of a field can be compared at a glance.
+struct NumberColumns {
   /// The fields of which one of the records has a number that is no year, so that none of their numbers is.
-  var amounts: Set<String> {
-    let lines = lazy.flatMap { $0.cells + $0.summary }
-    return Set(lines.filter { $0.json?.isYear == false }.map(\.field))
+  private(set) var amounts: Set<String> = []
+  /// The number of decimals of each number of a field: as many as one of them has.
+  private(set) var decimals: [String: Int]
+
+  /// - Parameter decimals: What is known of the decimals of other records.
+  init(_ records: [ServedRecord], _ decimals: [String: Int] = [:]) {
+    self.decimals = decimals
+    for line in records.lazy.flatMap({ $0.cells + $0.summary }) {
+      guard let json = line.json else { continue }
+      if json.isYear == false { amounts.insert(line.field) }
+      self.decimals[line.field] = max(self.decimals[line.field] ?? 0, json.decimals)
+    }
   }
 }
 
@@ -55,8 +66,10 @@ extension ServedRecord.Line {
 }
 
 extension JSON {
-  fileprivate func html(in field: String, mayBeYear: Bool = true) -> HTML? {
-    guard let words = written(in: field, mayBeYear: mayBeYear) else { return nil }
+  fileprivate func html(in field: String, mayBeYear: Bool = true, decimals: Int = 0) -> HTML? {
+    guard let words = written(in: field, mayBeYear: mayBeYear, decimals: decimals) else {
+      return nil
+    }
     let exact = cell
     if case .string = self {
       return #"<time datetime="\#(exact)" title="\#(exact)">\#(words)</time>"#
@@ -66,13 +79,20 @@ extension JSON {
 
   /// The value as people write it; `nil` if that is the value itself.
   ///
-  /// - Parameter mayBeYear: False beside other numbers of the field that are no years.
-  func written(in field: String, mayBeYear: Bool = true) -> String? {
+  /// - Parameters:
+  ///   - mayBeYear: False beside other numbers of the field that are no years.
+  ///   - decimals: The number of decimals; 0 for those that the value has.
+  func written(in field: String, mayBeYear: Bool = true, decimals: Int = 0) -> String? {
     switch self {
     case .bool(let isTrue): isTrue ? "yes" : "no"
     case .integer, .number:
-      field.namesNoAmounts || field.namesYears || mayBeYear && isYear == true
-        ? nil : text.writtenAmount
+      if field.namesNoAmounts || field.namesYears || mayBeYear && isYear == true {
+        nil
+      } else if decimals > 0 {
+        aligned(to: decimals)
+      } else {
+        text.writtenAmount
+      }
     case .string(let text): field.namesNoAmounts ? nil : text.writtenDate
     case .null, .array, .object: nil
     }
@@ -80,6 +100,20 @@ extension JSON {
 }
 
 extension JSON {
+  /// With as many decimals as the other numbers of a column; `nil` if that is the value itself.
+  ///
+  /// There are at most six: a number with more is rounded, unless it is so near zero that too little of it would be left.
+  private func aligned(to count: Int) -> String? {
+    var shown = self
+    if case .number(let number) = self, count == 6, abs(number) >= 0.001 {
+      shown = .number((number * 1_000_000).rounded() / 1_000_000)
+    }
+    guard !shown.text.contains("e") else { return nil }
+    let zeros = String(repeating: "0", count: max(0, count - shown.decimals))
+    let text = shown.text + (shown.decimals == 0 ? "." : "") + zeros
+    return text.writtenAmount ?? (text == cell ? nil : text)
+  }
+
   /// True for a number that may be a year; `nil` for what is no number.
   var isYear: Bool? {
     switch self {

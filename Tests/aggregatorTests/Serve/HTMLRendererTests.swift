@@ -440,6 +440,25 @@ import Testing
     #expect(gallery([1908, 900], of: "founded").contains("<bdi>1908</bdi>"))
   }
 
+  @Test func `the numbers of a column have as many decimals as one of them`() {
+    let prices = gallery([.number(12.5), .number(3.25), 1999, 4], of: "price")
+    for text in ["12.50</data>", ">3.25<", ">1,999.00</data>", ">4.00</data>"] {
+      #expect(prices.contains(text))
+    }
+    #expect(prices.contains(#"<data value="12.5" title="12.5">"#))
+    #expect(gallery([3, 4], of: "stars").contains("<bdi>3</bdi>"))
+    // Those of quotients and rounding errors are bounded; what is nearly zero or has an exponent is exact.
+    let shares = gallery(
+      [0.1 + 0.2, 0.5, 0.000_123_456_7, 1e300].map(JSON.number), of: "share")
+    for text in [">0.300000</data>", ">0.500000</data>", ">0.0001234567<", ">1e+300<"] {
+      #expect(shares.contains(text))
+    }
+    // Other pages of the same list have more.
+    let numbers = NumberColumns([], ["price": 2])
+    let line = ServedRecord.Line(field: "price", label: "Price", value: "4.5", json: .number(4.5))
+    #expect(HTML(line, in: numbers).text.contains(">4.50<"))
+  }
+
   @Test func `a card has no long ID, and breaks an address between its parts`() {
     let id = "6e789e6a-a1b9-45f4-8b47-3cf5f3372322"
     var source = MadeUpSource.heroes
