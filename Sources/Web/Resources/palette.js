@@ -54,7 +54,8 @@ function show(found, isSame = false) {
       palette.close();
       if (run) run(); else location.assign(address);
     };
-    return make("li", { id: `palette-${index}`, role: "option", "data-key": run ? name : address, onclick: go },
+    const point = () => { if (chosen !== index) choose(index); };
+    return make("li", { id: `palette-${index}`, role: "option", "data-key": run ? name : address, onclick: go, onpointermove: point },
       make("span", { dir: "auto" }, name), make("small", {}, about));
   }));
   choose(Math.max(0, [...options.children].findIndex(({ dataset }) => dataset.key === before)));

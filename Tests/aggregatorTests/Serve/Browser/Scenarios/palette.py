@@ -15,6 +15,11 @@ def run(site):
     focused(page, "#palette input")
     expect(options.first).to_have_text("HomePage")
     is_accessible(page)
+    # The pointer chooses as the arrows do: one of them at a time.
+    options.nth(2).hover()
+    expect(options.nth(2)).to_have_attribute("aria-selected", "true")
+    expect(chosen).to_have_count(1)
+    page.mouse.move(0, 0)
     page.keyboard.type("coun")
     expect(chosen).to_have_text(re.compile("^Countries"))
     page.keyboard.press("Enter")
