@@ -140,7 +140,18 @@ extension HTMLRenderer {
   /// The form of a condition, and the values that the records have.
   func filters(_ content: SourceContent) -> HTML? {
     guard content.query.showsFilters, content.source.hasStore else { return nil }
-    let fields = content.source.fields.map { field -> HTML in
+    /// What people filter by comes first: fields of few values, then dates and numbers; IDs and codes come last.
+    func rank(_ field: FieldEntry) -> Int {
+      if content.facets.contains(where: {
+        $0.field == field.id && !$0.isRange && !$0.isNearlyUnique
+      }) {
+        return 0
+      }
+      if field.id.namesCodes { return 4 }
+      return [ValueKind.date: 1, .number: 2][content.kinds[field.id] ?? .any] ?? 3
+    }
+    let ranked = (0...4).flatMap { number in content.source.fields.filter { rank($0) == number } }
+    let fields = ranked.map { field -> HTML in
       let kind = content.kinds[field.id] ?? .any
       return """
         <option value="\(field.id)" data-kind="\(kind.rawValue)"\

@@ -963,6 +963,22 @@ import Testing
     #expect(html.contains(/v12<\/bdi>[^\n]*<\/ul><details>/))
   }
 
+  @Test func `fields that people filter by come first in the form, IDs last`() throws {
+    var source = MadeUpSource.heroes
+    source.fields = ["id", "name", "price", "added", "brand"].map {
+      FieldEntry(Field<ServedRecord>($0, $0, \.name, about: "A field."))
+    }
+    let query = ServedQuery(showsFilters: true)
+    var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
+    content.kinds = ["price": .number, "added": .date, "name": .text]
+    let brand = Facet.Value(text: "x", count: 2, condition: "brand=x")
+    content.facets = [
+      Facet(field: "brand", label: "Brand", isRange: false, values: [brand], missing: 0)
+    ]
+    let options = pages.page(content).matches(of: /<option value="([a-z]+)" data-kind/)
+    #expect(options.map { String($0.1) } == ["brand", "added", "price", "name", "id"])
+  }
+
   @Test func aRecordNamesItsFieldsAsItsListDoes() {
     var source = MadeUpSource.heroes
     source.records = [ServedRecord("1", "One", card: [.init(label: "maker.full_name", value: "A")])]
