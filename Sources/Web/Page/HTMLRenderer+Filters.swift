@@ -232,7 +232,8 @@ extension HTMLRenderer {
     of field: String, _ kind: ValueKind, _ content: SourceContent
   ) -> String? {
     let facet = content.facets.first { $0.field == field && !$0.isRange && $0.omitted == 0 }
-    let values = kind == .bool ? ["true", "false"] : facet?.values.map(\.text) ?? []
+    let known = facet.map { ($0.ordered ?? $0.values).map(\.text) } ?? []
+    let values = kind == .bool ? ["true", "false"] : known
     guard !values.isEmpty else { return nil }
     return JSON.array(
       values.map { .array([.string($0), .string(written($0, of: field, content).safeLine)]) }
@@ -291,11 +292,11 @@ extension HTMLRenderer {
         return item(value, "\(text)", label: label)
       }
     }
-    // Few of many, so that the list stays in sight; a rare value that is chosen is shown nevertheless.
-    let isShort = facet.isRange || facet.values.count <= 7
-    let usual = isShort ? facet.values[...] : facet.values.prefix(5)
-    let rare = facet.values.dropFirst(usual.count)
-    let hidden = rare.filter { !isChosen($0) }
+    // Few of many, so that the list stays in sight; where a rare value is chosen, all are shown, so that none moves.
+    let ordered = facet.isRange ? nil : facet.ordered
+    let values = ordered ?? facet.values
+    let isShort = facet.isRange || values.count <= (ordered == nil ? 7 : 12)
+    let hidden = isShort ? [] : values.dropFirst(5)
     let missing: HTML? =
       facet.missing > 0 ? "<ul>\(item(facet.empty, "<i>empty</i>", isBar: false))</ul>" : nil
     let omitted: HTML? =
@@ -305,7 +306,8 @@ extension HTMLRenderer {
       hidden.isEmpty
       ? nil
       : """
-      <details><summary>\((hidden.count + facet.omitted).of("more value"))</summary>\
+      <details\(attribute: "open", hidden.contains(where: isChosen) ? "" : nil)>\
+      <summary>\((hidden.count + facet.omitted).of("more value"))</summary>\
       <ul>\(items(hidden))</ul>\(omitted)</details>
       """
     let ends: HTML? =
@@ -317,8 +319,23 @@ extension HTMLRenderer {
       """ : nil
     return """
       <section><h2>\(facet.label.fieldLabel)</h2>
-      <ul\(attribute: "class", facet.isRange ? "range" : nil)>\(items(usual + rare.filter(isChosen)))</ul>\(ends)\(others)\(missing)</section>
+      <ul\(attribute: "class", facet.isRange ? "range" : nil)>\(items(values.prefix(values.count - hidden.count)))</ul>\(ends)\(others)\(missing)</section>
       """
+  }
+}
+
+extension Facet {
+  /// The values in the order that they have, such as numbers, dates, sizes and texts that begin with numbers; `nil` if they have
+  /// none.
+  fileprivate var ordered: [Value]? {
+    let scale = ["true", "false", "XXS", "XS", "S", "M", "L", "XL", "XXL", "XXXL"]
+    let places = values.map { value -> Double? in
+      let number = value.text.prefixMatch(of: /-?[0-9]+(\.[0-9]+)?/).flatMap { Double($0.output.0) }
+      return number ?? scale.firstIndex(of: value.text).map(Double.init)
+    }
+    guard !places.contains(nil) else { return nil }
+    // Dates of a year follow each other as their texts do.
+    return zip(values, places).sorted { ($0.1 ?? 0, $0.0.text) < ($1.1 ?? 0, $1.0.text) }.map(\.0)
   }
 }
 
