@@ -19,7 +19,6 @@ extension HTMLRenderer {
       <div><h1>\(source.title)</h1>
       <p class="summary">\(source.summary.safeLine.capitalizedFirst)</p></div>
       \(source.hasStore ? #"<a class="button" href="\#(WebAddress.changes(source.name))">Changes</a>"# : nil)\
-      \(mayRemove(source.name) ? #"<a class="button" href="\#(RoutePath(PagePath.remove, source.name).text)">Remove…</a>"# : nil)\
       \(syncBox(source))
       </div>
       \(searchForm(

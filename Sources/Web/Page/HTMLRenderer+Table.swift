@@ -152,6 +152,10 @@ extension HTMLRenderer {
       let file = query.isWhole ? "\(content.source.name).\(label.lowercased())" : nil
       return #"<a href="\#(address)"\#(attribute: "download", file)>\#(label)</a>"#
     }
+    let name = content.source.name
+    let removal: HTML? =
+      mayRemove(name)
+      ? #"<p><a href="\#(RoutePath(PagePath.remove, name).text)">Remove this source…</a></p>"# : nil
     let isNarrowed = query.query != nil || !query.conditions.isEmpty
     return """
       <details class="menu"><summary class="button">Data</summary>
@@ -162,7 +166,7 @@ extension HTMLRenderer {
         of all \(isNarrowed ? "matching" : "cached") records</p>
         """ : nil)
       \(hasSQL ? sqlLink(content) : nil)
-      \(copies(of: address, command(content)))</div></details>
+      \(copies(of: address, command(content)))\(removal)</div></details>
       """
   }
 
