@@ -318,8 +318,8 @@ extension HTMLRenderer {
       })</p>
       """ : nil
     return """
-      <section><h2>\(facet.label.fieldLabel)</h2>
-      <ul\(attribute: "class", facet.isRange ? "range" : nil)>\(items(values.prefix(values.count - hidden.count)))</ul>\(ends)\(others)\(missing)</section>
+      <section><details open><summary><h2>\(facet.label.fieldLabel)</h2></summary>
+      <ul\(attribute: "class", facet.isRange ? "range" : nil)>\(items(values.prefix(values.count - hidden.count)))</ul>\(ends)\(others)\(missing)</details></section>
       """
   }
 }

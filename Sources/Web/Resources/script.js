@@ -8,7 +8,6 @@ const form = $("form.search");
 const field = $("#query");
 const program = $(".brand").textContent;
 document.documentElement.classList.add("js");
-$("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 /* Returns a part of the page at an address. A failure is a part too: it says what to do. */
 async function part(address, name, signal) {
@@ -146,11 +145,12 @@ async function showList(address, isQuiet = false) {
   try {
     const next = await part(address, "list", controller.signal);
     const focused = list().contains(document.activeElement) && placeOf(document.activeElement);
-    const open = $$(".filters details[open]", list()).map(fieldOf);
-    const scrolled = $$(".filters, .facets", list()).map(box => [box.scrollLeft, box.scrollTop]);
-    for (const details of $$(".filters details", next)) details.open = open.includes(fieldOf(details));
+    const filters = $(".filters", list());
+    const open = filters && $$("details[open]", filters).map(foldOf);
+    const top = filters?.scrollTop;
     list().replaceWith(next);
-    $$(".filters, .facets", next).forEach((box, index) => box.scrollTo(...(scrolled[index] ?? [0, 0])));
+    fold(open);
+    $(".filters", next)?.scrollTo(0, top ?? 0);
     if (focused) focusAt(focused, next, ".filter");
     if (!shownDetail) document.title = `${$("[data-announce]", next)?.textContent ?? heading} – ${program}`;
     begin();
@@ -167,7 +167,14 @@ async function showList(address, isQuiet = false) {
 }
 
 /* The field of whose values an element is one, if it is. */
-const fieldOf = element => element.closest(".facets section")?.firstElementChild.textContent;
+const fieldOf = element => element.closest(".facets section")?.querySelector("h2").textContent;
+const foldOf = details => `${fieldOf(details)} ${details.matches(".facets details details")}`;
+
+/* Leaves open what was; at first, only what is chosen where the values are above the list, so that it is not far below. */
+function fold(open) {
+  const isAtFirst = details => $("[aria-current]", details) || getComputedStyle($(".filters")).float === "left";
+  for (const details of $$(".filters details", list())) details.open = open?.includes(foldOf(details)) ?? (details.open && isAtFirst(details));
+}
 
 /* What tells an element of a part from the others, also in the next one. */
 function placeOf(element) {
@@ -594,6 +601,7 @@ if (form && list()) {
     for (const name of ["cache", "deleted"]) address.searchParams.delete(name);
     history.replaceState(history.state, "", address);
   }
+  fold();
   begin();
 }
 

@@ -21,11 +21,25 @@ def run(site):
     assert table["y"] == top and panel["x"] + panel["width"] < table["x"], (top, panel, table)
     fits(page)
     page.set_viewport_size({"width": 900, "height": 900})
+    page.reload()
+    region = page.locator(".facets section", has_text="Region").first
+    # There each field is folded.
+    expect(region.locator("li a").first).to_be_hidden()
     panel, table = (page.locator(each).bounding_box() for each in (".filters", ".table-box"))
     assert panel["y"] + panel["height"] < table["y"], (panel, table)
     expect(page.locator("tbody tr").first).to_be_in_viewport()
     fits(page)
+    # What is open stays so beside what is chosen, and after that.
+    region.locator("summary").first.click()
+    region.locator("li a").first.click()
+    expect(page.locator(".chip")).to_have_count(1)
+    expect(region.locator("li a").first).to_be_visible()
+    assert page.locator(".facets section > details[open]").count() == 1
+    is_accessible(page)
+    region.locator("[aria-current]").click()
+    expect(page.locator(".chip")).to_have_count(0)
     page.set_viewport_size({"width": 1440, "height": 900})
+    page.reload()
     region = page.locator(".facets section", has_text="Region").first
     value = region.locator("li a").first
     name = value.locator("bdi").inner_text()

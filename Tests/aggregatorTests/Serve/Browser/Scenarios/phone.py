@@ -47,11 +47,14 @@ def run(site):
     page.get_by_text("Columns", exact=True).tap()
     panel = page.locator(".tools .panel:visible").bounding_box()
     assert panel["x"] >= 0 and panel["x"] + panel["width"] <= 360, panel
-    # Fields are beside each other, so that the list is not far below.
+    # Fields are folded, so that the list is not far below, and one that is opened has the width of the screen.
     page.goto(site.origin + "/sources/heroes?filters=shown")
-    tops = page.locator(".filters > .facets > section").evaluate_all("all => all.map(each => each.offsetTop)")
-    assert len(set(tops)) == 1, tops
-    assert page.locator(".facets").first.evaluate("each => getComputedStyle(each).display") == "flex"
+    section = page.locator(".filters > .facets > section").first
+    expect(section.locator("li a").first).to_be_hidden()
+    assert page.locator(".filters").bounding_box()["height"] < 600
+    section.locator("summary").first.tap()
+    expect(section.locator("li a").first).to_be_visible()
+    assert section.bounding_box()["width"] > 280
     fits(page)
     # The bar of sources leads everywhere.
     page.get_by_role("button", name="Go to…").tap()
@@ -63,6 +66,15 @@ def run(site):
     fits(page)
     page.go_back()
     is_at(page, "/sources/products")
+    # A list of cached records is left for any of them.
+    page.goto(site.origin + "/sources/countries")
+    page.get_by_role("button", name="Sync").tap()
+    expect(page.locator(".sync-words")).to_have_text("249 countries synced")
+    page.goto(site.origin + "/sources/countries")
+    page.get_by_label("Go to row").fill("100")
+    page.get_by_role("button", name="Go", exact=True).tap()
+    is_at(page, "/sources/countries?offset=99")
+    fits(page)
     # The heading of a list is one row, also beside an open record.
     page.goto(site.origin + "/sources/countries")
     for each in (page, site.open("/sources/countries/FR", width=1100, height=800)):
