@@ -474,7 +474,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   package func decimals() async -> [String: Int] {
     let items = await firstRecords()
     return Dictionary(
-      plugin.fields.map { field in (field.name, items.map { field[$0].decimals }.max() ?? 0) },
+      plugin.fields.map { field in (field.name, items.map { field[$0].decimals() }.max() ?? 0) },
       uniquingKeysWith: { $1 })
   }
 
@@ -558,11 +558,16 @@ extension JSON {
     }
   }
 
-  /// The number of digits after the point, at most six: more are those of a quotient or of a rounding error; 0 for what is
-  /// no number, and for one with an exponent.
-  package var decimals: Int {
-    guard isNumber, !text.contains("e") else { return 0 }
-    return min(6, text.split(separator: ".").dropFirst().first?.count ?? 0)
+  /// The number of decimals that a number needs; 0 for what is no number, and for one that is too large for them.
+  ///
+  /// - Parameter most: The most decimals, 15 or fewer: further ones are those of a quotient or of a rounding error.
+  package func decimals(atMost most: Int = 6) -> Int {
+    guard case .number(let number) = self, abs(number) < 1e15 else { return 0 }
+    let scaled = (abs(number) * pow(10, Double(most))).rounded()
+    guard scaled < 1e15 else { return 0 }
+    var (rest, count) = (Int(scaled), most)
+    while count > 0, rest % 10 == 0 { (rest, count) = (rest / 10, count - 1) }
+    return count
   }
 }
 

@@ -169,13 +169,13 @@ extension CommandContext {
     and rename: () throws(SourceError) -> Void
   ) async throws {
     let store = environment.store?.capabilities.scopes
-    do throws(SourceError) { try await store?.rename(names) } catch let error
-      where error.code == .invalidRequest
-    {
+    do throws(SourceError) { try await store?.rename(names) } catch {
+      guard error.code == .invalidRequest else { throw error }
       throw CommandError(.usage, error.message, hint: .command("store"))
     }
     do throws(SourceError) { try rename() } catch {
-      try await store?.rename(names.map { (old: $0.new, new: $0.old) })
+      // What has failed first is said.
+      try? await store?.rename(names.map { (old: $0.new, new: $0.old) })
       throw error
     }
     let files = try imageFiles(environment.settings)

@@ -26,8 +26,9 @@ extension SourceCatalog {
     let followers = try savedQueries.queries.filter { $0.beginning == name }
       .map { query throws(CommandError) in try query.beginning(with: new) }
     guard !followers.isEmpty else { return [] }
+    let file = try queryFile()
     try CommandError.wrapping(
-      try queryFile().edit { text throws(SourceError) in
+      try file.edit { text throws(SourceError) in
         for follower in followers { text.set(follower) }
       })
     return followers.map(\.name)

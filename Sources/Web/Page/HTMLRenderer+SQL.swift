@@ -165,8 +165,7 @@ extension HTMLRenderer {
         <section id="result" aria-label="Result">
         <div class="failure" id="outcome">\(Icon.warning.html)<div>\
         \([problem.message, problem.hint].compactMap(\.self).map { text in
-          let sentence = text.safeLine.capitalizedFirst
-          return #"<p dir="auto">\#(sentence)\#(sentence.last?.isPunctuation == true ? "" : ".")</p>"#
+          #"<p dir="auto">\#(text.sentence)</p>"#
         })</div></div>
         </section>
         """
@@ -269,46 +268,28 @@ extension HTMLRenderer {
 /// The way in which all numbers of a column are written.
 private struct NumberStyle {
   private let column: String
-
-  /// As many decimals as one of the numbers needs: at most four, or four significant digits of numbers that are all
-  /// smaller than one; `nil` for integers, years and codes.
-  private var decimals: Int?
-
   private let mayBeYear: Bool
+
+  /// As many as one of the numbers needs: at most four, or four significant digits of numbers that are all smaller than one.
+  private let decimals: Int
 
   init(of numbers: [JSON], in column: String) {
     self.column = column
     mayBeYear = !numbers.contains { $0.isYear == false }
-    let reals: [Double] = numbers.compactMap {
-      if case .number(let number) = $0, number.isFinite { number } else { nil }
+    let fractions: [Double] = numbers.compactMap {
+      if case .number(let number) = $0, number.isFinite, number != number.rounded() {
+        abs(number)
+      } else {
+        nil
+      }
     }
-    guard !reals.isEmpty, !mayBeYear, !column.namesNoAmounts else { return }
-    let fractions = reals.filter { $0 != $0.rounded() }.map(abs)
     let most = min(15, max(4, 3 - Int(log10(fractions.max() ?? 1).rounded(.down))))
-    decimals =
-      (0..<most).first { count in
-        let scale = pow(10, Double(most - count))
-        return fractions.allSatisfy {
-          ($0 * pow(10, Double(most))).rounded().truncatingRemainder(dividingBy: scale) == 0
-        }
-      } ?? most
+    decimals = numbers.map { $0.decimals(atMost: most) }.max() ?? 0
   }
 
-  /// `nil` for a number that is written as it is: so is one that is too small for the decimals, or too large.
+  /// `nil` for a number that is written as it is.
   func text(of value: JSON) -> String? {
-    guard let decimals else { return value.written(in: column, mayBeYear: mayBeYear) }
-    let number: Double
-    switch value {
-    case .integer(let integer): number = Double(integer)
-    case .number(let real): number = real
-    case .null, .bool, .string, .array, .object: return nil
-    }
-    let scale = pow(10, Double(decimals))
-    let scaled = (abs(number) * scale).rounded()
-    guard scaled < 1e15, scaled > 0 || number == 0 else { return nil }
-    let (whole, rest) = Int(scaled).quotientAndRemainder(dividingBy: Int(scale))
-    let fraction = decimals == 0 ? "" : "." + String(Int(scale) + rest).dropFirst()
-    return (number < 0 ? "-" : "") + whole.grouped + fraction
+    value.written(in: column, mayBeYear: mayBeYear, decimals: decimals)
   }
 }
 

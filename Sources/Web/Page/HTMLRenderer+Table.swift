@@ -144,9 +144,6 @@ extension HTMLRenderer {
     var whole = query.with(\.limit, nil).with(\.offset, nil).with(\.isWhole, true)
     // It reads the cache.
     if whole.cache != .offline { whole.cache = .normal }
-    // In every format they have all fields unless some were chosen.
-    whole.fields = query.fields ?? content.source.fields.map(\.id)
-    let page = query.with(\.fields, whole.fields)
     func link(_ query: ServedQuery, _ format: Format, _ label: String) -> HTML {
       let address = WebAddress.api(content.source.name, query.with(\.format, format))
       let file = query.isWhole ? "\(content.source.name).\(label.lowercased())" : nil
@@ -159,7 +156,7 @@ extension HTMLRenderer {
     let isNarrowed = query.query != nil || !query.conditions.isEmpty
     return """
       <details class="menu"><summary class="button">Data</summary>
-      <div class="panel"><p>\(link(page, .json, "JSON")) · \(link(page, .csv, "CSV")) of this page</p>
+      <div class="panel"><p>\(link(query, .json, "JSON")) · \(link(query, .csv, "CSV")) of this page</p>
       \(content.source.hasStore ? """
         <p>\(link(whole, .json, "JSON")) · \(link(whole, .csv, "CSV")) · \(link(whole, .ndjson, "NDJSON"))\
         \(content.source.hasParquet ? " · \(link(whole.with(\.isParquet, true), .json, "Parquet"))" : nil) \

@@ -9,7 +9,7 @@ extension HTML {
   init(_ line: ServedRecord.Line, in numbers: NumberColumns) {
     let written = line.json?.html(
       in: line.field, mayBeYear: !numbers.amounts.contains(line.field),
-      decimals: numbers.decimals[line.field] ?? 0)
+      decimals: numbers.decimals[line.field])
     self = written ?? "\(line.value.oneLine(atMost: 200).safeLine)"
   }
 
@@ -55,7 +55,7 @@ struct NumberColumns {
     for line in records.lazy.flatMap({ $0.cells + $0.summary }) {
       guard let json = line.json else { continue }
       if json.isYear == false { amounts.insert(line.field) }
-      self.decimals[line.field] = max(self.decimals[line.field] ?? 0, json.decimals)
+      self.decimals[line.field] = max(self.decimals[line.field] ?? 0, json.decimals())
     }
   }
 }
@@ -66,7 +66,7 @@ extension ServedRecord.Line {
 }
 
 extension JSON {
-  fileprivate func html(in field: String, mayBeYear: Bool = true, decimals: Int = 0) -> HTML? {
+  fileprivate func html(in field: String, mayBeYear: Bool = true, decimals: Int? = nil) -> HTML? {
     guard let words = written(in: field, mayBeYear: mayBeYear, decimals: decimals) else {
       return nil
     }
@@ -81,15 +81,15 @@ extension JSON {
   ///
   /// - Parameters:
   ///   - mayBeYear: False beside other numbers of the field that are no years.
-  ///   - decimals: The number of decimals; 0 for those that the value has.
-  func written(in field: String, mayBeYear: Bool = true, decimals: Int = 0) -> String? {
+  ///   - decimals: The number of decimals; `nil` for those that the value has.
+  func written(in field: String, mayBeYear: Bool = true, decimals: Int? = nil) -> String? {
     switch self {
     case .bool(let isTrue): isTrue ? "yes" : "no"
     case .integer, .number:
       if field.namesNoAmounts || field.namesYears || mayBeYear && isYear == true {
         nil
-      } else if decimals > 0 {
-        aligned(to: decimals)
+      } else if let decimals {
+        rounded(to: decimals)
       } else {
         text.writtenAmount
       }
@@ -100,18 +100,22 @@ extension JSON {
 }
 
 extension JSON {
-  /// With as many decimals as the other numbers of a column; `nil` if that is the value itself.
-  ///
-  /// There are at most six: a number with more is rounded, unless it is so near zero that too little of it would be left.
-  private func aligned(to count: Int) -> String? {
-    var shown = self
-    if case .number(let number) = self, count == 6, abs(number) >= 0.001 {
-      shown = .number((number * 1_000_000).rounded() / 1_000_000)
+  /// With a number of decimals; `nil` for a number that is too large for them, or too small to be more than zero, and if
+  /// that is the value itself.
+  private func rounded(to decimals: Int) -> String? {
+    let number: Double
+    switch self {
+    case .integer(let integer): number = Double(integer)
+    case .number(let real): number = real
+    case .null, .bool, .string, .array, .object: return nil
     }
-    guard !shown.text.contains("e") else { return nil }
-    let zeros = String(repeating: "0", count: max(0, count - shown.decimals))
-    let text = shown.text + (shown.decimals == 0 ? "." : "") + zeros
-    return text.writtenAmount ?? (text == cell ? nil : text)
+    let scale = pow(10, Double(decimals))
+    let scaled = (abs(number) * scale).rounded()
+    guard scaled < 1e15, scaled > 0 || number == 0 else { return nil }
+    let (whole, rest) = Int(scaled).quotientAndRemainder(dividingBy: Int(scale))
+    let fraction = decimals == 0 ? "" : "." + String(Int(scale) + rest).dropFirst()
+    let text = (number < 0 ? "-" : "") + whole.grouped + fraction
+    return text == cell ? nil : text
   }
 
   /// True for a number that may be a year; `nil` for what is no number.
