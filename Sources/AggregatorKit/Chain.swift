@@ -113,7 +113,7 @@ extension Plugin {
     sync.changes = tracking.map { tracking in
       ChangeSource(tracking) { since throws(SourceError) in try remote(.marked(since: since)) }
     }
-    sync.readingDigest = readingDigest
+    sync.readingDigest = readingDigest(in: environment.settings)
     sync.readsFirstPageAgain = policy.readsFirstPageAgain
     sync.minPagesAhead = policy.listIsFile ? 2 : 0
     return sync
@@ -323,10 +323,14 @@ extension Plugin {
     return (try? remote(in: environment))?.pageSize
   }
 
-  /// A digest of what reads records from a response; `nil` if they depend on anything else.
-  private var readingDigest: UInt64? {
+  /// A digest of what reads records from a response, and of the keys: the validators of one account may be those of
+  /// another; `nil` if the records depend on anything else.
+  ///
+  /// Digests are stored, so that of the keys has 16 bits, as ``caller(of:as:in:)`` has.
+  private func readingDigest(in settings: SourceSettings) -> UInt64? {
     guard let version = decoderVersion, let program = FileIdentity.program else { return nil }
-    return "\(name) \(program) \(version)".fnv1a
+    let keys = secrets(in: settings).map { $0.reveal(\.self) }.joined(separator: "\0")
+    return "\(name) \(program) \(keys.fnv1a % 65_536) \(version)".fnv1a
   }
 
   private func syncPageSize(in environment: PluginEnvironment) throws(SourceError) -> Int {

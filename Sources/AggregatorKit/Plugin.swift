@@ -82,7 +82,8 @@ public protocol Plugin<Item>: Sendable {
   /// else, such as the time.
   ///
   /// With a version, a sync does not read a page again whose request and response are those of the last time, if that
-  /// was less than a week ago and the program is the same. A new program needs no other version.
+  /// was less than a week ago and the program and the secret settings are the same. Nor is it sent if the service says by
+  /// its `ETag` or `Last-Modified` that it would be. A new program needs no other version.
   var decoderVersion: String? { get }
 
   /// The data compiled into the program, the last fallback; none by default.

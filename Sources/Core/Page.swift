@@ -37,20 +37,19 @@ public struct PageRequest: Hashable, Sendable {
   }
 }
 
-/// Compares the response of a page with the one from which the page was read last, so that it need not be read again.
+/// Compares the response of a page with the one from which the page was read last, so that it need not be sent or read again.
 package final class PageComparison: Hashable, Sendable {
   /// A digest of all that decides which records are read, besides the request and the response.
   package let seed: UInt64
 
-  /// Returns the number of the records of a page if its digest is that of the page that was read last; otherwise `nil`.
-  package let unchangedCount: @Sendable (PageDigest) async throws(SourceError) -> Int?
+  /// Returns the page that was read last from the response to a request, by the digest of the request; `nil` if there is none.
+  package let lastRead: @Sendable (UInt64) async throws(SourceError) -> LastRead?
 
   package init(
-    seed: UInt64,
-    unchangedCount: @escaping @Sendable (PageDigest) async throws(SourceError) -> Int?
+    seed: UInt64, lastRead: @escaping @Sendable (UInt64) async throws(SourceError) -> LastRead?
   ) {
     self.seed = seed
-    self.unchangedCount = unchangedCount
+    self.lastRead = lastRead
   }
 
   package static func == (one: PageComparison, other: PageComparison) -> Bool { one === other }
@@ -58,14 +57,38 @@ package final class PageComparison: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
+/// A page as it was read last.
+package struct LastRead: Sendable {
+  package let digest: PageDigest
+
+  /// Returns the number of its records if the store has all of them as they were saved with it; otherwise `nil`.
+  package let recordCount: @Sendable () async throws(SourceError) -> Int?
+
+  package init(
+    _ digest: PageDigest,
+    recordCount: @escaping @Sendable () async throws(SourceError) -> Int?
+  ) {
+    self.digest = digest
+    self.recordCount = recordCount
+  }
+}
+
 /// The digests of a request, and of all from which its page is read.
 package struct PageDigest: Hashable, Sendable {
   package let request: UInt64
   package let response: UInt64
 
-  package init(request: UInt64, response: UInt64) {
+  /// The validators of the response, in the form of the source, which needs them to ask whether the page has changed;
+  /// `nil` if it cannot.
+  package var validators: String?
+
+  /// What is kept of the page, if nothing but ``validators`` has changed since it was read; otherwise `nil`.
+  package var renewedMemo: String?
+
+  package init(request: UInt64, response: UInt64, validators: String? = nil) {
     self.request = request
     self.response = response
+    self.validators = validators
   }
 }
 
@@ -108,7 +131,8 @@ public struct Page<Item: SourceRecord>: Sendable {
   /// The members of the rows that the page was made of; `nil` if the source does not tell.
   public var schema: RowSchema?
 
-  /// The digest of the one response that the page was read from, if ``PageRequest/comparison`` asks for it.
+  /// The digest of the one response that the page was read from, if ``PageRequest/comparison`` asks for it; of a page
+  /// that was not read again only if the validators are others.
   package var digest: PageDigest?
 
   /// The number of its records if their response is the one that was read last: then they are not read again, and

@@ -44,6 +44,9 @@ package struct BatchPlan: Sendable {
   /// The positions of all entries, in their order.
   private(set) var positions: [Int64] = []
 
+  /// The JSON of their records after each entry.
+  private(set) var json: [Data] = []
+
   private(set) var changes = StoreChanges()
 
   /// A record after the entries so far, and where its form is.
@@ -63,22 +66,25 @@ package struct BatchPlan: Sendable {
     var states = [RecordKey: State](minimumCapacity: entries.count)
     for (index, entry) in entries.enumerated() {
       let key = RecordKey(entry.id)
-      if let state = states[key] {
+      let state: State
+      if let earlier = states[key] {
         let known = Known(
-          position: state.position, json: state.json == entry.json ? nil : state.json,
+          position: earlier.position, json: earlier.json == entry.json ? nil : earlier.json,
           isRemovedUpstream: false)
-        states[key] = update(known, by: entry, index, at: state.place)
+        state = update(known, by: entry, index, at: earlier.place)
       } else if let known = known[index] {
-        states[key] = update(known, by: entry, index, at: .unwritten)
+        state = update(known, by: entry, index, at: .unwritten)
       } else {
         let position = last + Int64(insertions.count) + 1
-        states[key] = State(
+        state = State(
           position: position, json: entry.json, place: .insertion(insertions.count))
         insertions.append(
           Form(position: position, id: entry.id, json: entry.json, text: entry.text()))
         positions.append(position)
         changes.added.append(index)
       }
+      states[key] = state
+      json.append(state.json)
     }
   }
 

@@ -45,11 +45,12 @@ package struct ReadPage: Sendable {
   /// The indices of its entries in the batch.
   package var entries: Range<Int>
 
-  /// Returns the text of the checkpoint, given the positions of the entries.
-  package var text: @Sendable (_ positions: [Int64]) -> String?
+  /// Returns the text of the checkpoint, given the positions of the entries and the JSON that the store has of them.
+  package var text: @Sendable (_ positions: [Int64], _ json: [Data]) -> String?
 
   package init(
-    name: String, entries: Range<Int>, text: @escaping @Sendable (_ positions: [Int64]) -> String?
+    name: String, entries: Range<Int>,
+    text: @escaping @Sendable (_ positions: [Int64], _ json: [Data]) -> String?
   ) {
     self.name = name
     self.entries = entries

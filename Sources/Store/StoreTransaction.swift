@@ -147,7 +147,8 @@ extension StoreTransaction where Self: ~Copyable {
       try savePage(page, as: key, positions: plan.positions, of: state.source, at: date)
     }
     for page in batch.readPages {
-      let text = page.text(Array(plan.positions[page.entries]))
+      let text = page.text(
+        Array(plan.positions[page.entries]), Array(plan.json[page.entries]))
       try setCheckpoint(page.name, to: text, of: state.source)
     }
     var changes = plan.changes

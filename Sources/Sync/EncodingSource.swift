@@ -17,10 +17,13 @@ struct EncodingSource<Item: SourceRecord>: DataSource {
     var request = request
     let known = Mutex<KnownPage<Item>?>(nil)
     request.comparison = comparing.map { comparing in
-      PageComparison(seed: comparing.seed) { digest throws(SourceError) in
-        let found = try await comparing.known(digest)
-        known.withLock { $0 = found }
-        return found?.count
+      PageComparison(seed: comparing.seed) { request throws(SourceError) in
+        guard let memo = try await comparing.memo(of: request) else { return nil }
+        return LastRead(memo.digest(of: request)) { () throws(SourceError) in
+          let found = try await comparing.known(memo)
+          known.withLock { $0 = found }
+          return found?.count
+        }
       }
     }
     var page = try await base.page(request)

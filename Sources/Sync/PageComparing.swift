@@ -1,6 +1,7 @@
 import AggregatorCore
 import AggregatorFoundation
 import AggregatorStore
+import AggregatorText
 
 /// Compares the pages of a pass with those that earlier passes have read, so that an unchanged one need not be read again.
 ///
@@ -16,16 +17,21 @@ struct PageComparing<Item: SourceRecord>: Sendable {
   let seed: UInt64
   let now: @Sendable () -> Date
 
-  /// The page that was read last from an equal response; `nil` if there is none, or not all of its records are in lists.
-  func known(_ digest: PageDigest) async throws(SourceError) -> KnownPage<Item>? {
-    let (store, source) = (recordStore.store, recordStore.source)
-    guard let text = try await store.checkpoint(checkpoint(digest.request), of: source),
-      let memo = PageMemo(text), memo.response == digest.response,
+  /// The page that was read last from the response to a request; `nil` if there is none, or it was too long ago.
+  func memo(of request: UInt64) async throws(SourceError) -> PageMemo? {
+    let text = try await recordStore.store.checkpoint(checkpoint(request), of: recordStore.source)
+    guard let memo = text.flatMap(PageMemo.init),
       0..<(Self.lifetime / .seconds(1)) ~= now().timeIntervalSince(memo.readAt)
     else { return nil }
+    return memo
+  }
+
+  /// The page with its records; `nil` if not all of them are in lists, or one was saved in another form since.
+  func known(_ memo: PageMemo) async throws(SourceError) -> KnownPage<Item>? {
     let positions = memo.positions
-    let records = try await store.records(of: source, at: positions).compactMap(
-      EncodedRecord<Item>.init(unchanged:))
+    let stored = try await recordStore.store.records(of: recordStore.source, at: positions)
+    guard stored.count == positions.count, memo.hasSaved(stored.map(\.json)) else { return nil }
+    let records = stored.compactMap(EncodedRecord<Item>.init(unchanged:))
     return records.count == positions.count ? KnownPage(memo: memo, records: records) : nil
   }
 
@@ -38,8 +44,14 @@ struct PageComparing<Item: SourceRecord>: Sendable {
     let entries = count..<(count + page.records.count { $0.position == nil })
     count = entries.upperBound
     guard let digest = page.digest else { return nil }
-    let memo = PageMemo(of: page, from: digest.response, at: now())
-    return ReadPage(name: checkpoint(digest.request), entries: entries) { memo.text(positions: $0) }
+    if let text = digest.renewedMemo {
+      return ReadPage(name: checkpoint(digest.request), entries: entries) { _, _ in text }
+    }
+    guard page.unchangedCount == nil else { return nil }
+    let memo = PageMemo(of: page, from: digest, at: now())
+    return ReadPage(name: checkpoint(digest.request), entries: entries) {
+      memo.text(positions: $0, json: $1)
+    }
   }
 
   private func checkpoint(_ request: UInt64) -> String {
@@ -66,30 +78,37 @@ struct KnownPage<Item: SourceRecord> {
     known.schema = memo.schema
     known.endsPartition = metadata.endsPartition == true
     known.unchangedCount = records.count
+    known.digest = page.digest
+    known.digest?.renewedMemo = page.digest.flatMap { memo.text(renewing: $0.validators) }
     return known
   }
 }
 
 /// A page without its records, which are at positions of the store.
-private struct PageMemo: Codable {
+struct PageMemo: Codable {
   /// The bits of the digest: JSON has no integers beyond those with a sign.
   private let bits: Int64
+  /// See ``PageDigest/validators``.
+  private var validators: String?
+  /// The bits of a digest of the records as they were saved.
+  private var saved: Int64 = 0
   let readAt: Date
   /// Each position but the first as the distance from the one before.
   private var steps: [Int64] = []
-  let page: PageMetadata
-  let reportedTotal: Int?
-  let hidden: Int
-  let changeMarks: [String?]
-  let schema: RowSchema?
+  fileprivate let page: PageMetadata
+  fileprivate let reportedTotal: Int?
+  fileprivate let hidden: Int
+  fileprivate let changeMarks: [String?]
+  fileprivate let schema: RowSchema?
 
   private enum CodingKeys: String, CodingKey {
     case bits = "d", readAt = "a", steps = "p", page = "m", reportedTotal = "t", hidden = "h"
-    case changeMarks = "c", schema = "w"
+    case changeMarks = "c", schema = "w", validators = "v", saved = "s"
   }
 
-  init(of page: Page<some SourceRecord>, from response: UInt64, at date: Date) {
-    bits = Int64(bitPattern: response)
+  init(of page: Page<some SourceRecord>, from digest: PageDigest, at date: Date) {
+    bits = Int64(bitPattern: digest.response)
+    validators = digest.validators
     readAt = date
     var metadata = PageMetadata(
       next: page.next, total: page.total, endpoint: nil, unreadable: page.unreadable)
@@ -106,7 +125,19 @@ private struct PageMemo: Codable {
     self = memo
   }
 
-  var response: UInt64 { UInt64(bitPattern: bits) }
+  func digest(of request: UInt64) -> PageDigest {
+    PageDigest(request: request, response: UInt64(bitPattern: bits), validators: validators)
+  }
+
+  /// True if records in this form, in the order of the page, were saved with it.
+  func hasSaved(_ json: [Data]) -> Bool { Self.digest(of: json) == saved }
+
+  private static func digest(of json: [Data]) -> Int64 {
+    Int64(
+      bitPattern: json.reduce("".fnv1a) { digest, json in
+        json.withUnsafeBytes { $0.fnv1a(from: digest) }
+      })
+  }
 
   var positions: [Int64] {
     var last: Int64 = 0
@@ -116,8 +147,16 @@ private struct PageMemo: Codable {
     }
   }
 
-  func text(positions: [Int64]) -> String? {
+  /// The text with the validators of a later response that is the same.
+  func text(renewing validators: String?) -> String? {
     var memo = self
+    memo.validators = validators
+    return try? CanonicalJSON.text(of: memo)
+  }
+
+  func text(positions: [Int64], json: [Data]) -> String? {
+    var memo = self
+    memo.saved = Self.digest(of: json)
     memo.steps = zip(positions, [0] + positions.dropLast()).map { $0 &- $1 }
     return try? CanonicalJSON.text(of: memo)
   }

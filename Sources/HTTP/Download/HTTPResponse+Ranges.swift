@@ -35,10 +35,14 @@ extension HTTPResponse {
 
   /// The validator to send as `If-Range` (RFC 9110, section 13.1.5); `nil` if there is no strong one.
   ///
-  /// A date is strong if the response is so much younger that two clocks cannot explain it (section 8.8.2.2), and counts only
-  /// where there is no entity tag.
+  /// A date counts only where there is no entity tag.
   package var rangeValidator: String? {
-    if header("etag") != nil { return strongTag }
+    header("etag") != nil ? strongTag : strongModificationDate
+  }
+
+  /// The time of the last change as it was sent; `nil` unless the response is so much younger that two clocks cannot
+  /// explain it (section 8.8.2.2).
+  var strongModificationDate: String? {
     guard let text = header("last-modified"), let modified = Date(httpDate: text),
       let date = header("date").flatMap({ Date(httpDate: $0) }),
       date.timeIntervalSince(modified) >= 60

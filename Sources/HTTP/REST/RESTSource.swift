@@ -240,8 +240,17 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
     }
     let isTokenSpent = position.start.isToken && paging(for: query).tokenOnce
     let http = try request(at: position, for: query)
+    let last = try await page.comparison?.lastRead(http.digest)
+    let condition = try await condition(on: last, http, page)
     do throws(SourceError) {
-      let response = try await send(http, for: query)
+      var response = try await send(condition?.validators.conditional(http) ?? http, for: query)
+      if let condition, response.status == 304 {
+        if condition.validators.areConfirmed(by: response) {
+          return unchanged(condition.count, http, at: position, for: query)
+        }
+        memory.distrustConditions()
+        response = try await send(http, for: query)
+      }
       let ruled = RuledResponse(response, by: rules)
       if let ruled, let failure = failure(ruled, to: http) { throw failure }
       // By these, services refuse a token that they do not know any more.
@@ -256,11 +265,19 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
           .serverError, "\(service) does not accept the token of a page again (\(response.status))",
           remedy: "start over without a cursor")
       }
-      let digest = page.comparison.map { response.digest(to: http, from: $0.seed) }
-      if let digest, let count = try await page.comparison?.unchangedCount(digest) {
-        return RESTReply(
-          position: position, query: query, request: http, response: RESTResponse([]),
-          fetchedAt: now(), unchangedCount: count)
+      var digest = page.comparison.map { response.digest(to: http, from: $0.seed) }
+      if let last, last.digest.response == digest?.response {
+        var count = condition?.count
+        if count == nil { count = try await last.recordCount() }
+        if let count {
+          var reply = unchanged(count, http, at: position, for: query)
+          let validators = validators(of: response, to: http, page)
+          if last.digest.validators != nil, last.digest.validators != validators {
+            digest?.validators = validators
+            reply.digest = digest
+          }
+          return reply
+        }
       }
       let decoded =
         if let ruled {
@@ -272,6 +289,10 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
         }
       var own = position
       own.size = decoded.size ?? position.size
+      // What a warning is about may be gone the next time, such as that a response was cut off.
+      if decoded.warnings.isEmpty {
+        digest?.validators = validators(of: response, to: http, page)
+      }
       return RESTReply(
         position: own, query: query, request: http, response: decoded, fetchedAt: now(),
         digest: ruled == nil ? digest : nil)
@@ -281,6 +302,35 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
       }
       throw error
     }
+  }
+
+  /// The condition on which the service need not send a page, and the number of the records that the page has then;
+  /// `nil` if it has to.
+  private func condition(
+    on last: LastRead?, _ request: HTTPRequest, _ page: PageRequest
+  ) async throws(SourceError) -> (validators: PageValidators, count: Int)? {
+    guard let last, let seed = page.comparison?.seed, memory.trustsConditions,
+      let validators = PageValidators(last.digest.validators, of: request, from: seed),
+      let count = try await last.recordCount()
+    else { return nil }
+    return (validators, count)
+  }
+
+  /// See ``PageDigest/validators``.
+  private func validators(
+    of response: HTTPResponse, to request: HTTPRequest, _ page: PageRequest
+  ) -> String? {
+    // The responses of a file are parts of it.
+    guard let seed = page.comparison?.seed, !paging(for: page.query).isFile else { return nil }
+    return PageValidators(response, to: request, from: seed)?.text
+  }
+
+  private func unchanged(
+    _ count: Int, _ request: HTTPRequest, at position: RESTPosition, for query: SearchQuery?
+  ) -> RESTReply<Item> {
+    RESTReply(
+      position: position, query: query, request: request, response: RESTResponse([]),
+      fetchedAt: now(), unchangedCount: count)
   }
 
   private func decoded(
@@ -378,8 +428,10 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
     var request = request
     // On a connection that the service closed meanwhile, libcurl sends a request again by itself.
     if paging(for: query).tokenOnce { request.headers.append(.init("Connection", "close")) }
-    let response = try await transport.send(request)
-      .converted(from: request, as: format, rows: rows, by: service)
+    var response = try await transport.send(request)
+    // It has no body.
+    guard response.status != 304 else { return response }
+    response = try response.converted(from: request, as: format, rows: rows, by: service)
     try check?(response)
     return response
   }
@@ -521,7 +573,7 @@ private struct RESTReply<Item: SourceRecord> {
   }
 }
 
-/// The page that is being cut, and the pages that cannot be requested again.
+/// The page that is being cut, the pages that cannot be requested again, and whether the service mistakes conditions.
 private final class RESTMemory<Item: SourceRecord>: Sendable {
   private struct Start: Hashable {
     let start: RESTPosition.Start
@@ -531,7 +583,13 @@ private final class RESTMemory<Item: SourceRecord>: Sendable {
   /// The oldest are forgotten: then the service refuses their tokens.
   private static var maxLost: Int { 100 }
 
-  private let state = Mutex<(reply: RESTReply<Item>?, lost: [Start])>((nil, []))
+  private let state = Mutex<(reply: RESTReply<Item>?, lost: [Start], trustsConditions: Bool)>(
+    (nil, [], true))
+
+  var trustsConditions: Bool { state.withLock(\.trustsConditions) }
+
+  /// Sends no more conditions: a 304 has contradicted itself, and each such costs a second request.
+  func distrustConditions() { state.withLock { $0.trustsConditions = false } }
 
   func keep(_ reply: RESTReply<Item>) { state.withLock { $0.reply = reply } }
 
@@ -563,31 +621,8 @@ extension Page {
     var page = Page(
       [],
       provenance: Provenance(.live, fetchedAt: reply.fetchedAt, endpoint: reply.request.endpoint))
-    page.unchangedCount = count
+    (page.digest, page.unchangedCount) = (reply.digest, count)
     return page
-  }
-}
-
-extension HTTPResponse {
-  /// Header fields that differ from one response to the next, and that say nothing of the records.
-  private static let volatileHeaders: Set<String> = [
-    "age", "cf-ray", "date", "etag", "expires", "last-modified", "ratelimit-remaining",
-    "ratelimit-reset", "request-id", "server-timing", "set-cookie", "via", "x-cache",
-    "x-cache-hits", "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-used",
-    "x-request-id", "x-response-time", "x-runtime", "x-served-by", "x-timer",
-  ]
-
-  /// The digests of the response to a request; that of the response begins with those of `seed` and the request.
-  fileprivate func digest(to request: HTTPRequest, from seed: UInt64) -> PageDigest {
-    let asked = (request.body ?? Data()).withUnsafeBytes {
-      $0.fnv1a(from: "\(request.method) \(request.shownAddress)".fnv1a)
-    }
-    var parts = ["\(seed) \(asked) \(status) \(body.count)"]
-    for (name, value) in headers where !Self.volatileHeaders.contains(name) {
-      parts += [name, value]
-    }
-    let head = parts.joined(separator: "\0").fnv1a
-    return PageDigest(request: asked, response: body.withUnsafeBytes { $0.fnv1a(from: head) })
   }
 }
 

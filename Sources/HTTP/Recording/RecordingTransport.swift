@@ -57,10 +57,11 @@ public struct RecordingTransport: Transport {
   /// Sends a request and records the exchange.
   ///
   /// A recording has whole bodies: one that the request wants as a stream is received whole, and handed over once it is
-  /// recorded.
+  /// recorded. A request is sent and recorded without the conditions on which a service need not send what has not changed.
   ///
   /// - Throws: The error of the other transport, or ``SourceError`` with code `notRecorded`.
   public func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
+    let request = request.unconditional
     liveSecrets.add(request.secrets)
     var whole = request
     whole.responseStream = nil

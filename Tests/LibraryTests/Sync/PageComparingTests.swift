@@ -32,6 +32,7 @@ private struct PartsPlugin: Plugin {
   let summary = "parts"
   let example = PluginExample(query: "bolt", id: "1")
   let fields: [Field<Part>] = [Field(\.id), Field(\.name)]
+  let settings = [Setting("PARTS_KEY", .secret, about: "A key.")]
   let policy = Policy(largestPage: 10, upstreamPageSize: .fixed(10))
 
   func remote(in environment: PluginEnvironment) -> any DataSource<Part> {
@@ -54,21 +55,66 @@ private struct PartsPlugin: Plugin {
 
 /// The names of the parts, empty for none, and the number of pages of them that were read.
 private final class PartsService: Sendable {
+  /// The validators of its pages, and how it takes conditions.
+  enum Validators: String, CaseIterable {
+    case none, tags, weakTags, dates
+    /// Tags in responses to which the conditions make no difference.
+    case ignored
+    /// Tags, and 304 for every condition, with the present tag.
+    case contradicted
+    /// Tags, the number of parts in a field that is not part of what they stand for, and 304 with it or without it.
+    case countedApart, countedInFull
+    /// Dates that say nothing, because parts may still change in the second that they name.
+    case recentDates
+    /// Tags, and 304 for every request.
+    case broken
+  }
+
+  fileprivate struct State {
+    var names = PartsService.all
+    var changes = 0
+    var reads = 0
+    var conditional: [Int] = []
+    var unchanged: [Int] = []
+    var validators: Validators
+  }
+
   static let all = (1...35).map { "part \($0)" }
 
   let sendsTotal: Bool
-  private let state = Mutex((names: PartsService.all, reads: 0))
+  private let state: Mutex<State>
 
-  init(sendsTotal: Bool = false) { self.sendsTotal = sendsTotal }
+  init(sendsTotal: Bool = false, validators: Validators = .none) {
+    self.sendsTotal = sendsTotal
+    state = Mutex(State(validators: validators))
+  }
 
   var names: [String] {
     get { state.withLock(\.names) }
-    set { state.withLock { $0.names = newValue } }
+    set {
+      state.withLock {
+        $0.names = newValue
+        $0.changes += 1
+      }
+    }
+  }
+
+  var validators: Validators {
+    get { state.withLock(\.validators) }
+    set { state.withLock { $0.validators = newValue } }
   }
 
   var reads: Int { state.withLock(\.reads) }
 
   func noteRead() { state.withLock { $0.reads += 1 } }
+
+  /// The first rows of the pages that were requested on a condition since the last call, and of those answered by 304.
+  func takeConditions() -> (requested: [Int], unchanged: [Int]) {
+    state.withLock { state in
+      defer { (state.conditional, state.unchanged) = ([], []) }
+      return (state.conditional.sorted(), state.unchanged.sorted())
+    }
+  }
 
   func reply(to request: LoopbackRequest) -> LoopbackReply {
     let skip = request.query["skip"].flatMap { Int($0) } ?? 0
@@ -77,7 +123,40 @@ private final class PartsService: Sendable {
       #"{"number": \#($0 + 1), "name": "\#($1)"}"#
     }
     let total = sendsTotal ? #""total": \#(all.count), "# : ""
-    return .json(#"{\#(total)"rows": [\#(rows.joined(separator: ","))]}"#)
+    let text = #"{\#(total)"rows": [\#(rows.joined(separator: ","))]}"#
+    return state.withLock { $0.reply(text, at: skip, of: all.count, to: request) }
+  }
+}
+
+extension PartsService.State {
+  fileprivate mutating func reply(
+    _ text: String, at skip: Int, of count: Int, to request: LoopbackRequest
+  ) -> LoopbackReply {
+    let tag = #""\#(UInt(bitPattern: text.hashValue))""#
+    let minute = validators == .recentDates ? 30 : 29
+    let date = "Sat, 28 Nov 2026 10:\(minute):\(10 + changes) GMT"
+    let asked = request.header("if-none-match") ?? request.header("if-modified-since")
+    if asked != nil { conditional.append(skip) }
+    var (sent, headers) = (tag, [("Date", "Sat, 28 Nov 2026 10:30:59 GMT")])
+    var (isSame, later) = (asked == tag, headers)
+    switch validators {
+    case .none: return .json(text)
+    case .tags: break
+    case .weakTags: (sent, isSame) = ("W/\(tag)", asked == "W/\(tag)")
+    case .dates, .recentDates: (sent, isSame) = ("", asked == date)
+    case .ignored: isSame = false
+    case .contradicted: isSame = asked != nil
+    case .countedApart, .countedInFull:
+      headers.append(("X-Total-Count", "\(count)"))
+      if validators == .countedInFull { later = headers }
+    case .broken: isSame = true
+    }
+    // The other tag of the weak comparison.
+    later.append(sent.isEmpty ? ("Last-Modified", date) : ("ETag", tag))
+    headers.append(sent.isEmpty ? ("Last-Modified", date) : ("ETag", sent))
+    guard isSame else { return .json(text, headers: headers) }
+    unchanged.append(skip)
+    return .status(304, "", headers: later)
   }
 }
 
@@ -207,6 +286,202 @@ private final class PartsService: Sendable {
       let changes = try await store.save(batch, of: "parts", at: today.now())
       #expect(changes.missesUnchanged && !changes.didMoveCheckpoint)
       #expect(try await store.checkpoint("at", of: "parts") == nil)
+    }
+  }
+}
+
+/// A sync asks a service whether a page has changed, if it has sent validators.
+@Suite(.timeLimit(.minutes(10))) struct PageConditionTests {
+  private static let pages = [0, 10, 20, 30]
+
+  /// A service, a store, and what a sync into it comes to.
+  private struct Trial {
+    let service: PartsService
+    let store: any SourceStore
+    let server: LoopbackServer
+    let today = Today()
+    var transport: any Transport = HTTPTransport()
+    var key = "key of somebody"
+
+    /// The result, the number of pages that were read, and the first rows of some.
+    ///
+    /// Those were requested on a condition, and answered by 304.
+    func sync(everything: Bool = false, complete: Bool = true) async throws -> (
+      SyncResult, read: Int, asked: [Int], unchanged: [Int]
+    ) {
+      let plugin = PartsPlugin(base: server.baseURL, service: service)
+      let environment = PluginEnvironment(
+        settings: SourceSettings(["PARTS_KEY": key]), transport: transport, store: store,
+        now: today.now)
+      let before = service.reads
+      var sync = try plugin.sync(into: store, in: environment)
+      sync.readsEverything = everything
+      let result = await sync.run()
+      #expect(result.isComplete == complete)
+      let (asked, unchanged) = service.takeConditions()
+      return (result, service.reads - before, asked, unchanged)
+    }
+  }
+
+  private func withTrial(
+    _ validators: PartsService.Validators, in store: (any SourceStore)? = nil,
+    _ body: (inout Trial) async throws -> Void
+  ) async throws {
+    let service = PartsService(validators: validators)
+    let store = try store ?? StoreDirectory().store()
+    try await withServer({ service.reply(to: $0) }) { server in
+      var trial = Trial(service: service, store: store, server: server)
+      try await body(&trial)
+    }
+  }
+
+  private func expectUnchangedPagesAreNotSent(
+    _ validators: PartsService.Validators, _ store: any SourceStore
+  ) async throws {
+    try await withTrial(validators, in: store) { trial in
+      var (result, read, asked, unchanged) = try await trial.sync()
+      #expect((result.added, read, asked) == (35, 4, []))
+      (result, read, asked, unchanged) = try await trial.sync()
+      #expect((result.unchanged, result.pages, read, asked) == (35, 4, 0, Self.pages))
+      #expect(unchanged == Self.pages)
+      // Only the page with the change.
+      trial.service.names[12] = "another name"
+      (result, read, asked, unchanged) = try await trial.sync()
+      #expect((result.unchanged, result.changed, read, asked) == (34, 1, 1, Self.pages))
+      if validators != .dates { #expect(unchanged == [0, 20, 30]) }
+      // The records of pages that were not sent are seen.
+      trial.service.names[25] = ""
+      (result, read, asked, unchanged) = try await trial.sync()
+      #expect((result.unchanged, result.removedUpstream) == (34, 1))
+      // The number of parts, where it is sent, is another one on each page.
+      #expect(read == (validators == .countedInFull ? 4 : 2))
+      if validators == .tags { #expect(unchanged == [0, 10]) }
+      // Also if the validators of a page have changed without it.
+      (result, read, asked, unchanged) = try await trial.sync()
+      #expect((result.unchanged, result.removedUpstream) == (34, 0))
+      #expect((read, unchanged) == (0, Self.pages))
+    }
+    #expect(try await store.found(of: "parts").count == 34)
+  }
+
+  @Test(arguments: ["tags", "weakTags", "dates", "countedInFull"])
+  func `unchanged pages are not sent again`(_ name: String) async throws {
+    let validators = try #require(PartsService.Validators(rawValue: name))
+    try await expectUnchangedPagesAreNotSent(validators, InMemoryStore())
+    try await expectUnchangedPagesAreNotSent(validators, try StoreDirectory().store())
+  }
+
+  @Test(.requiresPostgres)
+  func `unchanged pages are not sent again into PostgreSQL`() async throws {
+    try await withDatabase { database in
+      try await expectUnchangedPagesAreNotSent(
+        .tags, PostgresStore(at: try PostgresAddress(database.uri)))
+    }
+  }
+
+  @Test func `a service that ignores conditions costs nothing else`() async throws {
+    try await withTrial(.ignored) { trial in
+      _ = try await trial.sync()
+      let (result, read, asked, _) = try await trial.sync()
+      #expect((result.unchanged, read, asked) == (35, 0, Self.pages))
+    }
+  }
+
+  @Test(arguments: ["contradicted", "countedApart"])
+  func `a 304 that may be wrong is not believed`(_ name: String) async throws {
+    try await withTrial(try #require(PartsService.Validators(rawValue: name))) { trial in
+      _ = try await trial.sync()
+      trial.service.names[2] = "another name"
+      trial.service.names.append("part 36")
+      let (result, _, asked, _) = try await trial.sync()
+      #expect((result.unchanged, result.changed, result.added) == (34, 1, 1))
+      // The service is asked no more after the first one, which costs a request.
+      #expect(asked == (trial.service.validators == .contradicted ? [0] : [0, 10]))
+    }
+  }
+
+  @Test func `a date counts only if it is long past`() async throws {
+    try await withTrial(.recentDates) { trial in
+      _ = try await trial.sync()
+      #expect(try await trial.sync().asked == [])
+    }
+  }
+
+  @Test func `a 304 to no condition is an error`() async throws {
+    try await withTrial(.tags) { trial in
+      _ = try await trial.sync()
+      try await trial.store.clear("parts", forgetsDeleted: false)
+      trial.service.validators = .broken
+      var (result, read, asked, _) = try await trial.sync(complete: false)
+      #expect((result.failure?.code, read, asked) == (.rejected, 0, []))
+      trial.service.validators = .tags
+      (result, read, asked, _) = try await trial.sync()
+      #expect((result.added, read, asked) == (35, 4, []))
+    }
+  }
+
+  @Test func `pages with deleted or missing records are requested whole`() async throws {
+    for store in [InMemoryStore() as any SourceStore, try StoreDirectory().store()] {
+      try await withTrial(.tags, in: store) { trial in
+        _ = try await trial.sync()
+        _ = try await store.delete(["14"], of: "parts", at: trial.today.now())
+        for _ in 0..<2 {
+          let (result, read, asked, _) = try await trial.sync()
+          #expect((result.unchanged, result.added, read, asked) == (35, 0, 1, [0, 20, 30]))
+        }
+        #expect(try await store.deleted(among: ["14"], of: "parts").count == 1)
+        #expect(try await store.found(of: "parts").count == 34)
+        _ = try await store.restore(["14"], of: "parts")
+        #expect(try await trial.sync().unchanged == Self.pages)
+        try await store.clear("parts", forgetsDeleted: false)
+        let (result, read, asked, _) = try await trial.sync()
+        #expect((result.added, read, asked) == (35, 4, []))
+      }
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a page with a record that was saved otherwise is read`(_ hasTags: Bool) async throws {
+    for store in [InMemoryStore() as any SourceStore, try StoreDirectory().store()] {
+      try await withTrial(hasTags ? .tags : .none, in: store) { trial in
+        _ = try await trial.sync()
+        let other = Part(id: 14, name: "the name at another time")
+        let parts = RecordStore<Part>("parts", in: store) { FoldedText($0.name) }
+        #expect(try await parts.save([other], at: trial.today.now()).changed == 1)
+        var (result, read, asked, unchanged) = try await trial.sync()
+        #expect((result.unchanged, result.changed, read) == (34, 1, 1))
+        if hasTags { #expect((asked, unchanged) == ([0, 20, 30], [0, 20, 30])) }
+        #expect(try await parts.item(14)?.item.name == "part 14")
+        (result, read, asked, unchanged) = try await trial.sync()
+        #expect((result.unchanged, read) == (35, 0))
+      }
+    }
+  }
+
+  @Test func `another key, a week and a full sync request every page whole`() async throws {
+    try await withTrial(.tags) { trial in
+      _ = try await trial.sync()
+      #expect(try await trial.sync().asked == Self.pages)
+      var (_, read, asked, _) = try await trial.sync(everything: true)
+      #expect((read, asked) == (4, []))
+      trial.key = "key of another"
+      (_, read, asked, _) = try await trial.sync()
+      #expect((read, asked) == (4, []))
+      #expect(try await trial.sync().asked == Self.pages)
+      trial.today.turn(by: 8 * 86_400)
+      (_, read, asked, _) = try await trial.sync()
+      #expect((read, asked) == (4, []))
+    }
+  }
+
+  @Test func `a recording has whole pages`() async throws {
+    let directory = try StoreDirectory()
+    try await withTrial(.tags) { trial in
+      _ = try await trial.sync()
+      trial.transport = try RecordingTransport(
+        HTTPTransport(), into: URL(filePath: "\(directory.root)/recording"), hiding: [])
+      let (result, read, asked, _) = try await trial.sync()
+      #expect((result.unchanged, read, asked) == (35, 0, []))
     }
   }
 }
