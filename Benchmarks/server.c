@@ -6,6 +6,7 @@
 //
 //   GET  /api/?seed=S&page=P&results=N         people, as randomuser.me sends them
 //   POST /products/offset {"skip":S,"take":N}  products; GET /products/offset?skip=S&take=N too
+//   GET  /tagged/products/offset?skip=S&take=N products with an ETag, and 304 to If-None-Match
 //   GET  /character/…                          a hero, as Comic Vine sends it
 //   GET  /stats                                requests, the server's own processor time, arrivals
 //   …/stall…                                   is never answered
@@ -35,6 +36,7 @@ enum { most_connections = 256, largest_request = 16384, most_arrivals = 1 << 21 
 struct rows {
   char *bytes;
   size_t *starts;  // one more than there are rows
+  unsigned long *digests;
   long count;
 };
 
@@ -67,6 +69,13 @@ static double now(void) {
   return time.tv_sec + time.tv_nsec / 1e9;
 }
 
+// 64-bit FNV-1a.
+static unsigned long digest(unsigned long digest, const void *bytes, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    digest = (digest ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
+  return digest;
+}
+
 static struct rows load(const char *path) {
   struct rows rows = {0};
   struct stat status;
@@ -79,10 +88,13 @@ static struct rows load(const char *path) {
   char *end = rows.bytes + size;
   for (char *line = rows.bytes; (line = memchr(line, '\n', end - line)); line++) rows.count++;
   rows.starts = malloc((rows.count + 1) * sizeof *rows.starts);
+  rows.digests = malloc((rows.count + 1) * sizeof *rows.digests);
   char *line = rows.bytes;
   for (long row = 0; row < rows.count; row++) {
     rows.starts[row] = line - rows.bytes;
-    line = (char *)memchr(line, '\n', end - line) + 1;
+    char *next = (char *)memchr(line, '\n', end - line) + 1;
+    rows.digests[row] = digest(0xcbf29ce484222325, line, next - line);
+    line = next;
   }
   rows.starts[rows.count] = line - rows.bytes;
   return rows;
@@ -109,16 +121,31 @@ static void answer_with(struct connection *client, int status, char *body, size_
   set(&client->parts[2], client->tail, strlen(client->tail));
 }
 
+// Answers with rows, and with an ETag if the request is given, or by 304 if it has that tag.
 static void answer_page(struct connection *client, const char *opening, struct rows *rows,
-                        long start, long count) {
+                        long start, long count, const char *tagged) {
   if (start > rows->count) start = rows->count;
   if (count > rows->count - start) count = rows->count - start;
+  char tag[64] = "";
+  if (tagged) {
+    snprintf(tag, sizeof tag, "ETag: \"%lx\"\r\n",
+             digest(0xcbf29ce484222325, rows->digests + start, count * sizeof *rows->digests));
+    char *known = strcasestr(tagged, "\r\nif-none-match: ");
+    if (known && !strncmp(known + 17, tag + 6, strlen(tag + 6))) {
+      int head = snprintf(client->head, sizeof client->head,
+                          "HTTP/1.1 304 Not Modified\r\n%s\r\n", tag);
+      set(&client->parts[0], client->head, head);
+      set(&client->parts[1], NULL, 0);
+      set(&client->parts[2], NULL, 0);
+      return;
+    }
+  }
   size_t from = rows->starts[start], length = rows->starts[start + count] - from;
   if (length > 0) length -= 2;  // the last comma
   size_t whole = strlen(opening) + length + strlen(client->tail);
   int head = snprintf(client->head, sizeof client->head,
-                      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-                      "Content-Length: %zu\r\n\r\n%s", whole, opening);
+                      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n%s"
+                      "Content-Length: %zu\r\n\r\n%s", tag, whole, opening);
   set(&client->parts[0], client->head, head);
   set(&client->parts[1], rows->bytes + from, length);
   set(&client->parts[2], client->tail, strlen(client->tail));
@@ -175,7 +202,8 @@ static void answer(struct connection *client, char *request) {
     if (skip < 0) skip = 0;
     if (take < 0) take = 0;
     strcpy(client->tail, "]}");
-    answer_page(client, "{\"products\":[", &products, skip, take);
+    answer_page(client, "{\"products\":[", &products, skip, take,
+                strstr(path, "/tagged/") ? request : NULL);
   } else {
     long page = number(path, "page"), count = number(path, "results");
     if (page < 1) page = 1;
@@ -186,7 +214,7 @@ static void answer(struct connection *client, char *request) {
     snprintf(client->tail, sizeof client->tail,
              "],\"info\":{\"seed\":\"%s\",\"results\":%ld,\"page\":%ld,\"version\":\"1.4\"}}", seed,
              count, page);
-    answer_page(client, "{\"results\":[", &people, (page - 1) * count, count);
+    answer_page(client, "{\"results\":[", &people, (page - 1) * count, count, NULL);
   }
 }
 

@@ -1,5 +1,7 @@
 """Fetching what is mostly there already."""
 
+import json
+
 from harness import PRODUCTS, Failure, Server, progress, select
 
 from .bench import JOBS
@@ -88,6 +90,42 @@ def again(bench):
                 stopped = f" (stopped after {LONGEST} s)" if peer.is_stopped else ""
                 bench.report.goal(f"again unchanged: {title} takes{stopped}", limit,
                                   peer.wall / unchanged, at_least=True)
+    validated(bench, size, pages)
+
+
+def validated(bench, size, pages):
+    """The products of a manifest again, unchanged, from a service that sends validators and from one that does not."""
+    progress("again: validators")
+    expected = bench.truth("products", pages, size).without_index
+    with Server(bench.place, "people", "products") as server:
+        def again(name, path):
+            manifests = bench.place.fresh(f"manifests {name}")
+            manifests.mkdir()
+            (manifests / f"{name}.json").write_text(json.dumps({
+                "url": f"{server.url}{path}/products/offset", "rows": "products", "id": "id",
+                "fields": [{"name": field, "path": field, "search": field in ("title", "merchant")}
+                           for field in PRODUCTS],
+                "offset": "skip=0", "size": f"take={size}", "paging": "proved", "rate": "off"}))
+
+            def sync():
+                return bench.run_aggregator(
+                    name, "sync", "--jobs", JOBS, AGGREGATOR_MANIFESTS=manifests)
+
+            def run():
+                bench.place.fresh("home")
+                sync()
+                run = sync()
+                said = tuple(map(int, run.output.split("\t")[1:4]))
+                if said != (0, 0, bench.count):
+                    raise Failure(f"{name} sync said {said} instead of unchanged products")
+                expected.expect(bench.store, [f"json->>'$.row.{field}'" for field in PRODUCTS])
+                return run
+            return run
+
+        medians = bench.alternate({
+            "without validators": again("plain", ""), "with validators": again("tagged", "/tagged")})
+    bench.report.table(
+        f"{bench.count} products of a manifest again, unchanged", medians, of="without validators")
 
 
 def latest(path):
