@@ -227,3 +227,34 @@ private struct CallingSource<Item: SourceRecord>: DataSource {
     throw SourceError(.unsupported, "no lookups")
   }
 }
+
+// MARK: - Bodies
+
+extension ServiceCall {
+  /// A value with another one below it, or at its place if there is none; `nil` if another one is there.
+  ///
+  /// - Parameter keys: Names of members, of which an empty one is the next element of a list.
+  package static func adding(
+    _ value: JSON, at keys: ArraySlice<Substring>, to old: JSON?
+  ) -> JSON? {
+    guard let key = keys.first else { return old == nil ? value : nil }
+    let rest = keys.dropFirst()
+    if key.isEmpty {
+      guard var elements = old == nil ? [] : old?.array else { return nil }
+      // As in gh: `a[][b]=1 a[][c]=2` is one element, until a member repeats.
+      if !rest.isEmpty, let last = elements.last, let more = adding(value, at: rest, to: last) {
+        elements[elements.count - 1] = more
+      } else if let element = adding(value, at: rest, to: nil) {
+        elements.append(element)
+      }
+      return .array(elements)
+    }
+    guard old?.isObject ?? true else { return nil }
+    var members = old?.members ?? []
+    let index = members.firstIndex { $0.name == key } ?? members.endIndex
+    let present = index < members.endIndex ? members.remove(at: index).value : nil
+    guard let inner = adding(value, at: rest, to: present) else { return nil }
+    members.insert(JSON.Member(String(key), inner), at: index)
+    return .object(members)
+  }
+}
