@@ -32,26 +32,35 @@ final class LateSearches: Sendable {
     from source: any ServedSource, to query: ServedQuery,
     _ search: @escaping @Sendable () async -> SourceListing
   ) async -> SourceListing? {
-    let (key, now) = (Key(source: source.name, query: query), ContinuousClock.now)
-    let hasRoom = searches.withLock { searches in
+    let (key, start) = (Key(source: source.name, query: query), ContinuousClock.now)
+    while true {
+      // Each time: another request of the page may have taken the answer, or have ended the search.
+      guard begin(search, for: key) else { return await search() }
+      if let answer = taken(key) { return answer }
+      guard ContinuousClock.now - start < Self.wait else { return nil }
+      guard (try? await Task.sleep(for: Self.interval)) != nil else {
+        searches.withLock { $0.removeValue(forKey: key) }?.task.cancel()
+        return nil
+      }
+    }
+  }
+
+  /// Runs a search, unless it is running or has its answer; false without room for it.
+  private func begin(
+    _ search: @escaping @Sendable () async -> SourceListing, for key: Key
+  ) -> Bool {
+    let now = ContinuousClock.now
+    return searches.withLock { searches in
       searches = searches.filter { now - $0.value.start < Self.lifetime }
       guard searches[key] == nil else { return true }
       guard searches.count < Self.maxSearches else { return false }
       let task = Task {
         let answer = await search()
-        self.searches.withLock { $0[key]?.answer = answer }
+        // One that was ended must not answer for the next.
+        self.searches.withLock { if $0[key]?.start == now { $0[key]?.answer = answer } }
       }
       searches[key] = Search(start: now, task: task)
       return true
-    }
-    guard hasRoom else { return await search() }
-    while true {
-      if let answer = taken(key) { return answer }
-      guard ContinuousClock.now - now < Self.wait else { return nil }
-      guard (try? await Task.sleep(for: Self.interval)) != nil else {
-        searches.withLock { $0.removeValue(forKey: key) }?.task.cancel()
-        return nil
-      }
     }
   }
 

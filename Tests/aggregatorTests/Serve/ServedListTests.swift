@@ -2,6 +2,7 @@ import AggregatorFakeServices
 import AggregatorKit
 import AggregatorSourceTesting
 import AggregatorTerminal
+import AggregatorTestSupport
 import CountriesSource
 import Foundation
 import HeroesSource
@@ -346,6 +347,28 @@ import Testing
     #expect(last.contains(#"<span class="label">Live</span>"#) && !last.contains("At least"))
     // However often the page has looked: the second one is a retry.
     #expect(service.requests.count == 2)
+  }
+
+  @Test func `a search whose client has left does not answer for the next one`() async throws {
+    let (late, source, gate) = (LateSearches(), source, Gate())
+    let mayEnd = Gate()
+    let left = Task {
+      await late.answer(from: source, to: ServedQuery(query: "an")) {
+        // It ends in its own time.
+        await Task { try? await mayEnd.pass() }.value
+        return SourceListing(source: source, page: .failure(.unknownPath))
+      } == nil
+    }
+    await mayEnd.holds(1)
+    left.cancel()
+    #expect(await left.value)
+    let next = await late.answer(from: source, to: ServedQuery(query: "an")) {
+      mayEnd.open()
+      try? await gate.pass()
+      return SourceListing(source: source, page: .success(ServedListing()))
+    }
+    #expect(next == nil)
+    gate.open()
   }
 
   @Test func `cached records are counted in one way`() async throws {
