@@ -6,7 +6,7 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
   package private(set) var request: PageRequest?
 
   private let size: Int
-  private var bound: PaginationBound
+  private let bound: PaginationBound
   /// The maximum number of consecutive pages without new records.
   private static var maxEmptyPages: Int { 3 }
   private let memory: DuplicateDetection
@@ -101,14 +101,13 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
   /// The state of a list that goes on with a copy of the source, from its start, without the records that were
   /// delivered; `nil` at the end.
   ///
-  /// A copy is finite, and its pages cost no request: their number has no bound.
+  /// The first pages of a copy have what was delivered: a bound of pages is one of the records that so many pages have.
   func continuedInCopy() -> PaginationState? {
     let left = bound.items.map { $0 - delivered } ?? size
     guard left > 0 else { return nil }
     var state = self
     state.request = PageRequest(limit: min(size, left))
     state.isCopy = true
-    state.bound.pages = nil
     (state.passed, state.total, state.largestTotal) = (0, nil, nil)
     state.visits = ["": pages]
     return state
@@ -136,7 +135,9 @@ package struct PaginationState<Item: SourceRecord>: Sendable {
       return .cycle(length: pages - visit)
     }
     if emptyPages >= Self.maxEmptyPages { return .nothingNew(pages: emptyPages) }
-    if let maxPages = bound.pages, pages >= maxPages { return .pageLimit }
+    if let maxPages = bound.pages, isCopy ? delivered >= maxPages * size : pages >= maxPages {
+      return .pageLimit
+    }
     return nil
   }
 }

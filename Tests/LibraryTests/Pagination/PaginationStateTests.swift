@@ -52,6 +52,17 @@ struct CourseTests {
     #expect(copy.continuedInCopy() == nil)
   }
 
+  @Test func `goes on in a copy up to the number of pages`() throws {
+    var course = course(PaginationBound(pages: 3))
+    _ = course.take(.notes(1...10, next: .place(1)))
+    var copy = try #require(course.continuedInCopy())
+    let ends = (0..<3).map { page in
+      copy.take(.notes(page * 10 + 1...page * 10 + 10, next: .place(page + 11))).end
+    }
+    #expect(ends == [nil, nil, .pageLimit])
+    #expect(copy.request == nil)
+  }
+
   @Test func `drops records of a page above the bound`() {
     var course = course(PaginationBound(items: 4))
     let step = course.take(.notes([1, 1, 2, 3, 4, 5, 6], next: .place(1)))
