@@ -62,9 +62,7 @@ struct PageValidators: Equatable {
   func areConfirmed(by response: HTTPResponse) -> Bool {
     let sent = response.fieldDigests()
     guard sent.isSubset(of: fields), listFields.isSubset(of: sent) else { return false }
-    if let tag {
-      return response.header("etag").map { $0.isWeaklyEqual(to: tag) } ?? true
-    }
+    if let tag, let current = response.header("etag") { return current.isWeaklyEqual(to: tag) }
     return [nil, modified].contains(response.header("last-modified"))
   }
 }
