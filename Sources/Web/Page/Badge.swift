@@ -29,9 +29,9 @@ struct Badge {
           #". It is asked again in <span data-countdown="\#($0)">\#($0) s</span>."#
         }
         : nil
-      let note = note.withWrittenDates
+      let words = rest == nil ? note.sentence : note.withWrittenDates
       let type = index == 0 && hasReason ? "note reason" : "note"
-      return #"<p class="\#(type)" dir="auto">\#(note)\#(rest)</p>"#
+      return #"<p class="\#(type)" dir="auto">\#(words)\#(rest)</p>"#
     }
   }
 
@@ -81,7 +81,7 @@ struct Badge {
       })\(provenance.endpoint.map { endpoint in
         #"<div><dt>From</dt><dd dir="auto">\#(endpoint.safeLine)</dd></div>"#
       })</dl>
-      \(warnings.map { #"<p dir="auto">\#($0.message.safeLine.withWrittenDates.capitalizedFirst)</p>"# })
+      \(warnings.map { #"<p dir="auto">\#($0.message.sentence)</p>"# })
       \(actions)
       </div></details>
       """

@@ -213,7 +213,7 @@ extension HTMLRenderer {
   private func decision(on answer: SourceAdding.Answer, at action: String) -> HTML {
     let proposal = answer.proposal
     if let obstacle = proposal.obstacle {
-      return #"<p class="note" role="alert">\#(obstacle.safeLine.capitalizedFirst)</p>"#
+      return #"<p class="note" role="alert">\#(obstacle.sentence)</p>"#
     }
     return """
       \(proposal.isProved ? nil : """

@@ -72,9 +72,7 @@ extension HTMLRenderer {
       case (_, false): content.query.cursor == nil ? "The first \(number)" : "\(number) more"
       }
     let since = content.query.cursor == nil ? summary.date.map { " since \($0.written)" } : nil
-    let notes = summary.warnings(of: source.name).map { note in
-      note.warning.message.safeLine.withWrittenDates.capitalizedFirst
-    }
+    let notes = summary.warnings(of: source.name).map(\.warning.message.sentence)
     let days = Dictionary(grouping: page.entries) { $0.date.prefix(10) }
     let sortedDays = days.sorted { $0.key < $1.key }
     let parts = sortedDays.map { day, entries -> HTML in

@@ -104,11 +104,12 @@ extension HTMLRenderer {
 
   /// A problem, which opens into what is missing and where one gets it, so that cards are nearly of one height.
   private func note(_ problem: Problem) -> HTML {
-    let message = problem.message.safeLine.capitalizedFirst
+    let message = problem.message
     guard let remedy = remedy(of: problem) else {
-      return #"<p class="note" dir="auto">\#(message)</p>"#
+      return #"<p class="note" dir="auto">\#(message.sentence)</p>"#
     }
-    return #"<details class="note" dir="auto"><summary>\#(message)</summary>\#(remedy)</details>"#
+    let title = message.safeLine.capitalizedFirst
+    return #"<details class="note" dir="auto"><summary>\#(title)</summary>\#(remedy)</details>"#
   }
 
   /// Where one gets what is missing, and how it is set; `nil` if there is nothing to say.

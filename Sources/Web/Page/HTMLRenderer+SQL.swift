@@ -153,7 +153,7 @@ extension HTMLRenderer {
       return """
         <section id="result" aria-label="Result">
         <div class="bar"><p class="count" id="outcome">\(count(answer))</p>\(downloads(content.boundText))</div>
-        \(answer.notes.map { #"<p class="note" dir="auto">\#($0.safeLine.capitalizedFirst)</p>"# })
+        \(answer.notes.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# })
         <div id="chart" data-land="\(Asset.land.address)"\
         \(attribute: "data-sql", answer.hasMore ? content.boundText : nil) hidden></div>
         <div id="table">\(answer.hasMore ? Self.moreRows : nil)

@@ -51,6 +51,7 @@ import Testing
       try badge(cached).notes == [
         "Could not refresh (cannot reach the service); this is the copy of 15 Jan 2027, 07:56 UTC"
       ])
+    #expect(try badge(cached).notesHTML.map(\.text).joined().contains("07:56 UTC.</p>"))
     // Once is enough.
     for hasNotes in [true, false] {
       let html = try badge(cached).html(.plain, hasNotes: hasNotes) { _ in "/" }.text

@@ -527,7 +527,7 @@ import Testing
       page(state, in: pages).contains(
         #"<details class="note" dir="auto"><summary>HERO_KEY is not set</summary>get a key"#))
     state.problem = Problem(503, "unreachable", "nobody answers")
-    #expect(page(state, in: pages).contains(#"<p class="note" dir="auto">Nobody answers</p>"#))
+    #expect(page(state, in: pages).contains(#"<p class="note" dir="auto">Nobody answers.</p>"#))
     let readOnly = HTMLRenderer(
       program: "aggregator", sources: pages.sources, isReadOnly: true, now: MadeUpSource.now)
     #expect(page(state, in: readOnly).contains("\(first).</p>"))
