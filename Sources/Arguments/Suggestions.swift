@@ -386,9 +386,8 @@ extension CommandTree {
         isFile ? redirection(of: node) : .command("help \(path.isEmpty ? node.path : path)")
     } else {
       let takers = takers(of: option, beside: node)
-      if let last = takers.last {
-        let others = takers.dropLast().joined(separator: ", ")
-        error.message += "; \(others.isEmpty ? "\(last) does" : "\(others) and \(last) do")"
+      if !takers.isEmpty {
+        error.message += "; \(takers.listText) \(takers.count == 1 ? "does" : "do")"
       }
       error.suggestion = own
       if isFile { error.hint = redirection(of: node) }

@@ -60,12 +60,12 @@ extension Command {
     let services = names.filter(folder.services.contains)
     let sources = names.filter { !services.contains($0) }
     let kinds = [("source", sources), ("service", services)].compactMap { kind, names in
-      names.isEmpty ? nil : "the \(kind)\(names.count == 1 ? "" : "s") \(names.inWords)"
+      names.isEmpty ? nil : "the \(kind)\(names.count == 1 ? "" : "s") \(names.listText)"
     }
     let contents = (data == nil ? [] : cached).map { source, data in
       names.count == 1 ? "its \(data.text)" : "\(data.text) of \(source)"
     }
-    let subject = (kinds + contents).inWords
+    let subject = (kinds + contents).listText
     let secrets = context.catalog.secrets(
       ofOnly: names.flatMap { folder.sources(of: $0) }, in: environment.settings)
     let isRemoved = try await context.remove(subject) {
@@ -128,13 +128,6 @@ extension Command {
     context.diagnostics.note("Renamed \(name) to \(new)\(subject)")
     for (old, new) in names { context.renameInQueries(old, to: new) }
     return .success
-  }
-}
-
-extension [String] {
-  /// `a`, `a and b`, or `a, b and c`.
-  fileprivate var inWords: String {
-    count < 2 ? joined() : "\(dropLast().joined(separator: ", ")) and \(self[count - 1])"
   }
 }
 

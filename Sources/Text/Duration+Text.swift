@@ -76,3 +76,10 @@ extension Int {
   /// This number of things: `1 page`, `2 pages`.
   package func of(_ word: String) -> String { "\(self) \(word)\(self == 1 ? "" : "s")" }
 }
+
+extension [String] {
+  /// These words in a sentence: `a`, `a and b`, `a, b and c`.
+  package var listText: String {
+    count < 2 ? joined() : "\(dropLast().joined(separator: ", ")) and \(self[count - 1])"
+  }
+}

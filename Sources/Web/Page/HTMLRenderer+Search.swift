@@ -69,16 +69,10 @@ extension HTMLRenderer {
     guard !names.isEmpty else { return nil }
     let address = WebAddress.search(content.query.with(\.cache, .reload))
     return """
-      <p class="note">Still asking the service\(names.count == 1 ? "" : "s") of \(Self.joined(names)): \
+      <p class="note">Still asking the service\(names.count == 1 ? "" : "s") of \(names.listText): \
       so far only their local data was searched. <a href="\(address)">Wait for the answer\(names.count == 1 ? "" : "s")</a>\
       <span data-countdown="1" hidden></span></p>
       """
-  }
-
-  /// Names in a sentence.
-  private static func joined(_ names: [String]) -> String {
-    let others = names.dropLast().joined(separator: ", ")
-    return others.isEmpty ? names.joined() : "\(others) and \(names[names.count - 1])"
   }
 
   /// The filters and the order, each with a link that removes it.
@@ -113,7 +107,7 @@ extension HTMLRenderer {
   /// The sources without matches, in one sentence.
   private func noMatches(_ names: [String]) -> HTML? {
     guard !names.isEmpty else { return nil }
-    return #"<p class="note nothing">No matches in \#(Self.joined(names))</p>"#
+    return #"<p class="note nothing">No matches in \#(names.listText)</p>"#
   }
 
   private var examples: HTML {
