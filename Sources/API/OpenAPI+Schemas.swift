@@ -26,8 +26,8 @@ extension OpenAPI {
       "name": text, "summary": text, "fields": ["type": "array", "items": field],
       "images": flag, "endless": flag,
       "cached": described(
-        "The number of cached records, without deleted ones; null without a store.", "integer",
-        "null"),
+        "The number of cached records, without deleted ones; null without a store that can be read.",
+        "integer", "null"),
     ])
     // By source.
     let result = object([

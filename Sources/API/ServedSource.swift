@@ -396,7 +396,7 @@ package protocol ServedSource: Sendable {
   func schemaChanges() async throws -> [SchemaEntry]
   /// The kinds of the values that cached records have, by the names of fields.
   func kinds() async -> [String: ValueKind]
-  /// The number of decimals of the values that cached records have, by the names of fields.
+  /// The most decimals that a number needs among the first cached records, by the names of fields.
   func decimals() async -> [String: Int]
   /// The kinds of values, by the names of fields, for fields that may have any.
   func observedKinds() async -> [String: [RowSchema.Kind]]

@@ -83,7 +83,8 @@ struct SourceContent: Sendable {
   /// The kinds of the values of fields, by their names.
   var kinds: [String: ValueKind] = [:]
 
-  /// The number of decimals of the values of fields, by their names; it is the same for every page of a list.
+  /// The number of decimals of the values of fields, by their names, from a sample of the records: a page has more only
+  /// where its own records need them.
   var decimals: [String: Int] = [:]
 
   /// How the records are spread over values, if the query shows its filters.
