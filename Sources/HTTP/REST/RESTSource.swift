@@ -253,18 +253,7 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
       }
       let ruled = RuledResponse(response, by: rules)
       if let ruled, let failure = failure(ruled, to: http) { throw failure }
-      // By these, services refuse a token that they do not know any more.
-      let refusesToken = [400, 404, 409, 410, 422].contains(response.status)
-      if isTokenSpent, refusesToken, ruled == nil {
-        guard position.hasAdvanced else {
-          throw SourceError(
-            .malformed, "\(service) refuses the token that it sent (\(response.status))")
-        }
-        // Transient, because the next attempt starts over.
-        throw SourceError(
-          .serverError, "\(service) does not accept the token of a page again (\(response.status))",
-          remedy: "start over without a cursor")
-      }
+      if isTokenSpent, ruled == nil { try requireToken(at: position, in: response) }
       var digest = page.comparison.map { response.digest(to: http, from: $0.seed) }
       if let last, last.digest.response == digest?.response {
         var count = condition?.count
@@ -302,6 +291,22 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
       }
       throw error
     }
+  }
+
+  /// Throws if the service refuses the token of a page.
+  private func requireToken(
+    at position: RESTPosition, in response: HTTPResponse
+  ) throws(SourceError) {
+    // By these, services refuse a token that they do not know any more.
+    guard [400, 404, 409, 410, 422].contains(response.status) else { return }
+    guard position.hasAdvanced else {
+      throw SourceError(
+        .malformed, "\(service) refuses the token that it sent (\(response.status))")
+    }
+    // Transient, because the next attempt starts over.
+    throw SourceError(
+      .serverError, "\(service) does not accept the token of a page again (\(response.status))",
+      remedy: "start over without a cursor")
   }
 
   /// The condition on which the service need not send a page, and the number of the records that the page has then;
