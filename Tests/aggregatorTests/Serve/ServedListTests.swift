@@ -368,7 +368,7 @@ import Testing
       return SourceListing(source: source, page: .success(ServedListing()))
     }
     #expect(next == nil)
-    gate.open()
+    for gate in [gate, mayEnd] { gate.open() }
   }
 
   @Test func `cached records are counted in one way`() async throws {
