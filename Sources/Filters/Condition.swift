@@ -25,10 +25,13 @@ package struct Condition<Item>: Sendable {
           "missing value after \"\(typed.field)\(comparison.rawValue)\"",
           hint: "\(typed.field)= matches records without a value, \(typed.field)!= all others")
       }
-      guard !comparison.isOrder || !fields.contains(where: { $0.name == value }) else {
+      guard
+        !comparison.isOrder || typed.isQuotedBound || !fields.contains(where: { $0.name == value })
+      else {
         throw FilterError(
           "a filter cannot compare two fields: \"\(value)\" is one",
-          hint: "a query in SQL can: WHERE \(field.name) \(comparison.rawValue) \(value)")
+          hint:
+            "a query in SQL can: WHERE \(field.name) \(comparison.rawValue) \(value); quote a text")
       }
       test = .compare(comparison, try field.operand(value, for: comparison, at: now))
     case .oneOf(let values):
@@ -182,7 +185,7 @@ extension Comparison {
     }
   }
 
-  fileprivate var isOrder: Bool { !acceptsEmpty && self != .contains }
+  var isOrder: Bool { !acceptsEmpty && self != .contains }
 
   fileprivate var acceptsEmpty: Bool { self == .equal || self == .notEqual }
 

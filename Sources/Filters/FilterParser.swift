@@ -143,7 +143,9 @@ struct FilterParser {
     if comparison == .contains, let pattern = try takePattern(of: field) {
       return .condition(TypedCondition(field, pattern))
     }
-    return .condition(TypedCondition(field, comparison, try value(of: field, comparison)))
+    let isQuoted = current?.isQuote ?? false
+    let value = try value(of: field, comparison)
+    return .condition(TypedCondition(field, comparison, value, isQuoted: isQuoted))
   }
 
   private func noOperator(after field: String, at start: Int) -> FilterError {

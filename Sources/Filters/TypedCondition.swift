@@ -16,10 +16,18 @@ package struct TypedCondition: Hashable, Sendable {
   package let field: String
   package let test: Test
 
+  /// True for a bound in quotes, which is a text also if a field has its name.
+  package private(set) var isQuotedBound = false
+
   package init(_ field: String, _ test: Test) { (self.field, self.test) = (field, test) }
 
   package init(_ field: String, _ comparison: Comparison, _ value: String) {
     self.init(field, .compare(comparison, value))
+  }
+
+  init(_ field: String, _ comparison: Comparison, _ value: String, isQuoted: Bool) {
+    self.init(field, comparison, value)
+    isQuotedBound = isQuoted && comparison.isOrder
   }
 
   /// `nil` for an operator that there is not.
@@ -40,7 +48,8 @@ package struct TypedCondition: Hashable, Sendable {
 
   func replacingValues(_ new: (_ text: String, _ isPattern: Bool) -> String) -> TypedCondition {
     switch test {
-    case .compare(let comparison, let value): TypedCondition(field, comparison, new(value, false))
+    case .compare(let comparison, let value):
+      TypedCondition(field, comparison, new(value, false), isQuoted: isQuotedBound)
     case .oneOf(let values): TypedCondition(field, .oneOf(values.map { new($0, false) }))
     case .range(let low, let high): TypedCondition(field, .range(new(low, false), new(high, false)))
     case .pattern(let text, let ignoresCase):

@@ -24,6 +24,9 @@ import Testing
     #expect(try thing.matches("text~SPIDERM"))
     #expect(try thing.matches("text!=Hulk"))
     #expect(try thing.matches("text>hulk") && !thing.matches("text<Hulk"))
+    // In quotes, the name of a field is a text.
+    #expect(try thing.matches("text>\"number\"") && !thing.matches("text < 'list'"))
+    #expect(try thing.matches(TypedFilter("text>'number'").quoted))
     #expect(try Thing(id: 1).matches("text=") && Thing(id: 1, text: "").matches("text="))
     #expect(try !Thing(id: 1).matches("text!=") && thing.matches("text!="))
     #expect(try Thing(id: 1).matches("text!=Hulk") && !Thing(id: 1).matches("text<z"))
@@ -68,8 +71,9 @@ import Testing
       ("number>=1 number<2", nil, "join conditions by \"and\""),
       ("number in (1..2)", nil, "write number in 1..2"), ("number=x", nil, "such as number>10"),
       ("20<number", "number>20", "the field comes first"),
-      ("20<=number<30", nil, nil), ("id<number", nil, "a query in SQL can: WHERE id < number"),
-      ("text >= id", nil, "a query in SQL can: WHERE text >= id"),
+      ("20<=number<30", nil, nil),
+      ("id<number", nil, "a query in SQL can: WHERE id < number; quote a text"),
+      ("text >= id", nil, "a query in SQL can: WHERE text >= id; quote a text"),
       ("20 <= number < 30", "number>=20 and number < 30", "the field comes first"),
       ("'x' = text", "text='x'", "the field comes first"),
       ("txet=number", "text", "available fields: id, text, number, list, bool"),
