@@ -92,6 +92,20 @@ import Testing
     #expect(strict.errors.contains("are cached: read them with --offline --all"), "\(strict)")
   }
 
+  @Test func `a list does not go on in a copy without new records of the service`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    #expect(try await home.run("lamps sync").status == 0)
+    lamps.behave {
+      $0 == 1 ? .json(FakeLamps.page(1, of: Array(1...30))) : .status(403, "no")
+    }
+    for options in ["--all --refresh", "--limit 5000 --refresh"] {
+      let (ids, outcome) = try await list(options)
+      #expect(outcome.status == 3 && ids.starts(with: Self.first), "\(outcome)")
+    }
+    let count = try await home.run("lamps list --count --all --refresh")
+    #expect(count.status == 3, "\(count)")
+  }
+
   @Test func `--count believes a total only if nothing contradicts it`() async throws {
     #expect(try await home.add(lamps).status == 0)
     func count() async throws -> Outcome {

@@ -165,6 +165,8 @@ package struct ListingRun<P: Plugin> {
     guard let copy, query == nil, bounds.cursor == nil, outcome.hasAnswer, !isAllOrNothing,
       replacement == nil, reason.allowsFallback,
       (try? await copy.records.completeSync()) != nil,
+      // The service may have reported more records since.
+      (try? await copy.records.store.coverage(of: copy.records.source).isComplete) == true,
       let rest = pages?.continued(in: copy.source)
     else { return false }
     replacement = reason
