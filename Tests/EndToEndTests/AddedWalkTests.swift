@@ -106,6 +106,18 @@ import Testing
     #expect(count.status == 3, "\(count)")
   }
 
+  @Test func `no value is suggested for records of which a part was not read`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    lamps.behave { $0 > 1 ? .status(403, "no") : nil }
+    let words = ["lamps", "list", "--count", "--all", "--where", "name=Lamp 1"]
+    let count = try await Binary.run(words, in: home.sandbox)
+    #expect(count.status == 3 && count.output == "0\n", "\(count)")
+    #expect(!count.errors.contains("Did you mean"), "\(count)")
+    lamps.behave { _ in nil }
+    let all = try await Binary.run(words, in: home.sandbox)
+    #expect(all.errors.contains("No matching lamps. Did you mean \"lamp 1\"?\n"), "\(all)")
+  }
+
   @Test func `--count believes a total only if nothing contradicts it`() async throws {
     #expect(try await home.add(lamps).status == 0)
     func count() async throws -> Outcome {

@@ -312,7 +312,8 @@ package struct ListingOutcome: Sendable {
   package func reportCount(to diagnostics: Diagnostics) {
     var counted = self
     counted.next = nil
-    if suggestion != nil { diagnostics.note("No \(subject)\(suggestion.didYouMean)") }
+    // Records that were not read may match.
+    if suggestion != nil, !isPartial { diagnostics.note("No \(subject)\(suggestion.didYouMean)") }
     counted.reportAmount(to: diagnostics)
     counted.reportRemarks(to: diagnostics)
   }
