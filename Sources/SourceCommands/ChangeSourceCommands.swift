@@ -118,6 +118,8 @@ extension Command {
     let environment = try context.localEnvironment()
     let cached = try await context.cachedData(of: name, in: folder, environment, isNeeded: true)
     let names = sources.map { (old: $0, new: new + $0.dropFirst(name.count)) }
+    let rates = folder.plugins.filter { sources.contains($0.name) }.compactMap(\.policy.rate)
+      .filter { environment.settings.origin(of: $0) != .standard }
     try await context.move(names, in: environment) { () throws(SourceError) in
       try folder.rename(name, to: new)
     }
@@ -126,6 +128,9 @@ extension Command {
     }
     let subject = contents.isEmpty ? "" : ", with \(contents.joined(separator: ", "))"
     context.diagnostics.note("Renamed \(name) to \(new)\(subject)")
+    for rate in rates {
+      context.diagnostics.warning("\(rate.key) is set, but is no setting of \(new)")
+    }
     for (old, new) in names { context.renameInQueries(old, to: new) }
     return .success
   }
@@ -162,17 +167,20 @@ extension CommandContext {
     and rename: () throws(SourceError) -> Void
   ) async throws {
     let store = environment.store?.capabilities.scopes
+    let files = try imageFiles(environment.settings)
     do throws(SourceError) { try await store?.rename(names) } catch {
       guard error.code == .invalidRequest else { throw error }
       throw CommandError(.usage, error.message, hint: .command("store"))
     }
-    do throws(SourceError) { try rename() } catch {
+    do throws(SourceError) {
+      for (old, new) in names { try await files?.move(old, to: new) }
+      try rename()
+    } catch {
       // What has failed first is said.
       try? await store?.rename(names.map { (old: $0.new, new: $0.old) })
+      for (old, new) in names { try? await files?.move(new, to: old) }
       throw error
     }
-    let files = try imageFiles(environment.settings)
-    for (old, new) in names { try await files?.move(old, to: new) }
   }
 
   /// Lets saved queries that begin with a source begin with its new name, and names the others that have the old one.

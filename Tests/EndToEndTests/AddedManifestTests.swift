@@ -295,6 +295,18 @@ import Testing
     #expect(named.status == 64 && named.errors.contains("sources edit parts"), "\(named)")
   }
 
+  @Test func `a rate that is set under the old name of a source is named`() async throws {
+    try home.sandbox.write(
+      #"{"url": "\#(lamps.url)", "rows": "lamps", "id": "id", "rate": "100/s"}"#,
+      to: home.manifestPath("lamps.json"))
+    try home.sandbox.write("LAMPS_RATE = 1/h\n", to: TestHome.settingsFile)
+    let renamed = try await home.run("sources rename lamps lights")
+    #expect(
+      renamed.status == 0
+        && renamed.errors.contains("warning: LAMPS_RATE is set, but is no setting of lights\n"),
+      "\(renamed)")
+  }
+
   @Test func `next pages on another host need --allow-host`() async throws {
     let other = try LoopbackServer { _ in .json(#"{"things": [{"id": 3, "name": "c"}]}"#) }
     let link = "\(other.baseURL)/things".replacing("127.0.0.1", with: "localhost")
