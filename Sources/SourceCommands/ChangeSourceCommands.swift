@@ -201,10 +201,16 @@ extension CommandContext {
     }
   }
 
-  /// Says how cached data of a source that is gone can be removed.
-  package func note(_ data: CachedData, keptAs source: String) {
+  /// Says how cached data of a source that is not there can be removed.
+  ///
+  /// - Parameter isKnown: False if the source may be that of another program or machine with the same store.
+  package func note(_ data: CachedData, keptAs source: String, isKnown: Bool = true) {
     let command = diagnostics.command("store clear \(source) --forget-deleted")
-    diagnostics.note("Still in the store: \(data.text). Remove with: \(command)")
+    let words =
+      isKnown
+      ? "Still in the store: \(data.text)"
+      : "\(source) is not a source here, but the store has \(data.text) of it"
+    diagnostics.note("\(words). Remove with: \(command)")
   }
 
   /// The cached data of an added source, or of the lists of a service, as far as there is any.

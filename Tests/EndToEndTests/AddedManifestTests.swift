@@ -282,7 +282,7 @@ import Testing
     let orphaned = try await home.run("store")
     #expect(
       orphaned.errors.contains(
-        "Still in the store: 25 cached records. Remove with: "
+        "lamps is not a source here, but the store has 25 cached records of it. Remove with: "
           + "aggregator store clear lamps --forget-deleted\n"), "\(orphaned)")
     #expect(try await home.run("store clear lamps --forget-deleted --yes").status == 0)
     #expect(try await home.run("sources rename lights lamps").status == 0)

@@ -67,7 +67,7 @@ extension Command {
     let sources = try await store.capabilities.scopes?.sources() ?? []
     for name in sources where !context.catalog.sources.contains(name) {
       let left = try await CachedData(of: name, in: store, files, .everything)
-      if !left.isEmpty { context.note(left, keptAs: name) }
+      if !left.isEmpty { context.note(left, keptAs: name, isKnown: false) }
     }
     for note in try await notes(on: store) { context.diagnostics.note(note) }
     if let location = try context.storeLocation(environment.settings) {
