@@ -146,7 +146,7 @@ private struct SourceEntry: Entry {
     Field("kind", "Kind", \.kind, about: "built-in or added."),
     Field(
       "bundled", "Bundled", .integer,
-      about: "The number of bundled records that stand in for cached ones; null if there are any.",
+      about: "The number of bundled records that stand in for cached ones; null if any are cached.",
       isShown: false
     ) { $0.bundled.map(JSON.integer) ?? .null },
   ]

@@ -14,7 +14,7 @@ import Testing
     #expect(safe.output == "'@a,b,c,d\r\n'=1+1,'+49 30,-3,'\r\n", "\(safe)")
     #expect(
       safe.errors.contains(
-        "a ' precedes 3 values, which spreadsheets would run as formulas; --csv-raw leaves it out\n"
+        "note: a ' precedes 3 values, which spreadsheets would run as formulas; --csv-raw leaves it out\n"
       ),
       "\(safe)")
     let raw = try await Binary.run(line + ["--csv-raw"])

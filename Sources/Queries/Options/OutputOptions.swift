@@ -168,7 +168,7 @@ where Item.ID: CustomStringConvertible {
     let formulas = writer.defusedFormulas
     if formulas > 0 {
       diagnostics.note(
-        "a ' precedes \(formulas.of("value")), which spreadsheets would run as "
+        "note: a ' precedes \(formulas.of("value")), which spreadsheets would run as "
           + "\(formulas == 1 ? "a formula" : "formulas"); \(Option.csvRaw.spelling) leaves it out")
     }
   }
