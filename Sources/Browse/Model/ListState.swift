@@ -174,6 +174,8 @@ package struct ListState: Sendable {
   private mutating func take(_ window: BrowsedWindow, at start: Int) -> Bool {
     if version != request.version {
       (rows, answered, total, extent) = ([:], [], nil, 0)
+      // The columns have the widths of the rows that are shown, not of those before them.
+      setWidths()
       // Matches are those of the records that the badge is about, and only the first rows have another one.
       if !request.isFuzzy, start == 0 { badge = nil }
       version = request.version
@@ -217,11 +219,19 @@ package struct ListState: Sendable {
 
   private mutating func setColumns(_ new: [BrowsedColumn]) {
     guard columns != new else { return }
-    (columns, left) = (new, 0)
+    // Columns stay where they are if only their values, such as no numbers, are others.
+    if columns.map(\.name) != new.map(\.name) {
+      (left, idColumn, nameColumn) = (0, nil, nil)
+      shortIDs = ShortIDs()
+    }
+    columns = new
+    setWidths()
+  }
+
+  /// The widths of columns without rows.
+  private mutating func setWidths() {
     extents = columns.map { ($0.label.displayWidth, $0.label.displayWidth) }
     areTimes = columns.map { _ in nil }
-    (idColumn, nameColumn) = (nil, nil)
-    shortIDs = ShortIDs()
   }
 
   private mutating func measure(_ rows: [BrowsedRow]) {

@@ -328,6 +328,36 @@ import Testing
     #expect(browsing.state.overlay == nil)
   }
 
+  @Test func `columns are as wide as the rows of the filter need`() {
+    var browsing = BrowsingState()
+    browsing.open("heroes")
+    let name = "Hero with a name that is longer than others"
+    browsing.answer(total: 300) { BrowsingState.row($0 + 1000, name) }
+    #expect(browsing.text.contains("▌1000  Hero with a name"), "\(browsing.text)")
+    browsing.press(.character("/"))
+    browsing.type("spi", of: 3) { BrowsingState.row($0, "Spider") }
+    #expect(browsing.text.contains("▌ 0  Spider  Marvel"), "\(browsing.text)")
+    #expect(browsing.text.contains(" ID  Name    Publisher"), "\(browsing.text)")
+    // Where no value is a number, the columns that were scrolled past stay there.
+    browsing.press(.escape)
+    browsing.answer(total: 300) { BrowsingState.row($0 + 1000, name) }
+    browsing.press(.character("L"))
+    let left = browsing.state.list.left
+    browsing.press(.character("f"))
+    browsing.type("name=x")
+    browsing.press(.enter)
+    guard let request = browsing.effects.lazy.compactMap(\.window).first?.request else {
+      Issue.record("nothing was asked for")
+      return
+    }
+    var columns = BrowsingState.columns
+    columns[0].isNumeric = false
+    let rows = [BrowsingState.row(7, "x")]
+    browsing.handle(
+      .window(request, start: 0, .success(BrowsedWindow(columns: columns, rows: rows, total: 1))))
+    #expect(left == 1 && browsing.state.list.left == 1)
+  }
+
   @Test func `half a page is half of the rows`() {
     var browsing = opened()
     let rows = browsing.state.layout.rows
