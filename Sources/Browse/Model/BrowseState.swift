@@ -86,7 +86,12 @@ package struct BrowseState: Sendable {
 
   package enum Pane: Sendable { case sources, list, card }
 
-  package enum Prompt: Hashable, Sendable { case filter, condition, query, pick }
+  package enum Prompt: Hashable, Sendable {
+    case filter, condition, query, pick
+
+    /// True if Tab completes it.
+    var isCompleted: Bool { self == .condition || self == .query }
+  }
 
   /// A choice of records of one source, amid another command.
   package struct Picking: Sendable {
@@ -147,6 +152,8 @@ package struct BrowseState: Sendable {
   /// The number of the one that was recalled last.
   private var recalled = 0
   private var pictureOrder: [PictureRequest] = []
+  /// The texts that the line can become, of which a further Tab shows the next one; `index` is that of the one shown.
+  private var candidates: (line: TypedStart, texts: [String], index: Int)?
 
   private static let maxPictures = 30
 
@@ -610,8 +617,10 @@ package struct BrowseState: Sendable {
       (prompt, notice) = (nil, nil)
       if kind == .filter { filter("") }
       return []
-    case .tab where kind == .condition || kind == .query:
-      return [.complete(TypedStart(kind: kind, source: source.name, text: line.start))]
+    case .tab where kind.isCompleted, .backTab where kind.isCompleted:
+      if showCandidate(by: key == .tab ? 1 : -1) { return typed() }
+      let start = TypedStart(kind: kind, source: source.name, text: line.start)
+      return key == .tab ? [.complete(start)] : []
     case .up where kind == .query, .down where kind == .query: break
     // The list moves beside the filter.
     case .up, .down, .pageUp, .pageDown, .shiftUp, .shiftDown, .shiftLeft, .shiftRight:
@@ -622,11 +631,29 @@ package struct BrowseState: Sendable {
         prompt = nil
         return []
       }
-      notice = nil
+      (notice, candidates) = (nil, nil)
       guard prompt?.line.take(key) == true else { return [] }
       return typed()
     }
     return []
+  }
+
+  /// Shows the next or the previous of the texts that the line can become; false if there are none, or not of this line.
+  private mutating func showCandidate(by step: Int) -> Bool {
+    guard let (start, texts, index) = candidates, let (kind, line) = prompt,
+      start == TypedStart(kind: kind, source: source.name, text: line.start)
+    else { return false }
+    let next = (step > 0 ? index + 1 : max(0, index) + texts.count - 1) % texts.count
+    prompt?.line.complete(with: texts[next])
+    remember(texts, next)
+    return true
+  }
+
+  /// Keeps the texts that the line can become.
+  private mutating func remember(_ texts: [String], _ index: Int) {
+    candidates = prompt.map { kind, line in
+      (TypedStart(kind: kind, source: source.name, text: line.start), texts, index)
+    }
   }
 
   /// Recalls an earlier line, of filters and conditions beginning in an empty one; false if a key has another meaning.
@@ -670,7 +697,10 @@ package struct BrowseState: Sendable {
     }
     // Names in SQL may differ from what is typed in their case, or begin with a quote.
     if common.count >= start.text.count { prompt?.line.complete(with: common) }
+    candidates = nil
     guard completions.count > 1 else { return }
+    // The text that is there already is not the next one.
+    remember(completions, first == prompt?.line.start ? 0 : -1)
     let head = start.text.lastIndex { " (,=~<>!".contains($0) }
     let length = head.map { start.text[...$0].count } ?? 0
     let words = completions.map { String($0.dropFirst(length)) }

@@ -638,6 +638,45 @@ import Testing
     #expect(line == "SELECT name")
   }
 
+  @Test func `a further Tab shows one candidate after the other, and Shift-Tab the one before`() {
+    var browsing = opened()
+    var line: String? { browsing.state.prompt?.line.text }
+    browsing.press(.character("f"))
+    browsing.type("p")
+    let start = TypedStart(kind: .condition, source: "heroes", text: "p")
+    // Nothing to go back to.
+    #expect(browsing.press(.backTab).isEmpty && line == "p")
+    #expect(browsing.press(.tab).contains(.complete(start)))
+    browsing.handle(.completed(start, ["power", "powers", "pow"]))
+    #expect(line == "pow")
+    var shown: [String?] = []
+    for key in [Key.tab, .tab, .tab, .tab, .backTab, .backTab] {
+      #expect(!browsing.press(key).contains { if case .complete = $0 { true } else { false } })
+      shown.append(line)
+    }
+    #expect(shown == ["power", "powers", "pow", "power", "pow", "powers"])
+    #expect(browsing.state.notice?.text == "power · powers · pow")
+    // What is typed after it, or a key that moves in the line, takes it.
+    browsing.type("=")
+    #expect(browsing.state.notice == nil)
+    let taken = TypedStart(kind: .condition, source: "heroes", text: "powers=")
+    #expect(browsing.press(.tab).contains(.complete(taken)))
+    browsing.handle(.completed(taken, ["powers=a", "powers=b"]))
+    browsing.press(.backTab)
+    #expect(line == "powers=b")
+    browsing.press(.right)
+    #expect(
+      browsing.press(.tab).contains(
+        .complete(TypedStart(kind: .condition, source: "heroes", text: "powers=b"))))
+    // The candidates of one line are not those of another.
+    browsing.handle(.completed(taken, ["powers=a", "powers=b"]))
+    browsing.press(.escape, .character(":"))
+    #expect(
+      browsing.press(.tab) == [
+        .complete(TypedStart(kind: .query, source: "heroes", text: ""))
+      ])
+  }
+
   @Test func `a query begins empty, and Up recalls those before`() {
     var browsing = opened()
     var line: String? { browsing.state.prompt?.line.text }
