@@ -89,7 +89,7 @@ final class BrowseSession: Sendable {
 
   /// Shows a state until the person leaves or the terminal is gone.
   func run(_ state: BrowseState, perform: @escaping (BrowseEffect) -> Void) {
-    var loop = Loop(state: state, perform: perform)
+    let loop = Loop(state: state, perform: perform)
     cterminal_use(device.input, device.output, device.keepsKeys)
     let isTaken = Self.enter.withUTF8Buffer { enter in
       leaving.withUTF8Buffer { leave in
@@ -110,15 +110,15 @@ final class BrowseSession: Sendable {
       drawing.withLock { _ in cterminal_end() }
       restoration.cancel()
     }
-    resize(&loop)
+    resize(loop)
     while !loop.isOver {
-      draw(&loop)
-      wait(&loop)
+      draw(loop)
+      wait(loop)
     }
     choice.withLock { $0 = loop.picked }
   }
 
-  private struct Loop {
+  private final class Loop {
     var state: BrowseState
     let perform: (BrowseEffect) -> Void
     var writer = ScreenWriter()
@@ -133,7 +133,7 @@ final class BrowseSession: Sendable {
       self.perform = perform
     }
 
-    mutating func handle(_ event: BrowseEvent) {
+    func handle(_ event: BrowseEvent) {
       for effect in state.handle(event) {
         switch effect {
         case .quit: isOver = true
@@ -152,7 +152,7 @@ final class BrowseSession: Sendable {
 
   // MARK: - Input
 
-  private func wait(_ loop: inout Loop) {
+  private func wait(_ loop: Loop) {
     var awaited = [
       pollfd(fd: device.input, events: Int16(POLLIN), revents: 0),
       pollfd(fd: wake.input.descriptor, events: Int16(POLLIN), revents: 0),
@@ -165,8 +165,8 @@ final class BrowseSession: Sendable {
       for input in loop.decoder.take([], isComplete: true) { loop.handle(.input(input)) }
     }
     guard count > 0 else { return }
-    if awaited[1].revents != 0 { takeSignals(&loop) }
-    if awaited[0].revents != 0, cterminal_is_entered() { takeKeys(&loop) }
+    if awaited[1].revents != 0 { takeSignals(loop) }
+    if awaited[0].revents != 0, cterminal_is_entered() { takeKeys(loop) }
     let posted = events.withLock { events in
       defer { events = [] }
       return events
@@ -174,7 +174,7 @@ final class BrowseSession: Sendable {
     for event in posted { loop.handle(event) }
   }
 
-  private func takeKeys(_ loop: inout Loop) {
+  private func takeKeys(_ loop: Loop) {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = read(device.input, &bytes, bytes.count)
     if count < 0, errno == EINTR || errno == EAGAIN { return }
@@ -187,16 +187,16 @@ final class BrowseSession: Sendable {
   }
 
   /// Reads what signal handlers have written.
-  private func takeSignals(_ loop: inout Loop) {
+  private func takeSignals(_ loop: Loop) {
     let signals = takeBytes()
     if signals.contains(UInt8(CTERMINAL_STOPPED)) {
       drawing.withLock { _ in cterminal_leave() }
       cterminal_stop()
-      enter(&loop)
+      enter(loop)
     } else if signals.contains(UInt8(CTERMINAL_CONTINUED)) {
-      enter(&loop)
+      enter(loop)
     }
-    if signals.contains(UInt8(CTERMINAL_RESIZED)) { resize(&loop) }
+    if signals.contains(UInt8(CTERMINAL_RESIZED)) { resize(loop) }
   }
 
   private func takeBytes() -> ArraySlice<UInt8> {
@@ -206,17 +206,17 @@ final class BrowseSession: Sendable {
   }
 
   /// Takes the terminal again, once the program is in the foreground.
-  private func enter(_ loop: inout Loop) {
+  private func enter(_ loop: Loop) {
     while !drawing.withLock({ _ in cterminal_enter() }) {
       // No signal tells a program that runs in the background that it has come to the foreground.
       var awaited = pollfd(fd: wake.input.descriptor, events: Int16(POLLIN), revents: 0)
       _ = poll(&awaited, 1, Self.backgroundInterval)
       if takeBytes().contains(UInt8(CTERMINAL_STOPPED)) { cterminal_stop() }
     }
-    resize(&loop)
+    resize(loop)
   }
 
-  private func resize(_ loop: inout Loop) {
+  private func resize(_ loop: Loop) {
     let size = Terminal.windowSize(of: device.output)
     loop.writer.reset()
     loop.handle(
@@ -227,7 +227,7 @@ final class BrowseSession: Sendable {
 
   // MARK: - Output
 
-  private func draw(_ loop: inout Loop) {
+  private func draw(_ loop: Loop) {
     var view = BrowseView(loop.state, theme)
     var text = loop.writer.frame(view.draw())
     let cursor =

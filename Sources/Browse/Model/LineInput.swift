@@ -1,7 +1,7 @@
 import AggregatorTerminal
 
 /// A line that is being typed.
-package struct LineInput: Hashable, Sendable {
+package struct LineInput: Equatable, Sendable {
   package private(set) var characters: [Character]
   package private(set) var cursor: Int
 

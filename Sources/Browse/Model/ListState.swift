@@ -88,6 +88,7 @@ package struct ListState: Sendable {
   package var isCurrent: Bool { version == request.version }
 
   /// Another query, condition or order, from its start, or from where it was left before.
+  @inline(never)
   package mutating func ask(_ change: (inout ListRequest) -> Void) {
     let old = request
     change(&request)

@@ -11,7 +11,7 @@ package enum Key: Hashable, Sendable {
   case shiftUp, shiftDown, shiftLeft, shiftRight
 }
 
-package enum Input: Hashable, Sendable {
+package enum Input: Equatable, Sendable {
   case key(Key)
   /// In cells, from 0.
   case click(column: Int, row: Int)

@@ -4,7 +4,7 @@ import AggregatorTerminal
 ///
 /// Wide: sources, list and record side by side. Then the record goes below the list, then the sources show only in the
 /// place of the list, and at last the record as well.
-package struct BrowseLayout: Hashable, Sendable {
+package struct BrowseLayout: Equatable, Sendable {
   private(set) var sources: Area?
   /// With its title, and the labels of the columns if there is room.
   private(set) var list: Area?
@@ -122,7 +122,7 @@ package struct BrowseLayout: Hashable, Sendable {
     }
   }
 
-  struct CardLine: Hashable, Sendable {
+  struct CardLine: Equatable, Sendable {
     let label: String
     let text: String
     /// The column of the text.

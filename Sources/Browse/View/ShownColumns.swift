@@ -1,8 +1,8 @@
 import AggregatorTerminal
 
 /// The columns of a list that fit, with their places; none if there is room for names only.
-struct ShownColumns: Hashable, Sendable {
-  struct Column: Hashable, Sendable {
+struct ShownColumns: Equatable, Sendable {
+  struct Column: Equatable, Sendable {
     /// Its number among those of the list.
     let index: Int
     let start: Int
