@@ -158,7 +158,7 @@ final class BrowseSession: Sendable {
       pollfd(fd: wake.input.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     let isWaiting = loop.decoder.isWaiting
-    let interval = loop.state.isCounting ? Self.countdownInterval : Self.refreshInterval
+    let interval = loop.state.hasCountdown ? Self.countdownInterval : Self.refreshInterval
     let count = poll(&awaited, 2, isWaiting ? Self.escapeDelay : interval)
     loop.state.now = now()
     if count == 0, isWaiting {

@@ -43,6 +43,33 @@ package struct SelectionText: Hashable, Codable, Sendable {
   }
 }
 
+extension SelectionText {
+  /// The conditions as one, with that of a value of a facet in the place of those that read its field alone; errors have
+  /// the code `usage`.
+  package func condition(
+    with value: Facet.Value, of field: String
+  ) throws(CommandError) -> String {
+    do throws(FilterError) {
+      var parts: [TypedFilter] = []
+      for text in conditions { parts += try TypedFilter(text).conjuncts }
+      parts.removeAll { $0.conditions.allSatisfy { $0.field == field } }
+      parts += try TypedFilter(value.condition).conjuncts
+      return TypedFilter.all(parts).quoted
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  /// The field and the text of the last condition that compares with `=`; `nil` if there is none.
+  package var lastComparison: (field: String, text: String)? {
+    let typed = conditions.last.flatMap { try? TypedFilter($0) }
+    guard let last = typed?.conditions.last, case .compare(.equal, let text) = last.test,
+      !text.isEmpty
+    else { return nil }
+    return (last.field, text)
+  }
+}
+
 /// The records that a listing shows, and their order.
 package struct Selection<Item: SourceRecord>: Sendable {
   package let text: SelectionText

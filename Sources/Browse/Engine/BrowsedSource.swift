@@ -1,6 +1,6 @@
 package import AggregatorKit
 package import AggregatorQueries
-import AggregatorSelection
+package import AggregatorSelection
 package import AggregatorTerminal
 import Synchronization
 
@@ -20,6 +20,8 @@ package protocol BrowsedSource: Sendable {
   func window(_ request: ListRequest, start: Int, count: Int) async throws -> BrowsedWindow
   /// The number of cached records that match a query.
   func count(_ request: ListRequest) async throws -> Int
+  /// How the records of a list are spread over the values of a field; none if these do not repeat.
+  func facets(of field: String, in request: ListRequest) async throws -> [Facet]
   /// Reads the records that a picker's query is matched with, of those that meet a condition; `changed` gets true once all
   /// of them are read.
   func index(
@@ -246,6 +248,18 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     let records = try await run.records()
     return window(
       Array(records.dropFirst(skipped)), at: start, total: run.outcome.total, run.outcome)
+  }
+
+  package func facets(of field: String, in request: ListRequest) async throws -> [Facet] {
+    let fields = plugin.fields.filter { $0.name == field }
+    let selection = try selection(of: request)
+    let words = try request.query.nonBlank.map { try SearchQuery($0) }
+    let local = try await plugin.localRecords(in: environment)
+    if let index, local.isCached {
+      return try await index.facets(of: fields, selectedBy: selection, matching: words)
+    }
+    let page = try await Self.page(PageRequest(matching: words, limit: 100_000), of: local.source)
+    return try selection.facets(of: fields, in: page?.records ?? [])
   }
 
   private func window(

@@ -1,6 +1,7 @@
 import AggregatorArguments
 package import AggregatorKit
 package import AggregatorQueries
+import AggregatorSelection
 import AggregatorTerminal
 import Synchronization
 
@@ -18,6 +19,8 @@ package final class EffectRunner: Sendable {
     case sync(String)
     case query
     case completion
+    case preview
+    case values
   }
 
   private struct Running {
@@ -133,6 +136,20 @@ package final class EffectRunner: Sendable {
       replace(
         .completion, effect,
         with: Task { [self] in post(.completed(start, completions(of: start))) })
+    case .preview(let request):
+      run(effect, in: .preview, of: request.source) { source, post in
+        try await Task.sleep(for: Self.rest)
+        let notice = await Self.preview(of: request, in: source)
+        if !Task.isCancelled { post(.previewed(request, notice)) }
+      }
+    case .values(let request, let field):
+      run(effect, in: .values, of: request.source) { source, post in
+        let facets = try await source.facets(of: field.name, in: request)
+        post(.values(request, try Self.window(of: facets, field, request)))
+      }
+    case .write(let list):
+      let task = Task { await write(list) }
+      changes.withLock { $0.append(task) }
     case .remember(let kind, let text):
       // A line that cannot be saved is not worth a message over the list.
       let task = Task { [context] in
@@ -302,8 +319,118 @@ package final class EffectRunner: Sendable {
         SQLTable(schema: nil, name: $0.name, columns: store.columns(of: $0))
       }
       return SQLWords(tables).completions(ofStatement: start.text)
-    case .filter, .pick: return []
+    case .filter, .pick, .file: return []
     }
+  }
+
+  /// The most records that are counted while a condition is typed.
+  private static let maxPreviewed = 100_000
+
+  /// The number of records that a list would have, in words, with near values if there are none.
+  private static func preview(
+    of request: ListRequest, in source: any BrowsedSource
+  ) async -> Notice {
+    do {
+      try source.check(request)
+      guard try await source.status().count ?? 0 <= maxPreviewed else {
+        return Notice(.note, "valid: Enter filters")
+      }
+      // Every part has the total, and that of the second record tells nothing of the columns of the list.
+      let total = try await source.window(request, start: 1, count: 1).total ?? 0
+      guard total == 0 else { return Notice(.note, "\(total.of("record"))") }
+      var words = "no records"
+      if let (field, value) = SelectionText(conditions: [request.condition]).lastComparison {
+        let facets = try await source.facets(of: field, in: ListRequest(request.source))
+        let near = facets.first?.values(near: value) ?? []
+        if !near.isEmpty { words += ", near: \(near.joined(separator: ", "))" }
+      }
+      return Notice(.warning, words)
+    } catch {
+      return Notice(.warning, words(of: error))
+    }
+  }
+
+  /// The values of a facet as rows, whose IDs are the conditions of the list with one of them.
+  private static func window(
+    of facets: [Facet], _ field: BrowsedColumn, _ request: ListRequest
+  ) throws(CommandError) -> BrowsedWindow {
+    let columns = [field, BrowsedColumn("count", "Records", isNumeric: true)]
+    guard let facet = facets.first else {
+      let none = "nearly every record has a value of its own, or all have the same"
+      return BrowsedWindow(
+        columns: columns, rows: [], total: 0, warnings: ["\(field.label): \(none)"])
+    }
+    let text = SelectionText(conditions: request.condition.isEmpty ? [] : [request.condition])
+    var rows: [BrowsedRow] = []
+    for value in facet.values + [facet.empty] where value.count > 0 {
+      let condition = try text.condition(with: value, of: field.name)
+      let name = value.text.isEmpty ? "(none)" : value.text
+      var row = BrowsedRow(
+        id: condition, name: name, cells: [name, "\(value.count)"],
+        card: [.init("Condition", condition)])
+      row.object = .object([
+        .init(field.name, .string(value.text)), .init("count", .integer(value.count)),
+      ])
+      rows.append(row)
+    }
+    let rarer = facet.omitted > 0 ? ["\(facet.omitted) rarer values are not shown"] : []
+    return BrowsedWindow(columns: columns, rows: rows, total: rows.count, warnings: rarer)
+  }
+
+  // MARK: - Files
+
+  /// Writes rows to a file in the format of its ending; never cancelled, as a change.
+  private func write(_ list: WrittenList) async {
+    do {
+      let ending = URL(filePath: list.path).pathExtension.lowercased()
+      guard let format = Format.allCases.first(where: { $0.fileEndings.contains(ending) }) else {
+        throw CommandError(
+          .usage, "unknown format: end the name in .csv, .tsv, .json, .ndjson, .yaml or .md")
+      }
+      let home = list.path.hasPrefix("~/") ? context.variables["HOME"] : nil
+      let path = home.map { $0 + list.path.dropFirst() } ?? list.path
+      guard list.replaces || access(path, F_OK) != 0 else {
+        let words = "\(list.path) exists: Enter replaces it, Esc leaves it"
+        return post(.notWritten(list, Notice(.warning, words), isThere: true))
+      }
+      let file = try NewFile(replacing: path, in: context)
+      let (count, missing) = try await write(list, as: format, to: file.output)
+      try file.finish()
+      post(.written(list, count, missing: missing))
+    } catch {
+      post(.notWritten(list, Notice(.error, Self.words(of: error)), isThere: false))
+    }
+  }
+
+  /// Returns the number of rows, and of those that could not be read.
+  private func write(
+    _ list: WrittenList, as format: Format, to output: Output
+  ) async throws -> (count: Int, missing: Int) {
+    let fields = list.fields.map { column in
+      Field<BrowsedRow>(column.name, column.label, .any, about: "") {
+        $0.object[column.name] ?? .null
+      }
+    }
+    var listing = Listing(
+      "export", of: list.request.source, fields: fields, layout: RecordLayout(card: []))
+    listing.chosen = fields
+    var printer = RecordPrinter(
+      listing, OutputOptions(format, context.invocation, in: context),
+      in: context.writing(to: output))
+    var (count, start, total) = (list.rows.count, 0, list.rows.count)
+    try printer.print(list.rows)
+    while list.rows.isEmpty, let source = sources[list.request.source] {
+      // The first part has the columns of the list.
+      let size = start == 0 ? ListState.chunk : 1000
+      let window = try await source.window(list.request, start: start, count: size)
+      try printer.print(window.rows)
+      count += window.rows.count
+      start += size
+      total = window.total ?? start
+      if start >= total, window.total != nil || window.rows.isEmpty { break }
+    }
+    try printer.finish(ListingSummary(count: count, total: nil))
+    return (count, max(0, total - count))
   }
 
   private func answer(to text: String) async throws -> BrowsedWindow {

@@ -31,11 +31,30 @@ package enum BrowseEvent: Sendable {
   case answered(String, Result<BrowsedWindow, BrowseFailure>)
   /// The texts that the beginning of a line can become.
   case completed(TypedStart, [String])
+  /// The number of records that a condition selects while it is typed, or the reason for which it is refused.
+  case previewed(ListRequest, Notice)
+  /// The values of a field in the records of a list, with their numbers.
+  case values(ListRequest, BrowsedWindow)
+  /// A file is written, with a number of rows, without those that could not be read.
+  case written(WrittenList, Int, missing: Int = 0)
+  /// A file is not written; `isThere` is true if it exists.
+  case notWritten(WrittenList, Notice, isThere: Bool)
   case notice(Notice)
 }
 
+/// Records that are written to a file.
+package struct WrittenList: Equatable, Sendable {
+  package var request: ListRequest
+  package var fields: [BrowsedColumn]
+  /// These rows alone; empty for all of the list.
+  package var rows: [BrowsedRow]
+  package var path: String
+  /// True if a file that exists may be replaced.
+  package var replaces: Bool
+}
+
 /// Work that an event leads to, done beside the input.
-package enum BrowseEffect: Hashable, Sendable {
+package enum BrowseEffect: Equatable, Sendable {
   case status(String)
   case window(ListRequest, start: Int, count: Int)
   case count(ListRequest)
@@ -58,6 +77,10 @@ package enum BrowseEffect: Hashable, Sendable {
   case remember(BrowseState.Prompt, String)
   /// Looks for the texts that the beginning of a line can become.
   case complete(TypedStart)
+  case preview(ListRequest)
+  /// Counts the values of a field.
+  case values(ListRequest, BrowsedColumn)
+  case write(WrittenList)
   case redraw
   /// Leaves with these IDs.
   case pick([String])
@@ -65,14 +88,14 @@ package enum BrowseEffect: Hashable, Sendable {
 }
 
 /// The beginning of a line that is being typed, up to the cursor.
-package struct TypedStart: Hashable, Sendable {
+package struct TypedStart: Equatable, Sendable {
   package var kind: BrowseState.Prompt
   package var source: String
   package var text: String
 }
 
 /// The end of a sync, as far as it tells more than the store.
-package struct SyncEnd: Hashable, Sendable {
+package struct SyncEnd: Equatable, Sendable {
   /// The number of records of the service, if it has reported it and they are not all there.
   package var total: Int?
   /// The reason for which records are missing, or may be.
@@ -115,7 +138,7 @@ package struct Refreshed: Sendable {
 }
 
 /// A time before which a service is sent no request.
-package struct Pause: Hashable, Sendable {
+package struct Pause: Equatable, Sendable {
   package var end: Date
   /// The words before the remaining time.
   package var text: String
@@ -130,7 +153,7 @@ package struct Pause: Hashable, Sendable {
 }
 
 /// A failure in words.
-package struct BrowseFailure: Error, Hashable, Sendable {
+package struct BrowseFailure: Error, Equatable, Sendable {
   package var message: String
 
   package init(_ message: String) { self.message = message }
@@ -145,7 +168,7 @@ package struct PictureRequest: Hashable, Sendable {
 }
 
 /// Records that are deleted and restored together.
-package struct Deletion: Hashable, Sendable {
+package struct Deletion: Equatable, Sendable {
   package var source: String
   package var ids: [String]
   /// The name of the first one.

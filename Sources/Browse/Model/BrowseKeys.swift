@@ -1,28 +1,35 @@
 /// The keys, as the help shows them.
 package enum BrowseKeys {
-  package static let all: [BrowsedRow.Line] = [
-    .init("↑ ↓ j k", "move"),
-    .init("PgUp PgDn", "a page up or down; Ctrl-U Ctrl-D half a page"),
-    .init("Home End g G", "the first or last record"),
-    .init("← → Tab", "sources, list, record"),
-    .init("Enter", "open the record, with all its details"),
-    .init("Space", "mark the record: d, o and y are about those marked"),
-    .init("Esc", "back; clears the marks, the filter"),
-    .init("J K", "scroll the record; in it, the next or previous one"),
-    .init("/", "filter as you type; Enter also asks the service"),
-    .init("f", "filter by a condition: publisher=Marvel and name~man"),
-    .init("s", "sort by a field; the same again reverses"),
-    .init("c", "choose the columns of the list"),
-    .init("H L", "scroll by a column to the left or right"),
-    .init("o", "open the web page"),
-    .init("y Y", "copy the ID, or the record as JSON"),
-    .init("d u", "delete on this machine, and undo"),
-    .init("r", "ask the service now, or run the query again"),
-    .init("n", "load the next page of the service"),
-    .init("S", "sync everything; S or n again stops it"),
-    .init(":", "SQL over the cached records; with a number: to that row"),
-    .init("Ctrl-L", "draw again"),
-    .init("Ctrl-Z", "suspend; fg returns"),
-    .init("q", "quit"),
-  ]
+  package static let all = text.split(separator: "\n").map { line in
+    let parts = line.split(separator: " = ", maxSplits: 1)
+    return BrowsedRow.Line(String(parts[0]), String(parts.dropFirst().joined()))
+  }
+
+  private static let text = """
+    ↑ ↓ j k = move
+    PgUp PgDn = a page up or down; Ctrl-U Ctrl-D half a page
+    Home End g G = the first or last record
+    ← → Tab = sources, list, record
+    Enter = open the record, with all its details
+    Space = mark the record: d, o and y are about those marked
+    Esc = back; clears the marks, the filter
+    J K = scroll the record; in it, the next or previous one
+    / = filter as you type; Enter also asks the service
+    f = filter by a condition: publisher=Marvel and name~man
+    F = count the values of a field; Enter filters by one
+    s = sort by a field; the same again reverses
+    c = choose the columns of the list
+    H L = scroll by a column to the left or right
+    o = open the web page
+    y Y = copy the ID, or the record as JSON
+    w = write the marked records, or the list, to a file
+    d u = delete on this machine, and undo
+    r = ask the service now, or run the query again
+    n = load the next page of the service
+    S = sync everything; S or n again stops it
+    : = SQL over the cached records; with a number: to that row
+    Ctrl-L = draw again
+    Ctrl-Z = suspend; fg returns
+    q = quit
+    """
 }

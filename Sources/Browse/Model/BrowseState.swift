@@ -87,7 +87,7 @@ package struct BrowseState: Sendable {
   package enum Pane: Sendable { case sources, list, card }
 
   package enum Prompt: Hashable, Sendable {
-    case filter, condition, query, pick
+    case filter, condition, query, pick, file
 
     /// True if Tab completes it.
     var isCompleted: Bool { self == .condition || self == .query }
@@ -107,7 +107,7 @@ package struct BrowseState: Sendable {
     }
   }
 
-  package enum Overlay: Hashable, Sendable {
+  package enum Overlay: Equatable, Sendable {
     case help(top: Int)
     case order(selection: Int)
     case columns(selection: Int)
@@ -119,6 +119,12 @@ package struct BrowseState: Sendable {
   package private(set) var prompt: (kind: Prompt, line: LineInput)?
   package private(set) var overlay: Overlay?
   package private(set) var notice: Notice?
+  /// What is known of the condition that is being typed.
+  private var preview: Notice?
+  /// The path of a file that exists, which the person has been asked to replace.
+  private var replaced: String?
+  /// True if the field that is chosen in the box of orders is one whose values are counted.
+  package private(set) var isCounting = false
   /// The answer to a query in SQL, in the place of the list.
   package private(set) var answer: ListState?
   /// All rows of that answer.
@@ -201,6 +207,12 @@ package struct BrowseState: Sendable {
     answer == nil && marks.source == source.name ? marks.rows : []
   }
 
+  /// What is known of the condition that is being typed; `nil` for another line.
+  var conditionPreview: Notice? { prompt?.kind == .condition ? preview : nil }
+
+  /// True if the values of a field have the place of the list.
+  var showsValues: Bool { answer?.request.query.isEmpty ?? false }
+
   func isMarked(_ id: String) -> Bool {
     picking?.marked.contains(id) ?? marked.contains { $0.id == id }
   }
@@ -218,7 +230,7 @@ package struct BrowseState: Sendable {
   package var pause: Pause? { source.pause.flatMap { $0.end > now ? $0 : nil } }
 
   /// True if the screen changes with the time.
-  package var isCounting: Bool { pause != nil }
+  package var hasCountdown: Bool { pause != nil }
 
   /// The request of the picture of the selected record, in the size that there is room for.
   package var picture: PictureRequest? {
@@ -278,6 +290,31 @@ package struct BrowseState: Sendable {
       effects = reload(name)
     case .answered(let query, let result): answered(query, result)
     case .completed(let start, let completions): completed(start, completions)
+    case .previewed(let request, let notice):
+      if source.name == request.source, prompt?.line.text == request.condition { preview = notice }
+    case .values(let request, let window):
+      guard prompt == nil, overlay == nil else { break }
+      notice = window.warnings.first.map { Notice(.note, $0) }
+      guard request.unversioned == source.list.request.unversioned, !window.rows.isEmpty else {
+        break
+      }
+      let rows = QueryAnswer(window, to: "")
+      (answerRows, answer) = (rows, rows.list)
+      (pane, isCardOpen, cardTop) = (.list, false, 0)
+    case .written(let list, let count, let missing):
+      let state =
+        missing > 0
+        ? "\(missing.of("record")) could not be read, or the list has changed"
+        : list.rows.isEmpty
+          ? completeness : answer?.isCut == true ? "others were not read" : "all of them"
+      notice = Notice(
+        missing > 0 ? .warning : .note, "Wrote \(count.of("record")) to \(list.path) · \(state)")
+    case .notWritten(let list, let notice, let isThere):
+      self.notice = notice
+      guard prompt == nil, overlay == nil else { break }
+      // To be mended, or confirmed.
+      prompt = (.file, LineInput(list.path))
+      replaced = isThere ? list.path : nil
     case .notice(let notice): self.notice = notice
     }
     return effects + takeWaiting() + settled()
@@ -440,7 +477,7 @@ package struct BrowseState: Sendable {
   }
 
   /// The keys that are about the records of a source.
-  private static let recordKeys = Set("fcdunS".map { Key.character($0) } + [.delete])
+  private static let recordKeys = Set("fFcdunS".map { Key.character($0) } + [.delete])
 
   private mutating func take(_ key: Key) -> [BrowseEffect] {
     if key == .character(" "), pane == .list, answer == nil { return mark() }
@@ -455,8 +492,13 @@ package struct BrowseState: Sendable {
     case .character("?"): overlay = .help(top: 0)
     case .character("/"):
       prompt = (.filter, LineInput(answer == nil ? source.list.request.query : answerFilter))
-    case .character("f"): prompt = (.condition, LineInput(source.list.request.condition))
-    case .character("s"): openOrders()
+    case .character("f"):
+      prompt = (.condition, LineInput(source.list.request.condition))
+      preview = nil
+    case .character("s"), .character("F"): openOrders(isCounting: key == .character("F"))
+    case .character("w"):
+      replaced = nil
+      if list.count > 0 { prompt = (.file, LineInput("\(source.name).csv")) }
     case .character("c"): if source.list.hasRows { overlay = .columns(selection: 0) }
     case .character(":"): prompt = (.query, LineInput(""))
     case .character("r"): return refresh()
@@ -576,6 +618,11 @@ package struct BrowseState: Sendable {
     guard pane != .sources else {
       pane = .list
       return []
+    }
+    if showsValues, let row = list.selected {
+      answer = nil
+      sources[opened].list.ask { $0.condition = row.id }
+      return remember(.condition, row.id)
     }
     guard list.selected != nil, !isCardOpen else { return [] }
     (isCardOpen, pane, cardTop) = (true, .card, 0)
@@ -716,7 +763,14 @@ package struct BrowseState: Sendable {
   }
 
   private mutating func typed() -> [BrowseEffect] {
-    guard let (kind, line) = prompt, kind == .filter || kind == .pick else { return [] }
+    guard let (kind, line) = prompt else { return [] }
+    if kind == .condition {
+      preview = nil
+      var request = source.list.request
+      request.condition = line.text
+      return line.text.nonBlank == nil ? [] : [.preview(request)]
+    }
+    guard kind == .filter || kind == .pick else { return [] }
     cardTop = 0
     filter(line.text)
     return []
@@ -765,8 +819,25 @@ package struct BrowseState: Sendable {
       guard text.nonBlank != nil else { return [] }
       if let number = Int(text) { return select(row: number) }
       return run(text)
+    case .file:
+      guard text.nonBlank != nil else { return [] }
+      notice = Notice(.note, "Writing…")
+      let rows = answer.map { answer in (0..<answer.count).compactMap { answer[$0] } } ?? marked
+      return [
+        .write(
+          WrittenList(
+            request: source.list.request, fields: orderFields, rows: rows, path: text,
+            replaces: replaced == text))
+      ]
     case .pick: return []
     }
+  }
+
+  /// The part of the records of the service that the list is of, in words.
+  private var completeness: String {
+    if source.status.isComplete { return "complete" }
+    return source.status.gap
+      ?? (source.status.count ?? 0 > 0 ? "only what is cached" : "only bundled sample data")
   }
 
   // MARK: - The picker
@@ -839,7 +910,9 @@ package struct BrowseState: Sendable {
 
   // MARK: - Over the list
 
-  private mutating func openOrders() {
+  /// - Parameter isCounting: True if the values of the field are counted.
+  private mutating func openOrders(isCounting: Bool) {
+    self.isCounting = isCounting
     let name = list.request.orderField
     let index = orderFields.firstIndex { $0.name == name }
     overlay = .order(selection: index.map { $0 + 1 } ?? 0)
@@ -851,9 +924,16 @@ package struct BrowseState: Sendable {
       (.columns, .enter), (.columns, .character("c")):
       overlay = nil
     case (.columns(let index), .character(" ")): toggleColumn(index)
-    case (.order(let index), .enter), (.order(let index), .character("s")):
+    case (.order(let index), .enter), (.order(let index), .character("s")),
+      (.order(let index), .character("F")):
       overlay = nil
-      sort(by: index)
+      guard isCounting else {
+        sort(by: index)
+        break
+      }
+      guard index > 0 else { break }
+      notice = Notice(.note, "Counting…")
+      return [.values(source.list.request, orderFields[index - 1])]
     default:
       if let count = Self.distance(key, page: layout.box.height) { moveInOverlay(by: count) }
     }
@@ -905,7 +985,7 @@ package struct BrowseState: Sendable {
   }
 
   private mutating func refresh() -> [BrowseEffect] {
-    if let answer { return run(answer.request.query) }
+    if let answer { return showsValues ? [] : run(answer.request.query) }
     guard !isOffline else {
       notice = Notice(.warning, "Offline (--offline): no service is asked")
       return []

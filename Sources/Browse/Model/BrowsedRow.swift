@@ -3,12 +3,13 @@ import AggregatorQueries
 package import AggregatorTerminal
 
 /// A record of any source, or a row of a query, as lists and cards show it: its texts are sanitized.
-package struct BrowsedRow: Hashable, Sendable {
-  package struct Line: Hashable, Sendable {
+package struct BrowsedRow: Equatable, Identifiable, Sendable {
+  package struct Line: Equatable, Sendable {
     package var label: String
     /// With its paragraphs.
     package var text: String
 
+    @inline(never)
     package init(_ label: String, _ text: String) {
       self.label = label.safeLine
       self.text = text.safeParagraphs
@@ -51,6 +52,8 @@ package struct BrowsedRow: Hashable, Sendable {
     (cells.contains(id) ? cells : cells + [id]).joined(separator: "\t")
   }
 
+  // Small code: each caller would have a copy.
+  @inline(never)
   package init(
     id: String, name: String, cells: [String], card: [Line], link: String? = nil
   ) {
@@ -62,12 +65,13 @@ package struct BrowsedRow: Hashable, Sendable {
   }
 }
 
-package struct BrowsedColumn: Hashable, Sendable {
+package struct BrowsedColumn: Equatable, Sendable {
   /// The name of the field.
   package var name: String
   package var label: String
   package var isNumeric = false
 
+  @inline(never)
   package init(_ name: String, _ label: String, isNumeric: Bool = false) {
     self.name = name
     self.label = label.safeLine
@@ -122,7 +126,7 @@ package struct ListRequest: Hashable, Sendable {
 }
 
 /// The counts and dates of a source, for which no record is read.
-package struct SourceStatus: Hashable, Sendable {
+package struct SourceStatus: Equatable, Sendable {
   /// The number of records on this machine; `nil` without a store.
   package var count: Int?
   /// The number of records of the service, if it is known.
@@ -145,7 +149,7 @@ package struct SourceStatus: Hashable, Sendable {
   }
 }
 
-package struct Notice: Hashable, Sendable {
+package struct Notice: Equatable, Sendable {
   package enum Kind: Sendable { case note, warning, error }
 
   package var kind: Kind

@@ -2,7 +2,7 @@ import AggregatorKit
 import AggregatorTerminal
 
 /// A rectangle of cells.
-package struct Area: Hashable, Sendable {
+package struct Area: Equatable, Sendable {
   package var column: Int
   package var row: Int
   package var width: Int
@@ -24,7 +24,7 @@ package struct Area: Hashable, Sendable {
 }
 
 /// The appearance of a cell: parameters of SGR (ECMA-48).
-package struct CellStyle: Hashable, Sendable {
+package struct CellStyle: Equatable, Sendable {
   fileprivate(set) var codes: String
 
   package static let plain = CellStyle(codes: "")
@@ -42,7 +42,7 @@ package struct CellStyle: Hashable, Sendable {
 /// Text enters it only through ``put(_:at:_:width:_:)``, which sanitizes it and cuts it to its place: no record can
 /// write outside its cells.
 package struct Screen: Equatable, Sendable {
-  package struct Cell: Hashable, Sendable {
+  package struct Cell: Equatable, Sendable {
     /// `nil` for the right part of a wide character.
     var character: Character?
     var style = CellStyle.plain
@@ -51,7 +51,7 @@ package struct Screen: Equatable, Sendable {
   }
 
   /// A picture of pixels, over cells that are blank.
-  package struct Pixels: Hashable, Sendable {
+  package struct Pixels: Equatable, Sendable {
     let picture: Picture
     /// No larger than its place.
     let area: Area

@@ -5,7 +5,7 @@ import AggregatorTerminal
 /// The look of the browser on a terminal, with or without colors and signs beyond ASCII.
 ///
 /// Its colors are those of the terminal's own palette, over its own background: they suit light and dark ones.
-package struct Theme: Hashable, Sendable {
+package struct Theme: Equatable, Sendable {
   let hasColor: Bool
   let hasUTF8: Bool
 
@@ -49,7 +49,14 @@ private struct MarkedText {
 
 /// Draws a state; the same state always gives the same screen.
 package struct BrowseView {
-  private let state: BrowseState
+  /// A reference, so that a view is copied without all of it.
+  private final class Drawn: Sendable {
+    let state: BrowseState
+
+    init(_ state: BrowseState) { self.state = state }
+  }
+
+  private let drawn: Drawn
   private let theme: Theme
   private let layout: BrowseLayout
   private var screen: Screen
@@ -58,7 +65,7 @@ package struct BrowseView {
   package private(set) var cursor: (column: Int, row: Int)?
 
   package init(_ state: BrowseState, _ theme: Theme) {
-    self.state = state
+    drawn = Drawn(state)
     self.theme = theme
     layout = state.layout
     screen = Screen(width: state.width, height: state.height)
@@ -71,7 +78,7 @@ package struct BrowseView {
     if let area = layout.card, area.height > 0 { drawCard(area) }
     drawNotice()
     drawKeys()
-    switch state.overlay {
+    switch drawn.state.overlay {
     case .help(let top)?: drawHelp(top)
     case .order(let index)?: drawOrders(index)
     case .columns(let index)?: drawColumns(index)
@@ -93,10 +100,12 @@ package struct BrowseView {
 
   private mutating func drawSources(_ area: Area) {
     screen.put(" Sources", at: area.column, area.row, width: area.width, theme.heading)
-    let first = layout.firstSource(state)
-    for (offset, source) in state.sources[first...].prefix(max(0, area.height - 1)).enumerated() {
+    let first = layout.firstSource(drawn.state)
+    for (offset, source) in drawn.state.sources[first...].prefix(max(0, area.height - 1))
+      .enumerated()
+    {
       let row = area.row + 1 + offset
-      let isOpened = first + offset == state.opened
+      let isOpened = first + offset == drawn.state.opened
       let isCached = source.status.count ?? 0 > 0
       // The age that is in the title of the list, unless others of its records are older.
       let date = source.status.fetchedAt.map { min($0, source.badge?.fetchedAt ?? $0) }
@@ -116,14 +125,14 @@ package struct BrowseView {
       screen.put(
         numbers, at: area.endColumn - width - 1, row, width: width,
         source.sync != nil ? theme.hint : theme.label)
-      if isOpened, state.pane == .sources {
+      if isOpened, drawn.state.pane == .sources {
         screen.add(theme.selected, to: Area(area.column, row, area.width, 1))
       }
     }
   }
 
   private func shortAge(_ date: Date) -> String {
-    let seconds = max(0, state.now.timeIntervalSince(date))
+    let seconds = max(0, drawn.state.now.timeIntervalSince(date))
     return switch seconds {
     case ..<60: "now"
     case ..<3600: "\(Int(seconds / 60))m"
@@ -135,7 +144,7 @@ package struct BrowseView {
   // MARK: - The list
 
   private mutating func drawList(_ area: Area) {
-    let list = state.list
+    let list = drawn.state.list
     let room = area.width - 2
     let shown = ShownColumns(of: list, in: room)
     let columns = shown.columns
@@ -157,12 +166,12 @@ package struct BrowseView {
       } else {
         screen.put("…", at: area.column + 1, row, width: room, theme.label)
       }
-      let isMarked = list[index].map { state.isMarked($0.id) } ?? false
+      let isMarked = list[index].map { drawn.state.isMarked($0.id) } ?? false
       if isMarked || index == list.selection {
         let sign = isMarked ? theme.dot : theme.marker
         screen.put(sign, at: area.column, row, width: 1, theme.hint)
       }
-      guard index == list.selection, state.pane == .list else { continue }
+      guard index == list.selection, drawn.state.pane == .list else { continue }
       screen.add(theme.selected, to: Area(area.column, row, area.width, 1))
     }
     drawScrollBar(area, first, list)
@@ -180,21 +189,23 @@ package struct BrowseView {
   }
 
   private var emptyWords: String {
-    let list = state.list
+    let list = drawn.state.list
     if let failure = list.failure { return failure }
-    if !list.hasRows || state.isAnswering || state.source.isIndexing { return "Reading…" }
-    if state.answer != nil {
-      return state.answerFilter.isEmpty ? "No rows" : "No rows match. Esc clears the filter."
+    if !list.hasRows || drawn.state.isAnswering || drawn.state.source.isIndexing {
+      return "Reading…"
     }
-    if state.source.isRefreshing { return "Fetching \(state.source.name)…" }
-    guard state.picking == nil else {
-      let remedy = state.isOffline ? "" : " Ctrl-R asks the service."
-      return "No \(state.source.name) match.\(remedy)"
+    if drawn.state.answer != nil {
+      return drawn.state.answerFilter.isEmpty ? "No rows" : "No rows match. Esc clears the filter."
+    }
+    if drawn.state.source.isRefreshing { return "Fetching \(drawn.state.source.name)…" }
+    guard drawn.state.picking == nil else {
+      let remedy = drawn.state.isOffline ? "" : " Ctrl-R asks the service."
+      return "No \(drawn.state.source.name) match.\(remedy)"
     }
     if !list.request.query.isEmpty || !list.request.condition.isEmpty {
-      return "No \(state.source.name) match. Esc clears the filter."
+      return "No \(drawn.state.source.name) match. Esc clears the filter."
     }
-    return "No \(state.source.name) are cached. r asks the service, S syncs."
+    return "No \(drawn.state.source.name) are cached. r asks the service, S syncs."
   }
 
   private static let conditionStart = " where "
@@ -208,7 +219,7 @@ package struct BrowseView {
     let condition = pieces.firstIndex { $0.text.hasPrefix(Self.conditionStart) }
     let length = condition.map { pieces[$0].text.displayWidth } ?? 0
     let slack = max(0, length - Self.minConditionWidth)
-    let end = state.answer == nil ? drawBadge(area, beside: needed - slack) : area.endColumn
+    let end = drawn.state.answer == nil ? drawBadge(area, beside: needed - slack) : area.endColumn
     var column = area.column + 1
     if let condition, slack > 0 {
       let excess = max(0, needed - (end - 1 - area.column))
@@ -219,42 +230,47 @@ package struct BrowseView {
     }
   }
 
+  private var answerName: String {
+    drawn.state.showsValues ? "values of \(drawn.state.list.columns.first?.label ?? "")" : "SQL"
+  }
+
   private func titlePieces(
     _ columns: [ShownColumns.Column]
   ) -> [(text: String, style: CellStyle)] {
-    let list = state.list
+    let list = drawn.state.list
     let request = list.request
-    let name = "\(state.picking?.areDeleted == true ? "deleted " : "")\(state.source.name)"
-    var pieces = [(text: state.answer == nil ? name : "SQL", style: theme.heading)]
+    let name =
+      "\(drawn.state.picking?.areDeleted == true ? "deleted " : "")\(drawn.state.source.name)"
+    var pieces = [(text: drawn.state.answer == nil ? name : answerName, style: theme.heading)]
     let isFilter = !request.query.isEmpty || !request.condition.isEmpty
-    let total = isFilter ? nil : state.source.total.flatMap { $0 > list.count ? $0 : nil }
+    let total = isFilter ? nil : drawn.state.source.total.flatMap { $0 > list.count ? $0 : nil }
     if list.count > 0 {
-      let isPart = state.answer == nil && total == nil && state.source.isPart
+      let isPart = drawn.state.answer == nil && total == nil && drawn.state.source.isPart
       let isMore = list.total == nil || list.isCut || isPart
       let number = isMore ? "\(list.count)+" : "\(list.count)"
       pieces.append((" \(list.selection + 1)/\(number)", theme.label))
     }
-    guard state.answer == nil else {
-      if !state.answerFilter.isEmpty {
-        pieces.append((" /\(state.answerFilter.safeLine)", theme.hint))
+    guard drawn.state.answer == nil else {
+      if !drawn.state.answerFilter.isEmpty {
+        pieces.append((" /\(drawn.state.answerFilter.safeLine)", theme.hint))
       }
       return pieces + [("\(theme.separator)Esc goes back", theme.label)]
     }
-    let count = state.picking?.marked.count ?? state.marked.count
+    let count = drawn.state.picking?.marked.count ?? drawn.state.marked.count
     if count > 0 { pieces.append((" (\(count) marked)", theme.hint)) }
-    if state.picking == nil, !request.query.isEmpty {
+    if drawn.state.picking == nil, !request.query.isEmpty {
       pieces.append((" /\(request.query.safeLine)", theme.hint))
     }
     if !request.condition.isEmpty {
       pieces.append(("\(Self.conditionStart)\(request.condition.safeLine)", theme.hint))
     }
-    guard state.picking == nil else { return pieces }
+    guard drawn.state.picking == nil else { return pieces }
     if list.count > 0, let total { pieces.append((" of \(total)", theme.label)) }
     // Where no label has its sign.
     if let order = request.order, list.hasRows,
       !columns.contains(where: { list.columns[$0.index].name == request.orderField })
     {
-      let field = state.source.fields.first { $0.name == request.orderField }
+      let field = drawn.state.source.fields.first { $0.name == request.orderField }
       let text = field.map { $0.label + orderSign(of: $0.name) } ?? order.safeLine
       pieces.append((" by \(text)", theme.label))
     }
@@ -263,9 +279,9 @@ package struct BrowseView {
 
   /// Draws the longest form of the badge that leaves room for the title, and returns the column where it begins.
   private mutating func drawBadge(_ area: Area, beside title: Int) -> Int {
-    let badge = state.source.badge
+    let badge = drawn.state.source.badge
     let (text, style): (String, CellStyle) =
-      if state.source.isRefreshing {
+      if drawn.state.source.isRefreshing {
         ("Fetching…", theme.hint)
       } else if let badge {
         switch badge.kind {
@@ -288,7 +304,7 @@ package struct BrowseView {
 
   /// The sign of the order of the list by a field; empty for another one.
   private func orderSign(of field: String) -> String {
-    let order = state.list.request.order
+    let order = drawn.state.list.request.order
     return order == field ? theme.ascending : order == "-\(field)" ? theme.descending : ""
   }
 
@@ -338,7 +354,7 @@ package struct BrowseView {
   // MARK: - Matches
 
   private var query: String {
-    state.answer == nil ? state.list.request.query : state.answerFilter
+    drawn.state.answer == nil ? drawn.state.list.request.query : drawn.state.answerFilter
   }
 
   /// A text with the words of the filter.
@@ -349,7 +365,7 @@ package struct BrowseView {
 
   /// The characters of each cell of a record that match the query of a picker; `nil` in the browser.
   private func fuzzyMarks(_ record: BrowsedRow) -> [Set<Int>]? {
-    guard state.picking != nil, !query.isEmpty else { return nil }
+    guard drawn.state.picking != nil, !query.isEmpty else { return nil }
     let text = FuzzyText(record.fuzzyText)
     let matched = FuzzyPattern(query).match(in: text)?.characters ?? []
     var start = 0
@@ -380,20 +396,22 @@ package struct BrowseView {
   // MARK: - The record
 
   private mutating func drawCard(_ area: Area) {
-    guard let record = state.list.selected else { return }
-    if let place = layout.picture, let request = state.picture,
-      let picture = state.pictures[request] ?? nil
+    guard let record = drawn.state.list.selected else { return }
+    if let place = layout.picture, let request = drawn.state.picture,
+      let picture = drawn.state.pictures[request] ?? nil
     {
       // Some terminals draw pixels over text.
-      if picture.format == .symbols || state.overlay == nil { screen.draw(picture, in: place) }
+      if picture.format == .symbols || drawn.state.overlay == nil {
+        screen.draw(picture, in: place)
+      }
     }
     let right = layout.picture?.column ?? area.endColumn
     put(
       marked(record.name), at: area.column + 1, area.row, width: right - area.column - 2,
-      state.pane == .card ? theme.heading.adding(theme.hint) : theme.heading)
-    let lines = layout.cardLines(state)
+      drawn.state.pane == .card ? theme.heading.adding(theme.hint) : theme.heading)
+    let lines = layout.cardLines(drawn.state)
     let room = max(0, area.height - 1)
-    let top = max(0, min(state.cardTop, lines.count - max(1, room)))
+    let top = max(0, min(drawn.state.cardTop, lines.count - max(1, room)))
     for (offset, line) in lines.dropFirst(top).prefix(room).enumerated() {
       let row = area.row + 1 + offset
       let end = (layout.picture.map { row < $0.endRow } ?? false) ? right - 1 : area.endColumn
@@ -410,28 +428,28 @@ package struct BrowseView {
   // MARK: - The bottom
 
   private var message: Notice? {
-    if let notice = state.notice { return notice }
-    if let progress = state.source.progress {
+    if let notice = drawn.state.notice ?? drawn.state.conditionPreview { return notice }
+    if let progress = drawn.state.source.progress {
       // The progress names the source.
-      let pause = pauseText.map { String($0.trimmingPrefix("\(state.source.name): ")) }
-      let stop = state.source.sync == nil ? "Esc stops" : nil
+      let pause = pauseText.map { String($0.trimmingPrefix("\(drawn.state.source.name): ")) }
+      let stop = drawn.state.source.sync == nil ? "Esc stops" : nil
       return Notice(
         .note, [progress, stop, pause].compactMap(\.self).joined(separator: theme.separator))
     }
     if let pauseText { return Notice(.warning, pauseText) }
-    if let warning = state.list.warnings.first { return Notice(.warning, warning) }
-    guard state.answer == nil else { return nil }
-    if let badge = state.source.badge, badge.kind != .live, let note = badge.notes.first {
+    if let warning = drawn.state.list.warnings.first { return Notice(.warning, warning) }
+    guard drawn.state.answer == nil else { return nil }
+    if let badge = drawn.state.source.badge, badge.kind != .live, let note = badge.notes.first {
       return Notice(.warning, note)
     }
-    guard state.source.isPart, let gap = state.source.status.gap else { return nil }
-    let reason = state.source.syncEnd.reason
+    guard drawn.state.source.isPart, let gap = drawn.state.source.status.gap else { return nil }
+    let reason = drawn.state.source.syncEnd.reason
     return Notice(.note, [gap, reason].compactMap(\.self).joined(separator: theme.separator))
   }
 
   private var pauseText: String? {
-    state.pause.map { pause in
-      let seconds = pause.end.timeIntervalSince(state.now).rounded(.up)
+    drawn.state.pause.map { pause in
+      let seconds = pause.end.timeIntervalSince(drawn.state.now).rounded(.up)
       return "\(pause.text) \(Duration.seconds(max(1, seconds)).text)"
     }
   }
@@ -456,7 +474,7 @@ package struct BrowseView {
 
   private mutating func drawKeys() {
     let area = layout.keys
-    if let (kind, line) = state.prompt { return drawPrompt(kind, line, area) }
+    if let (kind, line) = drawn.state.prompt { return drawPrompt(kind, line, area) }
     // On a low terminal it has no line of its own.
     if layout.notice == nil, let message {
       screen.put(
@@ -464,43 +482,34 @@ package struct BrowseView {
       return
     }
     var column = area.column + 1
-    for (key, words) in shownKeys {
-      let width = key.displayWidth + 1 + words.displayWidth
-      guard column + width < area.endColumn else { break }
+    for hint in shownKeys.split(separator: "  ") {
+      guard let line = hint.lastIndex(of: "_") else { break }
+      let (key, words) = (String(hint[..<line]), String(hint[line...].dropFirst()))
+      guard column + key.displayWidth + 1 + words.displayWidth < area.endColumn else { break }
       column += screen.put(key, at: column, area.row, width: 8, theme.heading) + 1
       column += screen.put(words, at: column, area.row, width: 12, theme.label) + 2
     }
   }
 
-  /// The most important first; what does not fit is in the help.
-  private var shownKeys: [(String, String)] {
-    switch state.overlay {
-    case .order?: return [("Enter", "sort"), ("Esc", "back")]
-    case .columns?: return [("Space", "show or hide"), ("Enter", "done")]
+  /// Keys and their meanings, joined by a line, the most important first; what does not fit is in the help.
+  private var shownKeys: String {
+    switch drawn.state.overlay {
+    case .order?: return "Enter_\(drawn.state.isCounting ? "count" : "sort")  Esc_back"
+    case .columns?: return "Space_show or hide  Enter_done"
     case .help?, nil: break
     }
-    if state.answer != nil {
-      let open =
-        state.isCardOpen
-        ? []
-        : [
-          ("?", "keys"), ("Enter", "open"), (":", "SQL"), ("H L", "columns"), ("/", "filter"),
-          ("s", "sort"),
-        ]
-      return [("Esc", "back"), ("q", "quit"), ("y", "copy"), ("r", "run again")] + open
+    if drawn.state.showsValues { return "Esc_back  Enter_filter  q_quit  /_filter these  s_sort" }
+    if drawn.state.answer != nil {
+      let open = "  ?_keys  Enter_open  :_SQL  H L_columns  /_filter  s_sort  w_write"
+      return "Esc_back  q_quit  y_copy  r_run again\(drawn.state.isCardOpen ? "" : open)"
     }
-    if state.isCardOpen {
-      return [
-        ("Esc", "back"), ("o", "web"), ("y", "copy"), ("d", "delete"), ("q", "quit"),
-        ("J", "next"), ("K", "previous"),
-      ]
+    if drawn.state.isCardOpen {
+      return "Esc_back  o_web  y_copy  d_delete  q_quit  J_next  K_previous"
     }
-    return [
-      ("?", "keys"), ("q", "quit"), ("/", "filter"), ("Enter", "open"), ("s", "sort"),
-      ("f", "where"), ("o", "web"), ("y", "copy"), ("d", "delete"),
-      (state.canUndo ? "u" : "r", state.canUndo ? "undo" : "refresh"), ("n", "more"),
-      ("S", state.source.sync == nil ? "sync" : "stop"), (":", "SQL"), ("c", "columns"),
-    ]
+    return "?_keys  q_quit  /_filter  Enter_open  s_sort  f_where  o_web  y_copy  d_delete  "
+      + (drawn.state.canUndo ? "u_undo" : "r_refresh") + "  n_more  "
+      + (drawn.state.source.sync == nil ? "S_sync" : "S_stop")
+      + "  :_SQL  c_columns  F_count  w_write"
   }
 
   private mutating func drawPrompt(_ kind: BrowseState.Prompt, _ line: LineInput, _ area: Area) {
@@ -510,6 +519,7 @@ package struct BrowseView {
       case .condition: "where "
       case .query: ":"
       case .pick: "> "
+      case .file: "write to "
       }
     var column = area.column
     column += screen.put(label, at: column, area.row, width: area.width, theme.heading)
@@ -545,25 +555,30 @@ package struct BrowseView {
 
   /// A field of texts for an example, rather than that of the IDs.
   private var conditionField: [BrowsedColumn] {
-    let list = state.source.list
+    let list = drawn.state.source.list
     let texts = list.columns.indices.filter { $0 != list.idColumn && !list.columns[$0].isNumeric }
-    return Array((texts.map { list.columns[$0] } + state.source.fields).prefix(1))
+    return Array((texts.map { list.columns[$0] } + drawn.state.source.fields).prefix(1))
   }
 
   private func promptHints(_ kind: BrowseState.Prompt) -> [String] {
     switch kind {
     case .filter:
-      (state.isOffline || state.answer != nil ? [] : ["Enter also asks the service"])
+      (drawn.state.isOffline || drawn.state.answer != nil ? [] : ["Enter also asks the service"])
         + ["Esc clears"]
     case .condition:
-      ["Tab completes", "= != ~ < <= > >="] + conditionField.map { "such as \($0.name)~text" }
+      ["Tab completes", "= != ~ < <= > >="]
+        + (drawn.state.conditionPreview.map { [$0.text.safeLine] }
+          ?? conditionField.map { "such as \($0.name)~text" })
+    case .file:
+      [".csv .tsv .json .ndjson .yaml .md"]
+        + [drawn.state.marked.isEmpty ? "Enter writes the list" : "Enter writes those marked"]
     case .query:
       ["Tab completes"]
-        + (state.canRecall
-          ? ["Up for earlier statements"] : ["such as SELECT * FROM \(state.source.name)"])
+        + (drawn.state.canRecall
+          ? ["Up for earlier statements"] : ["such as SELECT * FROM \(drawn.state.source.name)"])
     case .pick:
-      ["Enter picks"] + (state.picking?.takesSeveral == true ? ["Tab marks"] : [])
-        + (state.isOffline ? [] : ["Ctrl-R asks the service"]) + ["Esc leaves"]
+      ["Enter picks"] + (drawn.state.picking?.takesSeveral == true ? ["Tab marks"] : [])
+        + (drawn.state.isOffline ? [] : ["Ctrl-R asks the service"]) + ["Esc leaves"]
     }
   }
 
@@ -620,13 +635,17 @@ package struct BrowseView {
   }
 
   private mutating func drawOrders(_ selection: Int) {
-    let fields = state.orderFields.map { ($0.label, orderSign(of: $0.name)) }
-    drawChoice("Sort by", [("not sorted", "")] + fields, selection)
+    let fields = drawn.state.orderFields.map { ($0.label, orderSign(of: $0.name)) }
+    let (title, none) =
+      drawn.state.isCounting ? ("Count values of", "–") : ("Sort by", "not sorted")
+    drawChoice(title, [(none, "")] + fields, selection)
   }
 
   private mutating func drawColumns(_ selection: Int) {
-    let shown = Set(state.list.columns.map(\.name))
-    let fields = state.source.fields.map { ($0.label, shown.contains($0.name) ? theme.dot : "") }
+    let shown = Set(drawn.state.list.columns.map(\.name))
+    let fields = drawn.state.source.fields.map {
+      ($0.label, shown.contains($0.name) ? theme.dot : "")
+    }
     drawChoice("Columns", fields, selection)
   }
 

@@ -35,6 +35,15 @@ package struct Facet: Hashable, Sendable {
   /// The number of the other values.
   package var others: Int { values.count - frequent.count + omitted }
 
+  /// Up to three values that begin like a text, in any case, or else the nearest one.
+  package func values(near text: String) -> [String] {
+    let texts = isRange ? [] : values.map(\.text)
+    let typed = FoldedText(text).text
+    let alike = texts.filter { FoldedText($0).text.hasPrefix(typed) }
+    return alike.isEmpty
+      ? [nearest(to: text, in: texts)].compactMap(\.self) : Array(alike.prefix(3))
+  }
+
   /// The records without a value.
   package var empty: Value {
     Value(text: "", count: missing, condition: TypedCondition(field, .equal, "").quoted)

@@ -677,6 +677,138 @@ import Testing
       ])
   }
 
+  @Test func `a condition says what it selects while it is typed`() throws {
+    var browsing = opened()
+    browsing.press(.character("f"))
+    var request = browsing.state.source.list.request
+    request.condition = "id>"
+    #expect(browsing.type("id>").last == .preview(request))
+    browsing.handle(.previewed(request, Notice(.warning, "missing value after \"id>\"")))
+    #expect(browsing.text.contains("missing value"))
+    let earlier = request
+    request.condition = "id>3"
+    #expect(browsing.type("3") == [.preview(request)])
+    #expect(!browsing.text.contains("missing value"))
+    // An answer to what was typed before says nothing of this.
+    browsing.handle(.previewed(earlier, Notice(.warning, "missing value after \"id>\"")))
+    #expect(!browsing.text.contains("missing value"))
+    browsing.handle(.previewed(request, Notice(.note, "12 records")))
+    #expect(browsing.text.contains(" 12 records\n"), "\(browsing.text)")
+    // The candidates have its place, and it stays beside the line.
+    let start = TypedStart(kind: .condition, source: "heroes", text: "id>3")
+    browsing.press(.tab)
+    browsing.handle(.completed(start, ["id>30", "id>31"]))
+    let lines = browsing.screen().lines.suffix(2)
+    #expect(lines.first == " id>30 · id>31" || lines.first?.contains("30 · 31") == true)
+    #expect(lines.last?.hasSuffix("12 records") == true, "\(lines)")
+    // The list is that of before until Enter.
+    #expect(browsing.state.source.list.request.condition.isEmpty)
+    browsing.press(.escape)
+    #expect(!browsing.text.contains("12 records"))
+    browsing.press(.character("f"))
+    #expect(!browsing.text.contains("12 records"))
+  }
+
+  @Test func `the values of a field are counted, and one of them is a filter`() {
+    var browsing = opened()
+    browsing.press(.character("F"), .end)
+    #expect(browsing.state.overlay == .order(selection: 3))
+    #expect(browsing.text.contains("Count values of"))
+    let request = browsing.state.source.list.request
+    let field = BrowsedColumn("publisher", "Publisher")
+    #expect(browsing.press(.enter) == [.values(request, field)])
+    let rows = [("Marvel", 200), ("DC", 99), ("(none)", 1)].map { name, count in
+      BrowsedRow(id: "publisher=\"\(name)\"", name: name, cells: [name, "\(count)"], card: [])
+    }
+    var window = BrowsedWindow(
+      columns: [field, BrowsedColumn("count", "Records", isNumeric: true)], rows: rows, total: 3,
+      warnings: ["4 rarer values are not shown"])
+    browsing.handle(.values(request, window))
+    let text = browsing.text
+    #expect(text.contains(" values of Publisher 1/3"), "\(text)")
+    #expect(text.contains("▌Marvel         200"), "\(text)")
+    #expect(text.contains(" (none)           1"), "\(text)")
+    #expect(text.contains("4 rarer values are not shown") && text.contains("Enter filter"))
+    // They are filtered and sorted as the rows of a query, and are not run again.
+    #expect(browsing.press(.character("r")).isEmpty)
+    browsing.press(.character("/"))
+    browsing.type("dc")
+    browsing.press(.enter)
+    let effects = browsing.press(.enter)
+    #expect(browsing.state.answer == nil)
+    #expect(effects.contains(.remember(.condition, "publisher=\"DC\"")))
+    #expect(browsing.state.source.list.request.condition == "publisher=\"DC\"")
+    // Values of another list, and of a field whose values do not repeat, are not shown.
+    browsing.handle(.values(request, window))
+    #expect(browsing.state.answer == nil)
+    (window.rows, window.warnings) = ([], ["Name: nearly every record has a value of its own"])
+    browsing.handle(.values(browsing.state.source.list.request, window))
+    #expect(browsing.state.answer == nil)
+    #expect(browsing.state.notice?.text.hasPrefix("Name: nearly every record") == true)
+    // Neither a field nor an order is chosen.
+    #expect(browsing.press(.character("F"), .enter).isEmpty)
+    #expect(browsing.state.overlay == nil)
+    browsing.press(.character("s"))
+    #expect(browsing.text.contains("│ not sorted"))
+  }
+
+  @Test func `the list or its marked records are written to a file, which is replaced on demand`() {
+    var browsing = opened()
+    browsing.press(.character("w"))
+    #expect(browsing.state.prompt?.line.text == "heroes.csv")
+    #expect(browsing.text.contains("Enter writes the list"))
+    var list = WrittenList(
+      request: browsing.state.source.list.request, fields: BrowsingState.columns,
+      rows: [], path: "heroes.csv", replaces: false)
+    #expect(browsing.press(.enter) == [.write(list)])
+    let exists = Notice(.warning, "heroes.csv exists: Enter replaces it, Esc leaves it")
+    browsing.handle(.notWritten(list, exists, isThere: true))
+    #expect(browsing.state.prompt?.line.text == "heroes.csv")
+    #expect(browsing.text.contains("Enter replaces it"))
+    list.replaces = true
+    #expect(browsing.press(.enter) == [.write(list)])
+    browsing.handle(.written(list, 300))
+    #expect(browsing.state.prompt == nil)
+    #expect(
+      browsing.state.notice?.text == "Wrote 300 records to heroes.csv · only bundled sample data")
+    var status = SourceStatus(count: 300, gap: "300 heroes are cached, possibly not all")
+    browsing.handle(.status("heroes", status), .written(list, 300))
+    #expect(
+      browsing.state.notice?.text.hasSuffix("· 300 heroes are cached, possibly not all") == true)
+    (status.gap, status.isComplete) = (nil, true)
+    browsing.handle(.status("heroes", status), .written(list, 300))
+    #expect(browsing.state.notice?.text == "Wrote 300 records to heroes.csv · complete")
+    browsing.handle(.written(list, 299, missing: 1))
+    #expect(
+      browsing.state.notice?.text
+        == "Wrote 299 records to heroes.csv · 1 record could not be read, or the list has changed")
+    // What was confirmed is one file, once.
+    browsing.press(.character("w"))
+    list.replaces = false
+    #expect(browsing.press(.enter) == [.write(list)])
+    browsing.handle(.notWritten(list, exists, isThere: true))
+    browsing.press(.home)
+    browsing.type("x")
+    list.path = "xheroes.csv"
+    #expect(browsing.press(.enter) == [.write(list)])
+    // A path that is refused is there to be mended.
+    browsing.handle(.notWritten(list, Notice(.error, "no"), isThere: false))
+    #expect(browsing.state.prompt?.line.text == "xheroes.csv")
+    browsing.press(.escape, .character(" "), .character(" "), .character("w"))
+    #expect(browsing.text.contains("Enter writes those marked"))
+    browsing.press(.control("u"))
+    browsing.type("a.md")
+    (list.path, list.rows) = ("a.md", BrowsingState.rows(0..<2))
+    #expect(browsing.press(.enter) == [.write(list)])
+    browsing.handle(.written(list, 2))
+    #expect(browsing.state.notice?.text == "Wrote 2 records to a.md · all of them")
+    var empty = BrowsingState()
+    empty.open("heroes")
+    empty.answer(total: 0)
+    empty.press(.character("w"))
+    #expect(empty.state.prompt == nil)
+  }
+
   @Test func `a query begins empty, and Up recalls those before`() {
     var browsing = opened()
     var line: String? { browsing.state.prompt?.line.text }

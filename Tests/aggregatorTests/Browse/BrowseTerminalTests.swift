@@ -108,6 +108,69 @@ struct BrowseTerminalTests {
     #expect(try await run.outcome().ending == .exit(0))
   }
 
+  @Test func `a condition tells what it selects while it is typed`() async throws {
+    let run = try start()
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Afghanistan", on: &screen)
+    terminal.type("fregion=EU")
+    await terminal.wait(for: " 53 records", on: &screen)
+    terminal.type("\u{15}region=eU")
+    await terminal.wait(for: "no records, near: EU", on: &screen)
+    terminal.type("\u{15}region=EUR")
+    await terminal.wait(for: "no records, near: EU", on: &screen)
+    terminal.type("\u{15}regoin=EU")
+    await terminal.wait(for: #"Did you mean "region"?"#, on: &screen)
+    #expect(screen.text.contains("countries 1/250"))
+    terminal.type("\u{1B}")
+    await terminal.wait(for: "/ filter", on: &screen)
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
+  @Test func `counts the values of a field, and filters by one`() async throws {
+    let run = try start()
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Afghanistan", on: &screen)
+    terminal.type("F")
+    await terminal.wait(for: "Count values of", on: &screen)
+    terminal.type("jjj\r")
+    await terminal.wait(for: "values of Region 1/7", on: &screen)
+    terminal.type("\r")
+    await terminal.wait(for: #"where region="AF""#, on: &screen)
+    // Its own condition does not narrow the values of a field.
+    terminal.type("Fjjj\r")
+    await terminal.wait(for: "values of Region 1/7", on: &screen)
+    terminal.type("\u{1B}")
+    await terminal.wait(for: "f where", on: &screen)
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
+  @Test func `writes the list or the marked records to a file`() async throws {
+    let run = try start()
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Afghanistan", on: &screen)
+    terminal.type("fcapital=Kingston\r")
+    await terminal.wait(for: "countries 1/2", on: &screen)
+    terminal.type("w\u{15}list.csv\r")
+    // Bundled records are samples.
+    await terminal.wait(for: "Wrote 2 records to list.csv · only bundled sample data", on: &screen)
+    let first = try home.sandbox.text(of: "list.csv")
+    #expect(first.split(separator: "\n").map { $0.prefix(3) } == ["cod", "JM,", "NF,"])
+    terminal.type(" w\u{15}list.csv\r")
+    await terminal.wait(for: "list.csv exists", on: &screen)
+    #expect(try home.sandbox.text(of: "list.csv") == first)
+    terminal.type("\r")
+    await terminal.wait(for: "Wrote 1 record to list.csv", on: &screen)
+    #expect(try home.sandbox.text(of: "list.csv").split(separator: "\n").count == 2)
+    terminal.type("w\u{15}list.xyz\r")
+    await terminal.wait(for: "unknown format", on: &screen)
+    terminal.type("\u{1B}")
+    await terminal.wait(for: "/ filter", on: &screen)
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
   @Test func `conditions are recalled in later sessions`() async throws {
     for keys in ["fregion=EU\r", "f\u{1B}[A\r"] {
       let run = try start()
