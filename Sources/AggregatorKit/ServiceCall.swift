@@ -237,23 +237,28 @@ extension ServiceCall {
   package static func adding(
     _ value: JSON, at keys: ArraySlice<Substring>, to old: JSON?
   ) -> JSON? {
-    guard let key = keys.first else { return old == nil ? value : nil }
+    guard let key = keys.first else {
+      // A `nil` beside a value would be JSON's null.
+      guard case .none = old else { return .none }
+      return value
+    }
     let rest = keys.dropFirst()
     if key.isEmpty {
-      guard var elements = old == nil ? [] : old?.array else { return nil }
+      guard var elements = old.map(\.array) ?? [] else { return .none }
       // As in gh: `a[][b]=1 a[][c]=2` is one element, until a member repeats.
       if !rest.isEmpty, let last = elements.last, let more = adding(value, at: rest, to: last) {
         elements[elements.count - 1] = more
-      } else if let element = adding(value, at: rest, to: nil) {
+      } else if let element = adding(value, at: rest, to: .none) {
         elements.append(element)
       }
       return .array(elements)
     }
-    guard old?.isObject ?? true else { return nil }
+    guard old?.isObject ?? true else { return .none }
     var members = old?.members ?? []
     let index = members.firstIndex { $0.name == key } ?? members.endIndex
-    let present = index < members.endIndex ? members.remove(at: index).value : nil
-    guard let inner = adding(value, at: rest, to: present) else { return nil }
+    var present: JSON? = .none
+    if index < members.endIndex { present = members.remove(at: index).value }
+    guard let inner = adding(value, at: rest, to: present) else { return .none }
     members.insert(JSON.Member(String(key), inner), at: index)
     return .object(members)
   }

@@ -245,7 +245,7 @@ import Testing
     source: String, status: String, options: String, code: Int32, hint: String?
   ) async throws {
     try home.sandbox.write(
-      #"{"url": "\#(server.baseURL)/things", "id": "id"}"#, to: home.manifestPath("open.json"))
+      #"{"url": "\#(server.baseURL)/things", "rows": "$", "id": "id"}"#, to: home.manifestPath("open.json"))
     let outcome = try await home.run(
       "api \(source) \(server.baseURL)/status/\(status) \(options)")
     #expect(outcome.status == code, "\(outcome)")
@@ -269,7 +269,7 @@ import Testing
     path: String, query: String
   ) async throws {
     try home.sandbox.write(
-      #"{"url": "\#(server.baseURL)/things?kind=a&key=${THINGS_AUTHORIZATION}&$top=5", "id": "id"}"#,
+      #"{"url": "\#(server.baseURL)/things?kind=a&key=${THINGS_AUTHORIZATION}&$top=5", "rows": "$", "id": "id"}"#,
       to: home.manifestPath("more.json"))
     let outcome = try await Binary.run(
       ["api", "more", path, "-f", "x=1"], environment: home.environment, in: home.sandbox)

@@ -252,7 +252,7 @@ import Testing
       #expect(
         outcome.errors.contains("No matching countries. Did you mean \"France\"?\n"), "\(outcome)")
     }
-    let export = try await run("export|countries|--where|name=FRANCE|-o|-")
+    let export = try await run("export|countries|--where|name=FRANCE|--format|csv|-o|-")
     #expect(export.errors.contains(". Did you mean \"France\"?\n"), "\(export)")
   }
 
@@ -344,8 +344,8 @@ import Testing
         + #""mean":1.5,"median":1.5,"sum":3}"# + "\n", "\(stats)")
     // A narrow table leaves out what says least.
     for (width, head) in [
-      (80, "Kind Count Min Max Mean Median Sum Empty Distinct Others"),
-      (60, "Kind Count Min Max Mean Median Sum Empty Distinct"),
+      (80, "kind Count Min Max Mean Median Sum Empty Distinct Others"),
+      (60, "kind Count Min Max Mean Median Sum Empty Distinct"),
     ] {
       let table = try await home.run(
         "notes list --group-by kind --stats price",

@@ -54,7 +54,7 @@ struct RandomUserErrorTests {
   ) async throws {
     let error = try await error(of: .json(#"{"error":"No\nway"}"#, status: status))
     #expect(error.code == code)
-    #expect(error.message.hasSuffix(": No way"))
+    #expect(error.message.hasSuffix(": \"No way\""))
   }
 
   @Test(arguments: [

@@ -302,18 +302,26 @@ package struct ListingOutcome: Sendable {
     if count == 0, query == nil ? !isPartial : !foundNothingYet, restart == nil {
       let verb = subject == source ? "match" : "for"
       let search = query.map { " \(verb) \"\($0.text.fitted(to: 80))\"" } ?? ""
-      diagnostics.note("No \(subject)\(search)\(suggestion.didYouMean)")
+      let sought = query == nil ? soughtSubject : subject
+      diagnostics.note("No \(sought)\(search)\(suggestion.didYouMean)")
     }
     if let grown = growth(query, diagnostics) { diagnostics.note(grown) }
     reportAmount(to: diagnostics)
     reportRemarks(to: diagnostics)
   }
 
+  /// A value is suggested for one of a filter.
+  private var soughtSubject: String {
+    suggestion != nil && subject == source ? "matching \(subject)" : subject
+  }
+
   package func reportCount(to diagnostics: Diagnostics) {
     var counted = self
     counted.next = nil
     // Records that were not read may match.
-    if suggestion != nil, !isPartial { diagnostics.note("No \(subject)\(suggestion.didYouMean)") }
+    if suggestion != nil, !isPartial {
+      diagnostics.note("No \(soughtSubject)\(suggestion.didYouMean)")
+    }
     counted.reportAmount(to: diagnostics)
     counted.reportRemarks(to: diagnostics)
   }

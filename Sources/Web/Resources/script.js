@@ -55,10 +55,7 @@ const dropPicture = image => (image.closest(".portrait") ?? image).remove();
 addEventListener("error", event => {
   if (event.target instanceof HTMLImageElement) dropPicture(event.target);
 }, true);
-/* None is larger than it is. */
-const fitPicture = image => { if (image.matches?.(".portrait img")) image.style.maxWidth = `${image.naturalWidth}px`; };
-addEventListener("load", ({ target }) => fitPicture(target), true);
-for (const image of document.images) if (image.complete) (image.naturalWidth ? fitPicture : dropPicture)(image);
+for (const image of document.images) if (image.complete && image.naturalWidth === 0) dropPicture(image);
 
 /* Pictures are loaded three at a time, while they are near the screen, so that other requests need not wait. */
 const pictures = { near: new Set(), loading: new Map() };

@@ -260,8 +260,9 @@ import Testing
     // What is told of bundled records is not told of all.
     let isPartial = (Option.summarizing + [.count, .condition, .order]).contains(
       where: invocation.has)
-    // A line before may have synced what is exported.
-    let codes: [Int32?] = words.first == "export" ? [0, 3] : [isPartial ? 3 : 0]
+    // A line before may have synced what is exported or queried.
+    let codes: [Int32?] =
+      ["export", "sql"].contains(words.first) ? [0, 3] : [isPartial ? 3 : 0]
     #expect(codes.contains(outcome.status), "\(line): \(outcome)")
   }
 }
