@@ -19,6 +19,16 @@ package struct TypedCondition: Hashable, Sendable {
   /// True for a bound in quotes, which is a text also if a field has its name.
   package private(set) var isQuotedBound = false
 
+  /// Quotes are a way of typing.
+  package static func == (one: TypedCondition, other: TypedCondition) -> Bool {
+    one.field == other.field && one.test == other.test
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(field)
+    hasher.combine(test)
+  }
+
   package init(_ field: String, _ test: Test) { (self.field, self.test) = (field, test) }
 
   package init(_ field: String, _ comparison: Comparison, _ value: String) {

@@ -118,8 +118,6 @@ extension Command {
     let environment = try context.localEnvironment()
     let cached = try await context.cachedData(of: name, in: folder, environment, isNeeded: true)
     let names = sources.map { (old: $0, new: new + $0.dropFirst(name.count)) }
-    let rates = folder.plugins.filter { sources.contains($0.name) }.compactMap(\.policy.rate)
-      .filter { environment.settings.origin(of: $0) != .standard }
     try await context.move(names, in: environment) { () throws(SourceError) in
       try folder.rename(name, to: new)
     }
@@ -128,9 +126,6 @@ extension Command {
     }
     let subject = contents.isEmpty ? "" : ", with \(contents.joined(separator: ", "))"
     context.diagnostics.note("Renamed \(name) to \(new)\(subject)")
-    for rate in rates {
-      context.diagnostics.warning("\(rate.key) is set, but is no setting of \(new)")
-    }
     for (old, new) in names { context.renameInQueries(old, to: new) }
     return .success
   }

@@ -216,7 +216,7 @@ import Testing
     } else {
       let error = await #expect(throws: SourceError.self) { try await list(plugin) }
       #expect(error?.code == .serverError)
-      #expect(error?.message == "\(server.authority) is not ready: warming up")
+      #expect(error?.message == "\(server.authority) is not ready: \"warming up\"")
     }
     #expect(counter.value == (pending < 3 ? 4 : 3))
   }

@@ -590,6 +590,7 @@ import Testing
     (
       "countries list --offline --fields -region",
       "\"-region\" does not leave out a field: name those to show\n\nDid you mean \"code,name,capital\"?"
+        + "\nhint: aggregator help countries list"
     ),
     (
       "ap x",

@@ -208,7 +208,7 @@ import Testing
         ErrorRule(.retry, at: "status", equals: "pending", message: "status_text"),
       ])
     let error = await #expect(throws: SourceError.self) { try await source.page(PageRequest()) }
-    #expect(error?.code == .serverError && error?.message == "notes is not ready: counting")
+    #expect(error?.code == .serverError && error?.message == "notes is not ready: \"counting\"")
   }
 
   @Test(arguments: [

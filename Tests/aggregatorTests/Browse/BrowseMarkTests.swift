@@ -54,11 +54,11 @@ import Testing
     var browsing = BrowsingState(isOffline: false)
     browsing.open("heroes", width: 120)
     browsing.answer(total: 3)
-    #expect(!browsing.state.isCounting)
+    #expect(!browsing.state.hasCountdown)
     let end = BrowsingState.now.addingTimeInterval(28)
     browsing.handle(
       .paused("heroes", Pause(until: end, "heroes: failed, paused for", isWait: false)))
-    #expect(browsing.state.isCounting)
+    #expect(browsing.state.hasCountdown)
     #expect(browsing.text.contains("heroes: failed, paused for 28 s"))
     browsing.state.now = BrowsingState.now.addingTimeInterval(17.5)
     #expect(browsing.text.contains("heroes: failed, paused for 11 s"))
@@ -67,9 +67,9 @@ import Testing
     #expect(browsing.text.contains("heroes: failed, paused for 11 s"))
     // A request of another part of the service ends no refusal.
     browsing.handle(.paused("heroes", nil))
-    #expect(browsing.state.isCounting)
+    #expect(browsing.state.hasCountdown)
     browsing.state.now = end
-    #expect(!browsing.state.isCounting)
+    #expect(!browsing.state.hasCountdown)
     #expect(!browsing.text.contains("paused for"))
   }
 
@@ -106,7 +106,7 @@ import Testing
     #expect(browsing.text.contains("heroes: page 3 · rate limit 1/s, waiting 5 s"))
     // Of another source, too, but its own.
     browsing.handle(.paused("countries", nil))
-    #expect(browsing.state.isCounting)
+    #expect(browsing.state.hasCountdown)
     browsing.handle(.paused("heroes", nil))
     #expect(!browsing.text.contains("waiting"))
   }
