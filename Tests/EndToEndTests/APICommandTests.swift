@@ -245,7 +245,8 @@ import Testing
     source: String, status: String, options: String, code: Int32, hint: String?
   ) async throws {
     try home.sandbox.write(
-      #"{"url": "\#(server.baseURL)/things", "rows": "$", "id": "id"}"#, to: home.manifestPath("open.json"))
+      #"{"url": "\#(server.baseURL)/things", "rows": "$", "id": "id"}"#,
+      to: home.manifestPath("open.json"))
     let outcome = try await home.run(
       "api \(source) \(server.baseURL)/status/\(status) \(options)")
     #expect(outcome.status == code, "\(outcome)")

@@ -110,7 +110,8 @@ import Testing
     let rest = try await home.run("issues sync --jobs \(jobs) --json")
     #expect(rest.status == 3, "\(rest)")
     #expect(
-      rest.output.contains(/org\/r7: 127\.0\.0\.1:\d+ refused the request \(403\): \\"not yours\\"/),
+      rest.output.contains(
+        /org\/r7: 127\.0\.0\.1:\d+ refused the request \(403\): \\"not yours\\"/),
       "\(rest)")
     #expect(rest.output.contains(#""complete":false"#), "\(rest)")
     let paths = server.requests.map(\.path).filter { $0.hasSuffix("/issues") }
