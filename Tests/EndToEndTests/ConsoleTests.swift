@@ -97,7 +97,7 @@ import Testing
     for word in [".tables", "quit", "Exit"] {
       terminal.type("\(word)\n")
       try await terminal.read(until: "\"\(word)\" is in the middle of a statement")
-      try await terminal.read(until: "hint: end the statement with ; or drop it with Ctrl-C")
+      try await terminal.read(until: "end the statement with ; or drop it with Ctrl-C")
       try await terminal.read(until: "...> ")
     }
     // A part of a text.
