@@ -12,6 +12,9 @@ public struct CachePolicy: Hashable, Sendable {
   /// True if stale cached data or bundled data may answer when the service fails.
   public var mayFallBack: Bool
 
+  /// True for a call that a person insists on: it is made even during a pause that the service has demanded.
+  package var overridesPauses = false
+
   /// When a growing collection loads more records.
   public var growth: LoadMorePolicy
 

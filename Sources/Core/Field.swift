@@ -36,6 +36,9 @@ public struct Field<Item>: Sendable {
   /// True if services send the field only with a single record: in a list, null may mean not fetched.
   public private(set) var isDetail = false
 
+  /// True if its value is the name of a record, wherever it is among the fields.
+  package private(set) var isName = false
+
   private let read: @Sendable (Item) -> JSON
 
   /// Creates a computed field.
@@ -110,6 +113,13 @@ public struct Field<Item>: Sendable {
   public func onlyInDetails() -> Field {
     var field = self
     field.isDetail = true
+    return field
+  }
+
+  /// Returns this field as the one whose value is the name of a record.
+  package func asName() -> Field {
+    var field = self
+    field.isName = true
     return field
   }
 
@@ -215,16 +225,18 @@ extension Optional: FieldValue where Wrapped: FieldValue {
 extension Sequence {
   /// The folded text that local search looks into: each searchable field of a record on a line of its own.
   ///
-  /// The first line counts as the name of the record, so its ID comes last.
+  /// The first line counts as the name of the record, so a name comes first and the ID last.
   public func searchableText<Item: SourceRecord>(of item: Item) -> FoldedText
   where Element == Field<Item> {
     let id = item.id.description
     var isID = false
     // In place: for each new record of a sync, joining the lines would take as long as folding.
     var text = ""
-    for field in self where field.isSearchable {
-      let value = field[item]
-      if case .string(id) = value { isID = true } else { value.addLines(to: &text) }
+    for isName in [true, false] {
+      for field in self where field.isSearchable && field.isName == isName {
+        let value = field[item]
+        if case .string(id) = value { isID = true } else { value.addLines(to: &text) }
+      }
     }
     if isID { JSON.string(id).addLines(to: &text) }
     return FoldedText(text)
@@ -274,35 +286,5 @@ public indirect enum FieldExpression: Hashable, Sendable {
   /// The value of a member: `.member("location", "city")`.
   public static func member(_ names: String...) -> FieldExpression {
     .value(at: names.map(JSONPathComponent.member))
-  }
-}
-
-/// A step from a JSON value to those inside.
-public enum JSONPathComponent: Hashable, Sendable {
-  /// A member of an object, or an element of an array if the name is a list position.
-  case member(String)
-  /// All elements of an array, or the values of all members of an object.
-  case each
-
-  package var description: String {
-    guard case .member(let name) = self else { return "*" }
-    let isPlain =
-      !name.isEmpty && !["*", "$"].contains(name) && !name.contains { ".\"".contains($0) }
-    return isPlain ? name : JSON.string(name).text
-  }
-}
-
-extension [JSONPathComponent] {
-  /// The names if all steps are members of objects whose names mean the same in every language of paths; otherwise
-  /// `nil`.
-  package var plainNames: [String]? {
-    var names: [String] = []
-    for component in self {
-      guard case .member(let name) = component, Int(name) == nil, !name.isEmpty,
-        !name.contains(where: { ".\"\\\0".contains($0) })
-      else { return nil }
-      names.append(name)
-    }
-    return names
   }
 }

@@ -82,7 +82,7 @@ package struct PageDigest: Hashable, Sendable {
   /// `nil` if it cannot.
   package var validators: String?
 
-  /// What is kept of the page, if nothing but ``validators`` has changed since it was read; otherwise `nil`.
+  /// The memo of the page, if nothing but ``validators`` has changed since it was read; otherwise `nil`.
   package var renewedMemo: String?
 
   package init(request: UInt64, response: UInt64, validators: String? = nil) {

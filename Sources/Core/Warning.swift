@@ -76,7 +76,7 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let unknownSecret = Code("unknownSecret")
     /// A source of several is not searched, because it lacks a field of the filter or the order.
     public static let leftOut = Code("leftOut")
-    /// It is not proved that further pages are read.
+    /// There may be further pages that are not read.
     public static let unproved = Code("unproved")
     /// Rows could not be read.
     public static let unreadable = Code("unreadable")

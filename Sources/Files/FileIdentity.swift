@@ -12,7 +12,18 @@ package struct FileIdentity: Equatable, Sendable {
 
   /// The time at which the contents were last changed, in seconds since 1970.
   package var modified: Int { times.modified.tv_sec }
+  /// The time at which the file was last changed in any way, which no program can set, in seconds since 1970.
+  package var changed: Int { times.changed.tv_sec }
   private let times: (modified: timespec, changed: timespec)
+
+  /// A text that other contents do not have, as far as the size and the times tell.
+  package var version: String {
+    let (modified, changed) = (times.modified, times.changed)
+    return [
+      Int(truncatingIfNeeded: number), Int(size), modified.tv_sec, modified.tv_nsec,
+      changed.tv_sec, changed.tv_nsec,
+    ].map(\.description).joined(separator: ".")
+  }
 
   /// The file at a path; `nil` if there is none, or it is out of reach.
   package init?(_ path: String) {
@@ -26,6 +37,17 @@ package struct FileIdentity: Equatable, Sendable {
     do throws(SystemFailure) { try SystemFailure.check { stat(path, &status) } } catch let error
       where error.isMissing
     { return nil }
+    self.init(status)
+  }
+
+  /// An open file, whatever its path leads to now.
+  package init(of file: borrowing OpenFile) throws(SystemFailure) {
+    var status = stat()
+    try SystemFailure.check { fstat(file.descriptor, &status) }
+    self.init(status)
+  }
+
+  private init(_ status: stat) {
     device = UInt64(truncatingIfNeeded: status.st_dev)
     number = UInt64(truncatingIfNeeded: status.st_ino)
     size = Int64(status.st_size)

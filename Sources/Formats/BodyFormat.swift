@@ -16,6 +16,9 @@ public enum BodyFormat: String, CaseIterable, Sendable {
   /// True if the records follow one another, so that a file of any size can be read in parts.
   package var isLines: Bool { self != .xml }
 
+  /// True if the values of records are in columns, whose order a person has chosen.
+  package var isTable: Bool { self == .csv || self == .tsv }
+
   /// The first bytes of a body that are needed to recognise its format.
   package static let headSize = 4096
 
@@ -31,7 +34,10 @@ public enum BodyFormat: String, CaseIterable, Sendable {
     let head = Array(head.prefix(Self.headSize))
     switch head.first(where: { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }) {
     case UInt8(ascii: "{")?, UInt8(ascii: "[")?:
-      guard Self.ndjsonTypes.contains(type) || head.hasTwoLinesOfJSON else { return nil }
+      guard
+        Self.ndjsonTypes.contains(type) || head.hasTwoLinesOfJSON
+          || Self(path: path, type: type) == .ndjson
+      else { return nil }
       self = .ndjson
     case UInt8(ascii: "<")?:
       guard !head.isHTML, type != "text/html" || head.isXML else { return nil }

@@ -11,8 +11,11 @@ package struct ConvertedBody: Sendable {
   /// The names of the columns of CSV and TSV; `nil` for other formats.
   package var columns: [String]?
 
-  /// Why the body seems to be cut off; `nil` if it does not.
+  /// The reason the body seems to be cut off; `nil` if it does not.
   package var cut: String?
+
+  /// The reason the first row that is null cannot be read; `nil` if all can be.
+  package var fault: String?
 
   /// True if the encoding is a guess, see ``TextDecoder/isGuess``.
   package var isGuess = false
@@ -96,7 +99,7 @@ package struct ConvertedBody: Sendable {
       next = document.json.nextLink
     case let format?:
       let text = text ?? bytes
-      var reader = RowReader(format, head: text.prefix(BodyFormat.headSize))
+      var reader = try RowReader(format, head: text.prefix(BodyFormat.headSize))
       var rows = JSONRows()
       var position = 0
       let maxSize = maxBytes * Self.maxGrowth
@@ -107,7 +110,7 @@ package struct ConvertedBody: Sendable {
       let end = try reader.finish(after: 0, into: &rows)
       cut = cut ?? end
       columns = reader.columns
-      json = rows.json
+      (json, fault) = (rows.json, rows.fault)
     }
   }
 }

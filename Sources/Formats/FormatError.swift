@@ -1,6 +1,6 @@
 package import AggregatorCore
 
-/// Why a body cannot be read in its format.
+/// The reason a body cannot be read in its format.
 package struct FormatError: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     /// It is not of the format.

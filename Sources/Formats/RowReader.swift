@@ -1,5 +1,6 @@
 import AggregatorCore
 package import AggregatorFoundation
+import AggregatorText
 
 /// Turns the records of CSV, TSV or NDJSON into JSON, as the text arrives.
 package struct RowReader: Sendable {
@@ -26,9 +27,15 @@ package struct RowReader: Sendable {
   private var reader: Reader
   /// The beginning of a line of NDJSON, of which the rest has not arrived.
   private var line: [UInt8] = []
+  /// The number of that line, from 1.
+  private var lineNumber = 1
 
   /// - Parameter head: The first bytes of the text, of which the first line tells what separates its values.
-  package init(_ format: BodyFormat, head: some Collection<UInt8>) {
+  /// - Throws: ``FormatError`` for a table whose head is not text.
+  package init(_ format: BodyFormat, head: some Collection<UInt8>) throws(FormatError) {
+    guard !format.isTable || !head.isBinary else {
+      throw FormatError(.invalid, "it is binary, or in an encoding other than UTF-8")
+    }
     switch format {
     case .csv, .xml:
       reader = .delimited(
@@ -69,8 +76,9 @@ package struct RowReader: Sendable {
         line += text[position..<(end ?? text.count)]
         position = end.map { $0 + 1 } ?? text.count
         guard end != nil else { return }
-        rows.append(line: line)
+        rows.append(line: line, number: lineNumber)
         line.removeAll(keepingCapacity: true)
+        lineNumber += 1
       }
     }
   }
@@ -78,7 +86,7 @@ package struct RowReader: Sendable {
   /// Reads the last record, which no line break ends.
   ///
   /// - Parameter passed: The number of rows that are in `rows` no more.
-  /// - Returns: Why the text seems to be cut off; `nil` if it does not.
+  /// - Returns: The reason the text seems to be cut off; `nil` if it does not.
   /// - Throws: ``FormatError`` also for a table without rows and with one column: any line of text could be that.
   package mutating func finish(
     after passed: Int, into rows: inout JSONRows
@@ -111,7 +119,7 @@ package struct RowReader: Sendable {
       guard JSONText(Data(line)) != nil || line.allSatisfy({ $0 <= 0x20 }) else {
         return "the last line is not a whole JSON value"
       }
-      rows.append(line: line)
+      rows.append(line: line, number: lineNumber)
       return nil
     }
   }
@@ -134,6 +142,9 @@ package struct JSONRows: Sendable {
   private var bytes: [UInt8] = [UInt8(ascii: "[")]
   package private(set) var count = 0
 
+  /// The reason the first of the rows that are null cannot be read, with its line; `nil` if all can be.
+  package private(set) var fault: String?
+
   /// True to count rows only, which takes a fraction of the time.
   package var isCounting = false
 
@@ -146,7 +157,7 @@ package struct JSONRows: Sendable {
 
   package mutating func removeAll() {
     bytes.removeSubrange(1...)
-    count = 0
+    (count, fault) = (0, nil)
   }
 
   /// Begins a row; false if it is only counted.
@@ -156,12 +167,15 @@ package struct JSONRows: Sendable {
     return !isCounting
   }
 
-  fileprivate mutating func append(line: [UInt8]) {
+  fileprivate mutating func append(line: [UInt8], number: Int) {
     guard line.contains(where: { $0 > 0x20 }), begin() else { return }
     // A byte order mark is allowed before a text only.
     let isMarked = line.starts(with: [0xEF, 0xBB, 0xBF])
-    let isJSON = !isMarked && JSONText(Data(line)) != nil
-    bytes += isJSON ? line : Array("null".utf8)
+    if isMarked || JSONText(Data(line)) == nil {
+      appendNull(because: "line \(number) is not JSON")
+    } else {
+      bytes += line
+    }
   }
 
   /// Appends a record; a record with more values than columns is none.
@@ -169,8 +183,9 @@ package struct JSONRows: Sendable {
   {
     guard begin() else { return }
     guard values.count <= columns.keys.count else {
-      bytes += "null".utf8
-      return
+      return appendNull(
+        because:
+          "line \(values.line) has \(values.count) values for \(columns.keys.count.of("column"))")
     }
     bytes.append(UInt8(ascii: "{"))
     for index in 0..<values.count {
@@ -180,6 +195,11 @@ package struct JSONRows: Sendable {
       if let value = values[index] { append(string: value) } else { bytes += "null".utf8 }
     }
     bytes.append(UInt8(ascii: "}"))
+  }
+
+  private mutating func appendNull(because reason: String) {
+    bytes += "null".utf8
+    fault = fault ?? reason
   }
 
   private mutating func append(string: ArraySlice<UInt8>) {
@@ -202,10 +222,17 @@ package struct JSONRows: Sendable {
 }
 
 extension Collection<UInt8> {
-  /// The separator of the names in the first line: a comma, or a semicolon if there are more of them.
-  fileprivate var csvSeparator: UInt8 {
+  /// True for a NUL, and for more control characters than a text has, of which a few may be by mistake.
+  fileprivate var isBinary: Bool {
+    let controls = count { $0 < 0x20 && !(0x09...0x0D).contains($0) && $0 != 0x1B }
+    return contains(0) || controls * 20 > Swift.max(count, 80)
+  }
+
+  /// The separator of the names in the first line: a comma, or a semicolon or a tab if there are more of them.
+  package var csvSeparator: UInt8 {
     let line = prefix { $0 != UInt8(ascii: "\n") }
-    let (semicolon, comma) = (UInt8(ascii: ";"), UInt8(ascii: ","))
-    return line.count { $0 == semicolon } > line.count { $0 == comma } ? semicolon : comma
+    let comma = UInt8(ascii: ",")
+    return [comma, UInt8(ascii: ";"), UInt8(ascii: "\t")]
+      .max { one, other in line.count { $0 == one } < line.count { $0 == other } } ?? comma
   }
 }

@@ -26,7 +26,7 @@ package struct XMLReader {
   /// A document as JSON.
   package struct Document {
     package var json: JSON
-    /// Why the document seems to be cut off; `nil` if it does not.
+    /// The reason the document seems to be cut off; `nil` if it does not.
     package var cut: String?
   }
 

@@ -166,6 +166,17 @@ extension SourceError {
     SourceError(.tooLarge, "\(part) is larger than \(bytes.binarySize)")
   }
 
+  /// This error with a remedy, if the response to a request was too large.
+  package func remediedForSize(of request: HTTPRequest) -> SourceError {
+    guard code == .tooLarge, remedy == nil else { return self }
+    var error = self
+    error.remedy = Remedy(
+      request.url.isFileURL
+        ? "write its records as NDJSON, one on each line, or allow a larger file"
+        : "request smaller pages, or allow a larger response", .allowMoreBytes)
+    return error
+  }
+
   package static func notConnected(_ authority: String, within limit: Duration) -> SourceError {
     SourceError(.timedOut, "no connection to \(authority) within \(limit.brief)")
   }

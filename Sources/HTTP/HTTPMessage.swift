@@ -4,15 +4,29 @@ import AggregatorText
 
 /// One HTTP request, with its secrets marked as such.
 public struct HTTPRequest: Sendable {
-  public enum Method: String, CaseIterable, Sendable {
-    case get = "GET"
+  /// The method of a request, such as `GET`; capital letters matter.
+  public struct Method: RawRepresentable, Hashable, Sendable {
+    public static let get = Method("GET")
     /// The response has no body.
-    case head = "HEAD"
-    case post = "POST"
-    case put = "PUT"
-    case patch = "PATCH"
-    case delete = "DELETE"
-    case options = "OPTIONS"
+    public static let head = Method("HEAD")
+    public static let post = Method("POST")
+    public static let put = Method("PUT")
+    public static let patch = Method("PATCH")
+    public static let delete = Method("DELETE")
+    public static let options = Method("OPTIONS")
+
+    /// The methods above.
+    package static let common = [get, head, post, put, patch, delete, options]
+
+    public let rawValue: String
+
+    /// Creates any other method; `nil` if the name is no token (RFC 9110, section 9.1).
+    public init?(rawValue: String) {
+      guard !rawValue.isEmpty, rawValue.utf8.allSatisfy(\.isTokenCharacter) else { return nil }
+      self.rawValue = rawValue
+    }
+
+    private init(_ name: String) { rawValue = name }
   }
 
   /// The value of a query item or header field.
@@ -127,6 +141,12 @@ extension HTTPRequest {
   /// The query as it is sent, with secrets; `nil` for none.
   var plainQuery: String? { encodedQuery(\.text) }
 
+  /// `GET /path`, without query and secrets, of at most 80 characters.
+  var methodAndPath: String {
+    let path = SecretScanner(secrets).redacted(url.path(percentEncoded: true))
+    return "\(method.rawValue) \(path.isEmpty ? "/" : path)".oneLine(atMost: 80)
+  }
+
   /// The URL with its query as it is sent, secret values as `REDACTED`.
   package var shownAddress: String {
     encodedQuery(\.shown).map { "\(endpoint)?\($0)" } ?? endpoint
@@ -136,6 +156,28 @@ extension HTTPRequest {
     let items = query.map { "\($0.name.percentEncoded)=\(text($0.value).percentEncoded)" }
     let query = [url.query(percentEncoded: true)].compactMap(\.self) + items
     return query.isEmpty ? nil : query.joined(separator: "&")
+  }
+}
+
+/// Guesses by names and values which parts of a request are secrets.
+package enum LikelySecret {
+  /// The parameters that carry keys, without `-` and `_`.
+  private static let parameters: Set<String> = [
+    "apikey", "key", "token", "accesstoken", "authtoken", "secret", "clientsecret", "appid",
+    "appkey", "subscriptionkey", "password", "auth", "signature",
+  ]
+
+  /// Returns true for a query parameter that probably authenticates, by its name as it is or percent-encoded.
+  package static func isParameter(_ name: some StringProtocol) -> Bool {
+    let name = String(name).percentDecoded ?? String(name)
+    return parameters.contains(name.lowercased().filter { $0.isLetter || $0.isNumber })
+  }
+
+  /// The text with `REDACTED` for the values of such parameters of addresses in it.
+  package static func hidden(in text: String) -> String {
+    text.replacing(/([?&])([^=&?#\s<>"]+)=([^&#\s<>"]*)/) { match in
+      isParameter(match.2) ? "\(match.1)\(match.2)=\(SecretScanner.mark)" : String(match.0)
+    }
   }
 }
 

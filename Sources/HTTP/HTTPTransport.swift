@@ -68,7 +68,8 @@ public struct HTTPTransport: Transport {
       wire.limits.overall = max(wire.limits.overall, deadline)
     }
     let overall = wire.limits.overall
-    var shown = request.shownAddress
+    // A link that the service wrote may have a key.
+    var shown = LikelySecret.hidden(in: request.shownAddress)
     let begin = ContinuousClock.now
     for _ in 0...Self.redirectLimit {
       let response = try await exchange(wire, shown, scanner)

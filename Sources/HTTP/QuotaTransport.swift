@@ -16,8 +16,9 @@ package struct QuotaTransport: Transport {
 
   package func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     let response = try await base.send(request)
-    if response.header("retry-after") == nil, let pause = response.quotaPause(from: now()) {
-      Departure.current?.demand(pause)
+    if let pause = response.retryAfter(from: now()) {
+      Departure.current?.refuse(request.methodAndPath)
+      if response.header("retry-after") == nil { Departure.current?.demand(pause) }
     }
     return response
   }

@@ -1,24 +1,37 @@
-import AggregatorKit
+package import AggregatorKit
 import DeclaredSource
 
-/// Finds the fields of rows, most useful first.
+/// Finds the fields of rows, most useful first, or in the order of the columns of a table.
 struct FieldInference {
   let rows: [JSON]
   let id: [JSONPath]
+  var isTable = false
 
-  static let maxFields = 24
-
-  /// The fields without the ID: titles first, then short values that differ, then the rest.
+  /// The fields without the ID: titles first, then short values that differ, then the rest; of a table all columns.
   var fields: [Manifest.DeclaredField] {
     let paths = paths(\.fieldPaths)
     let values = values(at: paths)
+    guard !isTable else {
+      return columns(at: paths, values).prefix(Manifest.maxFields).map(Self.field)
+    }
     var columns: [(path: JSONPath, score: Double)] = []
     for path in paths {
       guard let values = values[path], !values.isEmpty else { continue }
       columns.append((path, score(of: path, values) - Double(columns.count) * 0.01))
     }
-    let best = columns.sorted { $0.score > $1.score }.prefix(Self.maxFields)
-    return best.map { Manifest.DeclaredField(name: $0.path.fieldName, path: $0.path) }
+    let best = columns.sorted { $0.score > $1.score }.prefix(Manifest.maxFields)
+    return best.map { Self.field(at: $0.path) }
+  }
+
+  /// The columns that have a name or a value; empty ones without a name are those of separators at the ends of lines.
+  private func columns(at paths: [JSONPath], _ values: [JSONPath: [JSON]]) -> [JSONPath] {
+    paths.filter {
+      values[$0]?.isEmpty == false || $0.fieldName.wholeMatch(of: /column_[0-9]+/) == nil
+    }
+  }
+
+  private static func field(at path: JSONPath) -> Manifest.DeclaredField {
+    Manifest.DeclaredField(name: path.fieldName, path: path)
   }
 
   /// The members of rows that are not among `fields`: of values one by one, and of what has values inside.
@@ -26,8 +39,9 @@ struct FieldInference {
     let chosen = Set(fields.map(\.path))
     let (all, nested) = (paths(\.fieldPaths), paths(\.nestedPaths))
     let values = values(at: all)
+    let known = isTable ? columns(at: all, values) : all.filter { values[$0]?.isEmpty == false }
     return (
-      all.filter { !chosen.contains($0) && values[$0]?.isEmpty == false },
+      known.filter { !chosen.contains($0) },
       nested.filter { !chosen.contains($0) && !all.contains($0) }
     )
   }
@@ -139,7 +153,9 @@ extension JSON {
   }
 
   /// True for an absolute http or https URL.
-  var isURL: Bool { string.map { $0.hasPrefix("https://") || $0.hasPrefix("http://") } ?? false }
+  package var isURL: Bool {
+    string.map { $0.hasPrefix("https://") || $0.hasPrefix("http://") } ?? false
+  }
 }
 
 extension Manifest.Table {

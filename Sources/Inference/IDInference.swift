@@ -8,6 +8,9 @@ struct IDInference {
   /// The name of a record, in the singular, lower case.
   let noun: String?
 
+  /// True if the members are the columns of a table, in its order.
+  var isTable = false
+
   /// Words in the names of IDs of something else that belongs to a row.
   private static let references: Set<String> = [
     "image", "photo", "picture", "thumbnail", "media", "asset", "revision", "version", "parent",
@@ -17,6 +20,9 @@ struct IDInference {
   /// Names of what a name is unique within.
   private static let scopes: Set<String> = ["namespace", "owner", "vendor", "scope", "group"]
 
+  /// Names of what may be a number of the row, which is an ID only where no two rows have the same.
+  private static let numbers: Set<String> = ["number", "num", "no", "nr", "nummer"]
+
   /// Fewer points are a coincidence: any text or number may differ in a few rows.
   private static let enough = 30
 
@@ -24,8 +30,25 @@ struct IDInference {
   var best: [JSONPath]? {
     let columns = columns
     let single = columns.filter(\.isUnique).max { $0.score < $1.score }
-    if let single, single.score >= Self.enough { return [single.path] }
+    if let single, single.score >= Self.enough {
+      // Names repeat sooner than the whole numbers with which a table begins.
+      if isTable, single.isNamed(["name", "title"]), let first = columns.first, first.isUnique,
+        first.isNumber, first.path.lastName == rows.first?.members.first?.name
+      {
+        return [first.path]
+      }
+      return [single.path]
+    }
     return composite(of: columns)
+  }
+
+  /// The reason the member that is named most like an ID is none, in words; `nil` if there is no such member.
+  var repeated: String? {
+    let named = columns.filter { !$0.isUnique && $0.score >= Self.enough }
+    guard let column = named.max(by: { $0.score < $1.score }) else { return nil }
+    var seen: Set<String> = []
+    let twice = column.values.map(\.idText).first { !$0.isEmpty && !seen.insert($0).inserted }
+    return twice.map { "\(column.path) is \($0.oneLine(atMost: 40)) in more than one row" }
   }
 
   /// The paths of the values that differ in all rows, in the order of the row that has the most.
@@ -39,6 +62,8 @@ struct IDInference {
     let isUnique: Bool
 
     func isNamed(_ names: Set<String>) -> Bool { names.contains(normalized(path.lastName)) }
+
+    var isNumber: Bool { values.allSatisfy(\.isWholeNumber) }
 
     var isConstant: Bool { values.count > 1 && Set(values.map(\.idText)).count == 1 }
   }
@@ -81,15 +106,15 @@ struct IDInference {
     let name = normalized(path.lastName)
     let words = words(of: path.lastName)
     let depth = path.components.count
-    let isNumber = values.allSatisfy { if case .integer = $0 { true } else { false } }
+    let isNumber = values.allSatisfy(\.isWholeNumber)
     var score: Int
     switch name {
     case "id": score = depth == 1 ? 100 : path.firstName.map(normalized) == noun ? 72 : 68
     case "uuid", "guid", "uid", "sid", "objectid": score = 90
     case "key", "pk", "identifier", "nasaid": score = 80
     case "code", "pageid": score = 75
-    case "slug", "symbol", "ticker": score = 72
-    case "login", "username", "handle", "sku", "isbn", "doi", "ean": score = 62
+    case "slug", "symbol", "ticker", "sku", "isbn", "doi", "ean": score = 72
+    case "login", "username", "handle": score = 62
     case "url", "uri", "href", "self", "link": score = 55
     case "name" where !isNumber:
       // A name within a namespace is not unique, whatever these rows say.
@@ -99,7 +124,11 @@ struct IDInference {
     case "htmlurl", "weburl": score = 45
     case "title" where !isNumber: score = 30
     default:
-      if words.count > 1, words.last == "id" || words.last == "uuid" {
+      if depth == 1, Self.numbers.contains(name) || path.lastName == "#",
+        values.allSatisfy(\.isCode), Set(values.map(\.idText)).count == values.count
+      {
+        score = 67
+      } else if words.count > 1, words.last == "id" || words.last == "uuid" {
         let isOwn = noun.map { words.contains($0) } ?? false
         // Inside another object it is what that object refers to.
         score =
@@ -173,6 +202,8 @@ extension JSON {
       0x61...0x7A ~= byte || 0x30...0x39 ~= byte || "-_./@".utf8.contains(byte)
     }
   }
+
+  fileprivate var isWholeNumber: Bool { if case .integer = self { true } else { false } }
 
   /// True for a whole number, or a text without spaces that has a digit.
   fileprivate var isCode: Bool {

@@ -1,7 +1,7 @@
 package import AggregatorKit
 import DeclaredSource
 
-/// What the documentation of a service says of a list, for what its responses do not show; each part is proved by
+/// A list as the documentation of a service describes it, for what its responses do not show; each part is proved by
 /// requests before it counts.
 package struct ListDescription: Sendable {
   /// A parameter of the query.

@@ -273,7 +273,7 @@ extension Prober {
   /// True if an empty second page is the end of the list: a service that sends no rows for parameters that it does
   /// not have sends none for the position of the last row either.
   ///
-  /// What the response says itself needs no such request.
+  /// No such request is needed for what the response says itself.
   private func isEnd(
     _ candidate: PagingCandidate, _ manifest: Manifest, _ first: Sample,
     _ proposal: inout Proposal

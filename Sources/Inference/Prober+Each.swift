@@ -14,6 +14,7 @@ extension Prober {
   ) async throws(SourceError) -> Proposal {
     var found: Proposal?
     var (prober, tried, warnings) = (self, [String](), [String]())
+    prober.mayNumberRows = false
     var rest = try await first(Self.maxLists, of: lists, &warnings)[...]
     while let partition = rest.popFirst() {
       do throws(SourceError) {

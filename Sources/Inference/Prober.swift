@@ -10,11 +10,14 @@ package struct Prober: Sendable {
   /// Decides what the responses leave open.
   let choose: Proposal.Choice
 
-  /// What the documentation of the service says; `nil` if there is none.
+  /// The documentation of the service; `nil` if there is none.
   @Indirect var description: ListDescription?
 
   /// The list of the same service that was requested before; `nil` for the first.
   @Indirect var previous: Proposal?
+
+  /// False for one list of several, whose rows have the same numbers.
+  var mayNumberRows = true
 
   private static let maxOptions = 9
   static let maxProbes = 6
@@ -44,7 +47,9 @@ package struct Prober: Sendable {
       proposal.manifest.paging.proof = .single
       proposal.note(
         "paging", "single",
-        isSingle ? "as told" : "a large file, of which the first \(first.rows.count) rows were read"
+        first.isFile
+          ? "a large file, of which the first \(first.rows.count) rows were read"
+          : hints.file == nil ? "as told" : "a file has all records"
       )
     } else if proposal.hasNoRows {
       // Every page of an empty list is empty, whatever its parameters.
@@ -55,13 +60,14 @@ package struct Prober: Sendable {
     }
     proveSize(hints.paging.size, &proposal, first)
     proveMore(hints.paging.more, &proposal, first, second)
-    chooseID(&proposal, first.rows + (second?.rows ?? []))
+    try chooseID(&proposal, first.rows + (second?.rows ?? []))
     chooseTotal(&proposal, first, second)
     chooseFields(&proposal, first.rows + (second?.rows ?? []))
     try await proveItem(&proposal, first)
     try await proveChanges(&proposal, first)
     try await proveSearch(&proposal, first)
-    if isProbing, proposal.isProved, !proposal.hasNoRows {
+    // A list whose rows are numbered can have nothing of what would be tried.
+    if isProbing, proposal.isProved, !proposal.hasNoRows, !proposal.manifest.numbersRows {
       do throws(SourceError) { try await probe(&proposal, first) } catch {
         guard error.code != .cancelled else { throw error }
         proposal.warnings.append("nothing else was tried: \(error.message)")
@@ -76,7 +82,7 @@ package struct Prober: Sendable {
       by: manifest.authority ?? name, hasRows: !sample.rows.isEmpty, now: environment.now())
   }
 
-  /// What can be said of a list without any request.
+  /// Proposes a list without any request.
   func describe(_ hints: Manifest) -> Proposal {
     var proposal = Proposal(manifest: hints)
     if hints.rows == nil { proposal.manifest.rows = description?.rows(of: hints)?.path }
@@ -156,6 +162,10 @@ package struct Prober: Sendable {
       environment.observer(.waiting(wait, reason: "rate limit"))
       do { try await environment.clock.sleep(for: wait) } catch { throw .cancelled }
     }
+    // Of a list that is one response it is that of a file.
+    if let bytes = environment.maxSize, manifest.paging.step != nil {
+      request.limits.bodyBytes = bytes
+    }
     do { try request.limits.bound(to: manifest.timeout) } catch {
       proposal.isOutOfTime = true
       return .failure(error)
@@ -193,6 +203,7 @@ package struct Prober: Sendable {
       return .success(
         Sample(exchange: exchange, response: response, rows: rows, isFile: answer.isFile))
     } catch {
+      let error = error.remediedForSize(of: request)
       // More requests would make a rate limit worse.
       if error.code == .rateLimited {
         proposal.quotaReset =
@@ -203,7 +214,12 @@ package struct Prober: Sendable {
       if Deadline.hasPassed { proposal.isOutOfTime = true }
       var failure = error
       failure.cause = error.cause ?? received.flatMap { UnusableResponse($0) }
-      if proposal.requests == 1, error.code == .malformed, failure.cause == nil {
+      if manifest.file != nil {
+        if failure.cause != nil {
+          failure.remedy = "a file has JSON, CSV, TSV, NDJSON or XML"
+        }
+        failure.cause = nil
+      } else if proposal.requests == 1, error.code == .malformed, failure.cause == nil {
         failure.remedy = error.remedy ?? Self.wrongURL
       }
       return .failure(failure)
@@ -233,11 +249,21 @@ package struct Prober: Sendable {
           by: manifest.authority ?? name), isFile: false)
     } catch {
       guard error.code == .tooLarge, manifest.paging.step == nil else { throw error }
-      let first = request.setting(FilePages.parameter, to: FilePages.start)
+      var first = request.setting(FilePages.parameter, to: FilePages.start)
+      first.limits.bodyBytes =
+        environment.maxSize
+        ?? (manifest.file == nil ? request.limits.bodyBytes : FileTransport.maxBytes)
       let files = environment.readingFiles(of: plugin, as: manifest.format)
-      let rows = try? await files.transport.send(first)
-      guard let rows, rows.conversion != nil else { throw error }
-      return Answer(response: rows, isFile: true)
+      let rows = await Result { [first] () async throws(SourceError) in
+        try await files.transport.send(first)
+      }
+      if case .failure(let failure) = rows, failure.code == .tooLarge { throw failure }
+      guard let response = try? rows.get() else { throw error }
+      if response.conversion != nil { return Answer(response: response, isFile: true) }
+      return Answer(
+        response: try response.converted(
+          from: first, as: manifest.format, rows: manifest.rowNames,
+          by: manifest.authority ?? name), isFile: false)
     }
   }
 
@@ -287,8 +313,10 @@ package struct Prober: Sendable {
     guard var best = candidates.first else {
       throw failure(reportedBy: first, of: proposal.manifest)
         ?? SourceError(
-          .malformed, "the response has no list of objects",
-          remedy: "name the list, or use the URL of a list")
+          .malformed,
+          first.exchange.mixedList.map { "the response has no list of objects: \($0)" }
+            ?? "the response has no list of objects",
+          remedy: "name the list, or use the URL of a list", cause: NoList())
     }
     let rivals = candidates.filter { best.score - $0.score < 1 }.prefix(Self.maxOptions)
     let chosen =
@@ -321,6 +349,9 @@ package struct Prober: Sendable {
     if let cut = first.response.conversion?.cut {
       proposal.warnings.append("the file is incomplete: \(cut)")
     }
+    if let fault = first.response.conversion?.fault {
+      proposal.warnings.append("the file is damaged: \(fault)")
+    }
     if first.response.conversion?.isGuess == true {
       proposal.warnings.append("the text is not UTF-8: it was read as Windows-1252")
     }
@@ -329,11 +360,13 @@ package struct Prober: Sendable {
     }
     proposal.manifest.kinds = ValueKinds(
       of: proposal.manifest.records(in: first.exchange.document) ?? [])
-    let paths = proposal.manifest.kinds.paths.map(\.path.description)
+    let paths = proposal.manifest.kinds.paths.map { path, kind in
+      [.number, .boolean].contains(kind) ? "\(path)" : "\(path) (\(kind.rawValue))"
+    }
     proposal.note(
       "format", format.rawValue,
       paths.isEmpty
-        ? "all values are text" : "not text: \(paths.joined(separator: ", ").oneLine(atMost: 60))")
+        ? "all values are text" : "not text: \(paths.joined(separator: ", ").oneLine(atMost: 80))")
   }
 
   /// Leaves out the URL of single records if it does not bring the last one of the first page.
@@ -365,7 +398,13 @@ package struct Prober: Sendable {
     }
   }
 
-  private func chooseID(_ proposal: inout Proposal, _ rows: [JSON]) {
+  private func chooseID(_ proposal: inout Proposal, _ rows: [JSON]) throws(SourceError) {
+    guard !proposal.manifest.numbersRows else {
+      guard proposal.manifest.canNumberRows else {
+        throw SourceError(.invalidSettings, "\"id\" must be \(Manifest.unnumberedRule)")
+      }
+      return proposal.note("id", Manifest.rowNumber, "the number of the row")
+    }
     if let path = proposal.manifest.rows, path.isEntries {
       proposal.note("id", "id", "the names of the members")
       return
@@ -379,23 +418,32 @@ package struct Prober: Sendable {
         "id", ids.isEmpty ? "–" : ids,
         ids.isEmpty ? "an empty list shows no ID" : "of an empty list, as told or described")
     }
+    // A row that cannot be read has no member at all.
+    let rows = proposal.manifest.format == nil ? rows : rows.filter { $0 != .null }
     let isGiven = !proposal.manifest.id.isEmpty
-    let inference = IDInference(rows: rows, noun: proposal.manifest.noun)
+    let inference = IDInference(
+      rows: rows, noun: proposal.manifest.noun,
+      isTable: proposal.manifest.format?.isTable == true)
     let paths = isGiven ? proposal.manifest.id : inference.best ?? chooseID(inference) ?? []
     defer {
-      if proposal.manifest.id.isEmpty {
+      if !proposal.isComplete {
         proposal.warnings.append("nothing identifies a row: name the members that do")
       }
     }
     guard !paths.isEmpty else {
       let unique = inference.unique.prefix(Self.maxOptions).map(\.description)
-      if !unique.isEmpty { proposal.choices["id"] = unique }
-      return proposal.note(
-        "id", "–",
+      let reason =
         unique.isEmpty
-          ? "no member is different in all rows"
-          : "no member is named like an ID; different in all rows: \(unique.prefix(5).joined(separator: ", "))"
-      )
+        ? inference.repeated ?? "no member is different in all rows"
+        : "\(inference.repeated ?? "no member is named like an ID"); different in all rows: \(unique.prefix(5).joined(separator: ", "))"
+      if !unique.isEmpty { proposal.choices["id"] = unique }
+      if mayNumberRows, description == nil, proposal.manifest.paging.proof == .single,
+        proposal.manifest.canNumberRows
+      {
+        proposal.manifest.numbersRows = true
+        return proposal.note("id", Manifest.rowNumber, "the number of the row: \(reason)")
+      }
+      return proposal.note("id", "–", reason)
     }
     proposal.manifest.id = paths
     let ids = rows.compactMap { try? DeclaredRecord($0, id: paths).id }
@@ -407,10 +455,16 @@ package struct Prober: Sendable {
         : "\(distinct) different in \(rows.count) rows")
     if distinct * 2 < rows.count {
       proposal.manifest.id = []
-    } else if distinct < rows.count {
-      let count = rows.count - distinct
+      return
+    }
+    let (missing, repeated) = (rows.count - ids.count, ids.count - distinct)
+    if missing > 0 {
+      proposal.warnings.append("\(missing.of("row")) \(missing == 1 ? "has" : "have") no ID")
+    }
+    if repeated > 0 {
       proposal.warnings.append(
-        "\(count.of("row")) \(count == 1 ? "has no ID of its own" : "have no ID of their own")")
+        Manifest.repeatedIDs(repeated)
+          + (proposal.manifest.canNumberRows ? ": the ID \"#\" is the number of the row" : ""))
     }
   }
 
@@ -448,7 +502,8 @@ package struct Prober: Sendable {
       let path = first.exchange.totalPath(
         rowCount: first.rows.count + (second?.rows.count ?? 0), rows: rows.path)
     else {
-      proposal.note("total", "–", "not given by this API")
+      let place = proposal.manifest.file == nil ? "this API" : "the file"
+      proposal.note("total", "–", "not given by \(place)")
       return
     }
     proposal.manifest.total = path
@@ -471,31 +526,37 @@ package struct Prober: Sendable {
       }
       return
     }
+    let isTable = proposal.manifest.format?.isTable == true
     let inference = FieldInference(rows: rows, id: proposal.manifest.id)
     var leftOut: (values: [JSONPath], nested: [JSONPath]) = ([], [])
     if proposal.manifest.fields.isEmpty {
-      let all = FieldInference(rows: sent + described, id: proposal.manifest.id)
+      let all = FieldInference(
+        rows: sent + described, id: proposal.manifest.id, isTable: isTable)
       proposal.manifest.fields = all.fields
       leftOut = all.leftOut(of: all.fields)
     }
+    proposal.manifest.renameFieldsNamedID()
     if proposal.manifest.kinds.isEmpty {
       proposal.manifest.kinds = ValueKinds(describedBy: described.first, sentIn: sent)
     }
     let names = proposal.manifest.fields.map(\.name)
     proposal.note(
-      "fields", names.prefix(5).joined(separator: ", "),
-      names.count > 5 ? "\(names.count - 5) more" : "")
+      "fields", names.isEmpty ? "–" : names.prefix(5).joined(separator: ", "),
+      names.isEmpty
+        ? "records have nothing but the ID" : names.count > 5 ? "\(names.count - 5) more" : "")
     chooseTables(&proposal, sent)
     let tables = Set(proposal.manifest.tables.map(\.path))
     proposal.noteLeftOut(
       leftOut.nested.filter { !tables.contains($0) },
       "lists or objects inside; SQL has them in _row")
-    proposal.noteLeftOut(leftOut.values, "more than \(FieldInference.maxFields) fields")
+    proposal.noteLeftOut(leftOut.values, "more than \(Manifest.maxFields) fields")
     let manifest = proposal.manifest
     if manifest.title == nil {
       proposal.manifest.title = inference.path(
-        named: ["title", "name", "displayname", "label", "fullname"]) { $0.isIdentifying }
+        named: ["title", "name", "displayname", "label", "fullname", "headline", "subject"]
+      ) { $0.isIdentifying }
     }
+    let feedLink = manifest.feedLink(in: rows)
     if let link = manifest.link {
       if !sent.isEmpty, !sent.contains(where: { link.value(in: $0)?.isURL ?? false }) {
         proposal.manifest.link = nil
@@ -503,23 +564,32 @@ package struct Prober: Sendable {
         proposal.warnings.append("the web page is left out: no row has a URL at \"\(path)\"")
       }
     } else {
-      proposal.manifest.link = inference.path(
-        named: ["htmlurl", "weburl", "permalink", "link", "pageurl", "homepage", "website", "url"]
-      ) { [host = URL(string: manifest.url)?.host()] value in
-        // A URL of the API itself is no page for people.
-        value.isURL && !value.isImageURL && URL(string: value.idText)?.host() != host
-      }
+      proposal.manifest.link =
+        feedLink
+        ?? inference.path(
+          named: [
+            "htmlurl", "weburl", "permalink", "link", "pageurl", "homepage", "website", "url",
+          ]
+        ) { [host = URL(string: manifest.url)?.host()] value in
+          // A URL of the API itself is no page for people.
+          value.isURL && !value.isImageURL && URL(string: value.idText)?.host() != host
+        }
     }
     let link = proposal.manifest.link?.description
     let reason =
       switch (manifest.link, link) {
       case (nil, nil):
         "no field such as url or html_url has a URL of another host: records have no page to open"
+      case (nil, _?) where feedLink != nil: "the page of an item of a feed"
       case (nil, _?): "a URL of another host, named like a web page"
       case (_?, nil): "no row has a URL there"
       case (_?, _?): "the web page of a record"
       }
-    proposal.note("link", link ?? "–", reason)
+    if manifest.link != nil
+      || rows.contains(where: { $0.scalars(depth: 8).contains(where: \.value.isURL) })
+    {
+      proposal.note("link", link ?? "–", reason)
+    }
     if manifest.image == nil {
       proposal.manifest.image = inference.path(
         named: [
@@ -584,6 +654,17 @@ extension Manifest {
     return URL(string: url).flatMap {
       Exchange(url: $0, body: nil, headers: [], document: .null).noun
     }
+  }
+
+  /// The path of the web page in rows of RSS or Atom, which is a page on any host; `nil` for what is no feed.
+  fileprivate func feedLink(in rows: [JSON]) -> JSONPath? {
+    guard format == .xml, let path = self.rows?.path.description,
+      ["rss.channel.item", "feed.entry"].contains(path)
+    else { return nil }
+    // An entry with several links has one without `rel`, or with this one, for its page.
+    let page = rows.first?["link"]?.array?.firstIndex { ($0["@rel"] ?? "alternate") == "alternate" }
+    return ["link.\(page ?? 0).@href", "link.@href", "link"].compactMap { JSONPath($0) }
+      .first { path in rows.contains { path.value(in: $0)?.isURL ?? false } }
   }
 }
 

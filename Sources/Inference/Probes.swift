@@ -137,16 +137,27 @@ extension Prober {
     _ proposal: inout Proposal, _ first: Sample, until end: Int
   ) async throws(SourceError) {
     let manifest = proposal.manifest
-    guard manifest.paging.size == nil, manifest.body == nil, let step = manifest.paging.step else {
-      return
-    }
+    guard manifest.body == nil, let step = manifest.paging.step,
+      !proposal.evidence.contains(where: { $0.key == "size" })
+    else { return }
     let count = first.rows.count
+    let known = manifest.paging.size
+    // One that was not requested is a member of the response, which is named as the parameter may be.
+    let isRequested = known.map { manifest.hasParameter($0.name) } ?? false
     // A list that fits into one large page would not show how large pages may be.
-    guard count < Self.largePage, proposal.total(first).map({ $0 > Self.largePage }) ?? true else {
+    guard count < Self.largePage, proposal.total(first).map({ $0 > Self.largePage }) ?? true,
+      !isRequested
+    else {
+      if let known {
+        proposal.note(
+          "size", known.description,
+          isRequested ? "as the URL says; larger ones were not tried" : "as the response says")
+      }
       return
     }
     let isByPage = if case .page = step { true } else { false }
-    let names = isByPage ? ["per_page", "limit", "page_size"] : ["limit", "per_page", "count"]
+    let usual = isByPage ? ["per_page", "limit", "page_size"] : ["limit", "per_page", "count"]
+    let names = known.map { [$0.name] } ?? usual
     var tried: [String] = []
     for name in names where proposal.mayRequest(until: end) && !manifest.hasParameter(name) {
       tried.append(name)
@@ -167,7 +178,10 @@ extension Prober {
         "size", sized.paging.size?.description ?? name,
         "\(large.rows.count) rows, and \(second.rows.count) others on page 2")
     }
-    proposal.note("size", "–", Self.tried(tried))
+    proposal.note(
+      "size", known?.description ?? "–",
+      known == nil
+        ? Self.tried(tried) : "as the response says; \(Self.largePage) brought no larger pages")
   }
 
   // MARK: - Depth

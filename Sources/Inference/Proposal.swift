@@ -47,12 +47,15 @@ package struct Proposal: Sendable {
   package var isPagingProved: Bool { manifest.paging.proof.map { $0 != .unproved } ?? false }
 
   /// False if records cannot be read, because nothing is known to identify them.
-  package var isComplete: Bool { !manifest.id.isEmpty || manifest.rows?.isEntries ?? false }
+  package var isComplete: Bool { !manifest.idTexts.isEmpty || manifest.rows?.isEntries ?? false }
+
+  /// True if the number of a row can be its ID.
+  package var canNumberRows: Bool { manifest.canNumberRows }
 
   /// The manifest as JSON.
   package var json: JSON { manifest.json }
 
-  /// Why nothing can be saved yet; `nil` if it can.
+  /// The reason nothing can be saved yet; `nil` if it can.
   package var obstacle: String? {
     guard !isComplete else { return nil }
     return hasNoRows ? "the list is empty, and shows no ID" : "records have no ID"
@@ -98,7 +101,7 @@ package struct Proposal: Sendable {
     self = try await prober.complete(hints)
   }
 
-  /// What a description says of a list, without any request, and so without proof.
+  /// Proposes a list as it is described, without any request, and so without proof.
   ///
   /// - Throws: ``SourceError`` with code `invalidSettings` for an invalid hint.
   package init(
@@ -121,6 +124,17 @@ package struct Proposal: Sendable {
     as name: String, in folder: ManifestFolder, rebinding secrets: Set<String> = []
   ) throws(SourceError) {
     try folder.write(manifest, as: name, rebinding: secrets)
+  }
+
+  /// This proposal with the choices of a person, as ``Manifest/edited(title:names:id:)`` takes them.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidSettings`.
+  package func edited(
+    title: String?, names: [String: String]?
+  ) throws(SourceError) -> Proposal {
+    var edited = self
+    edited.manifest = try manifest.edited(title: title, names: names)
+    return edited
   }
 
   /// Tells the sources of the service how long it accepts no request, if its last response says that no quota is left.
@@ -150,26 +164,49 @@ package struct Proposal: Sendable {
 /// A response that cannot be a list.
 package enum UnusableResponse: Error {
   /// The service wants credentials, or others: 401.
-  case unauthorized
+  case unauthorized(keyPlace: String)
   /// 403, which may mean the same.
-  case refusal
+  case refusal(keyPlace: String)
   /// An HTML page.
   case page
   /// Neither JSON nor a format that is read as JSON.
   case otherFormat
 
-  package var wantsCredentials: Bool { self == .unauthorized || self == .refusal }
+  /// Where the service probably takes a key, as ``SourceRequest/add(key:in:)`` reads it; `nil` if it wants none.
+  package var keyPlace: String? {
+    switch self {
+    case .unauthorized(let place), .refusal(let place): place
+    case .page, .otherFormat: nil
+    }
+  }
+
+  /// The place that a response names; the usual one if it names none.
+  private static func keyPlace(in response: HTTPResponse) -> String {
+    let text = String(decoding: response.body.prefix(4096), as: UTF8.self)
+    if let match = text.firstMatch(of: /(?i)(?:^|[^a-z-])(x-[a-z-]*(?:key|token))/) {
+      return String(match.1)
+    }
+    let scheme = response.header("WWW-Authenticate")?.prefixMatch(of: /(?i)(?:Bearer|Token)\b/)
+    if scheme == nil, let match = text.firstMatch(of: /(?:^|[^a-z_])(api_?key|access_token|appid)/)
+    {
+      return "?\(match.1)"
+    }
+    return "Authorization: \(scheme.map { String($0.0) } ?? "Bearer")"
+  }
 
   init?(_ response: HTTPResponse) {
     switch (response.status, response.body.firstSignificantByte) {
-    case (401, _): self = .unauthorized
-    case (403, _): self = .refusal
+    case (401, _): self = .unauthorized(keyPlace: Self.keyPlace(in: response))
+    case (403, _): self = .refusal(keyPlace: Self.keyPlace(in: response))
     case (200..<300, let first?):
       self = first == UInt8(ascii: "<") && !response.body.isXML ? .page : .otherFormat
     default: return nil
     }
   }
 }
+
+/// A response without a list of objects.
+package struct NoList: Error {}
 
 /// The host to which a next link leads, and which the manifest does not allow.
 package struct OtherHost: Error {

@@ -21,6 +21,16 @@ extension Exchange {
     if finder.candidates.isEmpty { finder.addEmptyLists() }
     return finder.candidates.sorted { $0.score > $1.score }
   }
+
+  /// The element for which the longest list with objects is no list of objects, in words; `nil` for no such list.
+  var mixedList: String? {
+    var finder = RowsFinder(exchange: self)
+    finder.search(document, at: .root)
+    guard let (path, elements) = finder.mixedLists.max(by: { $0.1.count < $1.1.count }),
+      let odd = elements.firstIndex(where: { !$0.isObject && $0 != .null })
+    else { return nil }
+    return "element \(odd) of \(path) is \(elements[odd].text.oneLine(atMost: 40))"
+  }
 }
 
 private struct RowsFinder {
@@ -29,6 +39,8 @@ private struct RowsFinder {
   private let noun: String?
   private(set) var candidates: [RowsCandidate] = []
   private var emptyLists: [JSONPath] = []
+  /// Lists of objects and others.
+  private(set) var mixedLists: [(path: JSONPath, elements: [JSON])] = []
 
   init(exchange: Exchange) {
     sizes = exchange.requestedSizes
@@ -61,6 +73,8 @@ private struct RowsFinder {
         add(elements.filter(\.isObject), Manifest.RowsPath(path), depth)
       } else if elements.isEmpty {
         emptyLists.append(path)
+      } else if elements.count > 4, elements.contains(where: \.isObject) {
+        mixedLists.append((path, elements))
       } else if elements.count <= 4 {
         // A few elements of different kinds are an envelope: `[{"total": 7}, […]]`.
         for (index, element) in elements.enumerated() {
@@ -68,7 +82,7 @@ private struct RowsFinder {
         }
       }
     case .object:
-      // What is wrong is never a record.
+      // An error is never a record.
       for member in value.firstMembers where !Self.failures.contains(normalized(member.name)) {
         search(member.value, at: path.appending(member.name), depth: depth + 1)
       }

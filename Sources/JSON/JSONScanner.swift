@@ -92,7 +92,9 @@ struct JSONScanner {
         guard let length = escapeLength(at: end) else { return false }
         kind = .escapedText
         end += length
-      case ..<0x20: return false
+      case ..<0x20:
+        position = end
+        return false
       default: end = bytes.withUnsafeBytes { $0.firstEscaped(from: end) }
       }
     }

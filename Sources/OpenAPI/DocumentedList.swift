@@ -13,7 +13,7 @@ package struct DocumentedList: Sendable {
   /// A manifest of what the document says for certain.
   package var hints: [JSON.Member]
 
-  /// What else it says of the list, which a request must prove.
+  /// Everything else it says of the list, which a request must prove.
   package let description: ListDescription
 }
 
@@ -36,7 +36,7 @@ extension OpenAPIDocument {
   ///
   /// - Parameters:
   ///   - base: The URL of the service.
-  ///   - common: What all lists have: the members of a manifest, and items of the query.
+  ///   - common: The members of a manifest and the items of the query that all lists have.
   ///   - names: The names of those that are wanted; `nil` for all that are not deprecated.
   ///   - maxName: The most characters of a name.
   func lists(
@@ -77,7 +77,7 @@ extension OpenAPIDocument {
     return found
   }
 
-  /// Why a list is left out, as an error.
+  /// The reason a list is left out, as an error.
   private struct LeftOut {
     let error: SourceError
     init(_ reason: String) { error = SourceError(.unsupported, reason) }
@@ -89,7 +89,7 @@ extension OpenAPIDocument {
     return others.first { !names.contains($0) } ?? name
   }
 
-  /// What a document says of a list; `nil` if the path has none.
+  /// The description of a list in a document; `nil` if the path has none.
   private func description(
     of operation: Operation, at path: String
   ) throws(SourceError) -> ListDescription? {

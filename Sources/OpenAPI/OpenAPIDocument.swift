@@ -110,7 +110,7 @@ package struct OpenAPIDocument: Sendable {
     }
   }
 
-  /// Why another document is not read; `nil` if it may be.
+  /// The reason another document is not read; `nil` if it may be.
   private func refusal(of other: URL, from main: URL) -> SourceError? {
     if other.isFileURL {
       // A document from the network reads no files, and a file none that it does not stand beside.

@@ -65,7 +65,7 @@ struct Operation {
     }
   }
 
-  /// What the operation answers if it succeeds.
+  /// The response of the operation if it succeeds.
   enum Answer {
     /// JSON by a schema; `nil` if the document has none.
     case json(DocumentNode?, hasNextLink: Bool)

@@ -9,7 +9,7 @@ package struct ServiceProposal: Sendable {
     /// The name after that of the service.
     package let name: String
     package let path: String
-    /// What was found out; the error of its first request, if that failed.
+    /// The findings; the error of its first request, if that failed.
     package let result: Result<Proposal, SourceError>
 
     /// True if its manifest can be saved, proved or not.
@@ -33,10 +33,10 @@ package struct ServiceProposal: Sendable {
   /// The number of paths that have no list which `GET` reads.
   package let otherCount: Int
 
-  /// What a person should know of signing in.
+  /// A note on signing in, for people.
   package let note: String?
 
-  /// What all lists have: `headers`, `auth`, `rate` and the like.
+  /// The members that all lists have: `headers`, `auth`, `rate` and the like.
   private let common: [JSON.Member]
 }
 

@@ -8,7 +8,7 @@ struct SignIn: Sendable {
   var query: [String] = []
   /// The `auth` of a manifest.
   var auth: JSON?
-  /// What a person should know of it.
+  /// A note on it for people.
   var note: String?
 
   static let none = SignIn()

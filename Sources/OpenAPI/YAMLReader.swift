@@ -130,7 +130,7 @@ package struct YAMLReader {
         case "", "~", "null", "Null", "NULL": return text += Array("null".utf8)
         case "true", "True", "TRUE": return text += Array("true".utf8)
         case "false", "False", "FALSE": return text += Array("false".utf8)
-        // What is too large for a number is text.
+        // A value too large for a number is text.
         default:
           let isNumber = NumberKind(bytes) != nil
           if isNumber, Double(String(decoding: bytes, as: UTF8.self))?.isFinite == true {

@@ -7,7 +7,7 @@ public struct DeclaredPlugin: Plugin {
   let lazy: Lazy<Result<Manifest, SourceError>, Never>
   let folder: ManifestFolder?
   /// The service of which it is a list; `nil` if it has a manifest of its own.
-  private let service: String?
+  package let service: String?
   /// Made once: they are asked for with each record.
   private let lazyFields: Lazy<[Field<DeclaredRecord>], Never>
 
@@ -33,7 +33,7 @@ public struct DeclaredPlugin: Plugin {
   /// The manifest; one without anything if it cannot be read, which ``remote(in:)`` reports.
   package var manifest: Manifest { (try? lazy.value().get()) ?? Manifest(url: "") }
 
-  /// Why the manifest cannot be used; `nil` if it can.
+  /// The reason the manifest cannot be used; `nil` if it can.
   package var failure: SourceError? {
     do throws(SourceError) { _ = try lazy.value().get() } catch { return error }
     return nil
@@ -52,6 +52,7 @@ public struct DeclaredPlugin: Plugin {
   /// The method and the URL without its query: `GET https://api.example/things`.
   package var endpoint: String {
     if let tap = manifest.tap { return tap.command.map(\.shellQuoted).joined(separator: " ") }
+    if let file = manifest.file { return "file \(file)" }
     return "\(manifest.body == nil ? "GET" : "POST") \(manifest.url.prefix { $0 != "?" })"
   }
 
@@ -83,6 +84,39 @@ public struct DeclaredPlugin: Plugin {
     return recordScope(in: settings, of: secret(in: settings))
   }
 
+  /// Warnings of the paths of fields, tables, titles, links and images that none of some records has.
+  package func missingPaths(in records: [DeclaredRecord]) -> [String] {
+    let rows = records.map(\.row)
+    guard let first = rows.first else { return [] }
+    let paths =
+      manifest.fields.map(\.path) + manifest.tables.map(\.path)
+      + [manifest.title, manifest.link, manifest.image].compactMap(\.self)
+    var said: Set<JSONPath> = []
+    return paths.filter { path in
+      said.insert(path).inserted && !rows.contains { path.value(in: $0) != nil }
+    }.map { path in
+      let near = nearest(to: path.description, in: first.members.map(\.name))
+        .map { "; did you mean \"\($0.oneLine(atMost: 80))\"?" }
+      let count = rows.count.of("cached record")
+      return "none of \(count) has \"\(path.description.oneLine(atMost: 80))\"\(near ?? "")"
+    }
+  }
+
+  /// The command line that adds the source again, with the numbers of its rows as IDs; `nil` if it cannot say all that the
+  /// source needs.
+  package var numberingCommand: String? {
+    let manifest = manifest
+    guard manifest.canNumberRows, !manifest.numbersRows, manifest.auth == nil, service == nil else {
+      return nil
+    }
+    var options = ["--id '\(Manifest.rowNumber)'"]
+    if let rows = manifest.rows, rows.path != .root {
+      options.insert("--rows \(rows.description.shellQuoted)", at: 0)
+    }
+    if manifest.file == nil { options.append("--single") }
+    return manifest.addCommand(as: name, isList: false, options: options)
+  }
+
   public var example: PluginExample { .unknown }
 
   public var settings: [Setting] {
@@ -98,7 +132,9 @@ public struct DeclaredPlugin: Plugin {
   public var tables: [NestedTable<DeclaredRecord>] { manifest.tables.map(\.nested) }
 
   /// The service, whose records may lead to images in its own network.
-  public var serviceURLs: [URL] { URL(string: manifest.url).map { [$0] } ?? [] }
+  public var serviceURLs: [URL] {
+    manifest.file == nil ? URL(string: manifest.url).map { [$0] } ?? [] : []
+  }
 
   /// The URL that the lists of a service share.
   public var resourceBase: URL? {
@@ -112,13 +148,16 @@ public struct DeclaredPlugin: Plugin {
     if let path = manifest.image {
       images = { record, _ in path.text(in: record.row).map { [$0] } ?? [] }
     }
-    return RecordLayout(card: fields.map(\.name), link: link, images: images)
+    // A card has the ID once.
+    let copies = manifest.fields.filter { [$0.path] == manifest.id && $0.name != "id" }.map(\.name)
+    return RecordLayout(
+      card: fields.map(\.name).filter { !copies.contains($0) }, link: link, images: images)
   }
 
   public var policy: Policy {
     // All pages of a file are one request.
     let isFileOnly = manifest.isFile && manifest.item == nil && manifest.search == nil
-    let rate = (isFileOnly ? nil : manifest.rate).map {
+    let rate = (isFileOnly || manifest.file != nil ? nil : manifest.rate).map {
       Setting("\(name)_RATE", .rate, default: "\($0)", about: "rate limit of \(name)")
     }
     // Of several lists, each of which may be one page, ten at least.
@@ -129,6 +168,11 @@ public struct DeclaredPlugin: Plugin {
       localSearchBound: manifest.search == nil ? bound : nil,
       readOrder: .liveFirst(freshFor: manifest.fresh))
     policy.listIsFile = manifest.isFile
+    policy.file = manifest.file
+    // Only a page that is not cut is known to be unchanged.
+    if manifest.file != nil, !manifest.isFile {
+      policy.syncPageSize = .fixed(100_000)
+    }
     if manifest.tap != nil { (policy.readOrder, policy.rate) = (.storedOnly, nil) }
     return policy
   }
@@ -136,7 +180,7 @@ public struct DeclaredPlugin: Plugin {
   /// Without a page size of the service, a usual one; for a single response, more than it has.
   private var pageSize: Int {
     manifest.paging.size?.value
-      ?? (manifest.isFile ? FilePages.maxRows : manifest.paging.step == nil ? 10_000 : 100)
+      ?? (manifest.isFile ? FilePages.maxRows : manifest.paging.step == nil ? 1_000_000 : 100)
   }
 
   public var changes: ChangeTracking? { manifest.changes?.tracking }
@@ -155,6 +199,7 @@ public struct DeclaredPlugin: Plugin {
   func requireBoundSecrets(in environment: PluginEnvironment) throws(SourceError) {
     guard let folder else { return }
     let manifest = manifest
+    try folder.requireAdded(manifest, as: name)
     // A replay sends nothing.
     let own = environment.isReplaying ? manifest.auth?.settings.map(\.key) ?? [] : []
     for secret in manifest.secretNames where !own.contains(secret) {
@@ -175,7 +220,7 @@ public struct DeclaredPlugin: Plugin {
     let settings = environment.settings
     let service = manifest.authority ?? name
     if let tap = manifest.tap {
-      // What it needs is said before a sync.
+      // A missing key is an error before a sync.
       for setting in known where settings.secret(setting) == nil {
         throw SourceError(.missingKey, "\(setting.key) is not set")
       }
@@ -190,13 +235,22 @@ public struct DeclaredPlugin: Plugin {
         remedy: Remedy(manifest.addCommand(as: name, isList: self.service != nil), .command))
     }
     try requireBoundSecrets(in: environment)
-    let all = try manifest.request(manifest.url, in: settings, knowing: known)
+    var all = try manifest.request(manifest.url, in: settings, knowing: known)
+    if manifest.file != nil { all.limits.bodyBytes = FileTransport.maxBytes }
     let changed = mark.flatMap { mark in
       manifest.changes?.parameter.map { all.setting(manifest.parameter($0), to: mark) }
     }
     let list = changed ?? all
     var environment = try manifest.authorized(environment)
+    if manifest.file != nil {
+      guard !environment.isReplaying else {
+        throw SourceError(.notRecorded, "a file is not recorded, so it cannot be replayed")
+      }
+      environment.transport = FileTransport()
+    }
     var paging = manifest.restPaging
+    // Pages that can be requested in any order are compared with those that were read last.
+    paging.predictsCursors = manifest.file != nil
     if manifest.isFile {
       paging = .file
       paging.isUnproved = manifest.restPaging.isUnproved
@@ -236,14 +290,11 @@ public struct DeclaredPlugin: Plugin {
 }
 
 extension Manifest {
-  /// True if the list is a file that is read row by row.
-  var isFile: Bool { format?.isLines == true && paging.step == nil }
-
   /// A text that differs if other records, or other IDs, are read.
   fileprivate var scope: String {
     let parts: [JSON] = [
       .string(url), body ?? .null, .string(rows?.description ?? ""),
-      .array(id.map { .string($0.description) }),
+      .array(idTexts.map(JSON.string)),
     ]
     if let tap { return JSON.array([tap.scope, parts[3]]).text }
     return JSON.array(parts + (each.map { [$0.scope] } ?? [])).text
@@ -251,17 +302,21 @@ extension Manifest {
 
   /// A key without which nothing can be read; `nil` if there is none missing.
   fileprivate var missingKey: String? {
-    rows == nil ? "rows" : id.isEmpty && rows?.isEntries != true ? "id" : nil
+    rows == nil ? "rows" : idTexts.isEmpty && rows?.isEntries != true ? "id" : nil
   }
 
   /// The command line that infers what is missing.
   ///
   /// A manifest that was written by hand may contain a secret itself, which is left out. For a list of a service, the
   /// command only prints what it finds out.
-  fileprivate func addCommand(as name: String, isList: Bool) -> String {
-    let url = url.replacing(/([?&])([^=&]*)=([^&]*)/) { match in
-      "\(match.1)\(match.2)=\(shown(String(match.3), of: String(match.2)))"
-    }
+  fileprivate func addCommand(
+    as name: String, isList: Bool, options: [String] = []
+  ) -> String {
+    let url =
+      file
+      ?? url.replacing(/([?&])([^=&]*)=([^&]*)/) { match in
+        "\(match.1)\(match.2)=\(shown(String(match.3), of: String(match.2)))"
+      }
     var words = ["sources add", name, url.shellQuoted]
     for header in headers {
       let value = shown(header.value, of: header.name)
@@ -273,12 +328,13 @@ extension Manifest {
     case .values(let values): words += ["--each", values.joined(separator: ",").shellQuoted]
     case .records, nil: break
     }
-    return (words + [isList ? "--dry-run" : "--replace"]).joined(separator: " ")
+    return (words + options + [isList ? "--dry-run" : "--replace"]).joined(separator: " ")
   }
 
   /// `${NAME}` instead of a value that may be a secret.
   private func shown(_ value: String, of name: String) -> String {
-    LikelySecret.isHeader(name, value: value) && !value.contains("${") ? "${NAME}" : value
+    (LikelySecret.isHeader(name, value: value) || LikelySecret.isParameter(name))
+      && !value.contains("${") ? "${NAME}" : value
   }
 }
 
@@ -289,6 +345,17 @@ extension JSONPath {
 }
 
 extension Manifest {
+  /// The kind of the values of a field; `nil` if the manifest does not say it.
+  package func kind(ofField name: String) -> FieldKind? {
+    let path = fields.first { $0.name == name }?.path
+    switch kinds.paths.first(where: { $0.path == path })?.kind {
+    case nil: return nil
+    case .number?, .decimalComma?: return .number
+    case .boolean?: return .bool
+    case .dayFirst?, .monthFirst?: return .text
+    }
+  }
+
   /// The fields of a record.
   fileprivate var recordFields: [Field<DeclaredRecord>] {
     let id = Field<DeclaredRecord>("id", "ID", \.id, about: "Identifier of the record.")
@@ -298,15 +365,19 @@ extension Manifest {
     // Columns of SQL are the same in upper and lower case.
     var names = Set(["id"] + each.map { $0.name.lowercased() })
     var declared = fields.filter { names.insert($0.name.lowercased()).inserted }
-    if let title = declared.firstIndex(where: { $0.path == self.title }) {
-      declared.insert(declared.remove(at: title), at: 0)
-    }
+    let name = declared.firstIndex { $0.path == title }
+    // The columns of a table are in the order of its file.
+    if let name, format?.isTable != true { declared.insert(declared.remove(at: name), at: 0) }
     // The column `ID` has it already.
-    let shown = declared.filter { [$0.path] != self.id }.prefix(Self.shownFields).map(\.name)
+    let others = declared.filter { [$0.path] != self.id }
+    let named = others.filter { $0.path == title } + others.filter { $0.path != title }
+    let shown = named.prefix(Self.shownFields).map(\.name)
     let kinds = Dictionary(self.kinds.paths.map { ($0.path, $0.kind) }) { first, _ in first }
     return [id] + each
-      + declared.map {
-        $0.field(storedIn: "row", isShown: shown.contains($0.name), of: kinds[$0.path], \.row)
+      + declared.map { declared -> Field<DeclaredRecord> in
+        let field: Field<DeclaredRecord> = declared.field(
+          storedIn: "row", isShown: shown.contains(declared.name), of: kinds[declared.path], \.row)
+        return declared.path == title ? field.asName() : field
       }
   }
 

@@ -5,7 +5,7 @@ public struct DeclaredRecord: SourceRecord {
   public let id: String
 
   /// The row that the service sent, in canonical form, so that a stored record equals the fetched one.
-  private(set) var row: JSON
+  package private(set) var row: JSON
 
   /// The names of the members that only the record's own URL sends, sorted: lists often send a shorter form.
   ///
@@ -83,8 +83,16 @@ extension DeclaredRecord {
   package init(canonical row: JSON, id: String) { (self.row, self.id) = (row, id) }
 
   /// Reads a row; throws a text that says why it has no ID.
-  package init(_ row: JSON, id paths: [JSONPath], isCanonical: Bool = false) throws(SourceError) {
+  ///
+  /// - Parameter number: The ID of a row that nothing else identifies.
+  package init(
+    _ row: JSON, id paths: [JSONPath], isCanonical: Bool = false, number: Int? = nil
+  ) throws(SourceError) {
     var parts: [String] = []
+    if let number {
+      guard row.isObject else { throw SourceError(.malformed, "not an object") }
+      parts = ["\(number)"]
+    }
     for path in paths {
       guard let value = path.value(in: row), value.isIdentifying else {
         throw SourceError(

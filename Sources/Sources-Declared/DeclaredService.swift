@@ -46,9 +46,10 @@ extension Manifest {
     return Address(client.token)?.authority
   }
 
-  /// The host and port of each secret.
+  /// The host and port of each secret; the URL of a file has the mark of those that may be read.
   package var secretHosts: [String: String] {
-    Dictionary(secretNames.map { ($0, authority(of: $0) ?? "") }) { first, _ in first }
+    if file != nil { return [url: ManifestFolder.fileMark] }
+    return Dictionary(secretNames.map { ($0, authority(of: $0) ?? "") }) { first, _ in first }
   }
 
   /// The environment that signs the requests.
@@ -200,11 +201,14 @@ extension Manifest {
     }
     var reply = RESTResponse<DeclaredRecord>([])
     var schema = RowSchema.Reader()
+    let rowsBefore = response.conversion?.rowsBefore ?? 0
     for (index, row) in rows.enumerated() {
       schema.add(row)
       do {
         reply.records.append(
-          try DeclaredRecord(row.row(of: each), id: idPaths, isCanonical: isCanonical))
+          try DeclaredRecord(
+            row.row(of: each), id: idPaths, isCanonical: isCanonical,
+            number: numbersRows ? rowsBefore + index + 1 : nil))
         if let changes { reply.changeMarks.append(changes.mark(of: row)) }
       } catch {
         reply.unreadable.count += 1
@@ -258,7 +262,7 @@ extension Manifest {
       let records = level.compactMap(record)
       if let record = records.first(where: { $0.id == id }) { return record.detailed }
       found = found || !records.isEmpty
-      // What is inside another record is a part of it.
+      // A record inside another one is a part of it.
       level = level.filter { record($0) == nil }.flatMap(\.children)
     }
     throw SourceError(

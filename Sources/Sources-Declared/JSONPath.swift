@@ -71,10 +71,12 @@ extension JSONPath {
     if case .member(let name)? = components.last { name } else { "" }
   }
 
-  /// The name of a field at this path: its members joined by dots.
+  /// The name of a field at this path: its members joined by dots; that of a member `*` is in quotes, as no field may
+  /// have that name.
   package var fieldName: String {
-    components.compactMap { if case .member(let name) = $0 { name } else { nil } }
+    let name = components.compactMap { if case .member(let name) = $0 { name } else { nil } }
       .joined(separator: ".")
+    return name == "*" ? description : name
   }
 }
 

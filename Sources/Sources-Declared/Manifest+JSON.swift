@@ -78,8 +78,10 @@ struct ManifestReader {
     manifest.format = try parsed(
       "format", "\"csv\", \"tsv\", \"ndjson\" or \"xml\"", BodyFormat.init(rawValue:))
     manifest.kinds = try kinds()
-    manifest.id = try paths("id")
+    manifest.numbersRows = try strings("id") == [Manifest.rowNumber]
+    if !manifest.numbersRows { manifest.id = try paths("id") }
     manifest.fields = try fields()
+    manifest.renameFieldsNamedID()
     manifest.tables = try tables()
     manifest.paging = try paging()
     manifest.total = try parsed(
@@ -101,6 +103,10 @@ struct ManifestReader {
     manifest.fresh = try parsed("fresh", duration, Duration.init(manifest:)) ?? manifest.fresh
     manifest.timeout = try parsed("timeout", duration, Duration.init(manifest:)) ?? manifest.timeout
     try requireSameHost(manifest)
+    if manifest.file != nil { try requireNothingToSend() }
+    if manifest.numbersRows, !manifest.canNumberRows {
+      throw failure("id", Manifest.unnumberedRule)
+    }
     // Last, for its secrets must be in nothing else that is sent to another host.
     manifest.auth = try authorization(manifest)
     return manifest
@@ -216,7 +222,7 @@ struct ManifestReader {
 
   private func paths(_ key: String) throws(SourceError) -> [JSONPath] {
     try strings(key).map { text throws(SourceError) in
-      guard let path = JSONPath(text), !path.isMultiple else {
+      guard let path = JSONPath(text), !path.isMultiple, text != Manifest.rowNumber else {
         throw failure(key, "a path such as \"id\", or a list of paths")
       }
       return path
@@ -225,6 +231,7 @@ struct ManifestReader {
 
   private func url(_ key: String) throws(SourceError) -> String? {
     guard let text = try string(key) else { return nil }
+    if key == "url", Manifest.file(at: text) != nil { return text }
     try requireAuthority(key, text)
     try requireHiddenSecrets(key, text)
     return text
@@ -297,8 +304,10 @@ struct ManifestReader {
   }
 
   private func kinds() throws(SourceError) -> ValueKinds {
-    try value("kinds", "an object of paths and \"number\" or \"boolean\"") { json in
-      guard json.isObject, json.members.count <= 256 else { return nil }
+    let known = ValueKinds.Kind.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+    return try value("kinds", "an object of paths, each with one of \(known)") { json in
+      // As many as a line of CSV has columns.
+      guard json.isObject, json.members.count <= 4096 else { return nil }
       var kinds = ValueKinds.none
       for member in json.members {
         guard let path = JSONPath(member.name), !path.components.isEmpty,
@@ -312,20 +321,24 @@ struct ManifestReader {
 
   private func fields() throws(SourceError) -> [Manifest.DeclaredField] {
     guard let value = values["fields"] else { return [] }
-    guard let elements = value.array, elements.count <= 256,
+    guard let elements = value.array, elements.count <= Manifest.maxFields,
       case let fields = elements.compactMap(field), fields.count == elements.count,
       Set(fields.map(\.name)).count == fields.count
     else {
-      throw failure("fields", "a list of paths, or of objects with \"name\" and \"path\"")
+      throw failure(
+        "fields", "a list of paths, or of objects with \"name\" and \"path\", none named \"*\"")
     }
     return fields
   }
 
   func field(_ value: JSON) -> Manifest.DeclaredField? {
+    // An asterisk in a list of fields is for all of them.
     if let text = value.string {
-      return JSONPath(text).map { Manifest.DeclaredField(name: $0.fieldName, path: $0) }
+      return text == "*"
+        ? nil : JSONPath(text).map { Manifest.DeclaredField(name: $0.fieldName, path: $0) }
     }
-    guard let name = value["name"]?.string, name.nonBlank != nil, name.utf8.count <= 64,
+    guard let name = value["name"]?.string, name.nonBlank != nil, name != "*",
+      name.utf8.count <= 64,
       Set(value.members.map(\.name)).isSubset(of: ["name", "path", "search"]),
       let path = (value["path"] ?? .string(name)).string.flatMap({ JSONPath($0) }),
       case .bool(let isSearchable) = value["search"] ?? true
@@ -433,7 +446,7 @@ extension Manifest {
         "kinds",
         .object(kinds.paths.map { JSON.Member($0.path.description, .string($0.kind.rawValue)) }))
     }
-    let ids = id.map { JSON.string($0.description) }
+    let ids = idTexts.map(JSON.string)
     add("id", ids.count > 1 ? .array(ids) : ids.first)
     if !fields.isEmpty { add("fields", .array(fields.map(\.json))) }
     add("tables", tables.json)

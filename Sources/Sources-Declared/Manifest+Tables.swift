@@ -50,15 +50,17 @@ extension Manifest.DeclaredField {
     _ json: @escaping @Sendable (Item) -> JSON
   ) -> Field<Item> {
     let path = path
-    let value =
-      switch kind {
-      case .number?: "number"
-      case .boolean?: "truth value"
-      case nil: "value"
-      }
+    let place = path.description.oneLine(atMost: 80)
+    let about: String
+    switch kind {
+    case .number?, .decimalComma?: about = "The number at \(place)."
+    case .dayFirst?, .monthFirst?: about = "The date at \(place)."
+    case .boolean?: about = "The truth value at \(place)."
+    // The name says as much.
+    case nil: about = place == name ? "" : "The value at \(place)."
+    }
     let computed = Field<Item>(
-      name, name, .any, about: "The \(value) at \(path.description.oneLine(atMost: 80)).",
-      isShown: isShown, isSearchable: isSearchable
+      name, name, .any, about: about, isShown: isShown, isSearchable: isSearchable
     ) { path.value(in: json($0)) ?? .null }
     let stored = (member.map { [.member($0)] } ?? []) + path.components
     guard let members = stored.plainNames else { return computed.computed(as: .value(at: stored)) }

@@ -4,8 +4,8 @@ package import AggregatorKit
 /// The declaration of a source: the address of a JSON API, where its records are, and how its pages follow
 /// one another.
 ///
-/// A manifest is untrusted data: it is validated when it is read, and never reads files, the environment, or
-/// other sources' settings.
+/// A manifest is untrusted data: it is validated when it is read, and never reads the environment, other sources' settings,
+/// or a file that nobody has added by its path.
 package struct Manifest: Hashable, Sendable {
   /// The URL of the first page.
   ///
@@ -44,10 +44,15 @@ package struct Manifest: Hashable, Sendable {
 
   /// The paths in a row whose values identify it.
   ///
-  /// Several values are joined by `/`. Empty if they must still be inferred.
+  /// Several values are joined by `/`. Empty if they must still be inferred, and if ``numbersRows``.
   package var id: [JSONPath] = []
 
+  /// True if the ID of a record is the number of its row, from 1; written as the ID ``rowNumber``.
+  package var numbersRows = false
+
   package var fields: [DeclaredField] = []
+
+  package static let maxFields = 256
 
   /// The lists in a record that are tables of their own.
   package var tables: [Table] = []
@@ -81,7 +86,11 @@ package struct Manifest: Hashable, Sendable {
 
   package static let defaultRate = Rate("5/s")
 
-  package init(url: String) { self.url = url }
+  package init(url: String) {
+    self.url = url
+    // Reading it again costs little, and a person who has changed it wants to see that. A page in memory has its version.
+    if file != nil { fresh = .zero }
+  }
 
   /// A field of a record.
   package struct DeclaredField: Hashable, Sendable {
@@ -218,5 +227,119 @@ extension Manifest {
       case .lastRow(let path): "last.\(path)"
       }
     }
+  }
+}
+
+extension Manifest {
+  /// The ID in a manifest that numbers rows; a member of this name is written in quotes.
+  package static let rowNumber = "#"
+
+  /// The rule of a manifest that must not number rows, after "must be".
+  package static let unnumberedRule =
+    "a path: rows are numbered only in a file, or in a list that is one response, without \"each\", \"item\", "
+    + "\"search\" and \"since\""
+
+  /// The ID as it is written.
+  package var idTexts: [String] { numbersRows ? [Self.rowNumber] : id.map(\.description) }
+
+  /// Renames fields that the ID of every record, the field `id`, would hide: that is the number of a row, another member,
+  /// or several.
+  package mutating func renameFieldsNamedID() {
+    guard !idTexts.isEmpty, rows?.isEntries != true else { return }
+    // Columns of SQL are the same in upper and lower case.
+    for index in fields.indices
+    where fields[index].name.lowercased() == "id" && [fields[index].path] != id {
+      var number = 2
+      while fields.contains(where: { $0.name.lowercased() == "id_\(number)" }) { number += 1 }
+      fields[index].name = "id_\(number)"
+    }
+  }
+
+  /// True if every response is the whole list, so that a row has a number in it.
+  package var canNumberRows: Bool {
+    tap == nil && each == nil && paging.step == nil && item == nil && search == nil
+      && changes == nil && rows?.isEntries != true
+  }
+
+  /// The words for a number of rows whose records cannot be told from earlier ones.
+  package static func repeatedIDs(_ count: Int) -> String {
+    "\(count.of("row")) \(count == 1 ? "has" : "have") the ID of an earlier one and \(count == 1 ? "is" : "are") left out"
+  }
+}
+
+extension Manifest {
+  /// This manifest with the choices of a person.
+  ///
+  /// - Parameters:
+  ///   - title: The path of the title in a record, empty for none; `nil` to leave it.
+  ///   - names: The names of fields by their paths, of several with one path that of the first; one with an empty name is left out. `nil` to leave them.
+  ///   - id: The path of the ID in a record; `nil` to leave it.
+  /// - Throws: ``SourceError`` with code `invalidSettings`.
+  package func edited(
+    title: String?, names: [String: String]?, id: String? = nil
+  ) throws(SourceError) -> Manifest {
+    guard title != nil || names != nil || id != nil else { return self }
+    var edited = self
+    if var names {
+      edited.fields = fields.compactMap { field in
+        let path = field.path.description
+        // One that was not sent is as it was, and so is another one of the same path.
+        guard let typed = names.removeValue(forKey: path) else { return field }
+        guard let name = typed.trimmed.nonBlank else { return nil }
+        var field = field
+        // A form shows the path of a field that has no other name.
+        field.name = name == path ? field.path.fieldName : name
+        return field
+      }
+      guard !edited.fields.isEmpty else {
+        throw SourceError(.invalidSettings, "all fields are left out", remedy: "name one of them")
+      }
+    }
+    if let title { edited.title = JSONPath(title) }
+    if let id, let path = JSONPath(id), edited.id != [path] {
+      // The old one is no field while it identifies records.
+      if let old = edited.id.first, edited.id.count == 1,
+        !edited.fields.contains(where: { $0.path == old || $0.name == old.fieldName })
+      {
+        edited.fields.insert(.init(name: old.fieldName, path: old), at: 0)
+      }
+      edited.numbersRows = id == Self.rowNumber
+      edited.id = edited.numbersRows ? [] : [path]
+    }
+    // Only what a file may say is saved.
+    return try Manifest(reading: Data(edited.json.text.utf8))
+  }
+
+  /// This manifest with other fields, by their names or paths, and other paths; `nil` leaves what there is.
+  ///
+  /// As in `list`, `*` is the fields that there are, without those after a dash: `*,-name`.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidSettings`.
+  package func edited(
+    fields names: [String]?, id: [String]?, link: String?
+  ) throws(SourceError) -> Manifest {
+    var new: [JSON.Member] = []
+    if let names {
+      let hasAll = names.contains("*")
+      var chosen: [JSON] = []
+      for name in names {
+        if hasAll, name.hasPrefix("-"), !fields.contains(where: { $0.name == name }) {
+          guard fields.contains(where: { "-\($0.name)" == name }) else {
+            throw SourceError(.invalidSettings, "--fields: \"\(name)\" leaves out no field")
+          }
+          continue
+        }
+        let added =
+          name == "*"
+          ? fields.filter { !names.contains("-\($0.name)") }.map(\.json)
+          : [fields.first { $0.name == name }?.json ?? .string(name)]
+        chosen += added.filter { !chosen.contains($0) }
+      }
+      new.append(.init("fields", .array(chosen)))
+    }
+    if let id { new.append(.init("id", .array(id.map(JSON.string)))) }
+    if let link { new.append(.init("link", .string(link))) }
+    let others = json.members.filter { old in !new.contains { $0.name == old.name } }
+    return try Manifest(reading: Data(JSON.object(others + new).text.utf8))
   }
 }

@@ -4,7 +4,8 @@ public import AggregatorKit
 /// A folder of manifests: `NAME.json` declares the source `NAME`, or a service whose lists are the sources `NAME-LIST`.
 ///
 /// A secret of a manifest is bound to one host: the file `bound-secrets` of the folder says to which. A
-/// manifest that somebody copied here cannot send a secret elsewhere, nor take one from the environment.
+/// manifest that somebody copied here cannot send a secret elsewhere, nor take one from the environment. The same file has
+/// the files that manifests may read.
 public struct ManifestFolder: Sendable {
   public let path: String
 
@@ -79,7 +80,7 @@ public struct ManifestFolder: Sendable {
     return location.list == nil ? nil : location.file
   }
 
-  /// Why the folder cannot be read; `nil` if it can, or is not there.
+  /// The reason the folder cannot be read; `nil` if it can, or is not there.
   package var failure: String? {
     let failure = access(path, R_OK | X_OK) == 0 ? nil : SystemFailure(code: errno)
     if OpenFile.isDirectory(path) == false { return "\(path) is no directory" }
@@ -196,7 +197,10 @@ public struct ManifestFolder: Sendable {
   ///
   /// - Throws: ``SourceError`` with code `storage`.
   public func remove(_ name: String) throws(SourceError) -> Bool {
-    guard unlink(file(of: name)) != 0 else { return true }
+    guard unlink(file(of: name)) != 0 else {
+      try forgetFiles()
+      return true
+    }
     guard errno == ENOENT else {
       throw SourceError(
         .storage, "cannot remove \(file(of: name)): \(String(cString: strerror(errno)))")
@@ -222,21 +226,24 @@ public struct ManifestFolder: Sendable {
 
   private var bindings: PrivateFile { PrivateFile(path: "\(path)/bound-secrets") }
 
+  /// The most bytes to write; older versions wrote more, which are read, so that they can be removed.
   private static let maxBindingBytes = 64 << 10
+  private static let maxReadBytes = 1 << 20
 
   /// An entry of older versions in the file of bound secrets, whose own names have no lower-case letters.
   private static let saltName = "salt"
 
   /// The host of each bound secret; none if the file cannot be read.
   private var hosts: [String: String] {
-    Self.parsed((try? bindings.contents(atMost: Self.maxBindingBytes)) ?? [])
+    Self.parsed((try? bindings.contents(atMost: Self.maxReadBytes)) ?? [])
   }
 
   /// The secrets that are bound to a host, without reading any manifest.
   public var boundSecrets: [Setting] {
-    hosts.filter { $0.key != Self.saltName }.sorted { $0.key < $1.key }.map {
-      Setting($0.key, .secret, about: "sent to \($0.value) only")
-    }
+    hosts.filter { $0.key != Self.saltName && $0.value != Self.fileMark }.sorted { $0.key < $1.key }
+      .map {
+        Setting($0.key, .secret, about: "sent to \($0.value) only")
+      }
   }
 
   /// True if a secret may be sent to a host.
@@ -260,11 +267,26 @@ public struct ManifestFolder: Sendable {
     _ secrets: [String: String], replacing replaced: Set<String> = []
   ) throws(SourceError) {
     guard !secrets.isEmpty else { return }
-    try bindings.replace(atMost: Self.maxBindingBytes) { bytes throws(SourceError) in
+    try bindings.replace(atMost: Self.maxReadBytes) { bytes throws(SourceError) in
       var hosts = Self.parsed(bytes)
       try check(secrets.filter { !replaced.contains($0.key) }, in: hosts)
       hosts.merge(secrets) { $1 }
-      return Array(hosts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined().utf8)
+      let text = Self.text(of: hosts)
+      guard text.count <= max(bytes.count, Self.maxBindingBytes) else {
+        throw SourceError(
+          .tooLarge, "\(bindings.path) would have more than \(Self.maxBindingBytes) bytes",
+          remedy: "remove sources that read files")
+      }
+      return text
+    }
+  }
+
+  /// Forgets the files that no manifest names any more: another manifest must not read them.
+  private func forgetFiles() throws(SourceError) {
+    guard hosts.values.contains(Self.fileMark) else { return }
+    let named = Set(names.compactMap { try? manifest($0).url })
+    try bindings.replace(atMost: Self.maxReadBytes) { bytes in
+      Self.text(of: Self.parsed(bytes).filter { $1 != Self.fileMark || named.contains($0) })
     }
   }
 
@@ -292,6 +314,10 @@ public struct ManifestFolder: Sendable {
   }
 
   /// One secret and its host on each line.
+  private static func text(of hosts: [String: String]) -> [UInt8] {
+    Array(hosts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined().utf8)
+  }
+
   private static func parsed(_ bytes: [UInt8]) -> [String: String] {
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
     return Dictionary(

@@ -1,11 +1,20 @@
 import AggregatorFormats
 package import AggregatorKit
+import AggregatorText
 
-/// The kinds of values that a format sends as text: numbers and truth values, by their paths in a row.
+/// The kinds of values that a format sends as text, such as numbers and truth values, by their paths in a row.
 ///
 /// Text that is not of its kind stays text, as do numbers that would lose digits, such as 007.
 package struct ValueKinds: Hashable, Sendable {
-  package enum Kind: String, CaseIterable, Sendable { case number, boolean }
+  package enum Kind: String, CaseIterable, Sendable {
+    case number, boolean
+    /// A number as most of Europe writes it: `1.234,50` or `1 234,50`.
+    case decimalComma = "decimal-comma"
+    /// A date such as `31.12.2024` or `31/12/2024 14:30`, which becomes one of ISO 8601.
+    case dayFirst = "day-month-year"
+    /// A date such as `12/31/2024`.
+    case monthFirst = "month-day-year"
+  }
 
   private var kind: Kind?
   /// Those of members, in order; of each element of a list for a list.
@@ -58,7 +67,7 @@ package struct ValueKinds: Hashable, Sendable {
 
   // MARK: - Inference
 
-  /// The kinds that all texts of rows have.
+  /// The kinds that all texts of rows have, if one of the texts can have no other: `1,500` and `01/02/2024` tell nothing.
   package init(of rows: [JSON]) {
     var texts = Texts()
     for row in rows { texts.add(row) }
@@ -90,12 +99,14 @@ package struct ValueKinds: Hashable, Sendable {
   private struct Texts {
     /// The kinds that all of them have; `nil` for no text.
     private var common: Set<Kind>?
+    /// The kinds that one of them proves.
+    private var proven: Set<Kind> = []
     private var members: [(name: String, texts: Texts)] = []
     private var places: [String: Int] = [:]
 
     var kinds: ValueKinds {
       ValueKinds(
-        kind: common?.first,
+        kind: Kind.allCases.first { common?.contains($0) == true && proven.contains($0) },
         members: members.map { Entry(name: $0.name, kinds: $0.texts.kinds) }
           .filter { !$0.kinds.isEmpty })
     }
@@ -106,6 +117,7 @@ package struct ValueKinds: Hashable, Sendable {
       case .string(""): break
       case .string(let text):
         common = (common ?? Set(Kind.allCases)).filter { text.value(of: $0) != nil }
+        for kind in common ?? [] where text.proves(kind) { proven.insert(kind) }
       case .array(let elements): for element in elements { add(element) }
       case .object(let all):
         for member in all {
@@ -133,8 +145,81 @@ extension String {
       case .integer?: Int(self).map(JSON.integer)
       // More digits than a number of JSON keeps.
       case .real?:
-        utf8.count(where: { 0x30...0x39 ~= $0 }) > 15 ? nil : Double(self).map(JSON.number)
+        utf8.count(where: { 0x30...0x39 ~= $0 }) > 15
+          ? nil : Double(self).map { JSON.number($0).canonical }
       }
+    case .decimalComma: DecimalComma(self)?.number.value(of: .number)
+    case .dayFirst: NumericDate(self)?.iso(month: 1, day: 0).map(JSON.string)
+    case .monthFirst:
+      // No country writes the month first with dots.
+      NumericDate(self).flatMap { $0.separator == "." ? nil : $0.iso(month: 0, day: 1) }
+        .map(JSON.string)
     }
   }
+
+  /// True if a text of the kind is of no other one that is written alike.
+  fileprivate func proves(_ kind: ValueKinds.Kind) -> Bool {
+    switch kind {
+    case .number, .boolean: true
+    case .decimalComma: DecimalComma(self)?.isCertain == true
+    case .dayFirst: NumericDate(self).map { $0.separator == "." || !$0.mayBeMonth(0) } == true
+    case .monthFirst: NumericDate(self).map { !$0.mayBeMonth(1) } == true
+    }
+  }
+}
+
+/// A number with a comma before its decimals, and perhaps dots or spaces between groups of digits.
+private struct DecimalComma {
+  /// As JSON writes it.
+  let number: String
+  /// False for a text such as `1,500`, which may have a comma between its groups.
+  let isCertain: Bool
+
+  init?(_ text: String) {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    let groups = parts[0].split(omittingEmptySubsequences: false) {
+      ". \u{A0}\u{202F}".contains($0)
+    }
+    let decimals = parts.dropFirst().first
+    let digits = groups[0].drop { $0 == "-" }
+    guard parts.count <= 2, groups.count == 1 || digits.count <= 3,
+      groups.dropFirst().allSatisfy({ $0.count == 3 }),
+      ([digits] + groups.dropFirst() + parts.dropFirst()).allSatisfy(\.isDigits)
+    else { return nil }
+    number = groups.joined() + (decimals.map { "." + $0 } ?? "")
+    isCertain = decimals.map { $0.count != 3 || groups.count > 1 } ?? false
+  }
+}
+
+/// A date of three numbers, of which the last is the year, and perhaps a time of day.
+private struct NumericDate {
+  let separator: Character
+  private let parts: [Substring]
+  private let time: Substring
+
+  init?(_ text: String) {
+    guard text.utf8.count <= 40, let separator = text.first(where: { !("0"..."9" ~= $0) }),
+      "./-".contains(separator)
+    else { return nil }
+    let halves = text.split(separator: " ", maxSplits: 1)
+    parts = halves[0].split(separator: separator, omittingEmptySubsequences: false)
+    (self.separator, time) = (separator, halves.dropFirst().first ?? "")
+    guard parts.count == 3, parts.allSatisfy(\.isDigits), parts[0].count <= 2, parts[1].count <= 2,
+      parts[2].count == 4
+    else { return nil }
+  }
+
+  func mayBeMonth(_ index: Int) -> Bool { Int(parts[index]).map { 1...12 ~= $0 } ?? false }
+
+  /// The date in the form of ISO 8601, with the month and the day at these places; `nil` if there is no such day or time.
+  func iso(month: Int, day: Int) -> String? {
+    let twoDigits = { parts[$0].count == 1 ? "0" + parts[$0] : parts[$0] }
+    let date =
+      "\(parts[2])-\(twoDigits(month))-\(twoDigits(day))" + (time.isEmpty ? "" : "T\(time)")
+    return Period(date) == nil ? nil : date
+  }
+}
+
+extension Substring {
+  fileprivate var isDigits: Bool { !isEmpty && utf8.allSatisfy { 0x30...0x39 ~= $0 } }
 }

@@ -32,7 +32,8 @@ extension String {
     """.split(whereSeparator: \.isWhitespace).map(String.init))
 
   private static let namesOfYears: Set = [
-    "born", "built", "debut", "died", "established", "founded", "published", "released", "since",
+    "born", "built", "debut", "died", "established", "founded", "opened", "published", "released",
+    "since",
   ]
 
   private static let namesOfNumbers: Set = [

@@ -97,3 +97,43 @@ extension Unicode.Scalar {
     }
   }
 }
+
+extension FoldedText {
+  /// The place of a word in a text, the closest first: a whole word, the beginning of one, a part of one, or none.
+  package enum Place: Int, Comparable {
+    case word, beginning, part, none
+
+    package static func < (left: Place, right: Place) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  /// The closest way in which a folded word occurs in a folded text.
+  package static func place(of word: [UInt8], in text: [UInt8]) -> Place {
+    var closest = Place.none
+    guard let first = word.first, let last = word.last, word.count <= text.count else {
+      return closest
+    }
+    for start in 0...text.count - word.count
+    where text[start] == first && text[start...].starts(with: word) {
+      let end = start + word.count
+      if first.isInWord, start > 0, text[start - 1].isInWord {
+        closest = min(closest, .part)
+      } else if last.isInWord, end < text.count, text[end].isInWord {
+        closest = .beginning
+      } else {
+        return .word
+      }
+    }
+    return closest
+  }
+}
+
+extension UInt8 {
+  /// True for a byte of a letter or digit of folded text: all but those of ASCII count as letters, and so does a zero byte,
+  /// in whose place stores have a sign.
+  package var isInWord: Bool {
+    switch self {
+    case 0, 0x30...0x39, 0x61...0x7A, 0x80...: true
+    default: false
+    }
+  }
+}

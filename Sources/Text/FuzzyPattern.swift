@@ -1,28 +1,58 @@
-/// Typed words that a text matches if it contains their letters in this order, with others between them.
+/// Typed words, in the syntax of fzf, that a text of several fields matches if one of its fields matches each of them.
 ///
-/// The scores are those of fzf: runs of letters and the beginnings of words count more, gaps less. A word matches in any
-/// case unless it has a capital, and always in spite of diacritics. All words must match.
+/// The letters of a word are in a short field in this order, with others between them, and in a long one side by side.
+/// `'word` is side by side in any field, `^word` at its beginning, `word$` at its end, `!word` in none, and `one | other`
+/// is either. The scores are those of fzf: runs of letters and the beginnings of words count more, gaps less. A word
+/// matches in any case unless it has a capital, and always in spite of diacritics.
 package struct FuzzyPattern: Hashable, Sendable {
-  private let words: [FuzzyWord]
+  /// All groups must match, by any of their words.
+  private var groups: [[FuzzyWord]] = []
 
   private static let maxWords = 16
 
   package init(_ text: String) {
-    words = text.split(whereSeparator: \.isWhitespace).prefix(Self.maxWords)
-      .map { FuzzyWord(String($0)) }.filter { !$0.letters.isEmpty }
+    var isAlternative = false
+    for part in text.split(whereSeparator: \.isWhitespace).prefix(Self.maxWords) {
+      if part == "|", !groups.isEmpty {
+        isAlternative = true
+        continue
+      }
+      let word = FuzzyWord(term: part)
+      guard !word.letters.isEmpty else { continue }
+      if isAlternative {
+        groups[groups.count - 1].append(word)
+      } else {
+        groups.append([word])
+      }
+      isAlternative = false
+    }
   }
 
   /// True if every text matches.
-  package var isEmpty: Bool { words.isEmpty }
+  package var isEmpty: Bool { groups.isEmpty }
 
-  /// The score of a text; `nil` if it does not match.
+  /// The score of a text, whose fields are separated by tabs; `nil` if it does not match.
   func score(of text: UnsafeBufferPointer<UInt32>, _ scratch: inout FuzzyScratch) -> Int? {
     var score = 0
-    for word in words {
-      guard let part = word.score(of: text, &scratch) else { return nil }
+    scratch.length = 0
+    for group in groups {
+      var part: Int?
+      for word in group where part == nil { part = word.best(in: text, &scratch) }
+      guard let part else { return nil }
       score += part
     }
     return score
+  }
+
+  /// The words of a text without the signs, for a search that knows none of them; empty if it has alternatives.
+  package static func words(of text: String) -> String {
+    let parts = text.split(whereSeparator: \.isWhitespace)
+    guard !parts.contains("|") else { return "" }
+    return parts.filter { $0.first != "!" }.map { part in
+      var word = part.drop { $0 == "'" || $0 == "^" }
+      if word.last == "$" { word.removeLast() }
+      return String(word)
+    }.joined(separator: " ")
   }
 
   /// The score of a text, and the numbers of its characters that match; `nil` if it does not match.
@@ -40,6 +70,10 @@ struct FuzzyScratch {
   var findsPositions = false
   /// The letters of the text that match.
   var positions: [Int] = []
+  /// The number of letters of the fields that match.
+  var length = 0
+  /// The place of the field in the text.
+  fileprivate var offset = 0
 
   fileprivate var first: [Int] = []
   fileprivate var scores: [Int32] = []
@@ -48,10 +82,17 @@ struct FuzzyScratch {
 
 private struct FuzzyWord: Hashable, Sendable {
   let letters: [UInt32]
+  private var isExact = false
+  private var isAtStart = false
+  private var isAtEnd = false
+  private var isAbsent = false
   /// The bits of a letter that are compared.
   private let mask: UInt32
 
   private static let maxLength = 64
+  /// In a longer field nearly any letters are in some order.
+  private static let maxFuzzyLength = 80
+  private static let tab: UInt32 = 9
   /// The product of letters of a text and a word above which a match is not the best one, but found in linear time.
   private static let maxCells = 1 << 14
 
@@ -63,7 +104,24 @@ private struct FuzzyWord: Hashable, Sendable {
   /// The bonus of the first letter counts more.
   private static let firstFactor: Int32 = 2
 
-  init(_ text: String) {
+  /// A word with the signs of fzf.
+  init(term: Substring) {
+    var text = term
+    let isAbsent = text.first == "!" && text.count > 1
+    if isAbsent { text.removeFirst() }
+    let isAtEnd = text.last == "$" && text.count > 1
+    if isAtEnd { text.removeLast() }
+    let sign = text.count > 1 ? text.first : nil
+    if sign == "'" || sign == "^" { text.removeFirst() }
+    self.init(String(text))
+    self.isAbsent = isAbsent
+    self.isAtEnd = isAtEnd
+    isAtStart = sign == "^"
+    // fzf has letters apart after "!'".
+    isExact = (sign == "'") != isAbsent || isAtStart || isAtEnd
+  }
+
+  private init(_ text: String) {
     let letters = FuzzyText(text).letters.prefix(Self.maxLength)
     let hasCapital = letters.contains { $0 & FuzzyText.capital != 0 }
     let mask = FuzzyText.scalarMask | (hasCapital ? FuzzyText.capital : 0)
@@ -96,6 +154,49 @@ private struct FuzzyWord: Hashable, Sendable {
   private func bonus(_ text: UnsafeBufferPointer<UInt32>, _ index: Int) -> Int32 {
     let before = index > 0 ? text[index - 1] >> FuzzyText.kindShift : 0
     return Self.bonuses[Int(before << 3 | text[index] >> FuzzyText.kindShift)]
+  }
+
+  /// The score of the best field; `nil` if the text does not match.
+  func best(in text: UnsafeBufferPointer<UInt32>, _ scratch: inout FuzzyScratch) -> Int? {
+    let findsPositions = scratch.findsPositions
+    scratch.findsPositions = false
+    defer { scratch.findsPositions = findsPositions }
+    var best: (score: Int, field: Range<Int>)?
+    var start = 0
+    while start <= text.count {
+      var end = start
+      while end < text.count, text[end] & FuzzyText.scalarMask != Self.tab { end += 1 }
+      let field = UnsafeBufferPointer(rebasing: text[start..<end])
+      if let score = found(in: field, &scratch), score > best?.score ?? -1 {
+        if isAbsent { return nil }
+        best = (score, start..<end)
+      }
+      start = end + 1
+    }
+    guard let best else { return isAbsent ? 0 : nil }
+    scratch.length += best.field.count
+    if findsPositions {
+      (scratch.findsPositions, scratch.offset) = (true, best.field.lowerBound)
+      _ = found(in: UnsafeBufferPointer(rebasing: text[best.field]), &scratch)
+    }
+    return best.score
+  }
+
+  private func found(
+    in field: UnsafeBufferPointer<UInt32>, _ scratch: inout FuzzyScratch
+  ) -> Int? {
+    guard isExact || field.count > Self.maxFuzzyLength else { return score(of: field, &scratch) }
+    let last = field.count - letters.count
+    guard last >= 0, last == 0 || !(isAtStart && isAtEnd) else { return nil }
+    var found: Int?
+    for place in (isAtEnd ? last : 0)...(isAtStart ? 0 : last)
+    where letters.indices.allSatisfy({ field[place + $0] & mask == letters[$0] }) {
+      // The beginning of a word is better than what comes before.
+      let isBeginning = bonus(field, place) >= Self.boundary
+      if found == nil || isBeginning { found = place }
+      if isBeginning { break }
+    }
+    return found.map { shortest(in: field, endingAt: $0 + letters.count, &scratch) }
   }
 
   /// The score of the best match, which is at the end of a chain of the first places where each letter can be.
@@ -196,7 +297,7 @@ private struct FuzzyWord: Hashable, Sendable {
       let left = column > first ? scratch.scores[cell - 1] : 0
       let isMatch = score > diagonal && (score > left || score == left && prefersMatch)
       if isMatch {
-        scratch.positions.append(start + column)
+        scratch.positions.append(scratch.offset + start + column)
         if row == 0 { return }
       }
       let below = cell + width + 1
@@ -231,7 +332,7 @@ private struct FuzzyWord: Hashable, Sendable {
       if run == 0 || bonus >= Self.boundary && bonus > firstBonus { firstBonus = bonus }
       if run > 0 { bonus = max(bonus, firstBonus, Self.consecutive) }
       score += Self.match + bonus * (row == 0 ? Self.firstFactor : 1)
-      if scratch.findsPositions { scratch.positions.append(index) }
+      if scratch.findsPositions { scratch.positions.append(scratch.offset + index) }
       (isGap, run, row) = (false, run + 1, row + 1)
     }
     return Int(max(0, score))

@@ -110,7 +110,7 @@ package struct FuzzyList: Sendable {
     ends.append(letters.count)
   }
 
-  /// The numbers of the texts that match: the higher score first, then the shorter, then the earlier.
+  /// The numbers of the texts that match: the higher score first, then the shorter fields, then the earlier.
   ///
   /// - Returns: `nil` if it was cancelled.
   package func matches(of pattern: FuzzyPattern, isCancelled: () -> Bool) -> [Int]? {
@@ -129,7 +129,7 @@ package struct FuzzyList: Sendable {
         start = end
         guard let score = pattern.score(of: text, &scratch) else { continue }
         let rank = UInt64(UInt16.max) - UInt64(min(score, Int(UInt16.max)))
-        let length = UInt64(min(text.count, Int(UInt16.max)))
+        let length = UInt64(min(scratch.length, Int(UInt16.max)))
         keys.append(rank << 48 | length << 32 | UInt64(UInt32(truncatingIfNeeded: number)))
       }
     }

@@ -44,6 +44,43 @@ package struct Period: Hashable, Sendable {
     (self.start, self.end) = (start, end)
   }
 
+  private static let months = [
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+  ]
+
+  private static let zones = [
+    "GMT": "Z", "UT": "Z", "UTC": "Z", "EST": "-0500", "EDT": "-0400", "CST": "-0600",
+    "CDT": "-0500", "MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
+    "CET": "+0100", "CEST": "+0200",
+  ]
+
+  /// A period as the values of records name it: also a time of RFC 822, as RSS has it, `Mon, 02 Jan 2023 10:00:00 GMT`.
+  package init?(recorded text: String) {
+    if let period = Period(text) {
+      self = period
+      return
+    }
+    // Most texts are none, and few of these have a comma where that of a day is.
+    let bytes = text.utf8
+    let hasDay = bytes.prefix(10).dropFirst(3).contains(UInt8(ascii: ","))
+    guard bytes.count < 48, hasDay || bytes.first.map({ 0x30...0x39 ~= $0 }) == true else {
+      return nil
+    }
+    let words = text.split(separator: " ").dropFirst(hasDay ? 1 : 0).map { $0 }
+    guard words.count == 5, words[0].count <= 2, words[1].count >= 3,
+      let month = Self.months.firstIndex(where: { $0.hasPrefix(words[1].lowercased()) }),
+      let year = words[2].count == 2
+        ? UInt(words[2]).map({ $0 + ($0 < 50 ? 2000 : 1900) }) : UInt(words[2])
+    else { return nil }
+    let time = words[3].dropFirst().first == ":" ? "0\(words[3])" : String(words[3])
+    let zone = words[4].uppercased()
+    func two(_ text: some StringProtocol) -> String { (text.count < 2 ? "0" : "") + text }
+    self.init(
+      "\(year)-\(two("\(month + 1)"))-\(two(words[0]))T\(time)\(Self.zones[zone] ?? zone)"
+    )
+  }
+
   /// The number of days from 1970-01-01 to the first of a month, by Hinnant's `days_from_civil`.
   private static func days(_ year: Int, _ month: Int) -> Int {
     let shifted = year - (month <= 2 ? 1 : 0)

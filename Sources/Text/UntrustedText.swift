@@ -93,7 +93,10 @@ private struct ASCIISet {
 extension StringProtocol {
   package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 
-  package var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+  /// As within a sentence; a word of capitals, such as `ID`, stays.
+  package var lowercasedFirst: String {
+    dropFirst().first?.isUppercase == true ? String(self) : prefix(1).lowercased() + dropFirst()
+  }
 
   /// The text without surrounding white space.
   package var trimmed: String {

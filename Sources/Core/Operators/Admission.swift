@@ -28,6 +28,9 @@ package struct Caller: Hashable, Sendable {
     self.account = account
     self.source = source
   }
+
+  /// The name of the source, which its URLs follow in ``source``.
+  package var name: String { source.map { String($0.prefix { $0 != " " }) } ?? "" }
 }
 
 extension SharedState {
@@ -39,6 +42,11 @@ extension SharedState {
     await admission.update { [now] state, date in
       state[limiterOf: account].close(for: time, at: date ?? now())
     }
+  }
+
+  /// Forgets the rate of a source that is removed, which would hold back the others of its host for an hour.
+  package func forgetRate(of source: String) async {
+    await admission.update { state in state.forgetRate(of: source) }
   }
 }
 
@@ -59,6 +67,10 @@ package struct AdmissionState: Codable, Hashable, Sendable {
   package subscript(limiterOf account: String) -> RateLimiterState {
     get { limiters[account] ?? RateLimiterState() }
     set { limiters[account] = newValue == RateLimiterState() ? nil : newValue }
+  }
+
+  fileprivate mutating func forgetRate(of source: String) {
+    for account in limiters.keys { limiters[account]?.forgetRate(of: source) }
   }
 
   /// The circuit breaker of a source, opened by its own failures.
@@ -160,10 +172,9 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     _ kind: CallKind, cachePolicy: CachePolicy,
     _ call: @escaping @Sendable () async throws(SourceError) -> Answer
   ) async throws(SourceError) -> Answer {
-    // A call that refreshes is made even while the circuit is open.
-    let admitted = try await admit(kind, checksCircuit: !cachePolicy.refreshes)
+    let admitted = try await admit(kind, cachePolicy)
     let departure = Departure(now: now)
-    if let limit, limit.rate != nil, let turn = admitted.turn, let moment = admitted.moment {
+    if let limit, limit.hasRate, let turn = admitted.turn, let moment = admitted.moment {
       let turn = AdmittedTurn(window: limit.window(of: kind), turn: turn, moment: moment)
       departures.add(departure, of: turn)
     }
@@ -179,6 +190,9 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     /// True if no failure was known.
     var isClean = true
     var turn: SlidingWindow.Turn?
+    var heedsPauses: Bool
+    /// The end of the pause that it does not heed.
+    var ignoredPause: Timestamp?
     /// The time of the shared state when it was let through, and that of this process.
     var moment: (shared: Duration, own: Duration)?
   }
@@ -188,12 +202,21 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
   /// - Throws: ``SourceError``; `circuitOpen`; `rateLimited` at once if the deadline comes before the turn,
   ///   with ``LocalRateLimitError`` as its cause.
   private func admit(
-    _ kind: CallKind, checksCircuit: Bool
+    _ kind: CallKind, _ cachePolicy: CachePolicy
   ) async throws(SourceError) -> Admitted {
     guard !Task.isCancelled else { throw .cancelled }
-    var admitted = try await enter(kind, Admitted(), checksCircuit: checksCircuit)
+    var heedsPauses = true
+    if cachePolicy.overridesPauses, let limit {
+      // The pages after the first call, retries and other sources keep to what it brings.
+      heedsPauses = await limit.overrides.update { [account = rules.caller.account] accounts in
+        !accounts.insert(account).inserted
+      }
+    }
+    // A call that refreshes is made even while the circuit is open.
+    var admitted = try await enter(
+      kind, Admitted(heedsPauses: heedsPauses), checksCircuit: !cachePolicy.refreshes)
     while let limit, let turn = admitted.turn {
-      guard await reached(turn, because: limit.reason(for: turn).wait) else {
+      guard await reached(turn) else {
         await release(admitted, kind)
         throw .cancelled
       }
@@ -213,16 +236,20 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
     _ admitted: Admitted, _ turn: SlidingWindow.Turn, of kind: CallKind, by limit: CallLimit
   ) async -> Admitted? {
     let late = departures.take()
-    return await state.update { [now, account = rules.caller.account] state, time in
+    return await state.update { [now, caller = rules.caller] state, time in
+      let account = caller.account
       let own = now()
       let shared = time ?? own
       state[limiterOf: account].move(late, cost: limit.cost)
-      guard !state[limiterOf: account].isClosed(at: shared) else {
+      guard
+        !admitted.heedsPauses || !state[limiterOf: account].isClosed(at: shared)
+      else {
         state[limiterOf: account].giveBack(turn, of: kind, by: limit)
         return nil
       }
       var admitted = admitted
-      admitted.turn = state[limiterOf: account].confirm(turn, of: kind, by: limit, at: shared)
+      admitted.turn = state[limiterOf: account].confirm(
+        turn, of: kind, by: limit, as: caller, at: shared)
       admitted.moment = (shared, own)
       return admitted
     }
@@ -249,9 +276,14 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
         if let breaker = rules.breaker, checksCircuit {
           try state.enter(breaker, of: caller, &admitted.probes, at: now)
         }
-        if let limit = rules.limit {
+        if var limit = rules.limit {
+          limit.heedsPauses = admitted.heedsPauses
+          let limiter = state[limiterOf: caller.account]
+          if !limit.heedsPauses, limiter.isClosed(at: now) {
+            admitted.ignoredPause = limiter.opensAt
+          }
           let turn = state[limiterOf: caller.account].reserve(
-            kind, by: limit, of: caller.source ?? "", at: now, maxWait: maxWait)
+            kind, by: limit, of: caller, at: now, maxWait: maxWait)
           guard turn.isTaken else { throw limit.refusal(of: turn) }
           admitted.turn = turn
         }
@@ -291,13 +323,19 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
       case .unknown: !admitted.probes.isEmpty
       }
     let pause = demandedPause(in: result, departure)
-    guard breaker != nil && changesCircuit || pause != nil else { return }
+    // The service has answered in spite of its demand.
+    let ended = pause == nil && result.failure == nil ? admitted.ignoredPause : nil
+    guard breaker != nil && changesCircuit || pause != nil || ended != nil else { return }
     await state.update { [rules, now] state, time in
       let now = time ?? now()
       if let breaker = rules.breaker {
         state.leave(admitted.probes, after: outcome, breaker, of: rules.caller, at: now)
       }
-      if let pause { state[limiterOf: rules.caller.account].close(for: pause, at: now) }
+      if let ended { state[limiterOf: rules.caller.account].open(ended) }
+      if let pause {
+        state[limiterOf: rules.caller.account].close(
+          for: pause, at: now, after: departure.refusedRequest)
+      }
     }
   }
 
@@ -316,9 +354,9 @@ struct Admission<Base: DataSource, C: Clock<Duration>>: Interceptor {
   }
 
   /// Waits for a turn; false if the caller is cancelled before.
-  private func reached(_ turn: SlidingWindow.Turn, because reason: String) async -> Bool {
+  private func reached(_ turn: SlidingWindow.Turn) async -> Bool {
     guard turn.wait > .zero else { return !Task.isCancelled }
-    Observer.current(.waiting(turn.wait, reason: reason))
+    Observer.current(.waiting(turn.wait, reason: turn.reason))
     do { try await clock.sleep(for: turn.wait) } catch { return false }
     return true
   }
@@ -335,6 +373,7 @@ package final class Departure: Sendable {
   private let now: @Sendable () -> Duration
   private let time = Mutex<Duration?>(nil)
   private let demand = Mutex<Duration?>(nil)
+  private let refused = Mutex<String?>(nil)
 
   init(now: @escaping @Sendable () -> Duration) { self.now = now }
 
@@ -348,6 +387,11 @@ package final class Departure: Sendable {
   package func demand(_ pause: Duration) {
     demand.withLock { $0 = max($0 ?? pause, pause) }
   }
+
+  /// Notes the method and the path of a request whose response demands a pause.
+  package func refuse(_ request: String) { refused.withLock { $0 = request } }
+
+  var refusedRequest: String? { refused.withLock(\.self) }
 
   /// The longest pause that was demanded.
   var pause: Duration? { demand.withLock(\.self) }

@@ -137,8 +137,7 @@ extension SourceError {
         remedy: "retry shortly")
     }
     return SourceError(
-      .circuitOpen, "\(cause); paused for \(pause.text)",
-      remedy: "retry in \(pause.text)", retryAfter: pause)
+      .circuitOpen, "\(cause); paused", remedy: "retry in \(pause.text)", retryAfter: pause)
   }
 }
 

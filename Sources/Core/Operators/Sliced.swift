@@ -11,14 +11,16 @@ extension DataSource {
   ///   - size: The upstream page size, 1 or more.
   ///   - name: The source's name, for cursors.
   ///   - lifetime: The time to live of the cached page.
+  ///   - version: The version of what is read; a page of another one is not used.
   /// - Returns: A source whose pages may be shorter than requested where two upstream pages meet.
   public func sliced(
     upstream size: Int, as name: String, keptFor lifetime: Duration = .seconds(60),
-    clock: some Clock<Duration> = ContinuousClock()
+    clock: some Clock<Duration> = ContinuousClock(),
+    version: @escaping @Sendable () -> String? = { nil }
   ) -> some DataSource<Item> {
     Sliced(
       base: self, size: size, name: name,
-      latest: LatestReply(size: size, lifetime: lifetime, clock: clock))
+      latest: LatestReply(size: size, lifetime: lifetime, clock: clock, version: version))
   }
 }
 
@@ -96,6 +98,7 @@ private final class LatestReply<Item: SourceRecord, C: Clock<Duration>>: Sendabl
     let request: PageRequest
     let page: Page<Item>
     let expiresAt: C.Instant
+    let version: String?
 
     func answers(_ other: PageRequest, isStart: Bool) -> Bool {
       var own = request
@@ -109,16 +112,15 @@ private final class LatestReply<Item: SourceRecord, C: Clock<Duration>>: Sendabl
   private let size: Int
   private let lifetime: Duration
   private let clock: C
+  private let version: @Sendable () -> String?
   private let latest = Mutex<Entry?>(nil)
   private let isShort = Atomic(false)
 
   /// True after a page that was shorter than requested and not the last: then positions cannot be computed.
   var hasShortPages: Bool { isShort.load(ordering: .relaxed) }
 
-  init(size: Int, lifetime: Duration, clock: C) {
-    self.size = size
-    self.lifetime = lifetime
-    self.clock = clock
+  init(size: Int, lifetime: Duration, clock: C, version: @escaping @Sendable () -> String?) {
+    (self.size, self.lifetime, self.clock, self.version) = (size, lifetime, clock, version)
   }
 
   /// The upstream page, of which the start or a later slice is needed.
@@ -127,9 +129,9 @@ private final class LatestReply<Item: SourceRecord, C: Clock<Duration>>: Sendabl
   ) async throws(SourceError) -> Page<Item> {
     // The cached page is returned without suspending, and so without a check for cancellation.
     guard !Task.isCancelled else { throw .cancelled }
-    let now = clock.now
+    let (now, version) = (clock.now, version())
     if let cached = latest.withLock({ $0 }), cached.answers(request, isStart: isStart),
-      now < cached.expiresAt
+      now < cached.expiresAt, cached.version == version
     {
       return cached.page
     }
@@ -138,7 +140,9 @@ private final class LatestReply<Item: SourceRecord, C: Clock<Duration>>: Sendabl
       isShort.store(true, ordering: .relaxed)
     }
     let expiresAt = clock.now.advanced(by: lifetime)
-    latest.withLock { $0 = Entry(request: request, page: page, expiresAt: expiresAt) }
+    latest.withLock {
+      $0 = Entry(request: request, page: page, expiresAt: expiresAt, version: version)
+    }
     return page
   }
 }

@@ -42,15 +42,25 @@ public struct SearchQuery: Hashable, Sendable, CustomStringConvertible {
   public var description: String { text }
 }
 
-/// The closeness of a record to a search: the closest come first where a search is local.
+/// The closeness of a record to a search: the closest come first where a search is local, in the order of the records.
+///
+/// The title of a record is the first line of its searchable text. A word ends where neither a letter nor a digit follows.
 public enum SearchRank: Int, Codable, Comparable, CaseIterable, Sendable {
   /// The record's ID is the query.
   case id
-  /// The record's name, the first line of its searchable text, is the query.
+  /// The title is the query.
   case name
-  /// The name begins with the query.
+  /// The title begins with the query, as `Spider-Man` with `spider`.
   case beginning
+  /// All words of the query are words of the title.
+  case word
+  /// All of them are beginnings of words of the title.
+  case wordBeginning
+  /// All of them occur in the title.
+  case title
   case other
+  /// A match after so many that a store does not read its title.
+  case rest
 
   public static func < (left: SearchRank, right: SearchRank) -> Bool {
     left.rawValue < right.rawValue
@@ -81,12 +91,20 @@ public struct RankedSearch: Hashable, Sendable {
     isNameIndexed = scalars.count >= 3
   }
 
-  /// The rank of a record with this ID and searchable text.
-  public func rank(_ id: String, _ text: FoldedText) -> SearchRank {
+  /// The rank of a match with this ID and searchable text.
+  public func rank(_ id: String, _ text: FoldedText) -> SearchRank { rank(id, folded: text.text) }
+
+  /// The rank of a match with this ID and folded text, of which the first line suffices.
+  package func rank(_ id: String, folded text: String) -> SearchRank {
     if id == self.id { return .id }
-    guard let name, text.text.utf8.starts(with: name.utf8) else { return .other }
-    let next = text.text.utf8.dropFirst(name.utf8.count).first
-    return next == nil || next == UInt8(ascii: "\n") ? .name : .beginning
+    guard let name else { return .other }
+    let title = Array(text.utf8.prefix { $0 != UInt8(ascii: "\n") })
+    if title.starts(with: name.utf8) {
+      return title.count == name.utf8.count ? .name : .beginning
+    }
+    let places = words.map { FoldedText.place(of: Array($0.text.utf8), in: title) }
+    let farthest = places.max() ?? .none
+    return farthest == .none ? .other : [.word, .wordBeginning, .title][farthest.rawValue]
   }
 
   /// The matches with the closest first, otherwise in their order.

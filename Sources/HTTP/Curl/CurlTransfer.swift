@@ -124,7 +124,7 @@ import AggregatorText
       case .get: set(CCURL_HTTPGET, 1)
       // A custom HEAD would wait for a body.
       case .head: set(CCURL_NOBODY, 1)
-      case .post, .put, .patch, .delete, .options:
+      default:
         let body = request.body ?? Data()
         set(CCURL_POST, 1)
         if request.method != .post { set(CCURL_CUSTOMREQUEST, request.method.rawValue) }

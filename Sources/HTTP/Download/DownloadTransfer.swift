@@ -69,7 +69,9 @@ final class DownloadTransfer: Sendable {
     identity = "\(request.method.rawValue) \(request.shownAddress) \(body)"
   }
 
-  private var authority: String { Address(request.url)?.authority ?? "" }
+  private var authority: String {
+    Address(request.url)?.authority ?? request.url.path(percentEncoded: false)
+  }
 
   // MARK: - Readers
 

@@ -25,7 +25,7 @@ actor FileReading {
   /// Names the version of a file without a validator.
   private let random = String(UInt64.random(in: .min ... .max), radix: 36)
 
-  // What follows belongs to one version of the file.
+  // The next properties belong to one version of the file.
   private var head: Download.Head?
   private var offset = 0
   private var hasEnded = false
@@ -109,8 +109,8 @@ actor FileReading {
     response.body = rows.json
     let isLast = reader == nil
     response.conversion = HTTPResponse.Conversion(
-      format: format, columns: columns, cut: isLast ? cut : nil,
-      isGuess: decoder?.isGuess ?? false)
+      format: format, columns: columns, cut: isLast ? cut : nil, fault: rows.fault,
+      isGuess: decoder?.isGuess ?? false, rowsBefore: passed)
     passed += rows.count
     rows.removeAll()
     // Where the file is compressed, or in another encoding, the download cannot see them.
@@ -229,7 +229,11 @@ actor FileReading {
     let type = head.response.header("content-type")
     format = BodyFormat(expecting: expected, contentType: type, path: path, head: text)
     if let format, format.isLines {
-      reader = RowReader(format, head: text.prefix(BodyFormat.headSize))
+      do throws(FormatError) {
+        reader = try RowReader(format, head: text.prefix(BodyFormat.headSize))
+      } catch {
+        throw error.sourceError(from: service)
+      }
       return nil
     }
     var body: [UInt8] = []
@@ -238,7 +242,9 @@ actor FileReading {
         at: body.count, atMost: Self.chunkSize, of: head.version)
       if bytes.isEmpty { break }
       body += bytes
-      guard body.count <= limits.body else { throw .tooLarge(limits.body) }
+      guard body.count <= limits.body else {
+        throw .tooLarge(limits.body, service == path ? path : "the response")
+      }
     }
     var response = head.response
     response.body = Data(body)

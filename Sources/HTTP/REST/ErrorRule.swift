@@ -78,7 +78,7 @@ public struct ErrorRule: Hashable, Sendable {
   /// element.
   ///
   /// - Parameters:
-  ///   - action: What becomes of the call.
+  ///   - action: The effect on the call.
   ///   - status: The status of the response; `nil` for any.
   ///   - member: A member of the JSON body; `nil` for any body.
   ///   - value: Its value, which may be any of several members, and null if it is missing; `nil` for any but null.

@@ -62,6 +62,9 @@ public struct RESTPaging: Sendable {
   /// size was only observed.
   package var confirmsEnd = false
 
+  /// The number of the page, or of the row, from which the list is read; `nil` for its start.
+  package var begin: Int?
+
   /// True if it is not proved that what the paging takes for the end is the end.
   package var isUnproved = false
 

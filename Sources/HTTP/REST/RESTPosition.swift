@@ -164,13 +164,16 @@ extension RESTPaging {
   }
 
   private var first: RESTPosition {
-    let start: RESTPosition.Start =
-      switch step {
-      case .page(_, let number): .page(number)
-      case .offset(_, let number): .offset(number)
-      case .single, .token, .link: .first
-      }
-    return RESTPosition(start: start)
+    switch step {
+    case .page(_, let number):
+      let begin = begin ?? number
+      let passed = (begin - number) * (size?.rows ?? 0)
+      return RESTPosition(start: .page(begin), passed: min(passed, Self.validRows.upperBound))
+    case .offset(_, let number):
+      let begin = begin ?? number
+      return RESTPosition(start: .offset(begin), passed: begin - number)
+    case .single, .token, .link: return RESTPosition(start: .first)
+    }
   }
 
   /// False for what no page of this list has: cursors are untrusted.

@@ -19,13 +19,13 @@ import Synchronization
 ///
 /// Pages of the service are requested with its own page size and cut to the caller's limit; the page that is
 /// being cut is kept. Pages are only as large as the service sends them, so a source that shall fill larger
-/// ones belongs behind ``DataSource/sliced(upstream:as:keptFor:clock:)``.
+/// ones belongs behind ``DataSource/sliced(upstream:as:keptFor:clock:version:)``.
 public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   /// Reads the response to the request of a page.
   public typealias Decoding =
     @Sendable (HTTPResponse, RESTPosition) throws(SourceError) -> RESTResponse<Item>
 
-  /// What selects the records beside the query, such as a seed: a cursor of another collection is invalid.
+  /// A value that selects the records beside the query, such as a seed: a cursor of another collection is invalid.
   public var collection: String?
 
   /// The part of the list that it reads: a cursor of another one is invalid.
@@ -278,7 +278,7 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
         }
       var own = position
       own.size = decoded.size ?? position.size
-      // What a warning is about may be gone the next time, such as that a response was cut off.
+      // The cause of a warning may be gone the next time, such as a response that was cut off.
       if decoded.warnings.isEmpty {
         digest?.validators = validators(of: response, to: http, page)
       }
@@ -349,6 +349,9 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
       if paging(for: query).isFile { FilePages.complete(&reply, by: checked) }
       if let cut = checked.conversion?.cut {
         reply.warnings.append(Warning(.incomplete, "\(service) sent an incomplete file: \(cut)"))
+      }
+      if let fault = checked.conversion?.fault, reply.unreadable.count > 0 {
+        reply.unreadable.firstReason = fault
       }
       if checked.conversion?.isGuess == true {
         reply.warnings.append(
@@ -433,7 +436,10 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
     var request = request
     // On a connection that the service closed meanwhile, libcurl sends a request again by itself.
     if paging(for: query).tokenOnce { request.headers.append(.init("Connection", "close")) }
-    var response = try await transport.send(request)
+    var response: HTTPResponse
+    do throws(SourceError) { response = try await transport.send(request) } catch {
+      throw error.remediedForSize(of: request)
+    }
     // It has no body.
     guard response.status != 304 else { return response }
     response = try response.converted(from: request, as: format, rows: rows, by: service)
@@ -463,10 +469,11 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
     let (response, paging) = (reply.response, paging(for: reply.query))
     let count = response.rowCount
     let passed = min(position.passed + count, RESTPaging.validRows.upperBound)
-    // An empty page often has none, or says that there are none.
-    let total = [position.total, response.total].compactMap(\.self).max()
+    // An empty page often has none, or says that there are none. Pages of an unknown size do not tell how many rows are before them.
+    let isCounted = paging.begin == nil || paging.size != nil
+    let total = isCounted ? [position.total, response.total].compactMap(\.self).max() : nil
     guard !response.isEndedByRule else {
-      // What is left out has no total that would matter.
+      // A partition that is left out has no total that would matter.
       if response.warnings.contains(where: { $0.code == .skippedPartition }) { return (nil, []) }
       return (nil, total.flatMap { $0 > passed ? [.endedByRule(passed, of: $0)] : nil } ?? [])
     }
@@ -480,7 +487,7 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
         shortfall ?? contradiction(reply),
         paging.isUnproved
           ? Warning(
-            .unproved, "it is not proved that further pages are read: records may be missing")
+            .unproved, "there may be further pages that are not read: records may be missing")
           : nil,
       ]
       return (nil, warnings.compactMap(\.self))

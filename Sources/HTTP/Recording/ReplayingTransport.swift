@@ -135,7 +135,7 @@ extension Recording {
 }
 
 extension RecordedRequest {
-  /// A request as a server receives it; `nil` for a method that is never recorded.
+  /// A request as a server receives it; `nil` for an invalid method.
   package init?(_ method: String, target: String, body: [UInt8]) {
     guard let method = HTTPRequest.Method(rawValue: method) else { return nil }
     self.init(method: method, address: target, body: Data(body))

@@ -31,7 +31,9 @@ extension HTTPResponse {
     default: break
     }
     guard let text = JSONText(body, isLenient: isLenient) else {
-      throw SourceError(.malformed, "\(service) sent something that is not JSON\(excerpt)")
+      let isCut = JSONText.errorOffset(in: body) == body.count
+      let what = isCut ? "JSON that ends early" : "something that is not JSON"
+      throw SourceError(.malformed, "\(service) sent \(what)\(excerpt)")
     }
     return text
   }

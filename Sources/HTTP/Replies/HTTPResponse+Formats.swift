@@ -9,10 +9,14 @@ extension HTTPResponse {
     package let format: BodyFormat?
     /// The names of the columns of CSV and TSV; `nil` for other formats.
     package let columns: [String]?
-    /// Why it seems to be cut off; `nil` if it does not.
+    /// The reason it seems to be cut off; `nil` if it does not.
     package let cut: String?
+    /// The reason the first row that is null cannot be read; `nil` if all can be.
+    package let fault: String?
     /// True if the text was not in the encoding that it should have, and the one that was read is a guess.
     package var isGuess = false
+    /// The number of rows of a file before those of the body.
+    package var rowsBefore = 0
   }
 
   /// This response with a body in JSON, if it was sent in another format of records.
@@ -36,7 +40,8 @@ extension HTTPResponse {
       var converted = self
       converted.body = body.json
       converted.conversion = Conversion(
-        format: body.format, columns: body.columns, cut: body.cut, isGuess: body.isGuess)
+        format: body.format, columns: body.columns, cut: body.cut, fault: body.fault,
+        isGuess: body.isGuess)
       if let next = body.next, nextLink == nil {
         converted.headers.append((name: "link", value: "<\(next)>; rel=\"next\""))
       }

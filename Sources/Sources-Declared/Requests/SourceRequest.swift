@@ -79,14 +79,47 @@ extension SourceRequest {
     package init(setting: String, value: String) { (self.setting, self.value) = (setting, value) }
   }
 
+  /// Adds a key to a header field or to the query, and returns the name of the field or the parameter.
+  ///
+  /// - Parameter place: A header field, perhaps with a scheme, such as `X-Api-Key` or `Authorization: Bearer`, or a query
+  ///   parameter after a question mark, such as `?api_key`.
+  /// - Throws: ``SourceError`` with code `invalidRequest`, without the key.
+  package mutating func add(key: String, in place: String) throws(SourceError) -> String {
+    let isParameter = place.hasPrefix("?")
+    let (field, scheme) = place.dropFirst(isParameter ? 1 : 0).divided(at: ":")
+    let (name, prefix) = (String(field), scheme.map { String($0).trimmed } ?? "")
+    guard !name.isEmpty, "\(name)\(prefix)".utf8.allSatisfy(\.isTokenCharacter) else {
+      throw SourceError(
+        .invalidRequest, "invalid place of the key \"\(place.oneLine(atMost: 80))\"",
+        remedy: "write a header field, such as X-Api-Key, or ? and a query parameter")
+    }
+    // A key that looks like a reference to a setting would become its value.
+    guard 1...4000 ~= key.utf8.count, key.utf8.allSatisfy({ 0x21...0x7E ~= $0 }),
+      !key.contains("${")
+    else {
+      throw SourceError(
+        .invalidRequest, "invalid key", remedy: "a key has up to 4000 visible ASCII characters")
+    }
+    if isParameter {
+      let (start, fragment) = url[...].divided(at: "#")
+      url =
+        "\(start)\(start.contains("?") ? "&" : "?")\(name)=\(key.percentEncoded)"
+        + (fragment.map { "#\($0)" } ?? "")
+    } else {
+      headers.append(Header(name: name, value: prefix.isEmpty ? key : "\(prefix) \(key)"))
+    }
+    return name
+  }
+
   /// Replaces the literal secrets in the header fields and in the query by settings, `${NAME}`.
   ///
   /// - Parameters:
   ///   - source: The name of the source, with which the names of the settings begin.
   ///   - taken: The names of other settings.
-  package mutating func extractSecrets(of source: String, avoiding taken: Set<String>)
-    -> [LiteralSecret]
-  {
+  ///   - key: The name of a header field or parameter that is a secret, whatever it looks like.
+  package mutating func extractSecrets(
+    of source: String, avoiding taken: Set<String>, including key: String? = nil
+  ) -> [LiteralSecret] {
     var secrets: [LiteralSecret] = []
     func placeholder(_ part: String, _ value: String?) -> String {
       let plain = "\(source)_\(part)".uppercased().replacing(/[^A-Z0-9]/, with: "_")
@@ -100,7 +133,9 @@ extension SourceRequest {
       return "${\(name)}"
     }
     for (index, header) in headers.enumerated()
-    where LikelySecret.isHeader(header.name, value: header.value) && !header.value.contains("${") {
+    where !header.value.contains("${")
+      && (header.name == key || LikelySecret.isHeader(header.name, value: header.value))
+    {
       let (name, scheme) = (header.name, header.scheme)
       let value = String(header.value.dropFirst(scheme.count))
       headers[index].value = scheme + placeholder(name, value)
@@ -118,7 +153,7 @@ extension SourceRequest {
     let (query, fragment) = url[url.index(after: start)...].divided(at: "#")
     let items = query.split(separator: "&", omittingEmptySubsequences: false).map { item in
       let (name, value) = item.divided(at: "=")
-      guard LikelySecret.isParameter(name), let value, !value.isEmpty,
+      guard name[...] == key?[...] || LikelySecret.isParameter(name), let value, !value.isEmpty,
         !value.contains("${")
       else { return String(item) }
       let text = value.replacing("+", with: "%20")
@@ -137,16 +172,9 @@ extension Substring {
   }
 }
 
-/// Guesses by names and values which parts of a request are secrets.
-package enum LikelySecret {
+extension LikelySecret {
   private static let headerWords = [
     "auth", "cookie", "credential", "key", "password", "secret", "session", "signature", "token",
-  ]
-
-  /// The parameters that carry keys, without `-` and `_`.
-  private static let parameters: Set<String> = [
-    "apikey", "key", "token", "accesstoken", "authtoken", "secret", "clientsecret", "appid",
-    "appkey", "subscriptionkey", "password", "auth", "signature",
   ]
 
   /// The parameters whose names have other meanings, too.
@@ -158,21 +186,18 @@ package enum LikelySecret {
     return headerWords.contains { name.contains($0) } || value.looksLikeKey
   }
 
-  /// Returns true for a query parameter that probably authenticates.
-  package static func isParameter(_ name: some StringProtocol) -> Bool {
-    parameters.contains(name.lowercased().filter { $0.isLetter || $0.isNumber })
-  }
-
   /// The names of the members of a JSON value that probably are secrets.
   package static func members(of json: JSON) -> [String] {
     if let elements = json.array { return elements.flatMap(members) }
     return json.members.flatMap { member -> [String] in
       guard let text = member.value.string, !text.isEmpty else { return members(of: member.value) }
-      let isSecret =
-        isParameter(member.name)
-        && (!ambiguous.contains(member.name.lowercased()) || text.looksLikeKey)
-      return isSecret ? [member.name] : []
+      return isParameter(member.name, value: text) ? [member.name] : []
     }
+  }
+
+  /// Returns true for a parameter that probably authenticates, by its value if its name has other meanings.
+  package static func isParameter(_ name: String, value: String) -> Bool {
+    isParameter(name) && (!ambiguous.contains(name.lowercased()) || value.looksLikeKey)
   }
 }
 

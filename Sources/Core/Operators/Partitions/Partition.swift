@@ -61,7 +61,7 @@ public protocol PartitionList: Sendable {
   /// Brings the list up to date before all of it is read; by default it is.
   ///
   /// - Parameter waits: True to wait at rate limits.
-  /// - Returns: Why the list may lack partitions, or have old ones.
+  /// - Returns: The reasons the list may lack partitions, or have old ones.
   /// - Throws: ``SourceError`` if there is none.
   func refresh(waits: Bool) async throws(SourceError) -> [Warning]
 
@@ -79,7 +79,7 @@ extension PartitionList {
 public struct PartitionSlice: Hashable, Sendable {
   public var partitions: [Partition]
 
-  /// Why the list may lack partitions, or have old ones.
+  /// The reasons the list may lack partitions, or have old ones.
   public var warnings: [Warning]
 
   public init(_ partitions: [Partition], warnings: [Warning] = []) {

@@ -41,46 +41,50 @@ extension DataSource {
 
 /// The limit of the calls of a service: a rate, and the pauses that the service demands.
 package struct CallLimit: Sendable {
-  /// `nil` if only demanded pauses limit the calls.
-  package let rate: Rate?
+  /// The rate of the source itself; `nil` if only demanded pauses and other sources limit its calls.
+  let rate: Rate?
+  /// The rates of the program's other sources of the service, by name; `nil` for a source without one.
+  let others: [String: Rate?]
   /// The number of calls that one call counts as.
   let cost: Int
   /// The name of the window of all calls; `nil` if each kind of call has its own.
   private let window: String?
   /// The time by which periods are longer.
   let margin: Duration
+  /// False for a call that is made during a pause, and waits for the rate only.
+  package var heedsPauses = true
+  /// The accounts of which a call was made in spite of a pause; a run has one for all sources of a host.
+  package var overrides = SharedValue(Set<String>())
 
   /// - Parameters:
+  ///   - others: The rates that the program's other sources of the service have, by name.
   ///   - window: The name of the window that counts calls of any kind; `nil` for one for each kind.
   ///   - margin: The time by which a request may take longer to the service than a later one: for so long periods
   ///     are extended, because the service counts when requests arrive.
   package init(
-    _ rate: Rate?, cost: Int = 1, window: String? = nil, margin: Duration = .zero
+    _ rate: Rate?, beside others: [String: Rate?] = [:], cost: Int = 1, window: String? = nil,
+    margin: Duration = .zero
   ) {
     precondition(cost > 0, "a call that costs \(cost)")
     self.rate = rate
+    self.others = others
     self.cost = cost
     self.window = window
     self.margin = margin
   }
+
+  /// True if calls are counted.
+  var hasRate: Bool { rate != nil || others.contains { $0.value != nil } }
 
   /// The name of the window that counts a call.
   func window(of kind: CallKind) -> String { window ?? kind.rawValue }
 
   var label: String { rate.map { "rateLimited(by: \($0))" } ?? "respectingRetryAfter()" }
 
-  /// The reason to wait for a turn, and the message if the wait is too long.
-  func reason(for turn: SlidingWindow.Turn) -> (wait: String, refusal: String) {
-    guard let rate, !turn.isOpening else {
-      return ("rate limited by the service", "rate limited by the service")
-    }
-    return ("rate limit \(rate)", "local rate limit \(rate) reached")
-  }
-
   func refusal(of turn: SlidingWindow.Turn) -> SourceError {
     SourceError(
-      .rateLimited, reason(for: turn).refusal, remedy: "retry in \(turn.wait.text)",
-      retryAfter: turn.wait, cause: LocalRateLimitError())
+      .rateLimited, turn.isOpening ? turn.reason : "local \(turn.reason) reached",
+      remedy: "retry in \(turn.wait.text)", retryAfter: turn.wait, cause: LocalRateLimitError())
   }
 }
 
@@ -131,18 +135,8 @@ public struct Rate: Hashable, Sendable, LosslessStringConvertible {
     guard !bounds.isEmpty, bounds.count == words.count else { return nil }
   }
 
-  /// The rate that keeps several: of the bounds of each period the lowest; `nil` for no rate.
-  package init?(lowestOf rates: [Rate]) {
-    guard rates.count != 1 else {
-      self = rates[0]
-      return
-    }
-    let counts = rates.flatMap(\.bounds).reduce(into: [Duration: Int]()) { counts, bound in
-      counts[bound.period] = min(counts[bound.period] ?? .max, bound.count)
-    }
-    bounds = counts.sorted { $0.key < $1.key }.map { Bound(count: $0.value, period: $0.key) }
-    if bounds.isEmpty { return nil }
-  }
+  /// The seconds that a call takes in the long run.
+  var interval: Double { bounds.map { $0.period / .seconds($0.count) }.max() ?? 0 }
 
   /// This rate with longer periods.
   func extended(by margin: Duration) -> [Bound] {

@@ -1,3 +1,5 @@
+import AggregatorText
+
 /// The state of the rate limit of an account: the times of the last calls, the rates of its sources, and the end of a
 /// pause that the service demanded.
 package struct RateLimiterState: Hashable, Sendable {
@@ -8,23 +10,35 @@ package struct RateLimiterState: Hashable, Sendable {
   private(set) var writtenAt: Timestamp?
   /// The end of the pause.
   private(set) var opensAt: Timestamp?
+  /// The response that demanded the pause.
+  private var demand: Demand?
   private var windows: [String: SharedWindow] = [:]
+
+  /// The response that demanded a pause.
+  private struct Demand: Codable, Hashable {
+    let time: Timestamp
+    /// The method and the path of its request; `nil` if unknown.
+    let request: String?
+  }
 
   package init() {}
 
   /// Finds the first free turn, and takes it if the wait is zero or less than `maxWait`.
   ///
-  /// - Parameter source: The source whose rate `limit` has: it replaces the rate that the source had before.
+  /// - Parameter caller: The source whose rate `limit` has: it replaces the rate that the source had before.
   package mutating func reserve(
-    _ kind: CallKind, by limit: CallLimit, of source: String, at now: Duration, maxWait: Duration
+    _ kind: CallKind, by limit: CallLimit, of caller: Caller, at now: Duration, maxWait: Duration
   ) -> SlidingWindow.Turn {
     adjust(at: now)
     let name = limit.window(of: kind)
     var window = windows[name] ?? SharedWindow()
-    window.use(limit.rate, of: source, at: now)
-    let bounds = window.bounds(with: limit.margin)
-    let turn = window.calls.reserve(
-      limit.cost, by: bounds, at: now, notBefore: opensAt, maxWait: min(maxWait, Self.maxWait))
+    window.use(limit, of: caller, at: now)
+    let bounds = window.bounds(of: limit)
+    let held = window.held(by: limit, of: caller)
+    var turn = window.calls.reserve(
+      limit.cost, by: bounds, at: now, notBefore: limit.heedsPauses ? opensAt : nil,
+      maxWait: min(maxWait, Self.maxWait))
+    turn.reason = (turn.isOpening ? pauseReason(at: now) : held?.reason) ?? ""
     // Without a rate nothing changes, so nothing is written.
     if turn.isTaken, !bounds.isEmpty {
       windows[name] = window
@@ -33,11 +47,32 @@ package struct RateLimiterState: Hashable, Sendable {
     return turn
   }
 
-  /// The number of calls left in the bound with the longest period.
-  package func left(_ kind: CallKind, by limit: CallLimit, at now: Duration) -> Int {
-    guard let bound = limit.rate?.bounds.max(by: { $0.period < $1.period }) else { return 0 }
-    let used = windows[limit.window(of: kind)]?.calls.cost(since: now - bound.period) ?? 0
-    return max(0, bound.count - used) / limit.cost
+  /// The rate that holds calls back most, the other source that has it, and the number of calls left in its longest
+  /// period; `nil` for no rate.
+  package func heldRate(
+    _ kind: CallKind, by limit: CallLimit, of caller: Caller, at now: Duration
+  ) -> (rate: Rate, source: String?, left: Int)? {
+    var window = windows[limit.window(of: kind)] ?? SharedWindow()
+    window.use(limit, of: caller, at: now)
+    guard let held = window.held(by: limit, of: caller),
+      let bound = held.rate.bounds.max(by: { $0.period < $1.period })
+    else { return nil }
+    let used = window.calls.cost(since: now - bound.period)
+    return (held.rate, held.source, max(0, bound.count - used) / limit.cost)
+  }
+
+  /// Forgets the rate of a source that is removed.
+  mutating func forgetRate(of source: String) {
+    for name in windows.keys { windows[name]?.forgetRate(of: source) }
+  }
+
+  /// The reason no call is made during a pause: only a response of the service demands one.
+  package func pauseReason(at now: Duration) -> String {
+    let reason = "rate limited by the service"
+    guard let demand, let request = demand.request else { return reason }
+    let age = (now - demand.time.sinceStart).components.seconds
+    return
+      "\(reason) \(age < 1 ? "just now" : "\(Duration.seconds(age).text) ago"), after \(request)"
   }
 
   /// Returns a turn that was not used.
@@ -49,14 +84,16 @@ package struct RateLimiterState: Hashable, Sendable {
   ///
   /// - Returns: The turn with the rest of the wait, zero if the call is made.
   mutating func confirm(
-    _ turn: SlidingWindow.Turn, of kind: CallKind, by limit: CallLimit, at now: Duration
+    _ turn: SlidingWindow.Turn, of kind: CallKind, by limit: CallLimit, as caller: Caller,
+    at now: Duration
   ) -> SlidingWindow.Turn {
     adjust(at: now)
     let name = limit.window(of: kind)
     guard let before = windows[name] else { return turn.moved(to: turn.time) }
     var window = before
-    let confirmed = window.calls.confirm(
-      turn, limit.cost, by: before.bounds(with: limit.margin), at: now)
+    var confirmed = window.calls.confirm(
+      turn, limit.cost, by: before.bounds(of: limit), at: now)
+    confirmed.reason = before.held(by: limit, of: caller)?.reason ?? ""
     guard window != before else { return confirmed }
     windows[name] = window
     writtenAt = Timestamp(now)
@@ -71,12 +108,20 @@ package struct RateLimiterState: Hashable, Sendable {
   }
 
   /// Pauses all calls.
-  mutating func close(for wait: Duration, at now: Duration) {
+  ///
+  /// - Parameter request: The method and the path of the request whose response demands it.
+  mutating func close(for wait: Duration, at now: Duration, after request: String? = nil) {
     adjust(at: now)
     let end = Timestamp(now) + min(wait, Self.maxWait)
     guard opensAt.map({ $0 < end }) ?? true else { return }
     opensAt = end
+    demand = Demand(time: Timestamp(now), request: request)
     writtenAt = Timestamp(now)
+  }
+
+  /// Ends a pause, unless the service has demanded another one since.
+  mutating func open(_ pause: Timestamp) {
+    if opensAt == pause { (opensAt, demand) = (nil, nil) }
   }
 
   /// True during a pause.
@@ -90,18 +135,20 @@ package struct RateLimiterState: Hashable, Sendable {
     let jump = last.sinceStart - Timestamp(now).sinceStart
     for name in windows.keys { windows[name]?.calls.shift(by: jump) }
     opensAt = opensAt.map { $0 - jump }
+    demand = demand.map { Demand(time: $0.time - jump, request: $0.request) }
     writtenAt = Timestamp(now)
   }
 }
 
 extension RateLimiterState: Codable {
-  private enum CodingKeys: String, CodingKey { case writtenAt, opensAt, windows }
+  private enum CodingKeys: String, CodingKey { case writtenAt, opensAt, demand, windows }
 
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let writtenAt = try container.decode(Timestamp.self, forKey: .writtenAt)
     self.writtenAt = writtenAt
     opensAt = try container.decodeIfPresent(Timestamp.self, forKey: .opensAt)
+    demand = try? container.decodeIfPresent(Demand.self, forKey: .demand)
     windows = try container.decode([String: SharedWindow].self, forKey: .windows)
     // A time further ahead is damaged, and would block the source for ever.
     let latest =
@@ -131,18 +178,61 @@ private struct SharedWindow: Codable, Hashable {
   private var rates: [String: UsedRate] = [:]
 
   /// Records the rate of a source that makes a call, and forgets those that are no longer used.
-  mutating func use(_ rate: Rate?, of source: String, at now: Duration) {
+  ///
+  /// The limits of the other sources that the program knows are newer than their last calls.
+  mutating func use(_ limit: CallLimit, of caller: Caller, at now: Duration) {
+    func used(_ rate: Rate?) -> UsedRate? {
+      rate.map { UsedRate(rate: $0.description, usedAt: Timestamp(now)) }
+    }
     rates = rates.filter { source, used in
       let periods = Rate(used.rate)?.bounds.map(\.period) ?? []
       return now - used.usedAt.sinceStart < max(periods.max() ?? .zero, Self.memory)
     }
-    rates[source] = rate.map { UsedRate(rate: $0.description, usedAt: Timestamp(now)) }
+    for (source, rate) in limit.others
+    where rates[source].map({ $0.rate != rate?.description }) ?? false {
+      rates[source] = used(rate)
+    }
+    rates[caller.name] = used(limit.rate)
+  }
+
+  mutating func forgetRate(of source: String) { rates[source] = nil }
+
+  /// The rates of all sources, by name.
+  private func all(of limit: CallLimit) -> [String: Rate] {
+    rates.compactMapValues { Rate($0.rate) }.merging(limit.others.compactMapValues(\.self)) { $1 }
   }
 
   /// The bounds of all sources, which hold at once: so the lowest rate applies.
-  func bounds(with margin: Duration) -> [Rate.Bound] {
-    Set(rates.values.map(\.rate)).compactMap { Rate($0) }.flatMap { $0.extended(by: margin) }
+  func bounds(of limit: CallLimit) -> [Rate.Bound] {
+    Set(all(of: limit).values).flatMap { $0.extended(by: limit.margin) }
   }
+
+  /// The rate that holds calls back most, and the source that has it, `nil` for the caller; `nil` for no rate.
+  func held(by limit: CallLimit, of caller: Caller) -> HeldRate? {
+    all(of: limit).map { source, rate in
+      HeldRate(
+        rate: rate, source: source == caller.name ? nil : source,
+        time: rate.extended(by: limit.margin).compactMap {
+          calls.firstTime(for: limit.cost, within: $0)
+        }
+        .max()?.milliseconds ?? .min)
+    }.max { $0.key < $1.key }
+  }
+}
+
+/// A rate that holds calls back, and the other source that has it.
+private struct HeldRate {
+  let rate: Rate
+  let source: String?
+  /// The time of the next call, in milliseconds.
+  let time: Int64
+
+  /// The later the next call the later in order; a rate of the caller itself is preferred to an equal one.
+  var key: (Int64, Double, Int, String) {
+    (time, rate.interval, source == nil ? 1 : 0, source ?? "")
+  }
+
+  var reason: String { "rate limit \(rate)\(source.map { " of \($0)" } ?? "")" }
 }
 
 /// The times of the last calls.
@@ -157,7 +247,9 @@ package struct SlidingWindow: Hashable, Sendable {
     /// True if the turn was taken: it is not if the wait is too long.
     let isTaken: Bool
     /// True if it is the first one after a pause.
-    let isOpening: Bool
+    package let isOpening: Bool
+    /// The reason the call waits: `rate limit 5/s`.
+    package fileprivate(set) var reason = ""
 
     /// This turn, moved to another time.
     fileprivate func moved(to time: Timestamp, wait: Duration = .zero) -> Turn {
@@ -256,7 +348,7 @@ package struct SlidingWindow: Hashable, Sendable {
   }
 
   /// The first time at which one more call keeps a bound; `nil` for any time.
-  private func firstTime(for cost: Int, within bound: Rate.Bound) -> Timestamp? {
+  fileprivate func firstTime(for cost: Int, within bound: Rate.Bound) -> Timestamp? {
     // A call that costs more than the bound allows leaves no room for any other.
     var room = bound.count - cost
     for group in groups.reversed() {

@@ -1,5 +1,4 @@
 import AggregatorFoundation
-public import AggregatorJSON
 import AggregatorText
 
 /// The members of the rows that a service sends, with those of objects inside, and the kinds of their values.
