@@ -23,7 +23,9 @@ package struct Condition<Item>: Sendable {
       guard !value.isEmpty || comparison.acceptsEmpty else {
         throw FilterError(
           "missing value after \"\(typed.field)\(comparison.rawValue)\"",
-          hint: "\(typed.field)= matches records without a value, \(typed.field)!= all others")
+          hint:
+            "\(field.name.asField)= matches records without a value, \(field.name.asField)!= all others"
+        )
       }
       guard
         !comparison.isOrder || typed.isQuotedBound || !fields.contains(where: { $0.name == value })
@@ -46,7 +48,7 @@ package struct Condition<Item>: Sendable {
       guard !operands.0.isAbove(operands.1) else {
         throw FilterError(
           "no value of \"\(typed.field)\" is from \(low) to \(high)",
-          hint: "write \(typed.field) in \(high)..\(low)")
+          hint: "write \(typed.field.asField) in \(high)..\(low)")
       }
       test = .range(operands.0, operands.1)
     case .pattern(let text, let ignoresCase):
@@ -70,16 +72,50 @@ package struct Condition<Item>: Sendable {
 
   package func check(_ value: JSON) throws(SourceError) {
     guard let operand = bounds.first(where: { !$0.isPeriod }) else { return }
-    for case .string(let text) in value.present where Period(text)?.isDate == true {
+    for case .string(let text) in value.present where Period(recorded: text)?.isDate == true {
       throw misfit(operand, CommonKind.date.requirement ?? "")
     }
   }
 
+  /// True if the condition compares numbers or dates by their order, so that it is false for other values.
+  package var skipsTexts: Bool { bounds.contains { !$0.ordersTexts } }
+
+  /// Counts the values of records that have this one.
+  package func add(_ value: JSON, of records: Int = 1, to values: inout ComparedValues) {
+    for value in value.present {
+      values.count += records
+      if bounds.contains(where: { !$0.ordersTexts && $0.order(of: value) == nil }) {
+        values.skipped += records
+      }
+    }
+  }
+
+  /// A warning if values are neither above nor below that of the condition.
+  package func warning(of values: ComparedValues) -> Warning? {
+    guard values.skipped > 0, let bound = bounds.first(where: { !$0.ordersTexts }) else {
+      return nil
+    }
+    let kind =
+      bound.number == nil ? "dates" : bound.isPeriod ? "numbers or dates" : "numbers"
+    let all = values.count.of("value")
+    return Warning(
+      Warning.Code("incomparable"),
+      "\(values.skipped) of \(all) of \"\(field.name)\" cannot be compared as \(kind)")
+  }
+
   private func misfit(_ operand: Operand, _ requirement: String) -> SourceError {
-    SourceError(
+    let meant: String? =
+      if case .compare(let comparison, _) = test {
+        field.remedy(for: operand.text, comparison)
+      } else { nil }
+    return SourceError(
       .invalidRequest,
       "invalid value \"\(operand.text.oneLine(atMost: 80))\" for field \"\(field.name)\": must be \(requirement)",
-      remedy: operand.text.missingJoint == nil ? nil : "join conditions by \"and\"")
+      remedy: operand.text.missingJoint != nil
+        ? "join conditions by \"and\""
+        : operand.text.contains("..")
+          ? Remedy("write \(field.name.asField) in \(operand.text.oneLine(atMost: 80))")
+          : (meant ?? operand.text.dateOfDots.map { "write the date as \($0)" }).map { Remedy($0) })
   }
 
   /// Fails with code `invalidRequest` if all values are numbers, dates, or true or false, and the condition compares them
@@ -126,7 +162,7 @@ package struct Condition<Item>: Sendable {
     let values = items.lazy.flatMap { field[$0].present.map(\.cell) }
     func list(of parts: [String]) -> String? {
       guard parts.count > 1, !parts.contains(where: { $0.contains(/[,()]/) }) else { return nil }
-      let list = "\(field.name) in (\(parts.joined(separator: ", ")))"
+      let list = "\(field.name.asField) in (\(parts.joined(separator: ", ")))"
       return best == list || values.contains(where: parts.contains) ? list : nil
     }
     if case .oneOf(let operands) = test {
@@ -136,22 +172,36 @@ package struct Condition<Item>: Sendable {
     guard case .compare(let comparison, let operand) = test, operand.isText else { return nil }
     if let joint = operand.text.missingJoint {
       let parts = [operand.text[..<joint], operand.text[joint...]].map { String($0).trimmed }
-      return "\(field.name)\(comparison.rawValue)\(parts.joined(separator: " and "))"
+      let text = "\(field.name.asField)\(comparison.rawValue)\(parts.joined(separator: " and "))"
+      return (try? TypedFilter(text)) == nil ? nil : text
     }
     guard [Comparison.equal, .contains].contains(comparison) else { return nil }
     if let pattern = operand.text.patternOfWildcards {
-      return "\(field.name)~/\(pattern)/\(comparison == .contains ? "i" : "")"
+      return "\(field.name.asField)~/\(pattern)/\(comparison == .contains ? "i" : "")"
     }
     guard comparison == .equal else { return nil }
-    if ["nil", "none", "null"].contains(operand.text.lowercased()) { return "\(field.name)=" }
+    if ["nil", "none", "null"].contains(operand.text.lowercased()) {
+      return "\(field.name.asField)="
+    }
     let parts = operand.text.split(separator: /(?i) or |\s*[,|]\s*/).map(String.init)
     if let list = list(of: parts) { return list }
     return nearest(to: operand.text, in: (best.map { [$0] } ?? []) + values)
   }
 
+  /// The different values of the field in records, and those found before, if the condition wants another one; `nil` if
+  /// they are too many or too long to be listed.
+  package func values(in items: [Item], and known: Set<String>?) -> Set<String>? {
+    guard let known, case .compare(.equal, let operand) = test, operand.isText else { return nil }
+    let values = known.union(items.lazy.flatMap { field[$0].present.map(\.cell) })
+    return values.count <= 12 && values.allSatisfy { $0.utf8.count <= 24 } ? values : nil
+  }
+
   package func matches(_ item: Item) -> Bool { matches(field[item]) }
 
-  package func matches(_ value: JSON) -> Bool {
+  package func matches(_ value: JSON) -> Bool { matches(value, until: { false }) ?? false }
+
+  /// `nil` if `isOver` became true during the search for a pattern.
+  func matches(_ value: JSON, until isOver: () -> Bool) -> Bool? {
     let values = value.present
     switch test {
     case .compare(.equal, let operand): return operand.isEqual(to: values)
@@ -168,7 +218,12 @@ package struct Condition<Item>: Sendable {
         }
         return first != .below && last != .above
       }
-    case .pattern(let pattern): return values.contains { pattern.matches($0.cell) }
+    case .pattern(let pattern):
+      for value in values {
+        guard let isMatch = pattern.matches(value.cell, until: isOver) else { return nil }
+        if isMatch { return true }
+      }
+      return false
     }
   }
 }
@@ -201,6 +256,23 @@ extension Comparison {
 }
 
 extension Field {
+  /// The notation that is meant by a null of other languages, a decimal comma or a surplus parenthesis.
+  fileprivate func remedy(for value: String, _ comparison: Comparison) -> String? {
+    let name = name.asField
+    if ["null", "nil", "none"].contains(value.lowercased()), !comparison.isOrder {
+      let isEqual = comparison == .equal
+      return "write \(name)\(isEqual ? "=" : "!="), which matches records "
+        + (isEqual ? "without a value" : "with a value")
+    }
+    if let match = value.wholeMatch(of: /([+-]?\d+),(\d{1,2}|\d{4,})/) {
+      return "write \(name)\(comparison.rawValue)\(match.1).\(match.2)"
+    }
+    if let match = value.wholeMatch(of: /([^()\s]+)\)+/) {
+      return "no ( before ): write \(name)\(comparison.rawValue)\(match.1)"
+    }
+    return nil
+  }
+
   /// The operand of a comparison with values of the field; empty for a missing value.
   fileprivate func operand(
     _ value: String, for comparison: Comparison, at now: Date
@@ -210,9 +282,11 @@ extension Field {
       FilterError(
         "invalid value \"\(value)\" for field \"\(name)\": must be \(requirement)",
         hint: example.map {
-          value.missingJoint != nil
+          if let remedy = remedy(for: value, comparison) { return remedy }
+          return value.missingJoint != nil
             ? "join conditions by \"and\""
-            : value.contains("..") ? "write \(name) in \(value)" : "such as \(name)\($0)"
+            : value.contains("..")
+              ? "write \(name.asField) in \(value)" : "such as \(name.asField)\($0)"
         })
     }
     func refused(by kind: String, _ accepted: String) -> FilterError {
@@ -241,6 +315,12 @@ extension String {
   /// The index of the space before a condition that nothing joins to this value: `EU name~land`.
   fileprivate var missingJoint: Index? {
     firstMatch(of: /\s\w+\s?(?:[!<>]?=|[~<>])/)?.range.lowerBound
+  }
+
+  /// A date such as 1.2.2020 in the form of conditions, 2020-02-01; `nil` for another text.
+  fileprivate var dateOfDots: String? {
+    guard let match = wholeMatch(of: /(\d?\d)\.(0?[1-9]|1[0-2])\.(\d{4})/) else { return nil }
+    return "\(match.3)-\("0\(match.2)".suffix(2))-\("0\(match.1)".suffix(2))"
   }
 
   /// The regular expression of a text with a wildcard or an anchor at an end: `^F` for `F*`; `nil` for another text.
@@ -276,12 +356,23 @@ extension Array {
   package func field<Item>(named name: String) throws(FilterError) -> Field<Item>
   where Element == Field<Item> {
     guard let field = first(where: { $0.name == name }) else {
+      let members = map(\.name).filter { $0.hasPrefix("\(name).") }
       throw FilterError(
-        "unknown field \"\(name)\"", suggestion: nearest(to: name, in: map(\.name)),
+        "unknown field \"\(name)\"",
+        suggestion: members.isEmpty
+          ? nearest(to: name, in: map(\.name)) : members.prefix(3).joined(separator: ", "),
         hint: "available fields: \(map(\.name).joined(separator: ", "))")
     }
     return field
   }
+}
+
+/// The number of values that a condition was compared with, and of those that it has no order for.
+package struct ComparedValues: Sendable {
+  fileprivate var count = 0
+  fileprivate var skipped = 0
+
+  package init() {}
 }
 
 /// The kind that the values of a field have in common.
@@ -307,7 +398,7 @@ package enum CommonKind: Sendable {
         switch value {
         case .integer, .number: .number
         case .bool: .bool
-        case .string(let text): Period(text)?.isDate == true ? .date : .mixed
+        case .string(let text): Period(recorded: text)?.isDate == true ? .date : .mixed
         case .null, .array, .object: .mixed
         }
       self = self == .none || self == kind ? kind : .mixed

@@ -12,6 +12,8 @@ package struct FieldValues: Sendable {
 
   var distinctCount: Int { counts.count }
 
+  package func count(of value: JSON) -> Int { counts[value] ?? 0 }
+
   /// Adds the value of a record; of a list, each different element.
   package mutating func add(_ value: JSON) {
     let values = Set(value.present.map(\.unified))
@@ -58,7 +60,7 @@ package struct FieldValues: Sendable {
     guard let first = sorted.first, let last = sorted.last else { return common }
     guard areNumbers else {
       let areDates = sorted.allSatisfy { value in
-        if case .string(let text) = value { Period(text)?.isDate == true } else { false }
+        if case .string(let text) = value { Period(recorded: text)?.isDate == true } else { false }
       }
       return common
         + (areDates
@@ -69,7 +71,7 @@ package struct FieldValues: Sendable {
     let mean = Self.rounded((sum.asDouble ?? 0) / Double(count), scale)
     return common + [
       ("min", first), ("max", last), ("mean", JSON.number(mean).unified),
-      ("median", median(of: sorted, count)), ("sum", sum),
+      ("median", median(of: sorted, count, scale)), ("sum", sum),
     ]
   }
 
@@ -82,7 +84,7 @@ package struct FieldValues: Sendable {
     return scale
   }
 
-  /// A mean with at most six significant decimals more than its values have.
+  /// A mean or a median with at most six significant decimals more than its values have.
   private static func rounded(_ mean: Double, _ scale: Double) -> Double {
     var scale = scale * 1e6
     // The zeros after the point are not significant.
@@ -122,7 +124,7 @@ package struct FieldValues: Sendable {
     return JSON.number(isDecimal ? (sum * scale).rounded() / scale : sum).unified
   }
 
-  private func median(of values: [JSON], _ count: Int) -> JSON {
+  private func median(of values: [JSON], _ count: Int, _ scale: Double) -> JSON {
     func value(at index: Int) -> JSON {
       var rest = index
       for value in values {
@@ -133,7 +135,7 @@ package struct FieldValues: Sendable {
     }
     let (low, high) = (value(at: (count - 1) / 2), value(at: count / 2))
     guard low != high, let first = low.asDouble, let second = high.asDouble else { return low }
-    return JSON.number(first / 2 + second / 2).unified
+    return JSON.number(Self.rounded(first / 2 + second / 2, scale)).unified
   }
 }
 

@@ -13,10 +13,14 @@ struct FilterParser {
   private var index = 0
   /// The number of open parentheses.
   private var groups = 0
+  /// The number of scalars before what was typed.
+  private let given: Int
 
-  init(_ text: String) throws(FilterError) {
+  init(_ text: String, on field: String? = nil) throws(FilterError) {
     self.text = text
-    scalars = Array(text.unicodeScalars)
+    let name = field.map { "\($0) " } ?? ""
+    given = name.unicodeScalars.count
+    scalars = Array((name + text).unicodeScalars)
     guard scalars.count <= Self.maxLength else {
       throw FilterError(
         "the filter is too long: \(scalars.count) characters (maximum \(Self.maxLength))")
@@ -34,7 +38,7 @@ struct FilterParser {
     _ problem: String, at position: Int? = nil, hint: String? = nil
   ) -> FilterError {
     let shown = text.unicodeScalars.count <= 200 ? text : text.oneLine(atMost: 200)
-    let place = min(position ?? index, scalars.count) + 1
+    let place = max(0, min(position ?? index, scalars.count) - given) + 1
     return .syntax(
       "invalid condition \"\(shown)\": \(problem) (character \(place))", hint: hint)
   }
@@ -112,7 +116,7 @@ struct FilterParser {
     skipSpace()
     let start = index
     let word = endOfField(start)
-    let field = string(start..<word)
+    let field = current == "\"" ? try quoted() : string(start..<word)
     index = afterSpace(word)
     if let next = keyword("not", at: index), let end = keyword("in", at: afterSpace(next)) {
       index = end
@@ -124,11 +128,15 @@ struct FilterParser {
     }
     guard let first = current, first.isOperator else { throw noOperator(after: field, at: start) }
     guard word > start else {
-      let isNegation = first == "!" && startsPart(index + 1)
+      let name = afterSpace(index + 1)..<endOfField(afterSpace(index + 1))
       let rest = string(index + 1..<scalars.count).trimmed
       throw invalid(
         "no field before the operator",
-        hint: isNegation ? "write not \(rest.oneLine(atMost: 80))" : nil)
+        hint: first != "!"
+          ? nil
+          : startsPart(index + 1)
+            ? "write not \(rest.oneLine(atMost: 80))"
+            : isAlone(name) ? "write \(string(name).oneLine(atMost: 80))=no" : nil)
     }
     let comparison = Comparison.allCases.sorted { $0.rawValue.count > $1.rawValue.count }
       .first { scalars[index...].starts(with: $0.rawValue.unicodeScalars) }
@@ -136,7 +144,7 @@ struct FilterParser {
       let isNegated = scalars[index...].starts(with: "!~".unicodeScalars)
       throw invalid(
         "! must be followed by =",
-        hint: isNegated ? "write not \(field.oneLine(atMost: 80))~VALUE" : nil)
+        hint: isNegated ? "write not \(field.oneLine(atMost: 80).asField)~VALUE" : nil)
     }
     index += comparison.rawValue.unicodeScalars.count
     skipSpace()
@@ -150,16 +158,48 @@ struct FilterParser {
 
   private func noOperator(after field: String, at start: Int) -> FilterError {
     let word = string(index..<endOfField(index)).lowercased()
-    let operators =
-      Self.hint(on: word, after: field.oneLine(atMost: 80))
-      ?? "write FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B)"
-    if index == scalars.count || !scalars[index...].contains(where: \.isOperator) {
-      return invalid("no operator", hint: operators)
+    let isGiven = start < given
+    let shown = isGiven ? "" : field.oneLine(atMost: 80).asField
+    var known =
+      word == "is"
+      ? Self.hint(onState: string(index..<scalars.count), of: shown)
+      : Self.hint(on: word, after: shown)
+    let sign = "\(field)\(word.prefix(1))".first { Self.signs[$0] != nil }
+    if let sign, let meant = Self.signs[sign] {
+      let name = isGiven ? "" : field.prefix { $0 != sign }.oneLine(atMost: 80).asField
+      known = "write \(name)\(meant)VALUE"
+    }
+    if isGiven {
+      let value = (text.nonBlank.map { String($0) } ?? "VALUE").oneLine(atMost: 80)
+      return invalid(
+        "no operator", hint: known ?? "write '=\(value)', or another of = != ~ < <= > >=")
+    }
+    var operators = "write FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B)"
+    let before = string(0..<start).split { $0.isWhitespace || $0 == "(" }.last?.lowercased()
+    let isAlone = isAlone(start..<endOfField(start))
+    if isAlone, before == "not" || index < scalars.count {
+      operators =
+        "write \(shown)=\(before == "not" ? "no" : "yes") if it is true or false, or FIELD=VALUE"
+    }
+    guard index < scalars.count, let end = scalars[index...].firstIndex(where: \.isOperator) else {
+      return invalid("no operator", hint: known ?? operators)
     }
     let isSymbol = "|&".unicodeScalars.contains(scalars[index])
+    let name = string(start..<end).trimmed.oneLine(atMost: 80)
     return invalid(
       "no operator after \"\(field.oneLine(atMost: 80))\"",
-      hint: isSymbol ? "write \"and\" for && and \"or\" for ||" : operators)
+      hint: isSymbol
+        ? "write \"and\" for && and \"or\" for ||"
+        : known
+          ?? (isAlone
+            ? operators : "\(operators); quote a name with spaces, as in \(name.asField)=VALUE"))
+  }
+
+  /// True for a word that ends the text, or is joined to what follows.
+  private func isAlone(_ word: Range<Int>) -> Bool {
+    let next = afterSpace(word.upperBound)
+    guard !word.isEmpty, next < scalars.count else { return !word.isEmpty }
+    return scalars[next] == ")" || keyword("and", at: next) != nil || keyword("or", at: next) != nil
   }
 
   /// The words of other languages for `~`.
@@ -173,11 +213,26 @@ struct FilterParser {
     case "matches", "regexp": "write \(field)~/PATTERN/"
     case "starts", "startswith": "write \(field)~/^VALUE/"
     case "ends", "endswith": "write \(field)~/VALUE$/"
-    case "between": "write \(field) in A..B"
-    case "is": "\(field)= matches records without a value, \(field)!= all others"
+    case "between": field.isEmpty ? "write in A..B" : "write \(field) in A..B"
     default: nil
     }
   }
+
+  /// The notation here for `is true`, `is not null` and the like.
+  private static func hint(onState words: String, of field: String) -> String {
+    var words = words.lowercased().split(whereSeparator: \.isWhitespace).dropFirst()
+    let sign = words.first == "not" ? "!=" : "="
+    if sign == "!=" { words.removeFirst() }
+    return switch words.first {
+    case let word? where ["true", "false"].contains(word): "write \(field)\(sign)\(word)"
+    case "null"?, "empty"?, "missing"?, nil:
+      "write \(field)\(sign), which matches records \(sign == "=" ? "without" : "with") a value"
+    default: "write \(field)\(sign)VALUE"
+    }
+  }
+
+  /// Operators of mathematics, and those that are meant.
+  private static let signs: [Character: String] = ["≥": ">=", "≤": "<=", "≠": "!="]
 
   /// The operator that is meant by one with another sign; `nil` for none.
   private static func correction(_ typed: String) -> String? {
@@ -197,7 +252,7 @@ struct FilterParser {
     if let quote = current, quote.isQuote { return try quoted() }
     if let sign = current, sign.isOperator {
       let known = Self.correction("\(comparison.rawValue)\(sign)")
-        .map { "write \(field.oneLine(atMost: 80))\($0)VALUE" }
+        .map { "write \(field.oneLine(atMost: 80).asField)\($0)VALUE" }
       throw invalid(
         "unknown operator",
         hint: (known ?? "the operators are = != ~ < <= > >=") + "; quote a value like \"=5\"")
@@ -247,7 +302,7 @@ struct FilterParser {
     let start = index
     // Taken for a text, a pattern with a wrong flag or without its last slash would silently match nothing.
     let text = string(start..<endOfValue(start)).trimmed
-    let hint = "quote a text that begins with \"/\": \(field)~\(text.inQuotes)"
+    let hint = "quote a text that begins with \"/\": \(field.asField)~\(text.inQuotes)"
     guard let end = Pattern.endOfLiteral(scalars, from: start) else {
       throw invalid("the regular expression has no end", at: start, hint: hint)
     }
@@ -332,8 +387,8 @@ struct FilterParser {
         }
       throw invalid(
         "\"in\" must be followed by (A, B) or A..B", at: start,
-        hint: correction.map { "write \(field.oneLine(atMost: 80)) in \($0)" }
-          ?? "such as \(field) in (1, 2) or \(field) in 1..10")
+        hint: correction.map { "write \(field.oneLine(atMost: 80).asField) in \($0)" }
+          ?? "such as \(field.asField) in (1, 2) or \(field.asField) in 1..10")
     }
     let first = low ?? string(index..<dots).trimmed
     index = min(afterSpace(dots + 2), max(end, dots + 2))
@@ -348,7 +403,7 @@ struct FilterParser {
     guard !first.isEmpty, !last.isEmpty else {
       throw invalid(
         "a range needs two values", at: start,
-        hint: "write \(field)>=A or \(field)<=B for an open one")
+        hint: "write \(field.asField)>=A or \(field.asField)<=B for an open one")
     }
     return .range(first, last)
   }
@@ -386,7 +441,9 @@ struct FilterParser {
     return afterSpace(end)
   }
 
+  /// The end of a name in double quotes, or of a word.
   private func endOfField(_ start: Int) -> Int {
+    if start < scalars.count, scalars[start] == "\"", let end = endOfQuotes(start) { return end }
     var index = start
     while index < scalars.count, !scalars[index].isOperator,
       !scalars[index].properties.isWhitespace
@@ -545,6 +602,16 @@ struct FilterParser {
       if startsCondition(next) { return start..<index }
     }
     return nil
+  }
+}
+
+extension String {
+  /// This name of a field as in a filter: in quotes if a word of its own would not be read as it.
+  package var asField: String {
+    let isWord =
+      unicodeScalars.allSatisfy { !$0.isOperator && !$0.properties.isWhitespace }
+      && !hasPrefix("(") && !hasPrefix("\"")
+    return isWord ? self : inQuotes
   }
 }
 

@@ -30,7 +30,7 @@ struct Operand: Sendable {
       case "false", "no": false
       default: nil
       }
-    let literal = Period(text)
+    let literal = Period(recorded: text)
     period = literal ?? Period(words: text, at: now)
     ordersTexts = literal == nil && number == nil
   }
@@ -42,7 +42,7 @@ struct Operand: Sendable {
   var isText: Bool { period == nil && number == nil }
 
   /// True if texts are below or above it: `n/a` is not more than 56, and comes neither before nor after 2026.
-  private let ordersTexts: Bool
+  let ordersTexts: Bool
 
   /// True if no value is from this one up to another.
   func isAbove(_ other: Operand) -> Bool {
@@ -80,7 +80,7 @@ struct Operand: Sendable {
   }
 
   private func order(ofDate text: String) -> Order? {
-    guard let period, let date = Period(text), date.isDate else { return nil }
+    guard let period, let date = Period(recorded: text), date.isDate else { return nil }
     if date.start < period.start { return .below }
     return date.start < period.end ? .equal : .above
   }

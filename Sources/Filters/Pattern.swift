@@ -94,7 +94,7 @@ package struct Pattern: Sendable {
     /// False if the pattern is too large.
     mutating func append(_ node: PatternParser.Node) -> Bool {
       steps += 1
-      // What matches nothing has no states, but can be repeated as often.
+      // A part that matches nothing has no states, but can be repeated as often.
       guard program.count < maxStates, steps < 10 * maxStates else { return false }
       switch node {
       case .scalar(let set): program.append(.scalar(set))

@@ -1,12 +1,44 @@
-import AggregatorFoundation
-import AggregatorText
+package import AggregatorFoundation
+package import AggregatorText
 
 extension Period {
-  /// A time that is told from now: `now`, `today`, `yesterday`, `7d ago`, `2 months ago`; `nil` for another text.
+  /// A quarter, or a week as in ISO 8601: `2026-Q1`, `2026-W07`; `nil` for another text.
+  package init?(quarterOrWeek text: String) {
+    let (name, digits) = (text.prefix(4), text.dropFirst(6))
+    guard let year = Period(String(name)), name.utf8.count == 4,
+      digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let number = Int(digits)
+    else { return nil }
+    switch text.dropFirst(4).prefix(2).uppercased() {
+    case "-Q" where digits.utf8.count == 1:
+      func month(_ number: Int) -> Period? {
+        Period("\(name)-\(number < 10 ? "0" : "")\(number)")
+      }
+      guard number > 0, let first = month(3 * number - 2), let last = month(3 * number) else {
+        return nil
+      }
+      self.init(first.start..<last.end)
+    case "-W" where digits.utf8.count == 2:
+      // The first week of a year has its fourth day; 1970 began with a Thursday.
+      let day = 86_400.0
+      let weekday = (year.start / day + 6).truncatingRemainder(dividingBy: 7)
+      let monday =
+        year.start + day * (3 - (weekday < 0 ? weekday + 7 : weekday) + 7 * Double(number - 1))
+      guard year.start..<year.end ~= monday + 3 * day else { return nil }
+      self.init(monday..<monday + 7 * day)
+    default: return nil
+    }
+  }
+
+  /// A time that is told from now: `now`, `today`, `yesterday`, `7d ago`, `2 months ago`, or a quarter or a week; `nil` for
+  /// another text.
   ///
   /// Days are those of UTC, as those of dates without a zone. What is so long ago is a moment: a month before the last day of
   /// March is the last one of February.
-  init?(words text: String, at now: Date) {
+  package init?(words text: String, at now: Date) {
+    if let period = Period(quarterOrWeek: text) {
+      self = period
+      return
+    }
     let day = 86_400.0
     let seconds = now.timeIntervalSince1970
     let today = (seconds / day).rounded(.down) * day

@@ -11,13 +11,16 @@ package struct RecordOrder<Item>: Sendable {
   /// One for each field.
   package let keys: [Key]
 
-  /// - Parameter names: Names of fields, with a dash before them for descending order.
+  /// - Parameter names: Names of fields, with a dash before them for descending order, or a plus sign for ascending order.
   package init(_ names: [String], _ fields: [Field<Item>]) throws(FilterError) {
     var keys: [Key] = []
     for name in names {
       let isDescending = name.hasPrefix("-")
+      // GitHub names reactions "+1".
+      let isSigned =
+        isDescending || name.hasPrefix("+") && !fields.contains { $0.name == name }
       if let error = Self.direction(after: name, fields) { throw error }
-      let field = try fields.field(named: String(isDescending ? name.dropFirst() : name[...]))
+      let field = try fields.field(named: String(isSigned ? name.dropFirst() : name[...]))
       // Records that are equal by a field stay so the second time.
       guard !keys.contains(where: { $0.field.name == field.name }) else { continue }
       keys.append(Key(field: field, isDescending: isDescending))
@@ -63,6 +66,8 @@ package enum SortValue: Comparable, Sendable {
   case text(String)
   case missing
 
+  package var isNumber: Bool { if case .number = self { true } else { false } }
+
   package init(_ value: JSON) {
     switch value {
     case .null, .string(""), .array([]): self = .missing
@@ -71,7 +76,7 @@ package enum SortValue: Comparable, Sendable {
     case .string(let text):
       if let number = Numeral(text) {
         self = .number(number)
-      } else if let period = Period(text), period.isDate {
+      } else if let period = Period(recorded: text), period.isDate {
         self = .date(period.start)
       } else {
         self = .text(FoldedText(text).text)

@@ -13,7 +13,7 @@ package struct TypedCondition: Hashable, Sendable {
     case pattern(String, ignoresCase: Bool)
   }
 
-  package let field: String
+  package private(set) var field: String
   package let test: Test
 
   /// True for a bound in quotes, which is a text also if a field has its name.
@@ -56,6 +56,13 @@ package struct TypedCondition: Hashable, Sendable {
     }
   }
 
+  /// The same condition on another field.
+  package func on(_ field: String) -> TypedCondition {
+    var condition = self
+    condition.field = field
+    return condition
+  }
+
   func replacingValues(_ new: (_ text: String, _ isPattern: Bool) -> String) -> TypedCondition {
     switch test {
     case .compare(let comparison, let value):
@@ -81,6 +88,8 @@ package struct TypedCondition: Hashable, Sendable {
     let label = wording.label(field)
     let values = values.map { $0.isEmpty ? "empty" : wording.value($0, field) }
     switch test {
+    case .compare(let comparison, "") where comparison != .equal && comparison != .notEqual:
+      return "\(field)\(comparison.rawValue)"
     case .compare(let comparison, ""):
       return "\(label) is \(comparison == .equal ? "" : "not ")empty"
     case .compare(let comparison, _):
@@ -120,18 +129,21 @@ package struct TypedCondition: Hashable, Sendable {
   }
 
   /// The condition as typed, with all values in quotes.
-  package var quoted: String {
+  package var quoted: String { field.asField + quotedTest }
+
+  /// The comparison and the values of ``quoted``, without the field.
+  package var quotedTest: String {
     switch test {
-    case .compare(let comparison, let value): "\(field)\(comparison.rawValue)\(value.inQuotes)"
-    case .oneOf, .range: "\(field) in \(quotedSet)"
-    case .pattern(let text, let ignoresCase): "\(field)~/\(text)/\(ignoresCase ? "i" : "")"
+    case .compare(let comparison, let value): "\(comparison.rawValue)\(value.inQuotes)"
+    case .oneOf, .range: " in \(quotedSet)"
+    case .pattern(let text, let ignoresCase): "~/\(text)/\(ignoresCase ? "i" : "")"
     }
   }
 
   /// The negation of the condition, as typed.
   var quotedNegation: String {
     switch test {
-    case .oneOf, .range: "\(field) not in \(quotedSet)"
+    case .oneOf, .range: "\(field.asField) not in \(quotedSet)"
     case .compare, .pattern: "not \(quoted)"
     }
   }

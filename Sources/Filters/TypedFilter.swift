@@ -18,8 +18,9 @@ package indirect enum TypedFilter: Hashable, Sendable {
     ("part", #"{"not"} (condition | "(" filter ")")"#),
     (
       "condition",
-      #"FIELD operator [value] | FIELD "~" pattern | FIELD ["not"] "in" (list | range)"#
+      #"field operator [value] | field "~" pattern | field ["not"] "in" (list | range)"#
     ),
+    ("field", #"NAME | '"' NAME '"'"#),
     ("operator", #""=" | "!=" | "<" | "<=" | ">" | ">=" | "~""#),
     ("pattern", #""/" REGEX "/" ["i"]"#),
     ("list", #""(" value {"," value} ")""#),
@@ -27,8 +28,9 @@ package indirect enum TypedFilter: Hashable, Sendable {
     ("value", #"TEXT | '"' TEXT '"' | "'" TEXT "'""#),
   ]
 
-  package init(_ text: String) throws(FilterError) {
-    var parser = try FilterParser(text)
+  /// - Parameter field: The field of the condition, if the text begins with an operator.
+  package init(_ text: String, on field: String? = nil) throws(FilterError) {
+    var parser = try FilterParser(text, on: field)
     self = try parser.filter()
   }
 
@@ -65,11 +67,16 @@ package indirect enum TypedFilter: Hashable, Sendable {
   /// The same filter with other values, or patterns as typed between the slashes.
   package func replacingValues(_ new: (_ text: String, _ isPattern: Bool) -> String) -> TypedFilter
   {
+    mapConditions { $0.replacingValues(new) }
+  }
+
+  /// The same filter with another condition in the place of each.
+  package func mapConditions(_ new: (TypedCondition) -> TypedCondition) -> TypedFilter {
     switch self {
-    case .condition(let condition): .condition(condition.replacingValues(new))
-    case .not(let filter): .not(filter.replacingValues(new))
-    case .all(let parts): .all(parts.map { $0.replacingValues(new) })
-    case .any(let parts): .any(parts.map { $0.replacingValues(new) })
+    case .condition(let condition): .condition(new(condition))
+    case .not(let filter): .not(filter.mapConditions(new))
+    case .all(let parts): .all(parts.map { $0.mapConditions(new) })
+    case .any(let parts): .any(parts.map { $0.mapConditions(new) })
     }
   }
 

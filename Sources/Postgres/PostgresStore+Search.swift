@@ -40,24 +40,41 @@ extension PostgresStore {
         try connection.commit()
         return (.empty, .other)
       }
-      // Each rank is a query of its own, in first-seen order, so a page begins anywhere without reading those
-      // before it; all are sent together.
+      var matches: RankedMatches?
+      if start?.rank != .rest {
+        let found = try connection.rows(words.selectTitles(of: number))
+        matches = RankedMatches(
+          found.map { row in
+            guard row.integer(3) == 0 else { return (row.integer(0), nil) }
+            // Zero bytes of folded texts are replaced, not encoded.
+            return (row.integer(0), search.rank(row.text(1) ?? "", folded: row.name(2)))
+          })
+      }
+      let end = matches.map(\.end) ?? PositionRange(of: number).start
+      // Behind those that are ranked by their titles, each rank is a query of its own, in first-seen order, so a page
+      // begins anywhere without reading those before it; all are sent together.
       var page = RankedSlice(after: start, limit: limit)
       var queries: [(rank: SearchRank, index: Int)] = []
-      for start in page.starts {
-        let window = RecordWindow(of: number, after: start.position, limit: page.missing)
+      var missing = page.missing
+      for start in page.starts where missing > 0 {
+        let ranked = matches?.positions(after: start, atMost: missing) ?? []
+        if !ranked.isEmpty {
+          queries.append((start.rank, connection.enqueue(PostgresSearch.select(at: ranked))))
+          missing -= ranked.count
+        }
+        guard let end, missing > 0 else { continue }
+        let window = RecordWindow(of: number, after: max(start.position, end), limit: missing)
         if let statement = words.select(start.rank, of: search, in: window) {
           queries.append((start.rank, connection.enqueue(statement)))
         }
       }
-      let count = start == nil ? words.count(of: number).map { connection.enqueue($0) } : nil
       connection.enqueue("COMMIT")
       let results = try connection.run()
       for (rank, index) in queries where page.missing > 0 {
         page.append(results[index].map(StoredRecord.init), of: rank)
       }
       var slice = page.slice
-      if start == nil { slice.total = words.total(count.map { results[$0] }, in: slice) }
+      if start == nil { slice.total = matches?.total }
       return (slice, page.last)
     }
   }
@@ -117,18 +134,45 @@ struct PostgresSearch: Sendable {
   func select(
     _ window: RecordWindow, where condition: String = "", _ others: [PostgresValue] = []
   ) -> PostgresStatement {
+    select(
+      window, where: " AND \(Self.isShown)\(condition)", others,
+      columns: "r.position, r.saved, r.json, NULL::bigint")
+  }
+
+  private func select(
+    _ window: RecordWindow, where condition: String = "", _ others: [PostgresValue] = [],
+    columns: String
+  ) -> PostgresStatement {
     let words = conditions(from: 4 + others.count)
     return PostgresStatement(
       """
-      SELECT r.position, r.saved, r.json, NULL::bigint FROM aggregator_store.records r
-      WHERE r.position > $1 AND r.position <= $2 AND \(Self.isShown)\(condition)\(words.sql)
+      SELECT \(columns) FROM aggregator_store.records r
+      WHERE r.position > $1 AND r.position <= $2\(condition)\(words.sql)
       ORDER BY r.position LIMIT $3
       """,
       [.integer(window.start), .integer(window.end), .integer(Int64(window.limit))] + others
         + words.values)
   }
 
-  /// The matches of one rank; `nil` if it can have none.
+  /// The first matches: their positions, IDs and titles, and 0 for those that are neither deleted nor removed upstream.
+  func selectTitles(of source: Int64) -> PostgresStatement {
+    select(
+      RecordWindow(of: source, limit: RankedMatches.limit),
+      columns:
+        "r.position, r.id, split_part(r.folded, E'\\n', 1), CASE WHEN \(Self.isShown) THEN 0 ELSE 1 END::bigint"
+    )
+  }
+
+  /// The records at positions, in the order of these.
+  static func select(at positions: [Int64]) -> PostgresStatement {
+    PostgresStatement(
+      """
+      SELECT r.position, r.saved, r.json, NULL::bigint FROM aggregator_store.records r
+      WHERE r.position = ANY ($1::bigint[]) ORDER BY r.position
+      """, [.integers(positions)])
+  }
+
+  /// The matches of one rank behind those that are ranked by their titles; `nil` if it can have none.
   func select(
     _ rank: SearchRank, of search: RankedSearch, in window: RecordWindow
   ) -> PostgresStatement? {
@@ -145,16 +189,17 @@ struct PostgresSearch: Sendable {
     } else {
       if let id = search.id { conditions.append("r.id <> \(parameter(.text(id)))") }
       switch (rank, search.name) {
-      case (.other, nil): break
-      case (_, nil): return nil
-      case (.other, let name?):
+      case (.rest, nil): break
+      case (.word, _), (.wordBeginning, _), (.title, _), (.other, _), (_, nil): return nil
+      case (.rest, let name?):
         conditions.append("NOT starts_with(r.folded, \(parameter(text(name))))")
       case (_, let name?):
         let pattern = parameter(text("\(name.likePattern)%"))
-        let line = parameter(text("\(name)\n"))
-        let whole = parameter(text(name))
-        let isName = "(starts_with(r.folded, \(line)) OR r.folded = \(whole))"
-        conditions.append("r.folded LIKE \(pattern) AND \(rank == .name ? "" : "NOT ")\(isName)")
+        let next = "ascii(substr(r.folded, \(name.unicodeScalars.count + 1), 1))"
+        conditions.append(
+          """
+          r.folded LIKE \(pattern) AND (\(next) IN (0, 10)) = \(rank == .name)
+          """)
       }
     }
     return select(window, where: conditions.map { " AND \($0)" }.joined(), values)

@@ -42,7 +42,8 @@ package final class ConsoleInput: Sendable {
 
   /// Reads a line of a statement that begins with `text`.
   func read(after text: String) throws -> Line {
-    let prompt = text.isEmpty ? Self.prompt : Self.continuation
+    let prompt =
+      text.isEmpty ? Self.prompt : (text.openQuote.map(String.init) ?? "") + Self.continuation
     guard hasEditor else { return try readPlainly(prompt) }
     consoleWords.withLock { $0.statement = text }
     var shown = termios()
@@ -57,15 +58,20 @@ package final class ConsoleInput: Sendable {
       $0[Int(VEOF)] = disabled
       $0[Int(VSUSP)] = disabled
     }
-    let restore = { @Sendable [shown] in
+    // The editor may be about to take over the terminal when a signal ends the program: it then finds none.
+    let terminal = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+    Interruption.delay()
+    let restoration = Interruption.atEnd { [shown] in
       var shown = shown
-      tcsetattr(STDIN_FILENO, TCSADRAIN, &shown)
+      if terminal >= 0 { dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO) }
+      tcsetattr(max(terminal, STDIN_FILENO), TCSADRAIN, &shown)
     }
-    let restoration = Interruption.atEnd { restore() }
     tcsetattr(STDIN_FILENO, TCSADRAIN, &editing)
+    Interruption.allow()
     defer {
-      restore()
+      tcsetattr(STDIN_FILENO, TCSADRAIN, &shown)
       restoration.cancel()
+      if terminal >= 0 { close(terminal) }
     }
     var isCleared = false
     guard let line = cline_read(prompt, &isCleared) else {
@@ -96,14 +102,23 @@ package final class ConsoleInput: Sendable {
   }
 }
 
+extension String {
+  /// The quote of SQL that has begun and not ended; `nil` outside of texts and quoted names.
+  fileprivate var openQuote: Character? {
+    replacing(/'[^']*'|"[^"]*"|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/, with: "")
+      .first { $0 == "'" || $0 == "\"" }
+  }
+}
+
 /// A C function has no context; there is one console at a time.
 private let consoleWords = Mutex(SQLWords([], commands: []))
 
 private func complete(
-  _ word: UnsafePointer<CChar>?, _ index: Int32, _ line: UnsafePointer<CChar>?
+  _ word: UnsafePointer<CChar>?, _ index: Int32, _ line: UnsafePointer<CChar>?, _ start: Int32
 ) -> UnsafeMutablePointer<CChar>? {
   guard let word else { return nil }
   let words = consoleWords.withLock(\.self)
-    .completions(of: String(cString: word), in: line.map { String(cString: $0) } ?? "")
+    .completions(
+      of: String(cString: word), in: line.map { String(cString: $0) } ?? "", from: Int(start))
   return words.indices.contains(Int(index)) ? strdup(words[Int(index)]) : nil
 }

@@ -13,7 +13,10 @@ package struct SQLConsole {
     case schema = ".schema"
     case mode = ".mode"
     case nullValue = ".nullvalue"
+    case width = ".width"
+    case headers = ".headers"
     case once = ".once"
+    case output = ".output"
     case read = ".read"
     case edit = ".edit"
     case parameter = ".parameter"
@@ -26,17 +29,24 @@ package struct SQLConsole {
 
     var about: String {
       switch self {
-      case .tables: "list the tables"
+      case .tables: "list the tables, or those with a name such as her or her%: .tables PATTERN"
       case .schema:
         "list the columns of all tables, with their kinds, declared or of a sample, or of one: .schema TABLE"
       case .mode:
         """
         print results as \(arguments.joined(separator: ", ")): .mode FORMAT, or .mode for the present one; auto is the \
-        one at the start, and a table that does not fit into the terminal is printed as cards
+        one at the start, with cards in the place of a table that does not fit into the terminal; table cuts it instead
         """
+      case .width:
+        """
+        print tables N cells wide, from 20 to 10000: .width N, or .width 0 for the width of the terminal; a pager shows what is \
+        beyond it, with the arrow keys
+        """
+      case .headers: "begin CSV and TSV with the names of the columns: .headers on, .headers off"
       case .nullValue: "print another text for NULL in tables and cards: .nullvalue TEXT"
       case .once:
         "write the next result to a file, in the format of its ending, or to a command: .once FILE, .once |COMMAND"
+      case .output: "write all results to a file until .output stdout: .output FILE"
       case .read: "run the statements of a file up to the first error: .read FILE"
       case .edit: "edit the last statement in $VISUAL or $EDITOR, and run it; also \\e"
       case .parameter:
@@ -46,7 +56,7 @@ package struct SQLConsole {
       case .saved: "list saved queries"
       case .load: "run a statement that was saved: .load NAME"
       case .timer: "print the time that each statement takes: .timer on, .timer off"
-      case .help: "show this help"
+      case .help: "show this help, or that of a command: .help COMMAND"
       case .quit: "leave, like Ctrl-D"
       }
     }
@@ -56,7 +66,7 @@ package struct SQLConsole {
       switch self {
       case .mode: Format.allCases.map(\.rawValue) + [automatic]
       case .parameter: ["set", "list", "unset", "clear"]
-      case .timer: ["on", "off"]
+      case .timer, .headers: ["on", "off"]
       default: []
       }
     }
@@ -64,8 +74,10 @@ package struct SQLConsole {
     /// The most words after it.
     var maxWords: Int {
       switch self {
-      case .tables, .edit, .saved, .help, .quit: 0
-      case .schema, .mode, .nullValue, .once, .read, .load, .timer: 1
+      case .edit, .saved, .quit: 0
+      case .tables, .schema, .mode, .width, .nullValue, .headers, .once, .output, .read, .load,
+        .timer, .help:
+        1
       case .save: 2
       case .parameter: 3
       }
@@ -85,7 +97,7 @@ package struct SQLConsole {
   private let context: CommandContext
 
   private var tables: [SQLTable] = []
-  /// What has been entered of a statement that has not ended yet.
+  /// The text entered so far of a statement that has not ended yet.
   private var text = ""
   /// The characters of statements before it in the same lines, from which errors count.
   private var charactersBefore = 0
@@ -94,7 +106,11 @@ package struct SQLConsole {
   private var format: Format?
   /// The file of `.once`, or a command after `|`, until the next statement.
   private var file: String?
+  /// The file of `.output`.
+  private var outputFile: OutputFile?
   private var isTimed = false
+  /// True after the first statement of what was entered, or of a script.
+  private var hasRun = false
   /// The code of the first failure of a script, which ends it; `nil` for a console, which goes on.
   private var failure: ExitCode?
   private var isScript = false
@@ -121,6 +137,7 @@ package struct SQLConsole {
     // Never none meanwhile: Ctrl-C would end the console.
     Interruption.onInterrupt {}
     defer { Interruption.onInterrupt(nil) }
+    defer { closeOutput() }
     tables = try await session.tables(in: context)
     let input = ConsoleInput(
       on: context.terminal, context.output,
@@ -153,6 +170,7 @@ package struct SQLConsole {
         typed = []
       }
       let last = lastStatement
+      hasRun = false
       guard try await run(entry) else { return .success }
       // Not only the command that opened the editor.
       if case .instruction(let words) = entry, [".edit", "\\e"].contains(words[0]),
@@ -179,6 +197,8 @@ package struct SQLConsole {
     tables = try await session.tables(in: context)
     isScript = true
     _ = try await run(lines: text.lines, from: Place(file: nil, line: 1), depth: 0)
+    if failure != nil { outputFile?.hasFailed = true }
+    closeOutput()
     return failure ?? (isPartial ? .partial : .success)
   }
 
@@ -283,6 +303,10 @@ package struct SQLConsole {
     defer { file = nil }
     let (begin, waited) = (ContinuousClock.now, Output.timeWaited)
     do {
+      if hasRun, file == nil, outputFile == nil, try presentFormat().isForPeople {
+        try context.output.write("\n")
+      }
+      hasRun = true
       if try await run(statement, after: count, in: context.renewed()) == .partial {
         isPartial = true
       }
@@ -306,7 +330,7 @@ package struct SQLConsole {
     failure = error.code
   }
 
-  private func run(
+  private mutating func run(
     _ statement: String, after count: Int, in context: CommandContext
   ) async throws -> ExitCode {
     let directory = try command.map { _ throws(CommandError) in try TemporaryDirectory() }
@@ -315,12 +339,22 @@ package struct SQLConsole {
     let new = try path.map { path throws(CommandError) in
       try NewFile(replacing: path, in: context)
     }
-    let isCompressed = command == nil && file?.lowercased().hasSuffix(".gz") == true
-    let target = try new.map { isCompressed ? try $0.output.compressed() : $0.output }
+    let isCompressed = command == nil && file?.isCompressed == true
+    let target =
+      try new.map { isCompressed ? try $0.output.compressed() : $0.output } ?? outputFile?.output
     let context = target.map { context.writing(to: $0) } ?? context
+    let format = fileFormat
+    var session = session
+    if new == nil, let format, let file = outputFile {
+      do throws(CommandError) { try file.check(format) } catch {
+        if isScript { outputFile?.hasFailed = true }
+        throw error
+      }
+      session.fileColumns = file.columns
+    }
     let drawing = context.progress.begin()
-    let task = Task {
-      try await context.listingOutput.run(ended: .success) { [session, format = fileFormat] in
+    let task = Task { [session] in
+      try await context.listingOutput.run(ended: .success) {
         try await session.run(
           statement, after: count, as: format, within: QueryTime(session.limit), in: context)
       }
@@ -330,7 +364,9 @@ package struct SQLConsole {
     Interruption.onInterrupt {}
     drawing?.cancel()
     ProgressLine.erase()
+    if case .failure = result, new == nil { outputFile?.hasFailed = true }
     let code = try result.get()
+    if new == nil { outputFile?.format = format }
     if let new, let path {
       try target?.finish()
       try new.finish()
@@ -364,7 +400,7 @@ package struct SQLConsole {
 
   /// The format of the next result; `nil` for that of the options.
   private var fileFormat: Format? {
-    guard let file else { return format }
+    guard let file = file ?? outputFile?.path else { return format }
     let ending = command == nil ? Self.ending(of: file) : nil
     // A table is for people, and as wide as their terminal.
     return Format.allCases.first { format in ending.map(format.fileEndings.contains) ?? false }
@@ -376,24 +412,28 @@ package struct SQLConsole {
     do {
       switch try instruction(words) {
       case .quit: return false
-      case .help: try show(Self.help(context.renewed().terminal.width))
-      case .tables: try show(wrapped(tables.map(\.text)))
-      case .schema: try show(wrapped(await columns(of: words.dropFirst().first)))
-      case .mode where words.count == 1: try show([presentFormat().rawValue])
+      case .help:
+        try await show(Self.help(on: words.dropFirst().first, context.renewed().terminal.width))
+      case .tables: try await show(wrapped(tables.map(\.text).like(words.dropFirst().first)))
+      case .schema: try await show(wrapped(columns(of: words.dropFirst().first)))
+      case .mode where words.count == 1: try await show([presentFormat().rawValue])
       case .mode: try setMode(words[1])
       case .nullValue:
         let text = try Self.argument(of: words, "TEXT")
         // As the shell of SQLite reads it.
         session.nullText = ["\"\"", "''"].contains(text) ? "" : text
+      case .width: session.width = try Self.width(in: words)
+      case .headers: session.hasHeader = try isOn(words)
       case .once: file = try target(in: words)
+      case .output: try redirect(words)
       case .timer: isTimed = try isOn(words)
-      case .parameter: try setParameters(Array(words.dropFirst()))
+      case .parameter: try await setParameters(Array(words.dropFirst()))
       case .save: try save(words)
       case .saved:
         let queries = try savedQueries().queries
-        try show(wrapped(queries.map { "\($0.name) = \($0.text)" }))
+        try await show(wrapped(queries.map { "\($0.name) = \($0.text)" }))
       case .load:
-        let lines = try lines(ofQuery: Self.argument(of: words, "NAME"))
+        let lines = try await lines(ofQuery: Self.argument(of: words, "NAME"))
         return try await run(lines: lines, depth: depth)
       case .read:
         let path = try Self.argument(of: words, "FILE")
@@ -404,7 +444,7 @@ package struct SQLConsole {
           lines: lines, from: Place(file: path, line: 1), depth: depth + 1)
         // A failure ends the file, not the console.
         return goesOn || isOuter && hasFailed
-      case .edit: return try await run(lines: edited(), depth: depth)
+      case .edit: return try await run(lines: await edited(), depth: depth)
       }
     } catch let error as CommandError {
       report(error)
@@ -412,11 +452,15 @@ package struct SQLConsole {
     return !hasToEnd
   }
 
-  private static func help(_ width: Int) -> [String] {
+  private static func help(on word: String?, _ width: Int) throws(CommandError) -> [String] {
     let indent = 2 + (Instruction.allCases.map(\.rawValue.count).max() ?? 0)
     let narrow = Wrap(max(20, width - indent))
-    return Wrap(width).lines(of: "A query ends with a semicolon, and may have several lines.")
-      + Instruction.allCases.flatMap { instruction in
+    let chosen = word.map { $0.hasPrefix(".") ? $0 : ".\($0)" }
+    let instructions = Instruction.allCases.filter { chosen == nil || $0.rawValue == chosen }
+    if let chosen, instructions.isEmpty { throw unknown(chosen) }
+    let about = "A query ends with a semicolon, and may have several lines."
+    return (word == nil ? Wrap(width).lines(of: about) : [])
+      + instructions.flatMap { instruction in
         narrow.lines(of: instruction.about).enumerated().map { index, line in
           let name = index == 0 ? instruction.rawValue : ""
           return "\(name)\(String(repeating: " ", count: indent - name.count))\(line)"
@@ -433,14 +477,11 @@ package struct SQLConsole {
     case "\\d", "\\dt", "\\d+", "\\dt+": return words.count > 1 ? .schema : .tables
     case "\\i": return .read
     case ".param": return .parameter
+    case ".header": return .headers
+    case "\\o" where words.count == 1: return .output
     case let word:
       guard let instruction = Instruction(rawValue: word) else {
-        let remedy = Self.remedy(for: word)
-        throw CommandError(
-          .usage, "unknown command \"\(word)\"",
-          suggestion: Self.equivalents[word]
-            ?? (remedy == nil ? nearest(to: word, in: Instruction.allCases.map(\.rawValue)) : nil),
-          hint: remedy ?? "enter .help for help")
+        throw Self.unknown(word, words.dropFirst().first)
       }
       guard words.count <= instruction.maxWords + 1 else {
         throw CommandError(.usage, "unexpected argument \"\(words[instruction.maxWords + 1])\"")
@@ -449,24 +490,77 @@ package struct SQLConsole {
     }
   }
 
+  private static func unknown(_ word: String, _ argument: String? = nil) -> CommandError {
+    let remedy = remedy(for: word, argument)
+    return CommandError(
+      .usage, "unknown command \"\(word)\"",
+      suggestion: equivalents[word]
+        ?? (remedy == nil ? nearest(to: word, in: Instruction.allCases.map(\.rawValue)) : nil),
+      hint: remedy ?? "enter .help for help")
+  }
+
   /// The instructions that do what commands of the shells of SQLite and PostgreSQL do.
   private static let equivalents = [
-    ".q": ".quit", ".fullschema": ".schema", ".indexes": ".schema", ".output": ".once FILE",
-    ".excel": ".once FILE.csv", "\\o": ".once FILE", "\\x": ".mode cards", "\\timing": ".timer on",
+    ".q": ".quit", ".fullschema": ".schema", ".indexes": ".schema", ".indices": ".schema",
+    ".excel": ".once FILE.csv", "\\o": ".output FILE", "\\g": ".once FILE", "\\x": ".mode cards",
+    "\\gx": ".mode cards", "\\t": ".headers off", "\\timing": ".timer on", "\\h": ".help",
+    "\\set": ".parameter set",
+    ".show": ".mode", ".maxwidth": ".width N",
   ]
 
   /// The remedy for a command of those shells that has no equivalent here.
-  private static func remedy(for word: String) -> Hint? {
+  private static func remedy(for word: String, _ argument: String?) -> Hint? {
     switch word {
     case ".attach", ".databases", ".import", ".open", "\\c", "\\copy", "\\l":
       .command("sql \(Option.attach.spelling) FILE")
-    case ".backup", ".clone", ".dump": .command("export SOURCE")
+    case ".backup", ".clone", ".dump", ".recover":
+      .command("export \(argument.flatMap(\.argument) ?? "SOURCE")")
+    case ".eqp", ".expert", ".explain": "EXPLAIN QUERY PLAN SELECT … shows how a query is run"
+    case ".timeout": "start with \(Option.timeout.spelling)"
+    case ".bail": "a script ends at its first error"
+    case ".print", ".echo", "\\echo": "SELECT 'text';"
     case ".cd", ".shell", ".system", "\\!": "no other program can be run from here"
-    case ".header", ".headers", "\\t":
-      "tables and CSV have a header; for TSV, start with \(Option.headers.spelling)"
-    case ".separator", ".width", "\\a", "\\pset": ".mode chooses a format"
+    case ".separator", "\\a", "\\pset": ".mode chooses a format"
     default: nil
     }
+  }
+
+  private static func width(in words: [String]) throws(CommandError) -> Int? {
+    let text = try argument(of: words, "N")
+    if text == "0" || text == automatic { return nil }
+    guard let width = Int(text), 20...10_000 ~= width else {
+      throw CommandError(
+        .usage, "invalid width \"\(text)\"",
+        hint: "a number from 20 to 10000, or 0 for the width of the terminal")
+    }
+    return width
+  }
+
+  /// Writes all results into another file from now on, or to standard output again.
+  private mutating func redirect(_ words: [String]) throws(CommandError) {
+    closeOutput()
+    guard words.count > 1, !["stdout", "off", "-"].contains(words[1]) else { return }
+    guard !words[1].hasPrefix("|") else {
+      throw CommandError(
+        .usage, "only the next result can go to a command", hint: "enter .once |COMMAND")
+    }
+    let path = try Self.fileOfFormat(in: words)
+    outputFile = try OutputFile(path, in: context)
+  }
+
+  /// Gives the file of `.output` its name.
+  private mutating func closeOutput() {
+    guard let file = outputFile else { return }
+    outputFile = nil
+    // A script has ended at the mistake; a person has seen it, and gone on.
+    guard !file.hasFailed || !isScript else {
+      return context.diagnostics.note("\(file.path) stays as it was: a statement failed")
+    }
+    do throws(CommandError) {
+      try file.finish()
+      let shortcoming = file.hasFailed ? ", perhaps with a part of a statement that failed" : ""
+      context.diagnostics.note("Wrote \(file.path)\(shortcoming)")
+    } catch { report(error) }
   }
 
   private static func argument(
@@ -548,7 +642,8 @@ package struct SQLConsole {
 
   /// The formats nearest to those of the shell of SQLite.
   private static let otherFormats: [String: Format] = [
-    "ascii": .table, "box": .table, "column": .table, "line": .cards, "list": .tsv, "tabs": .tsv,
+    "ascii": .table, "box": .table, "column": .table, "duckbox": .table, "html": .markdown,
+    "insert": .csv, "jsonlines": .ndjson, "line": .cards, "list": .tsv, "quote": .csv, "tabs": .tsv,
   ]
 
   private mutating func setMode(_ name: String) throws(CommandError) {
@@ -566,7 +661,7 @@ package struct SQLConsole {
     self.format = format
   }
 
-  private mutating func setParameters(_ words: [String]) throws(CommandError) {
+  private mutating func setParameters(_ words: [String]) async throws(CommandError) {
     switch (words.first ?? "list", words.count) {
     case ("set", 3):
       try session.set(words[1], to: words[2])
@@ -580,7 +675,7 @@ package struct SQLConsole {
     case ("list", ...1):
       let parameters = session.parameters.sorted { $0.key < $1.key }
       // Not wrapped, which would change spaces in a value.
-      try show(parameters.map { ":\($0.key) \($0.value.literal)".safeLine })
+      try await show(parameters.map { ":\($0.key) \($0.value.literal)".safeLine })
     case ("clear", 1): session.parameters = [:]
     default:
       throw CommandError(
@@ -619,7 +714,7 @@ package struct SQLConsole {
   }
 
   /// The lines of a statement that was saved.
-  private func lines(ofQuery name: String) throws(CommandError) -> [String] {
+  private func lines(ofQuery name: String) async throws(CommandError) -> [String] {
     let text = try savedQueries()
     guard let query = text.queries.first(where: { $0.name == name }) else {
       throw CommandError(
@@ -632,7 +727,7 @@ package struct SQLConsole {
         .usage, "\"\(name)\" is not a single statement", hint: .command("\(name)"))
     }
     let lines = words[1].split(whereSeparator: \.isNewline).map(String.init)
-    try show(wrapped(lines))
+    try await show(wrapped(lines))
     return lines
   }
 
@@ -656,7 +751,7 @@ package struct SQLConsole {
   }
 
   /// The lines of the last statement, as a person has changed it.
-  private func edited() throws(CommandError) -> [String] {
+  private func edited() async throws(CommandError) -> [String] {
     let directory = try TemporaryDirectory()
     let file = PrivateFile(path: "\(directory.path)/statement.sql")
     try CommandError.wrapping(
@@ -667,7 +762,7 @@ package struct SQLConsole {
     guard lines != lastStatement.trimmed.lines else {
       return []
     }
-    if !lines.isEmpty { try show(wrapped(lines)) }
+    if !lines.isEmpty { try await show(wrapped(lines)) }
     return lines
   }
 
@@ -676,11 +771,13 @@ package struct SQLConsole {
     return lines.flatMap { wrap.lines(of: $0.safeLine) }
   }
 
-  private func show(_ lines: [String]) throws(CommandError) {
+  /// Prints lines, and waits for the end of a pager, which reads the keyboard as the next prompt does.
+  private func show(_ lines: [String]) async throws(CommandError) {
     let output = context.renewed().listingOutput
     do {
-      for line in lines { try output.write("\(line)\n") }
-      try output.flush()
+      try await output.run(ended: ()) {
+        for line in lines { try output.write("\(line)\n") }
+      }
     } catch let error as CommandError { throw error } catch {
       // The reader has seen enough.
     }
@@ -743,8 +840,11 @@ extension String {
 
   /// The words of a command that is a statement of other programs.
   private var otherInstruction: [String]? {
-    let words = lowercased().split { $0.isWhitespace || $0 == ";" }.map(String.init)
+    let words = lowercased().split { $0.isWhitespace || ";()'\"".contains($0) }.map(String.init)
     return switch (words.first, words.count) {
+    case ("pragma", 2) where words[1] == "table_list": [".tables"]
+    case ("pragma", 3) where ["table_info", "table_xinfo"].contains(words[1]):
+      [".schema", words[2]]
     case ("exit", 1), ("quit", 1): [".quit"]
     case ("help", 1): [".help"]
     case ("show", 2) where words[1] == "tables": [".tables"]

@@ -15,8 +15,17 @@ package struct SQLSession: Sendable {
   /// The text of null in tables and cards.
   package var nullText: String?
 
-  /// The gaps of which queries have warned.
-  private let said = SaidGaps()
+  /// The gaps of which queries have warned, and the times of fetches that they have named.
+  private let said = SaidMessages()
+
+  /// The width of tables in cells; `nil` for that of the terminal.
+  package var width: Int?
+
+  /// True or false if CSV and TSV have a line with the names of the columns; `nil` for what the options say.
+  package var hasHeader: Bool?
+
+  /// Those of the file into which several results go; `nil` for one of its own.
+  var fileColumns: FileColumns?
 
   /// The time limit of each query.
   package let limit: Duration
@@ -173,7 +182,26 @@ package struct SQLSession: Sendable {
       var rows = try await query.page(within: time.left)
       var listing = try output.listing(ofQuery: text, run.columns, like: rows ?? [])
       listing.nullText = nullText ?? listing.nullText
-      var printer = RecordPrinter(listing, output, in: context)
+      listing.hasHeader = hasHeader ?? listing.hasHeader
+      if let fileColumns, listing.hasHeader ?? (output.format == .csv), output.format.isSeparated {
+        let earlier = fileColumns.exchange(for: run.columns)
+        listing.followsHead = earlier == run.columns
+        if !earlier.isEmpty, !listing.followsHead {
+          context.diagnostics.warning(
+            "the file has a result with other columns already, so their names are in it again",
+            hint: "write another file with .output or .once")
+        }
+      }
+      var layout = context.terminalLayout
+      if let width, layout.isRead {
+        if width > layout.width {
+          // The cursor does not move beyond the edge.
+          layout.isTerminal = false
+          context.listingOutput.widen()
+        }
+        layout.width = width
+      }
+      var printer = RecordPrinter(listing, output, in: context, on: layout)
       var count = 0
       do {
         while let page = rows {
@@ -188,11 +216,20 @@ package struct SQLSession: Sendable {
         throw error
       }
       try printer.finish(ListingSummary(count: count, total: count, warnings: warnings))
+      if printer.omittedColumns > 0 {
+        let remedy =
+          format == nil
+          ? "\(Option.format.spelling) cards shows all"
+          : ".mode cards shows all, and .width N allows a table of N cells"
+        context.diagnostics.note(
+          "note: \(printer.omittedColumns.of("column")) left out; \(remedy)")
+      }
       if context.diagnostics.isForPeople {
         for name in sources {
           // A role that may read the views only does not read the status.
           guard let plugin = context.catalog.plugins.first(where: { $0.name == name }),
-            let date = try? await plugin.oldestFetch(in: records)
+            let date = try? await plugin.oldestFetch(in: records),
+            said.isFirst("\(name) \(date.timeIntervalSince1970)")
           else { continue }
           let age = date.age(at: environment.now())
           context.diagnostics.note("note: \(name): cached, fetched \(age)")
@@ -200,13 +237,17 @@ package struct SQLSession: Sendable {
       }
       isPartial = !failures.isEmpty || !run.doubts.isEmpty || !run.gaps.isEmpty
       if count == 0, output.isForPeople { context.diagnostics.note("No rows") }
-      for gap in run.gaps where said.isFirst(gap.warning) {
+      for gap in run.gaps
+      where said.isFirst("\(gap.warning.source ?? "") \(gap.warning.warning.message)") {
         context.diagnostics.warning(
           "\(gap.warning.source ?? ""): \(gap.warning.warning.message)",
           hint: gap.command.map { .command($0) })
       }
     } catch let error as SourceError {
-      var failure = CommandError(error, suggestion: (error.cause as? SQLTypo)?.nearest)
+      let mistake = error.cause as? SQLMistake
+      var failure = CommandError(error, suggestion: mistake?.nearest)
+      failure.excerpt =
+        mistake?.offset.map { text.excerpt(at: $0, width: context.terminal.width) } ?? []
       if let name = (error.cause as? SQLMissingParameter)?.name {
         failure.hint = .words(
           "--param \(name)=VALUE, or .parameter set \(name) VALUE in the console")
@@ -233,11 +274,9 @@ package struct SQLSession: Sendable {
   }
 }
 
-/// The gaps of which the queries of a console have warned: each is said once, until another number of records is cached.
-private final class SaidGaps: Sendable {
-  private let warnings = Mutex<Set<SourceWarning>>([])
+/// The messages of a console of which each is said once, until another number of records is cached, or they are fetched again.
+private final class SaidMessages: Sendable {
+  private let messages = Mutex<Set<String>>([])
 
-  func isFirst(_ warning: SourceWarning) -> Bool {
-    warnings.withLock { $0.insert(warning).inserted }
-  }
+  func isFirst(_ message: String) -> Bool { messages.withLock { $0.insert(message).inserted } }
 }

@@ -9,6 +9,8 @@ struct SeparatedReader: ~Copyable {
   private let source: NamedFile
   private let file: OpenFile
   private let time: QueryTime
+  private let separator: Character
+  private let maxSize: Int
   private var reader: DelimitedReader
   private var chunk: [UInt8] = []
   private var next = 0
@@ -21,6 +23,8 @@ struct SeparatedReader: ~Copyable {
     let opened = try source.open()
     self.source = source
     self.time = time
+    self.separator = separator
+    self.maxSize = maxSize
     reader = DelimitedReader(
       separator: separator.asciiValue ?? UInt8(ascii: ","), maxSize: maxSize,
       replacesEscapes: separator == "\t")
@@ -33,6 +37,10 @@ struct SeparatedReader: ~Copyable {
       isAtStart = false
       try fill()
       if chunk.starts(with: [0xEF, 0xBB, 0xBF]) { next = 3 }
+      if separator == "," {
+        // Spreadsheets write semicolons where the comma is that of decimals.
+        reader = DelimitedReader(separator: chunk.csvSeparator, maxSize: maxSize)
+      }
     }
     var isRead = false
     do throws(FormatError) { isRead = try reader.next(in: chunk, from: &next) } catch {

@@ -18,8 +18,6 @@ package struct Connection: ~Copyable {
   /// The statements by the address of their text: a few dozen, fewer than a dictionary is worth.
   private var prepared: [(text: UnsafePointer<UInt8>, handle: OpaquePointer)] = []
 
-  private var hasBegins = false
-
   /// The file as it was when this connection was opened without locks; `nil` if it has locks.
   var idleFile: IdleFile?
   private let log = LogLength()
@@ -94,34 +92,6 @@ package struct Connection: ~Copyable {
         }
       }, nil, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
-  }
-
-  /// Adds the function `begins` of the index: 1 for a text that begins with the first phrase of the expression.
-  ///
-  /// The index knows, so no text is read (https://sqlite.org/fts5.html#custom_auxiliary_functions).
-  mutating func addBegins() throws(SQLiteFailure) {
-    guard !hasBegins else { return }
-    var api: UnsafeMutablePointer<fts5_api>?
-    var statement: OpaquePointer?
-    var code = sqlite3_prepare_v2(database, "SELECT fts5(?1)", -1, &statement, nil)
-    guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
-    withUnsafeMutablePointer(to: &api) {
-      sqlite3_bind_pointer(statement, 1, $0, "fts5_api_ptr", nil)
-      sqlite3_step(statement)
-    }
-    code = sqlite3_finalize(statement)
-    guard code == SQLITE_OK, let api else { throw SQLiteFailure(code, on: database) }
-    code = api.pointee.xCreateFunction(
-      api, "begins", nil,
-      { api, context, result, _, _ in
-        var (place, column, offset) = (Fts5PhraseIter(), Int32(-1), Int32(-1))
-        let code =
-          api?.pointee.xPhraseFirst(context, 0, &place, &column, &offset) ?? SQLITE_MISUSE
-        guard code == SQLITE_OK else { return sqlite3_result_error_code(result, code) }
-        sqlite3_result_int(result, column == 0 && offset == 0 ? 1 : 0)
-      }, nil)
-    guard code == SQLITE_OK else { throw SQLiteFailure(code, on: database) }
-    hasBegins = true
   }
 
   /// Runs statements, separated by semicolons, that return no rows.

@@ -133,7 +133,7 @@ extension StoreConnection {
     let state = try perform { connection throws(SQLiteFailure) in
       let version = try connection.row("PRAGMA data_version") { $0.integer(0) } ?? 0
       if let known, known.connection == connection.number, known.version == version { return known }
-      // What is changed from here on is found with the next version.
+      // Changes from here on are found with the next version.
       var state = StoreFileState(connection: connection.number, version: version)
       try connection.snapshot { connection throws(SQLiteFailure) in
         state.contents = try connection.contents(of: source)
@@ -198,7 +198,7 @@ extension Connection {
     }
     (numbers.trimmed, numbers.lastChange) = (history?.trimmed, history?.last)
     guard let mark else { return numbers.update(since: nil, [], hidden: []) }
-    // What is still deleted has not changed, however much there is.
+    // Records that are still deleted have not changed, however many there are.
     let shown = mark.deleted.subtracting(numbers.deleted)
     let others = (unrecorded.positions + shown).map { JSON.integer(Int($0)) }
     let changed = try rows(

@@ -20,9 +20,9 @@ extension SQLiteStore {
     } ?? .empty
   }
 
-  /// Asks the index once for the first page, if there are few matches.
+  /// Ranks the first matches by their titles; of those after them the index finds the ones that begin with the query.
   ///
-  /// Otherwise each rank is a query of its own, in first-seen order, so a page begins anywhere without reading those
+  /// There each rank is a query of its own, in first-seen order, so a page begins anywhere without reading those
   /// before it.
   public func records(
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
@@ -31,30 +31,31 @@ extension SQLiteStore {
     let wantedName = search.name.map { NamePrefix($0, isIndexed: search.isNameIndexed) }
     return try await read { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return (.empty, .other) }
-      let range = PositionRange(of: number)
-      let matches = start == nil ? try connection.matches(prepared, of: number, in: range) : nil
-      if let matches, matches.count <= StoreLimit.countedMatches {
-        return try connection.firstPage(of: matches, search, prepared, of: number, limit: limit)
-      }
+      // Without the index each page reads all texts up to the last match that is ranked.
+      var mayRank = prepared.match != nil
+      if !mayRank { mayRank = try connection.recordCount(of: number) <= StoreLimit.comparedNames }
+      let matches =
+        start?.rank == .rest || !mayRank
+        ? nil : try connection.rankedMatches(search, prepared, of: number)
+      let end = matches.map(\.end) ?? PositionRange(of: number).start
       var name = wantedName
-      // Asked once, since it takes as long as both ranks of names where no record begins so.
-      // What begins with the name begins with its first word.
-      let first = matches?.first(where: \.begins) ?? matches?.last
-      let before = first.map { $0.position - 1 } ?? range.start
-      if let wanted = name, try !connection.hasBeginning(wanted, of: number, after: before) {
+      // Asked once, since it takes as long as all ranks of names where no record begins so.
+      if let end, let wanted = name, try !connection.hasBeginning(wanted, of: number, after: end) {
         name = nil
       }
       var page = RankedSlice(after: start, limit: limit)
       for start in page.starts where page.missing > 0 {
+        let ranked = matches?.positions(after: start, atMost: page.missing) ?? []
+        if !ranked.isEmpty { page.append(try connection.records(at: ranked), of: start.rank) }
+        guard let end, page.missing > 0 else { continue }
         let found = try connection.records(
           of: start.rank, prepared, id: search.id, name,
-          in: RecordWindow(of: number, after: start.position, limit: page.missing))
+          in: RecordWindow(of: number, after: max(start.position, end), limit: page.missing))
         page.append(found, of: start.rank)
       }
       var slice = page.slice
-      // Otherwise there are more matches than are counted.
-      if start == nil, matches == nil {
-        slice.total = try connection.total(of: prepared, in: slice, of: number)
+      if start == nil {
+        slice.total = mayRank ? matches?.total : slice.hasMore ? nil : slice.records.count
       }
       return (slice, page.last)
     } ?? (.empty, .other)
@@ -107,81 +108,59 @@ private struct NamePrefix: Sendable {
   }
 }
 
-/// A match by the index alone, which `begins` if the text begins with the first word.
-private typealias IndexedMatch = (position: Int64, begins: Bool)
-
 extension Connection {
-  /// All matches in first-seen order, or one more than are counted; `nil` where the index does not suffice.
-  fileprivate mutating func matches(
-    _ search: SQLiteSearch, of source: Int64, in range: PositionRange
-  ) throws(SQLiteFailure) -> [IndexedMatch]? {
-    guard let match = search.match, try isCounted(search, of: source) else { return nil }
-    try addBegins()
-    return try rows(
-      """
-      SELECT rowid, begins(search) FROM search
-      WHERE search MATCH ?1 AND rowid > ?2 AND rowid <= ?3 ORDER BY rowid LIMIT ?4
-      """, match, range.start, range.end, StoreLimit.countedMatches + 1
-    ) { (position: $0.integer(0), begins: $0.integer(1) == 1) }
+  /// The first matches; those that are deleted or removed upstream have no rank.
+  fileprivate mutating func rankedMatches(
+    _ search: RankedSearch, _ prepared: SQLiteSearch, of source: Int64
+  ) throws(SQLiteFailure) -> RankedMatches {
+    let window = RecordWindow(of: source, limit: RankedMatches.limit)
+    let read = { (row: borrowing Statement) -> RankedMatches.Match in
+      let isShown = row.integer(3) == 0
+      return (
+        row.integer(0), isShown ? search.rank(row.text(1) ?? "", folded: row.text(2) ?? "") : nil
+      )
+    }
+    guard let match = prepared.match else {
+      return RankedMatches(
+        try rows(
+          """
+          SELECT r.position, r.id, substr(r.folded, 1, instr(r.folded || char(10), char(10))),
+            r.removed_upstream IS NOT NULL
+            OR EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?5 AND t.id = r.id)
+          FROM records r
+          WHERE r.position > ?1 AND r.position <= ?2
+            AND (?3 IS NULL OR instr(r.folded, ?3) > 0)
+            AND (?4 IS NULL OR NOT EXISTS
+              (SELECT 1 FROM json_each(?4) w WHERE instr(r.folded, w.value) = 0))
+          ORDER BY r.position LIMIT ?6
+          """, window.start, window.end, prepared.scanned, prepared.furtherScanned, source,
+          window.limit, read: read))
+    }
+    return RankedMatches(
+      try rows(
+        """
+        SELECT r.position, r.id, substr(r.folded, 1, instr(r.folded || char(10), char(10))),
+          r.removed_upstream IS NOT NULL
+          OR EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
+        FROM search JOIN records r ON r.position = search.rowid
+        WHERE search MATCH ?1 AND search.rowid > ?2 AND search.rowid <= ?3
+          AND (?4 IS NULL OR instr(r.folded, ?4) > 0)
+          AND (?5 IS NULL OR NOT EXISTS
+            (SELECT 1 FROM json_each(?5) w WHERE instr(r.folded, w.value) = 0))
+        ORDER BY search.rowid LIMIT ?7
+        """, match, window.start, window.end, prepared.scanned, prepared.furtherScanned, source,
+        window.limit, read: read))
   }
 
-  /// The closest of all matches, and their number.
-  fileprivate mutating func firstPage(
-    of matches: [IndexedMatch], _ search: RankedSearch, _ prepared: SQLiteSearch, of source: Int64,
-    limit: Int
-  ) throws(SQLiteFailure) -> (slice: RecordSlice, last: SearchRank) {
-    var page = RankedSlice(after: nil, limit: limit)
-    let window = RecordWindow(of: source, limit: page.missing)
-    page.append(try records(of: .id, prepared, id: search.id, nil, in: window), of: .id)
-    // Only those that begin with the first word can begin with the name; each is read to see.
-    var named: [SearchRank: [StoredRecord]] = [:]
-    var isNamed: Set<Int64> = []
-    if search.name != nil {
-      for match in matches where match.begins {
-        guard let (record, rank) = try record(at: match.position, search, of: source),
-          rank != .other
-        else { continue }
-        isNamed.insert(match.position)
-        if named[rank, default: []].count < page.missing {
-          named[rank, default: []].append(record)
-        }
-      }
-    }
-    for rank in [SearchRank.name, .beginning] { page.append(named[rank] ?? [], of: rank) }
-    for match in matches where !isNamed.contains(match.position) && page.missing > 0 {
-      guard let (record, _) = try record(at: match.position, search, of: source) else { continue }
-      page.append([record], of: .other)
-    }
-    var slice = page.slice
-    slice.total = try total(of: prepared, in: slice, of: source, indexed: matches.count)
-    return (slice, page.last)
-  }
-
-  /// A match that is neither deleted nor removed upstream nor the one with the ID, and its rank.
-  private mutating func record(
-    at position: Int64, _ search: RankedSearch, of source: Int64
-  ) throws(SQLiteFailure) -> (record: StoredRecord, rank: SearchRank)? {
-    try row(
+  /// The records at the positions of matches, in the order of the positions.
+  fileprivate mutating func records(
+    at positions: [Int64]
+  ) throws(SQLiteFailure) -> [StoredRecord] {
+    try rows(
       """
-      SELECT r.position, r.saved, r.json, NULL,
-        CASE
-          WHEN ?3 IS NULL OR substr(r.folded, 1, length(?3)) <> ?3 THEN 'other'
-          WHEN substr(r.folded, length(?3) + 1, 1) IN ('', char(10)) THEN 'name'
-          ELSE 'beginning'
-        END
-      FROM records r
-      WHERE r.position = ?1 AND r.removed_upstream IS NULL AND r.id IS NOT ?2
-        AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?4 AND t.id = r.id)
-      """, position, search.id, search.name, source
-    ) { row in
-      let rank: SearchRank =
-        switch row.text(4) {
-        case "name": .name
-        case "beginning": .beginning
-        default: .other
-        }
-      return (StoredRecord(row), rank)
-    }
+      SELECT r.position, r.saved, r.json, NULL
+      FROM json_each(?1) e JOIN records r ON r.position = e.value ORDER BY e.key
+      """, positions.jsonArray, read: StoredRecord.init)
   }
 
   /// False also where looking for one takes too long: every record is read, 100 000 in less than 0.1 s.
@@ -197,7 +176,7 @@ extension Connection {
     ) { _ in true } ?? false
   }
 
-  /// The matches of one rank.
+  /// The matches of one rank behind those that are ranked by their titles.
   fileprivate mutating func records(
     of rank: SearchRank, _ search: SQLiteSearch, id: String?, _ name: NamePrefix?,
     in window: RecordWindow
@@ -215,6 +194,7 @@ extension Connection {
         """, window.source, id, window.start, search.words, read: StoredRecord.init)
     case .name, .beginning:
       guard let name else { return [] }
+      let isWhole = rank == .name ? 1 : 0
       guard let beginning = name.beginning else {
         return try rows(
           """
@@ -225,7 +205,7 @@ extension Connection {
             AND r.removed_upstream IS NULL AND r.id IS NOT ?5
             AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
           ORDER BY r.position LIMIT ?7
-          """, window.start, window.end, name.text, rank == .name ? 1 : 0, id, window.source,
+          """, window.start, window.end, name.text, isWhole, id, window.source,
           window.limit,
           read: StoredRecord.init)
       }
@@ -239,9 +219,9 @@ extension Connection {
           AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.source = ?6 AND t.id = r.id)
         ORDER BY search.rowid LIMIT ?7
         """, beginning, window.start, window.end, id, name.text, window.source, window.limit,
-        rank == .name ? 1 : 0,
-        read: StoredRecord.init)
-    case .other:
+        isWhole, read: StoredRecord.init)
+    case .word, .wordBeginning, .title, .other: return []
+    case .rest:
       return try records(
         search, in: window, withoutID: id, withoutBeginning: name?.text)
     }
@@ -285,13 +265,10 @@ extension Connection {
   }
 
   /// The number of all matches, of which `slice` has the first; `nil` where counting takes too long.
-  ///
-  /// - Parameter indexed: Their number by the index, which also has those that are hidden.
   fileprivate mutating func total(
-    of search: SQLiteSearch, in slice: RecordSlice, of source: Int64, indexed: Int? = nil
+    of search: SQLiteSearch, in slice: RecordSlice, of source: Int64
   ) throws(SQLiteFailure) -> Int? {
     if search.isEverything { return try recordCount(of: source) }
-    if slice.hasMore, let indexed, try !hasHidden(source) { return indexed }
     let most = StoreLimit.countedMatches
     let count =
       slice.hasMore ? try count(search, of: source, atMost: most + 1) : slice.records.count
@@ -305,16 +282,6 @@ extension Connection {
     guard search.match != nil, search.scanned == nil else { return false }
     guard search.hasSeveralWords else { return true }
     return try recordCount(of: source) <= StoreLimit.intersectedRecords
-  }
-
-  /// True if records of a source are deleted or removed upstream.
-  private mutating func hasHidden(_ source: Int64) throws(SQLiteFailure) -> Bool {
-    try row(
-      """
-      SELECT removed_upstream > 0 OR EXISTS (SELECT 1 FROM tombstones WHERE source = ?1)
-      FROM sources WHERE number = ?1
-      """, source
-    ) { $0.integer(0) == 1 } ?? false
   }
 
   /// The number of matches, counted by the index alone and at most up to `bound`; `bound` where the

@@ -163,7 +163,7 @@ actor StoreConnection {
     var isLost = false
     do throws(SQLiteFailure) {
       let answer = try body(&open)
-      // What was written to a file that another process moved aside meanwhile would be lost.
+      // Anything written to a file that another process moved aside meanwhile would be lost.
       isLost = mayRetry && purpose == .writing && open.hasMoved
       if !open.isOutdated, !isLost {
         connection = consume open

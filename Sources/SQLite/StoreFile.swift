@@ -83,7 +83,7 @@ package struct StoreFile: Sendable {
     throw SourceError(.busy, "\(path) is being replaced", remedy: "try again in a moment")
   }
 
-  /// Why a file cannot be used.
+  /// The reason a file cannot be used.
   private struct Fault {
     /// They follow the name of the file.
     let words: String
@@ -286,7 +286,7 @@ package struct StoreFile: Sendable {
     csqlite_switch(damaged.database, SQLITE_DBCONFIG_DEFENSIVE, 0)
     try damaged.execute("PRAGMA writable_schema = ON")
     var deletions: [(source: String, id: String, time: Int64)] = []
-    // What comes before the damage is kept.
+    // Rows before the damage are kept.
     _ = try? damaged.rows(
       """
       SELECT s.name, t.id, t.deleted FROM tombstones t JOIN sources s ON s.number = t.source

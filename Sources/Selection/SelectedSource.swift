@@ -78,6 +78,7 @@ package struct SelectedSource<Item: SourceRecord>: DataSource {
     if let known = loaded.value.withLock({ $0 }), known.query == query { return known.page }
     var all: Page<Item>?
     var unfetched = 0
+    var compared: [ComparedValues] = []
     let conditions = selection.conditionsOnAll
     var kinds: [CommonKind] = conditions.map { _ in .none }
     do throws(SourceError) {
@@ -91,6 +92,7 @@ package struct SelectedSource<Item: SourceRecord>: DataSource {
         page.unreadable = page.unreadable + step.page.unreadable
         page.warnings += step.page.warnings.filter { !page.warnings.contains($0) }
         unfetched += step.items.count(where: lacksDetails)
+        selection.count(step.items, in: &compared)
         for (index, condition) in conditions.enumerated() {
           for item in step.items { kinds[index].add(condition.field[item]) }
         }
@@ -101,17 +103,17 @@ package struct SelectedSource<Item: SourceRecord>: DataSource {
     var page = all ?? Page([], provenance: Provenance(.cached))
     page.records = selection.sorted(page.records)
     page.total = page.records.count
-    page.warnings += selection.warnings(unfetched: unfetched)
+    page.warnings += selection.warnings(unfetched: unfetched) + selection.warnings(of: compared)
     loaded.value.withLock { $0 = Loaded(query: query, page: page) }
     return page
   }
 
-  /// A value that is near that of a condition; `nil` if there is none, or the records cannot be read.
-  package func nearMiss() async -> String? {
+  /// The likely meaning of a condition that no record meets, as far as the records can be read.
+  package func nearMiss() async -> NearMiss {
     let pages = base.pages(size: 1000).makeAsyncIterator()
-    var best: String?
-    while let step = try? await pages.next() { best = selection.nearMiss(in: step.items, or: best) }
-    return best
+    var miss = NearMiss()
+    while let step = try? await pages.next() { selection.add(step.items, to: &miss) }
+    return miss
   }
 
   private final class Cache: Sendable {

@@ -21,7 +21,8 @@ package struct SelectionText: Hashable, Codable, Sendable {
       }
     }
     for name in order?.split(separator: ",").map(\.trimmed) ?? [] {
-      names.append(String(name.hasPrefix("-") ? name.dropFirst() : name[...]))
+      let isSigned = name.first == "-" || name.first == "+"
+      names.append(String(isSigned ? name.dropFirst() : name[...]))
     }
     return names
   }
@@ -83,9 +84,11 @@ package struct Selection<Item: SourceRecord>: Sendable {
 
   /// Errors have the code `usage`.
   ///
-  /// - Parameter now: The time from which words such as `yesterday` tell another one.
+  /// - Parameters:
+  ///   - now: The time from which words such as `yesterday` tell another one.
+  ///   - inAnyCase: True if the names of fields may be as in ``Swift/Array/names(shownAs:)``, as people type them.
   package init(
-    _ text: SelectionText, _ fields: [Field<Item>], at now: Date
+    _ text: SelectionText, _ fields: [Field<Item>], at now: Date, inAnyCase: Bool = false
   ) throws(CommandError) {
     self.text = text
     do throws(FilterError) {
@@ -93,7 +96,11 @@ package struct Selection<Item: SourceRecord>: Sendable {
       var seen: Set<TypedFilter> = []
       var count = 0
       for typed in text.conditions {
-        for filter in try TypedFilter(typed).conjuncts where seen.insert(filter).inserted {
+        var typed = try TypedFilter(typed)
+        if inAnyCase {
+          typed = typed.mapConditions { $0.on(fields.names(shownAs: [$0.field])[0]) }
+        }
+        for filter in typed.conjuncts where seen.insert(filter).inserted {
           count += filter.conditions.reduce(0) { $0 + $1.values.count }
           guard count <= Self.maxConditions else {
             throw FilterError(
@@ -107,7 +114,9 @@ package struct Selection<Item: SourceRecord>: Sendable {
       if names?.isEmpty == true {
         throw FilterError("missing field to sort by")
       }
-      order = try names.map { names throws(FilterError) in try RecordOrder(names, fields) }
+      order = try names.map { names throws(FilterError) in
+        try RecordOrder(inAnyCase ? fields.names(sortedBy: names) : names, fields)
+      }
     } catch {
       throw CommandError(error)
     }
@@ -146,6 +155,24 @@ package struct Selection<Item: SourceRecord>: Sendable {
     }
   }
 
+  /// Those of which ``warnings(of:)`` tell.
+  var conditionsOnOrder: [Condition<Item>] {
+    filters.flatMap(\.conditions).filter(\.skipsTexts)
+  }
+
+  /// Counts the values that ``conditionsOnOrder`` are compared with, for ``warnings(of:)``.
+  package func count(_ items: [Item], in values: inout [ComparedValues]) {
+    for (index, condition) in conditionsOnOrder.enumerated() {
+      if index == values.count { values.append(ComparedValues()) }
+      for item in items { condition.add(condition.field[item], to: &values[index]) }
+    }
+  }
+
+  /// Warnings of values that are neither above nor below those of the conditions.
+  package func warnings(of values: [ComparedValues]) -> [Warning] {
+    zip(conditionsOnOrder, values).compactMap { $0.warning(of: $1) }
+  }
+
   /// The conditions that need ``Condition/check(all:)``.
   var conditionsOnAll: [Condition<Item>] {
     filters.flatMap(\.conditions).filter(\.needsAllValues)
@@ -157,9 +184,33 @@ package struct Selection<Item: SourceRecord>: Sendable {
     return condition.nearMiss(in: items, or: best)
   }
 
+  package func add(_ items: [Item], to miss: inout NearMiss) {
+    miss.suggestion = nearMiss(in: items, or: miss.suggestion)
+    guard filters.count == 1, case .condition(let condition) = filters[0] else { return }
+    miss.field = condition.field.name
+    miss.values = condition.values(in: items, and: miss.values)
+  }
+
   package func matches(_ item: Item) -> Bool { filters.allSatisfy { $0.matches(item) } }
 
   package func sorted(_ items: [Item]) -> [Item] { order?.sorted(items) ?? items }
+}
+
+/// The likely meaning of the only condition of a selection without records.
+package struct NearMiss: Sendable {
+  /// A near value, or a condition.
+  package var suggestion: String?
+  package var field = ""
+  /// The values of the field; `nil` for many.
+  package var values: Set<String>? = []
+
+  package init() {}
+
+  /// The values, in words, where none of them is near.
+  package var list: String? {
+    guard suggestion == nil, let values, !values.isEmpty else { return nil }
+    return "Values of \(field): \(values.sorted().joined(separator: ", "))"
+  }
 }
 
 extension CommandError {
@@ -171,9 +222,38 @@ extension CommandError {
 }
 
 extension Array {
-  /// The fields with these names, each once; errors have the code `usage`, and name the nearest field.
+  /// The names in an order of records as in ``names(shownAs:)``, each with its sign.
+  package func names<Item>(sortedBy typed: [String]) -> [String] where Element == Field<Item> {
+    typed.map { typed in
+      let isSigned = typed.first.map { "+-".contains($0) } == true
+      let sign = isSigned && !contains { $0.name == typed } ? typed.prefix(1) : ""
+      return sign + names(shownAs: [String(typed.dropFirst(sign.count))])[0]
+    }
+  }
+
+  /// The names in a list of fields as in ``names(shownAs:)``; `*` beside others is all fields but those after a dash: `*,-url`.
+  package func names<Item>(listedAs typed: [String]) -> [String] where Element == Field<Item> {
+    let names = names(shownAs: typed)
+    guard names.count > 1, names.contains("*") else { return names }
+    let omitted = names.filter { name in
+      name.hasPrefix("-") && field(omittedBy: name) != nil && !contains { $0.name == name }
+    }
+    let fields = Set(omitted.compactMap(field(omittedBy:)))
+    return names.flatMap { $0 == "*" ? map(\.name) : [$0] }.filter {
+      !omitted.contains($0) && !fields.contains($0)
+    }
+  }
+
+  /// The name of the field after a dash; `nil` if there is none.
+  private func field<Item>(omittedBy name: String) -> String? where Element == Field<Item> {
+    let name = names(shownAs: [String(name.dropFirst())])[0]
+    return contains { $0.name == name } ? name : nil
+  }
+
+  /// The fields with these names, each once, or all of them for `*`; errors have the code `usage`, and name the nearest field.
   package func fields<Item>(named names: [String]) throws(CommandError) -> [Field<Item>]
   where Element == Field<Item> {
+    if names == ["*"] { return self }
     var chosen: [Field<Item>] = []
     for name in names where !chosen.contains(where: { $0.name == name }) {
       if name.hasPrefix("-"), contains(where: { "-\($0.name)" == name }) {

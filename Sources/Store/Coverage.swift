@@ -9,6 +9,9 @@ public struct Coverage: Hashable, Sendable {
   /// The number of all records, as the service last reported it; `nil` if unknown.
   public var total: Int?
 
+  /// The total, unless more records are cached: it has fallen since, and no record counts as removed.
+  package var totalOfCached: Int? { total.flatMap { $0 < cached ? nil : $0 } }
+
   /// True if every record of the service is cached, as far as is known.
   public var isComplete: Bool
 
@@ -67,8 +70,10 @@ private struct ListingEntry {
     place = Array(parts.dropFirst(3))
   }
 
-  /// False if its source said that records are missing, or rows could not be read.
-  var isWhole: Bool { page.warnings == nil && page.unreadable == 0 }
+  /// False if its source said that records are missing, or rows could not be read; a guessed encoding loses none.
+  var isWhole: Bool {
+    page.unreadable == 0 && page.warnings?.allSatisfy { $0.code == .guessed } != false
+  }
 
   /// The number of rows of a list.
   ///

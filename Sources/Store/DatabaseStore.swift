@@ -12,7 +12,7 @@ package protocol DatabaseStore: ScopeKeepingStore, CopyableStore {
   /// The name of the database: `PostgreSQL`.
   var databaseName: String { get }
 
-  /// True if a query can also read files, and bundled records in the place of cached ones.
+  /// True if a query can also read files, and bundled records in the place of cached ones, and call `matches`.
   var joinsOtherTables: Bool { get }
 
   func columns(of view: SQLView) -> [String]
@@ -62,7 +62,7 @@ package struct StandbyFacts: Sendable {
   /// The time that it is behind the primary; `nil` if it cannot be read.
   package let lag: Duration?
 
-  /// Why it is passed over; `nil` if it is read.
+  /// The reason it is passed over; `nil` if it is read.
   package let failure: SourceError?
 
   package init(location: String, lag: Duration? = nil, failure: SourceError? = nil) {

@@ -46,6 +46,36 @@ package struct RankedSlice {
   package var slice: RecordSlice { RecordSlice(records, limit: limit) }
 }
 
+/// The first matches of a search in first-seen order, ranked by their titles.
+package struct RankedMatches: Sendable {
+  /// A match without a rank is deleted or removed upstream, and not shown: it counts for the bound, so that the others
+  /// are ranked alike on every page, whatever is deleted and restored meanwhile.
+  package typealias Match = (position: Int64, rank: SearchRank?)
+
+  /// The most matches to find: one more than are ranked, which shows that there are more.
+  package static let limit = RecordWindow.limit(showingMoreThan: StoreLimit.countedMatches)
+
+  /// The position of the last of them; `nil` if there are no other matches.
+  package let end: Int64?
+
+  private let matches: [(position: Int64, rank: SearchRank)]
+
+  package init(_ found: [Match]) {
+    let first = found.prefix(StoreLimit.countedMatches)
+    end = found.count > first.count ? first.last?.position : nil
+    matches = first.compactMap { match in match.rank.map { (match.position, $0) } }
+  }
+
+  /// The number of all matches; `nil` if there are others.
+  package var total: Int? { end == nil ? matches.count : nil }
+
+  /// The positions of the matches of a rank after a position.
+  package func positions(after start: RankedPosition, atMost limit: Int) -> [Int64] {
+    matches.lazy.filter { $0.rank == start.rank && $0.position > start.position }
+      .prefix(limit).map(\.position)
+  }
+}
+
 extension RecordSlice {
   /// The first of the records that were found; one more than `limit` shows that there are more.
   package init(_ found: [StoredRecord], limit: Int, total: Int? = nil) {
@@ -54,7 +84,7 @@ extension RecordSlice {
 }
 
 extension SourceStore {
-  /// Without ranks, all matches have the last one.
+  /// Without ranks, all matches have the same one.
   public func records(
     of source: String, matching search: RankedSearch, after start: RankedPosition?, limit: Int
   ) async throws(SourceError) -> (slice: RecordSlice, last: SearchRank) {

@@ -7,6 +7,9 @@ public struct RecordStore<Item: SourceRecord>: Sendable {
   public let source: String
   public let store: any SourceStore
 
+  /// True if lists have all that there is to know of a record, so that a sync that finds one unchanged has seen all of it.
+  package var listsAreWhole = false
+
   private let text: @Sendable (Item) -> FoldedText
 
   /// `text` returns the folded text of a record, in which searches look.
@@ -48,7 +51,7 @@ public struct RecordStore<Item: SourceRecord>: Sendable {
   package func entries(_ records: [EncodedRecord<Item>]) -> [StoreEntry] {
     records.map { encoded in
       StoreEntry(id: encoded.id.description, json: encoded.json) {
-        // What was encoded can be decoded: one of the laws of sources.
+        // Encoded records can be decoded: one of the laws of sources.
         encoded.text ?? (try? JSONText(encoded.json)?.read(Item.self)).map(text) ?? FoldedText("")
       } mergedWithStored: { known in
         // A record that another version wrote may be unreadable: then there is nothing to merge.
@@ -92,11 +95,18 @@ public struct RecordStore<Item: SourceRecord>: Sendable {
   }
 
   /// The stored record with an ID, deleted or not; `nil` if there is none that can be decoded.
+  ///
+  /// It is as old as its last change, or as the last complete sync: that writes no record which it finds unchanged, and
+  /// marks those as removed which it does not find.
   @concurrent package func item(
     _ id: Item.ID
-  ) async throws(SourceError) -> (item: Item, savedAt: Date, removedUpstreamAt: Date?)? {
-    guard let record = try await store.record(id.description, of: source) else { return nil }
-    return decoded([record]).records.first.map { ($0, record.savedAt, record.removedUpstreamAt) }
+  ) async throws(SourceError) -> (item: Item, fetchedAt: Date, removedUpstreamAt: Date?)? {
+    guard let record = try await store.record(id.description, of: source),
+      let item = decoded([record]).records.first
+    else { return nil }
+    let isListed = listsAreWhole && record.removedUpstreamAt == nil
+    let seen = isListed ? try await completeSync()?.begun : nil
+    return (item, max(record.savedAt, seen ?? record.savedAt), record.removedUpstreamAt)
   }
 }
 

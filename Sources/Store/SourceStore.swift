@@ -119,7 +119,7 @@ public protocol SourceStore: Sendable {
     of source: String, since start: HistoryStart, after position: Int64, limit: Int
   ) async throws(SourceError) -> ChangeSlice?
 
-  /// What is known of the past of a record, at most `limit` changes, 1 or more; `nil` if the record is not stored or
+  /// The known past of a record, at most `limit` changes, 1 or more; `nil` if the record is not stored or
   /// no history is kept, as by default.
   func history(
     of id: String, in source: String, limit: Int
@@ -149,10 +149,10 @@ public protocol SourceStore: Sendable {
   /// A text that is another one after every change as ``changeNotifications(of:)`` tells of; `nil` if the store cannot
   /// tell, as by default.
   ///
-  /// What was computed from the records holds as long as it is the same. It means nothing to another process.
+  /// Results computed from the records hold as long as it is the same. It means nothing to another process.
   func revision(of source: String) async throws(SourceError) -> String?
 
-  /// What has changed since an update, as ``revision(of:)`` tells of, read at one time; `nil` if that is not known, as by
+  /// The changes since an update, as ``revision(of:)`` tells of, read at one time; `nil` if that is not known, as by
   /// default. The first one, without a mark, has no records.
   ///
   /// Whoever has all records at a mark has them at the next one: without those that are outdated, and with those of the update.

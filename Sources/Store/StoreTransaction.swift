@@ -3,7 +3,7 @@ package import AggregatorFoundation
 
 /// A transaction of a store, open for saving a batch.
 ///
-/// What a batch does is decided here, once for all stores, by ``save(_:of:at:keeping:)``; a store only carries
+/// The effect of a batch is decided here, once for all stores, by ``save(_:of:at:keeping:)``; a store only carries
 /// it out. Each requirement is a statement or two, for all records of the batch together. A store that sends its
 /// statements over a network may collect those that only write, until the next that reads or the commit.
 package protocol StoreTransaction: ~Copyable {

@@ -8,7 +8,7 @@ import Synchronization
 /// Each leases pages that can be requested in any order, fetches them, and saves them in one transaction with
 /// the news that they are done; in the same one it leases the next.
 struct SharedSync<Item: SourceRecord>: Sendable {
-  /// Why a worker stops.
+  /// The reason a worker stops.
   enum End: Sendable {
     case complete
     /// Another worker has completed the pass.
@@ -253,7 +253,7 @@ private struct SharedWork<Item: SourceRecord> {
 
   var isIdle: Bool { fetching == 0 && !isSaving && (fetched.isEmpty || isStopping) }
 
-  /// Why there is nothing more to do; `nil` if there may be something later.
+  /// The reason there is nothing more to do; `nil` if there may be something later.
   var end: SharedSync<Item>.End? {
     if isUnpredictable { return .unpredictable }
     if let failure { return .failed(failure) }

@@ -113,7 +113,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
           return await runChanges(changes, upTo: pages, jobs: jobs, waits: waits, progress)
         }
         var result = await holdingLease(waits: waits) { () async throws(SourceError) in
-          // What has changed since is for the next sync.
+          // Changes since then are for the next sync.
           let present = try await changeState()
           return present?.pass == nil && present?.last != state.last
         } _: {
@@ -181,7 +181,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
     return (result, isOver)
   }
 
-  /// What follows a part of a sync.
+  /// The continuation after a part of a sync.
   enum Continuation { case again, over, other }
 
   /// Calls `body` again and again, and waits at rate limits if it may; false if another way of syncing has to follow.
@@ -558,6 +558,9 @@ public struct SyncResult: Equatable, Sendable {
   /// True if so many records are missing that none was marked: the next complete pass decides.
   public internal(set) var needsConfirmation = false
 
+  /// True if that reason is rows with the ID of an earlier one.
+  package internal(set) var hasRepeatedIDs = false
+
   /// The number of rows after which the service lists no more, if it may have more; `nil` otherwise.
   public internal(set) var reachedDepth: Int?
 
@@ -583,7 +586,7 @@ public struct SyncResult: Equatable, Sendable {
   /// The end of the last pass over everything; `nil` if this is one.
   public internal(set) var lastFull: Date?
 
-  /// Why this sync or the next one reads everything, although the service tells what has changed.
+  /// The reason this sync or the next one reads everything, although the service tells what has changed.
   public internal(set) var fullReason: String?
 
   /// The members of the rows that appeared, vanished or changed their kind since the last complete sync.
@@ -642,6 +645,7 @@ public struct SyncResult: Equatable, Sendable {
         pass.inconclusiveReason(seen:))
       ?? changes.unconfirmedRemovals.map(pass.inconclusiveReason)
     needsConfirmation = changes.unconfirmedRemovals != nil
+    hasRepeatedIDs = changes.incompleteSeenCount.map { $0 < pass.records } ?? false
     if pass.reachedDepth == true { reachedDepth = pass.rows }
   }
 

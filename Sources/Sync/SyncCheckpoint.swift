@@ -20,7 +20,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// True while every row could be read and the service never changed its total.
   var isCertain = true
 
-  /// Why records of some page are missing, if its source said so; see ``Warning/meansIncomplete``.
+  /// The reason records of some page are missing, if its source said so; see ``Warning/meansIncomplete``.
   private(set) var incompleteReason: String?
 
   /// True if a page said that the service lists no more, although it has more; see ``Warning/Code/depthLimit``.
@@ -158,7 +158,9 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
 
   /// The reason for a pass that has seen fewer than ``minRecordCount``.
   func inconclusiveReason(seen: Int) -> String {
-    "the service sent \(seen) different records, but \(minRecordCount) were expected"
+    minRecordCount > records
+      ? "the service sent \(seen) different records, but \(minRecordCount) were expected"
+      : "\((records - seen).of("row")) had the ID of an earlier one"
   }
 
   /// The reason for a pass that misses many records for the first time.

@@ -2,14 +2,24 @@ import AggregatorCore
 import AggregatorStore
 import CAggregatorSQLite
 
-/// The function of the operator `REGEXP`: of a pattern and a text.
+/// The function of the operator `REGEXP`, or `matches`.
 final class SQLPatterns {
+  enum Name: String {
+    /// Of a pattern and a text.
+    case regexp
+    /// Of a value, also NULL, and a condition.
+    case matches
+  }
+
+  private let name: Name
   private let compile: SQLStatement.Patterns
   private let authorizer: SQLAuthorizer
-  /// The pattern of the last call, compiled: most queries have no other.
-  private var last: (pattern: String, matching: SQLStatement.Matching)?
+  /// The patterns of the last calls, compiled: most queries have few.
+  private var compiled: [String: SQLStatement.Matching] = [:]
+  private static let maxCompiled = 100
 
-  init(_ compile: @escaping SQLStatement.Patterns, under authorizer: SQLAuthorizer) {
+  init(_ name: Name, _ compile: @escaping SQLStatement.Patterns, under authorizer: SQLAuthorizer) {
+    self.name = name
     self.compile = compile
     self.authorizer = authorizer
   }
@@ -17,14 +27,20 @@ final class SQLPatterns {
   /// Defines the function, which the connection retains.
   func define(on connection: borrowing Connection) throws(SQLiteFailure) {
     let code = sqlite3_create_function_v2(
-      connection.database, "regexp", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+      connection.database, name.rawValue, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
       Unmanaged.passRetained(self).toOpaque(),
       { context, count, values in
         guard let context, count == 2, let values, let pointer = sqlite3_user_data(context) else {
           return
         }
-        Unmanaged<SQLPatterns>.fromOpaque(pointer).takeUnretainedValue()
-          .call(context, SQLPatterns.text(values[0]), SQLPatterns.text(values[1]))
+        let function = Unmanaged<SQLPatterns>.fromOpaque(pointer).takeUnretainedValue()
+        switch function.name {
+        case .regexp:
+          function.call(
+            context, SQLPatterns.text(values[0]), SQLPatterns.text(values[1]).map(JSON.string))
+        case .matches:
+          function.call(context, SQLPatterns.text(values[1]), SQLPatterns.value(values[0]))
+        }
       }, nil, nil,
       // SQLite also calls this if the function cannot be defined.
       { pointer in
@@ -41,12 +57,20 @@ final class SQLPatterns {
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   }
 
-  private func call(_ context: OpaquePointer, _ pattern: String?, _ text: String?) {
-    guard let pattern, let text else { return sqlite3_result_null(context) }
+  private static func value(_ value: OpaquePointer?) -> JSON {
+    switch sqlite3_value_type(value) {
+    case SQLITE_INTEGER: .integer(Int(sqlite3_value_int64(value)))
+    case SQLITE_FLOAT: .number(sqlite3_value_double(value))
+    default: text(value).map(JSON.string) ?? .null
+    }
+  }
+
+  private func call(_ context: OpaquePointer, _ pattern: String?, _ value: JSON?) {
+    guard let pattern, let value else { return sqlite3_result_null(context) }
     do throws(SourceError) {
       let matching = try matching(of: pattern)
       // SQLite checks the time only between calls.
-      guard let matches = matching(text, { authorizer.isOver }) else {
+      guard let matches = matching(value, { authorizer.isOver }) else {
         return sqlite3_result_error_code(context, SQLITE_INTERRUPT)
       }
       sqlite3_result_int(context, matches ? 1 : 0)
@@ -57,9 +81,10 @@ final class SQLPatterns {
   }
 
   private func matching(of pattern: String) throws(SourceError) -> SQLStatement.Matching {
-    if let last, last.pattern == pattern { return last.matching }
+    if let matching = compiled[pattern] { return matching }
     let matching = try compile(pattern)
-    last = (pattern, matching)
+    if compiled.count == Self.maxCompiled { compiled = [:] }
+    compiled[pattern] = matching
     return matching
   }
 }

@@ -60,7 +60,10 @@ struct SQLiteCursor: ~Copyable {
       tooLarge = try opened.define(
         views, and: attached, for: text.lowercased(), isEmpty: path == nil, under: authorizer)
       if let patterns = query.patterns {
-        try SQLPatterns(patterns, under: authorizer).define(on: opened)
+        try SQLPatterns(.regexp, patterns, under: authorizer).define(on: opened)
+      }
+      if let conditions = query.conditions {
+        try SQLPatterns(.matches, conditions, under: authorizer).define(on: opened)
       }
     } catch {
       throw diagnostics.error(ofStore: error)

@@ -23,12 +23,17 @@ package struct Facet: Hashable, Sendable {
   package let values: [Value]
   /// The number of records without a value.
   package let missing: Int
+  /// The least and the largest of numbers in ranges; none of other values.
+  package var ends: [String] = []
   /// The number of values that are rarer than all of ``values``.
   package var omitted = 0
   /// The number of different values in all records, also in those that are not selected; 0 if unknown.
   package var different = 0
   /// True if nearly every record has a value of its own, so that a value selects few.
   package var isNearlyUnique = false
+
+  /// True if all records have the same value, or none has one, so that a value selects nothing.
+  package var isUniform: Bool { values.isEmpty || values.count == 1 && missing == 0 }
 
   /// All ranges, or the ten most frequent values.
   package var frequent: ArraySlice<Value> { isRange ? values[...] : values.prefix(10) }
@@ -55,12 +60,16 @@ extension RecordIndex {
   /// records change.
   ///
   /// Conditions on a field alone do not narrow its own facet, so that it has the values that can be chosen instead.
+  ///
+  /// - Parameter keepsUniform: True for also those facets that are ``Facet/isUniform``.
   package nonisolated func facets(
-    of fields: [Field<Item>], selectedBy selection: Selection<Item>, matching query: SearchQuery?
+    of fields: [Field<Item>], selectedBy selection: Selection<Item>, matching query: SearchQuery?,
+    keepsUniform: Bool = false
   ) async throws(SourceError) -> [Facet] {
     guard let table = try await table(of: selection.fields + fields) else { return [] }
     return try table.facets(
-      of: fields, selectedBy: selection, among: try await found(in: table, matching: query))
+      of: fields, selectedBy: selection, among: try await found(in: table, matching: query)
+    ).filter { keepsUniform || !$0.isUniform }
   }
 }
 
@@ -85,10 +94,11 @@ extension Facet {
 extension Selection {
   /// The facets of records that no store has, such as bundled ones.
   package func facets(
-    of fields: [Field<Item>], in items: [Item]
+    of fields: [Field<Item>], in items: [Item], keepsUniform: Bool = false
   ) throws(SourceError) -> [Facet] {
     try RecordTable(items, self.fields + fields)
       .facets(of: fields, selectedBy: self, among: Array(items.indices))
+      .filter { keepsUniform || !$0.isUniform }
   }
 }
 
@@ -144,7 +154,7 @@ extension RecordTable {
   }
 }
 
-/// What can be counted of the values of a column; each has its index.
+/// The countable shape of the values of a column; each has its index.
 enum FacetShape: Sendable {
   /// Neither values that repeat nor what can be put in ranges.
   case none
@@ -201,13 +211,15 @@ enum FacetShape: Sendable {
 }
 
 extension [JSON] {
-  /// The texts of the different values of a field, if they are few and repeat; in order.
-  package var fewTexts: [String] {
-    guard case .values(let texts) = FacetShape(of: self, in: count, areCodes: true) else {
-      return []
+  /// The texts of the different values of a field, if they are few and repeat, else those that begin as typed; in order.
+  package func texts(from beginning: String, atMost count: Int) -> [String] {
+    if case .values(let texts) = FacetShape(of: self, in: self.count, areCodes: true) {
+      let different = Set(texts.joined())
+      if different.count <= FacetShape.maxDifferent { return different.sorted() }
     }
-    let different = Set(texts.joined())
-    return different.count <= FacetShape.maxDifferent ? different.sorted() : []
+    guard !beginning.isEmpty else { return [] }
+    let texts = Set(flatMap { $0.present.map(\.cell) })
+    return texts.filter { $0.utf8.starts(with: beginning.utf8) }.sorted().prefix(count).map(\.self)
   }
 }
 
@@ -215,24 +227,30 @@ extension Column {
   /// About how many ranges a field has.
   private static var rangeCount: Int { 12 }
 
-  /// `nil` if it would say nothing: nearly every record has a value of its own, or all have the same.
+  /// `nil` if nearly every record has a value of its own.
   fileprivate func facet<Item>(of field: Field<Item>, in rows: [Int]) -> Facet? {
     let counts = counts(in: rows)
     var texts: [[String]]?
     var ranges: [Facet.Value] = []
+    var ends: [String] = []
     switch facetShape(of: field.name) {
     case .none: return nil
     case .values(let found): texts = found
-    case .numbers(let numbers): ranges = Self.ranges(of: numbers, counts, field.name)
+    case .numbers(let numbers):
+      let shown = Self.entries(of: numbers, counts)
+      ranges = NumberRanges(of: shown, about: Self.rangeCount).values(of: field.name)
+      let all = shown.map(\.number)
+      ends = [all.min(), all.max()].compactMap(\.self).map { number in
+        Int(exactly: number).map(String.init) ?? "\(number)"
+      }
     case .dates(let dates): ranges = Self.periods(of: dates, counts, field.name)
     }
     let missing = zip(values, counts).reduce(0) { $0 + ($1.0.present.isEmpty ? $1.1 : 0) }
     let (shown, omitted) =
       texts.map { Self.mostFrequent(of: $0, counts, field.name) } ?? (ranges, 0)
-    guard shown.count > 1 || shown.count == 1 && missing > 0 else { return nil }
     var facet = Facet(
       field: field.name, label: field.label, isRange: texts == nil, values: shown,
-      missing: missing, omitted: omitted)
+      missing: missing, ends: ends, omitted: omitted)
     facet.different = texts.map { Set($0.joined()).count } ?? values.count
     facet.isNearlyUnique = texts != nil && facet.different > 10 && facet.different * 4 > codes.count
     return facet
@@ -256,13 +274,10 @@ extension Column {
     return (values, sums.count - values.count)
   }
 
-  private static func ranges(
-    of numbers: [Double?], _ counts: [Int], _ field: String
-  ) -> [Facet.Value] {
-    let shown = zip(numbers, counts).compactMap { number, count in
+  private static func entries(of numbers: [Double?], _ counts: [Int]) -> [NumberRanges.Entry] {
+    zip(numbers, counts).compactMap { number, count in
       number.flatMap { count > 0 ? NumberRanges.Entry(number: $0, count: count) : nil }
     }
-    return NumberRanges(of: shown, about: rangeCount).values(of: field)
   }
 
   private static func periods(
@@ -281,7 +296,7 @@ extension Column {
         (1...12).map { "\(year.padded(to: 4))-\($0.padded(to: 2))" }
       }.filter { first.prefix(7) <= $0 && $0 <= last.prefix(7) }
       return months.map {
-        Facet.Value(text: $0, count: sums[$0[...]] ?? 0, condition: "\(field)=\($0)")
+        Facet.Value(text: $0, count: sums[$0[...]] ?? 0, condition: "\(field.asField)=\($0)")
       }
     }
     let years = zip(dates, counts).compactMap { date, count in
@@ -289,7 +304,8 @@ extension Column {
         NumberRanges.Entry(number: $0, count: count)
       }
     }
-    return NumberRanges(of: years, about: rangeCount).values(of: field, areYears: true)
+    return NumberRanges(of: years, about: rangeCount, areYears: true)
+      .values(of: field, areYears: true)
   }
 }
 
@@ -301,7 +317,8 @@ extension NumberRanges {
     func words(_ bound: Bound) -> String { text(bound).replacing("-", with: "−") }
     return ranges.map { range -> Facet.Value in
       var condition = [
-        range.from.map { "\(field)>=\(text($0))" }, range.to.map { "\(field)<\(text($0))" },
+        range.from.map { "\(field.asField)>=\(text($0))" },
+        range.to.map { "\(field.asField)\(range.isClosed ? "<=" : "<")\(text($0))" },
       ].compactMap(\.self).joined(separator: " and ")
       let name: String
       switch (range.from, range.to) {
@@ -309,11 +326,12 @@ extension NumberRanges {
         let width = to.number - from.number
         if isWhole, width == 1 {
           name = words(from)
-          condition = "\(field)=\(text(from))"
+          condition = "\(field.asField)=\(text(from))"
         } else if areYears, width == 10, Int(from.number) % 10 == 0 {
           name = "\(words(from))s"
         } else {
-          name = "\(words(from)) to " + (isWhole ? words(to.previous) : "under \(words(to))")
+          let end = isWhole ? words(to.previous) : "under \(words(to))"
+          name = "\(words(from)) to \(range.isClosed ? words(to) : end)"
         }
       case (let from?, nil): name = words(from) + (areYears ? " or later" : " or more")
       case (nil, let to?): name = (areYears ? "before " : "under ") + words(to)
@@ -338,7 +356,7 @@ extension JSON {
   fileprivate var texts: [String] { Array(Set(present.map(\.cell))) }
 
   fileprivate var asDate: Date? {
-    guard case .string(let text) = self, let period = Period(text), period.isDate else {
+    guard case .string(let text) = self, let period = Period(recorded: text), period.isDate else {
       return nil
     }
     return Date(timeIntervalSince1970: period.start)

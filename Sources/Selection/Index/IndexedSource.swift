@@ -64,8 +64,9 @@ package struct IndexedSource<Item: SourceRecord>: DataSource {
         page.next = try seal.close(
           Position(offset: shown.endIndex, last: last.map { table.positions[$0] }))
       }
-      page.warnings = selection.warnings(
-        unfetched: found.count { table.lacksDetails[$0] })
+      page.warnings =
+        selection.warnings(unfetched: found.count { table.lacksDetails[$0] })
+        + table.warnings(of: selection, among: found)
       return page
     }
     throw SourceError(.busy, "\(index.records.source) are changing all the time")

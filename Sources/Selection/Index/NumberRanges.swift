@@ -19,9 +19,11 @@ package struct NumberRanges {
   package struct Range {
     /// `nil` below all others.
     package let from: Bound?
-    /// The number that is no longer in it; `nil` above all others.
+    /// The number that is no longer in it, unless it ``isClosed``; `nil` above all others.
     package let to: Bound?
     package let count: Int
+    /// True for the last range if it ends with the largest number.
+    package let isClosed: Bool
   }
 
   /// A multiple of a step, which is 1, 2 or 5 times a power of ten.
@@ -52,6 +54,7 @@ package struct NumberRanges {
   }
 
   package let isWhole: Bool
+  private let areYears: Bool
   package private(set) var ranges: [Range] = []
   private let entries: [Entry]
   /// The number of records before each entry.
@@ -60,8 +63,11 @@ package struct NumberRanges {
   /// The shares of all numbers that the ranges may cover.
   private static let shares = [1, 0.98, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2]
 
-  /// - Parameter count: About how many ranges there are.
-  package init(of numbers: [Entry], about count: Int) {
+  /// - Parameters:
+  ///   - count: About how many ranges there are.
+  ///   - areYears: True if no range ends with a round number: 2020 belongs to the 2020s.
+  package init(of numbers: [Entry], about count: Int, areYears: Bool = false) {
+    self.areYears = areYears
     entries = numbers.sorted { $0.number < $1.number }
     before = entries.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) }
     isWhole = entries.allSatisfy { $0.number == $0.number.rounded() }
@@ -91,14 +97,22 @@ package struct NumberRanges {
     // A quotient is rounded.
     if Bound(multiple: first, step: step).number > least { first -= 1 }
     if Bound(multiple: last + 1, step: step).number <= most { last += 1 }
+    // A range that had the largest number alone would seem to have larger ones.
+    let isClosed =
+      !areYears && !(isWhole && step == 1) && last > first + 1 && most == entries.last?.number
+      && Bound(multiple: last, step: step).number == most
+    if isClosed { last -= 1 }
     var bounds: [Bound?] = (0...Int(last - first) + 1).map {
       Bound(multiple: first + Double($0), step: step)
     }
-    bounds = [nil] + bounds + [nil]
+    bounds = [nil] + bounds + (isClosed ? [] : [nil])
     return zip(bounds, bounds.dropFirst()).map { from, to -> Range in
       let start = entries.partitioningIndex { $0.number >= from?.number ?? -.infinity }
-      let end = entries.partitioningIndex { item in to.map { item.number >= $0.number } ?? false }
-      return Range(from: from, to: to, count: before[end] - before[start])
+      let isLast = isClosed && to?.number == most
+      let end = entries.partitioningIndex { item in
+        to.map { item.number >= $0.number } ?? false && !isLast
+      }
+      return Range(from: from, to: to, count: before[end] - before[start], isClosed: isLast)
     }.filter { $0.count > 0 || $0.from != nil && $0.to != nil }
   }
 

@@ -196,6 +196,21 @@ struct RecordTable: Sendable {
     return row < positions.count && positions[row] == position ? row : nil
   }
 
+  /// Warnings of values that conditions cannot be compared with: each different value is looked at once.
+  func warnings<Item>(of selection: Selection<Item>, among found: [Int]) -> [Warning] {
+    let compared = selection.conditionsOnOrder.map { condition in
+      var compared = ComparedValues()
+      guard let column = columns[condition.field.name] else { return compared }
+      var counts = [Int](repeating: 0, count: column.values.count)
+      for row in found { counts[Int(column.codes[row])] += 1 }
+      for (value, count) in zip(column.values, counts) {
+        condition.add(value, of: count, to: &compared)
+      }
+      return compared
+    }
+    return selection.warnings(of: compared)
+  }
+
   /// The rows that a selection shows, in its order.
   func rows<Item>(
     selectedBy selection: Selection<Item>, among found: [Int]
@@ -281,7 +296,7 @@ extension RecordTable {
         table = try await scanned(fields)
         attempts += 1
         guard table.mark != nil else { return table }
-        // What has changed meanwhile, and was read or not.
+        // Records have changed meanwhile, and were read or not.
         if let table = try await updated(table) { return table }
       } while attempts < 3
       return table

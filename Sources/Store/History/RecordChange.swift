@@ -54,12 +54,19 @@ extension RecordStore {
       start: stored.start, date: stored.date, knownSince: stored.knownSince,
       next: stored.hasMore ? stored.changes.last?.record.position : nil)
     for stored in stored.changes {
-      let (items, unreadable) = decoded([stored.record])
+      let (change, unreadable) = change(stored)
       page.unreadable = page.unreadable + unreadable
-      guard let item = items.first, let change = change(of: item, stored) else { continue }
-      page.changes.append((change, stored.date))
+      if let change { page.changes.append((change, stored.date)) }
     }
     return page
+  }
+
+  /// Decodes a change; `nil` if the record is as it was, or cannot be read.
+  package func change(
+    _ stored: StoredChange
+  ) -> (change: RecordChange<Item>?, unreadable: UnreadableRows) {
+    let (items, unreadable) = decoded([stored.record])
+    return (items.first.flatMap { change(of: $0, stored) }, unreadable)
   }
 
   /// `nil` if the record is as it was.

@@ -1,7 +1,7 @@
 public import AggregatorCore
 public import AggregatorFoundation
 
-/// What a store knows of the past of a record.
+/// The past of a record, as far as a store knows it.
 public struct StoredHistory: Hashable, Sendable {
   /// Something that a sync or another answer of the service has shown.
   public struct Event: Hashable, Sendable {
@@ -45,7 +45,7 @@ public struct StoredHistory: Hashable, Sendable {
   }
 }
 
-/// What is known of the past of a record.
+/// The known past of a record.
 public struct RecordHistory<Item: SourceRecord>: Sendable {
   public var firstSeen: Date
 

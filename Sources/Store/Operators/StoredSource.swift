@@ -70,8 +70,8 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   private func qualify(_ page: inout Page<Item>) async throws(SourceError) {
     let coverage = try await recordStore.store.coverage(of: recordStore.source)
     guard !coverage.isComplete else { return page.total = coverage.cached }
-    page.total = coverage.total
-    let known = coverage.total.map { "\(coverage.cached) of \($0)" }
+    page.total = coverage.totalOfCached
+    let known = page.total.map { "\(coverage.cached) of \($0)" }
     page.warnings.append(
       Warning(
         .cachedOnly,
@@ -93,7 +93,7 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
       throw .notFound(id, in: recordStore.source)
     }
     return LookupResult(
-      found.item, provenance: Provenance(.cached, fetchedAt: found.savedAt),
+      found.item, provenance: Provenance(.cached, fetchedAt: found.fetchedAt),
       warnings: found.removedUpstreamAt.map { [.removedUpstream(id, at: $0)] } ?? [])
   }
 
@@ -110,7 +110,7 @@ package struct RecordPosition: Codable {
     self.rank = rank
   }
 
-  private enum CodingKeys: String, CodingKey { case position = "p", rank = "r" }
+  private enum CodingKeys: String, CodingKey { case position = "p", rank = "k" }
 }
 
 extension RecordStore {

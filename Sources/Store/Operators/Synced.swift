@@ -6,11 +6,13 @@ extension DataSource {
   /// the service all lists and searches, and `searching` those that would scan a part of its records.
   ///
   /// A call that refreshes, or may not fall back, is left to the source. Without the service the first page fails, so that
-  /// a fallback to the store answers.
+  /// a fallback to the store answers. Before a search of the store, `renew` may bring the store up to date; so it does after
+  /// a failure of that.
   package func synced(
-    in recordStore: RecordStore<Item>, searching: Bool
+    in recordStore: RecordStore<Item>, searching: Bool,
+    renewing renew: @escaping @Sendable () async throws(SourceError) -> Void = {}
   ) -> some DataSource<Item> {
-    Synced(base: self, recordStore: recordStore, searches: searching)
+    Synced(base: self, recordStore: recordStore, searches: searching, renew: renew)
   }
 
   /// Looks up records of a service that cannot in the store, if a complete sync has stored all of them.
@@ -23,6 +25,7 @@ private struct Synced<Base: DataSource>: Decorator {
   let base: Base
   let recordStore: RecordStore<Base.Item>
   let searches: Bool
+  let renew: @Sendable () async throws(SourceError) -> Void
   var label: String { "synced(in: \(recordStore.source))" }
 
   func page(_ request: PageRequest) async throws(SourceError) -> Page<Base.Item> {
@@ -36,7 +39,10 @@ private struct Synced<Base: DataSource>: Decorator {
     }
     // The fallback to the store lists all of it, unlike the pages that happen to be cached.
     guard policy.mayAskService else { throw .offlineMode }
-    if searches, request.query != nil { return try await stored.page(request) }
+    if searches, request.query != nil {
+      try await renew()
+      return try await stored.page(request)
+    }
     let page = try await base.page(request)
     if page.provenance.origin == .cached, let reason = page.provenance.reason { throw reason }
     return page

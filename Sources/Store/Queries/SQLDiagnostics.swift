@@ -43,17 +43,27 @@ package struct SQLDiagnostics: Sendable {
   package static func error(
     _ message: String, remedy: Remedy? = nil, suggesting word: String? = nil
   ) -> SourceError {
-    SourceError(.invalidRequest, message, remedy: remedy, cause: word.map { SQLTypo(nearest: $0) })
+    SourceError(
+      .invalidRequest, message, remedy: remedy, cause: word.map { SQLMistake(nearest: $0) })
   }
 
   /// The error for a mistake in the query.
   ///
   /// - Parameters:
   ///   - message: That of the database.
-  ///   - subject: What is unknown or forbidden.
+  ///   - subject: The unknown or forbidden part.
   ///   - prefix: The text before the mistake; `nil` if it is not known where it is.
   package func mistake(
     _ message: String, about subject: Subject? = nil, after prefix: String? = nil
+  ) -> SourceError {
+    var error = explained(message, about: subject, after: prefix)
+    let nearest = (error.cause as? SQLMistake)?.nearest
+    if let prefix { error.cause = SQLMistake(nearest: nearest, offset: prefix.count) }
+    return error
+  }
+
+  private func explained(
+    _ message: String, about subject: Subject?, after prefix: String?
   ) -> SourceError {
     let place = prefix.map { " (character \(statement.charactersBefore + $0.count + 1))" }
     let message = message + (place ?? "")
@@ -64,12 +74,41 @@ package struct SQLDiagnostics: Sendable {
         suggesting: name.flatMap { nearest(to: $0, in: tables) })
     case .column(let name):
       return unknownColumn(
-        name, message, isQuoted: prefix.map { text.dropFirst($0.count).first == "\"" } ?? false)
+        name, message, after: prefix ?? "",
+        isQuoted: prefix.map { text.dropFirst($0.count).first == "\"" } ?? false)
     case .function(let name, let known):
       return Self.error(message, suggesting: nearest(to: name, in: known))
     case nil:
-      return Self.error(message, remedy: remedyOfStatement, suggesting: statementMeant)
+      return Self.error(
+        message, remedy: remedyOfStatement ?? remedyOfHyphen,
+        suggesting: statementMeant
+          ?? prefix.flatMap { message.contains("syntax error") ? keywordMeant(after: $0) : nil })
     }
+  }
+
+  /// The remedy for the name of a table with a hyphen that is not in quotes.
+  private var remedyOfHyphen: Remedy? {
+    let unquoted = text.replacing(/"[^"]*"|'[^']*'/, with: "").lowercased()
+    let name = tables.filter { $0.contains("-") && unquoted.contains($0.lowercased()) }
+      .max { $0.count < $1.count }
+    return name.map { Remedy("quote the name: \"\($0)\"") }
+  }
+
+  /// The keyword nearest to a misspelled one, which is the word before the place of an error or the one at it: the parser
+  /// takes `grop` for the name of the table before it, and fails at `by`.
+  private func keywordMeant(after prefix: String) -> String? {
+    let keywords = [
+      "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "OFFSET", "JOIN", "INNER", "UNION",
+      "SELECT", "DISTINCT", "BETWEEN", "LIKE", "AND", "DESC", "VALUES",
+    ]
+    func isWord(_ character: Character) -> Bool { character.isLetter || character == "_" }
+    let before = prefix.trimmed.reversed().prefix(while: isWord).reversed()
+    let names = Set((tables + named.flatMap(\.columns)).map { $0.uppercased() } + keywords)
+    for word in [String(before), String(text.dropFirst(prefix.count).prefix(while: isWord))]
+    where word.count > 2 && !names.contains(word.uppercased()) {
+      if let keyword = nearest(to: word, in: keywords) { return keyword }
+    }
+    return nil
   }
 
   private var tables: [String] { views.map(\.name) + attached.map(\.text) }
@@ -114,7 +153,9 @@ package struct SQLDiagnostics: Sendable {
     case function(String, of: [String])
   }
 
-  private func unknownColumn(_ name: String, _ message: String, isQuoted: Bool) -> SourceError {
+  private func unknownColumn(
+    _ name: String, _ message: String, after prefix: String, isQuoted: Bool
+  ) -> SourceError {
     let columns = named.flatMap(\.columns) + [SourceView.row]
     // Without quotes, vendor.name is a column "name" of a table "vendor".
     if !isQuoted,
@@ -128,8 +169,12 @@ package struct SQLDiagnostics: Sendable {
     // A column of that name in another table is no correction.
     let word = isQuoted ? name : name.lastNamePart
     let others = columns.filter { $0 != word }
+    let start = prefix.trimmed.lowercased()
+    let operators = ["=", "<", ">", " like"]
+    let isText = isQuoted || word == name && operators.contains(where: start.hasSuffix)
     return Self.error(
-      message, remedy: isQuoted ? Remedy("use single quotes for a text: '\(name)'") : nil,
+      message,
+      remedy: isText ? Remedy("use single quotes for a text: '\(name)'") : remedyOfHyphen,
       suggesting: nearest(to: name, in: others) ?? nearest(to: word, in: others))
   }
 
@@ -140,9 +185,12 @@ package struct SQLDiagnostics: Sendable {
   }
 }
 
-/// The known name nearest to a misspelled one in a query.
-package struct SQLTypo: Error {
-  package let nearest: String
+/// A mistake in a query.
+package struct SQLMistake: Error {
+  /// The known name nearest to a misspelled one.
+  package let nearest: String?
+  /// The number of characters before the mistake; `nil` if it is not known where it is.
+  package var offset: Int?
 }
 
 extension String {

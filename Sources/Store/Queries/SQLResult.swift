@@ -71,8 +71,10 @@ extension SQLValue {
   package init(typed text: String) {
     if text.uppercased() == "NULL" {
       self = .null
-    } else if text.count > 1, text.hasPrefix("'"), text.hasSuffix("'") {
-      self = .text(String(text.dropFirst().dropLast()).replacing("''", with: "'"))
+    } else if text.utf8.count > 1, text.utf8.first == 0x27, text.utf8.last == 0x27 {
+      // By scalars: a quote and an accent are one character.
+      let quoted = String.UnicodeScalarView(text.unicodeScalars.dropFirst().dropLast())
+      self = .text(String(quoted.replacing("''".unicodeScalars, with: "'".unicodeScalars)))
     } else if let integer = Int(text), "\(integer)" == text {
       self = .integer(integer)
     } else if text.wholeMatch(of: /-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?/) != nil,
@@ -91,7 +93,8 @@ extension SQLValue {
     case .bool(let bool): "\(bool)"
     case .integer(let integer): "\(integer)"
     case .number(let number): "\(number)"
-    case .text(let text): "'\(text.replacing("'", with: "''"))'"
+    case .text(let text):
+      "'\(String(text.unicodeScalars.replacing("'".unicodeScalars, with: "''".unicodeScalars)))'"
     }
   }
 }

@@ -13,11 +13,14 @@ package struct SQLStatement: Sendable {
   /// Compiles the regular expressions of `REGEXP`, which SQLite leaves to programs; `nil` for a query without it.
   package var patterns: Patterns?
 
-  /// Throws `invalidRequest` for a text that is no regular expression.
+  /// Compiles the conditions of the function `matches`; `nil` for a query without it.
+  package var conditions: Patterns?
+
+  /// Throws `invalidRequest` for a text that is no regular expression, or no condition.
   package typealias Patterns = @Sendable (_ pattern: String) throws(SourceError) -> Matching
 
-  /// True for a text in which the pattern occurs; `nil` if `isOver` became true before the end of the text.
-  package typealias Matching = @Sendable (_ text: String, _ isOver: () -> Bool) -> Bool?
+  /// True for a value that matches; `nil` if `isOver` became true before the end of the value.
+  package typealias Matching = @Sendable (_ value: JSON, _ isOver: () -> Bool) -> Bool?
 
   package init(_ text: String, _ parameters: [String: SQLValue] = [:]) {
     self.text = text

@@ -29,7 +29,7 @@ struct ScopeChoice: Sendable {
   /// Makes the scope of these settings the shown one, as far as it is known.
   ///
   /// - Parameters:
-  ///   - last: What the last call has found.
+  ///   - last: The result of the last call.
   ///   - batch: Records that will be saved then, by which a secret that is new tells whose it is.
   ///   - writes: True if something will be saved then: reading creates no file.
   func make(

@@ -56,6 +56,12 @@ package struct ScopedStore: SourceStore {
     choices = ScopeChoices(in: base, scopes)
   }
 
+  /// The same store with the scope of a source that is new, perhaps in the place of another one of its name: what still
+  /// writes for that one, through its own store, writes into its own scope.
+  package func replacing(_ source: String, with scope: StoreScope?) -> ScopedStore {
+    ScopedStore(base) { [choices] name in name == source ? scope : choices.scopes(name) }
+  }
+
   /// Makes the present scope of this source that of the store.
   package func prepare(_ source: String) async throws(SourceError) { try await checked(source) }
 
@@ -117,7 +123,7 @@ package struct ScopedStore: SourceStore {
 /// first.
 private actor ScopeChoices {
   private let base: any ScopeKeepingStore
-  private let scopes: @Sendable (String) -> StoreScope?
+  fileprivate let scopes: @Sendable (String) -> StoreScope?
   private var choices: [String: ScopeChoice] = [:]
   private var running: [String: Task<Result<Void, SourceError>, Never>] = [:]
   private var findings: [String: ScopeFinding] = [:]

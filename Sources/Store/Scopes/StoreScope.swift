@@ -4,7 +4,7 @@ import AggregatorText
 /// The settings that decide which records a source has: its URL, seed and IDs, and the secret of its account.
 package struct StoreScope: Sendable {
   /// A digest of all but the secret.
-  let records: String
+  package let records: String
 
   /// The secret; `nil` if there is none, or if it is not set.
   let secret: Secret?

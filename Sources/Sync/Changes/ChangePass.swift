@@ -274,7 +274,7 @@ private struct ChangeWalk {
       pass.isUnordered = true
       let since = start.start(by: tracking)
       guard pass.since == since else {
-        // What was passed by its mark may not have been read.
+        // Records passed by its mark may not have been read.
         request(since: since)
         minTotal = nil
         return false
@@ -322,7 +322,7 @@ private struct ChangeWalk {
     total = page.total ?? total
     var hasRepeated = false
     for record in page.records where !seen.insert(record.key).inserted { hasRepeated = true }
-    // What changes moves to the beginning of a list in descending order, and others back.
+    // A changed record moves to the beginning of a list in descending order, and others back.
     guard order == .descending ? difference < 0 : hasRepeated || difference != 0 else { return }
     noteMoves()
     pass.movedReason = "the list changed during the sync"

@@ -22,7 +22,7 @@ struct ChangeState: Hashable, Codable, Sendable {
     var schema: RowSchema?
     /// True if a page was not in the declared order.
     var isUnordered = false
-    /// Why records may not have been read, which are asked for again.
+    /// The reason records may not have been read, which are asked for again.
     var unreadReason: String?
     var movedReason: String?
 

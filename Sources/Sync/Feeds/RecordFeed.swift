@@ -45,7 +45,7 @@ package struct FeedStep: Sendable {
 
 /// The successful end of a feed.
 package struct FeedEnd: Sendable {
-  /// Why records may be missing; `nil` if all were sent.
+  /// The reason records may be missing; `nil` if all were sent.
   package var incompleteReason: String?
   package var warnings: [Warning] = []
 

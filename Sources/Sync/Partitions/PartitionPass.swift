@@ -24,7 +24,7 @@ struct PartitionPass: Hashable, Codable, Sendable {
   private(set) var pages = 0
   private(set) var records = 0
 
-  /// Why records of partitions, or whole ones, may be missing: the first ones, each with the name of its partition.
+  /// The first reasons records of partitions, or whole ones, may be missing, each with the name of its partition.
   private(set) var reasons: [String] = []
   private var otherReasons = 0
 
@@ -74,7 +74,7 @@ struct PartitionPass: Hashable, Codable, Sendable {
   /// True if every partition is done.
   var isOver: Bool { isListed && leases.all.isEmpty }
 
-  /// Why the pass is not known to have read every record; `nil` if it has.
+  /// The reason the pass is not known to have read every record; `nil` if it has.
   var incompleteReason: String? {
     guard !reasons.isEmpty else { return nil }
     return reasons.joined(separator: "; ") + (otherReasons > 0 ? "; and \(otherReasons) more" : "")
@@ -138,7 +138,7 @@ struct PartitionOffer: Sendable {
   var isEnd = false
   /// True if some were left out that are settled.
   var skips = false
-  /// Why the list may lack partitions.
+  /// The reason the list may lack partitions.
   var doubt: String?
   /// The leases of the worker if no other one reads any.
   var held: [Leases.Lease]?
@@ -157,7 +157,7 @@ struct ReadPartition: Sendable {
 struct PartitionEnd: Hashable, Codable, Sendable {
   let pass: String
   let date: Date
-  /// Why records may be missing; `nil` if none is.
+  /// The reason records may be missing; `nil` if none is.
   let reason: String?
 
   var isComplete: Bool { reason == nil }

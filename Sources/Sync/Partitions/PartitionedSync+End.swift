@@ -79,7 +79,7 @@ extension Sync {
     for (name, text) in ends.sorted(by: { $0.key < $1.key }) {
       let key = String(name.dropFirst(prefix.count))
       let end = PartitionEnd(pass: pass.id, at: now(), because: PartitionEnd.gone)
-      // What this pass has found out must not confirm itself.
+      // A finding of this pass must not confirm itself.
       if PartitionEnd(text).map({ $0.pass != end.pass || $0.reason != end.reason }) ?? true {
         var completion = Reconciliation.Completion(lastPosition: .max, minRecordCount: 0)
         completion.allowsNone = true

@@ -71,7 +71,7 @@ extension Sync {
     var result = SyncResult()
     var failure: SourceError?
     var isWaiting = false
-    /// Why the list may lack partitions.
+    /// The reason the list may lack partitions.
     var listReason: String?
     /// The number of partitions that the service has refused from the start.
     var refused = 0
@@ -154,7 +154,7 @@ extension Sync {
       switch event {
       case .read(let read):
         take(read, &work)
-        // What the others have stored stays.
+        // Records that the others have stored stay.
         if work.failure != nil { group.cancelAll() }
       case .pollIsDue: work.isWaiting = false
       case .renewalIsDue:
@@ -249,7 +249,7 @@ extension Sync {
     let known = work.pass == nil ? try await storedPass() : work.pass
     var position = Int64(known?.next ?? 0)
     while offer.places.count < count, !offer.isEnd, known?.isListed != true {
-      // What the service has was fetched before.
+      // The list of the service was fetched before.
       let slice = try await list.partitions(after: position, limit: count, cachePolicy: .offline)
       work.listReason =
         work.listReason ?? slice.warnings.first(where: \.meansIncomplete)?.message
