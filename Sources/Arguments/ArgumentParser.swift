@@ -54,7 +54,26 @@ package struct ArgumentParser {
     }
     var line = parse(words: expansion?.words ?? arguments, of: query)
     line.expansion = expansion
+    if let command = line.command {
+      do { try checkRepetition(in: arguments, of: command, at: line.path) } catch {
+        line.action = .failure(error)
+      }
+    }
     return line
+  }
+
+  /// Refuses an option of one value that is given twice; the value of a saved query may be replaced.
+  func checkRepetition(
+    in words: [String], of command: Command?, at path: String
+  ) throws(CommandError) {
+    var scan = ArgumentScan(tree: tree, command: command)
+    try? scan.begin(words, checksValues: false)
+    guard let option = scan.order.first(where: { scan.options[$0]?.count ?? 0 > 1 && $0.isSingle })
+    else { return }
+    throw CommandError(
+      .usage, "\(option.spelling) is given twice",
+      hint: option.value == .list
+        ? "separate its names with commas" : .command("help \(path)"))
   }
 
   /// - Parameter query: The saved query that some of the words are from.
@@ -74,9 +93,10 @@ package struct ArgumentParser {
           return .help(likely.path.isEmpty ? node : likely)
         }, path: likely.path)
     }
+    if let query { scan.replaceOptions(by: query.options) }
     let (node, rest) = tree.find(scan.words)
     return CommandLine(
-      invocation: Invocation(arguments: rest, values: scan.options),
+      invocation: Invocation(arguments: rest, values: scan.options, order: scan.order),
       action: Result { () throws(CommandError) in
         try action(at: node, rest, scan, of: query, asksForHelp: asksForHelp)
       }, path: node.path)
@@ -145,9 +165,7 @@ package struct ArgumentParser {
     }
     for options in Option.exclusive {
       let given = options.filter(scan.options.keys.contains)
-      // A count has no order: that of a saved query is for its lists.
-      let isSaved = query.map { !$0.options.isSuperset(of: given) } ?? false
-      guard given.count < 2 || isSaved && given == [.count, .order] else {
+      guard given.count < 2 else {
         var error = CommandError.exclusive(given[0].spelling, given[1].spelling)
         error.hint = .command(query.map { "query show \($0.name)" } ?? "help \(node.path)")
         throw error
@@ -349,8 +367,11 @@ struct ArgumentScan {
       } else if let value {
         let names = command?.fields.map(\.id) ?? []
         throw CommandError(
-          .usage, "unexpected value \"\(value)\" for \(option.spelling)",
-          suggestion: value == "true"
+          .usage,
+          value.isEmpty
+            ? "\(option.spelling) takes no value"
+            : "unexpected value \"\(value)\" for \(option.spelling)",
+          suggestion: value == "true" || value.isEmpty
             ? option.spelling
             : Option.formats.contains(option)
               && value.split(separator: ",").map(String.init).allSatisfy(names.contains)
@@ -359,6 +380,17 @@ struct ArgumentScan {
       if Option.formats.contains(option) { format = option }
       options[option, default: []].append(value ?? "")
       order.append(option)
+    }
+  }
+
+  /// Removes the options of a saved query that exclude one which was typed beside its name.
+  mutating func replaceOptions(by typed: Set<Option>) {
+    for options in Option.exclusive + [[.format] + Option.formats]
+    where !typed.isDisjoint(with: options) {
+      for option in options where !typed.contains(option) {
+        self.options[option] = nil
+        order.removeAll { $0 == option }
+      }
     }
   }
 
@@ -394,7 +426,7 @@ struct ArgumentScan {
     return (option, String(tail.first == "=" && option.value != nil ? tail.dropFirst() : tail))
   }
 
-  /// - Parameter value: What would be the value of the option.
+  /// - Parameter value: The text that would be the value of the option.
   private func unknown(_ argument: String, _ name: String, _ value: String?) -> CommandError {
     let node = tree.find(words).node
     let names = (node.command?.options ?? tree.options).map(\.name)
@@ -458,6 +490,13 @@ extension Option.Value {
     case .list, .text, .session, .file, .directory:
       guard text.contains(where: { !$0.isWhitespace }) else {
         throw CommandError(.usage, "missing value for \(option.spelling)")
+      }
+      guard self == .list else { return }
+      let words = text.split(separator: ",", omittingEmptySubsequences: false)
+      let named = words.filter { !$0.allSatisfy(\.isWhitespace) }
+      // A comma at the end is mostly one of words with blanks between them.
+      guard named.isEmpty || named.count >= words.count - (words.last == "" ? 1 : 0) else {
+        throw invalid("names separated by single commas", suggestion: named.joined(separator: ","))
       }
     }
   }

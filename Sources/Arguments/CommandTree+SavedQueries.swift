@@ -16,17 +16,17 @@ extension CommandTree {
   private func expansion(
     of arguments: [String], among queries: SavedQueries, missing: SavedQuery.Missing
   ) throws(CommandError) -> SavedQueries.Expansion? {
-    func name(in words: [String]) -> Int? {
-      firstWord(of: words).flatMap { catalog.isTaken(words[$0]) ? nil : $0 }
+    let sql = find(["sql"]).node.command
+    return try queries.expansion(of: arguments, missing: missing, isTaken: catalog.isTaken) {
+      words, isSQL in operands(of: words, for: isSQL ? sql : nil)
     }
-    return try queries.expansion(of: arguments, missing: missing, nameAt: name, parted: parted)
   }
 
   /// The saved query of a command line that asks for help.
   func queryToExplain(in arguments: [String]) -> String? {
     guard !catalog.savedQueries.queries.isEmpty,
       arguments.prefix(while: { $0 != "--" }).contains(where: ["-h", "--help"].contains),
-      let name = firstWord(of: arguments).map({ arguments[$0] })
+      let name = operands(of: arguments).first.map({ arguments[$0] })
     else { return nil }
     return shownQuery(name)?.name
   }
@@ -36,49 +36,35 @@ extension CommandTree {
     catalog.savedQueries[name].flatMap { catalog.isTaken(name) ? nil : $0 }
   }
 
-  /// The position of the first word that is neither an option nor the value of one.
-  private func firstWord(of arguments: [String]) -> Int? {
+  /// The positions of the words that are neither options nor values of options; from `--` on they all are.
+  private func operands(of words: [String], for command: Command? = nil) -> [Int] {
+    var operands: [Int] = []
     var index = 0
-    while index < arguments.count, arguments[index] != "--" {
-      let argument = arguments[index]
-      guard argument.hasPrefix("-"), argument != "-" else { return index }
-      index += hasValueAfter(argument) ? 2 : 1
-    }
-    return nil
-  }
-
-  /// The arguments that are no options, and the options with their values; from `--` on all are arguments.
-  private func parted(_ arguments: [String]) -> (arguments: [String], options: [String]) {
-    var (words, options): ([String], [String]) = ([], [])
-    var index = 0
-    while index < arguments.count, arguments[index] != "--" {
-      let argument = arguments[index]
-      guard isOption(argument) else {
-        words.append(argument)
+    while index < words.count, words[index] != "--" {
+      if isOption(words[index], of: command) {
+        index += hasValueAfter(words[index], of: command) ? 2 : 1
+      } else {
+        operands.append(index)
         index += 1
-        continue
       }
-      let end = min(index + (hasValueAfter(argument) ? 2 : 1), arguments.count)
-      options += arguments[index..<end]
-      index = end
     }
-    return (words + arguments[index...], options)
+    return operands + Array(words.indices.dropFirst(index))
   }
 
   /// True for two hyphens, also before a misspelled name, and for one before a letter of an option: `-5` is a number.
-  private func isOption(_ argument: String) -> Bool {
+  private func isOption(_ argument: String, of command: Command?) -> Bool {
     guard argument.hasPrefix("-"), let letter = argument.dropFirst().first else { return false }
-    return letter == "-" || option(lettered: letter) != nil
+    return letter == "-" || option(lettered: letter, of: command) != nil
   }
 
   /// True if the value of an option is the next argument.
-  private func hasValueAfter(_ argument: String) -> Bool {
+  private func hasValueAfter(_ argument: String, of command: Command?) -> Bool {
     if argument.hasPrefix("--") {
-      return option(named: String(argument.dropFirst(2)))?.value != nil
+      return option(named: String(argument.dropFirst(2)), of: command)?.value != nil
     }
     var letters = argument.dropFirst()
     while let letter = letters.popFirst() {
-      if option(lettered: letter)?.value != nil { return letters.isEmpty }
+      if option(lettered: letter, of: command)?.value != nil { return letters.isEmpty }
     }
     return false
   }
@@ -97,6 +83,7 @@ extension CommandTree {
     let line = ArgumentParser(self).parse(
       words: expansion.words, checksValues: !query.hasParameters && expansion.names.count == 1)
     _ = try line.action.get()
+    try ArgumentParser(self).checkRepetition(in: query.words, of: line.command, at: line.path)
     let source = line.path.split(separator: " ").first.map(String.init)
     if !query.hasParameters, let plugin = catalog.plugins.first(where: { $0.name == source }) {
       try plugin.checkFields(of: line.invocation)
@@ -114,8 +101,11 @@ extension Plugin {
   /// be read with.
   fileprivate func checkFields(of invocation: Invocation) throws(CommandError) {
     _ = try Selection(invocation, fields, at: Date())
-    guard let names = invocation.list(.fields), names != ["help"] else { return }
-    _ = try fields.fields(named: names)
+    // Those of a summary are its own.
+    guard let names = invocation.list(.fields), names != ["help"],
+      !Option.summarizing.contains(where: invocation.has)
+    else { return }
+    _ = try fields.fields(named: fields.names(listedAs: names))
   }
 }
 

@@ -206,6 +206,7 @@ package struct Command: Sendable {
   private let makeExamples: @Sendable () -> [(String, String)]
   private let body: @Sendable (Invocation, CommandContext) async throws -> ExitCode
   private var failure: @Sendable (SourceError) -> CommandError = { CommandError($0) }
+  private var kinds: @Sendable (CommandContext) async -> [String: FieldKind] = { _ in [:] }
 
   var takesArguments: Bool { !arguments.isEmpty }
 
@@ -230,10 +231,11 @@ package struct Command: Sendable {
     body = run
   }
 
-  /// This command, whose failures are those of a source.
+  /// This command, whose failures are those of a source, and whose fields have the kinds of its records.
   package func attributed(to plugin: some Plugin) -> Command {
     var command = self
     command.failure = { CommandError($0, of: plugin) }
+    command.kinds = { await $0.kinds(of: plugin) }
     return command
   }
 
@@ -244,6 +246,11 @@ package struct Command: Sendable {
       }
     }
     let output = try OutputOptions(invocation, in: context)
+    var fields = fields
+    let kinds = await kinds(context)
+    for index in fields.indices where fields[index].kind == FieldKind.any.rawValue {
+      fields[index].kind = (kinds[fields[index].id] ?? .any).rawValue
+    }
     try RecordPrinter.print(
       fields, as: output.plainListing("fields", FieldEntry.self, namesFields: false), output,
       in: context)

@@ -1,6 +1,6 @@
 import AggregatorFilters
 
-/// What `help filters` and the manual page tell of filters.
+/// The text on filters in `help filters` and the manual page.
 enum FilterHelp {
   static let sections: [(title: String, rows: [(String, String)])] = [
     (
@@ -14,7 +14,7 @@ enum FilterHelp {
         ),
         (
           "added=2026-01",
-          "is in this month; also a year, a day, a time, yesterday, today or now, in UTC"
+          "is in this month; also a year, a quarter (2026-Q1), a week (2026-W07), a day, a time, yesterday, today or now, in UTC"
         ),
         (
           "added>7d ago",
@@ -25,6 +25,7 @@ enum FilterHelp {
         ("region in (EU, AS)", "is one of these; \"not in\": none of them"),
         ("age in 20..30", "is from one to the other, both included"),
         ("name~/^spider/i", "matches the regular expression, with i in any case"),
+        (#""Full Name"=Hulk"#, "double quotes are needed around a name with spaces or signs"),
       ]
     ),
     (

@@ -24,7 +24,7 @@ package struct Help {
   package func text(of node: CommandTree.Node) -> String {
     let summary = isSource(node) ? node.summary.capitalizedFirst : node.summary
     let sections =
-      [wrapped("\(summary)."), heading("Usage") + usage(of: node).map(hanging).joined()]
+      [wrapped("\(summary)."), heading("Usage") + usage(of: node).map { hanging($0) }.joined()]
       + (node.path.isEmpty ? overview : details(of: node)) + [wrapped(footer(of: node))]
     return sections.joined(separator: "\n")
   }
@@ -57,6 +57,27 @@ package struct Help {
     else { return text }
     let node = tree.find(expansion.words.filter { !$0.hasPrefix("-") }).node
     return "\(text)\n\(self.text(of: node))"
+  }
+
+  /// The topic that tells of a word, or the options of this name or kind, such as `csv` or `paging`; `nil` if there are
+  /// none, or only a single command has the option.
+  func text(indexedBy word: String) -> String? {
+    if let topic = HelpTopic(indexedBy: word), topic != .man { return topic.text(self) }
+    let word = word.lowercased()
+    let named = tree.options.filter { $0.name == word }
+    let found =
+      named.isEmpty
+      ? tree.options.filter { $0.group.rawValue.lowercased() == "\(word) options" } : named
+    guard !found.isEmpty, tree.onlyCommand(with: word) == nil else { return nil }
+    var commands: [String] = []
+    tree.root.visit { node in
+      guard let command = node.command, !named.isEmpty, !commands.contains(node.word),
+        command.options.contains(where: { $0.name == word })
+      else { return }
+      commands.append(node.word)
+    }
+    let lines = commands.isEmpty ? [] : [wrapped("Commands: \(commands.joined(separator: ", ")).")]
+    return (options(found) + lines).joined(separator: "\n")
   }
 
   private func details(of node: CommandTree.Node) -> [String] {
@@ -123,9 +144,8 @@ package struct Help {
 
   private func examples(of node: CommandTree.Node) -> [String] {
     guard let examples = node.command?.examples, !examples.isEmpty else { return [] }
-    return columns([
-      ("Examples", examples.map { ("\(tree.catalog.program) \($0.arguments)", $0.about) })
-    ])
+    let rows = examples.map { ("\(tree.catalog.program) \($0.arguments)", $0.about) }
+    return columns([("Examples", rows)], ofCommands: true)
   }
 
   package func options(_ options: [Option]) -> [String] {
@@ -139,7 +159,11 @@ package struct Help {
   }
 
   /// Sections of two aligned columns; if the width is too small, the second column is put below the first.
-  package func columns(_ sections: [(title: String, rows: [(String, String)])]) -> [String] {
+  ///
+  /// - Parameter ofCommands: True for a first column of command lines, which can be pasted into a shell.
+  package func columns(
+    _ sections: [(title: String, rows: [(String, String)])], ofCommands: Bool = false
+  ) -> [String] {
     let longest = sections.flatMap(\.rows).map(\.0.displayWidth).max() ?? 0
     let isBeside = longest + 36 <= width
     let margin = isBeside ? longest + 4 : 6
@@ -152,7 +176,7 @@ package struct Help {
           let gap = String(repeating: " ", count: longest - left.displayWidth + 2)
           text += "  \(style(.hint, left))\(gap)\(lines.joined(separator: "\n" + pad))\n"
         } else {
-          text += hanging(left) + lines.map { "\(pad)\($0)\n" }.joined()
+          text += hanging(left, isCommand: ofCommands) + lines.map { "\(pad)\($0)\n" }.joined()
         }
       }
       return text
@@ -162,9 +186,25 @@ package struct Help {
   private func heading(_ title: String) -> String { "\(style(.heading, "\(title):"))\n" }
 
   /// An indented command line, its continuation lines indented further.
-  private func hanging(_ text: String) -> String {
-    let lines = Wrap(width - 2, rest: width - 4).lines(of: text).map { style(.hint, $0) }
-    return "  \(lines.joined(separator: "\n    "))\n"
+  private func hanging(_ text: String, isCommand: Bool = false) -> String {
+    let lines =
+      isCommand ? commandLines(of: text) : Wrap(width - 2, rest: width - 4).lines(of: text)
+    return "  \(lines.map { style(.hint, $0) }.joined(separator: "\n    "))\n"
+  }
+
+  /// The lines of a command, which a shell joins; a word is not divided, however long it is.
+  private func commandLines(of text: String) -> [String] {
+    guard text.displayWidth > width - 2 else { return [text] }
+    var lines: [String] = []
+    for word in text.matches(of: /(?:'[^']*'|"[^"]*"|[^\s'"])+/).map({ String($0.output) }) {
+      let room = width - (lines.count > 1 ? 6 : 4)
+      if let last = lines.last, last.displayWidth + 1 + word.displayWidth <= room {
+        lines[lines.count - 1] = "\(last) \(word)"
+      } else {
+        lines.append(word)
+      }
+    }
+    return lines.dropLast().map { "\($0) \\" } + lines.suffix(1)
   }
 
   func wrapped(_ text: String) -> String {
@@ -175,24 +215,34 @@ package struct Help {
 enum HelpTopic: String, CaseIterable {
   case options
   case filters
+  case template
   case exitCodes = "exit-codes"
   case environment
   case man
 
+  /// The topic that tells of this word.
+  init?(indexedBy word: String) {
+    switch word.lowercased() {
+    case "where", "filter", "condition", "conditions", "regex", "dates", "ago", "null", "empty":
+      self = .filters
+    case "templates", "placeholders": self = .template
+    case "codes", "errors", "status": self = .exitCodes
+    case "env", "variables", "settings", "keys", "secrets", "proxy": self = .environment
+    case "manual": self = .man
+    default: return nil
+    }
+  }
+
   /// The topic of almost this name, or that tells of this word or option.
   init?(meantBy word: String, among options: [Option]) {
-    switch word.lowercased() {
-    case "where", "condition", "conditions", "regex", "dates", "ago": self = .filters
-    case "codes", "errors", "status": self = .exitCodes
-    case "env", "variables": self = .environment
-    case "manual": self = .man
-    case let word:
-      let near = meant(by: word, among: Self.allCases.map(\.rawValue)).flatMap {
-        Self(rawValue: $0)
-      }
-      guard near != nil || options.contains(where: { $0.name == word }) else { return nil }
-      self = near ?? .options
+    let near = meant(by: word.lowercased(), among: Self.allCases.map(\.rawValue)).flatMap {
+      Self(rawValue: $0)
     }
+    guard
+      let topic = Self(indexedBy: word) ?? near
+        ?? (options.contains { $0.name == word } ? .options : nil)
+    else { return nil }
+    self = topic
   }
 
   /// The description, without a full stop.
@@ -200,6 +250,7 @@ enum HelpTopic: String, CaseIterable {
     switch self {
     case .options: "All options"
     case .filters: "Filters of --where"
+    case .template: "The language of --template"
     case .exitCodes: "Exit codes"
     case .environment: "Settings and environment variables"
     case .man: "The manual page; in a pipe its source, for man -l -"
@@ -214,6 +265,7 @@ enum HelpTopic: String, CaseIterable {
       case .options: help.options(tree.options) + [help.wrapped(Self.syntax)]
       case .filters:
         help.columns(FilterHelp.sections) + FilterHelp.notes.map(help.wrapped)
+      case .template: help.options([.template]) + [help.wrapped(Self.templates)]
       case .exitCodes:
         help.columns([("Exit codes", ExitCode.allCases.map { ("\($0.rawValue)", $0.about) })])
           + [help.wrapped(Self.lastResort)]
@@ -228,9 +280,16 @@ enum HelpTopic: String, CaseIterable {
 
   static let syntax =
     "Options may appear anywhere before --, as --option VALUE or --option=VALUE. "
-    + "Names cannot be abbreviated. In --template, {name:<20}, {name:>20} and {name:^20} set a width and an alignment, {name:.10} cuts a text, "
-    + "{price:.2f} has two decimals, {name|upper} and {name|lower} set the case, and {name:-none} is for records without a "
-    + "value. They can be combined in this order: {name|upper:<20.10:-none}."
+    + "Names cannot be abbreviated."
+
+  /// The forms of values in `--template`.
+  static let templates =
+    "In --template, {name:<20}, {name:>20} and {name:^20} set a width and an alignment, {name:.10} cuts a text, "
+    + "{price:.2f} has two decimals, {price:,} separates thousands, {id:05} begins with zeros, "
+    + "{added:%Y-%m-%d} is a date in UTC with the letters of strftime "
+    + "(YymdeHIMSpjbBaAFTDGVu), {name|upper} and {name|lower} set the case, and {name:-none} is for records without a "
+    + "value. They can be combined in this order: {name|upper:<20.10:-none}, {price:>12,.2f:-none}. "
+    + "A line break in a value becomes a space."
 
   static let lastResort =
     "69, 75, 76 and 77 occur only if cached and bundled data cannot be used either, with "
@@ -311,9 +370,13 @@ extension Command {
         return .choice(
           node.children.map { Candidate($0.word, $0.summary) } + (node.path.isEmpty ? topics : []))
       },
-      notes: ["Topics: \(HelpTopic.allCases.map(\.rawValue).joined(separator: ", "))."],
+      notes: [
+        "Topics: \(HelpTopic.allCases.map(\.rawValue).joined(separator: ", ")). Names of options, such as group-by or csv, and "
+          + "words such as paging, null or keys lead to what tells of them."
+      ],
       examples: [
         ("help heroes search", "show help for a verb"), ("help exit-codes", "show a topic"),
+        ("help group-by", "show an option and the commands that have it"),
       ]
     ) { invocation, context in
       let help = Help(tree(context.catalog), in: context)
@@ -337,6 +400,10 @@ extension Command {
         return .success
       }
       let (node, rest) = help.tree.explained(by: words)
+      if rest.count == 1, words.count == 1, let text = help.text(indexedBy: words[0]) {
+        try context.output.write(text)
+        return .success
+      }
       guard rest.isEmpty else { throw help.tree.unexplained(rest, under: node) }
       try context.output.write(help.text(of: node))
       return .success

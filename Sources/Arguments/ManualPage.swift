@@ -134,7 +134,7 @@ struct ManualPage {
         [.subsection(group == .specific ? "Of single commands" : group.rawValue)]
           + tree.options.filter { $0.group == group }
           .map { .item(tag: [bold($0.synopsis)], text: $0.about) }
-      } + [.paragraph([roman(HelpTopic.syntax)])]
+      } + [.paragraph([roman("\(HelpTopic.syntax) \(HelpTopic.templates)")])]
   }
 
   private var filters: [Element] {
@@ -169,7 +169,7 @@ struct ManualPage {
         ),
         (
           "~/.local/state/\(tree.catalog.program)/browse_filters",
-          "filters typed in browse; browse_conditions has its conditions"
+          "filters typed in browse; browse_conditions has its conditions, browse_columns the columns"
         ),
         ("~/.cache/\(tree.catalog.program)/images", "cached images, up to 256 MiB"),
       ].map { .item(tag: [italic($0.0)], text: $0.1) }

@@ -148,10 +148,10 @@ extension CommandTree {
       } else if word.hasPrefix("."), node.command?.options.contains(.jq) == true {
         // `-q .items` of gh.
         error.suggestion = "\(Option.jq.spelling) \(word.typed)"
-      } else if node.path == "doctor", catalog.sources.contains(word) {
-        error.suggestion = "sources check \(word)"
       } else if node.path == "serve", Int(word) != nil {
         error.suggestion = "--port \(word)"
+      } else if Int(word) != nil, node.command?.options.contains(.limit) == true {
+        error.suggestion = "\(Option.limit.spelling) \(word)"
       } else if node.word == "list", word.first != "-", path.count == 2 {
         // `heroes list spider` for `heroes search spider`, `query list euro` for `query show euro`.
         let verbs = find([path[0]]).node.children.map(\.word)
@@ -261,7 +261,7 @@ extension CommandTree {
       error.suggestion =
         sourceFirst(rest, where: { meant(by: $0, among: catalog.sources) })
         ?? (verb == word ? nil : "SOURCE \(verb)")
-      error.hint = .words("available sources: \(catalog.sources.joined(separator: ", "))")
+      error.hint = catalog.availableSources()
       return error
     }
     let candidates = root.children.map(\.word) + shownCandidates.map(\.word)

@@ -25,10 +25,16 @@ package struct SavedQueries: Sendable {
 
   /// Those in the directory of the settings file.
   package init(of program: ProgramName, variables: [String: String]) {
-    file = SettingsLoader.userDirectory(of: program, variables: variables).map {
-      SavedQueryFile("\($0)/queries")
-    }
-    callers = (variables[Self.variable(of: program)] ?? "").split(separator: ":").map(String.init)
+    self.init(
+      in: SettingsLoader.userDirectory(of: program, variables: variables).map {
+        SavedQueryFile("\($0)/queries")
+      },
+      calledBy: (variables[Self.variable(of: program)] ?? "").split(separator: ":")
+        .map(String.init))
+  }
+
+  private init(in file: SavedQueryFile?, calledBy callers: [String]) {
+    (self.file, self.callers) = (file, callers)
     guard let file else {
       problems = []
       return
@@ -41,6 +47,9 @@ package struct SavedQueries: Sendable {
       problems = [error]
     }
   }
+
+  /// Those that the file has now.
+  package var reread: SavedQueries { SavedQueries(in: file, calledBy: callers) }
 
   package var names: [String] { queries.map(\.name) }
 
@@ -69,17 +78,19 @@ package struct SavedQueries: Sendable {
   /// The command line that a query stands for, and the queries that it calls; `nil` if none is named.
   ///
   /// - Parameters:
-  ///   - index: The position of the word that could be the name of a query.
-  ///   - parted: The arguments for parameters, and the options with their values, which are appended.
+  ///   - isTaken: True for a word that is no name of a query.
+  ///   - operands: The positions of the words that are neither options nor values of options, also as `sql` has them.
   /// - Throws: ``CommandError`` with code `usage` for a missing argument, or queries that call each other.
   package func expansion(
     of arguments: [String], missing: SavedQuery.Missing = .isRefused,
-    nameAt index: ([String]) -> Int?,
-    parted: ([String]) -> (arguments: [String], options: [String]) = { ($0, []) }
+    isTaken: (String) -> Bool = { _ in false },
+    operands: (_ words: [String], _ isSQL: Bool) -> [Int]
   ) throws(CommandError) -> Expansion? {
     var names: [String] = []
     var words = arguments
-    while let place = index(words), let query = self[words[place]] {
+    while let place = operands(words, false).first, !isTaken(words[place]),
+      let query = self[words[place]]
+    {
       guard !(callers + names).contains(query.name) else {
         let chain = callers + names + [query.name]
         throw CommandError(
@@ -97,13 +108,48 @@ package struct SavedQueries: Sendable {
         }
         return Expansion(names: names, words: [], command: command)
       }
+      let isChecked = missing == .isRefused || missing == .isKept
+      let statement = isChecked ? statement(of: query, isTaken: isTaken, operands: operands) : []
       // While a line is typed, its words stay in their order.
-      let isParted = query.hasParameters && missing == .isRefused
-      let parts = isParted ? parted(rest) : (arguments: rest, options: [])
+      let isParted = missing == .isRefused && (query.hasParameters || !statement.isEmpty)
+      let typed = isParted ? operands(rest, !statement.isEmpty) : Array(rest.indices)
+      let options = rest.indices.filter { !typed.contains($0) }
       words =
         try words[..<place]
-        + query.words(with: parts.arguments, and: parts.options, missing: missing)
+        + query.words(
+          with: typed.map { rest[$0] }, and: options.map { rest[$0] }, statement: statement,
+          missing: missing)
     }
     return names.isEmpty ? nil : Expansion(names: names, words: words, command: nil)
+  }
+
+  /// The positions of the words of a query that are a statement for `sql`; none if a query that it calls has the statement, or if
+  /// that is an argument as a whole.
+  private func statement(
+    of query: SavedQuery, isTaken: (String) -> Bool,
+    operands: (_ words: [String], _ isSQL: Bool) -> [Int]
+  ) -> Set<Int> {
+    // A loop is found by the expansion itself.
+    func expanded(_ words: [String]) -> Expansion {
+      (try? expansion(
+        of: words, missing: .isKeptUnchecked, isTaken: isTaken, operands: operands))
+        ?? Expansion(names: [], words: words, command: nil)
+    }
+    func isWritten(_ word: String) -> Bool {
+      word != "--" && word.wholeMatch(of: /\$[1-9@]/) == nil
+    }
+    let whole = expanded(query.words)
+    let command = operands(whole.words, true).first.map { whole.words[$0] }
+    // The command may be an argument, too.
+    guard whole.command == nil, command.map({ $0 == "sql" || $0.contains("$") }) ?? true else {
+      return []
+    }
+    let own = operands(query.words, true)
+    let called = expanded(own.first.map { Array(query.words[...$0]) } ?? query.words).words
+    guard !operands(called, true).dropFirst().contains(where: { isWritten(called[$0]) }) else {
+      return []
+    }
+    let statement = own.dropFirst().filter { query.words[$0] != "--" }
+    return statement.contains { isWritten(query.words[$0]) } ? Set(statement) : []
   }
 }

@@ -9,7 +9,7 @@ package struct SavedQuery: Hashable, Sendable {
   /// The words of a command line without the program, as a shell would read them, or `!` and a script for `sh`.
   package let text: String
 
-  private let words: [String]
+  package let words: [String]
 
   /// The script for `sh`; `nil` for the words of a command line.
   package let script: String?
@@ -96,6 +96,8 @@ extension SavedQuery {
     case endsWords
     /// The parameter stays as it is.
     case isKept
+    /// As before, in words that do not run.
+    case isKeptUnchecked
   }
 
   private enum Piece {
@@ -131,17 +133,36 @@ extension SavedQuery {
   /// The words with these arguments in the places of `$1` to `$9`; the others in that of `$@`, or else at the end, where the
   /// options are.
   ///
-  /// Within a condition of `--where` an argument is a value, whatever is in it.
+  /// Within a condition of `--where` an argument is a value, whatever is in it. Those in a statement are values of its parameters,
+  /// as options before the words.
   ///
-  /// - Throws: ``CommandError`` with code `usage` for a missing argument, or for one in a condition that is not a value of it.
+  /// - Parameter statement: The indices of the words that are a statement for `sql`.
+  /// - Throws: ``CommandError`` with code `usage` for a missing argument, for one in a condition that is not a value of it, and for
+  ///   one that a statement has no parameter for.
   package func words(
-    with arguments: [String], and options: [String] = [], missing: Missing = .isRefused
+    with arguments: [String], and options: [String] = [], statement: Set<Int> = [],
+    missing: Missing = .isRefused
   ) throws(CommandError) -> [String] {
     let pieces = words.map(Self.pieces)
     var taken: Set<Int> = []
     for case .argument(let number) in pieces.joined() { taken.insert(number - 1) }
     let others = arguments.indices.filter { !taken.contains($0) }.map { arguments[$0] }
+    if !statement.isEmpty {
+      try checkStatement(pieces, statement)
+      // A statement that is only checked stays as it is.
+      guard missing == .isRefused else { return words }
+      if let surplus = others.first {
+        let text = statement.sorted().map { words[$0] }.joined(separator: " ")
+        let named = SQLStatement(text).parameterNames.map { "--param \($0)=VALUE" }
+        throw CommandError(
+          .usage, "unexpected argument \"\(surplus)\" of the saved query \"\(name)\"",
+          hint: named.isEmpty
+            ? .command("query show \(name)") : .words(named.joined(separator: " ")))
+      }
+    }
     var expanded: [String] = []
+    var parameters: Set<String> = []
+    var end: Int?
     var hasPlace = false
     for (index, (word, pieces)) in zip(words, pieces).enumerated() {
       if word == "$@", missing != .endsWords {
@@ -149,10 +170,16 @@ extension SavedQuery {
         hasPlace = true
         continue
       }
+      if word == "--" { end = end ?? expanded.count }
       let condition = conditionStart(ofWordAt: index)
       var text = ""
       var values: [Unicode.Scalar: String] = [:]
-      func add(_ number: Int, _ value: String) {
+      func add(_ number: Int, _ value: String) throws(CommandError) {
+        if statement.contains(index) {
+          let parameter = "\(Self.parameter)\(number)"
+          parameters.insert("--param=\(parameter)=\(SQLValue.typing(value))")
+          return text += ":\(parameter) "
+        }
         guard condition != nil, let place = Self.place(of: number) else { return text += value }
         values[place] = value
         text.unicodeScalars.append(place)
@@ -161,10 +188,10 @@ extension SavedQuery {
         switch piece {
         case .text(let part): text += part
         case .argument(let number) where arguments.count >= number:
-          add(number, arguments[number - 1])
+          try add(number, arguments[number - 1])
         case .argument(let number):
-          if missing == .isKept {
-            add(number, "$\(number)")
+          if missing == .isKept || missing == .isKeptUnchecked {
+            try add(number, "$\(number)")
           } else if missing == .endsWords, word == "$\(number)" {
             return expanded
           } else {
@@ -173,7 +200,7 @@ extension SavedQuery {
               hint: .command("query show \(name)"))
           }
         case .others:
-          add(0, others.joined(separator: " "))
+          try add(0, others.joined(separator: " "))
           hasPlace = hasPlace || missing != .endsWords
         }
       }
@@ -183,7 +210,9 @@ extension SavedQuery {
       }
       if word != "$@" { expanded.append(text) }
     }
-    return expanded + (hasPlace ? [] : others) + options
+    if !hasPlace { expanded += others }
+    expanded.insert(contentsOf: options, at: end ?? expanded.count)
+    return parameters.sorted() + expanded
   }
 
   /// The number of characters before a condition in a word; `nil` for another word, and for a condition that is an argument.
@@ -193,6 +222,52 @@ extension SavedQuery {
     let isCondition = start > 0 || index > 0 && words[index - 1] == option.dropLast()
     let isArgument = words[index].dropFirst(start).wholeMatch(of: /\$[1-9@]/) != nil
     return isCondition && !isArgument ? start : nil
+  }
+
+  /// The name of the parameters of a statement, before the number of an argument.
+  private static let parameter = "argument"
+
+  /// Refuses arguments in quotes and comments of SQL, where no parameter can be, and `$@`, which could be any number of them.
+  private func checkStatement(
+    _ pieces: [[Piece]], _ statement: Set<Int>
+  ) throws(CommandError) {
+    func invalid(_ reason: String, _ hint: Hint) -> CommandError {
+      CommandError(.usage, "\(reason) of the saved query \"\(name)\"", hint: hint)
+    }
+    var count = 0
+    var text = ""
+    for (index, word) in pieces.enumerated() {
+      if statement.contains(index) { text += " " }
+      for piece in word {
+        switch piece {
+        case .others: throw invalid("$@ cannot be in the SQL", "name its arguments: $1 to $9")
+        case .argument where statement.contains(index):
+          text += ":\(Self.parameter) "
+          count += 1
+        case .text(let part) where statement.contains(index): text += part
+        default: break
+        }
+      }
+    }
+    // Names in brackets and backticks are of SQLite, and lines that begin with a dot are of the console.
+    let plain = text.replacing(
+      /'[^']*'?|"[^"]*"?|`[^`]*`?|\[[^\]]*\]?|--[^\n]*|\/\*(?s:.*?)(?:\*\/|$)|(?:^|\n)[ \t]*\.[^\n]*/,
+      with: " x ")
+    // After an operand, ? is an operator of PostgreSQL.
+    let positional =
+      /(?i)(?:[=<>(,|+\-*\/%]|\b(?:like|glob|regexp|limit|offset|between|and|or|not|in|is|then|else|when|case|where|having|by|select))\s*\?/
+    guard !plain.contains(positional) else {
+      throw invalid("? cannot be in the SQL", "write $1 for an argument, or :name for --param")
+    }
+    let isBound = [text, plain].allSatisfy { text in
+      let statement = SQLStatement(text)
+      return statement.parameterRanges.count { statement.text[$0] == ":\(Self.parameter)" } == count
+    }
+    guard isBound else {
+      throw invalid(
+        "an argument must be a value in the SQL",
+        "write $1 outside of quotes: name = $1, or name LIKE '%' || $1 || '%'; $$ is a dollar sign")
+    }
   }
 
   /// The scalar in the place of an argument, which no text has.
@@ -229,9 +304,10 @@ extension SavedQuery {
   /// A parameter in the words that nothing is filled into, such as `$x`.
   package var unknownParameter: String? {
     words.lazy.compactMap { word in
-      word.replacing("$$", with: "").firstMatch(of: /\$(0|[A-Za-z_][A-Za-z0-9_]*)/).map {
-        String($0.output.0)
-      }
+      word.replacing("$$", with: "").firstMatch(of: /\$(0|\{[0-9@][^}]*\}?|[A-Za-z_][A-Za-z0-9_]*)/)
+        .map {
+          String($0.output.0)
+        }
     }.first
   }
 
@@ -259,6 +335,17 @@ extension SavedQuery {
       let takesArguments = script.contains(/\$\{?[@*#1-9]/)
       let line = arguments.isEmpty || takesArguments ? script : "\(script) \"$@\""
       return ["/bin/sh", "-c", line, name] + arguments
+    }
+  }
+}
+
+extension SQLValue {
+  /// An argument as `--param` reads it: a number only if that is the same text.
+  fileprivate static func typing(_ argument: String) -> String {
+    let value = SQLValue(typed: argument)
+    return switch value {
+    case .integer where value.literal == argument, .number where value.literal == argument: argument
+    default: SQLValue.text(argument).literal
     }
   }
 }

@@ -1,3 +1,4 @@
+import AggregatorFilters
 package import AggregatorKit
 import AggregatorQueries
 import AggregatorSavedQueries
@@ -15,8 +16,8 @@ struct Completer {
   struct CompletionContext {
     var ids: (_ source: String, _ beginning: String, _ areDeleted: Bool) -> [Candidate]
     var sessions: () -> [String]
-    /// The values that a field often has.
-    var values: (_ source: String, _ field: String) -> [String]
+    /// The values that a field often has, or those that begin as typed.
+    var values: (_ source: String, _ field: String, _ beginning: String) -> [String]
   }
 
   private let tree: CommandTree
@@ -121,10 +122,13 @@ struct Completer {
     let candidates: [Candidate]
     var isPart = false
     // A command may have choices of its own.
-    let option = position.commands.lazy.flatMap(\.options).first { $0 == option } ?? option
+    guard let option = position.commands.lazy.flatMap(\.options).first(where: { $0 == option })
+    else { return .words([]) }
     switch option.value {
     case .choice(let words): candidates = words.map { Candidate($0) }
     case .session: candidates = context.sessions().map { Candidate($0) }
+    case .text where option.name == "method":
+      candidates = HTTPRequest.Method.common.map { Candidate($0.rawValue) }
     case .text where option == .since:
       candidates = HistoryStart.words.map { Candidate($0.word, $0.about) }
     case .text where Option.summarizing.contains(option): candidates = fields(at: position)
@@ -132,7 +136,11 @@ struct Completer {
       (candidates, isPart) = conditions(at: position).offer(typed)
     case .text where option == .template:
       (candidates, isPart) = (placeholders(typed, at: position), true)
-    case .list: (candidates, isPart) = (list(typed, of: entries(of: option, at: position)), true)
+    case .list:
+      // Units come after a colon.
+      let isDivided = typed.split(separator: ",").last?.contains(":") ?? false
+      let entries = entries(of: option, at: position).filter { isDivided || !$0.word.contains(":") }
+      (candidates, isPart) = (list(typed, of: entries), true)
     case .file, .store: return .file
     case .directory: return .directory
     default: return .words([])
@@ -143,8 +151,8 @@ struct Completer {
   private func entries(of option: Option, at position: Position) -> [Candidate] {
     switch option {
     case .fields:
-      fields(at: position) + [Candidate("help", "list all fields")]
-    case .groupBy: fields(at: position)
+      summary(at: position) ?? fields(at: position) + [Candidate("help", "list all fields")]
+    case .groupBy: fields(at: position) + units(at: position)
     case .order: orders(at: position)
     case .source: tree.catalog.plugins.map { Candidate($0.name, $0.summary) }
     default: []
@@ -154,8 +162,16 @@ struct Completer {
   private func conditions(at position: Position) -> ConditionCompleter {
     let source = (position.node.path.split(separator: " ").map(String.init) + position.arguments)
       .first(where: tree.catalog.sources.contains)
-    return ConditionCompleter(position.commands.flatMap(\.fields)) { field in
-      source.map { context.values($0, field) } ?? []
+    return ConditionCompleter(position.commands.flatMap(\.fields)) { field, beginning in
+      source.map { context.values($0, field, beginning) } ?? []
+    }
+  }
+
+  /// The fields that can have dates, by each unit of time.
+  private func units(at position: Position) -> [Candidate] {
+    position.commands.flatMap(\.fields).flatMap { field in
+      [FieldKind.text.rawValue, FieldKind.any.rawValue].contains(field.kind)
+        ? DateUnit.allCases.map { Candidate("\(field.id):\($0.rawValue)") } : []
     }
   }
 
@@ -163,12 +179,32 @@ struct Completer {
     position.commands.flatMap(\.fields).map { Candidate($0.id, $0.about) }
   }
 
-  /// The fields of records; of groups, those by which records are counted, and their number.
+  /// The fields of records; of groups, those by which records are counted, and their number or statistics.
   private func orders(at position: Position) -> [Candidate] {
-    guard let texts = position.scan.options[.groupBy] else { return fields(at: position) }
-    let names = texts.flatMap { $0.split(separator: ",").map(String.init) }
-    return fields(at: position).filter { names.contains($0.word) }
-      + [Candidate("count", "The number of records.")]
+    let groups = groups(at: position)
+    guard !groups.isEmpty else { return fields(at: position) }
+    return fields(at: position).filter { groups.contains($0.word) } + numbers(at: position)
+  }
+
+  /// The fields of the rows of a summary; `nil` for records.
+  private func summary(at position: Position) -> [Candidate]? {
+    let options = position.scan.options
+    if options[.distinct] != nil { return [Candidate("value")] }
+    let groups = groups(at: position)
+    guard !groups.isEmpty || options[.stats] != nil else { return nil }
+    let isAlone = groups.count == 1 && options[.stats] == nil
+    return (isAlone ? ["value"] : groups).map { Candidate($0) } + numbers(at: position)
+  }
+
+  private func groups(at position: Position) -> [String] {
+    (position.scan.options[.groupBy] ?? []).flatMap { $0.split(separator: ",").map(String.init) }
+  }
+
+  /// The numbers that groups have: statistics, or those of records.
+  private func numbers(at position: Position) -> [Candidate] {
+    position.scan.options[.stats] == nil
+      ? [Candidate("count", "The number of records.")]
+      : FieldValues.statisticNames.map { Candidate($0) }
   }
 
   /// The fields for a brace that is open at the end of a template.
@@ -210,6 +246,10 @@ struct Completer {
     case .choice(let words): return .words(candidates + words)
     case .file: return .file
     case .directory: return .directory
+    case .statement:
+      // Options are more likely before a statement has begun.
+      guard !typed.isEmpty || !position.arguments.isEmpty else { return nil }
+      return .words(statements(typed, after: position.arguments), isPart: true)
     case .commandLine(let words): return offer(typed, after: words)
     case .ids(let source, let areDeleted):
       let ids = context.ids(source, typed, areDeleted).filter { id in
@@ -222,6 +262,16 @@ struct Completer {
   }
 }
 
+extension Completer {
+  /// The statements in SQL that arguments can become by the last one; tables are those that help names.
+  private func statements(_ typed: String, after arguments: [String]) -> [Candidate] {
+    let views = tree.catalog.plugins.flatMap { SQLView.all(of: $0) }
+    var words = SQLWords(views.map { SQLTable(schema: nil, name: $0.name, columns: $0.columns) })
+    words.statement = arguments.joined(separator: " ")
+    return words.completions(ofStatement: typed).map { Candidate($0) }
+  }
+}
+
 extension Option {
   fileprivate func conflicts(with given: [Option: [String]]) -> Bool {
     func isGiven(_ option: Option) -> Bool { given[option] != nil }
@@ -229,8 +279,8 @@ extension Option {
     let formats = Option.formats + [.format]
     if formats.contains(self) { return formats.contains(where: isGiven) }
     if self == .jq {
-      return Option.formats.contains { $0 != .json && isGiven($0) }
-        || given[.format].map { $0.last != Format.json.rawValue } ?? false
+      return Option.formats.contains { ![.json, .ndjson].contains($0) && isGiven($0) }
+        || given[.format]?.last.map { !["json", "ndjson"].contains($0) } ?? false
     }
     if self == .csvRaw {
       let others = Option.formats.filter { $0 != .csv }
@@ -272,6 +322,8 @@ package enum CompletionSource: Sendable {
   case ids(of: String, areDeleted: Bool = false)
   case file
   case directory
+  /// A statement in SQL, in one argument or several.
+  case statement
   /// A command line that begins with these words.
   case commandLine([String])
 

@@ -102,25 +102,27 @@ extension Completer.CompletionContext {
       let names = try? FileManager.default.contentsOfDirectory(atPath: "\(state)/positions")
       return (names ?? []).filter(SessionPositionKey.isSession).sorted().prefix(maxCount).map(
         \.self)
-    } values: { source, field in
+    } values: { source, field, beginning in
       let plugin = try? context.catalog.plugin(named: source)
-      return plugin?.values(of: field, in: store(), atMost: maxRecords, until: .now + maxTime) ?? []
+      let values = plugin?.values(
+        of: field, in: store(), atMost: maxRecords, until: .now + maxTime)
+      return values?.texts(from: beginning, atMost: maxCount) ?? []
     }
   }
 }
 
 extension Plugin {
-  /// The few different values of a field; those of the first hundreds of records if there is no time for more.
+  /// The values of a field; those of the first hundreds of records if there is no time for more.
   fileprivate func values(
     of name: String, in store: SQLiteStore?, atMost count: Int, until end: ContinuousClock.Instant
-  ) -> [String] {
+  ) -> [JSON] {
     guard let field = fields.first(where: { $0.name == name }) else { return [] }
     var values: [JSON] = []
     for (index, record) in known(to: store, atMost: count).enumerated() {
       guard index < 500 || ContinuousClock.now < end else { break }
       if let item = record.item() { values.append(field[item]) }
     }
-    return values.fewTexts
+    return values
   }
 
   fileprivate func candidates(

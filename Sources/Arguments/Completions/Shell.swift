@@ -1,3 +1,5 @@
+import AggregatorFiles
+import AggregatorFoundation
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -30,6 +32,38 @@ package enum Shell: String, CaseIterable, Sendable {
         "In every shell: \(command) > ~/.config/fish/completions/\(program).fish",
       ]
     }
+  }
+
+  /// The file with the completions of a program, or that loads them, where this shell usually has them; `nil` if there is
+  /// none.
+  package func completions(of program: String, _ variables: [String: String]) -> String? {
+    let home = variables["HOME"] ?? ""
+    let data = variables["XDG_DATA_HOME"]?.nonBlank ?? "\(home)/.local/share"
+    let settings = variables["XDG_CONFIG_HOME"]?.nonBlank ?? "\(home)/.config"
+    var (files, loaders): ([String], [String])
+    switch self {
+    case .bash:
+      files = ["\(data)", "/usr/local/share", "/usr/share"].map {
+        "\($0)/bash-completion/completions/\(program)"
+      }
+      loaders = ["\(home)/.bashrc", "\(home)/.bash_profile"]
+    case .zsh:
+      files = [
+        "\(home)/.zsh", "/usr/local/share/zsh/site-functions", "/usr/share/zsh/site-functions",
+        "/usr/share/zsh/vendor-completions",
+      ].map { "\($0)/_\(program)" }
+      loaders = ["\(variables["ZDOTDIR"]?.nonBlank ?? home)/.zshrc"]
+    case .fish:
+      files = [
+        "\(settings)/fish/completions", "/usr/share/fish/vendor_completions.d",
+      ].map { "\($0)/\(program).fish" }
+      loaders = ["\(settings)/fish/config.fish"]
+    }
+    return files.first { access($0, R_OK) == 0 }
+      ?? loaders.first { path in
+        let bytes = try? OpenFile(reading: path).prefix(1 << 20)
+        return String(decoding: bytes ?? [], as: UTF8.self).contains("\(program) completions")
+      }
   }
 
   /// Only passes the line on and the completions back: data to the shell, never evaluated.
@@ -67,6 +101,14 @@ package enum Shell: String, CaseIterable, Sendable {
         esac
         found=("${(@)lines%%$'\t'*}")
         shown=("${(@)lines/$'\t'/  -- }")
+        if [[ $words[CURRENT] =~ "^(--[a-z-]+=)(['\"])[^'\"]*\$" ]]; then
+          # Zsh itself would write --where=a\ b for --where='a b.
+          IPREFIX=$match[1]$match[2] PREFIX=${(Q)PREFIX#*=} found=("${(@)found#*=}")
+          if [[ $match[2] == "'" ]]; then found=("${(@qq)found}"); else found=("${(@qqq)found}"); fi
+          found=("${(@)${(@)found#?}%?}")
+          (( $#suffix )) || suffix=(-S "$match[2] ")
+          suffix+=(-Q)
+        fi
         (( $#lines )) && compadd -l -d shown "${(@)suffix}" -a found
       }
       if [[ $funcstack[1] == _\#(function) ]]; then _\#(function); else compdef _\#(function) \#(program); fi

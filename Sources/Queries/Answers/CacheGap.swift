@@ -18,32 +18,48 @@ package struct CacheGap {
 }
 
 extension Plugin {
-  /// `nil` if everything is cached, or if lists show no more than the cache either.
+  /// `nil` if everything is cached, and no file has changed since, or if lists show no more than the cache either.
   package func gap(in store: any SourceStore) async throws(SourceError) -> CacheGap? {
     let coverage = try await store.coverage(of: name)
     let isGap =
       policy.readOrder == .localFirst ? coverage.cached == 0 : !coverage.isComplete
-    guard isGap else { return nil }
+    guard isGap else {
+      guard let begun = try await recordStore(in: store).completeSync()?.begun,
+        let reason = fileChange(since: begun.timeIntervalSince1970)
+      else { return nil }
+      return CacheGap(
+        warning: SourceWarning(name, Warning(.incomplete, reason)), command: syncArguments)
+    }
     let verb = coverage.cached == 1 ? "is" : "are"
     let depth = coverage.cached > 0 ? coverage.depth : nil
     let rest = depth.map { ": the service lists no more than \($0)" }
-    var total = coverage.total
+    var total = coverage.totalOfCached
     if total == nil, depth == nil, coverage.cached > 0,
       let reported = try await recordStore(in: store).totalOfUnfinishedSync(),
       reported > coverage.cached
     {
       total = reported
     }
+    // Another sync would read the same.
+    var damage: String?
+    if coverage.cached > 0, let path = policy.file,
+      let ended = try await store.status(of: name).history?.syncedAt,
+      fileChange(since: ended.timeIntervalSince1970) == nil
+    {
+      let file = path.oneLine(atMost: 200)
+      damage = "; the last sync could not use all rows of \(file): mend the file"
+    }
+    let end = rest ?? damage
     let words =
       switch (coverage.cached, total) {
       case (0, _): "no \(name) are cached"
       case (let count, let total?):
-        "\(count) of \(noun.count(total)) \(verb) cached\(rest ?? "")"
-      case (let count, nil): "\(noun.count(count)) \(verb) cached\(rest ?? ", possibly not all")"
+        "\(count) of \(noun.count(total)) \(verb) cached\(end ?? "")"
+      case (let count, nil): "\(noun.count(count)) \(verb) cached\(end ?? ", possibly not all")"
       }
     return CacheGap(
       warning: SourceWarning(name, Warning(.incomplete, words)),
-      command: depth == nil ? syncArguments : nil)
+      command: depth == nil && damage == nil ? syncArguments : nil)
   }
 
   /// The time since which all cached records were fetched; `nil` if it is unknown.

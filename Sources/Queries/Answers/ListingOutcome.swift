@@ -1,5 +1,6 @@
 package import AggregatorKit
 package import AggregatorTerminal
+import DeclaredSource
 
 package struct ListingOutcome: Sendable {
   package private(set) var count = 0
@@ -21,6 +22,8 @@ package struct ListingOutcome: Sendable {
 
   /// A query that has results, if this one has none.
   package var suggestion: String?
+  /// The values of the field of a filter without results, in words.
+  package var values: String?
 
   /// The hint that leads to a complete cache, if only cached records are listed.
   package var syncHint: Hint?
@@ -48,9 +51,17 @@ package struct ListingOutcome: Sendable {
     isCacheShort || (isNumber || claimsAll) && provenances.contains { $0.origin == .bundled }
   }
 
+  /// Hints about words of the search that may be meant as operators; none if a service was searched, which may know them.
+  package var searchHints: [SearchHint] { isSearchedLocally || origin != .live ? hints : [] }
+
+  private var hints: [SearchHint] = []
+  private var isSearchedLocally = false
+
   private let source: String
   private let noun: RecordNoun
   private let repeatsRecords: Bool
+  private let isFile: Bool
+  private let declared: DeclaredPlugin?
   /// The verb that downloads more records; `nil` if the source has none.
   private let loadingVerb: String?
   private let settings: [Setting]
@@ -69,6 +80,8 @@ package struct ListingOutcome: Sendable {
   private var latestRows = 0
   /// The number of records that further pages repeated.
   private var repeated = 0
+  /// The number of rows with the ID of an earlier one on the same page, or in the same file.
+  private var repeatedInPage = 0
   private var remarks: [Remark] = []
   private var unfetched: (fields: [String], count: Int, hint: Hint?)?
   /// The number of records that were checked for fields that lists do not include.
@@ -94,7 +107,10 @@ package struct ListingOutcome: Sendable {
     source = plugin.name
     subject = plugin.name
     noun = plugin.noun
-    repeatsRecords = plugin.policy.repeatsRecords
+    let policy = plugin.policy
+    repeatsRecords = policy.repeatsRecords
+    isFile = policy.listIsFile || policy.file != nil
+    declared = plugin as? DeclaredPlugin
     loadingVerb = plugin.verbs.first { $0.role == .loadsMore }?.name
     settings = plugin.settings
     syncCommand = plugin.policy.isEndless ? nil : plugin.syncArguments
@@ -110,7 +126,10 @@ package struct ListingOutcome: Sendable {
   }
 
   /// The exit code of a listing.
-  package var code: ExitCode { isPartial || lacksRecords ? .partial : .success }
+  package var code: ExitCode { isPartial || lacksRows || lacksRecords ? .partial : .success }
+
+  /// True if rows could not be read, whose records are missing.
+  package var lacksRows: Bool { unreadable.count > 0 }
 
   /// The number of records: the total of the service, unless its pages have shown another.
   package var number: Int {
@@ -166,8 +185,12 @@ package struct ListingOutcome: Sendable {
     guard !repeatsRecords, step.end != .itemLimit, step.end?.isWithoutProgress != true else {
       return
     }
-    repeated += step.page.records.count - step.items.count
-    if repeated > 0 { isIncomplete = true }
+    let records = step.page.records
+    guard records.count > step.items.count else { return }
+    let count = records.count - (isFile ? step.items.count : Set(records.map(\.id)).count)
+    repeatedInPage += count
+    repeated += records.count - step.items.count - count
+    isIncomplete = true
   }
 
   /// Adds a page of a copy of the source.
@@ -187,6 +210,9 @@ package struct ListingOutcome: Sendable {
     total = nil
   }
 
+  /// Notes what is known after the last page.
+  mutating func note(_ warnings: [Warning]) { remarks += warnings.map { Remark(warning: $0) } }
+
   private mutating func add(_ warnings: [Warning]) {
     if warnings.contains(where: \.meansIncomplete) { isIncomplete = true }
     // Only the last one counts: the next page goes on with the scan.
@@ -203,7 +229,8 @@ package struct ListingOutcome: Sendable {
   ) {
     checked += items.count
     guard let chosen else { return }
-    let fields = plugin.detailFields.map { $0.name }.filter(chosen.contains)
+    let names = plugin.detailFields.map { $0.name }
+    let fields = chosen == ["*"] ? names : names.filter(chosen.contains)
     let lacking = fields.isEmpty ? 0 : items.count(where: plugin.lacksDetails)
     guard lacking > 0 else { return }
     unfetched = (fields, (unfetched?.count ?? 0) + lacking, hint())
@@ -237,6 +264,11 @@ package struct ListingOutcome: Sendable {
     var warning = gap.warning.warning
     warning.message = "limited to cached records: \(warning.message)"
     remarks.append(Remark(warning: warning, hint: gap.command.map { syncHint ?? .command($0) }))
+  }
+
+  /// Notes what in the search may be meant as an operator.
+  mutating func add(_ hints: [SearchHint], isSearchedLocally: Bool) {
+    (self.hints, self.isSearchedLocally) = (hints, isSearchedLocally)
   }
 
   /// Says why the source is not searched with others.
@@ -298,12 +330,13 @@ package struct ListingOutcome: Sendable {
   }
 
   package func report(to diagnostics: Diagnostics, query: SearchQuery? = nil) {
-    // What a part of an answer lacks is said below.
+    // Gaps of a partial answer are reported below.
     if count == 0, query == nil ? !isPartial : !foundNothingYet, restart == nil {
       let verb = subject == source ? "match" : "for"
       let search = query.map { " \(verb) \"\($0.text.fitted(to: 80))\"" } ?? ""
       let sought = query == nil ? soughtSubject : subject
-      diagnostics.note("No \(sought)\(search)\(suggestion.didYouMean)")
+      let values = values.map { ". \($0.safeLine)" } ?? ""
+      diagnostics.note("No \(sought)\(search)\(suggestion.didYouMean)\(values)")
     }
     if let grown = growth(query, diagnostics) { diagnostics.note(grown) }
     reportAmount(to: diagnostics)
@@ -329,7 +362,7 @@ package struct ListingOutcome: Sendable {
   private func reportRemarks(to diagnostics: Diagnostics) {
     var hints: [Hint] = []
     for var remark in allRemarks {
-      // What mends two of them is said once.
+      // A hint that mends two of them is given once.
       if let hint = remark.hint {
         if hints.contains(hint) { remark.hint = nil } else { hints.append(hint) }
       }
@@ -384,7 +417,8 @@ package struct ListingOutcome: Sendable {
 
   /// All remarks, the most important last.
   package var allRemarks: [Remark] {
-    var all = remarks
+    var all =
+      searchHints.map { Remark(warning: $0.warning, hint: $0.command(of: source)) } + remarks
     if isCapped {
       all.append(
         Remark(
@@ -398,12 +432,21 @@ package struct ListingOutcome: Sendable {
               + (copyCount == nil ? "" : ", or read the complete copy with --offline --all"))))
     }
     if hasFailed, let copyCount {
-      let words = "all \(noun.count(copyCount)) are cached: read them with --offline --all"
+      let words =
+        copyCount == 1
+        ? "the only \(noun.singular) is cached: read it with --offline --all"
+        : "all \(noun.count(copyCount)) are cached: read them with --offline --all"
       all.append(Remark(warning: Warning(.cachedOnly, words), isNote: true))
     }
     if repeated > 0 {
       let words = "\(repeated.of("record")) came again on another page: others may be missing"
       all.append(Remark(warning: Warning(.repeated, words)))
+    }
+    if repeatedInPage > 0 {
+      all.append(
+        Remark(
+          warning: Warning(.repeated, Manifest.repeatedIDs(repeatedInPage)),
+          hint: declared?.numberingCommand.map(Hint.command)))
     }
     if unreadable.count > 0 {
       all.append(Remark(warning: .unreadable(unreadable)))

@@ -1,3 +1,4 @@
+import AggregatorFilters
 package import AggregatorKit
 package import AggregatorSelection
 package import AggregatorTerminal
@@ -19,7 +20,7 @@ package struct ListingRun<P: Plugin> {
   package var details: DetailLoader<P>?
   /// The names of the fields that were asked for; `nil` for the default ones.
   package var chosen: [String]?
-  /// What fetches the fields that lists do not include, for a warning.
+  /// The command that fetches the fields that lists do not include, for a warning.
   package var detailsHint: Hint?
   package var progress: Progress?
   /// True if only the number of the records is asked for: no record is shown, and the total of the service ends the run
@@ -38,7 +39,7 @@ package struct ListingRun<P: Plugin> {
   package var outcome: ListingOutcome
   package private(set) var page: ShownRecords
 
-  /// Why a copy of the source is read instead.
+  /// The reason a copy of the source is read instead.
   private var replacement: SourceError?
 
   private var pages: PageSequence<P.Item>.Iterator?
@@ -46,8 +47,10 @@ package struct ListingRun<P: Plugin> {
   private var emptyPages = 0
   private var isOver = false
   /// A value near that of the only condition, while no record has matched.
-  private var nearMiss: String?
+  private var nearMiss = NearMiss()
   private var hasMatch = false
+  /// Of conditions that compare numbers or dates.
+  private var compared: [ComparedValues] = []
 
   package init(
     _ source: any DataSource<P.Item>, of plugin: P, matching query: SearchQuery? = nil,
@@ -58,6 +61,10 @@ package struct ListingRun<P: Plugin> {
     self.query = query
     self.bounds = bounds
     self.outcome = outcome
+    if let query, bounds.cursor == nil {
+      self.outcome.add(
+        query.hints(plugin.fields), isSearchedLocally: plugin.policy.localSearchBound != nil)
+    }
     page = ShownRecords(from: bounds.cursor)
   }
 
@@ -101,10 +108,10 @@ package struct ListingRun<P: Plugin> {
     return nil
   }
 
-  /// A value that is near that of the only condition, if no record matches it; `nil` for none.
-  package func suggestion() async -> String? {
-    guard let selected = source as? SelectedSource<P.Item> else { return nearMiss }
-    return await selected.nearMiss()
+  /// Notes a value that is near that of the only condition, which no record matches, or the values that there are.
+  package mutating func suggest() async {
+    let miss = await (source as? SelectedSource<P.Item>)?.nearMiss() ?? nearMiss
+    (outcome.suggestion, outcome.values) = (miss.suggestion, miss.list)
   }
 
   package mutating func records() async throws(SourceError) -> [P.Item] {
@@ -118,6 +125,7 @@ package struct ListingRun<P: Plugin> {
     isOver = true
     guard let selection else { return nil }
     outcome.concludeNarrowed()
+    outcome.note(selection.warnings(of: compared))
     page.end()
     guard selection.order != nil, !countsOnly else { return nil }
     return try await completed(selection.sorted(sorted))
@@ -194,9 +202,10 @@ package struct ListingRun<P: Plugin> {
     guard let selection else { return items }
     let complete = selectsByDetails ? try await fetchingDetails(items) : items
     try selection.check(complete)
+    selection.count(complete, in: &compared)
     let selected = complete.filter(selection.matches)
     hasMatch = hasMatch || !selected.isEmpty
-    nearMiss = hasMatch ? nil : selection.nearMiss(in: complete, or: nearMiss)
+    if !hasMatch { selection.add(complete, to: &nearMiss) }
     outcome.narrow(by: items.count - selected.count)
     return selected
   }

@@ -16,7 +16,7 @@ package struct SearchOfSources: Sendable {
   package let cachePolicy: CachePolicy
   /// The names of the fields that were asked for; `nil` for the default ones.
   package let chosen: [String]?
-  /// What selects and orders the cached records of each source; `nil` for the search of the service.
+  /// The selection and order of the cached records of each source; `nil` for the search of the service.
   package var selection: SelectionText?
 
   package init(
@@ -31,7 +31,7 @@ package struct SearchOfSources: Sendable {
   }
 }
 
-/// What one of several sources has found.
+/// The result of one of several sources.
 package struct SourceSearch: Sendable {
   package let source: String
 
@@ -47,7 +47,8 @@ package struct SourceSearch: Sendable {
   /// The origin of the hits; `nil` after a failure.
   package let origin: Provenance.Origin?
 
-  package let printTable: @Sendable (OutputOptions, CommandContext) throws -> Void
+  /// Prints the hits, and returns the names of the fields that a reader does not see.
+  package let printTable: @Sendable (OutputOptions, CommandContext) throws -> [String]
 
   fileprivate let error: SourceError?
 
@@ -104,7 +105,7 @@ extension Plugin {
     var isLeftOut = false
     do {
       selection = try search.selection.map { text throws(CommandError) in
-        try Selection(text, fields, at: environment.now())
+        try Selection(text, fields, at: environment.now(), inAnyCase: true)
       }
     } catch {
       outcome.leaveOut(error.message)
@@ -128,6 +129,7 @@ extension Plugin {
           "search", of: name, query: search.query, fields: fields, layout: layout)
         var printer = RecordPrinter(listing, output, in: context)
         try printer.print(records)
+        return printer.hiddenFields
       },
       error: isFailure ? error : nil)
   }

@@ -3,7 +3,9 @@ package import AggregatorTerminal
 
 /// The number of differences of a comparison, and its start.
 package struct ChangeSummary: Sendable {
-  package var counts: [ChangeEntry.Kind: Int] = [:]
+  package private(set) var counts: [ChangeEntry.Kind: Int] = [:]
+  /// The counts of each day, by its date in UTC, such as `2026-03-04`.
+  package private(set) var days: [String: [ChangeEntry.Kind: Int]] = [:]
   package var unreadable = UnreadableRows.none
 
   /// The date of the start; `nil` for a point without one.
@@ -13,11 +15,19 @@ package struct ChangeSummary: Sendable {
   package let knownSince: Date?
 
   /// True if the limit was reached before the end.
-  package fileprivate(set) var isCut = false
+  package var isCut = false
 
   package init(date: Date?, knownSince: Date?) {
     self.date = date
     self.knownSince = knownSince
+  }
+
+  package mutating func add(_ entry: ChangeEntry) { add(entry.kind, on: entry.date) }
+
+  /// - Parameter date: In the format of ISO 8601.
+  package mutating func add(_ kind: ChangeEntry.Kind, on date: String) {
+    counts[kind, default: 0] += 1
+    days[String(date.prefix(10)), default: [:]][kind, default: 0] += 1
   }
 
   package var count: Int { counts.values.reduce(0, +) }
@@ -61,7 +71,7 @@ extension Plugin {
       var sum = summary ?? ChangeSummary(date: page.date, knownSince: page.knownSince)
       let all = page.changes.compactMap { ChangeEntry($0.change, at: $0.date, of: self) }
       let entries = Array(limit.map { all.prefix($0 - sum.count) } ?? all[...])
-      for entry in entries { sum.counts[entry.kind, default: 0] += 1 }
+      for entry in entries { sum.add(entry) }
       sum.unreadable = sum.unreadable + page.unreadable
       sum.isCut = entries.count < all.count
       if sum.count == limit, position != nil {

@@ -69,7 +69,13 @@ struct LocalCandidates<P: Plugin>: Sendable {
     var pieces = (0..<max(0, min(letters.count - 2, Self.maxPieces))).map {
       letters[$0..<$0 + 3]
     }
-    // Letters that are swapped in the middle of a short word leave only these.
+    // Two letters that are swapped in a short word leave no three in their order.
+    for index in 1..<max(1, min(letters.count, Self.maxPieces)) where letters.count > 2 {
+      var swapped = letters
+      swapped.swapAt(index - 1, index)
+      pieces.append(swapped[...])
+    }
+    // Other mistakes in one leave only these.
     if letters.count > 2, isQuickToScan { pieces.append(letters[..<2]) }
     for letters in pieces {
       let piece = String(String.UnicodeScalarView(letters))

@@ -220,8 +220,10 @@ package struct RecordFinder<P: Plugin> {
     if let query = try? SearchQuery(text) {
       let search = RankedSearch(query, for: P.Item.self)
       let fields = plugin.fields.filter(\.isSearchable)
-      ranked = Dictionary(grouping: records) {
-        search.rank($0.id.description, fields.searchableText(of: $0))
+      ranked = Dictionary(grouping: records) { record in
+        let rank = search.rank(record.id.description, fields.searchableText(of: record))
+        // Words elsewhere in a title do not name the record.
+        return rank <= .name ? rank : rank <= .beginning ? .beginning : .other
       }
     }
     let known = Set(ranked[.beginning, default: []].map { RecordKey($0.id) })
@@ -333,19 +335,21 @@ extension Plugin {
 }
 
 extension Sequence {
-  /// The name of a record: its first shown text other than its ID; `nil` if there is none, or if the field that names the
-  /// others of its source is empty.
+  /// The name of a record: the text of the field that is its name, or else its first shown text other than its ID; `nil` if
+  /// there is none, or if the field that names the others of its source is empty.
   package func name<Item: SourceRecord>(of item: Item) -> String? where Element == Field<Item> {
     let id = item.id.description
     var isFirst = true
-    for field in self where field.isShown {
-      switch field[item] {
-      case .string(let text) where text == id: continue
-      case .integer(let number) where String(number) == id: continue
-      case .string(let text): return text.isEmpty ? nil : text
-      // Where kinds are not declared, names come first.
-      case .null where field.kind == .text || field.kind == .any && isFirst: return nil
-      default: isFirst = false
+    for isName in [true, false] {
+      for field in self where field.isShown && field.isName == isName {
+        switch field[item] {
+        case .string(let text) where text == id: continue
+        case .integer(let number) where String(number) == id: continue
+        case .string(let text): return text.isEmpty ? nil : text
+        // Where kinds are not declared, names come first.
+        case .null where field.kind == .text || field.kind == .any && isFirst: return nil
+        default: isFirst = false
+        }
       }
     }
     return nil

@@ -6,10 +6,13 @@ package struct Invocation: Sendable {
   package let arguments: [String]
 
   private let values: [Option: [String]]
+  private let order: [Option]
 
-  package init(arguments: [String], values: [Option: [String]]) {
+  /// - Parameter order: The options as they were given, several times if they were.
+  package init(arguments: [String], values: [Option: [String]], order: [Option] = []) {
     self.arguments = arguments
     self.values = values
+    self.order = order
   }
 
   package func has(_ option: Option) -> Bool { values[option] != nil }
@@ -19,6 +22,14 @@ package struct Invocation: Sendable {
 
   /// The values of an option that may be given several times.
   package func texts(_ option: Option) -> [String] { values[option] ?? [] }
+
+  /// The values of several options in the order in which they were given.
+  package func texts(of options: [Option]) -> [(option: Option, text: String)] {
+    var rest = values.mapValues { $0[...] }
+    return order.filter(options.contains).compactMap { option in
+      rest[option]?.popFirst().map { (option, $0) }
+    }
+  }
 
   package func count(_ option: Option) -> Int? { text(option).flatMap { Int($0) } }
 
@@ -44,6 +55,17 @@ package struct Invocation: Sendable {
     guard let argument = arguments.first else { throw .missingArgument(name) }
     try refuseArguments(after: 1)
     return argument
+  }
+
+  /// The names that are given, or the one that a person chooses of several on the terminal.
+  package func names(
+    _ name: String, of known: [String]
+  ) throws(CommandError) -> [String] {
+    guard arguments.isEmpty else { return arguments }
+    guard !known.isEmpty, !has(.noInput), isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1,
+      let choice = Confirmation.choose("\(name) is missing:", among: known)
+    else { throw .missingArgument(name) }
+    return [known[choice]]
   }
 
   package func query(example: String) throws(CommandError) -> SearchQuery {

@@ -70,6 +70,22 @@ package final class Option: Sendable {
 
   package var spelling: String { "--\(name)" }
 
+  /// The names of those whose values are all used.
+  private static let repeatable: Set = [
+    "allow-host", "allow-origin", "attach", "field", "group-by", "header", "host", "param",
+    "raw-field", "table", "where",
+  ]
+
+  /// True if a second value can only be a mistake; a later number, choice or general option takes the place of an earlier one,
+  /// such as that of an alias.
+  package var isSingle: Bool {
+    guard group != .general, !Self.repeatable.contains(name) else { return false }
+    return switch value {
+    case .text, .list, .file, .directory: true
+    case .count, .duration, .span, .size, .choice, .session, .store, nil: false
+    }
+  }
+
   /// The usage: `-L, --limit N`.
   package var synopsis: String {
     let names = (letter.map { "-\($0), " } ?? "") + spelling
@@ -109,11 +125,12 @@ extension Option {
   package static let stats = Option(
     "stats", .text, "FIELD", in: .selection,
     about:
-      "print numbers on the values of a field: count, minimum, mean and others; also of each group"
+      "print numbers on the values of a field: count, minimum, mean and others, or those of --fields mean,max; also of each group"
   )
   package static let distinct = Option(
     "distinct", .text, "FIELD", in: .selection,
-    about: "print the different values of a field; with --count, their number")
+    about:
+      "print the different values of a field; with --count, their number; --sort -count sorts them")
 
   // MARK: - Paging
 
@@ -161,12 +178,15 @@ extension Option {
   package static let full = Option(
     "full", in: .output, about: "show long texts in full on a terminal")
   package static let fields = Option(
-    "fields", .list, "A,B", in: .output, about: "fields to show, in order; --fields help lists them"
+    "fields", .list, "A,B", in: .output,
+    about: "fields to show, in order, '*' for all, '*,-name' without one; --fields help lists them"
   )
 
   package static let jq = Option(
     "jq", .text, "EXPR", in: .output,
-    about: "filter the JSON output with jq, which must be installed; strings are unquoted")
+    about:
+      "filter the JSON output with jq, which must be installed; with --ndjson record by record; strings are unquoted"
+  )
 
   package static let template = Option(
     "template", .text, "TEXT", in: .output,
@@ -179,7 +199,9 @@ extension Option {
   package static let offline = Option("offline", in: .data, about: "use local data only")
   package static let refresh = Option(
     "refresh", in: .data,
-    about: "fetch again, even if the cache is fresh or requests are paused after failures")
+    about:
+      "fetch again, even if the cache is fresh, or requests are paused after failures or a rate limit"
+  )
   package static let noFallback = Option(
     "no-fallback", in: .data, about: "fail instead of using stale or bundled data")
   package static let details = Option(
@@ -316,7 +338,8 @@ extension Option {
 
   /// Options of commands that always contact the service.
   package static let fetching: [Option] = [
-    refresh.with(about: "try even if requests are paused after failures"), timeout, maxSize,
+    refresh.with(about: "try even if requests are paused after failures or a rate limit"), timeout,
+    maxSize,
     record, replay,
   ]
 
@@ -332,9 +355,9 @@ extension Option {
 
   /// The options of lists of records that have no meaning beside one of ``summarizing``.
   private static func excluded(by option: Option) -> [Option] {
-    // The order and the limit of groups, and their statistics, are those of their own rows.
-    let meaningful = option == distinct ? [count] : [limit, order]
-    return [limit, all, maxPages, cursor, session, order, fields, details, deleted, count]
+    // The order, the limit and the fields of groups, and their statistics, are those of their own rows.
+    let meaningful = option == distinct ? [count, order] : [limit, order]
+    return [limit, all, maxPages, cursor, session, order, details, deleted, count]
       .filter { !meaningful.contains($0) }
   }
 

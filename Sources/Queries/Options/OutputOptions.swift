@@ -4,9 +4,11 @@ package import AggregatorTerminal
 
 package struct OutputOptions {
   package private(set) var format: Format
-  /// The names of `--fields`, or those in ``template``; `nil` without them.
+  /// The names of `--fields`, `*` alone for all, or those in ``template``; `nil` without them.
   package private(set) var fields: [String]?
   private var template: RecordTemplate?
+  /// True if an option or a command has named the format.
+  private let isNamed: Bool
   private let isRaw: Bool
   /// `nil` for what the format usually has.
   private let hasHeader: Bool?
@@ -28,11 +30,15 @@ package struct OutputOptions {
       // Nothing of it is for people, or has a head.
       formats = [(Option.template.spelling, .tsv)]
     }
-    if invocation.has(.jq) { formats.append((Option.jq.spelling, .json)) }
+    // The program reads one document, or a record at a time.
+    if invocation.has(.jq), !formats.contains(where: { $0.format == .ndjson }) {
+      formats.append((Option.jq.spelling, .json))
+    }
     if let first = formats.first, let other = formats.first(where: { $0.format != first.format }) {
       throw .exclusive(first.option, other.option)
     }
     format = formats.first?.format ?? (context.terminal.isOutput ? .table : .tsv)
+    isNamed = !formats.isEmpty
     fields = template?.fields ?? invocation.list(.fields)
     isRaw = invocation.has(.csvRaw)
     maxLines = Self.maxLines(invocation, in: context)
@@ -48,6 +54,7 @@ package struct OutputOptions {
   /// The output of all fields, or of those of `--fields`, in a format that no option of a format names.
   package init(_ format: Format, _ invocation: Invocation, in context: CommandContext) {
     self.format = format
+    isNamed = true
     fields = invocation.list(.fields)
     isRaw = invocation.has(.csvRaw)
     hasHeader = invocation.hasHeader
@@ -65,11 +72,12 @@ package struct OutputOptions {
     return options
   }
 
-  /// These options with the fields of an earlier listing, as far as they exist, unless others were given.
+  /// These options with the fields of an earlier listing, as far as they exist, unless others were given, all by their names.
   package func continuing<Item>(_ fields: [String]?, of all: [Field<Item>]) -> OutputOptions {
     var options = self
-    let known = (fields ?? []).filter { name in all.contains { $0.name == name } }
+    let known = (fields ?? []).filter { name in name == "*" || all.contains { $0.name == name } }
     if self.fields == nil, template == nil, !known.isEmpty { options.fields = known }
+    options.fields = options.names(of: all)
     return options
   }
 
@@ -104,6 +112,7 @@ package struct OutputOptions {
   ) throws(CommandError) -> Listing<SQLRow> {
     var listing = Listing(ofQuery: text, columns, like: rows, isRaw: isRaw)
     listing.hasHeader = hasHeader
+    listing.keepsTable = isNamed && format == .table
     listing.chosen = try choose(from: listing.fields)
     listing.template = template
     return listing
@@ -122,9 +131,14 @@ package struct OutputOptions {
   package var isDocument: Bool { format.isDocument }
 
   private func choose<Item>(from all: [Field<Item>]) throws(CommandError) -> [Field<Item>]? {
-    guard let fields else { return nil }
-    guard !fields.isEmpty else { throw CommandError(.usage, "missing value for --fields") }
-    return try all.fields(named: fields)
+    guard let names = names(of: all) else { return nil }
+    guard !names.isEmpty else { throw CommandError(.usage, "missing value for --fields") }
+    return try all.fields(named: names)
+  }
+
+  /// ``fields``, all by their names.
+  private func names<Item>(of all: [Field<Item>]) -> [String]? {
+    fields.map { template == nil ? all.names(listedAs: $0) : all.names(shownAs: $0) }
   }
 }
 
@@ -136,7 +150,9 @@ package struct RecordPrinter<Item: Identifiable & Sendable>
 where Item.ID: CustomStringConvertible {
   private var writer: any RecordWriter<Item>
   private let output: ListingOutput
-  private let diagnostics: Diagnostics
+  private let context: CommandContext
+  /// True for records of a source.
+  private let isOfRecords: Bool
   private var hasBegun = false
 
   /// - Parameter layout: That of the terminal, unless something else takes a part of it.
@@ -144,9 +160,11 @@ where Item.ID: CustomStringConvertible {
     _ listing: Listing<Item>, _ options: OutputOptions, in context: CommandContext,
     on layout: TerminalLayout? = nil
   ) {
-    writer = options.format.writer(for: listing, on: layout ?? context.terminalLayout)
+    let layout = layout ?? context.terminalLayout
+    writer = options.format.writer(for: listing, on: layout)
     output = context.listingOutput
-    diagnostics = context.diagnostics
+    self.context = context
+    isOfRecords = listing.source != nil && !listing.isNamedByID
   }
 
   /// - Parameter arrange: Adds to the text of the records.
@@ -161,17 +179,24 @@ where Item.ID: CustomStringConvertible {
     try output.write(arrange(text), under: writer.head)
   }
 
+  /// The number of columns for which a table had no room.
+  package var omittedColumns: Int { writer.omittedColumns }
+
   package mutating func finish(_ summary: ListingSummary) throws {
     try print([])
     try output.write(writer.finish(summary))
     try output.flush()
+    context.note(hidden: hiddenFields)
     let formulas = writer.defusedFormulas
     if formulas > 0 {
-      diagnostics.note(
+      context.diagnostics.note(
         "note: a ' precedes \(formulas.of("value")), which spreadsheets would run as "
           + "\(formulas == 1 ? "a formula" : "formulas"); \(Option.csvRaw.spelling) leaves it out")
     }
   }
+
+  /// The names of the fields of records that a reader does not see.
+  package var hiddenFields: [String] { isOfRecords ? writer.hiddenFields : [] }
 
   /// - Parameter summary: Of these records, all there are, by default.
   package static func print(
@@ -182,6 +207,20 @@ where Item.ID: CustomStringConvertible {
     try printer.print(records)
     try printer.finish(
       summary ?? ListingSummary(count: records.count, total: records.count))
+  }
+}
+
+extension CommandContext {
+  /// Names the fields that a table of records leaves out, as far as a line of a terminal has room.
+  package func note(hidden fields: [String]) {
+    var names: [String] = []
+    for field in fields where !names.contains(field) { names.append(field) }
+    guard !names.isEmpty else { return }
+    let start = "\(names.count.of("more field")): "
+    let end = " (\(Option.fields.spelling) '*' shows all)"
+    let room = max(8, terminal.width - start.displayWidth - end.displayWidth - 1)
+    let some = names.joined(separator: ", ").fittedToWords(room).replacing(",…", with: ", …")
+    diagnostics.note(start + some + end)
   }
 }
 
@@ -197,6 +236,7 @@ package struct FieldEntry: Entry {
   package let about: String
   package let label: String
   package let isShown: Bool
+  package let isSearchable: Bool
 
   package init(_ field: Field<some Any>) {
     id = field.name
@@ -204,6 +244,7 @@ package struct FieldEntry: Entry {
     about = field.about
     label = field.label
     isShown = field.isShown
+    isSearchable = field.isSearchable
   }
 
   package static let fields: [Field<FieldEntry>] = [

@@ -8,9 +8,11 @@ package struct SourceOptions {
   package let deadline: Duration?
 
   package init(_ invocation: Invocation) {
-    cachePolicy = CachePolicy(
+    var cachePolicy = CachePolicy(
       mayAskService: !invocation.has(.offline), refreshes: invocation.has(.refresh),
       mayFallBack: !invocation.has(.noFallback))
+    cachePolicy.overridesPauses = cachePolicy.refreshes
+    self.cachePolicy = cachePolicy
     deadline = invocation.duration(.timeout)
   }
 

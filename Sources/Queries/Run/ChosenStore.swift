@@ -80,11 +80,7 @@ extension CommandContext {
     -> any SourceStore
   {
     ScopedStore(store) { [plugins = catalog.plugins] name in
-      guard let plugin = plugins.first(where: { $0.name == name }) else { return nil }
-      guard let declared = plugin as? DeclaredPlugin else {
-        return plugin.recordScope(in: settings, of: nil)
-      }
-      return declared.recordScope(in: settings)
+      plugins.first { $0.name == name }?.storeScope(in: settings)
     }
   }
 
@@ -95,6 +91,12 @@ extension CommandContext {
 }
 
 extension Plugin {
+  /// The scope of the records in a store; `nil` for a manifest that cannot be read.
+  package func storeScope(in settings: SourceSettings) -> StoreScope? {
+    guard let declared = self as? DeclaredPlugin else { return recordScope(in: settings, of: nil) }
+    return declared.recordScope(in: settings)
+  }
+
   /// The views of the records, and of the lists in them, for other programs.
   fileprivate var storedViews: [SourceView] { SourceView.all(of: name, fields, tables) }
 }

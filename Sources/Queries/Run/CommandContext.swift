@@ -74,6 +74,11 @@ package final class CommandContext: Sendable {
     CommandContext(invocation, of: catalog, variables: variables, signIns)
   }
 
+  /// This run with the sources that the folder of added sources has now.
+  package func rereadingSources() -> CommandContext {
+    CommandContext(invocation, of: catalog.reread, variables: variables, signIns)
+  }
+
   /// This run without notes and warnings.
   package var quiet: CommandContext {
     CommandContext(self, Diagnostics(of: catalog.name, isQuiet: true, hasColor: false))
@@ -161,6 +166,7 @@ package final class CommandContext: Sendable {
       URL(filePath: "\($0)/downloads")
     }
     environment.maxSize = invocation.size(.maxSize)
+    environment.readsChangedFiles = !invocation.has(.offline)
     signIns.add(environment.authorizer)
     return environment
   }

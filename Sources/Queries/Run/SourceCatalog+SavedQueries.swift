@@ -5,8 +5,13 @@ import DeclaredSource
 
 extension SourceCatalog {
   /// True for the name of a source, a command or a verb, which comes before a saved query.
-  package func isTaken(_ word: String) -> Bool {
-    ownWords.contains(word) || sources.contains(word) || StandardVerb(rawValue: word) != nil
+  package func isTaken(_ word: String) -> Bool { isReserved(word) || sources.contains(word) }
+
+  /// True for the name of a compiled source, a command or a verb, which no added source can have.
+  ///
+  /// Those of added sources are in their folder, which changes while a server runs.
+  package func isReserved(_ word: String) -> Bool {
+    ownWords.contains(word) || StandardVerb(rawValue: word) != nil
       || plugins.contains { !($0 is DeclaredPlugin) && $0.verbNames.contains(word) }
   }
 

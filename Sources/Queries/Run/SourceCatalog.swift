@@ -37,6 +37,13 @@ package final class SourceCatalog: Sendable {
     plugins = compiled + added.filter { !own.contains($0.name) }.map { $0 as any Plugin }
   }
 
+  /// This catalog with the added sources and the saved queries that their files have now.
+  package var reread: SourceCatalog {
+    SourceCatalog(
+      of: name, compiled: plugins.filter { !($0 is DeclaredPlugin) }, adding: manifests,
+      savedQueries: savedQueries.reread, reserving: Array(ownWords))
+  }
+
   package var sources: [String] { plugins.map(\.name) }
 
   package var added: [String] { plugins.filter { $0 is DeclaredPlugin }.map(\.name) }
@@ -79,9 +86,25 @@ package final class SourceCatalog: Sendable {
     guard let plugin = plugins.first(where: { $0.name == name }) else {
       throw CommandError(
         .usage, "unknown source \"\(name)\"", suggestion: nearest(to: name, in: sources),
-        hint: "available sources: \(sources.joined(separator: ", "))")
+        hint: availableSources(near: name))
     }
     return plugin
+  }
+
+  /// The available sources; of many, those with names like a typed one, and the command that lists all.
+  package func availableSources(near name: String? = nil) -> Hint {
+    let maxCount = 8
+    guard sources.count > maxCount else {
+      return .words("available sources: \(sources.joined(separator: ", "))")
+    }
+    var (near, others) = ([String](), sources)
+    while near.count < maxCount, let next = name.flatMap({ nearest(to: $0, in: others) }) {
+      near.append(next)
+      others.removeAll { $0 == next }
+    }
+    return near.count < 2
+      ? .command("sources list")
+      : .steps(.words("similar sources: \(near.joined(separator: ", "))"), .command("sources list"))
   }
 
   /// A source with a valid manifest, or without any.
@@ -153,6 +176,14 @@ extension CommandContext {
     let folder = try manifestFolder()
     let names = folder.names + (orService ? folder.services : [])
     guard names.contains(name) else {
+      if catalog.plugins.contains(where: { $0.name == name && !($0 is DeclaredPlugin) }) {
+        throw CommandError(
+          .notFound,
+          "no source named \"\(name)\" was added: it is built in, with settings but without a manifest",
+          hint: .steps(
+            .command("sources show \(name)"),
+            .words("add one like it to edit: \(diagnostics.command("sources add NAME URL"))")))
+      }
       throw CommandError(
         .notFound, "no source named \"\(name)\" was added",
         suggestion: nearest(to: name, in: names), hint: .command("sources"))

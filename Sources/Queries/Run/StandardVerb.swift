@@ -1,5 +1,6 @@
 package import AggregatorKit
 package import AggregatorTerminal
+import DeclaredSource
 
 /// The verbs of every source.
 package enum StandardVerb: String, CaseIterable {
@@ -26,6 +27,16 @@ package enum StandardVerb: String, CaseIterable {
 }
 
 extension Plugin {
+  /// The command with which an added source that has no web pages gets them; `nil` for all others.
+  package var linkCommand: String? {
+    self is DeclaredPlugin && layout.link == nil ? "sources edit \(name)" : nil
+  }
+
+  /// The remedy for an added source that has no web pages.
+  package var linkHint: Hint? {
+    linkCommand.map { .steps("name the field with the URL, as in \"link\": \"url\"", .command($0)) }
+  }
+
   /// The verbs of this source: those of every source, and its own.
   package var verbNames: [String] { StandardVerb.allCases.map(\.rawValue) + verbs.map(\.name) }
 }

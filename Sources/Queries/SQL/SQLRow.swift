@@ -44,7 +44,7 @@ extension Listing where Item == SQLRow {
       "sql", of: nil, query: text, fields: fields, layout: RecordLayout(card: fields.map(\.name)),
       isRaw: isRaw)
     matched = nil
-    prefersCards = true
+    (prefersCards, cutsOnlyProse) = (true, true)
     // As in other consoles: it is not an empty text.
     nullText = "NULL"
   }

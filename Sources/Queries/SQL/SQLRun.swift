@@ -64,19 +64,28 @@ package struct SQLRun: Sendable {
 }
 
 extension SQLStatement {
-  /// This statement, in which `REGEXP` takes the regular expressions of filters.
+  /// This statement, in which `REGEXP` takes the regular expressions of filters, and `matches` their conditions.
   package var withPatterns: SQLStatement {
     var statement = self
     statement.patterns = { text throws(SourceError) in
       do throws(FilterError) {
         let pattern = try Pattern(text)
-        return { text, isOver in pattern.matches(text, until: isOver) }
-      } catch {
-        throw SourceError(
-          .invalidRequest, error.message, remedy: error.hint.map { Remedy($0) })
-      }
+        return { value, isOver in pattern.matches(value.cell, until: isOver) }
+      } catch { throw SourceError(error) }
+    }
+    statement.conditions = { [now = Date()] text throws(SourceError) in
+      do throws(FilterError) {
+        let condition = try ValueCondition(text, at: now)
+        return { value, isOver in condition.matches(value, until: isOver) }
+      } catch { throw SourceError(error) }
     }
     return statement
+  }
+}
+
+extension SourceError {
+  fileprivate init(_ error: FilterError) {
+    self.init(.invalidRequest, error.message, remedy: error.hint.map { Remedy($0) })
   }
 }
 

@@ -1,7 +1,8 @@
+import AggregatorFilters
 import AggregatorKit
 
 /// A unit of time by which dates are grouped, in UTC, as in `createdAt:month`.
-enum DateUnit: String, CaseIterable {
+package enum DateUnit: String, CaseIterable {
   case year, quarter, month, week, day
 
   /// The unit after a field and a colon; `nil` for another text.
@@ -17,7 +18,7 @@ enum DateUnit: String, CaseIterable {
   /// A value that is no date, or longer than the unit, stays as it is; so do the elements of a list.
   func value(of value: JSON) -> JSON {
     if case .array(let values) = value { return .array(values.map { self.value(of: $0) }) }
-    guard case .string(let text) = value, let period = Period(text) else { return value }
+    guard case .string(let text) = value, let period = Period(recorded: text) else { return value }
     let name = name(at: period.start)
     return name == self.name(at: period.end.nextDown) ? .string(name) : value
   }
@@ -26,8 +27,7 @@ enum DateUnit: String, CaseIterable {
   func isName(_ value: JSON) -> Bool {
     guard case .string(let text) = value else { return false }
     // A quarter is no period that records have.
-    if self == .quarter, text.utf8.count == 7, text.dropFirst(4).hasPrefix("-Q") { return true }
-    return Period(text).map { text == name(at: $0.start) } ?? false
+    return (Period(text) ?? Period(quarterOrWeek: text)).map { text == name(at: $0.start) } ?? false
   }
 
   /// - Parameter seconds: Since 1970.

@@ -16,9 +16,9 @@ package struct FieldSummary: Hashable, Sendable {
 
   package let kind: Kind
   /// The names of the fields, of which those with dates may have a ``DateUnit``: several only of groups.
-  private let fields: [String]
+  private var fields: [String]
   /// The name of the field whose statistics each group has; `nil` for groups that are only counted.
-  private let measured: String?
+  private var measured: String?
   /// The fields by which groups are sorted, as ``RecordOrder`` reads them; empty for dates in their order, else the largest group first.
   private var order: [String] = []
 
@@ -65,9 +65,23 @@ package struct FieldSummary: Hashable, Sendable {
       self.init(.stats, of: field)
     } else if let field = invocation.text(.distinct) {
       self.init(.distinct, of: field)
+      order = invocation.list(.order) ?? []
     } else {
       return nil
     }
+  }
+
+  /// The same summary of the fields that its names mean, which people type in any case.
+  package func naming<Item>(_ all: [Field<Item>]) -> FieldSummary {
+    func name(_ typed: String) -> String {
+      let unit = all.contains { $0.name == typed } ? nil : DateUnit(endOf: typed)
+      let end = unit.map { ":\($0.rawValue)" } ?? ""
+      return all.names(shownAs: [String(typed.dropLast(end.count))])[0] + end
+    }
+    var summary = self
+    summary.fields = fields.map(name)
+    summary.measured = measured.map(name)
+    return summary
   }
 
   /// Reads all records of a run, and returns the rows of the summary and their fields.
@@ -76,24 +90,33 @@ package struct FieldSummary: Hashable, Sendable {
   ) async throws -> SummaryRows {
     let parts = try parts(of: all)
     let named = parts.map(\.field)
-    let measured = try measured.flatMap { try all.fields(named: [$0]).first }
+    let measured = try measured.map { try Self.field($0, in: all) }
     run.chosen = parts.map(\.read) + [measured].compactMap(\.self).map(\.name)
     if let field = named.first, named.count == 1, measured == nil {
-      var values = FieldValues()
+      var (values, isList) = (FieldValues(), false)
       while let records = try await run.next() {
-        for record in records { values.add(field[record]) }
+        for record in records {
+          let value = field[record]
+          isList = isList || value.hasSeveral
+          values.add(value)
+        }
       }
-      return try sorted(rows(of: values, in: field), of: parts.map(\.unit))
+      var rows = try sorted(rows(of: values, in: field), of: parts.map(\.unit))
+      if isList, kind == .groups { rows.lists = [field.name] }
+      return rows
     }
-    var groups = FieldGroups()
+    var (groups, lists) = (FieldGroups(), Set<Int>())
     while let records = try await run.next() {
       for record in records {
-        let isAdded = groups.add(named.map { $0[record] }, measuring: measured?[record])
-        guard isAdded else { throw Self.tooManyGroups }
+        let values = named.map { $0[record] }
+        for index in values.indices where values[index].hasSeveral { lists.insert(index) }
+        guard groups.add(values, measuring: measured?[record]) else { throw Self.tooManyGroups }
       }
     }
-    return try sorted(
+    var rows = try sorted(
       rows(of: groups.sorted, by: named, measuring: measured != nil), of: parts.map(\.unit))
+    rows.lists = lists.sorted().map { named[$0].name }
+    return rows
   }
 
   /// The fields, each once, with the names of those that are read and the units of their dates.
@@ -105,17 +128,22 @@ package struct FieldSummary: Hashable, Sendable {
       let isField = all.contains { $0.name == name }
       guard !isField, let unit = DateUnit(endOf: name) else {
         try checkUnit(of: name, all)
-        for field in try all.fields(named: [name]) { parts.append((field, field.name, nil)) }
+        parts.append((try Self.field(name, in: all), name, nil))
         continue
       }
-      for field in try all.fields(named: [String(name.dropLast(unit.rawValue.count + 1))]) {
-        let grouped = Field<Item>(name, "\(field.label) (\(unit.rawValue))", .text, about: "") {
-          unit.value(of: field[$0])
-        }
-        parts.append((grouped, field.name, unit))
+      let field = try Self.field(String(name.dropLast(unit.rawValue.count + 1)), in: all)
+      let grouped = Field<Item>(name, "\(field.label) (\(unit.rawValue))", .text, about: "") {
+        unit.value(of: field[$0])
       }
+      parts.append((grouped, field.name, unit))
     }
     return parts
+  }
+
+  private static func field<Item>(
+    _ name: String, in all: [Field<Item>]
+  ) throws(CommandError) -> Field<Item> {
+    do { return try all.field(named: name) } catch { throw CommandError(error) }
   }
 
   /// Refuses a field with a colon and a word that is no unit of dates.
@@ -149,9 +177,12 @@ package struct FieldSummary: Hashable, Sendable {
     if let value = columns.first, let field = fields.first {
       columns[0] = Field(field, value.label, value.kind, about: "") { $0.values[0] }
     }
+    if kind == .distinct {
+      columns.append(Field("count", "Count", .integer, about: "") { $0.values[1] })
+    }
     var sorted = rows
     do throws(FilterError) {
-      sorted.rows = try RecordOrder(order, columns).sorted(rows.rows)
+      sorted.rows = try RecordOrder(columns.names(sortedBy: order), columns).sorted(rows.rows)
     } catch {
       throw CommandError(error)
     }
@@ -179,7 +210,10 @@ package struct FieldSummary: Hashable, Sendable {
       return SummaryRows(
         values.groups.map { [$0.value, .integer($0.count)] },
         [value, ("count", "Count", .integer)])
-    case .distinct: return SummaryRows(values.distinct.map { [$0] }, [value])
+    case .distinct:
+      // Their numbers are not shown, but may sort them.
+      return SummaryRows(
+        values.distinct.map { [$0, .integer(values.count(of: $0))] }, [value])
     }
   }
 
@@ -205,10 +239,16 @@ package struct FieldSummary: Hashable, Sendable {
     }
     var rows = SummaryRows(values, columns)
     let others: Set = ["empty", "distinct", "others"]
-    let isOther = columns.enumerated().map { $0 >= fields.count && others.contains($1.name) }
-    rows.narrowFields =
-      zip(rows.fields, isOther).filter { !$1 }.map(\.0)
-      + zip(rows.fields, isOther).filter { $1 }.map(\.0)
+    // That no value is empty says least.
+    let isFull = groups.allSatisfy { $0.measured.empty == 0 }
+    let ranks = columns.enumerated().map { index, column in
+      index < fields.count || !others.contains(column.name)
+        ? 0 : isFull && column.name == "empty" ? 2 : 1
+    }
+    rows.narrowFields = (0...2).flatMap { rank in
+      zip(rows.fields, ranks).filter { $1 == rank }.map(\.0)
+    }
+    rows.keyCount = fields.count
     return rows
   }
 }
@@ -231,6 +271,12 @@ package struct SummaryRows: Sendable {
   /// The fields in the order of a table that leaves out the last ones where they have no room; `nil` for one that leaves out none.
   package fileprivate(set) var narrowFields: [Field<SummaryRow>]?
 
+  /// The number of the first of these fields, which tell the groups apart.
+  package fileprivate(set) var keyCount = 0
+
+  /// The names of the fields of groups of which a record has several values.
+  fileprivate var lists: [String] = []
+
   /// A field may have the name of a number.
   fileprivate init(_ rows: [[JSON]], _ columns: [Column]) {
     self.rows = rows.enumerated().map { SummaryRow(id: $0.offset, values: $0.element) }
@@ -251,10 +297,27 @@ package struct SummaryRows: Sendable {
     return listing
   }
 
+  /// Says that there are more rows, and that a record may be in several groups.
+  package func report(to diagnostics: Diagnostics, of total: Int) {
+    if rows.count < total {
+      diagnostics.note("\(rows.count) of \(total) groups · all: without \(Option.limit.spelling)")
+    }
+    guard !lists.isEmpty else { return }
+    diagnostics.note(
+      "note: a record counts once for each of its \(lists.joined(separator: " and "))")
+  }
+
   /// The summary of the records that were read, with the number of the rows.
   package func summary(of records: ListingSummary) -> ListingSummary {
     var summary = records
     (summary.count, summary.total, summary.next) = (rows.count, rows.count, nil)
     return summary
+  }
+}
+
+extension JSON {
+  /// True for a list of several values.
+  fileprivate var hasSeveral: Bool {
+    if case .array(let elements) = self { elements.count > 1 } else { false }
   }
 }

@@ -1,6 +1,7 @@
 package import AggregatorKit
 package import AggregatorSelection
 package import AggregatorTerminal
+import DeclaredSource
 
 /// The records of a source on this machine.
 package struct LocalRecords<Item: SourceRecord>: Sendable {
@@ -20,6 +21,42 @@ extension Invocation {
     throw CommandError(
       .usage, "--refresh cannot be used: --where, --sort and --count read cached records",
       hint: "--all reads all records of the service")
+  }
+}
+
+extension CommandContext {
+  /// The kinds of the fields of a source that may have any value, as its first cached records have them, or as its manifest
+  /// names them.
+  package func kinds(of plugin: some Plugin) async -> [String: FieldKind] {
+    let fields = plugin.fields.filter { $0.kind == .any }
+    guard !fields.isEmpty, var environment = try? localEnvironment() else { return [:] }
+    environment.readsChangedFiles = false
+    let records = try? await plugin.localRecords(in: environment, mayBeBundled: false).source
+      .page(PageRequest(limit: 100)).records
+    let manifest = (plugin as? DeclaredPlugin)?.manifest
+    var kinds: [String: FieldKind] = [:]
+    for field in fields {
+      let values = (records ?? []).map { field[$0] }.filter { $0 != .null && $0 != "" }
+      let found = Set(values.map(\.fieldKind))
+      kinds[field.name] =
+        found.isEmpty
+        ? manifest?.kind(ofField: field.name)
+        : found == [.integer, .number] ? .number : found.count == 1 ? found.first : nil
+    }
+    return kinds
+  }
+}
+
+extension JSON {
+  fileprivate var fieldKind: FieldKind {
+    switch self {
+    case .string: .text
+    case .integer: .integer
+    case .number: .number
+    case .bool: .bool
+    case .array: .list
+    case .null, .object: .any
+    }
   }
 }
 
@@ -58,6 +95,8 @@ extension Plugin {
   }
 
   /// The records of the store, or the bundled ones while the store is empty.
+  ///
+  /// A file that has changed is read first.
   package func localRecords(
     in environment: PluginEnvironment, mayBeBundled: Bool = true
   ) async throws(SourceError) -> LocalRecords<Item> {
@@ -66,9 +105,15 @@ extension Plugin {
     var gap: CacheGap?
     var isCached = false
     if let store = environment.store {
+      do throws(SourceError) { try await readChangedFile(in: environment) } catch {
+        // The gap says that it has changed.
+        guard ![.cancelled, .busy, .unusableStore].contains(error.code) else { throw error }
+      }
       let recordStore = recordStore(in: store)
       source = recordStore.records.warningOfUnknownSecret(in: recordStore)
       isCached = try await !store.status(of: name).isEmpty
+      // A list that is known to be empty.
+      if !isCached { isCached = try await store.coverage(of: name).isComplete }
       if isCached {
         gap = try await self.gap(in: store)
       } else if mayBeBundled {

@@ -1,6 +1,7 @@
 package import AggregatorKit
 package import AggregatorSelection
 package import AggregatorTerminal
+import DeclaredSource
 
 extension SelectionText {
   /// `nil` without an option that selects or sorts records.
@@ -16,6 +17,34 @@ extension SelectionText {
   }
 }
 
+extension Plugin {
+  /// The selection of a command line; for a path that is no field of an added source, the error names the command that
+  /// makes one of it.
+  package func selection(
+    _ invocation: Invocation, at now: Date
+  ) throws(CommandError) -> Selection<Item>? {
+    do throws(CommandError) { return try Selection(invocation, fields, at: now) } catch {
+      var error = error
+      let known = fields.map(\.name)
+      if let plugin = self as? DeclaredPlugin, plugin.service == nil, error.suggestion == nil,
+        let names = try? SelectionText(invocation)?.fieldNames(), let hint = error.hint,
+        let path = names.first(where: { !known.contains($0) }), path.contains("."),
+        Double(path) == nil
+      {
+        let fields = "*,\(path)".shellQuoted
+        error.hint = .steps(hint, .command("sources edit \(name) --fields \(fields)"))
+      }
+      throw error
+    }
+  }
+
+  /// The names of its fields, and those of `typed` that mean one of them.
+  package func fieldNames(orTyped typed: [String]) -> [String] {
+    let names = fields.map(\.name)
+    return names + typed.filter { names.contains(fields.names(shownAs: [$0])[0]) }
+  }
+}
+
 extension Selection {
   /// `nil` without an option that selects, sorts or counts records.
   package init?(
@@ -26,8 +55,9 @@ extension Selection {
       SelectionText(
         conditions: invocation.texts(.condition),
         // That of groups is of their own fields.
-        order: invocation.has(.groupBy) ? nil : invocation.text(.order)),
-      fields, at: now)
+        order: invocation.has(.groupBy) || invocation.has(.distinct)
+          ? nil : invocation.text(.order)),
+      fields, at: now, inAnyCase: true)
   }
 
   package static var note: String {

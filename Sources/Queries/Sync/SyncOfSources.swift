@@ -121,8 +121,10 @@ package struct SyncOfSources: Sendable {
     }
     // A sync does not wait longer either.
     let maxWait = waits ? deadline?.remaining() : options.deadline ?? plugin.policy.deadline
-    if let maxWait, plan.wait >= maxWait {
-      return SkipReason(text: "rate limit reached; retry in \(plan.wait.text)", code: .tryLater)
+    let isOverridden = plan.demand != nil && options.cachePolicy.overridesPauses
+    if let maxWait, plan.wait >= maxWait, !isOverridden {
+      return SkipReason(
+        text: "\(plan.demand ?? "rate limit reached"); retry in \(plan.wait.text)", code: .tryLater)
     }
     guard !waits, let store = environment.store, store.isShared,
       let activity = try await plugin.sync(into: store, in: environment).activity(),

@@ -107,8 +107,8 @@ package struct SyncReport: Sendable {
   package private(set) var failure: CommandError?
   package let remarks: [Warning]
 
-  /// The command that changes the depth of an added source, if that ended the sync.
-  private let depthHint: Hint?
+  /// The command that changes the depth of an added source, if that ended the sync, or its IDs, if they repeat.
+  private let remedy: Hint?
 
   private let source: String
   private let isEndless: Bool
@@ -126,9 +126,11 @@ package struct SyncReport: Sendable {
       return failure
     }
     remarks = result.remarks(on: source)
-    depthHint =
-      result.reachedDepth != nil && plugin is DeclaredPlugin
-      ? .command("sources edit \(plugin.name)") : nil
+    let declared = plugin as? DeclaredPlugin
+    remedy =
+      result.reachedDepth != nil
+      ? declared.map { .command("sources edit \($0.name)") }
+      : result.hasRepeatedIDs ? declared?.numberingCommand.map(Hint.command) : nil
   }
 
   package var warnings: [SourceWarning] {
@@ -168,7 +170,7 @@ package struct SyncReport: Sendable {
     }
     for remark in remarks {
       diagnostics.warning(
-        "\(source): \(remark.message)", hint: remark == remarks.last ? depthHint : nil)
+        "\(source): \(remark.message)", hint: remark == remarks.last ? remedy : nil)
     }
     if let failure {
       diagnostics.error(failure)

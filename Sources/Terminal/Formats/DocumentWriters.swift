@@ -4,16 +4,21 @@ import AggregatorKit
 struct MarkdownWriter<Item: Identifiable & Sendable>: RecordWriter
 where Item.ID: CustomStringConvertible {
   private let columns: [Field<Item>]
+  private let isShown: Bool
 
-  init(_ listing: Listing<Item>) { columns = listing.columns }
+  /// - Parameter isShown: True on a terminal.
+  init(_ listing: Listing<Item>, isShown: Bool) {
+    (columns, self.isShown) = (listing.columns, isShown)
+  }
 
   func begin() -> String {
-    Self.row(columns.map(\.label.markdown))
+    Self.row(columns.map { $0.label.markdown(isShown: isShown) })
       + Self.row(columns.map { $0.kind.isNumeric ? "---:" : "---" })
   }
 
   func append(_ records: [Item]) -> String {
-    records.map { record in Self.row(columns.map { $0[record].cell.markdown }) }.joined()
+    records.map { record in Self.row(columns.map { $0[record].cell.markdown(isShown: isShown) }) }
+      .joined()
   }
 
   private static func row(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |\n" }
@@ -21,10 +26,12 @@ where Item.ID: CustomStringConvertible {
 
 extension String {
   /// This text on one line of Markdown, in which nothing is markup, HTML or the end of a cell.
-  fileprivate var markdown: String {
+  fileprivate func markdown(isShown: Bool) -> String {
     var text = ""
-    for scalar in safeLine.unicodeScalars {
+    // A line break would end the row.
+    for scalar in (isShown ? safeLine : replacing("\r\n", with: "\n")).unicodeScalars {
       switch scalar {
+      case "\n", "\r", "\u{B}", "\u{C}", "\u{85}", "\u{2028}", "\u{2029}": text += "<br>"
       case "\\", "|", "`", "*", "[", "]", "~": text += "\\\(scalar)"
       case "&": text += "&amp;"
       case "<": text += "&lt;"

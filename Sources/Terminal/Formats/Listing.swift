@@ -35,8 +35,17 @@ where Item.ID: CustomStringConvertible {
   /// True or false if CSV and TSV have a line with the names of the columns; `nil` for what is usual: only CSV has it.
   package var hasHeader: Bool?
 
+  /// True for rows that follow others below the same names of columns.
+  package var followsHead = false
+
   /// `true` to write cards instead of a table that leaves out columns.
   package var prefersCards = false
+
+  /// `true` if such cards also replace a table that would cut more than one or two texts of several words.
+  package var cutsOnlyProse = false
+
+  /// `true` for a table in every width, whose last columns are left out, marked by `…`, where they have no room.
+  package var keepsTable = false
 
   /// The text of null in tables and cards, which then have the fields without a value, too; `nil` to show nothing.
   package var nullText: String?
@@ -44,7 +53,10 @@ where Item.ID: CustomStringConvertible {
   /// The cells below which a table leaves out the last column rather than cut it, so that the others have room.
   package var minLastWidth = 0
 
-  /// `true` if IDs are the names of the records, as those of settings are.
+  /// The number of the first fields, of groups, whose values a table shows whole before it has room for the last fields.
+  package var keyCount = 0
+
+  /// `true` if IDs are the names of the records, as those of settings are: they are things of the program's own.
   package var isNamedByID = false
 
   /// The most lines of a value in a card; `nil` for all.
@@ -80,12 +92,14 @@ where Item.ID: CustomStringConvertible {
     }
   }
 
-  /// The fields of TSV and CSV: a card begins with the columns of a row, so that the first column of
-  /// `show` is that of `list`.
+  /// The fields of TSV, CSV and Markdown: all of a record, as in JSON.
+  ///
+  /// Where the objects of JSON have others, and in lists of the program's own things, they are the columns of a table; the
+  /// others follow in a card.
   package var columns: [Field<Item>] {
-    guard chosen == nil, shape == .cards else { return fieldsForPeople }
-    let row = fields.filter(\.isShown)
-    return row + fieldsForPeople.filter { field in !row.contains { $0.name == field.name } }
+    if let chosen { return chosen }
+    guard isNamedByID || object != nil else { return fields }
+    return fields.filter(\.isShown) + (shape == .cards ? fields.filter { !$0.isShown } : [])
   }
 
   /// - Parameter isShown: True on a terminal.
@@ -175,14 +189,17 @@ package enum Format: String, CaseIterable, Sendable {
     // Usually without a header, as `gh` does in a pipe.
     case .tsv:
       LineWriter(
-        head: listing.hasHeader == true
+        head: listing.hasHeader == true && !listing.followsHead
           ? listing.tsvLine(columns.map(\.name), isShown: terminalLayout.isRead) : ""
       ) { record, text in
         text += listing.tsvLine(
           columns.map { $0[record].cell }, isShown: terminalLayout.isRead)
       }
-    case .csv: CSVWriter(columns, hasHeader: listing.hasHeader != false, isRaw: listing.isRaw)
-    case .markdown: MarkdownWriter(listing)
+    case .csv:
+      CSVWriter(
+        columns, hasHeader: listing.hasHeader != false && !listing.followsHead,
+        isRaw: listing.isRaw, isShown: terminalLayout.isRead)
+    case .markdown: MarkdownWriter(listing, isShown: terminalLayout.isRead)
     case .yaml: YAMLWriter(listing)
     case .json: EnvelopeWriter(listing).colored(in: terminalLayout.style)
     case .ndjson:
@@ -204,7 +221,7 @@ struct LineWriter<Item>: RecordWriter {
   func append(_ records: [Item]) -> String { records.reduce(into: "") { write($1, &$0) } }
 }
 
-/// Turns records into text, page by page; every result may be empty and is safe to show.
+/// Turns records into text, page by page; every result may be empty.
 ///
 /// Call ``begin()`` only once the first page is there, so that a total failure leaves standard
 /// output empty; call ``finish(_:)`` also after a failure in the middle.
@@ -220,8 +237,14 @@ package protocol RecordWriter<Item> {
   /// The line that names the columns of the last records; `nil` if there is none.
   var head: String? { get }
 
+  /// The names of the fields of the records that have no column.
+  var hiddenFields: [String] { get }
+
   /// The number of values so far that are not as they were, because a spreadsheet would run them.
   var defusedFormulas: Int { get }
+
+  /// The number of columns for which a table has no room.
+  var omittedColumns: Int { get }
 }
 
 extension RecordWriter {
@@ -231,7 +254,11 @@ extension RecordWriter {
 
   package var head: String? { nil }
 
+  package var hiddenFields: [String] { [] }
+
   package var defusedFormulas: Int { 0 }
+
+  package var omittedColumns: Int { 0 }
 }
 
 /// Writes the document of `--json`: an indented envelope with one record a line.

@@ -9,8 +9,11 @@ package struct OriginBadge: Sendable {
   package var label: String { "\(name)\(age?.words ?? "")" }
   package let explanation: String
 
-  /// Why the answer is not what was asked for, or not all of it, to be shown beside the list.
+  /// The reasons the answer is not what was asked for, or not all of it, to be shown beside the list.
   package let notes: [String]
+
+  /// The first of the ``notes`` as a part of a sentence; `nil` for none.
+  package let cause: String?
 
   /// The time until a service is asked again that failed too often, in seconds; `nil` for any other.
   package let pause: Int?
@@ -24,7 +27,7 @@ package struct OriginBadge: Sendable {
   /// The time of the oldest record; `nil` unless all is cached.
   package var fetchedAt: Date? { age?.date }
 
-  /// What people need to know of a circuit breaker.
+  /// Explains a circuit breaker to people.
   package static let pauseWords =
     "The service failed several times in a row, so it is left alone for a moment"
 
@@ -67,14 +70,15 @@ package struct OriginBadge: Sendable {
     let message = reasonOfOrigin?.message.safeLine
     let reason =
       switch provenance.origin {
-      case _ where isPaused: Self.pauseWords
+      case _ where isPaused: Self.pauseWords.lowercasedFirst
       // Alone, "no cached heroes match" would contradict the matches beside it.
-      case .bundled: message.map { "Showing bundled sample data (\($0))" }
-      case .live, .cached, .mixed: message?.capitalizedFirst
+      case .bundled: message.map { "showing bundled sample data (\($0))" }
+      case .live, .cached, .mixed: message
       }
     let shortcomings = summary.warnings.map(\.warning).filter(\.tellsOfMissingData)
-    notes =
-      [reason].compactMap(\.self) + shortcomings.map(\.message.safeLine.capitalizedFirst)
+    let causes = [reason].compactMap(\.self) + shortcomings.map(\.message.safeLine)
+    cause = causes.first
+    notes = causes.map(\.capitalizedFirst)
     let usual =
       switch provenance.origin {
       case .live: "Fetched from the service just now"
@@ -83,7 +87,7 @@ package struct OriginBadge: Sendable {
       case .bundled: "Sample data that is part of the program"
       case .mixed: "Some records are live, others cached"
       }
-    explanation = reason ?? usual
+    explanation = reason?.capitalizedFirst ?? usual
   }
 
   /// This badge, of an answer that is a part of a list, with the age of the list if that is older.

@@ -1,7 +1,7 @@
-import AggregatorKit
+package import AggregatorKit
 
 /// The text of `--template`, with `{name}` for the value of a field: `{name}\t{capital}`, in a form after the name as in
-/// Python (`{name:<20}`, `{price:>8.2f}`), with a case (`{name|upper}`) and a text for no value as in a shell (`{name:-none}`).
+/// Python (`{name:<20}`, `{price:>8,.2f}`, `{id:05}`, `{added:%Y-%m-%d}` in UTC), with a case (`{name|upper}`) and a text for no value as in a shell (`{name:-none}`).
 ///
 /// `\t`, `\n`, `\\`, `\{` and `\}` are a tab, a line break and the characters themselves.
 package struct RecordTemplate: Hashable, Sendable {
@@ -45,8 +45,8 @@ package struct RecordTemplate: Hashable, Sendable {
             "invalid value for --template: \"{\(typed)}\" at character \(place) has an invalid form",
             hint:
               .words(
-                "write {name:<20}, {name:>20} or {name:^20} for a width, {name:.10} for a shorter text, {price:.2f} for decimals, "
-                  + "{name|upper} or {name|lower} for a case, {name:-none} for a text in place of no value"
+                "write {name:<20}, {name:>20} or {name:^20} for a width, {name:.10} for a shorter text, {price:,.2f} for decimals and thousands, {id:05} for zeros, "
+                  + "{added:%Y-%m-%d} for a date, {name|upper} or {name|lower} for a case, {name:-none} for a text in place of no value"
               )
           )
         }
@@ -70,13 +70,16 @@ package struct RecordTemplate: Hashable, Sendable {
   }
 
   /// The line of a record, whose values lose what a terminal might obey if it `isSafe`.
-  fileprivate func line<Item>(of record: Item, _ fields: [Field<Item>], isSafe: Bool) -> String {
+  ///
+  /// - Parameter columns: Those of ``fields``, by the names in the template.
+  private func line<Item>(
+    of record: Item, _ columns: [String: Field<Item>], isSafe: Bool
+  ) -> String {
     parts.map { part in
       switch part {
       case .text(let text): return text
       case .field(let field):
-        return field.text(
-          of: fields.first { $0.name == field.name }?[record] ?? .null, isSafe: isSafe)
+        return field.text(of: columns[field.name]?[record] ?? .null, isSafe: isSafe)
       }
     }.joined() + "\n"
   }
@@ -84,9 +87,13 @@ package struct RecordTemplate: Hashable, Sendable {
   func writer<Item>(
     for listing: Listing<Item>, on terminalLayout: TerminalLayout
   ) -> any RecordWriter<Item> {
-    let fields = listing.chosen ?? listing.fields
-    return LineWriter { record, text in
-      text += line(of: record, fields, isSafe: terminalLayout.isRead)
+    let shown = listing.chosen ?? listing.fields
+    var columns: [String: Field<Item>] = [:]
+    for (typed, name) in zip(fields, shown.names(shownAs: fields)) {
+      columns[typed] = shown.first { $0.name == name }
+    }
+    return LineWriter { [columns] record, text in
+      text += line(of: record, columns, isSafe: terminalLayout.isRead)
     }
   }
 }
@@ -100,6 +107,9 @@ private struct Placeholder: Hashable {
   /// The most cells of a text, or the decimals of a number.
   private var precision: Int?
   private var isOfNumbers = false
+  private var hasThousands = false
+  /// The form of a date, as in `strftime`.
+  private var dateForm: String?
   private var fallback: Substring?
 
   /// `nil` if the form is invalid.
@@ -107,17 +117,26 @@ private struct Placeholder: Hashable {
     let end = typed.firstIndex { "|:".contains($0) } ?? typed.endIndex
     name = typed[..<end].trimmed
     let form =
-      /(?:\| *(upper|lower) *)?(?::([<>^])?([1-9][0-9]{0,2})?(?:\.([0-9]{1,2})(f)?)?)?(?::-([^}]*))?/
+      /(?:\| *(upper|lower) *)?(?::(?:(%.*?)|([<>^0])?([1-9][0-9]{0,2})?(,)?(?:\.([0-9]{1,2})(f)?)?))?(?::-([^}]*))?/
     guard let parts = typed[end...].wholeMatch(of: form)?.output else { return nil }
-    (letterCase, alignment, fallback) = (parts.1, parts.2, parts.6)
-    width = parts.3.flatMap { Int($0) } ?? 0
-    precision = parts.4.flatMap { Int($0) }
-    isOfNumbers = parts.5 != nil
+    (letterCase, alignment, fallback) = (parts.1, parts.3, parts.8)
+    width = parts.4.flatMap { Int($0) } ?? 0
+    precision = parts.6.flatMap { Int($0) }
+    (hasThousands, isOfNumbers) = (parts.5 != nil, parts.7 != nil)
+    dateForm = parts.2.map(String.init)
+    // Others are unknown to some systems, or depend on the time zone.
+    let letters = dateForm?.replacing("%%", with: "")
+    guard letters?.contains(/%[^YymdeHIMSpjbBaAFTDGVu]|%$/) != true,
+      !(hasThousands && alignment == "0")
+    else { return nil }
   }
 
   /// - Parameter isSafe: True to take from the value what a terminal might obey.
   func text(of value: JSON, isSafe: Bool) -> String {
-    var text = isSafe ? value.cell.safeLine : value.cell
+    // A record is one line.
+    var text =
+      isSafe
+      ? value.cell.safeLine : value.cell.split(whereSeparator: \.isNewline).joined(separator: " ")
     var isNumber = true
     switch value {
     // Exact, unlike as a floating-point number.
@@ -128,19 +147,68 @@ private struct Placeholder: Hashable {
     case .number(let number): if let precision { text = number.fixed(to: precision) }
     default:
       isNumber = false
+      // A year, a month or a day has no more than it says.
+      if let dateForm, case .string(let value) = value, let date = Period(recorded: value),
+        date.isDate,
+        value.utf8.count > 10 || !dateForm.contains(/%[HIMSpT]/)
+      {
+        text = dateForm.filled(at: date.start)
+      }
       if let letterCase { text = letterCase == "upper" ? text.uppercased() : text.lowercased() }
       if let precision, !isOfNumbers { text = String(text[...].prefix(cells: precision)) }
     }
+    if isNumber, hasThousands { text = text.withThousands }
     if text.isEmpty, let fallback { text = String(fallback) }
     let room = max(0, width - text.displayWidth)
+    // An ID is often a number as text.
+    if alignment == "0", isNumber || text.wholeMatch(of: /-?(0|[1-9][0-9]*)/) != nil {
+      let sign = text.prefix { $0 == "-" }
+      return sign + String(repeating: "0", count: room) + text.dropFirst(sign.count)
+    }
     let before =
       switch alignment ?? (isNumber ? ">" : "<") {
-      case "<": 0
+      case "<", "0": 0
       case "^": room / 2
       default: room
       }
     return String(repeating: " ", count: before) + text
       + String(repeating: " ", count: room - before)
+  }
+}
+
+extension Array {
+  /// The names of fields as typed, or those of the only fields with this name or head in another case: "ID" for `id`.
+  package func names<Item>(shownAs typed: [String]) -> [String] where Element == Field<Item> {
+    typed.map { typed in
+      guard !contains(where: { $0.name == typed }) else { return typed }
+      let meant = filter { field in
+        [field.name, field.label].contains { $0.lowercased() == typed.lowercased() }
+      }
+      return meant.count == 1 ? meant[0].name : typed
+    }
+  }
+}
+
+extension String {
+  /// This number with commas between the thousands of its whole part.
+  package var withThousands: String {
+    let sign = prefix { $0 == "-" }
+    let digits = dropFirst(sign.count).prefix { "0"..."9" ~= $0 }
+    var text = String(sign)
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index) % 3 == 0 { text += "," }
+      text.append(digit)
+    }
+    return text + dropFirst(sign.count + digits.count)
+  }
+
+  /// This form of `strftime` with the time in UTC, in seconds since 1970.
+  fileprivate func filled(at seconds: Double) -> String {
+    var (time, parts) = (time_t(seconds.rounded(.down)), tm())
+    gmtime_r(&time, &parts)
+    var bytes = [CChar](repeating: 0, count: utf8.count * 12)
+    let count = strftime(&bytes, bytes.count, self, &parts)
+    return String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }
 
@@ -150,5 +218,31 @@ extension Double {
     var bytes = [CChar](repeating: 0, count: 512)
     let count = withVaList([Int32(decimals), self]) { vsnprintf(&bytes, 512, "%.*f", $0) }
     return String(decoding: bytes.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+extension JSON {
+  /// The number of decimals that a number needs; 0 for what is no number, and for one that is too large for them.
+  ///
+  /// - Parameter most: The most decimals, 15 or fewer: further ones are those of a quotient or of a rounding error.
+  package func decimals(atMost most: Int = 6) -> Int {
+    guard case .number(let number) = self, abs(number) < 1e15 else { return 0 }
+    var count = most
+    while count > 0, abs(number) * pow(10, Double(count)) >= 1e15 { count -= 1 }
+    var rest = Int((abs(number) * pow(10, Double(count))).rounded())
+    while count > 0, rest % 10 == 0 { (rest, count) = (rest / 10, count - 1) }
+    return count
+  }
+
+  /// A number with one or more decimals, as others of its column have them; `nil` for what is none, and for one that would
+  /// lose more than its last digits.
+  package func aligned(to decimals: Int) -> String? {
+    switch self {
+    case .integer(let number): return "\(number)." + String(repeating: "0", count: decimals)
+    case .number(let number) where abs(number) < 1e15:
+      let text = number.fixed(to: decimals)
+      return abs((Double(text) ?? 0) - number) <= min(abs(number) * 1e-4, 1e-6) ? text : nil
+    default: return nil
+    }
   }
 }

@@ -30,13 +30,13 @@ extension String {
     return text
   }
 
-  /// Sanitized like `safeCell`, because CSV is mostly opened in spreadsheets; quoted if necessary.
+  /// This text as a cell of CSV, quoted if necessary; on a terminal, like `safeCell`.
   ///
   /// Unless `isRaw`, a `'` precedes text that a spreadsheet may take for a formula: it begins with
-  /// `=`, `+`, `-` or `@`, also full-width or after blanks, and is not a plain number, or with a tab or a
+  /// `=`, `+`, `-` or `@`, also full-width or after blanks or invisible characters, and is not a plain number, or with a tab or a
   /// line break.
-  package func csvCell(isRaw: Bool) -> String {
-    var text = safeCell
+  package func csvCell(isRaw: Bool, isShown: Bool = false) -> String {
+    var text = isShown ? safeCell : self
     if !isRaw, text.isFormula { text = "'" + text }
     let needsQuotes = text.utf8.contains { $0 == 0x2C || $0 == 0x22 || $0 == 0x0A || $0 == 0x0D }
     guard needsQuotes else { return text }
@@ -47,7 +47,7 @@ extension String {
 
   fileprivate var isFormula: Bool {
     guard let first = unicodeScalars.first else { return false }
-    let rest = unicodeScalars.drop { $0.properties.isWhitespace }
+    let rest = unicodeScalars.drop { $0.properties.isWhitespace || $0.isInvisible }
     let isMarked = rest.first.map { "=+-@＝＋－＠".unicodeScalars.contains($0) } ?? false
     return "\t\r\n".unicodeScalars.contains(first) || isMarked && !String(rest).isPlainNumber
   }
@@ -63,12 +63,15 @@ struct CSVWriter<Item>: RecordWriter {
   private let columns: [Field<Item>]
   private let hasHeader: Bool
   private let isRaw: Bool
+  private let isShown: Bool
   private(set) var defusedFormulas = 0
 
-  init(_ columns: [Field<Item>], hasHeader: Bool, isRaw: Bool) {
+  /// - Parameter isShown: True on a terminal.
+  init(_ columns: [Field<Item>], hasHeader: Bool, isRaw: Bool, isShown: Bool) {
     self.columns = columns
     self.hasHeader = hasHeader
     self.isRaw = isRaw
+    self.isShown = isShown
   }
 
   mutating func begin() -> String { hasHeader ? line(columns.map(\.name)) : "" }
@@ -83,10 +86,10 @@ struct CSVWriter<Item>: RecordWriter {
     var cells: [String] = []
     cells.reserveCapacity(values.count)
     for value in values {
-      let cell = value.csvCell(isRaw: isRaw)
+      let cell = value.csvCell(isRaw: isRaw, isShown: isShown)
       cells.append(cell)
       // Few cells have a quote at their beginning.
-      if !isRaw, cell.utf8.prefix(2).contains(0x27), value.safeCell.isFormula {
+      if !isRaw, cell.utf8.prefix(2).contains(0x27), value.isFormula {
         defusedFormulas += 1
       }
     }

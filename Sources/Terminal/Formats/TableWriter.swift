@@ -3,14 +3,17 @@ import AggregatorKit
 /// Writes records as a table that fits the width.
 ///
 /// Each page is measured together with those before it. If that changes the widths, the header is
-/// written again; else columns stay where they are. Cells that are too wide are cut, after the labels of numbers, except for
-/// IDs, which people copy, and numbers. Where anything would be cut or left out, times are dates, with hours and minutes if there
-/// is room. The column of IDs is never left out.
+/// written again; else columns stay where they are. Cells that are too wide are cut, after the labels of numbers, and first the
+/// few texts that are far wider than the others of their column. IDs, which people copy, and numbers, which have as many decimals
+/// for a person as others of their column, are never cut. Where anything would be cut or left out, times have no seconds. Below
+/// 100 cells, or among chosen fields, they are a day and an ellipsis rather than that a column is left out. The column of IDs is
+/// never left out.
 ///
 /// Fields that were chosen are never left out: without room for them, each record is a card, and what no person reads on a
 /// terminal is not cut. Else, if the layout is narrower than 40 cells or has room for one or two of more columns, each record is written
 /// as a ``Block`` instead; below 48 cells also if a table would cut it, unless it is named by its ID, and one of a source that has
-/// blocks of its own, if not all columns fit. Listings that prefer cards have these in the place of blocks.
+/// blocks of its own, if not all columns fit. Listings that prefer cards have these in the place of blocks, and those that keep
+/// the table have neither.
 ///
 /// From 100 cells on a person also sees the other fields of a source that the first page has room for; see ``addFields(for:)``.
 struct TableWriter<Item: Identifiable & Sendable>: RecordWriter
@@ -19,15 +22,19 @@ where Item.ID: CustomStringConvertible {
   private var fields: [Field<Item>]
   private let terminalLayout: TerminalLayout
   private var form = Form.open
-  /// The widths of the widest cells up to now, and of their longest words.
-  private var extents: [(cell: Int, word: Int)] = []
+  /// The widths of the widest cells up to now, of those without outliers, and of the longest words.
+  private var extents: [(cell: Int, usual: Int, word: Int)] = []
   /// The columns of numbers; those of any kind are judged by the first page.
   private var numeric: Set<Int> = []
+  /// The most decimals of each of these up to now.
+  private var decimals: [Int: Int] = [:]
   /// The columns of dates with a time of day, as the first page has them.
   private var times: Set<Int> = []
   private var id: Int?
   /// The column that names the records.
   private var name: Int?
+  /// The other fields with the ID beside it, which nobody reads twice.
+  private var copies: [String] = []
   private var shortIDs = ShortIDs()
 
   private static var minWidth: Int { 40 }
@@ -44,6 +51,15 @@ where Item.ID: CustomStringConvertible {
   /// Wider columns of text are hard to read.
   private static var maxText: Int { 120 }
 
+  /// Longer keys are cut before other columns are left out.
+  private static var maxKey: Int { 24 }
+
+  /// In fewer cells, nobody reads a text of several words.
+  private static var minProse: Int { 12 }
+
+  /// Stands for columns that are left out of a table that is kept.
+  private static var mark: String { "…" }
+
   private enum Form {
     case open
     case table(Columns)
@@ -58,26 +74,58 @@ where Item.ID: CustomStringConvertible {
     if inBlocks { form = .blocks }
   }
 
+  var omittedColumns: Int {
+    if case .table(let columns) = form { omittedColumns(in: columns) } else { 0 }
+  }
+
+  private func omittedColumns(in columns: Columns) -> Int {
+    listing.keepsTable ? fields.count - columns.shown.count : 0
+  }
+
   var head: String? { if case .table(let columns) = form { header(columns) } else { nil } }
+
+  var hiddenFields: [String] {
+    guard listing.chosen == nil, !extents.isEmpty else { return [] }
+    var shown = fields
+    if case .table(let columns) = form { shown = columns.shown.map { fields[$0] } }
+    return listing.fields.map(\.name).filter { name in
+      !copies.contains(name) && !shown.contains { $0.name == name }
+    }
+  }
 
   mutating func append(_ records: [Item]) -> String {
     guard !records.isEmpty, !fields.isEmpty else { return "" }
     if extents.isEmpty {
+      if fields.contains(where: { $0.name == "id" }) {
+        copies = listing.fields.filter { field in
+          !fields.contains { $0.name == field.name }
+            && field.isID(of: records)
+        }.map(\.name)
+      }
       addFields(for: records)
       numeric = Set(fields.indices.filter { fields[$0].hasNumbers(in: records) })
       times = Set(fields.indices.filter { fields[$0].hasTimes(in: records) })
-      id = fields.firstIndex { field in
-        records.allSatisfy { field[$0].cell == $0.id.description }
-      }
+      id = fields.firstIndex { $0.isID(of: records) }
       name = fields.indices.first { $0 != id && fields[$0].kind == .text }
       extents = fields.indices.map { index in
         let label = label(index)
         let width = label.displayWidth
-        return (cell: width, word: numeric.contains(index) ? longestWord(label) : width)
+        let word = numeric.contains(index) ? longestWord(label) : width
+        return (cell: width, usual: width, word: word)
+      }
+    }
+    for index in numeric where terminalLayout.isRead && index != id {
+      decimals[index] = records.reduce(decimals[index] ?? 0) {
+        max($0, fields[index][$1].decimals())
       }
     }
     var rows = records.map { record in
-      fields.map { $0[record].shownCell(null: listing.nullText).safeLine }
+      fields.enumerated().map { index, field in
+        let value = field[record]
+        let most = decimals[index] ?? 0
+        return (most > 0 ? value.aligned(to: most) : nil)
+          ?? value.shownCell(null: listing.nullText).safeLine
+      }
     }
     if let id, terminalLayout.isRead, listing.chosen == nil {
       shortIDs.add(rows.map { $0[id] })
@@ -99,21 +147,25 @@ where Item.ID: CustomStringConvertible {
     return text
   }
 
-  /// Adds the fields with values that have room beside the others, and take at most a quarter of the line: none is cut.
+  /// Adds the fields with values that have room beside the others, and take at most a quarter of the line: only outliers
+  /// of the others are cut.
   private mutating func addFields(for records: [Item]) {
     guard case .open = form, terminalLayout.isRead, listing.source != nil,
       listing.chosen == nil, !listing.prefersCards, terminalLayout.width >= Self.minWidthOfAllFields
     else { return }
-    func width(of field: Field<Item>) -> Int {
-      records.reduce(field.label.safeLine.displayWidth) {
-        max($0, field[$1].shownCell().safeLine.displayWidth)
-      } + Columns.gap
+    func width(of field: Field<Item>, isWhole: Bool = true) -> Int {
+      let cells = records.map { field[$0].shownCell().safeLine.displayWidth }
+      let width = isWhole ? cells.max() ?? 0 : cells.usualWidth
+      return max(field.label.safeLine.displayWidth, width) + Columns.gap
     }
     // The last column has no gap.
-    var room = fields.reduce(terminalLayout.width + Columns.gap) { $0 - width(of: $1) }
+    var room = fields.reduce(terminalLayout.width + Columns.gap) { room, field in
+      room - width(of: field, isWhole: field.hasNumbers(in: records) || field.isID(of: records))
+    }
     var names = Set(fields.map(\.name))
     // Without room, the widths of long texts are not measured.
-    for field in listing.fields where room > Columns.minWidth && !names.contains(field.name) {
+    for field in listing.fields
+    where room > Columns.minWidth && !names.contains(field.name) && !copies.contains(field.name) {
       let needed = width(of: field)
       guard needed <= min(room, terminalLayout.width / 4),
         records.contains(where: { !field[$0].cell.isEmpty })
@@ -126,12 +178,12 @@ where Item.ID: CustomStringConvertible {
 
   /// Chooses the form and the columns; returns the header if they are new.
   private mutating func measure(_ rows: [[String]]) -> String {
-    for row in rows {
-      for (index, cell) in row.enumerated() {
-        let width = cell.displayWidth
-        extents[index].cell = max(extents[index].cell, width)
-        guard width > extents[index].word else { continue }
-        extents[index].word = max(extents[index].word, longestWord(cell))
+    for index in extents.indices {
+      let widths = rows.map { $0[index].displayWidth }
+      extents[index].cell = max(extents[index].cell, widths.max() ?? 0)
+      extents[index].usual = max(extents[index].usual, widths.usualWidth)
+      for (row, width) in zip(rows, widths) where width > extents[index].word {
+        extents[index].word = max(extents[index].word, longestWord(row[index]))
       }
     }
     switch form {
@@ -139,7 +191,7 @@ where Item.ID: CustomStringConvertible {
     case .open, .table: break
     }
     // No person sees that a program's input was cut to a width.
-    let isWhole = listing.chosen != nil && !terminalLayout.isRead
+    let isWhole = (listing.chosen != nil || listing.keepsTable) && !terminalLayout.isRead
     let width = isWhole ? .max : terminalLayout.width
     var requirements = fields.indices.map { index in
       Columns.Requirement(
@@ -147,15 +199,25 @@ where Item.ID: CustomStringConvertible {
           ? extents[index].cell : min(extents[index].cell, Self.maxText),
         word: extents[index].word, isRigid: isRigid(index), isRequired: index == id)
     }
-    // The labels of numbers are cut before a text is.
-    if requirements.reduce(Columns.gap * (fields.count - 1), { $0 + $1.natural }) > width {
+    // The labels of numbers are cut before a text is, then outliers.
+    if requirements.natural > width {
       for index in numeric where index != id { requirements[index].natural = extents[index].word }
     }
+    var outliers: [Int] = []
+    if requirements.natural > width {
+      outliers = fields.indices.filter {
+        !isRigid($0) && extents[$0].usual < requirements[$0].natural
+      }
+      for index in outliers { requirements[index].natural = extents[index].usual }
+    }
     var columns = Columns(requirements, in: width)
-    for length in times.isEmpty ? [] : String.timeLengths {
+    // Without their times of day, records of one day look alike: other columns give way first.
+    let keepsMinutes = listing.chosen == nil && width >= Self.minWidthOfAllFields
+    for length in times.isEmpty ? [] : String.timeLengths.dropLast(keepsMinutes ? 1 : 0) {
       let lacksRoom =
         columns.shown.count < fields.count
-        || zip(columns.shown, columns.widths).contains { $1 < requirements[$0].natural }
+        || length == String.timeLengths.first
+          && zip(columns.shown, columns.widths).contains { $1 < requirements[$0].natural }
       guard lacksRoom else { break }
       let shorter = fields.indices.map { index in
         times.contains(index) && index != id
@@ -164,26 +226,48 @@ where Item.ID: CustomStringConvertible {
             isRigid: true, isRequired: false) : requirements[index]
       }
       let dated = Columns(shorter, in: width)
-      guard dated.shown.count >= columns.shown.count else { continue }
+      guard keepsMinutes || dated.shown.count >= columns.shown.count else { continue }
       (requirements, columns) = (shorter, dated)
+    }
+    for index in outliers where columns.shown.contains(index) {
+      // The room that is left.
+      let used = columns.widths.reduce(Columns.gap * (columns.shown.count - 1), +)
+      requirements[index].natural = min(
+        extents[index].cell, requirements[index].natural + max(0, width - used))
+      columns = Columns(requirements, in: width)
     }
     if listing.chosen == nil, columns.shown.count == fields.count, let last = requirements.last,
       columns.widths.last ?? 0 < min(last.natural, listing.minLastWidth)
     {
       columns = Columns(Array(requirements.dropLast()), in: width)
     }
+    if listing.keepsTable, columns.shown.count < fields.count {
+      columns = Columns(requirements, in: width - Columns.gap - Self.mark.count)
+    }
     let isCut = columns.shown.count < fields.count
-    let isNarrowed = zip(columns.shown, columns.widths).contains { $1 < requirements[$0].natural }
+    let isNarrowed =
+      !outliers.isEmpty
+      || zip(columns.shown, columns.widths).contains { $1 < requirements[$0].natural }
     let isCramped = (isCut || isNarrowed) && terminalLayout.width < Self.minWidthOfCutTable
     let isNarrow = terminalLayout.width < Self.minWidth
+    let cut = zip(columns.shown, columns.widths).filter { index, width in
+      !requirements[index].isRigid && width < min(extents[index].cell, Self.maxText)
+    }
+    let isMangled =
+      listing.cutsOnlyProse
+      && (cut.count > 2 || cut.contains { $1 < Self.minProse || $1 < extents[$0].word })
     if case .table(let current) = form {
       // A column does not vanish in the middle.
       guard columns != current, columns.shown == current.shown else { return "" }
+    } else if listing.keepsTable {
+      // Nothing else was asked for.
     } else if isCut, listing.chosen != nil {
-      // What was asked for is shown.
+      // Chosen fields are all shown.
       form = .cards(cards)
       return ""
-    } else if listing.prefersCards, isCut || isCramped || isNarrow, fields.count > 1 {
+    } else if listing.prefersCards, isCut || isCramped || isNarrow || isMangled,
+      fields.count > 1
+    {
       form = .cards(cards)
       return ""
     } else if isNarrow || columns.shown.count < min(3, fields.count)
@@ -230,6 +314,10 @@ where Item.ID: CustomStringConvertible {
       }
       start += width + Columns.gap
     }
+    if omittedColumns(in: columns) > 0 {
+      line.move(to: start)
+      line.add(Self.mark, as: .label)
+    }
     return line.text + "\n"
   }
 
@@ -265,14 +353,17 @@ where Item.ID: CustomStringConvertible {
     text.split(separator: " ").reduce(0) { max($0, $1.displayWidth) }
   }
 
-  private func isRigid(_ index: Int) -> Bool { index == id || numeric.contains(index) }
+  private func isRigid(_ index: Int) -> Bool {
+    index == id || numeric.contains(index)
+      || index < listing.keyCount && extents[index].cell <= Self.maxKey
+  }
 
   private func label(_ index: Int) -> String { fields[index].label.safeLine }
 }
 
 extension String {
-  /// The lengths of a date with hours and minutes, and of one alone.
-  fileprivate static let timeLengths = [16, 10]
+  /// The lengths of a date with hours and minutes, and of one with an ellipsis.
+  package static let timeLengths = [16, 11]
 
   /// True for a date with a time of day, as in ISO 8601.
   package var isTime: Bool {
@@ -288,16 +379,39 @@ extension String {
       }
   }
 
-  /// Cut as by ``fittedToWords(_:)``; of a time the date is left, with hours and minutes if they fit.
-  fileprivate func fittedToTimeOrWords(_ width: Int) -> String {
+  /// Cut as by ``fittedToWords(_:)``; of a time the date is left, with hours and minutes if they fit, or else an ellipsis.
+  package func fittedToTimeOrWords(_ width: Int) -> String {
     guard displayWidth > width, isTime,
       let length = Self.timeLengths.first(where: { $0 <= width })
     else { return fittedToWords(width) }
+    guard length == Self.timeLengths.first else { return prefix(length - 1) + "…" }
     return String(prefix(length)).replacing("T", with: " ")
   }
 }
 
+extension [Int] {
+  /// The widest of these widths, without one in ten of them if they are more than twice as wide as the others.
+  fileprivate var usualWidth: Int {
+    let sorted = sorted()
+    guard let most = sorted.last else { return 0 }
+    // Few values leave room for a word.
+    let usual = Swift.max(sorted[(count * 9 - 1) / 10], Columns.maxWord)
+    return most > usual * 2 ? usual : most
+  }
+}
+
+extension [Columns.Requirement] {
+  /// The width of a line on which nothing is cut.
+  fileprivate var natural: Int { reduce(Columns.gap * (count - 1)) { $0 + $1.natural } }
+}
+
 extension Field {
+  /// True if this field is the ID of each record.
+  fileprivate func isID(of records: [Item]) -> Bool
+  where Item: Identifiable, Item.ID: CustomStringConvertible {
+    records.allSatisfy { self[$0].cell == $0.id.description }
+  }
+
   /// True if all values of `records` are times, or empty, and not all are empty.
   fileprivate func hasTimes(in records: [Item]) -> Bool {
     let cells = records.lazy.map { self[$0].cell }.filter { !$0.isEmpty }

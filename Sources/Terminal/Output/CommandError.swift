@@ -6,6 +6,7 @@ package struct CommandError: Error {
     var message: String
     var suggestion: String?
     var hint: Hint?
+    var excerpt: [String] = []
   }
 
   @Indirect private var parts: Parts
@@ -27,6 +28,12 @@ package struct CommandError: Error {
   package var hint: Hint? {
     get { parts.hint }
     set { parts.hint = newValue }
+  }
+
+  /// Lines below the message that show the place of the failure, safe to show.
+  package var excerpt: [String] {
+    get { parts.excerpt }
+    set { parts.excerpt = newValue }
   }
 
   package init(_ code: ExitCode, _ message: String, suggestion: String? = nil, hint: Hint? = nil) {
@@ -155,8 +162,8 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
       "record not found, or lookup not supported; for next: end of list or invalid position; for "
         + "diff --exit-code: differences"
     case .partial:
-      "partial result: some sources failed, the listing was cut short, or a number, a filter, an order or an "
-        + "export is not of all records"
+      "partial result: some sources failed, rows could not be read, the listing was cut short, or a number, a "
+        + "filter, an order or an export is not of all records"
     case .usage: "invalid command line, record ID or --cursor, or blank query"
     case .unavailable:
       "no data: connection failed, server error, request rejected (4xx), service paused, "

@@ -42,6 +42,7 @@ package struct Diagnostics: Sendable {
       return put("error", failure.message, suggestion + (failure.hint.map(texts) ?? []))
     }
     line(.error, "error", failure.message)
+    for line in failure.excerpt { put(line) }
     if let suggestion = failure.suggestion {
       put("\nDid you mean \"\(suggestion.safeLine.fitted(to: Self.maxCells))\"?")
     }

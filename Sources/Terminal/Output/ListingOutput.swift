@@ -22,6 +22,7 @@ package final class ListingOutput: Sendable {
   private struct State {
     var phase: Phase
     var isComplete = false
+    var isWide = false
     /// The pager ended before the listing.
     var isDropped = false
     var isInterrupted = false
@@ -61,16 +62,22 @@ package final class ListingOutput: Sendable {
       case .held(let earlier):
         let all = earlier + [Piece(text: text, head: head)]
         // The prompt of the shell takes a row too.
-        guard all.map(\.text).joined().rows(in: size.columns) >= size.rows else {
+        let text = all.map(\.text).joined()
+        let isWide = state.withLock(\.isWide) && text.isWider(than: size.columns)
+        guard isWide || text.rows(in: size.columns) >= size.rows else {
           return state.withLock { $0.phase = .held(all) }
         }
         let first = all.first { !$0.text.isEmpty }
+        let pager = isWide ? pager?.scrolling : pager
         let pinned = first?.beginsWithHead == true ? pager?.pinningFirstLine : nil
         guard let session = start(pinned ?? pager) else { return try writeDirectly(all) }
         try page(all, by: session, pinned == nil ? HeadRepeater(rows: size.rows - 1) : nil)
       }
     }
   }
+
+  /// Lines that are wider than the screen are scrolled to in a pager, however few they are.
+  package func widen() { state.withLock { $0.isWide = true } }
 
   private func page(
     _ pieces: [Piece], by session: Pager.Session, _ heads: HeadRepeater?
@@ -222,6 +229,19 @@ extension String {
     }
   }
 
+  /// This text without colors and links.
+  private var withoutStyles: String {
+    replacing(/\u{1B}\[[0-9;]*m|\u{1B}\]8;[^\u{1B}]*\u{1B}\\/, with: "")
+  }
+
+  /// True if a line takes more cells than a terminal has columns.
+  fileprivate func isWider(than columns: Int) -> Bool {
+    split(separator: "\n").contains { line in
+      line.utf8.count > columns
+        && String(line).withoutCursorMovements.withoutStyles.displayWidth > columns
+    }
+  }
+
   /// This text with spaces for `CSI n G`, which pagers show as text; see ``Line/move(to:)``.
   var withoutCursorMovements: String {
     guard utf8.contains(0x1B) else { return self }
@@ -233,8 +253,7 @@ extension String {
       while let move = rest.firstMatch(of: /\u{1B}\[([0-9]{1,5})G/) {
         let piece = rest[..<move.range.lowerBound]
         let column = (Int(move.1) ?? 1) - 1
-        width +=
-          piece.replacing(/\u{1B}\[[0-9;]*m|\u{1B}\]8;[^\u{1B}]*\u{1B}\\/, with: "").displayWidth
+        width += String(piece).withoutStyles.displayWidth
         text += piece + String(repeating: " ", count: max(0, column - width))
         width = max(width, column)
         rest = rest[move.range.upperBound...]

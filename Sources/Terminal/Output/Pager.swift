@@ -21,10 +21,19 @@ package struct Pager: Hashable, Sendable {
     self.variables = ["LESS": "FRX", "LV": "-c"].merging(variables) { $1 }
   }
 
+  private var isLess: Bool { URL(filePath: words[0]).lastPathComponent == "less" }
+
+  /// This pager, with lines that are wider than the screen to be scrolled to if it is `less`, even if there are few.
+  var scrolling: Pager {
+    var pager = self
+    if isLess { pager.words += ["-S", "-+F"] }
+    return pager
+  }
+
   /// This pager with the first line always on the screen; `nil` if it cannot keep it there, as `less` can since
   /// version 600.
   var pinningFirstLine: Pager? {
-    guard URL(filePath: words[0]).lastPathComponent == "less", let file = try? TemporaryFile(),
+    guard isLess, let file = try? TemporaryFile(),
       ExternalProgram.run(
         [words[0], "--version"], variables, descriptors: [STDOUT_FILENO: file.descriptor]) == 0,
       let match = String(decoding: file.bytes, as: UTF8.self).prefixMatch(of: /less ([0-9]{1,6})/),

@@ -4,6 +4,9 @@ package struct RecordNoun {
   package let plural: String
   package let singular: String
 
+  /// False for a word such as `weather`, of which there are no two.
+  package var isPlural: Bool { singular != plural || Self.irregular[plural] != nil }
+
   private static let irregular = [
     "cookies": "cookie", "movies": "movie", "news": "news", "people": "person", "series": "series",
     "shoes": "shoe", "species": "species",
@@ -27,6 +30,12 @@ package struct RecordNoun {
 
   package var withArticle: String {
     "\(singular.first.map("aeio".contains) == true ? "an" : "a") \(singular)"
+  }
+
+  /// The noun for so many: `heroes`, or `records of weather`.
+  package func word(for count: Int) -> String {
+    let word = count == 1 ? singular : plural
+    return isPlural ? word : "record\(count == 1 ? "" : "s") of \(word)"
   }
 
   package func count(_ count: Int) -> String { "\(count) \(count == 1 ? singular : plural)" }

@@ -179,18 +179,23 @@ package enum ExternalProgram {
 
 /// The editor of the person.
 package enum Editor {
+  /// The command of the editor: VISUAL, EDITOR or vi.
+  package static func command(_ variables: [String: String]) -> String {
+    ["VISUAL", "EDITOR"].lazy.compactMap { variables[$0]?.nonBlank }.first ?? "vi"
+  }
+
   /// Waits until the editor of a file has ended: that of VISUAL, of EDITOR, or on a terminal vi, which would wait for ever
   /// without one.
   ///
   /// - Throws: ``CommandError`` with code `io` if it fails, `usage` if there is none.
   package static func open(_ path: String, _ variables: [String: String]) throws(CommandError) {
-    let chosen = ["VISUAL", "EDITOR"].lazy.compactMap { variables[$0]?.nonBlank }.first
-    guard chosen != nil || isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 else {
+    let isChosen = ["VISUAL", "EDITOR"].contains { variables[$0]?.nonBlank != nil }
+    guard isChosen || isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 else {
       throw CommandError(
         .usage, "editing requires a terminal, or VISUAL or EDITOR",
         hint: "set EDITOR to a command that changes the file")
     }
-    let editor = chosen ?? "vi"
+    let editor = command(variables)
     // The variable may hold options, as in `code --wait`.
     let status = ExternalProgram.run(["/bin/sh", "-c", "\(editor) \"$@\"", "sh", path], variables)
     guard status == 0 else {

@@ -42,7 +42,7 @@ package final class PipedProgram: Sendable {
   /// - Parameters:
   ///   - words: The path of the program, and its arguments.
   ///   - variables: All of its environment.
-  ///   - cleanUp: What follows its end if a signal ends this process.
+  ///   - cleanUp: The work after its end if a signal ends this process.
   /// - Throws: ``SourceError``: it cannot be started.
   package init(
     _ words: [String], _ variables: [String: String],
@@ -192,7 +192,7 @@ package final class PipedProgram: Sendable {
         return nil
       }
       process.kill(SIGKILL)
-      // What has left the group may go on for ever.
+      // A process that has left the group may go on for ever.
       for _ in 0..<16 where process.errors.waitForInput(within: .zero) { process.readErrors() }
       return process.reap()
     }

@@ -4,8 +4,8 @@ package import AggregatorKit
 /// The lines that were typed at a prompt, in a private file.
 package struct LineHistory {
   private static let maxLines = 1000
-  private static let maxLineSize = 4096
-  private static let maxSize = 2 * maxLines * maxLineSize
+  private static let maxLineSize = 256 << 10
+  private static let maxSize = 8 << 20
 
   /// The newest line comes last.
   package private(set) var lines: [String] = []
@@ -20,15 +20,26 @@ package struct LineHistory {
   }
 
   /// Saves a line, unless it repeats the last one; throws `storage` or `busy`.
-  package mutating func add(_ line: String) throws(SourceError) {
+  ///
+  /// - Parameter beginning: The beginning of earlier lines in whose place it is.
+  package mutating func add(
+    _ line: String, replacing beginning: String? = nil
+  ) throws(SourceError) {
     guard line.nonBlank != nil, line.utf8.count <= Self.maxLineSize, line != lines.last else {
       return
     }
     lines.append(line)
     // Other processes may have added lines.
     try file?.replace(atMost: Self.maxSize) { contents in
-      let lines = Self.lines(in: contents) + [line]
-      return Array(lines.suffix(Self.maxLines).map { "\($0)\n" }.joined().utf8)
+      let earlier = Self.lines(in: contents)
+        .filter { line in beginning.map { !line.hasPrefix($0) } ?? true }
+      // The newest for which there is room.
+      var room = Self.maxSize
+      let kept = (earlier + [line]).suffix(Self.maxLines).reversed().prefix {
+        room -= $0.utf8.count + 1
+        return room >= 0
+      }
+      return Array(kept.reversed().map { "\($0)\n" }.joined().utf8)
     }
   }
 

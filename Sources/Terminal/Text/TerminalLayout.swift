@@ -71,15 +71,19 @@ package struct Style: Hashable, Sendable {
 
 /// The words of a search, to be marked in texts.
 package struct SearchedWords {
+  private let folded: [FoldedText]
   private let words: [[UInt8]]
 
   package init(_ query: String) {
-    words = ((try? SearchQuery(query))?.words ?? []).map { Array($0.text.utf8) }
+    folded = (try? SearchQuery(query))?.words ?? []
+    words = folded.map { Array($0.text.utf8) }
   }
 
   /// The characters of a text that match, by their numbers, as the search finds them.
   package func ranges(in text: String) -> [Range<Int>] {
-    guard !words.isEmpty else { return [] }
+    // Of a text without a match not each character is folded.
+    let whole = FoldedText(text)
+    guard folded.contains(where: whole.contains) else { return [] }
     let folded = text.map { FoldedText(String($0)).text.utf8 }
     var ranges: [Range<Int>] = []
     var index = 0

@@ -120,7 +120,7 @@ extension String {
   }
 
   /// Cut as by ``fitted(to:)``, but after a word, unless the next is wider than `width`.
-  func fittedToWords(_ width: Int) -> String {
+  package func fittedToWords(_ width: Int) -> String {
     let cut = fitted(to: width)
     guard cut != self else { return cut }
     let kept = cut.dropLast()
