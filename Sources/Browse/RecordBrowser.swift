@@ -102,13 +102,18 @@ package struct RecordBrowser {
   ///
   /// - Parameters:
   ///   - name: The source to open; `nil` for the first one, with the list of sources in focus.
-  ///   - change: What is asked for first.
+  ///   - change: Changes the first request.
   package func run(
     opening name: String?, _ change: (inout ListRequest) -> Void
   ) async throws -> ExitCode {
     var state = state
+    for line in EffectRunner.history(named: EffectRunner.columns, in: context)?.lines ?? [] {
+      guard let (source, names) = EffectRunner.columns(in: line) else { continue }
+      state.show(names, of: source)
+    }
     for kind in [BrowseState.Prompt.filter, .condition] {
-      let lines = EffectRunner.history(of: kind, in: context)?.lines ?? []
+      let name = kind == .filter ? EffectRunner.filters : EffectRunner.conditions
+      let lines = EffectRunner.history(named: name, in: context)?.lines ?? []
       var seen: Set<String> = []
       let newest = lines.reversed().filter { seen.insert($0).inserted }
       state.history[kind] = Array(newest.reversed())
@@ -132,13 +137,15 @@ package struct RecordBrowser {
   private var state: BrowseState {
     BrowseState(
       sources.map { source in
-        BrowseState.Source(
+        var shown = BrowseState.Source(
           source.name, fields: source.fields, syncPages: source.isEndless ? 10 : nil,
           scannedPageSize: source.scannedPageSize
         ) { request in
           do { try source.check(request) } catch { return EffectRunner.words(of: error) }
           return nil
         }
+        shown.linkCommand = plugins.first { $0.name == source.name }?.linkCommand
+        return shown
       },
       isOffline: reading != .service, hasPictures: hasPictures, now: environment.now())
   }
@@ -153,7 +160,10 @@ package struct RecordBrowser {
       continuation.finish()
     }
     for await effect in effects { runner.perform(effect) }
-    await runner.finish()
+    for name in await runner.finish() {
+      let command = context.diagnostics.command("\(name) sync")
+      context.diagnostics.note("Interrupted; progress saved. Resume with: \(command)")
+    }
     try session.failure?.get()
   }
 }

@@ -20,7 +20,7 @@ package protocol BrowsedSource: Sendable {
   func window(_ request: ListRequest, start: Int, count: Int) async throws -> BrowsedWindow
   /// The number of cached records that match a query.
   func count(_ request: ListRequest) async throws -> Int
-  /// How the records of a list are spread over the values of a field; none if these do not repeat.
+  /// The numbers of the records of a list for each value of a field, also for a single value; none if values do not repeat.
   func facets(of field: String, in request: ListRequest) async throws -> [Facet]
   /// Reads the records that a picker's query is matched with, of those that meet a condition; `changed` gets true once all
   /// of them are read.
@@ -132,7 +132,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     let conditions = request.condition.nonBlank.map { [$0] } ?? []
     return try Selection(
       SelectionText(conditions: conditions, order: request.order), plugin.fields,
-      at: environment.now())
+      at: environment.now(), inAnyCase: true)
   }
 
   package func window(
@@ -256,10 +256,11 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     let words = try request.query.nonBlank.map { try SearchQuery($0) }
     let local = try await plugin.localRecords(in: environment)
     if let index, local.isCached {
-      return try await index.facets(of: fields, selectedBy: selection, matching: words)
+      return try await index.facets(
+        of: fields, selectedBy: selection, matching: words, keepsUniform: true)
     }
     let page = try await Self.page(PageRequest(matching: words, limit: 100_000), of: local.source)
-    return try selection.facets(of: fields, in: page?.records ?? [])
+    return try selection.facets(of: fields, in: page?.records ?? [], keepsUniform: true)
   }
 
   private func window(
@@ -292,7 +293,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
   }
 
   private func cells(of record: P.Item) -> [String] {
-    columns.map { $0[record].cell.oneLine(atMost: BrowsedRow.maxCell) }
+    columns.map { BrowsedRow.cell($0[record].shownCell()) }
   }
 
   private func row(_ record: P.Item) -> BrowsedRow {
@@ -302,7 +303,7 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
       id: id, name: label.isEmpty ? id : label,
       cells: cells(of: record),
       card: plugin.layout.cardFields(among: plugin.fields).compactMap { field in
-        let value = field[record].cell
+        let value = field[record].shownCell()
         return value.isEmpty ? nil : BrowsedRow.Line(field.label, value)
       }, link: plugin.layout.link?(record)?.webAddress)
     row.hasImage = plugin.layout.images?(record, .small).isEmpty == false
@@ -397,8 +398,20 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
       status.gap = try await plugin.gap(in: store)?.warning.warning.message
       status.isComplete = coverage.isComplete && !plugin.policy.isEndless
       status.fetchedAt = try await plugin.oldestFetch(in: store)
+      status.answersSearches = try await answersSearches(from: plugin.recordStore(in: store))
     }
     return status
+  }
+
+  /// True if no search asks the service: a complete sync has stored all that it could find.
+  private func answersSearches(
+    from records: RecordStore<P.Item>
+  ) async throws(SourceError) -> Bool {
+    // A file may have changed, and is read again.
+    guard plugin.policy.localSearchBound != nil, plugin.policy.file == nil,
+      options.cachePolicy.mayFallBack, !options.cachePolicy.refreshes
+    else { return plugin.policy.readOrder == .storedOnly }
+    return try await records.completeSync() != nil
   }
 
   // MARK: - The service

@@ -21,6 +21,7 @@ package final class EffectRunner: Sendable {
     case completion
     case preview
     case values
+    case write
   }
 
   private struct Running {
@@ -35,6 +36,7 @@ package final class EffectRunner: Sendable {
   private let post: @Sendable (BrowseEvent) -> Void
   private let running = Mutex<[Slot: Running]>([:])
   private let changes = Mutex<[Task<Void, Never>]>([])
+  private let syncing = Mutex<Set<String>>([])
   private let opened = Mutex("")
 
   /// The rows of a query that are shown.
@@ -123,6 +125,7 @@ package final class EffectRunner: Sendable {
         post(.restored(deletion))
       }
     case .sync(let name, let pages):
+      _ = syncing.withLock { $0.insert(name) }
       run(effect, in: .sync(name), of: name) { [self] source, _ in await sync(source, pages) }
     case .stopSync(let name): running.withLock { $0[.sync(name)]?.task }?.cancel()
     case .open(let link): open(link)
@@ -130,7 +133,8 @@ package final class EffectRunner: Sendable {
       replace(
         .query, effect,
         with: Task { [self] in
-          post(.answered(text, await Self.result { try await answer(to: text) }))
+          let result = await Self.result { try await answer(to: text) }
+          if !Task.isCancelled { post(.answered(text, result)) }
         })
     case .complete(let start):
       replace(
@@ -144,28 +148,40 @@ package final class EffectRunner: Sendable {
       }
     case .values(let request, let field):
       run(effect, in: .values, of: request.source) { source, post in
-        let facets = try await source.facets(of: field.name, in: request)
-        post(.values(request, try Self.window(of: facets, field, request)))
+        let result = await Self.result {
+          try Self.window(
+            of: try await source.facets(of: field.name, in: request), field, request)
+        }
+        if !Task.isCancelled { post(.values(request, result)) }
       }
     case .write(let list):
-      let task = Task { await write(list) }
-      changes.withLock { $0.append(task) }
+      replace(.write, effect, with: Task { await write(list) })
+    case .stop(let work):
+      let slot: Slot =
+        switch work {
+        case .query: .query
+        case .values: .values
+        case .write: .write
+        }
+      running.withLock { $0[slot]?.task }?.cancel()
     case .remember(let kind, let text):
-      // A line that cannot be saved is not worth a message over the list.
-      let task = Task { [context] in
-        var history = Self.history(of: kind, in: context)
-        try? history?.add(text)
-      }
-      changes.withLock { $0.append(task) }
+      keep(text, named: kind == .filter ? Self.filters : Self.conditions)
+    case .keepColumns(let name, let fields):
+      keep(Self.line(name, fields), named: Self.columns, replacing: "\(name) ")
     case .copy, .redraw, .pick, .quit: break
     }
   }
 
-  /// Ends what is running, and waits until a sync has saved where it is.
-  package func finish() async {
-    let (tasks, changes) = (running.withLock { $0.values.map(\.task) }, changes.withLock(\.self))
-    for task in tasks { task.cancel() }
-    for task in tasks + changes { await task.value }
+  /// Ends what is running, and waits until a sync has saved where it is, and a file is written.
+  ///
+  /// - Returns: The sources whose syncs were stopped.
+  @discardableResult
+  package func finish() async -> [String] {
+    let (running, changes) = (running.withLock(\.self), changes.withLock(\.self))
+    let stopped = syncing.withLock(\.self).sorted()
+    for (slot, work) in running where slot != .write { work.task.cancel() }
+    for task in running.values.map(\.task) + changes { await task.value }
+    return stopped
   }
 
   // MARK: - Tasks
@@ -214,7 +230,7 @@ package final class EffectRunner: Sendable {
     switch error {
     case let error as CommandError: error.message + error.suggestion.didYouMean
     case let error as SourceError:
-      error.message + ((error.cause as? SQLTypo)?.nearest).didYouMean
+      error.message + ((error.cause as? SQLMistake)?.nearest).didYouMean
     default: "\(error)"
     }
   }
@@ -240,13 +256,47 @@ package final class EffectRunner: Sendable {
         return post(.refreshed(source.name, .success(nil)))
       }
     }
-    let result = await Self.result { try await source.refresh(query, isForced: isForced) }
+    let before = isForced ? await Self.cached(source, query) : nil
+    var result = await Self.result { try await source.refresh(query, isForced: isForced) }
+    // Only lists that are compared as a whole have numbers.
+    if case .success(var refreshed?) = result, refreshed.badge.kind == .live, query.isEmpty,
+      let before, let after = await Self.cached(source, query),
+      max(before.count, after.count) <= Self.maxCompared
+    {
+      refreshed.added = after.objects.keys.count { before.objects[$0] == nil }
+      refreshed.changed = after.objects.count { id, object in
+        before.objects[id].map { $0 != object } ?? false
+      }
+      result = .success(refreshed)
+    }
     guard !Task.isCancelled else { return }
     post(.refreshed(source.name, result))
   }
 
+  /// The records that a refresh compares.
+  private struct Cached {
+    let count: Int
+    let objects: [String: JSON]
+  }
+
+  /// At least as many as a refresh asks for.
+  private static let maxCompared = 1000
+
+  /// The first cached records; `nil` without a store.
+  private static func cached(_ source: any BrowsedSource, _ query: String) async -> Cached? {
+    guard let count = try? await source.status().count else { return nil }
+    var request = ListRequest(source.name)
+    request.query = query
+    // Bundled records are not those of before.
+    let window =
+      count > 0 ? try? await source.window(request, start: 0, count: maxCompared) : nil
+    let rows = (window?.rows ?? []).map { ($0.id, $0.object) }
+    return Cached(count: count, objects: Dictionary(rows) { first, _ in first })
+  }
+
   private func sync(_ source: any BrowsedSource, _ pages: Int?) async {
     let name = source.name
+    let end: BrowseEvent
     let start = ContinuousClock.now
     let bar = ProgressBar(width: 80, hasUTF8: context.terminal.hasUTF8)
     do {
@@ -258,10 +308,13 @@ package final class EffectRunner: Sendable {
           } ?? "\(name): page \(result.earlierPages + result.pages), \(result.passed.of("record"))"
         post(.syncing(name, progress: text))
       }
-      post(.synced(name, Self.notice(of: report, name), SyncEnd(report)))
+      end = .synced(name, Self.notice(of: report, name), SyncEnd(report))
     } catch {
-      post(.synced(name, Notice(.error, Self.words(of: error))))
+      end = .synced(name, Notice(.error, Self.words(of: error)))
     }
+    // Before the event, after which another may begin.
+    _ = syncing.withLock { $0.remove(name) }
+    post(end)
   }
 
   static func notice(of report: SyncReport, _ name: String) -> Notice {
@@ -297,14 +350,38 @@ package final class EffectRunner: Sendable {
     }
   }
 
+  // The files of earlier sessions. A line of the last one is a source and its columns: `heroes ["id","name"]`.
+  static let (filters, conditions, columns) = (
+    "browse_filters", "browse_conditions", "browse_columns"
+  )
+
   /// The lines of earlier sessions; `nil` if there are none or they cannot be read.
-  static func history(of kind: BrowseState.Prompt, in context: CommandContext) -> LineHistory? {
-    guard kind == .filter || kind == .condition,
-      let settings = try? context.loadSettings().settings,
+  static func history(named name: String, in context: CommandContext) -> LineHistory? {
+    guard let settings = try? context.loadSettings().settings,
       let directory = try? context.directories(settings).state
     else { return nil }
-    let name = kind == .filter ? "browse_filters" : "browse_conditions"
     return try? LineHistory(named: name, in: directory)
+  }
+
+  static func line(_ source: String, _ columns: [String]) -> String {
+    "\(source) \(JSON.array(columns.map { .string($0) }).text)"
+  }
+
+  /// The source and the columns of a line; other versions kept names without commas: `heroes id,name`.
+  static func columns(in line: String) -> (source: String, names: [String])? {
+    guard let space = line.firstIndex(of: " ") else { return nil }
+    let list = line[space...].dropFirst()
+    let names = JSON(reading: Data(list.utf8))?.array?.compactMap(\.string)
+    return (String(line[..<space]), names ?? list.split(separator: ",").map(String.init))
+  }
+
+  /// A line that cannot be saved is not worth a message over the list.
+  private func keep(_ line: String, named name: String, replacing beginning: String? = nil) {
+    let task = Task { [context] in
+      var history = Self.history(named: name, in: context)
+      try? history?.add(line, replacing: beginning)
+    }
+    changes.withLock { $0.append(task) }
   }
 
   /// The texts that the beginning of a line can become, by the records and tables of this machine.
@@ -355,8 +432,15 @@ package final class EffectRunner: Sendable {
     of facets: [Facet], _ field: BrowsedColumn, _ request: ListRequest
   ) throws(CommandError) -> BrowsedWindow {
     let columns = [field, BrowsedColumn("count", "Records", isNumeric: true)]
-    guard let facet = facets.first else {
-      let none = "nearly every record has a value of its own, or all have the same"
+    guard let facet = facets.first, !facet.isUniform else {
+      let none =
+        switch facets.first {
+        case nil: "nearly every record has a value of its own"
+        case let facet?:
+          facet.values.first.map {
+            "every record has the same \(facet.isRange ? "range" : "value"), \($0.text)"
+          } ?? "no record has a value"
+        }
       return BrowsedWindow(
         columns: columns, rows: [], total: 0, warnings: ["\(field.label): \(none)"])
     }
@@ -379,7 +463,7 @@ package final class EffectRunner: Sendable {
 
   // MARK: - Files
 
-  /// Writes rows to a file in the format of its ending; never cancelled, as a change.
+  /// Writes rows to a file in the format of its ending.
   private func write(_ list: WrittenList) async {
     do {
       let ending = URL(filePath: list.path).pathExtension.lowercased()
@@ -395,9 +479,11 @@ package final class EffectRunner: Sendable {
       }
       let file = try NewFile(replacing: path, in: context)
       let (count, missing) = try await write(list, as: format, to: file.output)
+      try Task.checkCancellation()
       try file.finish()
       post(.written(list, count, missing: missing))
     } catch {
+      guard !Task.isCancelled else { return }
       post(.notWritten(list, Notice(.error, Self.words(of: error)), isThere: false))
     }
   }
@@ -421,6 +507,7 @@ package final class EffectRunner: Sendable {
     try printer.print(list.rows)
     while list.rows.isEmpty, let source = sources[list.request.source] {
       // The first part has the columns of the list.
+      try Task.checkCancellation()
       let size = start == 0 ? ListState.chunk : 1000
       let window = try await source.window(list.request, start: start, count: size)
       try printer.print(window.rows)
@@ -450,16 +537,22 @@ package final class EffectRunner: Sendable {
     }
   }
 
+  /// Rows with numbers as in the table of `sql`; what is written to a file has them as they are.
   private static func window(_ run: SQLRun, _ rows: [[SQLValue]]) -> BrowsedWindow {
     let names = run.columns
     let columns = names.enumerated().map { index, name in
       BrowsedColumn(name, name, isNumeric: rows.areNumbers(at: index))
     }
+    let decimals = columns.indices.map { index in
+      columns[index].isNumeric ? rows.map { $0[index].json.decimals() }.max() ?? 0 : 0
+    }
     let records = rows.prefix(maxRows).enumerated().map { number, values in
-      let cells = values.map(\.json.cell)
+      let cells = zip(values, decimals).map { value, most in
+        (most > 0 ? value.json.aligned(to: most) : nil) ?? value.json.shownCell()
+      }
       var row = BrowsedRow(
         id: "\(number)", name: cells.first ?? "",
-        cells: cells.map { $0.oneLine(atMost: BrowsedRow.maxCell) },
+        cells: cells.map(BrowsedRow.cell),
         card: zip(names, cells).map { BrowsedRow.Line($0, $1) })
       row.object = .object(zip(names, values).map { JSON.Member($0, $1.json) })
       return row

@@ -34,7 +34,7 @@ package enum BrowseEvent: Sendable {
   /// The number of records that a condition selects while it is typed, or the reason for which it is refused.
   case previewed(ListRequest, Notice)
   /// The values of a field in the records of a list, with their numbers.
-  case values(ListRequest, BrowsedWindow)
+  case values(ListRequest, Result<BrowsedWindow, BrowseFailure>)
   /// A file is written, with a number of rows, without those that could not be read.
   case written(WrittenList, Int, missing: Int = 0)
   /// A file is not written; `isThere` is true if it exists.
@@ -75,12 +75,16 @@ package enum BrowseEffect: Equatable, Sendable {
   case query(String)
   /// Keeps a line for later sessions.
   case remember(BrowseState.Prompt, String)
+  /// Keeps the columns of a source for later sessions: those that were chosen, none for its own.
+  case keepColumns(String, [String])
   /// Looks for the texts that the beginning of a line can become.
   case complete(TypedStart)
   case preview(ListRequest)
   /// Counts the values of a field.
   case values(ListRequest, BrowsedColumn)
   case write(WrittenList)
+  /// Ends this work; nothing comes of it.
+  case stop(BrowseState.Work)
   case redraw
   /// Leaves with these IDs.
   case pick([String])
@@ -118,6 +122,9 @@ package struct Refreshed: Sendable {
   package var query: String
   /// True if the service has more records that match.
   package var hasMore: Bool
+  /// The numbers of records that were not cached before, and that have other values now; `nil` if not compared.
+  package var added: Int?
+  package var changed: Int?
 
   /// True if it has all records of the service.
   var isWhole: Bool { query.nonBlank == nil && !hasMore }
@@ -127,6 +134,19 @@ package struct Refreshed: Sendable {
     self.count = count
     self.query = query
     self.hasMore = hasMore
+  }
+
+  /// The end of a refresh that was asked for, in words.
+  func notice(of name: String) -> Notice {
+    guard badge.kind == .live else {
+      return Notice(
+        .warning, "\(name): not refreshed: \(badge.cause ?? badge.label.lowercasedFirst)")
+    }
+    let counts = [(added, "new"), (changed, "changed")].compactMap { count, word in
+      count.map { "\($0) \(word)" }
+    }
+    let words = ["\(hasMore ? "the first " : "")\(count.of("record"))"] + counts + ["live"]
+    return Notice(.note, "\(name): " + words.joined(separator: ", "))
   }
 
   /// True if the answer has all records of a list.

@@ -12,13 +12,17 @@ package enum BrowseKeys {
     ← → Tab = sources, list, record
     Enter = open the record, with all its details
     Space = mark the record: d, o and y are about those marked
-    Esc = back; clears the marks, the filter
+    Esc = back; stops what runs; clears the marks, the filter
     J K = scroll the record; in it, the next or previous one
-    / = filter as you type; Enter also asks the service
+    / = filter as you type (' ^ $ ! are text, unlike in pick); Enter may ask the service, too
     f = filter by a condition: publisher=Marvel and name~man
     F = count the values of a field; Enter filters by one
     s = sort by a field; the same again reverses
-    c = choose the columns of the list
+    c = choose the columns of the list, for good; Ctrl-R resets them
+    F s c = letters narrow the fields as in pick; Tab shows or hides a column
+    < > = move the border between list and record
+    v = the record beside the list, below it, or not shown
+    b = hide or show the sources
     H L = scroll by a column to the left or right
     o = open the web page
     y Y = copy the ID, or the record as JSON

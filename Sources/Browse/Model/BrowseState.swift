@@ -21,16 +21,22 @@ package struct BrowseState: Sendable {
     /// The end of the last sync of this session.
     package var syncEnd = SyncEnd()
     package var isRefreshing = false {
-      didSet { if !isRefreshing { responses = nil } }
+      didSet { if !isRefreshing { (responses, askedAt) = (nil, nil) } }
     }
+    /// The time at which a key asked the service; `nil` unless its answer is awaited.
+    package var askedAt: Date?
     package var hasAsked = false
     /// The number of responses of the service to a search up to now; `nil` if there is none.
     package var responses: Int?
     /// The progress of a running sync.
     package var sync: String?
+    /// The start of a sync that has fetched nothing so far: Esc stops it.
+    var syncStart: Date?
     package var pause: Pause?
     /// True while the records that a picker's query is matched with are being read.
     package var isIndexing = false
+    /// The command that gives records web pages; `nil` if they have some, or cannot.
+    package var linkCommand: String?
     /// The reason for which the condition of a request is refused, if it is.
     fileprivate let refusal: @Sendable (ListRequest) -> String?
 
@@ -57,10 +63,15 @@ package struct BrowseState: Sendable {
         && (refreshed.hasMore || !refreshed.badge.notes.isEmpty || !refreshed.covers(list))
     }
 
-    /// The progress of a sync, or of a search of the service.
-    package var progress: String? {
-      if let sync { return sync }
-      guard let responses else { return nil }
+    /// The progress of a sync, or of a refresh or a search that a key has asked for.
+    package func progress(at now: Date) -> String? {
+      if let sync {
+        return syncStart.map { BrowseState.progress(sync, since: $0, at: now) } ?? sync
+      }
+      guard let askedAt else { return nil }
+      guard let responses else {
+        return BrowseState.progress("\(name): refreshing", since: askedAt, at: now)
+      }
       let text = "\(name): request \(responses + 1)"
       guard let total, let scannedPageSize else { return text }
       return "\(text) of about \((total + scannedPageSize - 1) / scannedPageSize)"
@@ -93,6 +104,13 @@ package struct BrowseState: Sendable {
     var isCompleted: Bool { self == .condition || self == .query }
   }
 
+  /// Work beside the input that keys have asked for, and that Esc stops.
+  package enum Work: String, Sendable {
+    case query = "Running the query"
+    case values = "Counting"
+    case write = "Writing"
+  }
+
   /// A choice of records of one source, amid another command.
   package struct Picking: Sendable {
     package let takesSeveral: Bool
@@ -119,20 +137,26 @@ package struct BrowseState: Sendable {
   package private(set) var prompt: (kind: Prompt, line: LineInput)?
   package private(set) var overlay: Overlay?
   package private(set) var notice: Notice?
-  /// What is known of the condition that is being typed.
+  /// The result so far of the condition that is being typed.
   private var preview: Notice?
+  /// The list with the condition that was entered last, and the condition before it, until rows answer that.
+  private var tried: (request: ListRequest, earlier: String)?
   /// The path of a file that exists, which the person has been asked to replace.
   private var replaced: String?
+  /// The text that is typed in a box of fields.
+  package private(set) var typedField = LineInput()
   /// True if the field that is chosen in the box of orders is one whose values are counted.
   package private(set) var isCounting = false
   /// The answer to a query in SQL, in the place of the list.
   package private(set) var answer: ListState?
   /// All rows of that answer.
   private var answerRows: QueryAnswer?
-  package private(set) var isAnswering = false
+  /// The running works, with the times of their starts; the last one is shown.
+  private var works: [(work: Work, start: Date)] = []
   /// True if the card has the place of the list.
   package private(set) var isCardOpen = false
   package private(set) var cardTop = 0
+  package private(set) var panes = Panes()
   /// `nil` for the browser itself.
   package private(set) var picking: Picking?
   package private(set) var pictures: [PictureRequest: Picture?] = [:]
@@ -157,6 +181,8 @@ package struct BrowseState: Sendable {
   package var history: [Prompt: [String]] = [:]
   /// The number of the one that was recalled last.
   private var recalled = 0
+  /// The columns of each source that are kept for later sessions.
+  private var keptColumns: [String: [String]] = [:]
   private var pictureOrder: [PictureRequest] = []
   /// The texts that the line can become, of which a further Tab shows the next one; `index` is that of the one shown.
   private var candidates: (line: TypedStart, texts: [String], index: Int)?
@@ -168,6 +194,15 @@ package struct BrowseState: Sendable {
     self.isOffline = isOffline
     self.hasPictures = hasPictures
     self.now = now
+  }
+
+  /// Shows the fields of a source that an earlier session chose, unless there are none.
+  package mutating func show(_ names: [String], of source: String) {
+    keptColumns[source] = names
+    change(source) { source in
+      let fields = names.compactMap { name in source.fields.first { $0.name == name } }
+      source.list.show(fields.isEmpty ? nil : fields)
+    }
   }
 
   /// Opens a source with a query, a condition and an order, which may be empty.
@@ -207,7 +242,7 @@ package struct BrowseState: Sendable {
     answer == nil && marks.source == source.name ? marks.rows : []
   }
 
-  /// What is known of the condition that is being typed; `nil` for another line.
+  /// The result so far of the condition that is being typed; `nil` for another line.
   var conditionPreview: Notice? { prompt?.kind == .condition ? preview : nil }
 
   /// True if the values of a field have the place of the list.
@@ -222,6 +257,31 @@ package struct BrowseState: Sendable {
     answer == nil ? source.fields : answerRows?.window.columns ?? []
   }
 
+  /// True while the box of columns is open.
+  var isChoosingColumns: Bool { if case .columns? = overlay { true } else { false } }
+
+  /// True while the box of orders is open.
+  var isSorting: Bool { if case .order? = overlay { !isCounting } else { false } }
+
+  /// The fields of the box that is open.
+  var offeredFields: [BrowsedColumn] { isChoosingColumns ? source.fields : orderFields }
+
+  /// The order without a field, in words.
+  static let unsorted = "not sorted"
+
+  /// The numbers of these fields, from 1, with 0 for no order: those that match what is typed, as in the picker.
+  var choices: [Int] {
+    let numbers = Array((isSorting ? 0 : 1)..<offeredFields.count + 1)
+    guard typedField.text.nonBlank != nil else { return numbers }
+    var texts = FuzzyList()
+    for number in numbers {
+      let field = number > 0 ? offeredFields[number - 1] : nil
+      texts.append(field.map { "\($0.label)\t\($0.name)" } ?? Self.unsorted)
+    }
+    let matches = texts.matches(of: FuzzyPattern(typedField.text)) { false } ?? []
+    return matches.map { numbers[$0] }
+  }
+
   package var canUndo: Bool { !deletions.isEmpty }
 
   package var canRecall: Bool { history[.query] != nil }
@@ -229,8 +289,32 @@ package struct BrowseState: Sendable {
   /// The pause of the source that has not ended.
   package var pause: Pause? { source.pause.flatMap { $0.end > now ? $0 : nil } }
 
+  /// True if the service is asked for the records that match a filter: it may have more.
+  var searchesService: Bool { !isOffline && !source.status.answersSearches }
+
+  package var isAnswering: Bool { isRunning(.query) }
+
+  private func isRunning(_ work: Work) -> Bool { works.contains { $0.work == work } }
+
+  /// The progress of what a key has asked for, and whether Esc stops it.
+  var progress: (text: String, stops: Bool)? {
+    let takesEscape = prompt == nil && overlay == nil
+    if let (work, start) = works.last {
+      return (Self.progress(work.rawValue, since: start, at: now), takesEscape)
+    }
+    let stops = takesEscape && (source.sync == nil || source.syncStart != nil)
+    return source.progress(at: now).map { ($0, stops) }
+  }
+
+  private static func progress(_ text: String, since start: Date, at now: Date) -> String {
+    let seconds = now.timeIntervalSince(start).rounded(.down)
+    return "\(text)…" + (seconds > 0 ? " \(Duration.seconds(seconds).text)" : "")
+  }
+
   /// True if the screen changes with the time.
-  package var hasCountdown: Bool { pause != nil }
+  package var hasCountdown: Bool {
+    pause != nil || source.askedAt != nil || source.syncStart != nil || !works.isEmpty
+  }
 
   /// The request of the picture of the selected record, in the size that there is room for.
   package var picture: PictureRequest? {
@@ -256,6 +340,7 @@ package struct BrowseState: Sendable {
       }
     case .status(let name, let status): change(name) { $0.status = status }
     case .window(let request, let start, let result):
+      if takeBack(request, result) { break }
       change(request.source) { _ = $0.list.take(result, of: request, at: start) }
       let list = source.list
       // Conditions are counted by their index, and bundled records by their first part.
@@ -283,17 +368,22 @@ package struct BrowseState: Sendable {
       notice = Notice(.note, "Restored \(deletion.text)")
       effects = reload(deletion.source, selecting: deletion.ids.first)
     case .notChanged(let notice): (isChanging, self.notice) = (false, notice)
-    case .syncing(let name, let progress): change(name) { $0.sync = progress }
+    case .syncing(let name, let progress):
+      change(name) { ($0.sync, $0.syncStart) = (progress, nil) }
     case .synced(let name, let notice, let end):
-      change(name) { ($0.sync, $0.syncEnd) = (nil, end) }
+      change(name) { ($0.sync, $0.syncStart, $0.syncEnd) = (nil, nil, end) }
       self.notice = notice
       effects = reload(name)
     case .answered(let query, let result): answered(query, result)
     case .completed(let start, let completions): completed(start, completions)
     case .previewed(let request, let notice):
       if source.name == request.source, prompt?.line.text == request.condition { preview = notice }
-    case .values(let request, let window):
-      guard prompt == nil, overlay == nil else { break }
+    case .values(let request, let result):
+      guard end(.values), prompt == nil, overlay == nil else { break }
+      guard case .success(let window) = result else {
+        if case .failure(let failure) = result { notice = Notice(.error, failure.message) }
+        break
+      }
       notice = window.warnings.first.map { Notice(.note, $0) }
       guard request.unversioned == source.list.request.unversioned, !window.rows.isEmpty else {
         break
@@ -302,6 +392,7 @@ package struct BrowseState: Sendable {
       (answerRows, answer) = (rows, rows.list)
       (pane, isCardOpen, cardTop) = (.list, false, 0)
     case .written(let list, let count, let missing):
+      end(.write)
       let state =
         missing > 0
         ? "\(missing.of("record")) could not be read, or the list has changed"
@@ -310,6 +401,7 @@ package struct BrowseState: Sendable {
       notice = Notice(
         missing > 0 ? .warning : .note, "Wrote \(count.of("record")) to \(list.path) · \(state)")
     case .notWritten(let list, let notice, let isThere):
+      end(.write)
       self.notice = notice
       guard prompt == nil, overlay == nil else { break }
       // To be mended, or confirmed.
@@ -327,6 +419,10 @@ package struct BrowseState: Sendable {
     if answer != nil {
       _ = answer?.settle(height: height)
       return []
+    }
+    let layout = layout
+    if picking == nil, let area = layout.list {
+      sources[opened].list.fill(area.width + layout.spare - 2, from: source.fields)
     }
     if let range = sources[opened].list.settle(height: height) {
       let request = source.list.request
@@ -354,6 +450,7 @@ package struct BrowseState: Sendable {
   private mutating func refreshed(
     _ name: String, _ result: Result<Refreshed?, BrowseFailure>
   ) -> [BrowseEffect] {
+    let isAwaited = sources.contains { $0.name == name && $0.askedAt != nil }
     change(name) { $0.isRefreshing = false }
     switch result {
     case .success(nil):
@@ -364,6 +461,7 @@ package struct BrowseState: Sendable {
         source.refreshed = refreshed
         if refreshed.badge.kind == .live { source.endRefusal() }
       }
+      if isAwaited { notice = refreshed.notice(of: name) }
     case .failure(let failure):
       // A pause says why, and how long.
       if pause == nil { notice = Notice(.error, "\(name): \(failure.message)") }
@@ -387,6 +485,21 @@ package struct BrowseState: Sendable {
     }
   }
 
+  /// Returns to the list before a condition that records refuse, and to its line; false for another answer.
+  private mutating func takeBack(
+    _ request: ListRequest, _ result: Result<BrowsedWindow, BrowseFailure>
+  ) -> Bool {
+    guard let (asked, earlier) = tried, request.unversioned == asked.unversioned else {
+      return false
+    }
+    tried = nil
+    guard case .failure(let failure) = result, source.list.request == request else { return false }
+    sources[opened].list.ask { $0.condition = earlier }
+    notice = Notice(.error, failure.message)
+    if prompt == nil, overlay == nil { prompt = (.condition, LineInput(request.condition)) }
+    return true
+  }
+
   private mutating func keep(_ picture: Picture?, _ request: PictureRequest) {
     pictures.updateValue(picture, forKey: request)
     pictureOrder.append(request)
@@ -394,8 +507,7 @@ package struct BrowseState: Sendable {
   }
 
   private mutating func answered(_ query: String, _ result: Result<BrowsedWindow, BrowseFailure>) {
-    guard isAnswering, query == history[.query]?.last else { return }
-    isAnswering = false
+    guard query == history[.query]?.last, end(.query) else { return }
     switch result {
     case .success(let window):
       let selection = answer?.request.query == query ? answer?.selection ?? 0 : 0
@@ -480,6 +592,8 @@ package struct BrowseState: Sendable {
   private static let recordKeys = Set("fFcdunS".map { Key.character($0) } + [.delete])
 
   private mutating func take(_ key: Key) -> [BrowseEffect] {
+    // What went wrong stays while one moves.
+    if notice?.kind == .note { notice = nil }
     if key == .character(" "), pane == .list, answer == nil { return mark() }
     if let effects = takeMovement(key) { return effects }
     notice = nil
@@ -489,6 +603,7 @@ package struct BrowseState: Sendable {
     }
     switch key {
     case .character("q"): return [.quit]
+    case .character("<"), .character(">"), .character("v"), .character("b"): arrange(by: key)
     case .character("?"): overlay = .help(top: 0)
     case .character("/"):
       prompt = (.filter, LineInput(answer == nil ? source.list.request.query : answerFilter))
@@ -498,8 +613,17 @@ package struct BrowseState: Sendable {
     case .character("s"), .character("F"): openOrders(isCounting: key == .character("F"))
     case .character("w"):
       replaced = nil
-      if list.count > 0 { prompt = (.file, LineInput("\(source.name).csv")) }
-    case .character("c"): if source.list.hasRows { overlay = .columns(selection: 0) }
+      if isRunning(.write) {
+        notice = Notice(.note, "Another file is being written")
+      } else if list.count > 0 {
+        let name = answer == nil ? source.name : showsValues ? "values" : "query"
+        prompt = (.file, LineInput("\(name).csv", isProposal: true))
+      }
+    case .character("c"):
+      guard source.list.hasRows else { break }
+      // Fields that are columns while it is scrolled are not chosen.
+      scrollColumns(by: -source.list.left)
+      (overlay, typedField) = (.columns(selection: 0), LineInput())
     case .character(":"): prompt = (.query, LineInput(""))
     case .character("r"): return refresh()
     case .character("n"): return loadMore()
@@ -536,11 +660,46 @@ package struct BrowseState: Sendable {
     return []
   }
 
+  /// Moves the border between list and record, or shows these or the sources elsewhere or not.
+  private mutating func arrange(by key: Key) {
+    let before = layout
+    let old = panes
+    switch key {
+    case .character("b"): panes.hidesSources.toggle()
+    case .character("v"):
+      panes.shift = 0
+      var next = before.preview
+      // Past places for which there is no room.
+      repeat {
+        next = Preview(rawValue: (next.rawValue + 1) % 3) ?? .off
+        panes.preview = next
+      } while layout.preview != next
+    case .character("<"): panes.shift -= 1
+    default: panes.shift += 1
+    }
+    guard layout != before else {
+      panes = old
+      notice = Notice(.note, "No room for that on this terminal")
+      return
+    }
+    if pane != .list, !isCardOpen { pane = .list }
+    cardTop = 0
+  }
+
   private mutating func scrollColumns(by step: Int) {
     guard let area = layout.list else { return }
     let shown = ShownColumns(of: list, in: area.width - 2)
-    guard !shown.columns.isEmpty, step < 0 || !shown.isWhole else { return }
-    if answer != nil { answer?.scroll(by: step) } else { sources[opened].list.scroll(by: step) }
+    guard !shown.columns.isEmpty, step < 0 || !shown.isWhole || hasOtherColumns else { return }
+    if answer != nil {
+      answer?.scroll(by: step)
+    } else {
+      sources[opened].list.scroll(by: step, among: picking == nil ? source.fields : [])
+    }
+  }
+
+  /// True if there are fields that become columns once the list is scrolled.
+  var hasOtherColumns: Bool {
+    answer == nil && picking == nil && list.hasOthers(of: source.fields)
   }
 
   /// The number of lines that a key moves by, also in a box over the list; `nil` for another key.
@@ -629,18 +788,22 @@ package struct BrowseState: Sendable {
     return recordEffects
   }
 
-  /// One step: out of the card, the answer, the search, the filter.
+  /// One step: out of what is running, the card, the answer, the filter.
   private mutating func goBack() -> [BrowseEffect] {
+    if let work = works.popLast()?.work {
+      notice = Notice(.note, work == .write ? "Stopped: no file was written" : "Stopped")
+      return [.stop(work)]
+    }
+    if source.askedAt != nil { return stopRefresh() }
+    if source.syncStart != nil { return [.stopSync(source.name)] }
     if isCardOpen {
       (isCardOpen, pane, cardTop) = (false, .list, 0)
     } else if pane == .card {
       pane = .list
-    } else if !isAnswering, !answerFilter.isEmpty {
+    } else if !answerFilter.isEmpty {
       changeAnswer { $0.filter = "" }
-    } else if isAnswering || answer != nil {
-      (isAnswering, answer) = (false, nil)
-    } else if source.responses != nil {
-      return stopSearch()
+    } else if answer != nil {
+      answer = nil
     } else if !marked.isEmpty {
       marks.rows = []
     } else if !source.list.request.query.isEmpty {
@@ -705,9 +868,16 @@ package struct BrowseState: Sendable {
 
   /// Recalls an earlier line, of filters and conditions beginning in an empty one; false if a key has another meaning.
   private mutating func recallLine(by step: Int) -> Bool {
-    guard let (kind, line) = prompt, let lines = history[kind], !lines.isEmpty else {
-      return false
+    guard let (kind, line) = prompt, var lines = history[kind] else { return false }
+    if kind == .condition {
+      // Those of other sources may name fields that this one lacks.
+      var request = source.list.request
+      lines.removeAll {
+        request.condition = $0
+        return source.refusal(request) != nil
+      }
     }
+    guard !lines.isEmpty else { return false }
     let isShown = lines.indices.contains(recalled) && lines[recalled] == line.text
     guard isShown || kind == .query || line.characters.isEmpty else { return false }
     let index = max(0, (isShown ? recalled : lines.count) + step)
@@ -799,8 +969,7 @@ package struct BrowseState: Sendable {
     case .filter:
       pane = .list
       let effects = answer == nil ? remember(kind, text) : []
-      // The service may know more.
-      guard answer == nil, !isOffline, text.nonBlank != nil else { return effects }
+      guard answer == nil, searchesService, text.nonBlank != nil else { return effects }
       return effects + ask(text, isForced: false)
     case .condition:
       let condition = text.nonBlank == nil ? "" : text
@@ -813,7 +982,9 @@ package struct BrowseState: Sendable {
         return []
       }
       pane = .list
+      let earlier = source.list.request.condition
       sources[opened].list.ask { $0.condition = condition }
+      tried = earlier == condition ? nil : (source.list.request, earlier)
       return remember(kind, condition)
     case .query:
       guard text.nonBlank != nil else { return [] }
@@ -821,7 +992,7 @@ package struct BrowseState: Sendable {
       return run(text)
     case .file:
       guard text.nonBlank != nil else { return [] }
-      notice = Notice(.note, "Writing…")
+      begin(.write)
       let rows = answer.map { answer in (0..<answer.count).compactMap { answer[$0] } } ?? marked
       return [
         .write(
@@ -903,52 +1074,85 @@ package struct BrowseState: Sendable {
       return []
     }
     sources[opened].isRefreshing = true
-    return [
-      .refresh(source.name, query: prompt?.line.text ?? "", isForced: list.request.query.isEmpty)
-    ]
+    sources[opened].askedAt = now
+    let query = FuzzyPattern.words(of: prompt?.line.text ?? "")
+    return [.refresh(source.name, query: query, isForced: list.request.query.isEmpty)]
   }
 
   // MARK: - Over the list
 
   /// - Parameter isCounting: True if the values of the field are counted.
   private mutating func openOrders(isCounting: Bool) {
-    self.isCounting = isCounting
+    (self.isCounting, typedField) = (isCounting, LineInput())
     let name = list.request.orderField
     let index = orderFields.firstIndex { $0.name == name }
-    overlay = .order(selection: index.map { $0 + 1 } ?? 0)
+    // Only fields are counted.
+    overlay = .order(selection: index.map { $0 + (isCounting ? 0 : 1) } ?? 0)
   }
 
   private mutating func takeInOverlay(_ key: Key) -> [BrowseEffect] {
+    let choices = choices
     switch (overlay, key) {
-    case (_, .character("q")), (_, .escape), (.help, .enter), (.help, .character("?")),
-      (.columns, .enter), (.columns, .character("c")):
+    case (.order, .escape) where !typedField.characters.isEmpty,
+      (.columns, .escape) where !typedField.characters.isEmpty:
+      narrow { $0 = LineInput() }
+    case (.columns, .escape), (.columns, .enter):
       overlay = nil
-    case (.columns(let index), .character(" ")): toggleColumn(index)
-    case (.order(let index), .enter), (.order(let index), .character("s")),
-      (.order(let index), .character("F")):
+      let names = source.list.chosenNames
+      guard names != keptColumns[source.name] ?? [] else { break }
+      keptColumns[source.name] = names
+      return [.keepColumns(source.name, names)]
+    case (_, .escape), (.help, .character("q")), (.help, .enter), (.help, .character("?")):
+      overlay = nil
+    case (.columns(let index), .tab):
+      if choices.indices.contains(index) { toggleColumn(choices[index] - 1) }
+    // No name begins with a space.
+    case (.columns, .character(" ")) where typedField.characters.isEmpty:
+      return takeInOverlay(.tab)
+    case (.columns, .control("r")): sources[opened].list.show(nil)
+    case (.order(let index), .enter):
+      guard choices.indices.contains(index) else { break }
       overlay = nil
       guard isCounting else {
-        sort(by: index)
+        sort(by: choices[index])
         break
       }
-      guard index > 0 else { break }
-      notice = Notice(.note, "Counting…")
-      return [.values(source.list.request, orderFields[index - 1])]
+      begin(.values)
+      return [.values(source.list.request, orderFields[choices[index] - 1])]
+    case (.order, .character), (.order, .backspace), (.order, .control("u")),
+      (.order, .control("w")), (.columns, .character), (.columns, .backspace),
+      (.columns, .control("u")), (.columns, .control("w")):
+      narrow { _ = $0.take(key) }
     default:
       if let count = Self.distance(key, page: layout.box.height) { moveInOverlay(by: count) }
     }
     return []
   }
 
+  /// Changes what is typed in a box of fields, of which the best match is selected then.
+  private mutating func narrow(_ change: (inout LineInput) -> Void) {
+    let before = typedField
+    change(&typedField)
+    guard typedField != before else { return }
+    if isChoosingColumns {
+      overlay = .columns(selection: 0)
+    } else if typedField.characters.isEmpty {
+      openOrders(isCounting: isCounting)
+    } else {
+      overlay = .order(selection: 0)
+    }
+  }
+
   private mutating func moveInOverlay(by count: Int) {
+    let last = max(0, choices.count - 1)
     switch overlay {
     case .help(let top)?:
       let last = layout.helpLines.count - layout.box.height
       overlay = .help(top: max(0, min(top + count, last)))
     case .order(let index)?:
-      overlay = .order(selection: max(0, min(index + count, orderFields.count)))
+      overlay = .order(selection: max(0, min(index + count, last)))
     case .columns(let index)?:
-      overlay = .columns(selection: max(0, min(index + count, source.fields.count - 1)))
+      overlay = .columns(selection: max(0, min(index + count, last)))
     case nil: break
     }
   }
@@ -979,9 +1183,19 @@ package struct BrowseState: Sendable {
 
   private mutating func run(_ statement: String) -> [BrowseEffect] {
     add(statement, to: .query)
-    isAnswering = true
-    notice = Notice(.note, "Running the query…")
+    begin(.query)
     return [.query(statement)]
+  }
+
+  private mutating func begin(_ work: Work) {
+    end(work)
+    works.append((work, now))
+  }
+
+  /// False if it was stopped.
+  @discardableResult private mutating func end(_ work: Work) -> Bool {
+    defer { works.removeAll { $0.work == work } }
+    return isRunning(work)
   }
 
   private mutating func refresh() -> [BrowseEffect] {
@@ -990,7 +1204,11 @@ package struct BrowseState: Sendable {
       notice = Notice(.warning, "Offline (--offline): no service is asked")
       return []
     }
-    guard !source.isRefreshing else { return [] }
+    guard !source.isRefreshing else {
+      // Its end is awaited now.
+      if source.askedAt == nil { sources[opened].askedAt = now }
+      return []
+    }
     // It is asked in spite of a pause after failures.
     sources[opened].endRefusal()
     return ask(source.list.request.query, isForced: true)
@@ -999,24 +1217,28 @@ package struct BrowseState: Sendable {
   /// Asks the service for the list, or for the records that match a query.
   private mutating func ask(_ query: String, isForced: Bool) -> [BrowseEffect] {
     sources[opened].isRefreshing = true
+    sources[opened].askedAt = now
     sources[opened].responses = query.nonBlank.map { _ in 0 }
     return [.refresh(source.name, query: query, isForced: isForced)]
   }
 
-  private mutating func stopSearch() -> [BrowseEffect] {
+  private mutating func stopRefresh() -> [BrowseEffect] {
+    let words =
+      source.responses == nil ? "refresh stopped" : "search stopped · Esc clears the filter"
     sources[opened].isRefreshing = false
     if source.pause?.isWait == true { sources[opened].pause = nil }
-    notice = Notice(.note, "\(source.name): search stopped · Esc clears the filter")
+    notice = Notice(.note, "\(source.name): \(words)")
     return [.stopRefresh(source.name)]
   }
 
   private mutating func loadMore() -> [BrowseEffect] {
     let isAtEnd = source.status.isComplete || source.syncEnd.isAtEnd
     guard isAtEnd, source.sync == nil, !isOffline else { return sync(pages: 1) }
+    let (count, name) = (source.status.count ?? 0, source.name)
     let words =
       source.status.isComplete
-      ? "all \(source.status.count ?? 0) \(source.name) are cached"
-      : "the sync has read \(source.name) to the end"
+      ? count == 1 ? "the only record of \(name) is cached" : "all \(count) \(name) are cached"
+      : "the sync has read \(name) to the end"
     notice = Notice(.note, "No more: \(words) · S reads them again")
     return []
   }
@@ -1027,7 +1249,7 @@ package struct BrowseState: Sendable {
       return []
     }
     guard source.sync == nil else { return [.stopSync(source.name)] }
-    sources[opened].sync = "\(source.name): starting"
+    (sources[opened].sync, sources[opened].syncStart) = ("\(source.name): starting", now)
     return [.sync(source.name, pages: pages)]
   }
 
@@ -1078,7 +1300,8 @@ package struct BrowseState: Sendable {
     let rows = targets
     let links = rows.compactMap(\.link)
     guard let first = links.first else {
-      notice = Notice(.note, "No web page")
+      let remedy = source.linkCommand.map { ": name the field with \"link\" in \($0)" }
+      notice = Notice(.note, "No web page\(remedy ?? "")")
       return []
     }
     guard links.count <= Self.maxOpened else {
@@ -1120,6 +1343,7 @@ package struct BrowseState: Sendable {
   // MARK: - The mouse
 
   private mutating func click(_ column: Int, _ row: Int) -> [BrowseEffect] {
+    if notice?.kind == .note { notice = nil }
     guard overlay == nil, prompt == nil || picking != nil else {
       (overlay, prompt) = (nil, nil)
       return []

@@ -27,15 +27,21 @@ package struct BrowsedRow: Equatable, Identifiable, Sendable {
   package var object = JSON.null
 
   /// Longer values are cut in cells; the card shows them.
-  static let maxCell = 400
+  private static let maxCell = 400
 
   /// This record with the values of these fields in its cells.
   func showing(_ fields: [BrowsedColumn]) -> BrowsedRow {
     var row = self
-    row.cells = fields.map {
-      (object[$0.name]?.cell ?? "").oneLine(atMost: Self.maxCell).safeLine
-    }
+    row.cells = fields.map { Self.shown(object[$0.name] ?? .null) }
     return row
+  }
+
+  /// A value as cells have it: with signs in the place of control characters, which would else be dropped.
+  static func cell(_ value: String) -> String { value.safeLine.oneLine(atMost: maxCell) }
+
+  /// A value as tables have it: a number with so many decimals, if it has any.
+  static func shown(_ value: JSON, decimals: Int = 0) -> String {
+    cell((decimals > 0 ? value.aligned(to: decimals) : nil) ?? value.shownCell())
   }
 
   /// The text in which the query of a picker is searched.
@@ -138,6 +144,8 @@ package struct SourceStatus: Equatable, Sendable {
   package var gap: String?
   /// True if every record of the service is cached, as far as is known.
   package var isComplete = false
+  /// True if no search asks the service, because all that it would find is cached.
+  package var answersSearches = false
 
   package init(
     count: Int? = nil, total: Int? = nil, fetchedAt: Date? = nil, gap: String? = nil

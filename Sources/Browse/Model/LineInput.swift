@@ -4,11 +4,14 @@ import AggregatorTerminal
 package struct LineInput: Equatable, Sendable {
   package private(set) var characters: [Character]
   package private(set) var cursor: Int
+  /// True for a proposal, which the first text that is typed replaces.
+  package private(set) var isProposal: Bool
 
   /// Longer queries are refused anyway.
   private static let maxLength = 2000
 
-  package init(_ text: String = "") {
+  package init(_ text: String = "", isProposal: Bool = false) {
+    self.isProposal = isProposal
     characters = Array(text)
     cursor = characters.count
   }
@@ -17,8 +20,12 @@ package struct LineInput: Equatable, Sendable {
 
   /// Changes it by a key; returns false if the key has no meaning here.
   package mutating func take(_ key: Key) -> Bool {
+    if case .character(let character) = key {
+      insert(String(character))
+      return true
+    }
+    isProposal = false
     switch key {
-    case .character(let character): insert(String(character))
     case .backspace:
       guard cursor > 0 else { return true }
       cursor -= 1
@@ -51,6 +58,7 @@ package struct LineInput: Equatable, Sendable {
   package mutating func complete(with text: String) {
     let start = Array(text)
     guard start.count + characters.count - cursor <= Self.maxLength else { return }
+    isProposal = false
     characters.replaceSubrange(..<cursor, with: start)
     cursor = start.count
   }
@@ -70,6 +78,7 @@ package struct LineInput: Equatable, Sendable {
 
   /// Adds text, whose line breaks become spaces.
   package mutating func insert(_ text: String) {
+    if isProposal { self = LineInput() }
     // A space at the end would be trimmed.
     let added = text == " " ? [" "] : Array(text.safeLine)
     let room = max(0, Self.maxLength - characters.count)

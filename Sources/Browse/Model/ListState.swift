@@ -21,11 +21,21 @@ package struct ListState: Sendable {
   /// The columns that were scrolled past; the one with the IDs, or else the first, stays.
   package private(set) var left = 0
 
-  /// The columns that the person has chosen; `nil` for those of the source.
+  /// The columns in the place of those of the source; `nil` for these.
   private var chosen: [BrowsedColumn]?
+  /// True if the person has chosen them.
+  private var isChosen = false
+  /// The columns of the source.
+  private var own: [BrowsedColumn] = []
+  /// The room and the list for which fields were added to the columns.
+  private var filled: (room: Int, version: Int) = (0, 0)
+  /// The width of the columns at that time; `nil` before.
+  private var filledWidth: Int?
 
   /// The widest cell of each column up to now, and its longest word.
   private(set) var extents: [(cell: Int, word: Int)] = []
+  /// The widest whole part of the numbers of each column, and the most decimals, which all of them are shown with.
+  private var numbers: [(whole: Int, decimals: Int)] = []
   /// True for a column of times, such as `2024-06-11T10:20:30Z`; `nil` before its first value.
   private(set) var areTimes: [Bool?] = []
   private(set) var idColumn: Int?
@@ -64,7 +74,7 @@ package struct ListState: Sendable {
   /// A list that is complete.
   package init(_ window: BrowsedWindow, of request: ListRequest) {
     self.init(request)
-    (isInMemory, isCut) = (true, window.isCut)
+    (isInMemory, isCut, filledWidth) = (true, window.isCut, 0)
     _ = take(window, at: 0)
     total = window.rows.count
   }
@@ -78,6 +88,18 @@ package struct ListState: Sendable {
 
   /// The number of rows that are known to be there.
   private var extent = 0
+
+  /// The width in which no value is cut; `nil` until the columns are known.
+  ///
+  /// It stays while words are typed, so that what is beside the list does, too.
+  var neededWidth: Int? { filledWidth.map { max($0, width) } }
+
+  private var width: Int {
+    zip(columns, extents).reduce(-Columns.gap) {
+      // The sign of an order may follow the label.
+      $0 + Columns.gap + max($1.1.cell, $1.0.label.displayWidth + 1)
+    }
+  }
 
   package var isLoading: Bool { pending != nil }
 
@@ -123,9 +145,17 @@ package struct ListState: Sendable {
   }
 
   /// Scrolls by columns; one more than those that stay is always left.
-  package mutating func scroll(by step: Int) {
+  ///
+  /// Meanwhile all fields are columns, unless the person has chosen some.
+  package mutating func scroll(by step: Int, among fields: [BrowsedColumn] = []) {
+    if step > 0, left == 0, hasOthers(of: fields) { show(fields, isChosen: false) }
     left = max(0, min(left + step, columns.count - 2))
+    // At the start, those that suit the room are chosen again.
+    if left == 0, chosen != nil { filled = (0, 0) }
   }
+
+  /// True if some of these fields become columns once it is scrolled.
+  func hasOthers(of fields: [BrowsedColumn]) -> Bool { !isChosen && fields.count > columns.count }
 
   /// Scrolls so that the selected row is visible, and returns the rows to read next, if any.
   package mutating func settle(height: Int) -> Range<Int>? {
@@ -138,7 +168,7 @@ package struct ListState: Sendable {
       // The selected rows first, if there are any that stay.
       return ask(for: (returning?.selection ?? (hasRows ? selection : 0)) / Self.chunk)
     }
-    // What is visible, and then what is near; or what follows, if nobody knows whether anything does.
+    // The visible rows, and then those near them; or the next ones, if it is not known whether there are any.
     let near = [top, top + height - 1, top + height + Self.chunk / 2, top - Self.chunk / 2]
     let end = total ?? (extent % Self.chunk == 0 ? extent + 1 : extent)
     for index in near.map({ total == nil ? min($0, end - 1) : $0 })
@@ -184,6 +214,8 @@ package struct ListState: Sendable {
       returning = nil
     }
     hasRows = true
+    own = window.columns
+    if start == 0, !window.rows.isEmpty { chosen = chosen.map { typed($0, by: window.rows) } }
     let read = chosen.map { chosen in window.rows.map { $0.showing(chosen) } } ?? window.rows
     setColumns(chosen ?? window.columns)
     if start == 0 || !window.warnings.isEmpty { warnings = window.warnings }
@@ -203,19 +235,63 @@ package struct ListState: Sendable {
     total = count
   }
 
-  /// Shows these fields in the place of the columns of the source.
-  package mutating func show(_ fields: [BrowsedColumn]) {
-    let chosen = fields.map { field in
-      if let column = columns.first(where: { $0.name == field.name }) { return column }
+  /// The names of the columns that the person has chosen; none for those of the source.
+  package var chosenNames: [String] { isChosen ? columns.map(\.name) : [] }
+
+  /// Shows these fields in the place of the columns of the source; these for `nil`.
+  package mutating func show(_ fields: [BrowsedColumn]?, isChosen: Bool = true) {
+    let shown = typed(fields ?? own, by: Array(rows.values))
+    (chosen, self.isChosen) = (fields == nil ? nil : shown, fields != nil && isChosen)
+    if fields == nil || isChosen { filled = (0, 0) }
+    rows = rows.mapValues { $0.showing(shown) }
+    setColumns(shown)
+    measure(Array(rows.values))
+  }
+
+  /// Fields as columns, of numbers if all of their values are.
+  private func typed(_ fields: [BrowsedColumn], by rows: [BrowsedRow]) -> [BrowsedColumn] {
+    fields.map { field in
+      if let column = own.first(where: { $0.name == field.name }) { return column }
       var column = field
-      let values = rows.values.compactMap { $0.object[field.name] }.filter { $0 != .null }
+      let values = rows.compactMap { $0.object[field.name] }.filter { $0 != .null }
       column.isNumeric = !values.isEmpty && values.allSatisfy(\.isNumber)
       return column
     }
-    self.chosen = chosen
-    rows = rows.mapValues { $0.showing(chosen) }
-    setColumns(chosen)
-    measure(Array(rows.values))
+  }
+
+  /// Adds the fields that have room beside the columns of the source and take at most a quarter of it, as tables do: none
+  /// is cut.
+  ///
+  /// While words or a condition are typed, the columns stay.
+  package mutating func fill(_ room: Int, from fields: [BrowsedColumn]) {
+    let isFiltered = !request.query.isEmpty || !request.condition.isEmpty
+    guard left == 0, isCurrent, filled.room != room || filled.version != version && !isFiltered
+    else { return }
+    let shown = (top..<top + Self.chunk).compactMap { rows[$0] }
+    guard !shown.isEmpty else { return }
+    filled = (room, version)
+    defer { filledWidth = self.width }
+    guard !isChosen else { return }
+    func width(_ field: BrowsedColumn) -> Int {
+      let values = shown.map { $0.object[field.name] ?? .null }
+      let decimals = values.reduce(0) { max($0, $1.decimals()) }
+      return Columns.gap
+        + values.reduce(field.label.displayWidth + 1) {
+          max($0, BrowsedRow.shown($1, decimals: decimals).displayWidth)
+        }
+    }
+    var rest = own.reduce(room + Columns.gap) { $0 - width($1) }
+    var names = Set(own.map(\.name))
+    for field in fields where rest > Columns.minWidth && !names.contains(field.name) {
+      let needed = width(field)
+      guard needed <= min(rest, room / 4),
+        shown.contains(where: { !($0.object[field.name]?.cell ?? "").isEmpty })
+      else { continue }
+      rest -= needed
+      names.insert(field.name)
+    }
+    let wide = names.count > own.count ? fields.filter { names.contains($0.name) } : own
+    if wide.map(\.name) != columns.map(\.name) { show(wide, isChosen: false) }
   }
 
   private mutating func setColumns(_ new: [BrowsedColumn]) {
@@ -233,6 +309,14 @@ package struct ListState: Sendable {
   private mutating func setWidths() {
     extents = columns.map { ($0.label.displayWidth, $0.label.displayWidth) }
     areTimes = columns.map { _ in nil }
+    numbers = columns.map { _ in (0, 0) }
+  }
+
+  /// The text of a record in a column: numbers have as many decimals as others of their column, as in tables.
+  func cell(_ index: Int, of row: BrowsedRow) -> String {
+    let decimals = numbers[index].decimals
+    guard decimals > 0, let value = row.object[columns[index].name] else { return row.cells[index] }
+    return BrowsedRow.shown(value, decimals: decimals)
   }
 
   private mutating func measure(_ rows: [BrowsedRow]) {
@@ -250,6 +334,19 @@ package struct ListState: Sendable {
     if hasUUIDs { shortIDs.add(rows.map(\.id)) }
     for row in rows {
       for (index, cell) in row.cells.enumerated() { measure(cell, index) }
+    }
+    // The rows of a query in SQL are aligned, and their columns may have the same name.
+    guard !isInMemory else { return }
+    for index in columns.indices where columns[index].isNumeric && index != idColumn {
+      for row in rows {
+        let value = row.object[columns[index].name] ?? .null
+        numbers[index].whole = max(
+          numbers[index].whole, row.cells[index].prefix { $0 != "." }.count)
+        numbers[index].decimals = max(numbers[index].decimals, value.decimals())
+      }
+      guard numbers[index].decimals > 0 else { continue }
+      extents[index].cell = max(
+        extents[index].cell, numbers[index].whole + 1 + numbers[index].decimals)
     }
   }
 

@@ -23,7 +23,7 @@ struct RecordPicker<P: Plugin> {
   func pick(
     _ picking: BrowseState.Picking, matching query: String = "", isLocal: Bool = false
   ) async throws -> [String]? {
-    // What the command itself says of settings and the store is enough.
+    // The command itself warns of settings and the store.
     let context = context.quiet
     var environment = try context.localEnvironment()
     // Progress would be drawn over the screen.

@@ -94,7 +94,7 @@ package struct Screen: Equatable, Sendable {
     _ character: Character, _ count: Int, at column: Int, _ row: Int, _ style: CellStyle
   ) {
     let start = row * width
-    // What is left of a wide character that is overwritten in part.
+    // The rest of a wide character that is overwritten in part.
     var first = column
     while first > 0, cells[start + first].character == nil {
       first -= 1

@@ -1,5 +1,17 @@
 import AggregatorTerminal
 
+/// The place of the record while the list is shown.
+package enum Preview: Int, Sendable { case beside, below, off }
+
+/// The choices of a person among the places that a screen has for its parts.
+package struct Panes: Sendable {
+  /// `nil` for what suits the size of the terminal.
+  package var preview: Preview?
+  package var hidesSources = false
+  /// The steps by which the border between list and record was moved to the record.
+  package var shift = 0
+}
+
 /// The places of everything on the screen, by its size.
 ///
 /// Wide: sources, list and record side by side. Then the record goes below the list, then the sources show only in the
@@ -18,6 +30,10 @@ package struct BrowseLayout: Equatable, Sendable {
   private(set) var hasFrame: Bool
   /// The columns and rows with a line between two areas.
   private(set) var dividers: [Area] = []
+  /// The place of the record.
+  private(set) var preview = Preview.off
+  /// The columns that the record beside the list has because this does not need them.
+  private(set) var spare = 0
   /// The rows of the list above its records: the title, and the labels of the columns.
   private(set) var head = 0
 
@@ -32,6 +48,8 @@ package struct BrowseLayout: Equatable, Sendable {
   private static let minListWidth = 59
   /// A narrower record is below the list, if there is room.
   private static let minCardWidth = 30
+  /// Neither the list nor the record beside or below it becomes smaller.
+  private static let (minPartWidth, minPartHeight) = (20, 4)
   /// Narrower records of a list are names only.
   static let minColumnsWidth = 36
 
@@ -40,13 +58,14 @@ package struct BrowseLayout: Equatable, Sendable {
     keys = Area(0, height - 1, width, 1)
     hasFrame = width >= 20 && height >= 6
     box = hasFrame ? Area(2, 1, width - 4, height - 2) : Area(0, 0, width - 1, height)
-    // A message about a line that is being typed is shown as a whole.
-    let message = state.prompt == nil ? nil : state.notice?.text.safeLine
+    // A message about a line that is being typed is shown as a whole, and so is what went wrong.
+    let isWhole = state.prompt != nil || height >= 8 && state.notice?.kind != .note
+    let message = isWhole ? state.notice?.text.safeLine : nil
     let wanted = message.map { Wrap(width - 2).lines(of: $0).count } ?? (height >= 8 ? 1 : 0)
     let below = max(0, min(wanted, Self.maxNotice, height - 1))
     notice = below > 0 ? Area(0, height - 1 - below, width, below) : nil
     var rest = Area(0, 0, width, height - 1 - below)
-    if width >= 60, state.picking == nil {
+    if width >= 60, state.picking == nil, !state.panes.hidesSources {
       let part = width >= 120 ? Self.sourcesWidth + 8 : Self.sourcesWidth
       sources = Area(0, 0, part, rest.height)
       dividers.append(Area(part, 0, 1, rest.height))
@@ -57,18 +76,8 @@ package struct BrowseLayout: Equatable, Sendable {
       sources = rest
     } else if state.isCardOpen {
       card = rest
-    } else if width >= 100, rest.width > Self.minListWidth + Self.minCardWidth {
-      let part = min(Self.maxCardWidth, rest.width * 2 / 5, rest.width - Self.minListWidth - 1)
-      card = Area(rest.endColumn - part, 0, part, rest.height)
-      dividers.append(Area(rest.endColumn - part - 1, 0, 1, rest.height))
-      list = Area(rest.column, 0, rest.width - part - 1, rest.height)
-    } else if rest.height >= 16 {
-      let part = rest.height * 2 / 5
-      card = Area(rest.column, rest.height - part, rest.width, part)
-      dividers.append(Area(rest.column, rest.height - part - 1, rest.width, 1))
-      list = Area(rest.column, 0, rest.width, rest.height - part - 1)
     } else {
-      list = rest
+      divide(rest, state.panes, needing: state.list.neededWidth, isWide: width >= 100)
     }
     if let list {
       let hasLabels = height >= 8 && list.width - 2 >= Self.minColumnsWidth
@@ -87,6 +96,40 @@ package struct BrowseLayout: Equatable, Sendable {
       return
     }
     picture = place
+  }
+
+  /// Divides the room between the list and the record.
+  ///
+  /// - Parameter width: The width that the columns of the list need; `nil` if it is not known.
+  private mutating func divide(
+    _ rest: Area, _ panes: Panes, needing width: Int?, isWide: Bool
+  ) {
+    let hasRoom = isWide && rest.width > Self.minListWidth + Self.minCardWidth
+    let usual: Preview = hasRoom ? .beside : rest.height >= 16 ? .below : .off
+    preview = panes.preview ?? usual
+    if preview == .beside, rest.width <= 2 * Self.minPartWidth { preview = usual }
+    if preview == .below, rest.height < 2 * Self.minPartHeight { preview = .off }
+    switch preview {
+    case .beside:
+      let least = Self.minPartWidth
+      let usual = min(
+        Self.maxCardWidth, rest.width * 2 / 5, max(least, rest.width - Self.minListWidth - 1))
+      // A narrower list would have no room for its title.
+      let list = rest.width - usual - 1
+      spare = width.map { max(0, list - max($0 + 2, Self.minListWidth)) } ?? 0
+      let part = max(least, min(usual + spare - 4 * panes.shift, rest.width - least - 1))
+      card = Area(rest.endColumn - part, 0, part, rest.height)
+      dividers.append(Area(rest.endColumn - part - 1, 0, 1, rest.height))
+      self.list = Area(rest.column, 0, rest.width - part - 1, rest.height)
+    case .below:
+      let least = Self.minPartHeight
+      let part = max(
+        least, min(rest.height * 2 / 5 - 2 * panes.shift, rest.height - least - 1))
+      card = Area(rest.column, rest.height - part, rest.width, part)
+      dividers.append(Area(rest.column, rest.height - part - 1, rest.width, 1))
+      list = Area(rest.column, 0, rest.width, rest.height - part - 1)
+    case .off: list = rest
+    }
   }
 
   /// The index of the first source that is shown.

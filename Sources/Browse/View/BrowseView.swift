@@ -1,3 +1,4 @@
+import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -80,8 +81,7 @@ package struct BrowseView {
     drawKeys()
     switch drawn.state.overlay {
     case .help(let top)?: drawHelp(top)
-    case .order(let index)?: drawOrders(index)
-    case .columns(let index)?: drawColumns(index)
+    case .order(let index)?, .columns(let index)?: drawChooser(index)
     case nil: break
     }
     return screen
@@ -247,7 +247,8 @@ package struct BrowseView {
     if list.count > 0 {
       let isPart = drawn.state.answer == nil && total == nil && drawn.state.source.isPart
       let isMore = list.total == nil || list.isCut || isPart
-      let number = isMore ? "\(list.count)+" : "\(list.count)"
+      // The rows of an earlier filter or order stay until others are there.
+      let number = "\(list.count)\(isMore ? "+" : "")\(list.isCurrent ? "" : "…")"
       pieces.append((" \(list.selection + 1)/\(number)", theme.label))
     }
     guard drawn.state.answer == nil else {
@@ -313,7 +314,9 @@ package struct BrowseView {
   ) {
     let row = area.row + 1
     if list.left > 0 { screen.put(theme.before, at: area.column, row, width: 1, theme.hint) }
-    if shown.hasMore { screen.put(theme.after, at: area.endColumn - 1, row, width: 1, theme.hint) }
+    if shown.hasMore || drawn.state.hasOtherColumns {
+      screen.put(theme.after, at: area.endColumn - 1, row, width: 1, theme.hint)
+    }
     for column in shown.columns {
       let field = list.columns[column.index]
       let sign = orderSign(of: field.name)
@@ -334,13 +337,13 @@ package struct BrowseView {
     }
     let marks = fuzzyMarks(record)
     for column in columns {
-      let cell = record.cells[column.index]
+      let cell = list.cell(column.index, of: record)
       let isDate = list.areTimes[column.index] == true && cell.displayWidth > column.width
       let isShortID =
         column.index == list.idColumn && list.hasUUIDs && cell.displayWidth > column.width
       let short = isShortID ? list.shortIDs.short(cell) : cell
-      let text = (isDate ? String(cell.prefix(ShownColumns.dateWidth)) : short)
-        .fitted(to: column.width)
+      let text =
+        isDate ? cell.fittedToTimeOrWords(column.width) : short.fitted(to: column.width)
       let isNumeric = list.columns[column.index].isNumeric
       let slack = isNumeric ? max(0, column.width - text.displayWidth) : 0
       put(
@@ -429,12 +432,11 @@ package struct BrowseView {
 
   private var message: Notice? {
     if let notice = drawn.state.notice ?? drawn.state.conditionPreview { return notice }
-    if let progress = drawn.state.source.progress {
+    if let (progress, stops) = drawn.state.progress {
       // The progress names the source.
       let pause = pauseText.map { String($0.trimmingPrefix("\(drawn.state.source.name): ")) }
-      let stop = drawn.state.source.sync == nil ? "Esc stops" : nil
-      return Notice(
-        .note, [progress, stop, pause].compactMap(\.self).joined(separator: theme.separator))
+      let parts = [progress, stops ? "Esc stops" : nil, pause]
+      return Notice(.note, parts.compactMap(\.self).joined(separator: theme.separator))
     }
     if let pauseText { return Notice(.warning, pauseText) }
     if let warning = drawn.state.list.warnings.first { return Notice(.warning, warning) }
@@ -493,9 +495,12 @@ package struct BrowseView {
 
   /// Keys and their meanings, joined by a line, the most important first; what does not fit is in the help.
   private var shownKeys: String {
+    let isTyped = !drawn.state.typedField.characters.isEmpty
+    let others = "  Esc_\(isTyped ? "clear" : "back")  letters_narrow"
     switch drawn.state.overlay {
-    case .order?: return "Enter_\(drawn.state.isCounting ? "count" : "sort")  Esc_back"
-    case .columns?: return "Space_show or hide  Enter_done"
+    case .order?: return "Enter_\(drawn.state.isCounting ? "count" : "sort")\(others)"
+    case .columns?:
+      return "\(isTyped ? "Tab" : "Space")_show or hide  Enter_done\(others)  Ctrl-R_as before"
     case .help?, nil: break
     }
     if drawn.state.showsValues { return "Esc_back  Enter_filter  q_quit  /_filter these  s_sort" }
@@ -534,7 +539,11 @@ package struct BrowseView {
     let text = String(before) + String(line.characters[line.cursor...])
     // A space at an end is part of what is typed.
     for character in text.prefix(room) {
-      let width = max(1, screen.put(String(character), at: column, area.row, width: 2))
+      let width = max(
+        1,
+        screen.put(
+          String(character), at: column, area.row, width: 2,
+          line.isProposal ? theme.selected : .plain))
       if column - area.column >= area.width - 1 { break }
       column += width
     }
@@ -560,15 +569,25 @@ package struct BrowseView {
     return Array((texts.map { list.columns[$0] } + drawn.state.source.fields).prefix(1))
   }
 
+  /// The hint whether Enter sends a filter to the service, as a search.
+  private var searchHint: [String] {
+    let (state, list) = (drawn.state, drawn.state.list)
+    guard state.answer == nil, !state.isOffline else { return [] }
+    guard !state.searchesService else { return ["Enter also asks the service"] }
+    let isEmpty = list.isCurrent && list.count == 0
+    return ["All records are cached\(isEmpty ? ": nothing matches" : "")"]
+  }
+
   private func promptHints(_ kind: BrowseState.Prompt) -> [String] {
-    switch kind {
+    // On the line above.
+    let shown = layout.notice.flatMap { _ in message?.text }
+    return switch kind {
     case .filter:
-      (drawn.state.isOffline || drawn.state.answer != nil ? [] : ["Enter also asks the service"])
-        + ["Esc clears"]
+      searchHint + ["Esc clears"]
     case .condition:
       ["Tab completes", "= != ~ < <= > >="]
-        + (drawn.state.conditionPreview.map { [$0.text.safeLine] }
-          ?? conditionField.map { "such as \($0.name)~text" })
+        + (drawn.state.conditionPreview.map { $0.text == shown ? [] : [$0.text.safeLine] }
+          ?? conditionField.map { "such as \($0.name.asField)~text" })
     case .file:
       [".csv .tsv .json .ndjson .yaml .md"]
         + [drawn.state.marked.isEmpty ? "Enter writes the list" : "Enter writes those marked"]
@@ -634,38 +653,37 @@ package struct BrowseView {
     if lines.count - top > area.height { drawMore(below: area) }
   }
 
-  private mutating func drawOrders(_ selection: Int) {
-    let fields = drawn.state.orderFields.map { ($0.label, orderSign(of: $0.name)) }
-    let (title, none) =
-      drawn.state.isCounting ? ("Count values of", "–") : ("Sort by", "not sorted")
-    drawChoice(title, [(none, "")] + fields, selection)
-  }
-
-  private mutating func drawColumns(_ selection: Int) {
-    let shown = Set(drawn.state.list.columns.map(\.name))
-    let fields = drawn.state.source.fields.map {
-      ($0.label, shown.contains($0.name) ? theme.dot : "")
-    }
-    drawChoice("Columns", fields, selection)
-  }
-
-  /// Draws a box of lines, each with a sign.
-  private mutating func drawChoice(
-    _ title: String, _ lines: [(String, String)], _ selection: Int
-  ) {
-    let width = lines.reduce(24) { max($0, $1.0.displayWidth) } + 2
-    let area = box(title, width: width, height: lines.count)
+  /// Draws a box of fields, each with a sign, and the typed text in its title.
+  private mutating func drawChooser(_ selection: Int) {
+    let state = drawn.state
+    let title =
+      state.isChoosingColumns ? "Columns" : state.isSorting ? "Sort by" : "Count values of"
+    let (fields, choices, typed) = (state.offeredFields, state.choices, state.typedField.text)
+    let width = fields.reduce(24) { max($0, $1.label.displayWidth) } + 2
+    // It stays as large as it is without a text.
+    let area = box(
+      typed.isEmpty ? title : "\(title): \(typed)", width: width,
+      height: fields.count + (state.isSorting ? 1 : 0))
+    let shown = Set(state.list.columns.map(\.name))
     let first = max(0, selection - area.height + 1)
-    for (offset, line) in lines.dropFirst(first).prefix(area.height).enumerated() {
-      let (name, sign) = line
+    if choices.isEmpty {
+      screen.put("No match", at: area.column, area.row, width: area.width, theme.label)
+    }
+    for (offset, number) in choices.dropFirst(first).prefix(area.height).enumerated() {
+      let field = number > 0 ? fields[number - 1] : nil
+      let sign =
+        state.isChoosingColumns
+        ? field.map { shown.contains($0.name) ? theme.dot : "" }
+        : field.map { orderSign(of: $0.name) }
       let row = area.row + offset
-      screen.put(name, at: area.column, row, width: area.width - 2)
-      screen.put(sign, at: area.endColumn - 1, row, width: 1, theme.hint)
+      screen.put(
+        field?.label ?? BrowseState.unsorted, at: area.column, row, width: area.width - 2)
+      screen.put(sign ?? "", at: area.endColumn - 1, row, width: 1, theme.hint)
       if first + offset == selection {
         screen.add(theme.selected, to: Area(area.column, row, area.width, 1))
       }
     }
-    if lines.count - first > area.height { drawMore(below: area) }
+    if choices.count - first > area.height { drawMore(below: area) }
   }
 }
 

@@ -9,8 +9,8 @@ struct ShownColumns: Equatable, Sendable {
     let width: Int
   }
 
-  /// The width of a date, to which a time is shortened before a text is cut.
-  static let dateWidth = 10
+  /// Narrower lists have no room for times of day.
+  private static let minWidthOfTimes = 48
 
   private(set) var columns: [Column] = []
   /// True if others follow at the right.
@@ -38,10 +38,12 @@ struct ShownColumns: Equatable, Sendable {
     let isTight =
       requirements.reduce(Columns.gap * (requirements.count - 1)) { $0 + $1.natural } > room
     if isTight {
+      let lengths = String.timeLengths
+      let length = lengths[room < Self.minWidthOfTimes ? lengths.count - 1 : 0]
       for (place, index) in indices.enumerated() where list.areTimes[index] == true {
-        let least = max(Self.dateWidth, list.columns[index].label.displayWidth + 1)
+        let least = max(length, list.columns[index].label.displayWidth + 1)
         requirements[place].natural = min(requirements[place].natural, least)
-        requirements[place].word = min(requirements[place].word, Self.dateWidth)
+        requirements[place].word = min(requirements[place].word, length)
         // A part of a date is no use.
         requirements[place].isRigid = true
       }
@@ -69,7 +71,7 @@ struct ShownColumns: Equatable, Sendable {
       }
     }
     var start = 0
-    // What no column needs for its words is for those that are cut.
+    // Room that no column needs for its words is for those that are cut.
     var rest = room - fitting.widths.reduce(Columns.gap * (fitting.widths.count - 1), +)
     columns = zip(fitting.shown, fitting.widths).map { place, width in
       let index = indices[place]
