@@ -4,22 +4,28 @@ import AggregatorQueries
 import AggregatorSelection
 package import AggregatorServer
 import AggregatorTerminal
+import Synchronization
 
 /// The HTTP API, `/api/v1/…`: the same answers as `--json`.
 package struct API: Sendable {
-  package var sources: [any ServedSource]
   package var sql: ServedSQL?
   package var adding: SourceAdding?
+  /// Returns the sources that other programs, or this server, have changed since its last call; it looks once a second, or
+  /// at once.
+  package var changes: (@Sendable (_ atOnce: Bool) -> [SourceChange])?
   package let syncs: SyncJobs
   package let now: @Sendable () -> Date
   private let late = LateSearches()
+  private let list: SourceList
+
+  package var sources: [any ServedSource] { list.sources.withLock(\.self) }
 
   package init(
     sources: [any ServedSource], sql: ServedSQL? = nil, adding: SourceAdding? = nil,
     syncs: SyncJobs,
     now: @escaping @Sendable () -> Date
   ) {
-    self.sources = sources
+    list = SourceList(sources)
     self.sql = sql
     self.adding = adding
     self.syncs = syncs
@@ -117,7 +123,11 @@ package struct API: Sendable {
       ])
     query.isParquet = request.parameter("format") == Format.parquetName
     query.format = query.isParquet ? .ndjson : try .served(to: request)
-    let page = try await source.page(query)
+    var page = try await source.page(query)
+    // The number that the page of the list has.
+    if page.body == nil, page.summary.total == nil, !query.readsIndex {
+      page.summary.total = try? await source.cachedCount(of: query, page)
+    }
     var response = response(page, of: source, query)
     response.setLinks(from: page.summary, of: request)
     return response
@@ -181,8 +191,7 @@ package struct API: Sendable {
     }
     let listing = Listing<ChangeEntry>(
       "diff", of: source.name, fields: fields, layout: RecordLayout(card: fields.map(\.name)))
-    let layout = TerminalLayout(width: 80, isTerminal: false, hasColor: false)
-    var writer: any RecordWriter<ChangeEntry> = format.writer(for: listing, on: layout)
+    var writer = format.servedWriter(for: listing)
     let text = writer.begin() + writer.append(changes) + writer.finish(summary)
     var reply = ServerResponse(200, format.contentType, Array(text.utf8))
     reply.headers += summary.headers
@@ -258,7 +267,8 @@ package struct API: Sendable {
   /// Adds the source at a URL, or only tells what was found.
   private func add(_ request: ServerRequest) async throws -> ServerResponse {
     guard let adding else { throw Problem.unknownPath }
-    let members = try request.bodyMembers(among: Set(["name", "url", "save"] + SourceAdding.hints))
+    let members = try request.bodyMembers(
+      among: Set(["name", "url", "save", "key", "keyPlace"] + SourceAdding.hints))
     guard case .string(let url)? = members["url"] else {
       throw Problem(400, "invalidRequest", "the body needs \"url\"")
     }
@@ -276,13 +286,14 @@ package struct API: Sendable {
     let name = try text("name") ?? adding.name(for: url)
     var hints: [String: String] = [:]
     for key in SourceAdding.hints { hints[key] = try text(key) }
-    let answer = try await adding.answer(for: name, at: url, given: hints)
+    let key = adding.key(try text("key"), in: try text("keyPlace"), orOf: nil, for: url)
+    let answer = try await adding.answer(for: name, at: url, given: hints, signedBy: key)
     if isSaved {
       guard answer.proposal.isProved || answer.proposal.obstacle != nil else {
         throw Problem(
           422, "partial", "the paging is not proved", hint: "add it on the page, or by sources add")
       }
-      _ = try adding.save(answer.id)
+      _ = try await save(answer.id)
     }
     var response = ServerResponse.json(
       JSON.object(
@@ -297,21 +308,85 @@ package struct API: Sendable {
     return response
   }
 
-  /// Removes an added source from this machine and this server, with its cached data if that is wanted.
-  ///
-  /// - Returns: The ID by which ``SourceAdding/save(_:)`` adds it again, without data that was removed; `nil` if that is
-  ///   not possible.
-  /// - Throws: ``Problem`` with status 409 while the source syncs.
-  @discardableResult
-  package func remove(_ source: any ServedSource, withData: Bool) async throws -> String? {
-    guard let adding, adding.mayRemove(source.name) else { throw Problem.unknownPath }
-    let (jobs, time) = await syncs.all()
-    guard jobs[source.name]?.state(at: time) != .running else {
-      throw Problem(409, "busy", "\(source.name): a sync is running", hint: "stop it first")
+  /// Serves the sources as their folder and the settings have them now.
+  package func refresh(atOnce: Bool = false) {
+    guard let changes else { return }
+    // One after the other, so that none is replaced by what it was before.
+    list.sources.withLock { sources in
+      for change in changes(atOnce) {
+        late.forget(change.name)
+        let index = sources.firstIndex { $0.name == change.name }
+        switch (index, change.source) {
+        case (let index?, let source?):
+          sources[index] = source
+          syncs.end(change.name, replacedBy: source)
+        case (nil, let source?):
+          sources.append(source)
+          syncs.allow(change.name)
+        case (_, nil):
+          if let index { sources.remove(at: index) }
+          sql?.remove(change.name)
+          syncs.end(change.name)
+        }
+      }
     }
-    let undo = try await adding.remove(source.name, withData: withData)
-    sql?.remove(source.name)
+  }
+
+  /// Saves what was found, or the changed source, and serves it.
+  ///
+  /// - Throws: ``Problem`` with status 409 while the source that is changed syncs, or is changed by another call.
+  package func save(
+    _ id: String, _ edits: ProposedSource.Edits = .init()
+  ) async throws -> any ServedSource {
+    guard let adding else { throw Problem.unknownPath }
+    let edited = adding.answer(by: id)?.proposal.edited.flatMap { try? source(named: $0) }
+    if let edited { try await refuseSyncs(of: edited) }
+    defer { if let edited { allowSyncs(of: edited) } }
+    let name = try await adding.save(id, edits)
+    refresh(atOnce: true)
+    return try source(named: name)
+  }
+
+  private func refuseSyncs(of source: any ServedSource) async throws(Problem) {
+    guard await syncs.refuse(source) else {
+      throw Problem(
+        409, "busy", "\(source.name): a sync or another change is running",
+        hint: "stop the sync, or try again")
+    }
+  }
+
+  /// Allows syncs after a change, unless the source is gone by it.
+  private func allowSyncs(of source: any ServedSource) {
+    if sources.contains(where: { $0.name == source.name }) { syncs.allow(source.name) }
+  }
+
+  /// Removes an added source from this machine and this server.
+  ///
+  /// - Parameters:
+  ///   - withData: True to remove its cached data, too.
+  ///   - keys: The keys to remove from the settings file.
+  /// - Returns: The ID by which ``save(_:_:)`` adds it again, without what was removed with it; `nil` if that is not
+  ///   possible.
+  /// - Throws: ``Problem`` with status 409 while the source syncs, or is changed by another call.
+  @discardableResult
+  package func remove(
+    _ source: any ServedSource, withData: Bool = false, keys: [String] = []
+  ) async throws -> String? {
+    guard let adding, adding.sources.mayChange(source.name) else { throw Problem.unknownPath }
+    try await refuseSyncs(of: source)
+    // Another one may have its name by then.
+    defer { allowSyncs(of: source) }
+    let undo = try await adding.remove(source.name, withData: withData, keys: keys)
+    refresh(atOnce: true)
     return undo
+  }
+
+  /// Saves verified keys of a source, by their settings, and serves the source with them; returns its name.
+  package func saveKeys(_ values: [String: String]) async throws -> String {
+    guard let adding else { throw Problem.unknownPath }
+    let name = try await adding.saveKeys(values)
+    refresh(atOnce: true)
+    return name
   }
 
   private func search(_ request: ServerRequest) async throws -> ServerResponse {
@@ -455,6 +530,24 @@ package struct API: Sendable {
   }
 }
 
+/// A source that has changed.
+package struct SourceChange: Sendable {
+  let name: String
+  /// `nil` if it was removed.
+  let source: (any ServedSource)?
+
+  package init(_ name: String, _ source: (any ServedSource)?) {
+    (self.name, self.source) = (name, source)
+  }
+}
+
+/// The sources of a server, which change while it runs.
+private final class SourceList: Sendable {
+  let sources: Mutex<[any ServedSource]>
+
+  init(_ sources: [any ServedSource]) { self.sources = Mutex(sources) }
+}
+
 extension ServedSource {
   /// The results of this source in a search of several.
   fileprivate func results(of query: ServedQuery) async -> SourceListing {
@@ -462,7 +555,12 @@ extension ServedSource {
     query.limit = min(query.limit ?? SearchOfSources.defaultLimit, largestPage)
     query.time = SearchOfSources.defaultTime
     do {
-      return SourceListing(source: self, page: .success(try await page(query)))
+      var page = try await page(query)
+      // The number of few cached records that match is known soon.
+      if query.isForPeople, page.summary.total == nil, page.summary.next != nil {
+        page.summary.total = try? await cachedCount(of: query, page)
+      }
+      return SourceListing(source: self, page: .success(page))
     } catch let error as SourceError where error.code == .nothingCached {
       return SourceListing(source: self, page: .success(ServedListing()))
     } catch let error as CommandError where query.readsIndex && error.code == .usage {

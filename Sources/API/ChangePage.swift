@@ -49,8 +49,7 @@ private struct ChangesPosition: Codable {
 extension Plugin {
   /// A page of changes; `nil` if nothing is known of the point.
   ///
-  /// Each change takes the place of a record that was read, so that no more than the limit are found.
-  /// A page is of some thousands of records at most: it may have few changes, or none, and still a next one.
+  /// It is of fifty thousand records at most: of a rare kind it may have few changes, or none, and still a next one.
   func changePage(
     _ query: ChangesQuery, in environment: PluginEnvironment
   ) async throws -> ChangePage? {
@@ -66,30 +65,83 @@ extension Plugin {
       }
     var last = place?.last ?? 0
     var result: ChangePage?
-    for _ in 0..<20 {
-      let page = try await recordStore.changes(
-        since: start, after: last, limit: min(500, query.limit - (result?.entries.count ?? 0)))
-      guard let page else { return nil }
-      start = .mark(page.start)
+    for _ in 0..<100 {
+      // Each change takes the place of a record that was read; of a kind, there may be few among many.
+      let limit = query.kind == nil ? query.limit - (result?.entries.count ?? 0) : 500
+      let slice = try await recordStore.store.changes(
+        of: name, since: start, after: last, limit: min(500, limit))
+      guard let slice else { return nil }
+      start = .mark(slice.start)
       var sum =
         result
-        ?? ChangePage(summary: ChangeSummary(date: page.date, knownSince: page.knownSince))
-      for (change, date) in page.changes {
-        guard let entry = ChangeEntry(change, at: date, of: self),
-          query.kind.map({ $0 == entry.kind }) ?? true
-        else { continue }
+        ?? ChangePage(summary: ChangeSummary(date: slice.date, knownSince: slice.knownSince))
+      for stored in slice.changes where sum.entries.count < query.limit {
+        last = stored.record.position
+        guard query.kind.map({ $0 == stored.kind }) ?? true else { continue }
+        let (change, unreadable) = recordStore.change(stored)
+        sum.summary.unreadable = sum.summary.unreadable + unreadable
+        guard let entry = change.flatMap({ ChangeEntry($0, at: stored.date, of: self) }) else {
+          continue
+        }
         sum.entries.append(entry)
-        sum.summary.counts[entry.kind, default: 0] += 1
+        sum.summary.add(entry)
       }
-      sum.summary.unreadable = sum.summary.unreadable + page.unreadable
-      sum.next = try page.next.map { last throws(SourceError) in
-        try seal.close(
-          ChangesPosition(position: page.start.position, change: page.start.change, last: last))
-      }
+      let isRead = slice.changes.last.map { $0.record.position <= last } ?? true
+      let hasMore = slice.hasMore || !isRead
+      sum.next =
+        hasMore
+        ? try seal.close(
+          ChangesPosition(position: slice.start.position, change: slice.start.change, last: last))
+        : nil
       result = sum
-      guard let next = page.next, sum.entries.count < query.limit else { break }
-      last = next
+      guard hasMore, sum.entries.count < query.limit else { break }
     }
     return result
+  }
+
+  /// The numbers of the changes since a point as typed for `--since`, of fifty thousand records at most; `nil` if nothing
+  /// is known of that point.
+  func changeSummary(
+    since typed: String, in environment: PluginEnvironment
+  ) async throws -> ChangeSummary? {
+    let recordStore = recordStore(in: try environment.requiredStore())
+    var start = try HistoryStart(typed: typed, now: environment.now())
+    var last: Int64? = 0
+    var summary: ChangeSummary?
+    for _ in 0..<50 {
+      guard let after = last else { break }
+      let slice = try await recordStore.store.changes(
+        of: name, since: start, after: after, limit: 1000)
+      guard let slice else { return nil }
+      start = .mark(slice.start)
+      var sum = summary ?? ChangeSummary(date: slice.date, knownSince: slice.knownSince)
+      for stored in slice.changes {
+        guard let kind = stored.kind else { continue }
+        // A record that is new or gone is known to be without being read.
+        if kind == .changed {
+          let change = recordStore.change(stored).change
+          guard change.flatMap({ ChangeEntry($0, at: stored.date, of: self) }) != nil else {
+            continue
+          }
+        }
+        sum.add(kind, on: stored.date.iso8601)
+      }
+      sum.isCut = slice.hasMore
+      summary = sum
+      last = slice.hasMore ? slice.changes.last?.record.position : nil
+    }
+    return summary
+  }
+}
+
+extension StoredChange {
+  /// The kind of the change, if there is one; `nil` for a record that came and went.
+  fileprivate var kind: ChangeEntry.Kind? {
+    switch (wasListed, record.removedUpstreamAt == nil) {
+    case (false, false): nil
+    case (false, true): .added
+    case (true, false): .removed
+    case (true, true): .changed
+    }
   }
 }

@@ -13,10 +13,12 @@ final class LateSearches: Sendable {
     let start: ContinuousClock.Instant
     let task: Task<Void, Never>
     var answer: SourceListing?
+    /// The number of requests that wait for the answer.
+    var waiting = 1
   }
 
   /// The time that a page waits.
-  private static let wait = Duration.milliseconds(250)
+  private let wait: Duration
   private static let interval = Duration.milliseconds(5)
   /// The time for which an answer is kept, which is longer than that of a search.
   private static let lifetime = SearchOfSources.defaultTime * 3
@@ -25,51 +27,75 @@ final class LateSearches: Sendable {
 
   private let searches = Mutex<[Key: Search]>([:])
 
-  /// Runs a search, unless it is running for an earlier request, and returns its answer; `nil` if that is late.
-  ///
-  /// A late search goes on; one whose client leaves before that ends.
-  func answer(
-    from source: any ServedSource, to query: ServedQuery,
-    _ search: @escaping @Sendable () async -> SourceListing
-  ) async -> SourceListing? {
-    let (key, start) = (Key(source: source.name, query: query), ContinuousClock.now)
-    while true {
-      // Each time: another request of the page may have taken the answer, or have ended the search.
-      guard begin(search, for: key) else { return await search() }
-      if let answer = taken(key) { return answer }
-      guard ContinuousClock.now - start < Self.wait else { return nil }
-      guard (try? await Task.sleep(for: Self.interval)) != nil else {
-        searches.withLock { $0.removeValue(forKey: key) }?.task.cancel()
-        return nil
+  init(wait: Duration = .milliseconds(250)) { self.wait = wait }
+
+  /// Ends the searches of a source, and drops their answers.
+  func forget(_ source: String) {
+    searches.withLock { searches in
+      for (key, search) in searches where key.source == source {
+        search.task.cancel()
+        searches[key] = nil
       }
     }
   }
 
-  /// Runs a search, unless it is running or has its answer; false without room for it.
-  private func begin(
-    _ search: @escaping @Sendable () async -> SourceListing, for key: Key
-  ) -> Bool {
+  /// Runs a search, unless it is running for an earlier request, and returns its answer; `nil` if that is late.
+  ///
+  /// Requests that wait at the same time have one answer. A late search goes on; one whose clients leave before that ends.
+  func answer(
+    from source: any ServedSource, to query: ServedQuery,
+    _ search: @escaping @Sendable () async -> SourceListing
+  ) async -> SourceListing? {
+    let key = Key(source: source.name, query: query)
+    guard let start = join(key, search) else { return await search() }
+    let end = ContinuousClock.now + wait
+    var joined = known(key, since: start)
+    while let search = joined, search.answer == nil, ContinuousClock.now < end,
+      (try? await Task.sleep(for: Self.interval)) != nil
+    {
+      joined = known(key, since: start)
+    }
+    leave(key, since: start, isOver: joined?.answer != nil || Task.isCancelled)
+    return joined?.answer
+  }
+
+  /// The number of requests that wait.
+  var waiting: Int { searches.withLock { $0.values.reduce(0) { $0 + $1.waiting } } }
+
+  /// Runs a search, unless it is running or has its answer, and returns its start; `nil` without room for it.
+  private func join(
+    _ key: Key, _ search: @escaping @Sendable () async -> SourceListing
+  ) -> ContinuousClock.Instant? {
     let now = ContinuousClock.now
     return searches.withLock { searches in
       searches = searches.filter { now - $0.value.start < Self.lifetime }
-      guard searches[key] == nil else { return true }
-      guard searches.count < Self.maxSearches else { return false }
+      if let known = searches[key] {
+        searches[key]?.waiting += 1
+        return known.start
+      }
+      guard searches.count < Self.maxSearches else { return nil }
       let task = Task {
         let answer = await search()
         // One that was ended must not answer for the next.
         self.searches.withLock { if $0[key]?.start == now { $0[key]?.answer = answer } }
       }
       searches[key] = Search(start: now, task: task)
-      return true
+      return now
     }
   }
 
-  /// The answer of a search, which is then over; `nil` while there is none.
-  private func taken(_ key: Key) -> SourceListing? {
+  /// A search; `nil` after its source was forgotten.
+  private func known(_ key: Key, since start: ContinuousClock.Instant) -> Search? {
+    searches.withLock { $0[key]?.start == start ? $0[key] : nil }
+  }
+
+  /// Ends a search that has been answered, or whose client has left, unless another request waits for it.
+  private func leave(_ key: Key, since start: ContinuousClock.Instant, isOver: Bool) {
     searches.withLock { searches in
-      guard let answer = searches[key]?.answer else { return nil }
-      searches[key] = nil
-      return answer
+      guard searches[key]?.start == start else { return }
+      searches[key]?.waiting -= 1
+      guard isOver, searches[key]?.waiting == 0 else { return }
+      searches.removeValue(forKey: key)?.task.cancel()
     }
   }
 }

@@ -156,6 +156,14 @@ extension OpenAPI {
         "name": name, "save": ["type": "boolean"],
         "rows": path("Where the records are in a response, such as `data.items`."),
         "id": path("What identifies a record, such as `id`."),
+        "key": [
+          "type": "string", "maxLength": 4000,
+          "description":
+            "A key of the service. It is saved as a setting, and sent to the host of the URL alone.",
+        ],
+        "keyPlace": path(
+          "The header field of the key, such as `X-Api-Key` or `Authorization: Bearer`, or `?` and a query parameter."
+        ),
       ])
   }
 
@@ -202,7 +210,10 @@ extension OpenAPI {
       parameters: [
         parameter(
           "data", ["type": "boolean", "default": false],
-          "True to remove its cached records and images, too, which otherwise stay in the store.")
+          """
+          True to remove its cached records and images, too. Otherwise they stay in the store, and adding the same URL under the \
+          same name finds them again.
+          """)
       ],
       Answers(
         success: .init("204", ["description": "It is removed; its service is not changed."]),

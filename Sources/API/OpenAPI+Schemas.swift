@@ -96,7 +96,7 @@ extension OpenAPI {
         object([
           "count": described("The number of records of this page.", "integer"),
           "total": described(
-            "The number of all of them. Lists of cached records have it, those of a service only if it names it.",
+            "The number of all of them. Lists of cached records and of completely cached sources have it, others only if the service names it.",
             "integer", "null"),
           "next": described("The cursor of the next page; null at the end.", "string", "null"),
         ])),
@@ -137,7 +137,7 @@ extension OpenAPI {
   /// - Parameter kinds: Those of a field that may have any.
   private static func schema(of field: FieldEntry, _ kinds: [RowSchema.Kind]) -> JSON {
     let kind = FieldKind(rawValue: field.kind) ?? .any
-    let observed = kinds.isEmpty ? "" : " Its kinds are those that the last syncs have found."
+    let observed = kinds.isEmpty ? "" : "Its kinds are those that the last syncs have found."
     let types =
       switch kind {
       case .text: ["string"]
@@ -147,7 +147,9 @@ extension OpenAPI {
       case .list: ["array"]
       case .any: kinds.map(\.schemaType)
       }
-    var members: [JSON.Member] = [.init("description", .string(field.about + observed))]
+    let words = [field.about, observed].filter { !$0.isEmpty }.joined(separator: " ")
+    var members: [JSON.Member] =
+      words.isEmpty ? [] : [.init("description", .string(words))]
     if !types.isEmpty {
       members.append(.init("type", .array((types + ["null"]).map { .string($0) })))
     }

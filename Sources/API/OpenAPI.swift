@@ -134,8 +134,8 @@ package enum OpenAPI {
       member(
         "format", formats,
         """
-        The format of the list, which overrides `Accept`. `csv` and `ndjson` have the same fields as `json`, as the \
-        command export writes them; their header fields have the rest of the document.
+        The format of the list, which overrides `Accept`. All have the same fields as `json`, as the command export \
+        writes them; `csv` and `tsv` begin with their names. The header fields have the rest of the document.
         """),
       member(
         "cache", cache,

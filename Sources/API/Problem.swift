@@ -12,6 +12,8 @@ package struct Problem: Error, Equatable {
   package var retryAfter: Int?
   /// The methods of the path, for status 405.
   package var allowed: [String] = []
+  /// Where a service that wants a key probably takes it, as ``SourceAdding/Key/place``; `nil` if none is wanted.
+  package var keyPlace: String?
   /// True if the record was deleted on this machine, and can be restored.
   package var isOfDeleted = false
 

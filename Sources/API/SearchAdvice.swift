@@ -9,26 +9,15 @@ package struct SearchAdvice: Sendable {
   package let searched: [FieldEntry]
   /// Of each other field that has the words as a value, a facet of this value alone.
   package let filters: [Facet]
-  /// True for a word with a sign that elsewhere excludes it.
-  package let hasOperators: Bool
-
-  static let operatorWords = "a - before a word has no meaning"
-
-  init(for query: SearchQuery, searched: [FieldEntry], filters: [Facet]) {
-    self.searched = searched
-    self.filters = filters
-    hasOperators = query.text.split(separator: " ").contains { $0.hasPrefix("-") && $0.count > 1 }
-  }
 
   /// The words of a query, without quotes around them.
   static func value(of query: SearchQuery) -> String {
     String(query.text.unicodeScalars.filter { !$0.isQuotationMark })
   }
 
-  /// The searched fields in words, by their labels or another property, and what a sign means.
+  /// The searched fields in words, by their labels or another property.
   package func words(_ name: (FieldEntry) -> String) -> [String] {
-    (searched.isEmpty ? [] : ["searched: \(searched.map(name).joined(separator: ", "))"])
-      + (hasOperators ? [Self.operatorWords] : [])
+    searched.isEmpty ? [] : ["searched: \(searched.map(name).joined(separator: ", "))"]
   }
 
   /// The advice for programs; `nil` without any.

@@ -6,7 +6,7 @@ package import AggregatorTerminal
 
 extension Format {
   /// The formats of the API; the first one is that of clients that accept anything.
-  static let served: [Format] = [.json, .csv, .ndjson]
+  package static let served: [Format] = [.json, .csv, .ndjson, .tsv, .markdown]
 
   /// The value of `format` for lists as Parquet, which only some servers have, and no other answer.
   package static let parquetName = "parquet"
@@ -41,12 +41,22 @@ extension Format {
     case .ndjson: "application/x-ndjson"
     case .markdown: "text/markdown"
     case .yaml: "application/yaml"
-    case .table, .cards, .tsv: "text/plain"
+    // https://www.iana.org/assignments/media-types/text/tab-separated-values
+    case .tsv: "text/tab-separated-values"
+    case .table, .cards: "text/plain"
     }
   }
 
   var contentType: String {
     mediaType.hasPrefix("text/") ? "\(mediaType); charset=utf-8" : mediaType
+  }
+
+  /// The writer of the command line for a text that a server sends; TSV begins with the names, as its media type demands.
+  func servedWriter<Item>(for listing: Listing<Item>) -> any RecordWriter<Item> {
+    var listing = listing
+    listing.hasHeader = true
+    return writer(
+      for: listing, on: TerminalLayout(width: 80, isTerminal: false, hasColor: false))
   }
 }
 

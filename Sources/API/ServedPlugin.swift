@@ -1,3 +1,4 @@
+import AggregatorFilters
 package import AggregatorKit
 package import AggregatorQueries
 package import AggregatorSelection
@@ -53,6 +54,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   }
 
   package var name: String { plugin.name }
+  package var scope: String? { plugin.storeScope(in: environment.settings)?.records }
   package var summary: String { plugin.summary }
   package var noun: RecordNoun { plugin.noun }
   package var fields: [FieldEntry] { plugin.fieldEntries }
@@ -95,6 +97,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     run.chosen = query.chosenFields
     let records = try await run.records()
     var listing = try await served(records, chosen, run.outcome.summary, query)
+    listing.searchHints = run.outcome.searchHints
     if records.isEmpty, !run.outcome.isPartial, query.conditions.isEmpty, let words {
       if query.isForPeople {
         listing.suggestion = await plugin.suggestion(for: words, in: environment)
@@ -112,7 +115,6 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let origin = listing.summary.provenance?.origin
     let isLocal = origin == .cached || origin == .bundled
     let advice = SearchAdvice(
-      for: words,
       searched: isLocal ? plugin.fields.filter(\.isSearchable).map { FieldEntry($0) } : [],
       // A store that cannot be read is reported by the next list.
       filters: (try? await facets(equalTo: SearchAdvice.value(of: words))) ?? [])
@@ -125,7 +127,9 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   /// Of each field that is not searched and has a text as a value, a facet of this value alone; none of very many records.
   private func facets(equalTo text: String) async throws -> [Facet] {
-    let fields = plugin.fields.filter { !$0.isSearchable }
+    // Of numbers, searches find only whole ones.
+    let isFraction = Int(text) == nil && Double(text) != nil
+    let fields = plugin.fields.filter { !$0.isSearchable || isFraction }
     let local = try await plugin.localRecords(in: environment)
     guard let index, let store = environment.store, local.isCached else {
       return try Facet.matching(text, of: fields, in: try await items(of: local, matching: nil))
@@ -140,6 +144,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let words = try query.query.map { try SearchQuery($0) }
     let selected = try await selected(by: query, &outcome)
     if selected == nil, let store = environment.store {
+      _ = try await plugin.localRecords(in: localEnvironment(for: query))
       outcome.gap = try await plugin.gap(in: store)
     }
     var run = ListingRun(
@@ -188,8 +193,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let listing = Listing(
       query.query == nil ? "list" : "search", of: name, query: query.query, fields: plugin.fields,
       layout: plugin.layout, chosen: chosen)
-    let layout = TerminalLayout(width: 80, isTerminal: false, hasColor: false)
-    return query.format.writer(for: listing, on: layout)
+    return query.format.servedWriter(for: listing)
   }
 
   package func record(_ id: String, _ query: ServedQuery) async throws -> ServedListing {
@@ -234,7 +238,14 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       && cursor.map { IndexedSource<P.Item>.isUnselected($0, of: name, for: words) } ?? false
     guard query.readsIndex || goesOn else { return nil }
     let selection = try selection(of: query)
-    return try await plugin.selected(by: selection, in: environment, by: index, &outcome)
+    return try await plugin.selected(
+      by: selection, in: localEnvironment(for: query), by: index, &outcome)
+  }
+
+  private func localEnvironment(for query: ServedQuery) -> PluginEnvironment {
+    var environment = environment
+    environment.readsChangedFiles = query.cache != .offline
+    return environment
   }
 
   private func selection(of query: ServedQuery) throws -> Selection<P.Item> {
@@ -336,7 +347,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   package func prepareIndex() {
     guard let index, let store = environment.store else { return }
     Task { [name] in
-      // What needs it says what is wrong.
+      // Callers that need it report the failure.
       guard let status = try? await store.status(of: name), status.records <= Self.maxUnasked
       else { return }
       try? await index.prepare()
@@ -347,7 +358,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     let selection = try selection(of: query)
     let words = try query.query.map { try SearchQuery($0) }
     let fields = plugin.fields.filter { !$0.isDetail }
-    let local = try await plugin.localRecords(in: environment)
+    let local = try await plugin.localRecords(in: localEnvironment(for: query))
     if let index, local.isCached {
       return try await index.facets(of: fields, selectedBy: selection, matching: words)
     }
@@ -369,7 +380,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     let words = try query.query.map { try SearchQuery($0) }
     let selected = try await plugin.selected(
-      by: selection(of: query), in: environment, by: index, &outcome)
+      by: selection(of: query), in: localEnvironment(for: query), by: index, &outcome)
     var run = ListingRun(
       selected, of: plugin, matching: words, .all(pageSize: 10_000), outcome)
     let rows = try await summary.rows(of: &run, in: plugin.fields)
@@ -378,8 +389,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       let listing = rows.listing(
         Listing("list", of: nil, fields: [], layout: RecordLayout(card: [])), of: name,
         matching: query.query)
-      let layout = TerminalLayout(width: 80, isTerminal: false, hasColor: false)
-      var writer: any RecordWriter<SummaryRow> = query.format.writer(for: listing, on: layout)
+      var writer = query.format.servedWriter(for: listing)
       let text = writer.begin() + writer.append(rows.rows) + writer.finish(shown)
       return ServedListing(records: [], summary: shown, body: Array(text.utf8))
     }
@@ -424,6 +434,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     try await plugin.changePage(query, in: environment)
   }
 
+  package func changeSummary(since start: String) async throws -> ChangeSummary? {
+    try await plugin.changeSummary(since: start, in: environment)
+  }
+
   package func history(of id: String) async throws -> ServedHistory? {
     guard let store = environment.store, let id = P.Item.ID(id) else { return nil }
     let history = try await plugin.recordStore(in: store).history(of: id, limit: 50)
@@ -465,20 +479,18 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     return history?.entries.map(SchemaEntry.init) ?? []
   }
 
-  package func kinds() async -> [String: ValueKind] {
+  package func sample() async -> FieldSample {
     let items = await firstRecords()
-    return Dictionary(
-      plugin.fields.map { ($0.name, ValueKind(of: $0, in: items)) }, uniquingKeysWith: { $1 })
+    var sample = FieldSample()
+    for field in plugin.fields {
+      sample.kinds[field.name] = ValueKind(of: field, in: items)
+      for item in items { sample.add(field[item], of: field.name) }
+      let values = items.lazy.map { SortValue(field[$0]) }.filter { $0 != .missing }
+      if !values.isEmpty, values.allSatisfy(\.isNumber) { sample.numerals.insert(field.name) }
+    }
+    return sample
   }
 
-  package func decimals() async -> [String: Int] {
-    let items = await firstRecords()
-    return Dictionary(
-      plugin.fields.map { field in (field.name, items.map { field[$0].decimals() }.max() ?? 0) },
-      uniquingKeysWith: { $1 })
-  }
-
-  /// The first cached or bundled records, which say what values the fields have.
   private func firstRecords() async -> [P.Item] {
     guard let store = environment.store else { return [] }
     let slice = try? await store.records(of: name, matching: [], after: 0, limit: 100)
@@ -556,18 +568,6 @@ extension JSON {
     case .integer, .number: true
     default: false
     }
-  }
-
-  /// The number of decimals that a number needs; 0 for what is no number, and for one that is too large for them.
-  ///
-  /// - Parameter most: The most decimals, 15 or fewer: further ones are those of a quotient or of a rounding error.
-  package func decimals(atMost most: Int = 6) -> Int {
-    guard case .number(let number) = self, abs(number) < 1e15 else { return 0 }
-    let scaled = (abs(number) * pow(10, Double(most))).rounded()
-    guard scaled < 1e15 else { return 0 }
-    var (rest, count) = (Int(scaled), most)
-    while count > 0, rest % 10 == 0 { (rest, count) = (rest / 10, count - 1) }
-    return count
   }
 }
 

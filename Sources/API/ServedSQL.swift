@@ -5,10 +5,14 @@ import Synchronization
 
 /// Queries in SQL of the pages and the API, with the limits of the command `sql`.
 package final class ServedSQL: Sendable {
-  private let plugins: Mutex<[any Plugin]>
-  private let environment: PluginEnvironment
+  private let state: Mutex<State>
   private let limits: Limits
   private let running = Mutex(0)
+
+  private struct State {
+    var plugins: [any Plugin]
+    var environment: PluginEnvironment
+  }
 
   package struct Limits: Sendable {
     /// The time of a query, of a page and of the API.
@@ -36,21 +40,33 @@ package final class ServedSQL: Sendable {
   package init(
     of plugins: [any Plugin], in environment: PluginEnvironment, _ limits: Limits = Limits()
   ) {
-    self.plugins = Mutex(plugins)
-    self.environment = environment
+    state = Mutex(State(plugins: plugins, environment: environment))
     self.limits = limits
   }
 
-  /// Answers queries for the records of one more source.
-  package func add(_ plugin: any Plugin) { plugins.withLock { $0.append(plugin) } }
+  /// Answers queries for the records of one more source, in the place of another one of its name.
+  ///
+  /// - Parameter environment: That of the source, whose store has its scope and those of all others.
+  package func add(_ plugin: any Plugin, in environment: PluginEnvironment) {
+    state.withLock { state in
+      let index = state.plugins.firstIndex { $0.name == plugin.name }
+      if let index { state.plugins[index] = plugin } else { state.plugins.append(plugin) }
+      state.environment.store = environment.store
+    }
+  }
 
   /// Answers no more queries for the records of a source.
   func remove(_ name: String) {
-    plugins.withLock { plugins in plugins.removeAll { $0.name == name } }
+    state.withLock { state in state.plugins.removeAll { $0.name == name } }
   }
 
   /// False if the store answers no queries, or there is none.
-  package var isAvailable: Bool { (try? environment.databaseStore()) != nil }
+  package var isAvailable: Bool { (try? state.withLock(\.environment).databaseStore()) != nil }
+
+  /// True if queries can call `matches`.
+  package var hasMatches: Bool {
+    (try? state.withLock(\.environment).databaseStore())?.joinsOtherTables == true
+  }
 
   // MARK: - For people
 
@@ -83,14 +99,20 @@ package final class ServedSQL: Sendable {
     }
   }
 
-  /// The tables, with the numbers of their rows as far as those are counted in a short time.
+  /// The tables in the order of their names, with the numbers of their rows as far as those are counted in a short time.
   package func tables() async -> [ServedTable] {
-    guard let store = try? environment.databaseStore() else { return [] }
+    let state = state.withLock(\.self)
+    guard let store = try? state.environment.databaseStore() else { return [] }
     let time = QueryTime(limits.counting)
     var tables: [ServedTable] = []
-    for view in plugins.withLock(\.self).flatMap({ SQLView.all(of: $0) }) {
+    let views = state.plugins.flatMap { SQLView.all(of: $0) }
+    for view in views.sorted(by: { $0.name < $1.name }) {
       var table = ServedTable(name: view.name, columns: store.columns(of: view))
-      if time.left > .zero {
+      let source = view.source.list == nil ? state.environment.store : nil
+      if let count = try? await source?.status(of: view.name).records, count > 0 {
+        // The store has counted them.
+        table.count = count
+      } else if time.left > .zero {
         let rows = try? await run(
           SQLStatement("SELECT count(*) FROM \(table.name.sqlQuoted)"), within: time.left
         ) { run, time in try await run.result.page(within: time.left) }
@@ -112,9 +134,8 @@ package final class ServedSQL: Sendable {
     do {
       return try await run(SQLStatement(text), within: limits.time) { [limits] run, time in
         var rows = try await run.result.page(within: time.left)
-        var writer: any RecordWriter<SQLRow> = format.writer(
-          for: Listing(ofQuery: text, run.columns, like: rows ?? []),
-          on: TerminalLayout(width: 80, isTerminal: false, hasColor: false))
+        var writer = format.servedWriter(
+          for: Listing(ofQuery: text, run.columns, like: rows ?? []))
         var document = writer.begin()
         var count = 0
         while let page = rows, count < limit {
@@ -126,7 +147,7 @@ package final class ServedSQL: Sendable {
               hint: "narrow the query, or run it with the command sql")
           }
           count += shown.count
-          // What is left of the page, or another one, is more than was asked for.
+          // The rest of the page, or another one, is more than was asked for.
           if shown.count == page.count { rows = try await run.result.page(within: time.left) }
         }
         let summary = ListingSummary(
@@ -153,8 +174,9 @@ package final class ServedSQL: Sendable {
     }
     defer { running.withLock { $0 -= 1 } }
     let time = QueryTime(limit)
+    let state = state.withLock(\.self)
     let run = try await SQLRun(
-      statement, of: plugins.withLock(\.self), in: environment, within: time)
+      statement, of: state.plugins, in: state.environment, within: time)
     let cancel = await run.result.cancellation
     // Also a query with more rows than are read.
     defer { cancel?() }
@@ -185,7 +207,7 @@ package final class ServedSQL: Sendable {
         504, problem.code, "the query took longer than \(limit.text) and was stopped",
         hint: "narrow it, for example with WHERE, or run it with the command sql and --timeout")
     }
-    return problem.suggesting((error.cause as? SQLTypo)?.nearest)
+    return problem.suggesting((error.cause as? SQLMistake)?.nearest)
   }
 }
 

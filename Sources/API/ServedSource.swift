@@ -18,7 +18,12 @@ package struct ServedQuery: Hashable, Sendable {
     case live
   }
 
-  package enum View: String, CaseIterable, Sendable { case gallery, table }
+  package enum View: String, CaseIterable, Sendable {
+    case gallery
+    /// A gallery of small cards.
+    case small
+    case table
+  }
 
   /// `nil` for all records; never blank.
   package var query: String?
@@ -44,6 +49,8 @@ package struct ServedQuery: Hashable, Sendable {
   package var view = View.gallery
   /// True if the page shows what the records can be filtered by.
   package var showsFilters = false
+  /// True if it shows the values of all fields with them.
+  package var showsAllFilters = false
   /// JSON is the format of ``ServedListing/records``, the others are that of ``ServedListing/body``.
   package var format = Format.json
   /// True for a file of Parquet, which is made of NDJSON.
@@ -99,8 +106,8 @@ extension ServedQuery {
     self.isForPeople = isForPeople
     try request.requireParameters(among: known)
     query = request.parameter("query") ?? request.parameter("q")
-    // A form sends its empty field.
-    if isForPeople, query?.allSatisfy(\.isWhitespace) == true { query = nil }
+    // A form sends its empty field, and a quotation mark whose words are not yet typed.
+    if isForPeople, let text = query, (try? SearchQuery(text)) == nil { query = nil }
     cursor = request.parameter("cursor")
     limit = try request.parameter("limit", hint: "a whole number") { Int($0) }
     offset = try request.parameter("offset", hint: "from 0 to 1000000000") { text in
@@ -137,12 +144,13 @@ extension ServedQuery {
 }
 
 extension ServedSource {
+  var scope: String? { nil }
   var hasParquet: Bool { false }
   func observedKinds() -> [String: [RowSchema.Kind]] { [:] }
   func deleted() -> ServedListing? { nil }
   func changes(_ query: ChangesQuery) -> ChangePage? { nil }
-  func kinds() -> [String: ValueKind] { [:] }
-  func decimals() -> [String: Int] { [:] }
+  func changeSummary(since start: String) -> ChangeSummary? { nil }
+  func sample() -> FieldSample { FieldSample() }
   func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
   func offset(of id: String, in query: ServedQuery) -> Int? { nil }
   func prepareIndex() {}
@@ -168,8 +176,8 @@ extension ServerRequest {
     throw problem
   }
 
-  /// The one parameter that may be given several times.
-  private static let repeatable: Set = ["where", "column"]
+  /// The parameters that may be given several times.
+  private static let repeatable: Set = ["where", "column", "choice"]
 
   /// Refuses parameters that have no meaning or no single value.
   ///
@@ -277,6 +285,8 @@ package struct ServedListing: Sendable {
   package var body: [UInt8]?
   /// A query that has matches, if a search without conditions has none; `nil` for programs.
   package var suggestion: String?
+  /// Hints about words of the search that may be meant as operators.
+  package var searchHints: [SearchHint] = []
   /// More advice after such a search; `nil` for programs, which have a warning.
   package var advice: SearchAdvice?
 
@@ -296,7 +306,7 @@ package struct ServedListing: Sendable {
   }
 }
 
-/// What is known of the cached records of a source.
+/// The state of the cached records of a source.
 package struct SourceState: Sendable {
   /// `nil` without a store.
   package var coverage: Coverage?
@@ -312,7 +322,7 @@ package struct SourceState: Sendable {
   package var fetchedAt: Date?
   /// The time of the last complete sync.
   package var syncedAt: Date?
-  /// Why the service cannot be asked, and what to do.
+  /// The reason the service cannot be asked, and what to do.
   package var problem: Problem?
   /// The changes of the last sync, and later ones; `nil` if nothing is known of them.
   package var changes: ChangeSummary?
@@ -323,7 +333,7 @@ package struct ServedChanges: Sendable {
   package let summary: ChangeSummary
 }
 
-/// What is known of the past of a record.
+/// The known past of a record.
 package struct ServedHistory: Sendable {
   package let firstSeen: Date
   /// The date before which changes are no longer known; `nil` if all are known.
@@ -346,6 +356,8 @@ package struct SourceListing: Sendable {
 /// ``Problem`` tells clients of the errors of its functions.
 package protocol ServedSource: Sendable {
   var name: String { get }
+  /// Tells it from another source that had its name, or that another server gives it; `nil` if that is unknown.
+  var scope: String? { get }
   var summary: String { get }
   var noun: RecordNoun { get }
   var fields: [FieldEntry] { get }
@@ -376,7 +388,7 @@ package protocol ServedSource: Sendable {
   func image(
     _ id: String, number: Int?, _ size: ImageSize, _ cache: ServedQuery.Cache
   ) async throws -> LookupResult<LoadedImage>
-  /// What is known of the cached records.
+  /// The state of the cached records.
   func state() async throws -> SourceState
   /// The number of cached records, as ``SourceState/records``; `nil` without a store, or if it cannot be read.
   func recordCount() async -> Int?
@@ -384,6 +396,8 @@ package protocol ServedSource: Sendable {
   func changes(since start: String, atMost limit: Int) async throws -> ServedChanges?
   /// A page of the changes since a point; `nil` if nothing is known of that point.
   func changes(_ query: ChangesQuery) async throws -> ChangePage?
+  /// The numbers of the changes since a point as typed for `--since`; `nil` if nothing is known of that point.
+  func changeSummary(since start: String) async throws -> ChangeSummary?
   /// The latest changes of a record; `nil` if nothing is known of its past.
   func history(of id: String) async throws -> ServedHistory?
   /// Hides a record on this machine; false if it is unknown.
@@ -394,10 +408,8 @@ package protocol ServedSource: Sendable {
   func deleted() async throws -> ServedListing?
   /// The changes of the members of the rows, the latest ones last.
   func schemaChanges() async throws -> [SchemaEntry]
-  /// The kinds of the values that cached records have, by the names of fields.
-  func kinds() async -> [String: ValueKind]
-  /// The most decimals that a number needs among the first cached records, by the names of fields.
-  func decimals() async -> [String: Int]
+  /// A sample of the values of the first cached records, or of the bundled ones.
+  func sample() async -> FieldSample
   /// The kinds of values, by the names of fields, for fields that may have any.
   func observedKinds() async -> [String: [RowSchema.Kind]]
   /// Downloads the records of the service, all of them or `pages` pages.

@@ -1,52 +1,81 @@
 package import AggregatorKit
 import AggregatorServer
+import AggregatorTerminal
 import Synchronization
+
+/// Changes the added sources of this machine, as the command line does.
+package protocol SourceManagement: Sendable {
+  /// False for a name that no new source can have.
+  func isFree(_ name: String) -> Bool
+
+  /// Requests the list at a URL, for a source of a name; `hints` have some of the keys of ``SourceAdding/hints``.
+  func proposal(
+    for name: String, at url: String, given hints: [String: String],
+    signedBy key: SourceAdding.Key?
+  ) async throws -> ProposedSource
+
+  /// True for a source with a manifest of its own.
+  func mayChange(_ name: String) -> Bool
+
+  /// A source as it is, to be saved with other names and paths.
+  func proposal(toEdit name: String) throws -> ProposedSource
+
+  /// The data and keys that stay after the removal of a source unless they are removed with it.
+  func leftovers(of name: String) async throws -> SourceAdding.Leftovers
+
+  /// - Parameter keys: The keys to remove from the settings file.
+  /// - Returns: The source as it was, without data and keys; `nil` if it could not be read.
+  func remove(_ name: String, withData: Bool, keys: [String]) async throws -> ProposedSource?
+
+  /// Requests the service of a source with keys, by their settings, which it may reject.
+  ///
+  /// - Returns: The reason they could not be verified; `nil` if they were.
+  func verifyKeys(_ values: [String: String]) async throws -> String?
+
+  /// Saves keys of a source, by their settings; returns the name of the source.
+  func saveKeys(_ values: [String: String]) async throws -> String
+}
 
 /// Adds sources to a server that runs: their lists are requested and inferred, shown, and saved when that is asked for.
 ///
-/// Added sources can be removed again.
+/// Added sources can be changed and removed again.
 package final class SourceAdding: Sendable {
-  /// Requests the list at a URL, for a source of a name; `hints` have some of the keys of ``SourceAdding/hints``.
-  package typealias Propose =
-    @Sendable (_ name: String, _ url: String, _ hints: [String: String]) async throws
-    -> ProposedSource
+  /// A key that was typed for the service of a URL; no other host gets it.
+  package struct Key: Sendable {
+    /// Stands for the key in forms, so that no page has it.
+    package let id: String
+    /// A header field, perhaps with a scheme, such as `Authorization: Bearer`, or `?` and a query parameter.
+    package let place: String
+    package let value: String
+    fileprivate let origin: Substring
+  }
+
+  package static let usualKeyPlace = "Authorization: Bearer"
 
   /// The keys by which a request corrects a proposal: the path of the records, and that of the ID in a record.
   package static let hints = ["rows", "id"]
 
-  /// The ways to remove an added source, by its name.
-  package struct Removal: Sendable {
-    let isPossible: @Sendable (_ name: String) -> Bool
-    let data: @Sendable (_ name: String) async throws -> String?
-    let remove: @Sendable (_ name: String, _ withData: Bool) async throws -> ProposedSource?
+  package struct Leftovers: Sendable {
+    /// The cached data in words, such as `25 cached records and 3 images`; `nil` for none.
+    package var data: String?
+    /// The keys in the settings file that no other source has.
+    package var keys: [String]
 
-    /// - Parameters:
-    ///   - isPossible: True for a source with a manifest of its own.
-    ///   - data: Returns its cached data in words; `nil` if there is none.
-    ///   - remove: Returns the source as it was, without its data; `nil` if it could not be read.
-    package init(
-      isPossible: @escaping @Sendable (_ name: String) -> Bool,
-      data: @escaping @Sendable (_ name: String) async throws -> String?,
-      remove: @escaping @Sendable (_ name: String, _ withData: Bool) async throws -> ProposedSource?
-    ) {
-      self.isPossible = isPossible
-      self.data = data
-      self.remove = remove
+    package init(data: String?, keys: [String]) {
+      self.data = data?.replacing(/[0-9]+/) { String($0.output).withThousands }
+      self.keys = keys
     }
   }
 
-  private let removal: Removal?
-  private let isFree: @Sendable (_ name: String) -> Bool
-  private let propose: Propose
+  package let sources: any SourceManagement
   private let state = Mutex(State())
 
   private struct State {
     var running = 0
     /// The latest ones, which a page may still save.
     var proposals: [Answer] = []
-    package var added: [any ServedSource] = []
-    /// The names of those that the server began with, and no longer has.
-    var removed: Set<String> = []
+    /// The latest ones, which a form may name.
+    var keys: [Key] = []
   }
 
   /// The time of all requests for a proposal.
@@ -54,19 +83,10 @@ package final class SourceAdding: Sendable {
   private static let maxRunning = 2
   private static let maxProposals = 8
 
-  /// - Parameter isFree: False for a name that no new source can have.
-  package init(
-    removing removal: Removal? = nil,
-    isFree: @escaping @Sendable (_ name: String) -> Bool = { _ in true },
-    _ propose: @escaping Propose
-  ) {
-    self.removal = removal
-    self.isFree = isFree
-    self.propose = propose
-  }
+  package init(_ sources: any SourceManagement) { self.sources = sources }
 
   /// A free name for the source at a URL; empty for what is no URL.
-  package func name(for url: String) -> String { SourceName.proposed(for: url, if: isFree) }
+  package func name(for url: String) -> String { SourceName.proposed(for: url, if: sources.isFree) }
 
   /// A proposal, and the ID by which it can be saved.
   package struct Answer: Sendable {
@@ -75,7 +95,7 @@ package final class SourceAdding: Sendable {
   }
 
   package func answer(
-    for name: String, at url: String, given hints: [String: String] = [:]
+    for name: String, at url: String, given hints: [String: String] = [:], signedBy key: Key? = nil
   ) async throws -> Answer {
     let mayRun = state.withLock { state in
       guard state.running < Self.maxRunning else { return false }
@@ -92,20 +112,40 @@ package final class SourceAdding: Sendable {
       throw Problem(422, "invalidRequest", "type a name, as none can be made of the URL")
     }
     do {
-      let proposal = try await propose(name, url, hints)
-      return keep(proposal)
-    } catch {
-      var problem = Problem(error)
-      // It names an option of the command line.
-      if problem.hint?.contains("--") == true { problem.hint = nil }
-      // The request was understood, and no service failed: what it names cannot be used.
-      let isFailure =
-        (error as? SourceError).map { ![.malformed, .rejected].contains($0.code) } ?? false
-      if !isFailure && problem.status != 503 || [400, 401, 403, 404, 500].contains(problem.status) {
-        problem = Problem(422, problem.code, problem.message, hint: problem.hint)
-      }
-      throw problem
+      return keep(
+        try await sources.proposal(for: name, at: url, given: hints, signedBy: key))
+    } catch { throw Self.refusal(of: error) }
+  }
+
+  /// The problem of what cannot be saved as it was typed.
+  private static func refusal(of error: any Error) -> Problem {
+    var problem = Problem(error)
+    // It names an option of the command line.
+    if !(error is Problem), problem.hint?.contains("--") == true { problem.hint = nil }
+    // The request was understood, and no service failed: what it names cannot be used.
+    let isFailure =
+      (error as? SourceError).map { ![.malformed, .rejected].contains($0.code) } ?? false
+    if !isFailure && problem.status != 503 || [400, 401, 403, 404, 500].contains(problem.status) {
+      let place = problem.keyPlace
+      problem = Problem(422, problem.code, problem.message, hint: problem.hint)
+      problem.keyPlace = place
     }
+    return problem
+  }
+
+  /// A key for a URL: one that was typed, or the value of an earlier one of the same origin, by its ID.
+  package func key(_ typed: String?, in place: String?, orOf id: String?, for url: String) -> Key? {
+    guard let origin = url.prefixMatch(of: /https?:\/\/[^\/?#]+/)?.output else { return nil }
+    let earlier = id.flatMap { id in
+      state.withLock { $0.keys.first { $0.id == id && $0.origin == origin } }
+    }
+    guard let value = typed?.nonBlank?.trimmed ?? earlier?.value else { return nil }
+    let key = Key(
+      id: .randomHexadecimal(),
+      place: place?.nonBlank?.trimmed ?? earlier?.place ?? Self.usualKeyPlace,
+      value: value, origin: origin)
+    state.withLock { $0.keys = $0.keys.suffix(Self.maxProposals - 1) + [key] }
+    return key
   }
 
   private func keep(_ proposal: ProposedSource) -> Answer {
@@ -116,8 +156,8 @@ package final class SourceAdding: Sendable {
     return answer
   }
 
-  /// Saves what was found, after which the server has the source.
-  package func save(_ id: String) throws -> any ServedSource {
+  /// Saves what was found, or the changed source, which the server then finds in its folder; returns its name.
+  func save(_ id: String, _ edits: ProposedSource.Edits) async throws -> String {
     // Two clicks save it once.
     let answer = state.withLock { state in
       state.proposals.firstIndex { $0.id == id }.map { state.proposals.remove(at: $0) }
@@ -125,49 +165,42 @@ package final class SourceAdding: Sendable {
     guard let answer else {
       throw Problem(
         409, "invalidRequest", "the server no longer knows what was found",
-        hint: "preview the URL again")
+        hint: "preview the URL, or edit the source, again")
     }
     do {
       if let obstacle = answer.proposal.obstacle { throw Problem(422, "partial", obstacle) }
-      let source = try answer.proposal.save()
-      state.withLock { $0.added.append(source) }
-      return source
+      return try await answer.proposal.save(edits)
     } catch {
       state.withLock { $0.proposals.append(answer) }
-      throw error
+      let isTyped = error is CommandError || (error as? SourceError)?.code == .invalidSettings
+      throw isTyped ? Self.refusal(of: error) : error
     }
   }
 
-  /// The sources that were saved, in order.
-  package var added: [any ServedSource] { state.withLock(\.added) }
-
-  /// The sources of a server that began with others: without those that were removed, and with those that were added.
-  package func sources(after first: [any ServedSource]) -> [any ServedSource] {
-    let (removed, added) = state.withLock { ($0.removed, $0.added) }
-    return first.filter { !removed.contains($0.name) } + added
+  /// The proposal with this ID, of a new source or a changed one; `nil` if the server no longer knows it.
+  package func answer(by id: String) -> Answer? {
+    state.withLock { $0.proposals.first { $0.id == id } }
   }
 
-  /// True for a source that was added, and has a manifest of its own.
-  package func mayRemove(_ name: String) -> Bool { removal?.isPossible(name) ?? false }
+  /// A source as it is, and the ID by which it is saved with other names and paths.
+  package func edit(_ name: String) throws -> Answer { keep(try sources.proposal(toEdit: name)) }
 
-  /// The cached data of an added source in words, such as `25 cached records and 3 images`; `nil` if there is none.
-  package func cachedData(of name: String) async throws -> String? {
-    try await removal?.data(name)
-  }
-
-  /// - Returns: The ID by which ``save(_:)`` adds it again, without data that was removed; `nil` if that is not
+  /// - Returns: The ID by which ``save(_:_:)`` adds it again, without what was removed with it; `nil` if that is not
   ///   possible.
-  func remove(_ name: String, withData: Bool) async throws -> String? {
-    let removed = try await removal?.remove(name, withData)
-    state.withLock { state in
-      state.added.removeAll { $0.name == name }
-      state.removed.insert(name)
-    }
-    return removed.map { keep($0).id }
+  func remove(_ name: String, withData: Bool, keys: [String]) async throws -> String? {
+    try await sources.remove(name, withData: withData, keys: keys).map { keep($0).id }
+  }
+
+  package func verifyKeys(_ values: [String: String]) async throws -> String? {
+    do { return try await sources.verifyKeys(values) } catch { throw Self.refusal(of: error) }
+  }
+
+  func saveKeys(_ values: [String: String]) async throws -> String {
+    do { return try await sources.saveKeys(values) } catch { throw Self.refusal(of: error) }
   }
 }
 
-/// What was inferred from the responses of a service.
+/// A source inferred from the responses of a service.
 package struct ProposedSource: Sendable {
   package struct Evidence: Sendable {
     package let subject: String
@@ -179,6 +212,20 @@ package struct ProposedSource: Sendable {
       self.value = value
       self.reason = reason
     }
+  }
+
+  /// The changes of a person to what was found.
+  package struct Edits: Sendable {
+    /// The path of the title in a record, empty for none; `nil` to leave it.
+    package var title: String?
+    /// The names of fields by their paths, empty for a field to leave out; `nil` to leave them.
+    package var names: [String: String]?
+    /// The path of the ID in a record; `nil` to leave it.
+    package var id: String?
+    /// The name of the source; `nil` to leave it.
+    package var name: String?
+
+    package init() {}
   }
 
   package let name: String
@@ -194,14 +241,18 @@ package struct ProposedSource: Sendable {
   package var choices: [String: [String]]
   /// True if a second page, or the end after the first, was seen.
   package var isProved: Bool
-  /// Why it cannot be used, and what helps; `nil` if it can be saved.
+  /// The reason it cannot be used, and what helps; `nil` if it can be saved.
   package var obstacle: String?
-  /// Writes the manifest and its secrets, and returns the source.
-  package let save: @Sendable () throws -> any ServedSource
+  /// The name of the source that it changes; `nil` if it is another one.
+  package var edited: String?
+  /// The settings of the keys of the source that it changes.
+  package var keys: [String] = []
+  /// Writes the manifest and its secrets, and returns the name of the source.
+  package let save: @Sendable (Edits) async throws -> String
 
   package init(
     _ name: String, _ document: JSON, isProved: Bool,
-    save: @escaping @Sendable () throws -> any ServedSource
+    save: @escaping @Sendable (Edits) async throws -> String
   ) {
     self.name = name
     self.document = document

@@ -1,4 +1,5 @@
 package import AggregatorKit
+import AggregatorTerminal
 
 /// The kind of the values of a field as records have them, because services rarely declare it.
 package enum ValueKind: String, Sendable {
@@ -23,7 +24,7 @@ package enum ValueKind: String, Sendable {
     switch value {
     case .integer, .number: self = .number
     case .bool: self = .bool
-    case .string(let text): self = Period(text)?.isDate == true ? .date : .text
+    case .string(let text): self = Period(recorded: text)?.isDate == true ? .date : .text
     case .array: self = .list
     case .null, .object: self = .any
     }
@@ -37,12 +38,12 @@ package enum ValueKind: String, Sendable {
       let isGrouped = text.wholeMatch(of: /-?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?/) != nil
       let number = isGrouped ? text.replacing(",", with: "") : text
       return number.wholeMatch(of: /-?[0-9]+(\.[0-9]+)?/) == nil ? nil : number
-    case .date: return Period(text) == nil ? nil : text
+    case .date: return Period(recorded: text) == nil ? nil : text
     case .bool: return ["yes": "true", "no": "false", "true": "true", "false": "false"][text]
     }
   }
 
-  /// What ``value(typed:)`` requires: `a number`.
+  /// The requirement of ``value(typed:)``: `a number`.
   package var requirement: String {
     switch self {
     case .text, .list, .any: "a text"
@@ -61,5 +62,36 @@ package enum ValueKind: String, Sendable {
     case .bool: ("no first", "yes first")
     case .any: ("ascending", "descending")
     }
+  }
+}
+
+extension Int {
+  /// `20,000`.
+  package var grouped: String { String(self).withThousands }
+
+  /// `20,000 records`, `1 record`.
+  package func grouped(_ word: String) -> String { "\(grouped) \(word)\(self == 1 ? "" : "s")" }
+}
+
+/// Kinds and decimals of the values of some records, by the names of their fields.
+package struct FieldSample: Sendable {
+  package var kinds: [String: ValueKind] = [:]
+  /// The number of decimals of each number of a field: as many as one of them needs.
+  package private(set) var decimals: [String: Int] = [:]
+  /// More decimals are those of quotients.
+  package static let maxDecimals = 8
+  /// The fields whose values are numbers, some of them as texts, such as IDs.
+  package var numerals: Set<String> = []
+
+  package init() {}
+
+  /// The kind by which the values of a field are sorted.
+  package func orderKind(of field: String) -> ValueKind {
+    numerals.contains(field) ? .number : kinds[field] ?? .any
+  }
+
+  package mutating func add(_ value: JSON, of field: String) {
+    guard value.isNumber else { return }
+    decimals[field] = max(decimals[field] ?? 0, value.decimals(atMost: Self.maxDecimals))
   }
 }

@@ -208,7 +208,10 @@ extension Access.OwnOrigin {
 extension Problem {
   static let unauthorized = Problem(
     401, "unauthorized", "the access token is missing or wrong",
-    hint: "open the address that the server printed, or send Authorization: Bearer TOKEN")
+    hint: """
+      open the address that the command serve printed: it signs the browser in under one name of this machine, and \
+      others stay locked; programs send Authorization: Bearer TOKEN
+      """)
 }
 
 extension ServerRequest {

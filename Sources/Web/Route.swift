@@ -3,7 +3,7 @@ import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
 
-/// What a request asks for by its path.
+/// The target of a request, by its path.
 enum Route: Hashable {
   case common(CommonPath)
   case api(RoutePath<APIPath>)
@@ -13,7 +13,7 @@ enum Route: Hashable {
 
   init(_ segments: [String]) {
     switch segments {
-    // What browsers ask for beside a reply that names no icon.
+    // The path that browsers request after a reply that names no icon.
     case ["favicon.ico"]: self = .page(RoutePath(.asset, Asset.icon.name))
     default:
       self =
@@ -61,7 +61,7 @@ enum Route: Hashable {
   var managesSources: Bool {
     switch self {
     case .api(let path): path.pattern == .sources || path.pattern == .list
-    case .page(let path): path.pattern == .add || path.pattern == .remove
+    case .page(let path): [.add, .remove, .edit, .key].contains(path.pattern)
     default: false
     }
   }
@@ -84,10 +84,16 @@ enum PagePath: String, CaseIterable {
   case start = "/"
   case search = "/search"
   case sql = "/sql"
+  /// Where the syncs of all sources are started.
+  case sync = "/sync"
   /// Where a source is added.
   case add = "/add"
   /// Where an added source is removed.
   case remove = "/remove/{source}"
+  /// Where an added source is edited; the form is sent where sources are added.
+  case edit = "/edit/{source}"
+  /// Where the key of a source is saved.
+  case key = "/key"
   case asset = "/assets/{file}"
   /// The changes of the records of a source; `/sources/{source}/changes`, which may be a record, leads here.
   case changes = "/changes/{source}"
@@ -98,7 +104,7 @@ enum PagePath: String, CaseIterable {
 
   fileprivate var methods: [String] {
     switch self {
-    case .delete, .restore: ["POST"]
+    case .delete, .restore, .sync, .key: ["POST"]
     case .sql, .add, .remove: ["GET", "POST"]
     default: ["GET"]
     }
@@ -207,7 +213,7 @@ extension ServedQuery {
     if let fields { parameters.append(("fields", fields.joined(separator: ","))) }
     if let limit { parameters.append(("limit", String(limit))) }
     if cache != .normal { parameters.append(("cache", cache.rawValue)) }
-    if showsFilters { parameters.append(("filters", "shown")) }
+    if let shownFilters { parameters.append(("filters", shownFilters)) }
     if let offset { parameters.append(("offset", String(offset))) }
     if let cursor { parameters.append(("cursor", cursor)) }
     if isWhole { parameters.append(("all", "true")) }
@@ -216,6 +222,9 @@ extension ServedQuery {
     }
     return parameters
   }
+
+  /// The filters that the page shows, as an address names them; `nil` if it shows none.
+  var shownFilters: String? { showsFilters ? showsAllFilters ? "all" : "shown" : nil }
 
   /// The query for links of its answer: a reload is over when it is answered.
   var forLinks: ServedQuery { cache == .reload ? with(\.cache, .normal) : self }

@@ -6,30 +6,14 @@ import Synchronization
 
 /// All paths of the server: the page, the API and what describes them.
 package final class Site: Sendable {
-  private let fixed: API
-  private let adding: SourceAdding?
+  private let api: API
   private let metrics: Metrics
   private let program: ProgramName
   /// Set once the port is known.
   private let access = Mutex<Access?>(nil)
 
-  package init(
-    _ program: ProgramName, _ sources: [any ServedSource], _ sql: ServedSQL,
-    adding: SourceAdding? = nil, _ metrics: Metrics, _ environment: PluginEnvironment
-  ) {
-    fixed = API(
-      sources: sources, sql: sql, adding: adding, syncs: SyncJobs(in: environment),
-      now: environment.now)
-    self.adding = adding
-    self.program = program
-    self.metrics = metrics
-  }
-
-  /// With the sources that were added meanwhile, and without those that were removed.
-  private var api: API {
-    var api = fixed
-    if let adding { api.sources = adding.sources(after: api.sources) }
-    return api
+  package init(_ program: ProgramName, _ api: API, _ metrics: Metrics) {
+    (self.program, self.api, self.metrics) = (program, api, metrics)
   }
 
   package var sourceNames: [String] { api.sources.map(\.name) }
@@ -44,10 +28,11 @@ package final class Site: Sendable {
     let start = ContinuousClock.now
     let route = Route(request.path)
     let access = access.withLock(\.self)
-    var response = await Now.$current.withValue(Now { [fixed] in fixed.now() }) {
+    var response = await Now.$current.withValue(Now { [api] in api.now() }) {
       do {
         guard let access else { throw Problem(503, "starting", "the server is starting") }
-        // What a change is decided by is read at the primary.
+        api.refresh()
+        // A change is decided by data of the primary.
         let preference =
           request.isChange && !route.onlyReads ? ReadPreference.primary : .standard
         return try await ReadPreference.$current.withValue(preference) {
@@ -109,13 +94,15 @@ package final class Site: Sendable {
       guard access.admits(request) else { throw Problem.unauthorized }
     }
     if !route.methods.isEmpty {
-      try request.require(route.managesSources ? methods(of: route, access) : route.methods)
+      let allowed = route.managesSources ? methods(of: route, access) : route.methods
+      guard !allowed.isEmpty else { throw Problem.unknownPath }
+      try request.require(allowed)
       guard access.mayChange || !request.isChange || route.onlyReads else {
         throw Problem(403, "readOnly", "this server is read-only")
       }
     }
     if route.managesSources, request.isChange, !access.isOwn(request) {
-      throw Problem(403, "foreignOrigin", "only pages of this server may add or remove sources")
+      throw Problem(403, "foreignOrigin", "only pages of this server may change sources")
     }
     switch route {
     case .common(.health):
@@ -137,17 +124,17 @@ package final class Site: Sendable {
       server.title = program.text
       server.isReadOnly = !access.mayChange
       server.hasToken = access.secrets != nil
-      server.mayAdd = access.mayChange && adding != nil
+      server.mayAdd = access.mayChange && api.adding != nil
       var kinds: [String: [String: [RowSchema.Kind]]] = [:]
       let sources = api.sources
-      if server.mayAdd, let adding {
-        server.removable = Set(sources.map(\.name).filter { adding.mayRemove($0) })
+      if server.mayAdd, let adding = api.adding {
+        server.removable = Set(sources.map(\.name).filter { adding.sources.mayChange($0) })
       }
       for source in sources { kinds[source.name] = await source.observedKinds() }
       return .json(OpenAPI.document(for: sources, of: server, kinds).text)
     case .common(.agents):
-      let agents = AgentServer(of: program, mayChange: access.mayChange, mayAdd: false) {
-        [self] in api
+      let agents = AgentServer(of: program, mayChange: access.mayChange, mayAdd: false) { [api] in
+        api
       }
       return await agents.response(to: request)
     case .common(.metrics):
@@ -167,14 +154,17 @@ package final class Site: Sendable {
 
   /// True if the sources may be changed by a path, which may be that of a source.
   private func mayManage(_ route: Route) -> Bool {
-    guard let adding else { return false }
+    guard let adding = api.adding else { return false }
     guard case .api(let path) = route, path.pattern == .list,
       api.sources.contains(where: { $0.name == path.source })
     else { return true }
-    return adding.mayRemove(path.source)
+    return adding.sources.mayChange(path.source)
   }
 
-  private var pages: WebRouter { WebRouter(program: program.text, api: api) }
+  private var pages: WebRouter {
+    WebRouter(
+      program: program.text, api: api, hasToken: access.withLock(\.self)?.secrets != nil)
+  }
 
   private func isForPrograms(_ route: Route, _ request: ServerRequest) -> Bool {
     route.isForPrograms || request.header("Accept")?.contains("text/html") != true

@@ -8,6 +8,7 @@ import AggregatorServer
 struct WebRouter: Sendable {
   let program: String
   let api: API
+  var hasToken = false
 
   func response(
     to request: ServerRequest, for path: RoutePath<PagePath>, readOnly: Bool
@@ -16,17 +17,37 @@ struct WebRouter: Sendable {
     let part = request.header(HTMLFragment.header).flatMap(HTMLFragment.init)
     switch path.pattern {
     case .start:
-      let states = await pages.sources.concurrentMap { source in
-        await Self.result { try await source.state() }
+      let orders = HomeOrder.allCases.map(\.rawValue).joined(separator: ", ")
+      let order = try request.parameter("sort", hint: "the orders are \(orders)") {
+        HomeOrder(rawValue: $0)
       }
-      return html(pages.home(Array(zip(pages.sources, states))))
+      return html(pages.home(await states(of: pages), by: order ?? .name))
+    case .sync:
+      try request.requireParameters(among: [])
+      for (source, state) in await states(of: pages)
+      where source.maySyncAll && (try? state.get())?.problem == nil {
+        await api.syncs.start(source, pages: nil)
+      }
+      return .redirect(to: "/")
     case .changes:
       let source = try api.source(named: path.source)
       return try await changes(of: source, request, pages)
     case .add: return try await add(request, pages)
     case .remove: return try await remove(api.source(named: path.source), request, pages)
+    case .edit:
+      let name = try api.source(named: path.source).name
+      guard let adding = api.adding, pages.mayChange(name) else { throw Problem.unknownPath }
+      try request.requireParameters(among: [])
+      return html(pages.edit(try adding.edit(name)))
+    case .key:
+      guard let adding = api.adding else { throw Problem.unknownPath }
+      let fields = try request.formFields(among: ["setting", "key"])
+      let keys = [fields["setting"] ?? "": fields["key"] ?? ""]
+      let doubt = try await adding.verifyKeys(keys)
+      return saved(try await api.saveKeys(keys), unverifiedBecause: doubt, pages)
     case .search: return html(pages.search(try await search(request), part: part))
     case .sql:
+      if let address = Self.addressWithoutOldValues(of: request) { return .redirect(to: address) }
       let content = try await sql(request)
       return html(pages.sql(content), status: content.answer?.failure?.status ?? 200)
     case .asset:
@@ -61,6 +82,15 @@ struct WebRouter: Sendable {
     }
   }
 
+  private func states(
+    of pages: HTMLRenderer
+  ) async -> [(source: any ServedSource, state: Result<SourceState, Problem>)] {
+    let states = await pages.sources.concurrentMap { source in
+      await Self.result { try await source.state() }
+    }
+    return zip(pages.sources, states).map { ($0, $1) }
+  }
+
   private func changes(
     of source: any ServedSource, _ request: ServerRequest, _ pages: HTMLRenderer
   ) async throws -> ServerResponse {
@@ -74,7 +104,11 @@ struct WebRouter: Sendable {
     let query = ChangesQuery(since: since, kind: kind, limit: 500, cursor: cursor)
     let page = await Self.result { try await source.changes(query) }
     var content = ChangesContent(source: source, query: query, page: page)
-    content.lastSync = await api.lastSync(of: source.name)
+    content.syncs = await api.lastSyncs(of: source)
+    content.sample = await source.sample()
+    if !content.isWhole, cursor == nil {
+      content.sum = try? await source.changeSummary(since: since)
+    }
     return html(pages.changes(content), status: page.failure?.status ?? 200)
   }
 
@@ -113,8 +147,12 @@ struct WebRouter: Sendable {
     HTMLRenderer(
       program: program, sources: api.sources.sorted { $0.title < $1.title },
       isReadOnly: readOnly, now: api.now(),
-      hasSQL: api.sql?.isAvailable == true, mayAdd: api.adding != nil && !readOnly,
-      mayRemove: { [adding = api.adding] name in !readOnly && adding?.mayRemove(name) == true })
+      hasSQL: api.sql?.isAvailable == true, hasMatches: api.sql?.hasMatches == true,
+      hasToken: hasToken,
+      mayAdd: api.adding != nil && !readOnly,
+      mayChange: { [adding = api.adding] name in
+        !readOnly && adding?.sources.mayChange(name) == true
+      })
   }
 
   // MARK: - Content
@@ -122,10 +160,11 @@ struct WebRouter: Sendable {
   private static func query(of request: ServerRequest) throws(Problem) -> ServedQuery {
     let parameters: Set = [
       "query", "limit", "cursor", "offset", "cache", "where", "sort", "fields", "filters",
-      "deleted", "view", "field", "operator", "value", "to", "column", "position",
+      "deleted", "edit", "view", "field", "operator", "value", "choice", "to", "column", "position",
     ]
     var query = try ServedQuery(request, knowing: parameters, isForPeople: true)
     query.showsFilters = request.parameter("filters") != nil
+    query.showsAllFilters = request.parameter("filters") == "all"
     return query
   }
 
@@ -152,8 +191,8 @@ struct WebRouter: Sendable {
       return response(query).remembering(view.rawValue, as: Self.viewCookie, of: source)
     }
     if let form = FilterForm(request) {
-      let kind = await source.kinds()[form.field] ?? .any
-      query.conditions.append(try form.condition(of: kind))
+      let kind = await source.sample().kinds[form.field] ?? .any
+      query.conditions += [try form.condition(of: kind)].compactMap(\.self)
       query.cursor = nil
       query.offset = nil
       return response(query)
@@ -192,9 +231,8 @@ struct WebRouter: Sendable {
   private static func view(of source: any ServedSource, _ request: ServerRequest)
     -> ServedQuery.View
   {
-    guard source.hasImages else { return .table }
     let chosen = request.cookies(named: viewCookie).first.flatMap(ServedQuery.View.init)
-    return chosen ?? .gallery
+    return chosen ?? (source.hasImages ? .gallery : .table)
   }
 
   private func content(
@@ -207,15 +245,18 @@ struct WebRouter: Sendable {
     async let list = part == .detail ? nil : Self.result { try await source.page(query) }
     var content = SourceContent(source: source, query: query)
     content.deleted = request.parameter("deleted")
+    content.edited = request.parameter("edit").flatMap { Int($0) }
     if let id {
       // A store that cannot be read is reported by the record.
       content.detail = DetailContent(
         id: id, answer: await Self.result { try await source.record(id, query) },
         history: try? await source.history(of: id))
     }
-    if part != .detail, source.hasStore { content.kinds = await source.kinds() }
-    if part != .detail, view == .table { content.decimals = await source.decimals() }
-    if part != .detail, query.showsFilters { content.facets = try await source.facets(query) }
+    content.sample = await source.sample()
+    // A filter that does not work is reported by the list.
+    if part != .detail, query.showsFilters {
+      content.facets = (try? await source.facets(query)) ?? []
+    }
     if part != .detail, query.query == nil, query.cursor == nil {
       // A store that cannot be read is reported by the list.
       content.schemaChanges = (try? await source.schemaChanges()) ?? []
@@ -246,6 +287,14 @@ struct WebRouter: Sendable {
     return max(0, offset - limit / 2)
   }
 
+  /// The address of a query without the values of parameters that it no longer has; `nil` if there are none of these.
+  private static func addressWithoutOldValues(of request: ServerRequest) -> String? {
+    guard request.method == "GET", let text = request.parameter("sql") else { return nil }
+    let known = SQLContent(text: text, tables: []).parameters.map { ":\($0)" }
+    let old = request.query.map(\.name).filter { $0.hasPrefix(":") && !known.contains($0) }
+    return old.isEmpty ? nil : request.address(replacing: "sql", by: text, without: Set(old))
+  }
+
   private func sql(_ request: ServerRequest) async throws -> SQLContent {
     let sql = try api.availableSQL()
     // Addresses have bounds; a longer query is the body of a form.
@@ -258,7 +307,9 @@ struct WebRouter: Sendable {
       isForm
       ? try request.formFields(among: known)
       : Dictionary(request.query.map { ($0.name, $0.value) }) { $1 }
-    var content = SQLContent(text: fields["sql"], tables: await sql.tables(), answer: nil)
+    // A form may send an empty one.
+    let sent = fields["sql"].flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+    var content = SQLContent(text: sent, tables: await sql.tables(), answer: nil)
     guard let text = content.text else { return content }
     for name in content.parameters { content.values[name] = fields[":\(name)"] }
     content.answer = await sql.answer(to: text, content.values.mapValues { SQLValue(typed: $0) })
@@ -272,19 +323,52 @@ struct WebRouter: Sendable {
     guard let adding = api.adding, pages.mayAdd else { throw Problem.unknownPath }
     try request.requireParameters(among: [])
     guard request.method == "POST" else { return html(pages.add(AddContent())) }
+    let sent = (request.form ?? []).map(\.name).filter {
+      $0.hasPrefix("field:") || $0.hasPrefix("key:")
+    }
     let fields = try request.formFields(
-      among: Set(["url", "name", "proposal"] + SourceAdding.hints))
+      among: Set(
+        ["url", "name", "proposal", "title", "key", "keyPlace", "keyID"] + sent
+          + SourceAdding.hints))
     if let id = fields["proposal"] {
-      return .redirect(to: WebAddress.list(try adding.save(id).name, ServedQuery.plain))
+      func values(_ prefix: String) -> [String: String] {
+        let names = sent.filter { $0.hasPrefix(prefix) }
+        return Dictionary(
+          uniqueKeysWithValues: names.map { (String($0.dropFirst(prefix.count)), fields[$0] ?? "") }
+        )
+      }
+      var edits = ProposedSource.Edits()
+      edits.title = fields["title"]
+      edits.id = fields["id"]?.nonBlank
+      edits.name = fields["name"]
+      let names = values("field:")
+      if !names.isEmpty { edits.names = names }
+      let keys = values("key:").filter { $0.value.nonBlank != nil }
+      // Nothing is saved if one is rejected, and no key if the source cannot be saved.
+      do {
+        let doubt = keys.isEmpty ? nil : try await adding.verifyKeys(keys)
+        let name = try await api.save(id, edits).name
+        if !keys.isEmpty { _ = try await api.saveKeys(keys) }
+        return saved(name, unverifiedBecause: doubt, pages)
+      } catch {
+        guard let answer = adding.answer(by: id), answer.proposal.edited != nil else { throw error }
+        let problem = Problem(error)
+        return html(pages.edit(answer, edits, problem), status: problem.status)
+      }
     }
     var content = AddContent()
-    content.url = fields["url"] ?? ""
+    content.url = Self.url(typed: fields["url"] ?? "")
     content.name = fields["name"] ?? ""
     content.hints = fields.filter { SourceAdding.hints.contains($0.key) && !$0.value.isEmpty }
     let (url, name, hints) = (content.url, content.name, content.hints)
+    let key = adding.key(
+      fields["key"], in: fields["keyPlace"], orOf: fields["keyID"], for: url)
+    content.keyPlace = fields["keyPlace"] ?? key?.place
+    content.keyID = key?.id
     content.answer = await Self.result {
       try await adding.answer(
-        for: name.isEmpty ? adding.name(for: url) : name, at: url, given: hints)
+        for: name.isEmpty ? adding.name(for: url) : name, at: url, given: hints,
+        signedBy: key)
     }
     var response = html(pages.add(content), status: content.answer?.failure?.status ?? 200)
     // It may contain a key that was typed.
@@ -292,26 +376,52 @@ struct WebRouter: Sendable {
     return response
   }
 
+  /// A URL that may have been typed without its scheme, as in the address field of a browser.
+  private static func url(typed text: String) -> String {
+    let text = text.trimmed
+    let isLocal = text.prefixMatch(of: /(localhost|127\.[0-9.]+)(:[0-9]+)?([\/?#]|$)/) != nil
+    guard
+      isLocal
+        || text.prefixMatch(of: /[A-Za-z0-9\-]+(\.[A-Za-z0-9\-]+)+(:[0-9]+)?([\/?#]|$)/) != nil
+    else { return text }
+    return (isLocal ? "http://" : "https://") + text
+  }
+
+  /// The list of a source that was saved, or a page that says why its new keys may be wrong.
+  private func saved(
+    _ name: String, unverifiedBecause doubt: String?, _ pages: HTMLRenderer
+  ) -> ServerResponse {
+    guard let doubt else { return .redirect(to: WebAddress.list(name, ServedQuery.plain)) }
+    return html(pages.unverified(name, because: doubt))
+  }
+
   /// The question whether a source is to be removed, and after that was confirmed, that it is.
   private func remove(
     _ source: any ServedSource, _ request: ServerRequest, _ pages: HTMLRenderer
   ) async throws -> ServerResponse {
-    guard let adding = api.adding, pages.mayRemove(source.name) else { throw Problem.unknownPath }
+    guard let adding = api.adding, pages.mayChange(source.name) else { throw Problem.unknownPath }
     try request.requireParameters(among: [])
-    let data = try await adding.cachedData(of: source.name)
-    guard request.method == "POST" else { return html(pages.removal(of: source, data)) }
-    let fields = try request.formFields(among: ["confirm", "data"])
-    let undo = try await api.remove(source, withData: fields["data"] != nil)
+    var leftovers = try await adding.sources.leftovers(of: source.name)
+    guard request.method == "POST" else { return html(pages.removal(of: source, leftovers)) }
+    let fields = try request.formFields(among: ["confirm", "data", "keys"])
+    let withData = fields["data"] != nil && leftovers.data != nil
+    let keys = fields["keys"] == nil ? [] : leftovers.keys
+    let undo = try await api.remove(source, withData: withData, keys: keys)
+    if withData { leftovers.data = nil }
+    leftovers.keys.removeAll(where: keys.contains)
     var rest = pages
     rest.sources.removeAll { $0.name == source.name }
-    return html(rest.removed(source, keeping: fields["data"] == nil ? data : nil, undo: undo))
+    return html(rest.removed(source, leaving: leftovers, undo: undo))
   }
 
   private func search(_ request: ServerRequest) async throws -> SearchContent {
     let query = try ServedQuery(
       request, knowing: ["query", "cache", "where", "sort"], isForPeople: true)
+    let answers = query.query == nil ? [] : try await api.results(of: query)
+    let samples = await answers.concurrentMap { await $0.source.sample() }
     return SearchContent(
-      query: query, answers: query.query == nil ? [] : try await api.results(of: query))
+      query: query, answers: answers,
+      samples: Dictionary(zip(answers.map(\.source.name), samples)) { $1 })
   }
 
   private static func result<Answer: Sendable>(
@@ -337,6 +447,7 @@ extension Problem {
     case 403, 421: "Refused"
     case 404: "Not found"
     case 413, 431: "Too large"
+    case 422: "Not saved"
     case 429, 503: "Not available now"
     case 502: "The service failed"
     case 504: "The service took too long"

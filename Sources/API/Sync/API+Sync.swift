@@ -11,7 +11,7 @@ extension API {
   func listSyncs(of name: String? = nil) async -> ServerResponse {
     let (jobs, time) = await syncs.all()
     let records = sources.compactMap { source -> ServedRecord? in
-      guard name == nil || source.name == name, let job = jobs[source.name] else { return nil }
+      guard name == nil || source.name == name, let job = jobs[source] else { return nil }
       return ServedRecord(id: source.name, object: job.object(of: source.name, at: time))
     }
     var response = response(
@@ -20,12 +20,11 @@ extension API {
     return response
   }
 
-  /// The last sync of a source that a server has run, in words; `nil` if none is known.
-  ///
-  /// Earlier ones are not kept, and those of the command line are not jobs.
-  package func lastSync(of name: String) async -> String? {
+  /// The last ten syncs of a source that servers have run, the latest first; those of the command line are not jobs.
+  package func lastSyncs(of source: any ServedSource) async -> [ServedSync] {
     let (jobs, time) = await syncs.all()
-    return jobs[name]?.words(at: time)
+    guard let job = jobs[source] else { return [] }
+    return ([job] + (job.earlier ?? [])).map { $0.served(at: time) }
   }
 
   /// Starts the sync of a source, follows it or stops it.
@@ -47,13 +46,13 @@ extension API {
           400, "invalidRequest", "\(source.name) is unbounded", hint: "set the parameter pages")
       }
       await syncs.start(source, pages: pages)
-      guard events < json else { return ServerResponse(events: syncs.events(of: source.name)) }
+      guard events < json else { return ServerResponse(events: syncs.events(of: source)) }
       var response = await listSyncs(of: source.name)
       response.status = 202
       return response
     case "DELETE":
       try request.requireParameters(among: [])
-      guard await syncs.cancel(source.name) else {
+      guard await syncs.cancel(source) else {
         throw Problem(404, "notFound", "\(source.name): no sync is running")
       }
       return ServerResponse(
@@ -61,7 +60,7 @@ extension API {
     default:
       try request.requireParameters(among: [])
       guard events > json else { return await listSyncs(of: source.name) }
-      return ServerResponse(events: syncs.events(of: source.name))
+      return ServerResponse(events: syncs.events(of: source))
     }
   }
 }

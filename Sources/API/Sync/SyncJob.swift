@@ -1,4 +1,4 @@
-import AggregatorKit
+package import AggregatorKit
 import AggregatorQueries
 import AggregatorServer
 import AggregatorTerminal
@@ -15,12 +15,23 @@ struct SyncJob: Hashable, Codable, Sendable {
     let code: String
     let message: String
     var hint: String?
+    /// The time of a retry, if that is the hint.
+    var retryAt: Timestamp?
+
+    /// The failure with the time that is left until a retry.
+    func said(at time: Duration) -> Failure {
+      guard let retryAt, retryAt.sinceStart > time else { return self }
+      let rest = ((retryAt.sinceStart - time) / .seconds(1)).rounded(.up)
+      return Failure(code: code, message: message, hint: "retry in \(Duration.seconds(rest).text)")
+    }
   }
 
   /// Tells the jobs of a source apart.
   let id: String
   /// The machine and the process that run it.
   let worker: String
+  /// ``ServedSource/scope`` of the source; `nil` if that is unknown, as of jobs that older versions have saved.
+  var scope: String?
   let startedAt: Timestamp
   /// Renewed every ``SyncJobs/interval`` while it runs.
   var updatedAt: Timestamp
@@ -32,10 +43,61 @@ struct SyncJob: Hashable, Codable, Sendable {
   var expected: Int?
   /// True if the server that runs it is asked to stop.
   var isCancelled = false
+  /// The ones before it, the latest first, at most ``maxEarlier``, which have none themselves.
+  var earlier: [SyncJob]?
+
+  private static let maxEarlier = 9
+
+  /// This job and the ones before it, as those before another.
+  var asEarlier: [SyncJob] {
+    var job = self
+    job.earlier = nil
+    if case .object(let members) = result {
+      let shown = ["records", "added", "changed", "removedUpstream", "complete"]
+      job.result = .object(members.filter { shown.contains($0.name) })
+    }
+    return Array(([job] + (earlier ?? [])).prefix(Self.maxEarlier))
+  }
+
+  /// True if a source is the one that is synced, and not another one of its name.
+  func isOf(_ source: any ServedSource) -> Bool {
+    guard let scope, let other = source.scope else { return true }
+    return scope == other
+  }
 
   /// The state at a time: a server that has died says nothing more.
   func state(at time: Duration) -> State {
     state == .running && time > updatedAt.sinceStart + SyncJobs.lease ? .interrupted : state
+  }
+}
+
+extension [String: SyncJob] {
+  /// The job of a source; `nil` if there is none, or only one of another source that had its name.
+  subscript(source: any ServedSource) -> SyncJob? {
+    self[source.name].flatMap { $0.isOf(source) ? $0 : nil }
+  }
+}
+
+/// A sync that a server runs or has run, as the page of changes lists it.
+package struct ServedSync: Sendable {
+  package let startedAt: Date
+  /// Until its end, or until its server was alive last; `nil` while it runs.
+  package let duration: Duration?
+  /// `complete`, `incomplete`, `running`, `failed`, `stopped` or `interrupted`.
+  package let outcome: String
+  /// The reason it has not come to its end; `nil` for one that has, or runs.
+  package let reason: String?
+  /// The records that it has read, and those of them that were added, have changed and were removed.
+  package let counts: [Int]
+
+  package init(
+    startedAt: Date, duration: Duration?, outcome: String, reason: String? = nil, counts: [Int]
+  ) {
+    self.startedAt = startedAt
+    self.duration = duration
+    self.outcome = outcome
+    self.reason = reason
+    self.counts = counts
   }
 }
 
@@ -53,31 +115,34 @@ extension SyncJob {
     return [
       "source": .string(source), "state": .string(state.rawValue), "worker": .string(worker),
       "startedAt": .string(startedAt.date.iso8601), "updatedAt": .string(updatedAt.date.iso8601),
-      "expected": expected.json, "result": result, "error": error(state)?.object ?? .null,
+      "expected": expected.json, "result": result, "error": error(at: time)?.object ?? .null,
     ]
   }
 
-  /// When it began, how long it took, and its outcome.
-  func words(at time: Duration) -> String {
+  func served(at time: Duration) -> ServedSync {
     let state = state(at: time)
-    func count(_ key: String) -> Int {
+    let counts = ["records", "added", "changed", "removedUpstream"].map { key in
       if case .integer(let number)? = result[key] { number } else { 0 }
     }
-    let changes = [("added", "added"), ("changed", "changed"), ("removedUpstream", "removed")]
-    let counts =
-      [count("records").of("record")]
-      + changes.filter { count($0.0) > 0 }.map { "\(count($0.0)) \($0.1)" }
-    let length = (updatedAt.sinceStart - startedAt.sinceStart).text
-    return "the last sync by a server began \(startedAt.date.iso8601) and "
-      + (state == .running ? "is running" : "took \(length)")
-      + ": \(counts.joined(separator: ", "))" + (error(state).map { "; \($0.message)" } ?? "")
+    let outcome =
+      switch state {
+      case .running: "running"
+      case .done: result["complete"] == true ? "complete" : "incomplete"
+      case .failed: "failed"
+      case .cancelled: "stopped"
+      case .interrupted: "interrupted"
+      }
+    return ServedSync(
+      startedAt: startedAt.date,
+      duration: state == .running ? nil : updatedAt.sinceStart - startedAt.sinceStart,
+      outcome: outcome, reason: error(at: time)?.message, counts: counts)
   }
 
-  /// What to say of a job that has not come to its end; `nil` for one that runs or is done.
-  private func error(_ state: State) -> Failure? {
-    switch state {
+  /// The error of a job that has not come to its end; `nil` for one that runs or is done.
+  private func error(at time: Duration) -> Failure? {
+    switch state(at: time) {
     case .running, .done: nil
-    case .failed: failure
+    case .failed: failure?.said(at: time)
     case .cancelled: Failure(code: "cancelled", message: "the sync was stopped")
     case .interrupted:
       Failure(code: "interrupted", message: "the server that ran the sync has ended")
@@ -87,7 +152,7 @@ extension SyncJob {
   /// The job as an event: `progress`, and at its end `done` or `error`.
   func event(at time: Duration) -> ServerSentEvent {
     let state = state(at: time)
-    if let error = error(state) {
+    if let error = error(at: time) {
       return ServerSentEvent(
         "error", data: JSON.object(error.object.members + [.init("result", result)]).text)
     }

@@ -19,6 +19,8 @@ package final class SyncJobs: Sendable {
   private let sinceStart: @Sendable () -> Duration
   private let worker: String
   private let running = Mutex<[String: RunningJob]>([:])
+  /// The sources of this server that are being changed, or were removed.
+  private let refused = Mutex<Set<String>>([])
 
   package init(in environment: PluginEnvironment) {
     let state =
@@ -50,39 +52,76 @@ package final class SyncJobs: Sendable {
       if let stored { time.withLock { $0 = stored } }
       return jobs
     }
-    // What was written last is up to an interval old.
+    // The last written progress is up to an interval old.
     let now = time.withLock(\.self)
     running.withLock { running in
-      for (source, local) in running { known[source] = local.job(at: now) }
+      // Unless another one has taken its place.
+      for (source, local) in running where known[source]?.id ?? local.job.id == local.job.id {
+        known[source] = local.job(at: now)
+      }
     }
     return (known, now)
   }
 
-  /// Starts a sync of a source, up to `pages` or all, unless one is running.
-  func start(_ source: any ServedSource, pages: Int?) async {
+  /// Starts a sync of a source, up to `pages` or all, unless one is running, or the source is removed or changed.
+  package func start(_ source: any ServedSource, pages: Int?) async {
     let (id, name, worker, now) = (
       String(UInt64.random(in: .min ... .max), radix: 36), source.name, worker, sinceStart
     )
-    let job = await jobs.update { jobs, time in
+    let job = await jobs.update { [self] jobs, time -> SyncJob? in
+      guard !refused.withLock({ $0.contains(name) }) else { return nil }
       let time = time ?? now()
-      if let other = jobs[name], other.state(at: time) == .running { return other }
+      let other = jobs[source]
+      if let other, other.state(at: time) == .running { return other }
       var job = SyncJob(
         id: id, worker: worker, startedAt: Timestamp(time), updatedAt: Timestamp(time))
-      job.expected = jobs[name]?.lastTotal
+      job.scope = source.scope
+      job.expected = other?.lastTotal
+      job.earlier = other?.asEarlier
       jobs[name] = job
       return job
     }
-    guard job.id == id else { return }
+    guard let job, job.id == id else { return }
     running.withLock { running in
+      running[name]?.task?.cancel()
       running[name] = RunningJob(job: job)
-      running[name]?.task = Task { await run(source, pages: pages) }
+      running[name]?.task = Task { await run(id, of: source, pages: pages) }
     }
   }
 
+  /// Starts no more syncs of a source, which is removed or changed; false while one is running, or another call has
+  /// refused them.
+  func refuse(_ source: any ServedSource) async -> Bool {
+    let name = source.name
+    return await jobs.update { [self] jobs, time in
+      // A sync of this server that has ended may not be saved yet.
+      let local = running.withLock { $0[name]?.job.state }
+      let state = local ?? jobs[source]?.state(at: time ?? sinceStart())
+      return refused.withLock { refused in
+        state != .running && refused.insert(name).inserted
+      }
+    }
+  }
+
+  /// Starts syncs of a source again.
+  func allow(_ name: String) { refused.withLock { _ = $0.remove(name) } }
+
+  /// Ends the sync that this server runs of a source which is gone, or whose name another one has; syncs of one that is
+  /// gone are refused.
+  ///
+  /// Its job stays: it is not one of the other source, and servers that have not noticed yet may run it.
+  func end(_ name: String, replacedBy other: (any ServedSource)? = nil) {
+    if other == nil { refused.withLock { _ = $0.insert(name) } }
+    let local = running.withLock { $0[name] }
+    guard let local, other.map(local.job.isOf) != true else { return }
+    local.task?.cancel()
+  }
+
   /// Stops the sync of a source, wherever it runs; false if none is running.
-  func cancel(_ name: String) async -> Bool {
+  func cancel(_ source: any ServedSource) async -> Bool {
+    let name = source.name
     let isRunning = await jobs.update { [sinceStart] jobs, time in
-      guard let job = jobs[name], job.state(at: time ?? sinceStart()) == .running else {
+      guard let job = jobs[source], job.state(at: time ?? sinceStart()) == .running else {
         return false
       }
       jobs[name]?.isCancelled = true
@@ -95,15 +134,17 @@ package final class SyncJobs: Sendable {
   /// The job of a source as events until it ends; none if there never was one.
   ///
   /// To stop following it does not stop it.
-  func events(of name: String) -> AsyncStream<ServerSentEvent> {
+  func events(of source: any ServedSource) -> AsyncStream<ServerSentEvent> {
     let (events, continuation) = AsyncStream<ServerSentEvent>.makeStream()
     let task = Task {
       var last: SyncJob?
       while !Task.isCancelled {
         let now = sinceStart()
-        let local = running.withLock { $0[name]?.job(at: now) }
+        let local = running.withLock { running in
+          running[source.name].flatMap { $0.job.isOf(source) ? $0.job(at: now) : nil }
+        }
         let (others, time) = local == nil ? await all() : ([:], now)
-        guard let job = local ?? others[name] else { break }
+        guard let job = local ?? others[source] else { break }
         if job.result != last?.result || job.state(at: time) != .running {
           continuation.yield(job.event(at: time))
         }
@@ -126,11 +167,11 @@ package final class SyncJobs: Sendable {
     progress: (_ records: Int, _ total: Int?) -> Void
   ) async throws(Problem) -> JSON {
     let (jobs, time) = await all()
-    let isOthers = jobs[source.name]?.state(at: time) == .running
+    let isOthers = jobs[source]?.state(at: time) == .running
     await start(source, pages: pages)
     var last = ServerSentEvent("error", data: "")
     var answer: JSON = [:]
-    for await event in events(of: source.name) {
+    for await event in events(of: source) {
       last = event
       answer = JSONText(Data(event.data.utf8)).map { JSON($0) } ?? [:]
       if case .integer(let records)? = answer["records"] {
@@ -141,7 +182,7 @@ package final class SyncJobs: Sendable {
     }
     guard !Task.isCancelled else {
       // In a task that is not cancelled itself.
-      if !isOthers { _ = await Task { await cancel(source.name) }.value }
+      if !isOthers { _ = await Task { await cancel(source) }.value }
       throw Problem(503, "cancelled", "the sync was stopped")
     }
     guard last.name == "done" else {
@@ -164,34 +205,42 @@ package final class SyncJobs: Sendable {
 
   // MARK: - Running
 
-  private func run(_ source: any ServedSource, pages: Int?) async {
+  private func run(_ id: String, of source: any ServedSource, pages: Int?) async {
     let name = source.name
     await withTaskGroup(of: Void.self) { group in
       group.addTask { [self] in
         while (try? await clock.sleep(for: Self.interval)) != nil {
-          if await save(name) { running.withLock { $0[name]?.task }?.cancel() }
+          if await save(id, of: name) { change(id, of: name) { $0?.task?.cancel() } }
         }
       }
       do {
         let result = try await source.sync(pages: pages) { [self] result in
-          running.withLock { $0[name]?.job.result = result.json(of: name) }
+          change(id, of: name) { $0?.job.result = result.json(of: name) }
         }
-        running.withLock { running in
-          running[name]?.job.result = result.json(of: name)
-          running[name]?.job.end(result.failure.map { Problem($0) })
+        change(id, of: name) { [self] running in
+          running?.job.result = result.json(of: name)
+          running?.job.end(result.failure, at: sinceStart())
         }
       } catch {
-        running.withLock { $0[name]?.job.end(Problem(error)) }
+        change(id, of: name) { $0?.job.end(error, at: sinceStart()) }
       }
       group.cancelAll()
     }
-    _ = await save(name)
-    running.withLock { $0[name] = nil }
+    _ = await save(id, of: name)
+    change(id, of: name) { $0 = nil }
+  }
+
+  /// Changes a sync of this server, unless the next one of its source has taken its place: once the end of one is saved,
+  /// another can begin.
+  private func change(_ id: String, of name: String, _ body: (inout RunningJob?) -> Void) {
+    running.withLock { running in
+      if running[name]?.job.id == id { body(&running[name]) }
+    }
   }
 
   /// Saves the state of a job of this server; true if it is to be stopped.
-  private func save(_ name: String) async -> Bool {
-    guard let job = running.withLock({ $0[name]?.job }) else { return false }
+  private func save(_ id: String, of name: String) async -> Bool {
+    guard let job = running.withLock({ $0[name]?.job }), job.id == id else { return false }
     return await jobs.update { [sinceStart] jobs, time in
       // Another server took it for interrupted.
       guard let known = jobs[name], known.id == job.id else { return true }
@@ -204,13 +253,17 @@ package final class SyncJobs: Sendable {
 }
 
 extension SyncJob {
-  fileprivate mutating func end(_ problem: Problem?) {
+  fileprivate mutating func end(_ error: (any Error)?, at time: Duration) {
     guard state == .running else { return }
-    guard let problem else {
+    guard let error else {
       state = .done
       return
     }
+    let problem = Problem(error)
     state = problem.code == SourceError.Code.cancelled.description ? .cancelled : .failed
-    failure = Failure(code: problem.code, message: problem.message, hint: problem.hint)
+    let wait = (error as? SourceError)?.retryAfter
+    failure = Failure(
+      code: problem.code, message: problem.message, hint: wait == nil ? problem.hint : nil,
+      retryAt: wait.map { Timestamp(time + $0) })
   }
 }

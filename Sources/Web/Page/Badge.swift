@@ -52,7 +52,7 @@ struct Badge {
   ///
   /// - Parameter hasNotes: True beside ``notesHTML``, which the badge does not repeat.
   func html(_ query: ServedQuery, hasNotes: Bool = true, address: (ServedQuery) -> String) -> HTML {
-    // What selects and sorts reads cached records anyway.
+    // Filters and orders read cached records anyway.
     let links: [(icon: Icon, words: String, cache: ServedQuery.Cache)] =
       query.readsIndex
       ? []

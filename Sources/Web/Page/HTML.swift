@@ -23,6 +23,8 @@ extension HTML: ExpressibleByStringInterpolation {
 
     mutating func appendLiteral(_ literal: String) { text += literal }
 
+    /// Disfavored, so that a literal is HTML: of both branches of a condition, the parts would be escaped otherwise.
+    @_disfavoredOverload
     mutating func appendInterpolation(_ string: String) { HTML.escape(string, into: &text) }
 
     mutating func appendInterpolation(_ number: Int) { text += String(number) }

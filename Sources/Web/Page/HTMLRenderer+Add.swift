@@ -11,6 +11,10 @@ struct AddContent: Sendable {
   var name = ""
   /// The choices in the form, by the keys of ``SourceAdding/hints``.
   var hints: [String: String] = [:]
+  /// Where the key is sent, as it was typed; `nil` for the usual place.
+  var keyPlace: String?
+  /// The ID of the key that was typed last; `nil` if there is none.
+  var keyID: String?
   /// `nil` before a URL was typed.
   var answer: Result<SourceAdding.Answer, Problem>?
 }
@@ -25,23 +29,17 @@ extension HTMLRenderer {
       <div class="heading"><div><h1>Add a source</h1>
       <p class="summary">Any JSON, CSV, NDJSON or XML list on the web. Its records, IDs and paging are found by \
       requests to its service; nothing is saved before you say so.</p></div></div>
+      \(content.answer?.failure.map(failure))
       <form id="add" class="fields" action="\(action)" method="post">
       <p><label for="url">URL of the list</label>
-      <input type="url" id="url" name="url" required pattern="https?://.+" value="\(content.url)" \
+      <input inputmode="url" id="url" name="url" required value="\(content.url)" \
       placeholder="https://api.example.com/items" autocomplete="off" autocapitalize="off" spellcheck="false"\(attribute: "autofocus", content.answer == nil ? "" : nil)></p>
-      <p><label for="name">Name <small>(up to 32 lower-case letters, digits and hyphens, a letter first; \
-      if empty, a word of the URL, or “list”)</small></label>
-      <input id="name" name="name" value="\(content.name)" pattern="[a-z][a-z0-9\\-]{0,31}" \
-      title="1 to 32 lower-case letters, digits and hyphens" autocomplete="off" autocapitalize="off" spellcheck="false"></p>
+      \(name(content.name, "if empty, a word of the URL, or “list”"))
       \(path(content))
+      \(key(content))
       <div class="actions"><button type="submit" class="button primary" data-busy="Asking the service…">Preview</button></div>
       </form>
-      \(content.answer.map { answer in
-        switch answer {
-        case .success(let answer): found(answer, content, at: action)
-        case .failure(let problem): failure(problem)
-        }
-      })
+      \((try? content.answer?.get()).map { found($0, content, at: action) })
       </div>
       """
     ).text
@@ -56,6 +54,24 @@ extension HTMLRenderer {
       <p><label for="path">Where the list is in the response <small>(its path, such as data.items; if empty, \
       it is looked for)</small></label>
       <input id="path" name="rows" value="\(given ?? "")" autocomplete="off" autocapitalize="off" spellcheck="false"></p>
+      """
+  }
+
+  /// The fields of a key, which are folded unless the service wants one; they never have the key that was typed.
+  private func key(_ content: AddContent) -> HTML {
+    let wanted = content.answer?.failure?.keyPlace
+    let place = wanted.flatMap { content.keyID == nil ? $0 : nil } ?? content.keyPlace
+    let isOpen = wanted != nil || content.keyID != nil
+    let note = content.keyID == nil ? "" : "; if empty, the one that was typed before"
+    return """
+      <details\(attribute: "open", isOpen ? "" : nil)><summary>Key of the service</summary>
+      \(content.keyID.map { hidden("keyID", $0) })
+      <p><label for="key">Key <small>(saved in your settings file, and sent to the host of the URL only\(note))</small></label>
+      <input type="password" id="key" name="key" autocomplete="off"\(attribute: "autofocus", wanted.map { _ in "" })></p>
+      <p><label for="key-place">Sent in <small>(a header field, such as “Authorization: Bearer” or “X-Api-Key”, or a \
+      query parameter after a question mark, such as “?api_key”)</small></label>
+      <input id="key-place" name="keyPlace" value="\(place ?? SourceAdding.usualKeyPlace)" autocomplete="off" \
+      autocapitalize="off" spellcheck="false"></p></details>
       """
   }
 
@@ -96,16 +112,23 @@ extension HTMLRenderer {
     of proposal: ProposedSource, _ content: AddContent, at action: String
   ) -> HTML? {
     let labels = ["rows": "Where the records are", "id": "What identifies a record"]
-    let keys = SourceAdding.hints.filter { proposal.choices[$0] != nil }
+    var offered = proposal.choices
+    // An ID that was found may be the wrong one.
+    if offered["id"] == nil { offered["id"] = proposal.otherIDs }
+    let keys = SourceAdding.hints.filter { offered[$0] != nil }
     guard !keys.isEmpty else { return nil }
     let given = SourceAdding.hints.filter { !keys.contains($0) }
     let fields = keys.map { key -> HTML in
-      let options = proposal.choices[key, default: []].map { value in
-        #"<option value="\#(value)">\#(value == "$" ? "the whole response" : value.safeLine)</option>"#
-          as HTML
+      let options = offered[key, default: []].enumerated().map { index, value in
+        // The ID that was found is inferred again, perhaps of other rows.
+        let isFound = key == "id" && index == 0 && proposal.choices[key] == nil
+        let sent = isFound ? content.hints[key] ?? "" : value
+        let words = value == "$" ? "the whole response" : value.safeLine
+        return #"<option value="\#(sent)">\#(words)</option>"# as HTML
       }
       // The first place of records is the one that was found; no ID was.
-      let none: HTML? = key == "id" ? #"<option value="">–</option>"# : nil
+      let none: HTML? =
+        key == "id" && proposal.choices[key] != nil ? #"<option value="">–</option>"# : nil
       return """
         <p><label for="choice-\(key)">\(labels[key] ?? key)</label>
         <select id="choice-\(key)" name="\(key)">\(none)\(options)</select></p>
@@ -114,7 +137,8 @@ extension HTMLRenderer {
     return """
       <form class="fields" action="\(action)" method="post">
       \(hidden("url", content.url))\(hidden("name", proposal.name))\
-      \(given.compactMap { key in content.hints[key].map { hidden(key, $0) } })
+      \(given.compactMap { key in content.hints[key].map { hidden(key, $0) } })\
+      \(content.keyID.map { hidden("keyID", $0) })
       \(fields)
       <div class="actions"><button type="submit" class="button" data-busy="Asking the service…">Preview again</button></div>
       </form>
@@ -155,17 +179,92 @@ extension HTMLRenderer {
 
   private static let maxColumns = 8
 
-  /// The question whether a source is to be removed.
-  ///
-  /// - Parameter data: Its cached data in words; `nil` if there is none.
-  func removal(of source: any ServedSource, _ data: String?) -> String {
-    let choice: HTML? = data.map { data in
+  /// The form that changes an added source: what was found, as it is saved, or as it was typed before it could not be saved.
+  func edit(
+    _ answer: SourceAdding.Answer, _ typed: ProposedSource.Edits = .init(),
+    _ problem: Problem? = nil
+  ) -> String {
+    let proposal = answer.proposal
+    let ids = proposal.document["manifest"]?["id"]
+    let id = ids?.string ?? ids?.array?.compactMap(\.string).joined(separator: ", ")
+    let others = proposal.fields.map(\.path).filter { $0 != id }
+    return document(
+      Frame(title: "Edit \(proposal.name)", place: proposal.name),
       """
-      <p><label><input type="checkbox" name="data" value="yes"> Also remove its \(data.safeLine)</label>
-      <small>What is removed can only be fetched again. Otherwise they stay in the store, and a source of the same name \
-      and address finds them again.</small></p>
+      <div class="column">
+      <div class="heading"><div><h1>Edit the source \(proposal.name)</h1>
+      <p class="summary">Also for the command line. Its URL and paging are changed there, by \
+      <code>\(program) sources edit \(proposal.name)</code>.</p></div></div>
+      \(proposal.warnings.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# as HTML })
+      \(problem.map { #"<p class="note" role="alert" dir="auto">Not saved: \#($0.message.sentence)</p>"# as HTML })
+      <form class="fields" action="\(RoutePath(PagePath.add).text)" method="post">\(hidden("proposal", answer.id))
+      \(name(typed.name ?? proposal.name, "its records move with it"))
+      \(others.isEmpty ? nil : """
+        <p><label for="id">What identifies a record <small>(with another one, cached records are fetched anew)</small></label>
+        <select id="id" name="id"><option value="">\(id?.safeLine ?? "–")</option>\
+        \(others.map { #"<option value="\#($0)"\#(attribute: "selected", $0 == typed.id ? "" : nil)>\#($0.safeLine)</option>"# as HTML })</select></p>
+        """)
+      \(proposal.keys.map { key($0, as: "key:\($0)", "if empty, it stays") })
+      \(edits(of: proposal, typed, isOpen: true))
+      <div class="actions"><button type="submit" class="button primary" data-busy="Saving…">Save source</button>
+      <a class="button" href="\(WebAddress.list(proposal.name, ServedQuery.plain))">Cancel</a></div>
+      </form>
+      </div>
+      """
+    ).text
+  }
+
+  private func name(_ name: String, _ note: String) -> HTML {
+    """
+    <p><label for="name">Name <small>(up to 32 lower-case letters, digits and hyphens, a letter first; \
+    \(note))</small></label>
+    <input id="name" name="name" value="\(name)" pattern="[a-z][a-z0-9\\-]{0,31}" \
+    title="1 to 32 lower-case letters, digits and hyphens" autocomplete="off" autocapitalize="off" spellcheck="false"></p>
+    """
+  }
+
+  /// The field of a key, which is a setting; no page ever has its value.
+  func key(_ setting: String, as name: String, _ note: String) -> HTML {
+    """
+    <p><label>\(setting.safeLine) <small>(\(note))</small>
+    <input type="password" name="\(name)" autocomplete="off"></label></p>
+    """
+  }
+
+  /// Says that the keys of a source were saved, but not that they are right.
+  func unverified(_ name: String, because reason: String) -> String {
+    document(
+      Frame(title: "Saved \(name)", place: name),
+      """
+      <div class="column">
+      \(state(.warning, "Saved, but the key could not be verified", level: 1, [reason]) {
+        #"<a class="button primary" href="\#(WebAddress.list(name, ServedQuery.plain))">Show \#(name)</a>"#
+      })
+      </div>
+      """
+    ).text
+  }
+
+  /// The question whether a source is to be removed.
+  func removal(of source: any ServedSource, _ leftovers: SourceAdding.Leftovers) -> String {
+    func choice(_ name: String, _ words: String, _ note: String) -> HTML {
+      """
+      <p><label><input type="checkbox" name="\(name)" value="yes"> Also remove \(words.safeLine)</label>
+      <small>\(note)</small></p>
       """
     }
+    let data = leftovers.data.map { data in
+      choice(
+        "data", "its \(data)",
+        "What is removed can only be fetched again. Otherwise they stay in the store, and a source of the same name "
+          + "and address finds them again.")
+    }
+    let keys =
+      leftovers.keys.isEmpty
+      ? nil
+      : choice(
+        "keys", leftovers.keys.listText,
+        "Otherwise your settings file keeps what no other source uses.")
     return document(
       Frame(title: "Remove \(source.name)", place: source.name),
       """
@@ -174,7 +273,7 @@ extension HTMLRenderer {
       <p class="summary">Its definition is removed from this machine, also for the command line. The service is not \
       changed.</p></div></div>
       <form class="fields" action="\(RoutePath(PagePath.remove, source.name).text)" method="post">
-      \(hidden("confirm", "yes"))\(choice)
+      \(hidden("confirm", "yes"))\(data)\(keys)
       <div class="actions"><button type="submit" class="button danger" data-busy="Removing…">Remove</button>
       <a class="button" href="\(WebAddress.list(source.name, ServedQuery.plain))">Keep it</a></div>
       </form>
@@ -183,18 +282,23 @@ extension HTMLRenderer {
     ).text
   }
 
-  /// Says that a source was removed, and what of its data is left.
+  /// Says that a source was removed, and what is left of it.
   ///
   /// - Parameter undo: The ID of the proposal that adds it again; `nil` if that is not possible.
-  func removed(_ source: any ServedSource, keeping data: String?, undo: String?) -> String {
-    let rest = data.map { data in
+  func removed(
+    _ source: any ServedSource, leaving leftovers: SourceAdding.Leftovers, undo: String?
+  ) -> String {
+    let data = leftovers.data.map { data in
       "Still in the store: \(data), which \(program) store clear \(source.name) --forget-deleted removes"
+    }
+    let keys = leftovers.keys.map { key in
+      "Still set: \(key), which \(program) config unset \(key) removes"
     }
     return document(
       Frame(title: "Removed \(source.name)"),
       """
       <div class="column">
-      \(state(.delete, "Removed the source \(source.name)", level: 1, [rest]) {
+      \(state(.delete, "Removed the source \(source.name)", level: 1, [data] + keys) {
         """
         \(undo.map { id in
           """
@@ -210,6 +314,38 @@ extension HTMLRenderer {
     ).text
   }
 
+  /// The form of the title and of the names of the fields, which can be changed before the source is saved.
+  private func edits(
+    of proposal: ProposedSource, _ typed: ProposedSource.Edits = .init(), isOpen: Bool = false
+  ) -> HTML? {
+    let fields = proposal.fields
+    guard !fields.isEmpty else { return nil }
+    let saved = proposal.document["manifest"]?["title"]?.string
+    let title = typed.title ?? saved
+    // A title need not be a field.
+    let other = saved.map { title in
+      fields.contains { $0.path == title } ? [] : [(name: title, path: title)]
+    }
+    let options = ((other ?? []) + fields).map { field -> HTML in
+      let isTitle = field.path == title ? "" : nil
+      return
+        #"<option value="\#(field.path)"\#(attribute: "selected", isTitle)>\#(field.name.safeLine)</option>"#
+    }
+    return """
+      <details\(attribute: "open", isOpen ? "" : nil)><summary>Title and fields</summary>
+      <p><label for="title">Title of a record</label>
+      <select id="title" name="title"><option value="">–</option>\(options)</select></p>
+      \(fields.map { field -> HTML in
+        """
+        <p><label>Name of the field <bdi>\(field.name.safeLine)</bdi> <small>(if empty, it is left out)</small>
+        <input name="field:\(field.path)" value="\(typed.names?[field.path] ?? field.name)" maxlength="64" autocomplete="off" autocapitalize="off" \
+        spellcheck="false"></label></p>
+
+        """
+      })</details>
+      """
+  }
+
   private func decision(on answer: SourceAdding.Answer, at action: String) -> HTML {
     let proposal = answer.proposal
     if let obstacle = proposal.obstacle {
@@ -219,7 +355,8 @@ extension HTMLRenderer {
       \(proposal.isProved ? nil : """
         <p class="note">It could not be shown that all pages are read: lists will warn that records may be missing.</p>
         """)
-      <form action="\(action)" method="post">\(hidden("proposal", answer.id))
+      <form class="fields" action="\(action)" method="post">\(hidden("proposal", answer.id))
+      \(edits(of: proposal))
       <div class="actions"><button type="submit" class="button primary">\
       \(proposal.isProved ? "Save source" : "Save source anyway")</button></div></form>
       """
@@ -227,13 +364,31 @@ extension HTMLRenderer {
 }
 
 extension ProposedSource {
+  /// The fields of the manifest, with their paths; of several with one path the first.
+  fileprivate var fields: [(name: String, path: String)] {
+    var paths: Set<String> = []
+    return (document["manifest"]?["fields"]?.array ?? []).compactMap { field in
+      guard let path = (field["path"] ?? field["name"] ?? field).string,
+        paths.insert(path).inserted
+      else { return nil }
+      return (field["name"]?.string ?? path, path)
+    }
+  }
+
+  /// The paths that could identify a record instead, after the one that was found; `nil` if none could.
+  fileprivate var otherIDs: [String]? {
+    guard let id = document["manifest"]?["id"]?.string else { return nil }
+    let paths = fields.map(\.path).filter { $0 != id }
+    return paths.isEmpty ? nil : [id] + paths
+  }
+
   /// The number of records, as far as it is known; `nil` if nothing was read.
   fileprivate var countWords: String? {
     let said = evidence.first { $0.subject == "total" }?.reason.wholeMatch(of: /([0-9]+) records/)
     if let total = said.flatMap({ Int($0.1) }) {
-      return "The service has \(total.grouped) \(total == 1 ? "record" : "records"), as it says"
+      return "The service has \(total.grouped("record")), as it says"
     }
-    return rowCount.map { "\($0.of("record")) in the first response" }
+    return rowCount.map { "\($0.grouped("record")) in the first response" }
   }
 }
 
@@ -244,6 +399,7 @@ extension ProposedSource.Evidence {
     case ("rows", "$"): "The whole response is the list"
     case ("rows", _): "The list is at “\(value)”"
     case ("id", "–"): "Nothing identifies the records"
+    case ("id", "#"): "The records are identified by the numbers of their rows"
     case ("id", _): "The records are identified by “\(value)”"
     case ("paging", "single"): "All records come in one response"
     case ("paging", "–"): "No way to further pages was found"

@@ -9,8 +9,19 @@ struct ChangesContent: Sendable {
   let source: any ServedSource
   let query: ChangesQuery
   let page: Result<ChangePage?, Problem>
-  /// The last sync that a server has run, in words; `nil` if none is known.
-  var lastSync: String?
+  /// The syncs that servers have run, the latest first.
+  var syncs: [ServedSync] = []
+  /// So that changes and lists write values in the same way.
+  var sample = FieldSample()
+
+  /// The numbers of all changes since the point, or of many; `nil` to take those of the page, if it has all.
+  var sum: ChangeSummary?
+
+  /// True if the page has all changes, of all kinds.
+  var isWhole: Bool {
+    guard case .success(let page?) = page else { return false }
+    return query.kind == nil && query.cursor == nil && page.next == nil
+  }
 
   /// The points that are offered, the usual one first.
   static let starts = [
@@ -25,6 +36,8 @@ struct ChangesContent: Sendable {
 extension HTMLRenderer {
   func changes(_ content: ChangesContent) -> String {
     let source = content.source
+    let page = try? content.page.get()
+    let sum = content.isWhole ? page?.summary : content.sum
     let body: HTML
     switch content.page {
     case .success(let page?): body = list(page, content)
@@ -40,24 +53,109 @@ extension HTMLRenderer {
       """
       <div class="column">
       <div class="heading"><div><h1>Changes of \(source.noun.plural.safeLine)</h1>
-      <p class="summary"><a href="\(WebAddress.list(source.name, ServedQuery.plain))">All \(source.noun.plural.safeLine)</a></p></div></div>
-      <nav class="tools" aria-label="Time">\(ChangesContent.starts.map { start in
-        """
-        <a class="button" href="\(WebAddress.changes(source.name, since: start.typed, of: content.query.kind))"\
-        \(attribute: "aria-current", start.typed == content.query.since ? "page" : nil)>\(start.words)</a>
-        """
+      <p class="summary"><a href="\(WebAddress.list(source.name, ServedQuery.plain))">All \(source.noun.word(for: 2).safeLine)</a></p></div></div>
+      <div class="tools"><nav class="views" aria-label="Kind">\(ChangesContent.kinds.map { kind in
+        let name = kind?.rawValue.capitalizedFirst ?? "All"
+        let words = [name, sum?.number(of: kind)].compactMap(\.self).joined(separator: " ")
+        return tab(words, since: content.query.since, kind, content)
       })</nav>
-      <nav class="tools" aria-label="Kind">\(ChangesContent.kinds.map { kind in
-        """
-        <a class="button" href="\(WebAddress.changes(source.name, since: content.query.since, of: kind))"\
-        \(attribute: "aria-current", kind == content.query.kind ? "page" : nil)>\(kind?.rawValue.capitalizedFirst ?? "All")</a>
-        """ as HTML
-      })</nav>
-      \(content.lastSync.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# as HTML })
+      <nav class="views" aria-label="Time">\(ChangesContent.starts.map { start in
+        tab(start.words, since: start.typed, content.query.kind, content)
+      })</nav></div>
+      \(syncs(content.syncs))
+      \(sum.flatMap { timeline($0, page) })
       \(body)
       </div>
       """
     ).text
+  }
+
+  /// The way to the changes since a point, or of a kind.
+  private func tab(
+    _ words: String, since start: String, _ kind: ChangeEntry.Kind?, _ content: ChangesContent
+  ) -> HTML {
+    let isCurrent = start == content.query.since && kind == content.query.kind
+    return """
+      <a class="button" href="\(WebAddress.changes(content.source.name, since: start, of: kind))"\
+      \(attribute: "aria-current", isCurrent ? "true" : nil)>\(words)</a>
+      """
+  }
+
+  /// The last sync in words, and all of them as a table.
+  private func syncs(_ syncs: [ServedSync]) -> HTML? {
+    guard let last = syncs.first else { return nil }
+    let numbers = ["records", "added", "changed", "removed"]
+    let counts = zip(last.counts, numbers).filter { $0.0 > 0 || $0.1 == "records" }
+      .map { "\($0.0.grouped) \($0.0 == 1 && $0.1 == "records" ? "record" : $0.1)" }
+    let start = "The last sync started here, of \(last.startedAt.written)"
+    let length = last.duration.map { " after \($0.text)" } ?? ""
+    let sum = counts.joined(separator: ", ")
+    let reason = last.outcome == "stopped" ? "" : last.reason.map { ": \($0)" } ?? ""
+    let words =
+      last.reason == nil
+      ? "\(start), is \(last.outcome)\(length): \(sum)"
+      : "\(start), \(last.outcome == "failed" ? "" : "was ")\(last.outcome)\(length)\(reason)"
+    let rest: HTML? =
+      last.reason == nil
+      ? nil
+      : """
+      <p class="note">What it had read until then stays cached: \(sum). Other records may be older, \
+      and those that the service has removed are found by a complete sync.</p>
+      """
+    return """
+      <p class="note\(last.reason == nil ? "" : " failed")" dir="auto">\(last.reason == nil ? nil : Icon.warning.html)\
+      <span>\(words.sentence)</span></p>\(rest)
+      <details class="fold"><summary>\(syncs.count == 1 ? "The last sync" : "The last \(syncs.count) syncs")</summary>
+      <div class="table-box" tabindex="0" role="region" aria-label="Syncs"><table>
+      <thead><tr><th scope="col">Began</th><th scope="col">Result</th><th scope="col" class="number">Took</th>\
+      \(numbers.map { #"<th scope="col" class="number">\#($0.capitalizedFirst)</th>"# as HTML })</tr></thead>
+      <tbody>\(syncs.map { sync in
+        """
+        <tr><td>\(sync.startedAt.written)</td><td dir="auto"\(attribute: "title", sync.reason?.safeLine)>\
+        \(([sync.outcome.capitalizedFirst, sync.reason].compactMap(\.self).joined(separator: ": ")).safeLine)</td>\
+        <td class="number">\(sync.duration?.text ?? "")</td>\
+        \(sync.counts.map { #"<td class="number">\#($0.grouped)</td>"# as HTML })</tr>
+
+        """ as HTML
+      })</tbody></table></div>
+      <p class="note">Syncs from the command line are not among them.</p></details>
+      """
+  }
+
+  /// The changes of each day as bars, and in words; `nil` for fewer than two days.
+  private func timeline(_ sum: ChangeSummary, _ page: ChangePage?) -> HTML? {
+    let days = sum.days.sorted { $0.key < $1.key }.compactMap { day, counts in
+      Period(day).map { (day: day, place: Int($0.start) / 86_400, counts: counts) }
+    }
+    guard let first = days.first, let last = days.last, days.count > 1 else { return nil }
+    let most = days.map { $0.counts.values.reduce(0, +) }.max() ?? 1
+    let shown = Set((page?.entries ?? []).map { String($0.date.prefix(10)) })
+    let kinds = ChangesContent.kinds.compactMap(\.self)
+    let bars = days.map { day, place, counts -> HTML in
+      var top = 110
+      let parts = kinds.map { kind -> HTML? in
+        guard let count = counts[kind] else { return nil }
+        // A few are seen beside many.
+        let height = max(3, count * 100 / most)
+        top -= height
+        return """
+          <rect x="\(place - first.place).1" y="\(top)" width=".8" height="\(height)" class="\(kind.rawValue)" fill="var(--tone)"/>
+          """
+      }
+      return "<g><title>\(day.writtenDay): \(counts.words)</title>\(parts.compactMap(\.self))</g>"
+    }
+    return """
+      <div class="figure"><svg role="img" aria-label="Changes by day, as in the list below" width="100%" height="96" \
+      viewBox="0 0 \(last.place - first.place + 1) 110" preserveAspectRatio="none">\(bars)</svg>
+      <p class="note ends"><span>\(first.day.writtenDay)</span>\(kinds.map { kind in
+        #"<span class="tone \#(kind.rawValue)">\#(kind.rawValue.capitalizedFirst)</span>"# as HTML
+      })<span>\(last.day.writtenDay)</span></p></div>
+      \(sum.isCut ? #"<p class="note">These are the first \#(sum.count.grouped) changes; there are more.</p>"# : nil)
+      <ul class="found" aria-label="Days">\(days.map { day, _, counts in
+        let link: HTML? = shown.contains(day) ? ##" href="#\##(day)""## : nil
+        return "<li><a\(link)>\(day.writtenDay)</a>: \(counts.words)</li>\n"
+      })</ul>
+      """
   }
 
   private func list(_ page: ChangePage, _ content: ChangesContent) -> HTML {
@@ -68,18 +166,17 @@ extension HTMLRenderer {
       switch (summary.count, isWhole) {
       case (0, true): "No changes"
       case (0, false): "No changes here"
-      case (_, true): summary.text.capitalizedFirst
+      case (_, true): summary.counts.words.capitalizedFirst
       case (_, false): content.query.cursor == nil ? "The first \(number)" : "\(number) more"
       }
     let since = content.query.cursor == nil ? summary.date.map { " since \($0.written)" } : nil
     let notes = summary.warnings(of: source.name).map(\.warning.message.sentence)
     let days = Dictionary(grouping: page.entries) { $0.date.prefix(10) }
-    let sortedDays = days.sorted { $0.key < $1.key }
-    let parts = sortedDays.map { day, entries -> HTML in
+    let parts = days.sorted { $0.key < $1.key }.map { day, entries -> HTML in
       let entries = entries.sorted { ($0.kind.order, $0.date) < ($1.kind.order, $1.date) }
       return """
         <h2 id="\(String(day))">\(String(day).writtenDay) <small class="difference">\(counts(of: entries, isWhole: isWhole))</small></h2>
-        <ul class="changes">\(entries.map { item($0, source) })</ul>
+        <ul class="changes">\(entries.map { item($0, content) })</ul>
 
         """
     }
@@ -90,13 +187,8 @@ extension HTMLRenderer {
         <p class="more"><a class="button" rel="next" href="\(address)">More changes</a></p>
         """
     }
-    let formats: [(format: Format, label: String)] = [
-      (.csv, "CSV"), (.ndjson, "NDJSON"), (.json, "JSON"),
-    ]
-    let links = formats.map { format, label -> HTML in
-      let address = WebAddress.api(source.name, changes: content.query, as: format)
-      let file = "\(source.name)-changes.\(format.rawValue)"
-      return #"<a href="\#(address)" download="\#(file)">\#(label)</a> "#
+    let links = formats(ofFile: "\(source.name)-changes") {
+      WebAddress.api(source.name, changes: content.query, as: $0)
     }
     let isEmpty = summary.count == 0 && page.next == nil
     let files: HTML? = isEmpty ? nil : #"<p class="note">All of them as \#(links)</p>"#
@@ -105,14 +197,6 @@ extension HTMLRenderer {
       \(files)
       \(notes.map { #"<p class="note" dir="auto">\#($0)</p>"# as HTML })
       \(changedFields(page.entries, source, isWhole: isWhole))
-      \(days.count < 2 ? nil : """
-        <ul class="found" aria-label="Days">\(sortedDays.map { day, entries in
-          """
-          <li><a href="#\(String(day))">\(String(day).writtenDay)</a>: \(counts(of: entries, isWhole: isWhole))</li>
-
-          """ as HTML
-        })</ul>
-        """)
       \(parts)
       \(more)
       """
@@ -120,11 +204,8 @@ extension HTMLRenderer {
 
   /// The number of changes of a day by kind; those of a page are said to be that.
   private func counts(of entries: [ChangeEntry], isWhole: Bool) -> String {
-    let counts = ChangesContent.kinds.compactMap(\.self).compactMap { kind -> String? in
-      let count = entries.count { $0.kind == kind }
-      return count > 0 ? "\(count.grouped) \(kind.rawValue)" : nil
-    }
-    return counts.joined(separator: ", ") + (isWhole ? "" : " on this page")
+    Dictionary(grouping: entries, by: \.kind).mapValues(\.count).words
+      + (isWhole ? "" : " on this page")
   }
 
   /// The number of changes of each field, the largest first.
@@ -145,7 +226,8 @@ extension HTMLRenderer {
     (source.fields.first { $0.id == field }?.label ?? field).fieldLabel
   }
 
-  private func item(_ change: ChangeEntry, _ source: any ServedSource) -> HTML {
+  private func item(_ change: ChangeEntry, _ content: ChangesContent) -> HTML {
+    let source = content.source
     let name = change.name.isEmpty ? change.id : change.name
     let title: HTML = """
       <a href="\(WebAddress.record(source.name, change.id, ServedQuery.plain))" dir="auto">\(name.safeLine)</a>
@@ -156,24 +238,31 @@ extension HTMLRenderer {
     }
     return """
       <li class="\(kind)"><span class="kind">\(kind.capitalizedFirst)\(time)</span> \
-      <div>\(title) \(differences(change, source))</div></li>
+      <div>\(title) \(differences(change, source, content.sample))</div></li>
 
       """
   }
 
-  private func differences(_ change: ChangeEntry, _ source: any ServedSource) -> [HTML] {
+  private func differences(
+    _ change: ChangeEntry, _ source: any ServedSource, _ sample: FieldSample
+  ) -> [HTML] {
     change.names.map { name in
       let excerpts = change.values(of: name)
       let (old, new) = (change.before[name], change.after[name])
+      let decimals = [old, new].compactMap {
+        $0?.decimals(atMost: FieldSample.maxDecimals)
+      }.reduce(sample.decimals[name] ?? 0, max)
       return """
-        <span class="difference">\(label(of: name, source)) <del dir="auto">\(old?.written(in: name) ?? excerpts.before)</del> → \
-        <ins dir="auto">\(new?.written(in: name) ?? excerpts.after)</ins></span>
+        <span class="difference">\(label(of: name, source)) <del dir="auto">\(old?.written(in: name, decimals: decimals) ?? excerpts.before)</del> → \
+        <ins dir="auto">\(new?.written(in: name, decimals: decimals) ?? excerpts.after)</ins></span>
         """
     }
   }
 
   /// The history of a record, as a part of its card.
-  func history(_ history: ServedHistory, _ source: any ServedSource) -> HTML {
+  func history(
+    _ history: ServedHistory, _ source: any ServedSource, _ sample: FieldSample
+  ) -> HTML {
     let facts = [
       "First seen \(history.firstSeen.iso8601.writtenDay)",
       history.knownSince.map { "Changes before \($0.iso8601.writtenDay) are not known" },
@@ -187,8 +276,8 @@ extension HTMLRenderer {
         case .removed: "Removed by the service"
         }
       return """
-        <li class="\(change.kind.rawValue)"><time class="kind" datetime="\(change.date)">\(change.date.writtenDay)</time> \
-        <div>\(words) \(differences(change, source))</div></li>
+        <li class="\(change.kind.rawValue)"><time class="kind" datetime="\(change.date)" title="\(change.date)">\(change.date.writtenDate ?? change.date)</time> \
+        <div>\(words) \(differences(change, source, sample))</div></li>
 
         """
     }
@@ -205,8 +294,26 @@ extension HTMLRenderer {
   }
 }
 
+extension ChangeSummary {
+  /// The number of the changes of a kind, or of all: `2,600`, or the least that there are: `5,000+`; `nil` if that is none.
+  fileprivate func number(of kind: ChangeEntry.Kind?) -> String? {
+    let number = kind.map { counts[$0] ?? 0 } ?? count
+    return isCut && number == 0 ? nil : number.grouped + (isCut ? "+" : "")
+  }
+}
+
+extension [ChangeEntry.Kind: Int] {
+  /// `2,600 added, 1 removed`.
+  var words: String {
+    let parts = ChangesContent.kinds.compactMap(\.self).compactMap { kind in
+      self[kind].map { "\($0.grouped) \(kind.rawValue)" }
+    }
+    return parts.joined(separator: ", ")
+  }
+}
+
 extension ChangeEntry.Kind {
-  /// What has happened to known records comes before new ones, which may be all there are.
+  /// Changes of known records come before new ones, which may be all there are.
   fileprivate var order: Int {
     switch self {
     case .changed: 0

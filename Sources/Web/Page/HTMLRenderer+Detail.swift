@@ -37,6 +37,7 @@ extension HTMLRenderer {
     let query = content.query.forLinks
     let badge = Badge(page, query.cache, now)
     let badgeHTML = badge?.html(content.query) { WebAddress.record(source.name, record.id, $0) }
+    let numbers = content.sample.with([record])
     let image: HTML? =
       record.hasImage
       ? """
@@ -57,11 +58,12 @@ extension HTMLRenderer {
       \(badge?.notesHTML ?? [])
       <dl>
       \(record.card.filter { $0.value != record.name && $0.value != record.id }.map { line in
-        self.line(line, source, line.images.isEmpty ? nil : pictures(line, of: record, content))
+        self.line(
+          line, source, numbers, line.images.isEmpty ? nil : pictures(line, of: record, content))
       })
       </dl>
       \(map(record.card))
-      \(content.detail?.history.map { history($0, source) })
+      \(content.detail?.history.map { history($0, source, content.sample) })
       </article>
       </section>
       """
@@ -97,6 +99,7 @@ extension HTMLRenderer {
     return """
       <details class="menu"><summary class="button">Data</summary>
       <div class="panel"><p><a href="\(address)">JSON</a></p>
+      <p><button type="button" class="button" data-copy="\(record.object.text)" hidden>Copy JSON</button></p>
       \(copies(of: address, command))</div></details>
       """
   }
@@ -123,7 +126,8 @@ extension HTMLRenderer {
   }
 
   private func line(
-    _ line: ServedRecord.Line, _ source: any ServedSource, _ pictures: HTML?
+    _ line: ServedRecord.Line, _ source: any ServedSource, _ numbers: FieldSample,
+    _ pictures: HTML?
   ) -> HTML {
     let isLong =
       line.elements.isEmpty
@@ -143,7 +147,7 @@ extension HTMLRenderer {
         <a href="\(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\
         \(address.safeLine)</a>
         """
-      } else if let written = line.written {
+      } else if let written = line.written(in: numbers) {
         written
       } else {
         "\(line.value.safeParagraphs)"
@@ -171,7 +175,7 @@ extension HTMLRenderer {
     let start = words.isEmpty ? String(text.prefix(Self.longest / 2)) : words.joined(separator: " ")
     return """
       <div class="fold"><p>\(start.safeParagraphs)…</p>\
-      <details><summary>Show all of it</summary>\(text.safeParagraphs)</details></div>
+      <details><summary><span>Show all of it</span> <span>Show less</span></summary>\(text.safeParagraphs)</details></div>
       """
   }
 
@@ -223,15 +227,16 @@ extension HTMLRenderer {
       """
   }
 
-  /// The elements of a list, each of which leads to the cached records that have it, too; of a field that lists do not include,
-  /// the list says of how many it is unknown.
+  /// The elements of a list, each of which leads to the cached records that have it, too, by the filter of its facet; of a field
+  /// that lists do not include, the list says of how many it is unknown.
   private func tags(_ line: ServedRecord.Line, _ source: any ServedSource) -> HTML {
     """
     <ul class="chips">\(line.elements.map { element in
-      guard source.hasStore,
-        let condition = TypedCondition(line.field, operator: "~", element)
-      else { return #"<li class="chip" title="\#(element.safeLine)"><bdi>\#(element.safeLine)</bdi></li>"# }
-      let query = ServedQuery.plain.with(\.conditions, [condition.quoted])
+      guard source.hasStore else {
+        return #"<li class="chip" title="\#(element.safeLine)"><bdi>\#(element.safeLine)</bdi></li>"#
+      }
+      let condition = TypedCondition(line.field, .equal, element).quoted
+      let query = ServedQuery.plain.with(\.conditions, [condition])
       return """
         <li><a class="chip" href="\(WebAddress.list(source.name, query))" title="\(element.safeLine)">\
         <bdi>\(element.safeLine)</bdi></a></li>

@@ -5,23 +5,24 @@ import AggregatorQueries
 import AggregatorSelection
 import AggregatorTerminal
 
-// What a list is narrowed and sorted by, and how it can be.
+// The filters and the order of a list, and those that it can have.
 
 extension HTMLRenderer {
-  /// What a list is narrowed by in words, each with a link that removes it.
+  /// The filters of a list in words, each with a link that changes it and one that removes it.
   func chips(_ content: SourceContent) -> HTML? {
     let filters = Self.filters(of: content.query)
     guard !filters.isEmpty else { return nil }
     let chips = filters.enumerated().map { index, filter -> HTML in
       var rest = filters
       rest.remove(at: index)
-      let conditions = rest.map { $0.map(\.quoted).joined(separator: " and ") }
+      let conditions = rest.map(\.condition)
       let wording = wording(content) { $0 }
+      let words = Self.words(of: filter, in: wording, between: "").safeLine
+      let title = filter.condition.safeLine
+      let change = narrowed(content) { $0.showsFilters = true }
       return """
-        <li><a class="chip" href="\(narrowed(content) { $0.conditions = conditions })" \
-        title="\(filter.map(\.quoted).joined(separator: " and ").safeLine)">\
-        <span class="visually-hidden">Remove: </span>\
-        <bdi>\(Self.words(of: filter, in: wording, between: "").safeLine)</bdi>\(Icon.close.html)</a></li>
+        <li class="chip" title="\(title)"><a href="\(change)&#38;edit=\(index)"><bdi>\(words)</bdi></a><a class="remove" href="\(narrowed(content) { $0.conditions = conditions })" \
+        aria-label="Remove: \(words)">\(Icon.close.html)</a></li>
         """
     }
     let clear: HTML? =
@@ -62,13 +63,13 @@ extension HTMLRenderer {
   ) -> FilterWording {
     FilterWording(
       label: { change(label(of: $0, content)) }, value: { written($0, of: $1, content) },
-      isDate: { content.kinds[$0] == .date })
+      isDate: { content.sample.kinds[$0] == .date })
   }
 
   /// The value of a condition as people write it.
   private func written(_ text: String, of field: String, _ content: SourceContent) -> String {
     let value: JSON? =
-      switch content.kinds[field] {
+      switch content.sample.kinds[field] {
       case .number: Int(text).map(JSON.integer) ?? Double(text).map(JSON.number)
       case .bool: ["true": true, "false": false][text]
       case .date: .string(text)
@@ -77,7 +78,7 @@ extension HTMLRenderer {
     return value?.written(in: field) ?? text
   }
 
-  /// What the list is narrowed by and in which order it is, as the end of a sentence; `nil` for neither.
+  /// The filters and the order of the list, as the end of a sentence; `nil` for neither.
   func selectionWords(_ content: SourceContent) -> String? {
     let filters = Self.filters(of: content.query)
     let wording = wording(content, \.lowercasedFirst)
@@ -86,8 +87,8 @@ extension HTMLRenderer {
       return if case .any = filter[0], filters.count > 1 { "(\(words))" } else { words }
     }
     let order = content.query.order.map { text in
-      Self.words(ofOrder: text, label: { label(of: $0, content).lowercasedFirst }) { name in
-        content.kinds[name] ?? .any
+      Self.words(ofOrder: text, label: { label(of: $0, content).lowercasedFirst }) {
+        content.sample.orderKind(of: $0)
       }
     }
     let filter = conditions.isEmpty ? nil : "where \(conditions.joined(separator: " and "))"
@@ -131,7 +132,7 @@ extension HTMLRenderer {
         return """
           <a class="button primary" href="\(address)"><span><bdi>\(facet.label.fieldLabel) is \
           \(written(value.text, of: facet.field, content).safeLine)</bdi>: \
-          \(value.count.grouped) \(value.count == 1 ? noun.singular : noun.plural)</span></a>
+          \(value.count.grouped) \(noun.word(for: value.count))</span></a>
           """
       }
     }
@@ -140,7 +141,16 @@ extension HTMLRenderer {
   /// The form of a condition, and the values that the records have.
   func filters(_ content: SourceContent) -> HTML? {
     guard content.query.showsFilters, content.source.hasStore else { return nil }
-    /// What people filter by comes first: fields of few values, then dates and numbers; IDs and codes come last.
+    let all = Self.filters(of: content.query)
+    let form = content.edited.flatMap { index in
+      all.indices.contains(index) ? FilterForm(all[index], content.sample.kinds) : nil
+    }
+    let edited = content.edited.flatMap { all.indices.contains($0) ? all[$0].condition : nil }
+    var rest = content.query.forLinks
+    if edited != nil, let index = content.edited {
+      rest.conditions = all.enumerated().filter { $0.offset != index }.map(\.element.condition)
+    }
+    /// Fields that people filter by come first: those of few values, then dates and numbers; IDs and codes come last.
     func rank(_ field: FieldEntry) -> Int {
       if content.facets.contains(where: {
         $0.field == field.id && !$0.isRange && !$0.isNearlyUnique
@@ -148,38 +158,65 @@ extension HTMLRenderer {
         return 0
       }
       if field.id.namesCodes { return 4 }
-      return [ValueKind.date: 1, .number: 2][content.kinds[field.id] ?? .any] ?? 3
+      return [ValueKind.date: 1, .number: 2][content.sample.kinds[field.id] ?? .any] ?? 3
     }
     let ranked = (0...4).flatMap { number in content.source.fields.filter { rank($0) == number } }
     let fields = ranked.map { field -> HTML in
-      let kind = content.kinds[field.id] ?? .any
+      let kind = content.sample.kinds[field.id] ?? .any
       return """
         <option value="\(field.id)" data-kind="\(kind.rawValue)"\
+        \(attribute: "selected", form?.field == field.id ? "" : nil)\
         \(attribute: "data-choices", choices(of: field.id, kind, content))>\(field.label.fieldLabel)</option>
         """
     }
-    // What needs two values needs the script.
+    // The script leaves those that fit the field.
     let comparisons = FilterForm.comparisons.map { name, words, kinds -> HTML in
-      let isHidden: HTML? = name == FilterForm.between ? " hidden disabled" : nil
-      return """
-        <option value="\(name)" data-kinds="\(kinds.map(\.rawValue).joined(separator: " "))"\(isHidden)>\(words)</option>
-        """
+      """
+      <option value="\(name)" data-kinds="\(kinds.map(\.rawValue).joined(separator: " "))"\
+      \(attribute: "selected", form?.comparison == name ? "" : nil)>\(words)</option>
+      """
     }
     return """
       <section class="filters" aria-label="Filter">
       <form action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">
-      \(hiddenFields(content.query.forLinks))
+      \(hiddenFields(rest))
       <select name="field" aria-label="Field">\(fields)</select>
-      <select name="operator" aria-label="Comparison">\(comparisons)</select>
-      <input name="value" aria-label="Value" autocomplete="off" dir="auto">
+      <select name="operator" aria-label="Comparison"\(attribute: "autofocus", form.map { _ in "" })>\(comparisons)</select>
+      <input name="value" value="\(form?.value ?? "")" aria-label="Value" autocomplete="off" dir="auto">
       <select name="value" aria-label="Value" hidden disabled></select>
-      <input name="to" aria-label="End of the range" autocomplete="off" placeholder="to" hidden disabled>
-      <button type="submit" class="button">Add filter</button>
-      <p class="note failed" id="filter-problem" role="alert"></p>
+      <div class="choices" role="group" aria-label="Values" hidden></div>
+      <input name="to" value="\(form?.end ?? "")" aria-label="End of the range" autocomplete="off" placeholder="to">
+      <button type="submit" class="button">\(form == nil ? "Add" : "Change") filter</button>
       </form>
+      \(typedFilter(form == nil ? edited : nil, rest, content))
       \(facets(content))
+      \(toRecords(content))
       </section>
       """
+  }
+
+  /// The way from the filters to the records, which are below them on small screens.
+  private func toRecords(_ content: SourceContent) -> HTML? {
+    guard let page = try? content.list?.get(), !page.records.isEmpty else { return nil }
+    let total = page.summary.total ?? content.cachedCount
+    let noun = content.source.noun
+    return """
+      <a class="button primary" href="#records">Show \(total.map { "\($0.grouped) " })\(noun.word(for: total ?? 2))</a>
+      """
+  }
+
+  /// The field for a filter as `--where` takes it, which can say more than the form.
+  ///
+  /// - Parameter text: The filter to be changed; `nil` for a new one.
+  func typedFilter(_ text: String?, _ rest: ServedQuery, _ content: SourceContent) -> HTML {
+    """
+    <form class="save" action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">
+    \(hiddenFields(rest))
+    <input name="where" value="\(text ?? "")" aria-label="Filter as text" required autocomplete="off" spellcheck="false" \
+    placeholder="price > 20 and not (size = S or size = M)"\(attribute: "autofocus", text.map { _ in "" }) dir="auto">
+    <button type="submit" class="button">Apply</button>
+    </form>
+    """
   }
 
   /// The values of the first fields, and of the others on demand.
@@ -195,22 +232,32 @@ extension HTMLRenderer {
       facet.isRange || facet.values.contains { $0.text.webAddress == nil }
     }
     let ranked = (0...3).flatMap { number in useful.filter { rank($0) == number } }
-    let first = ranked.prefix { !$0.isNearlyUnique }.prefix(6)
+    let usable = ranked.prefix { !$0.isNearlyUnique }
+    // A single one is not worth a click.
+    let first = usable.count == 7 ? usable : usable.prefix(6)
     let others = ranked.dropFirst(first.count)
     func group(_ facets: ArraySlice<Facet>, _ label: String) -> HTML {
       """
       <div class="facets" role="group" aria-label="\(label)">\(facets.map { facet($0, content) })</div>
       """
     }
+    let filtered = Set(Self.filters(of: content.query).joined().flatMap(\.conditions).map(\.field))
+    let isNarrowed = others.contains { filtered.contains($0.field) }
+    let isShown = isNarrowed || content.query.showsAllFilters
+    let more: HTML? =
+      others.isEmpty || isNarrowed
+      ? nil
+      : """
+      <a class="filter" href="\(narrowed(content) { $0.showsAllFilters.toggle() })" \
+      aria-expanded="\(isShown ? "true" : "false")">\(others.count.of("more field"))</a>
+      """
     return """
       \(first.isEmpty ? nil : group(first, "Values"))
-      \(others.isEmpty ? nil : """
-        <details><summary>\(others.count.of("more field"))</summary>\(group(others, "More values"))</details>
-        """)
+      \(more)\(isShown && !others.isEmpty ? group(others, "More values") : nil)
       """
   }
 
-  /// What people call a value, or a range of numbers.
+  /// The words for a value, or a range of numbers.
   private func words(of value: Facet.Value, _ facet: Facet, _ content: SourceContent) -> String {
     guard facet.isRange else { return written(value.text, of: facet.field, content) }
     return value.text.replacing(/-?[0-9]+(\.[0-9]+)?(?![0-9-])/) {
@@ -218,13 +265,18 @@ extension HTMLRenderer {
     }
   }
 
-  /// The least and the largest number or date of ranges: `0` and `500` of `0 to under 50` … `450 to under 500`.
+  /// The least and the largest number, or the bounds of other ranges: `2010` and `2019` of `2010 to 2012` … `2016 to 2019`;
+  /// a range without a bound as it is, such as `160 or more`.
   private func ends(of facet: Facet, _ content: SourceContent) -> [String] {
     guard let first = facet.values.first, let last = facet.values.last else { return [] }
-    return [
+    let words = [
       words(of: first, facet, content).replacing(#/ to .*/#, with: ""),
       words(of: last, facet, content).replacing(/.* to (under )?/, with: ""),
     ]
+    // A range without a bound is no wider than the others, wherever its numbers end.
+    return zip(words, facet.ends.map { written($0, of: facet.field, content) } + words).map {
+      $0.contains(" ") ? $0 : $1
+    }
   }
 
   /// The values of a field whose values are all known, each with its words, as JSON; `nil` for any other.
@@ -241,64 +293,17 @@ extension HTMLRenderer {
   }
 
   private func facet(_ facet: Facet, _ content: SourceContent) -> HTML {
-    let most = facet.values.map(\.count).max() ?? 1
-    let filters = Self.filters(of: content.query)
-    func isOwn(_ filter: TypedFilter) -> Bool {
-      filter.conditions.allSatisfy { $0.field == facet.field }
-    }
-    let own = filters.joined().filter(isOwn)
-    let rest = filters.filter { !$0.allSatisfy(isOwn) }
-      .map { $0.map(\.quoted).joined(separator: " and ") }
-    // An empty text stands for a missing value.
-    let chosen: [String] = facet.isRange ? [] : own.flatMap(\.equalValues)
-    func isChosen(_ value: Facet.Value) -> Bool {
-      facet.isRange
-        ? (try? TypedFilter(value.condition))?.conjuncts == own : chosen.contains(value.text)
-    }
-    /// A value that is chosen beside the others or no longer, or a range in the place of the other one.
-    func item(
-      _ value: Facet.Value, _ words: HTML, label: String? = nil, isBar: Bool = true
-    ) -> HTML {
-      let isOn = isChosen(value)
-      let values = isOn ? chosen.filter { $0 != value.text } : chosen + [value.text]
-      let condition: String? =
-        if facet.isRange {
-          isOn ? nil : value.condition
-        } else if values.isEmpty {
-          nil
-        } else {
-          TypedCondition(
-            facet.field, values.count == 1 ? .compare(.equal, values[0]) : .oneOf(values)
-          ).quoted
-        }
-      let address = narrowed(content) { $0.conditions = rest + [condition].compactMap(\.self) }
-      // In hundredths of the largest one.
-      let count = value.count
-      let length = isBar && count > 0 ? max(3, (count * 100 + most - 1) / max(1, most)) : 0
-      let bar: HTML =
-        facet.isRange
-        ? #"<rect y="\#(100 - length)" width="100" height="\#(length)"\#(attribute: "fill-opacity", isOn || own.isEmpty ? nil : ".4")/>"#
-        : #"<rect width="\#(length)" height="100"/>"#
-      return """
-        <li><a href="\(address)"\(attribute: "title", label)\(attribute: "aria-current", isOn ? "true" : nil)>\
-        <bdi>\(words)</bdi> <span class="number">\(count.grouped)</span>\
-        <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">\(bar)</svg></a></li>
-        """
-    }
-    func items(_ values: some Sequence<Facet.Value>) -> [HTML] {
-      values.map { value in
-        let text = words(of: value, facet, content).safeLine
-        let label = facet.isRange ? "\(text): \(value.count.grouped)" : value.text.safeLine
-        return item(value, "\(text)", label: label)
-      }
-    }
+    let choice = FacetChoice(facet, in: content.query)
     // Few of many, so that the list stays in sight; where a rare value is chosen, all are shown, so that none moves.
     let ordered = facet.isRange ? nil : facet.ordered
     let values = ordered ?? facet.values
     let isShort = facet.isRange || values.count <= (ordered == nil ? 7 : 12)
     let hidden = isShort ? [] : values.dropFirst(5)
+    func items(_ values: some Sequence<Facet.Value>) -> [HTML] {
+      values.map { item($0, choice, content) }
+    }
     let missing: HTML? =
-      facet.missing > 0 ? "<ul>\(item(facet.empty, "<i>empty</i>", isBar: false))</ul>" : nil
+      facet.missing > 0 ? "<ul>\(item(facet.empty, choice, content, isEmpty: true))</ul>" : nil
     let omitted: HTML? =
       facet.omitted > 0
       ? #"<p class="note">and \#(facet.omitted.of("rarer value"))</p>"# : nil
@@ -306,7 +311,7 @@ extension HTMLRenderer {
       hidden.isEmpty
       ? nil
       : """
-      <details\(attribute: "open", hidden.contains(where: isChosen) ? "" : nil)>\
+      <details\(attribute: "open", hidden.contains(where: choice.isChosen) ? "" : nil)>\
       <summary>\((hidden.count + facet.omitted).of("more value"))</summary>\
       <ul>\(items(hidden))</ul>\(omitted)</details>
       """
@@ -322,6 +327,78 @@ extension HTMLRenderer {
       <ul\(attribute: "class", facet.isRange ? "range" : nil)>\(items(values.prefix(values.count - hidden.count)))</ul>\(ends)\(others)\(missing)</details></section>
       """
   }
+
+  /// A value with its number of records, which leads to the list that is narrowed by it, or by it no longer.
+  private func item(
+    _ value: Facet.Value, _ choice: FacetChoice, _ content: SourceContent, isEmpty: Bool = false
+  ) -> HTML {
+    let facet = choice.facet
+    let text = words(of: value, facet, content).safeLine
+    let label = facet.isRange ? "\(text): \(value.count.grouped)" : value.text.safeLine
+    let isOn = choice.isChosen(value)
+    let address = narrowed(content) {
+      $0.conditions = choice.rest + [choice.condition(toggling: value)].compactMap(\.self)
+    }
+    // In hundredths of the largest one.
+    let length =
+      isEmpty || value.count == 0
+      ? 0 : max(3, (value.count * 100 + choice.most - 1) / max(1, choice.most))
+    let bar: HTML =
+      facet.isRange && !isEmpty
+      ? #"<rect y="\#(100 - length)" width="100" height="\#(length)"\#(attribute: "fill-opacity", isOn || choice.own.isEmpty ? nil : ".4")/>"#
+      : #"<rect width="\#(length)" height="100"/>"#
+    return """
+      <li><a href="\(address)"\(attribute: "title", isEmpty ? nil : label)\(attribute: "aria-current", isOn ? "true" : nil)>\
+      <bdi>\(isEmpty ? "<i>empty</i>" : "\(text)" as HTML)</bdi> <span class="number">\(value.count.grouped)</span>\
+      <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">\(bar)</svg></a></li>
+      """
+  }
+}
+
+/// The values of a field, and those of them that a list is narrowed by.
+private struct FacetChoice {
+  let facet: Facet
+  /// The filters of this field alone.
+  let own: [TypedFilter]
+  /// The other filters, as conditions.
+  let rest: [String]
+  /// The chosen values; an empty text stands for a missing one.
+  private let chosen: [String]
+  /// The number of records of the most frequent value.
+  let most: Int
+
+  init(_ facet: Facet, in query: ServedQuery) {
+    func isOwn(_ filter: TypedFilter) -> Bool {
+      filter.conditions.allSatisfy { $0.field == facet.field }
+    }
+    let filters = HTMLRenderer.filters(of: query)
+    self.facet = facet
+    own = filters.joined().filter(isOwn)
+    rest = filters.filter { !$0.allSatisfy(isOwn) }.map(\.condition)
+    chosen = facet.isRange ? [] : own.flatMap(\.equalValues)
+    most = facet.values.map(\.count).max() ?? 1
+  }
+
+  func isChosen(_ value: Facet.Value) -> Bool {
+    facet.isRange
+      ? (try? TypedFilter(value.condition))?.conjuncts == own : chosen.contains(value.text)
+  }
+
+  /// The condition with a value beside the others or no longer, or with a range in the place of the other one; `nil` for none.
+  func condition(toggling value: Facet.Value) -> String? {
+    let isOn = isChosen(value)
+    if facet.isRange { return isOn ? nil : value.condition }
+    let values = isOn ? chosen.filter { $0 != value.text } : chosen + [value.text]
+    guard let first = values.first else { return nil }
+    return TypedCondition(
+      facet.field, values.count == 1 ? .compare(.equal, first) : .oneOf(values)
+    ).quoted
+  }
+}
+
+extension [TypedFilter] {
+  /// One condition of filters that must all hold.
+  fileprivate var condition: String { map(\.quoted).joined(separator: " and ") }
 }
 
 extension Facet {
@@ -360,17 +437,4 @@ extension String {
 
 extension FieldEntry {
   var isNumeric: Bool { ["integer", "number"].contains(kind) }
-}
-
-extension Int {
-  /// `20,000`.
-  var grouped: String {
-    let digits = Array(String(magnitude))
-    var text = self < 0 ? "-" : ""
-    for (index, digit) in digits.enumerated() {
-      if index > 0, (digits.count - index) % 3 == 0 { text += "," }
-      text.append(digit)
-    }
-    return text
-  }
 }

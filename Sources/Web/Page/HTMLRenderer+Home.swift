@@ -5,9 +5,46 @@ import AggregatorTerminal
 
 // The first page: what there is of each source.
 
+/// The orders of the sources on the first page.
+enum HomeOrder: String, CaseIterable {
+  case name, freshness, count
+
+  var words: String {
+    switch self {
+    case .name: "Name"
+    case .freshness: "Latest first"
+    case .count: "Most records first"
+    }
+  }
+
+  /// The larger, the further in front; 0 for what nothing is cached of.
+  func weight(of state: Result<SourceState, Problem>) -> Double {
+    let state = try? state.get()
+    return switch self {
+    case .name: 0
+    case .freshness:
+      max(state?.syncedAt ?? .distantPast, state?.fetchedAt ?? .distantPast).timeIntervalSince1970
+    case .count: Double(state?.records ?? 0)
+    }
+  }
+}
+
+extension ServedSource {
+  /// True for a source with an end, all of whose records a store can have.
+  var maySyncAll: Bool { hasStore && !isEndless }
+}
+
 extension HTMLRenderer {
-  func home(_ states: [(source: any ServedSource, state: Result<SourceState, Problem>)]) -> String {
-    document(
+  /// - Parameter states: The sources in the order of their names.
+  func home(
+    _ states: [(source: any ServedSource, state: Result<SourceState, Problem>)],
+    by order: HomeOrder = .name
+  ) -> String {
+    let states = states.enumerated().sorted { first, second in
+      let weights = (order.weight(of: first.element.state), order.weight(of: second.element.state))
+      return weights.0 == weights.1 ? first.offset < second.offset : weights.0 > weights.1
+    }.map(\.element)
+    return document(
       Frame(title: "", place: "home"),
       """
       <div class="column">
@@ -15,6 +52,7 @@ extension HTMLRenderer {
       <p class="summary">Records of web APIs on this machine: live, cached, or bundled</p></div></div>
       \(searchForm("/search", "Search all sources", ServedQuery.plain))
       <div id="sources">\(lead(states.compactMap { try? $0.state.get() }))
+      \(states.count > 1 ? tools(by: order) : nil)
       <ul class="sources">\(states.map { overview($0.source, $0.state) })</ul>
       \(mayAdd ? """
         <p class="actions"><a class="button" href="\(RoutePath(PagePath.add).text)">\
@@ -25,6 +63,26 @@ extension HTMLRenderer {
       </div>
       """
     ).text
+  }
+
+  /// The orders of several sources, and the button that syncs all that can be synced.
+  private func tools(by order: HomeOrder) -> HTML {
+    let links = HomeOrder.allCases.map { each -> HTML in
+      """
+      <a class="button" href="\(each == .name ? "/" : "/?sort=\(each.rawValue)")"\
+      \(attribute: "aria-current", each == order ? "true" : nil)>\(each.words)</a>
+      """
+    }
+    let sync: HTML? =
+      isReadOnly || !sources.contains(where: \.maySyncAll)
+      ? nil
+      : """
+      <form action="\(RoutePath(PagePath.sync).text)" method="post"><button type="submit" class="button">\
+      \(Icon.download.html)<span>Sync all</span></button></form>
+      """
+    return """
+      <div class="actions"><span class="views" role="group" aria-label="Order">\(links)</span>\(sync)</div>
+      """
   }
 
   /// The number of cached records, or a first step where there are none; nothing without a store.
@@ -41,7 +99,7 @@ extension HTMLRenderer {
     let sources = "\(counts.count { $0 > 0 }) of \(states.count.of("source"))"
     let sql: HTML? = hasSQL ? #", or query them with <a href="/sql">SQL</a>"# : nil
     return """
-      <p class="summary">\(total.grouped) \(total == 1 ? "record" : "records") cached, of \(sources): search them here\(sql).</p>
+      <p class="summary">\(total.grouped("record")) cached, of \(sources): search them here\(sql).</p>
       """
   }
 
@@ -76,8 +134,7 @@ extension HTMLRenderer {
   private func amount(of state: SourceState, _ source: any ServedSource) -> String {
     guard let coverage = state.coverage, coverage.cached > 0 else {
       return state.bundled == 0
-        ? "Nothing cached yet"
-        : "\(state.bundled.grouped) bundled sample records, nothing cached yet"
+        ? "Not cached" : "\(state.bundled.grouped) bundled sample records"
     }
     let total = coverage.total.map { max($0, coverage.cached) }
     let records = (state.records ?? 0).grouped
@@ -96,7 +153,7 @@ extension HTMLRenderer {
       let sync = source.isEndless || coverage.isComplete ? "" : "; not synced completely"
       return "\(cached)\(age)\(sync)"
     }
-    // What a sync has fetched is as old as it is.
+    // Records that a sync has fetched are as old as it is.
     let isSync = state.fetchedAt.map { abs($0.timeIntervalSince(syncedAt)) < 300 } ?? true
     let age = isSync ? "" : state.fetchedAt.map { "fetched \($0.age(at: now)); " } ?? ""
     return "\(cached)\(comma)\(age)synced \(syncedAt.age(at: now))"
@@ -109,17 +166,33 @@ extension HTMLRenderer {
       return #"<p class="note" dir="auto">\#(message.sentence)</p>"#
     }
     let title = message.safeLine.capitalizedFirst
-    return #"<details class="note" dir="auto"><summary>\#(title)</summary>\#(remedy)</details>"#
+    return
+      #"<details class="note" dir="auto"><summary>\#(title)</summary>\#(remedy)\#(keyForm(of: problem))</details>"#
   }
 
   /// Where one gets what is missing, and how it is set; `nil` if there is nothing to say.
   func remedy(of problem: Problem) -> HTML? {
-    let setting =
-      problem.code == SourceError.Code.missingKey.description
-      ? problem.message.firstMatch(of: /^[A-Z0-9_]+(?= is not set)/).map { String($0.output) } : nil
-    let command: HTML? = setting.map { #"run <code>\#(program) config set \#($0)</code>"# }
+    let here = mayAdd ? ", or type it below" : ""
+    let command: HTML? = missingKey(of: problem).map {
+      "run <code>\(program) config set \($0)</code>\(here)"
+    }
     guard let hint = problem.hint.map({ linked($0.safeLine) }) else { return command }
     return "\(hint)\(command.map { ", then \($0)" as HTML })"
+  }
+
+  private func missingKey(of problem: Problem) -> String? {
+    problem.code == SourceError.Code.missingKey.description
+      ? problem.message.firstMatch(of: /^[A-Z0-9_]+(?= is not set)/).map { String($0.output) } : nil
+  }
+
+  /// The form of the key that is missing; `nil` if none is, or the server takes none.
+  func keyForm(of problem: Problem?) -> HTML? {
+    guard mayAdd, let setting = problem.flatMap(missingKey) else { return nil }
+    return """
+      <form class="fields" action="\(RoutePath(PagePath.key).text)" method="post">\(hidden("setting", setting))
+      \(key(setting, as: "key", "saved in your settings file, and sent to its service only"))
+      <div class="actions"><button type="submit" class="button" data-busy="Asking the service…">Save key</button></div></form>
+      """
   }
 
   /// A text whose web addresses are links, without their scheme so that they fit into a card.
@@ -139,7 +212,8 @@ extension HTMLRenderer {
   private func changes(_ state: SourceState, _ source: any ServedSource) -> HTML? {
     guard let changes = state.changes, changes.count > 0 else { return nil }
     let words =
-      changes.isCut ? "More than \(changes.count.grouped) changes" : changes.text.capitalizedFirst
+      changes.isCut
+      ? "More than \(changes.count.grouped) changes" : changes.counts.words.capitalizedFirst
     return #"<p><a href="\#(WebAddress.changes(source.name))">\#(words) by the last sync</a></p>"#
   }
 }

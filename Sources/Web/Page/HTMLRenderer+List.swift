@@ -9,10 +9,11 @@ extension HTMLRenderer {
   func sourcePage(_ content: SourceContent) -> HTML {
     let source = content.source
     let name = (try? content.detail?.answer.get())?.records.first?.name
+    let hasRecords = (try? content.list?.get())?.records.isEmpty == false
     return document(
       Frame(
         title: [name, title(content)].compactMap(\.self).joined(separator: " – "),
-        place: source.name, showsDetail: content.detail != nil),
+        place: source.name, showsDetail: content.detail != nil, hasRecords: hasRecords),
       """
       <div class="column">
       <div class="heading">
@@ -41,11 +42,11 @@ extension HTMLRenderer {
     guard !isReadOnly, source.hasStore else { return nil }
     return """
       <div class="sync" data-source="\(source.name)" data-action="\(WebAddress.sync(source.name))" \
-      data-bound="\(syncBound(of: source))" data-noun="\(source.noun.plural)" hidden>
+      data-bound="\(syncBound(of: source))" data-noun="\(source.noun.isPlural ? source.noun.plural : "records")" hidden>
       <button type="button" class="button">\(Icon.download.html)\
       <span>\(source.isEndless ? "Load more" : "Sync")</span>\
-      <span class="visually-hidden"> \(source.noun.plural)</span></button>
-      <div class="sync-state" hidden><progress aria-label="Sync of \(source.noun.plural)"></progress>\
+      <span class="visually-hidden"> \(source.title)</span></button>
+      <div class="sync-state" hidden><progress aria-label="Sync of \(source.title)"></progress>\
       <span class="sync-words" dir="auto"></span></div>
       </div>
       """
@@ -85,7 +86,7 @@ extension HTMLRenderer {
     let source = content.source
     let count = listing.summary.total ?? listing.records.count
     guard count > 0, !isReadOnly else { return "" }
-    let noun = count == 1 ? source.noun.singular : source.noun.plural
+    let noun = source.noun.word(for: count)
     let rest: HTML? =
       count > listing.records.count
       ? "<li>All of them: <code>\([program, source.name, "list --deleted"].joined(separator: " "))</code></li>"
@@ -109,6 +110,7 @@ extension HTMLRenderer {
       WebAddress.list(source.name, $0)
     }
     let count = count(page, content)
+    let hints = searchHints([page], query) { WebAddress.list(source.name, $0) }
     guard !page.records.isEmpty || query.cursor != nil else {
       let total = page.summary.total ?? 0
       let isBeyond = total > 0 && query.offset ?? 0 > 0
@@ -116,17 +118,19 @@ extension HTMLRenderer {
         <div class="bar"><p class="count" data-announce>\(isBeyond ? count : "No \(source.noun.plural)")</p>\
         \(jump(page, content))\(badgeHTML)</div>
         \(badge?.notesHTML ?? [])
+        \(hints)
         \(isBeyond ? beyond(total, content) : empty(content))
         """
     }
     let list =
       content.query.view == .table
-      ? table(page, content) : gallery(page.records, source, query, content.detail?.id)
+      ? table(page, content) : gallery(page.records, content)
     return """
       <div class="bar"><p class="count" data-announce data-count="\(page.records.count)"\
       \(attribute: "data-offset", query.cursor == nil ? String(query.offset ?? 0) : nil)>\(count)</p>\
       \(jump(page, content))\(badgeHTML)</div>
       \(badge?.notesHTML ?? [])
+      \(hints)
       \(missingKey(page))
       \(beginning(page, content))
       \(list)
@@ -139,13 +143,19 @@ extension HTMLRenderer {
     guard let reason = page.summary.provenance?.reason, reason.code == .missingKey,
       let remedy = remedy(of: Problem(reason))
     else { return nil }
-    return #"<p class="note" dir="auto">For live data, \#(remedy)</p>"#
+    // Folded, so that the records stay in sight.
+    let form: HTML? = keyForm(of: Problem(reason)).map {
+      "<details><summary>Key of the service</summary>\($0)</details>"
+    }
+    return """
+      <div class="note" dir="auto">For live data, \(remedy)\(form)</div>
+      """
   }
 
   private func count(_ page: ServedListing, _ content: SourceContent) -> HTML {
     let noun = content.source.noun
     func amount(_ count: Int) -> HTML {
-      "\(count.grouped) \(count == 1 ? noun.singular : noun.plural)"
+      "\(count.grouped) \(noun.word(for: count))"
     }
     let count: HTML =
       if let total = page.summary.total ?? content.cachedCount {
@@ -153,7 +163,7 @@ extension HTMLRenderer {
       } else if page.summary.next == nil, content.query.cursor == nil {
         amount(page.records.count)
       } else {
-        "<span data-shown>\(page.records.count)</span> \(noun.plural) shown"
+        "<span data-shown>\(page.records.count)</span> \(noun.word(for: 2)) shown"
       }
     let query: HTML? = content.query.query.map { " for “<bdi>\($0.safeLine)</bdi>”" }
     let selection: HTML? = selectionWords(content).map { " <bdi>\($0.safeLine)</bdi>" }
@@ -168,7 +178,7 @@ extension HTMLRenderer {
     guard let total, total > page.records.count, query.cache != .live else { return nil }
     return """
       <form class="jump" action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">
-      \(hiddenFields(query.forLinks))<label>Go to row <input type="number" name="position" min="1" \
+      \(hiddenFields(query.forLinks))<label>Go to no. <input type="number" name="position" min="1" \
       max="\(total)" value="\(min(total, (query.offset ?? 0) + 1))" required></label>
       <button type="submit" class="button">Go</button></form>
       """
@@ -198,7 +208,8 @@ extension HTMLRenderer {
     return state(
       .information,
       total == 1
-        ? "There is only 1 \(noun.singular)" : "There are only \(total.grouped) \(noun.plural)",
+        ? "There is only 1 \(noun.word(for: 1))"
+        : "There are only \(total.grouped) \(noun.word(for: total))",
       []
     ) {
       """
@@ -229,33 +240,36 @@ extension HTMLRenderer {
     return #"<p class="more"><a class="button" rel="next" href="\#(address)">Show more</a></p>"#
   }
 
-  func gallery(
-    _ records: [ServedRecord], _ source: any ServedSource, _ query: ServedQuery,
-    _ selected: String? = nil, isSmall: Bool = false
-  ) -> HTML {
-    let numbers = NumberColumns(records)
+  func gallery(_ records: [ServedRecord], _ content: SourceContent) -> HTML {
+    let numbers = content.sample.with(records)
+    // A search of all sources has several.
+    let place: HTML? = content.list == nil ? nil : #" id="records" tabindex="-1""#
+    let size = content.query.view == .small ? " small" : ""
     return """
-      <ol class="records gallery\(isSmall ? " small" : "")">
-      \(records.map { card($0, source, query, selected, numbers) })
+      <ol class="records gallery\(size)\(content.source.hasImages ? "" : " plain")"\(place)>
+      \(records.map { card($0, content, numbers) })
       </ol>
       """
   }
 
   private func card(
-    _ record: ServedRecord, _ source: any ServedSource, _ query: ServedQuery, _ selected: String?,
-    _ numbers: NumberColumns
+    _ record: ServedRecord, _ content: SourceContent, _ numbers: FieldSample
   ) -> HTML {
+    let (source, query) = (content.source, content.query.forLinks)
+    let most = query.view == .small ? 2 : 3
     // A long ID says nothing beside the name.
     let lines = record.summary.filter { $0.value != record.id || $0.value.count <= 12 }
-    var shown = Array(lines.prefix(3))
+    var shown = Array(lines.prefix(most))
     // The value that decides the place of the record.
     if let key = query.order?.split(separator: ",").first?.trimmingPrefix("-"),
       !shown.contains(where: { $0.field == key }),
       let line = (lines + record.card).first(where: { $0.field == key }),
       !line.value.isEmpty, line.value != record.name
     {
-      shown = Array(lines.prefix(2)) + [line]
+      shown = Array(lines.prefix(most - 1)) + [line]
     }
+    let excerpt = excerpt(of: record, query)
+    shown.removeAll { $0.field == excerpt?.field }
     let facts = shown.map { line -> HTML in
       let value = line.address ?? HTML(line, in: numbers)
       return
@@ -263,10 +277,10 @@ extension HTMLRenderer {
     }
     return """
       <li><a class="record" href="\(WebAddress.record(source.name, record.id, query))" \
-      data-id="\(record.id)"\(attribute: "aria-current", record.id == selected ? "true" : nil)>
-      \(picture(of: record, source, query.cache))
+      data-id="\(record.id)"\(attribute: "aria-current", record.id == content.detail?.id ? "true" : nil)>
+      \(source.hasImages ? picture(of: record, source, query.cache) : nil)
       <span class="words"><span class="name" dir="auto">\(record.name.safeLine)</span>\
-      \(facts)</span></a></li>
+      \(facts)\(excerpt?.html)</span></a></li>
 
       """
   }
@@ -289,7 +303,7 @@ extension HTMLRenderer {
       """
   }
 
-  func rows(_ records: [ServedRecord], _ source: any ServedSource, _ query: ServedQuery) -> HTML {
+  func rows(_ records: [ServedRecord], _ content: SourceContent) -> HTML {
     // A record lists only fields that have a value; the columns are those of all of them.
     var labels: [String] = []
     for line in records.flatMap(\.summary) where !labels.contains(line.label) {
@@ -299,14 +313,14 @@ extension HTMLRenderer {
       let lines = records.flatMap(\.summary).filter { $0.label == label }
       return Column(label: label, isNumeric: lines.allSatisfy { $0.json?.isNumber == true })
     }
-    let numbers = NumberColumns(records)
+    let numbers = content.sample.with(records)
     return """
       <div class="columns columns-\(columns.count)" aria-hidden="true"><span>Name</span>\
       \(columns.map { column in
         "<span\(attribute: "class", column.isNumeric ? "number" : nil)>\(column.label.fieldLabel)</span>" as HTML
       })</div>
       <ol class="records rows columns-\(columns.count)">
-      \(records.map { row($0, columns, numbers, source, query) })
+      \(records.map { row($0, columns, numbers, content) })
       </ol>
       """
   }
@@ -318,34 +332,77 @@ extension HTMLRenderer {
   }
 
   private func row(
-    _ record: ServedRecord, _ columns: [Column], _ numbers: NumberColumns,
-    _ source: any ServedSource,
-    _ query: ServedQuery
+    _ record: ServedRecord, _ columns: [Column], _ numbers: FieldSample, _ content: SourceContent
   ) -> HTML {
+    let address = WebAddress.record(content.source.name, record.id, content.query)
     let facts = columns.map { column -> HTML in
       guard let line = record.summary.first(where: { $0.label == column.label }) else {
         return #"<span class="fact"></span>"#
       }
       return """
         <span class="fact\(column.isNumeric ? " number" : "")"><span class="label">\(column.label.fieldLabel)</span> \
-        <bdi>\(HTML(line, in: numbers))</bdi></span>
+        <bdi>\(line.address ?? HTML(line, in: numbers))</bdi></span>
         """
     }
     return """
-      <li><a class="record" href="\(WebAddress.record(source.name, record.id, query))" \
-      data-id="\(record.id)">\
-      <span class="name" dir="auto">\(record.name.safeLine)</span>\(facts)</a></li>
+      <li><a class="record" href="\(address)" data-id="\(record.id)">\
+      <span class="name" dir="auto">\(record.name.safeLine)</span>\(facts)\(excerpt(of: record, content.query)?.html)</a></li>
 
       """
+  }
+
+  /// The text around the first match of a search, with the name of its field; `nil` if the name of the record or a short
+  /// value beside it shows a match, or no field has one.
+  ///
+  /// - Parameter columns: The fields that are shown beside the name; `nil` for the first ones of the summary.
+  func excerpt(
+    of record: ServedRecord, _ query: ServedQuery, columns: [String]? = nil
+  ) -> (field: String, html: HTML)? {
+    guard let query = query.query else { return nil }
+    let words = SearchedWords(query)
+    guard words.ranges(in: record.name).isEmpty else { return nil }
+    let beside = columns ?? record.summary.prefix(3).map(\.field)
+    for line in record.summary + record.card {
+      let text = String(line.value.prefix(10_000)).safeLine
+      guard let match = words.ranges(in: text).first else { continue }
+      let characters = Array(text)
+      // The beginning of a cell is in sight, too.
+      if beside.contains(line.field),
+        columns == nil ? characters.count <= 40 : match.upperBound <= 30
+      {
+        return nil
+      }
+      // The match is in sight also where a line has room for few words.
+      var start = max(0, match.lowerBound - 16)
+      // From the beginning of a word.
+      if start > 0, let space = characters[start..<match.lowerBound].firstIndex(of: " ") {
+        start = space + 1
+      }
+      let end = min(characters.count, match.upperBound + 80)
+      return (
+        line.field,
+        """
+        <span class="fact excerpt"><span class="label">\(line.label.fieldLabel)</span> \
+        <bdi>\(start > 0 ? "…" : "")\(String(characters[start..<match.lowerBound]))\
+        <mark>\(String(characters[match]))</mark>\
+        \(String(characters[match.upperBound..<end]))\(end < characters.count ? "…" : "")</bdi></span>
+        """
+      )
+    }
+    return nil
   }
 }
 
 extension ServedRecord.Line {
-  /// An e-mail address that is broken between its parts; `nil` for anything else.
+  /// An e-mail or web address, a host or a path that is broken between its parts; `nil` for anything else.
   fileprivate var address: HTML? {
-    guard value.contains("@"), !value.contains(where: \.isWhitespace) else { return nil }
+    let isHost =
+      value.contains(".") && value.first?.isLetter == true && value.last?.isLetter == true
+    guard isHost || value.contains(where: "@/".contains), elements.isEmpty,
+      !value.contains(where: \.isWhitespace)
+    else { return nil }
     let text = ("\(value.oneLine(atMost: 200).safeLine)" as HTML).text
-    return HTML(stringLiteral: text.replacing(/[@.]/) { "\($0.output)<wbr>" })
+    return HTML(stringLiteral: text.replacing(/[@.]|\/+/) { "\($0.output)<wbr>" })
   }
 }
 

@@ -26,6 +26,17 @@ struct SQLContent: Sendable {
     answer?.failure == nil ? nil : parameters.first { values[$0, default: ""].isEmpty }
   }
 
+  /// The word of the query at which the database found a mistake; `nil` if that is not known.
+  var mistake: Range<String.Index>? {
+    guard let text, let place = answer?.failure?.message.firstMatch(of: /\(character ([0-9]+)\)$/),
+      let number = Int(place.1), number > 0,
+      let start = text.index(text.startIndex, offsetBy: number - 1, limitedBy: text.endIndex),
+      start < text.endIndex
+    else { return nil }
+    let word = text[start...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+    return start..<(word.isEmpty ? text.index(after: start) : word.endIndex)
+  }
+
   /// The query with the values in the places of its parameters, as a command and the API take it.
   var boundText: String {
     let text = text ?? ""
@@ -102,30 +113,47 @@ extension HTMLRenderer {
   }
 
   /// The query that shows a table.
+  ///
+  /// - Parameter conditions: All of them hold; several have a line each.
   static func query(
-    of table: String, selecting columns: [String] = [], where condition: String? = nil,
+    of table: String, selecting columns: [String] = [], where conditions: [String] = [],
     order: String? = nil
   ) -> String {
     let names = columns.map(\.sqlSpelling).joined(separator: ", ")
+    let space = conditions.count > 1 ? "\n" : " "
     return "SELECT \(columns.isEmpty ? "*" : names) FROM \(table.sqlSpelling)"
-      + "\(condition.map { " WHERE \($0)" } ?? "")\(order.map { " ORDER BY \($0)" } ?? "") LIMIT 100"
+      + (conditions.isEmpty ? "" : "\(space)WHERE \(conditions.joined(separator: "\n  AND "))")
+      + "\(order.map { "\(space)ORDER BY \($0)" } ?? "")\(order == nil ? space : " ")LIMIT 100"
   }
 
-  /// The query that shows the table of a list, with the columns that were chosen, in its order.
-  static func query(of content: SourceContent) -> String {
-    let columns = Set(content.source.fields.map(\.id))
+  /// The query that shows the table of a list, with the columns that were chosen, in its order; `nil` if SQL cannot say
+  /// what narrows the list.
+  func query(of content: SourceContent) -> String? {
+    let columns = SQLColumns(of: content, hasMatches: hasMatches)
     let keys = (content.query.order ?? "").split(separator: ",").map { key in
       let isDescending = key.hasPrefix("-")
       return (name: String(isDescending ? key.dropFirst() : key), isDescending: isDescending)
     }
-    let isStored = !keys.isEmpty && keys.allSatisfy { columns.contains($0.name) }
+    let isStored = !keys.isEmpty && keys.allSatisfy { columns.kinds[$0.name] != nil }
     let order = keys.map { $0.name.sqlSpelling + ($0.isDescending ? " DESC" : "") }
-    let conditions = filters(of: content.query).joined().compactMap { $0.sql(in: columns) }
-    return query(
+    let words = (content.query.query ?? "")
+      .matches(of: /["“„«]([^"“”„«»]+)["“”»]?|[^\s"“”„«»]*[\p{L}\p{N}][^\s"“”„«»]*/)
+      .map { String($0.output.1 ?? $0.output.0).trimmed }
+      .filter { !FoldedText($0).text.isEmpty }
+    let searched = content.source.fields.filter(\.isSearchable).map(\.id)
+    guard content.query.query == nil || !words.isEmpty && !searched.isEmpty else { return nil }
+    let search = words.map { word in
+      // A word is in one of them.
+      let parts = searched.map { TypedFilter.condition(TypedCondition($0, .contains, word)) }
+      return parts.count == 1 ? parts[0] : TypedFilter.any(parts)
+    }
+    let filters = search + Self.filters(of: content.query).joined()
+    let conditions = filters.compactMap(columns.sql)
+    guard conditions.count == filters.count else { return nil }
+    return Self.query(
       of: content.source.name,
-      selecting: (content.query.chosenFields ?? []).filter(columns.contains),
-      where: conditions.isEmpty ? nil : conditions.joined(separator: " AND "),
-      order: isStored ? order.joined(separator: ", ") : nil)
+      selecting: (content.query.chosenFields ?? []).filter { columns.kinds[$0] != nil },
+      where: conditions, order: isStored ? order.joined(separator: ", ") : nil)
   }
 
   private func tables(_ tables: [ServedTable]) -> HTML {
@@ -150,12 +178,15 @@ extension HTMLRenderer {
   private func result(_ answer: Result<SQLAnswer, Problem>, of content: SQLContent) -> HTML {
     switch answer {
     case .success(let answer):
+      let records = content.records(among: sources)
       return """
         <section id="result" aria-label="Result">
         <div class="bar"><p class="count" id="outcome">\(count(answer))</p>\(downloads(content.boundText))</div>
         \(answer.notes.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# })
         <div id="chart" data-land="\(Asset.land.address)"\
-        \(attribute: "data-sql", answer.hasMore ? content.boundText : nil) hidden></div>
+        \(attribute: "data-sql", answer.hasMore ? content.boundText : nil)\
+        \(attribute: "data-records", records.map { WebAddress.list($0.source, ServedQuery.plain) + "/" })\
+        \(attribute: "data-id", records?.column) hidden></div>
         <div id="table">\(answer.hasMore ? Self.moreRows : nil)
         \(answer.columns.isEmpty ? nil : table(answer, of: content))</div>
         </section>
@@ -166,10 +197,22 @@ extension HTMLRenderer {
         <div class="failure" id="outcome">\(Icon.warning.html)<div>\
         \([problem.message, problem.hint].compactMap(\.self).map { text in
           #"<p dir="auto">\#(text.sentence)</p>"#
-        })</div></div>
+        })\(line(of: content))</div></div>
         </section>
         """
     }
+  }
+
+  /// The line of the query with a mistake, which is marked.
+  private func line(of content: SQLContent) -> HTML? {
+    guard let text = content.text, let place = content.mistake else { return nil }
+    let lines = text[..<place.lowerBound].split(
+      omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    let rest = text[place.upperBound...].prefix { !$0.isNewline }
+    return """
+      <p class="command">Line \(lines.count)<code dir="ltr">\(String((lines.last ?? "").suffix(80)).safeLine)\
+      <mark>\(String(text[place]).safeLine)</mark>\(String(rest.prefix(80)).safeLine)</code></p>
+      """
   }
 
   private static let moreRows: HTML = """
@@ -189,21 +232,17 @@ extension HTMLRenderer {
     let isShort = text.unicodeScalars.count <= ServedSQL.maxLength
     return """
       <details class="menu data"><summary class="button">Data</summary>
-      <div class="panel">\([("csv", "CSV"), ("json", "JSON"), ("ndjson", "NDJSON")].map { format, label in
-        guard isShort else {
-          return """
-            <form method="post" action="\(WebAddress.api(sqlAs: format))">\(hidden("sql", text))\
-            <button type="submit" class="link">All rows as \(label)</button></form>
-            """
-        }
-        let address = WebAddress.api(sql: text, format: format)
-        return #"<p><a href="\#(address)" download="result.\#(format)">All rows as \#(label)</a></p>"# as HTML
-      })
-      \(isShort ? """
-        <p><button type="button" class="button" data-copy="\(WebAddress.api(sql: text))" data-as="url" hidden>Copy the API’s address</button></p>
-        """ : nil)
-      <p><button type="button" class="button" data-copy="\(command)" hidden>Copy the command</button></p>
-      <p class="command"><code>\(command)</code></p></div></details>
+      <div class="panel">\(isShort ? """
+        <p>All rows as \(formats(ofFile: "result") { WebAddress.api(sql: text, format: $0.rawValue) })</p>
+        """ : """
+        <form method="post" action="\(RoutePath(APIPath.sql).text)">All rows as\(hidden("sql", text))\
+        \(Format.served.map { format in
+          """
+           <button type="submit" class="link" formaction="\(WebAddress.api(sqlAs: format.rawValue))">\(format.label)</button>
+          """ as HTML
+        })</form>
+        """)
+      \(copies(of: isShort ? WebAddress.api(sql: text) : nil, command))</div></details>
       """
   }
 
@@ -250,14 +289,7 @@ extension HTMLRenderer {
     // The script sorts and draws the exact number.
     let exact = style != nil && shown != text ? text : nil
     let types: [String] = (style == nil ? [] : ["number"]) + (value == .null ? ["null"] : [])
-    let content: HTML =
-      if shown == text, let address = text.webAddress {
-        """
-        <a href="\(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\(shown)</a>
-        """
-      } else {
-        HTML.opaque(shown) ?? "\(value == .null ? "NULL" : shown)"
-      }
+    let content = HTML.external(text) ?? HTML.opaque(shown) ?? "\(value == .null ? "NULL" : shown)"
     return """
       <td\(attribute: "class", types.isEmpty ? nil : types.joined(separator: " "))\
       \(attribute: "data-value", exact)\(attribute: "title", exact) dir="auto">\(content)</td>
@@ -268,14 +300,13 @@ extension HTMLRenderer {
 /// The way in which all numbers of a column are written.
 private struct NumberStyle {
   private let column: String
-  private let mayBeYear: Bool
 
-  /// As many as one of the numbers needs: at most four, or four significant digits of numbers that are all smaller than one.
+  /// As many as one of the numbers needs; of quotients at most four, or four significant digits of numbers that are all
+  /// smaller than one.
   private let decimals: Int
 
   init(of numbers: [JSON], in column: String) {
     self.column = column
-    mayBeYear = !numbers.contains { $0.isYear == false }
     let fractions: [Double] = numbers.compactMap {
       if case .number(let number) = $0, number.isFinite, number != number.rounded() {
         abs(number)
@@ -284,55 +315,105 @@ private struct NumberStyle {
       }
     }
     let most = min(15, max(4, 3 - Int(log10(fractions.max() ?? 1).rounded(.down))))
-    decimals = numbers.map { $0.decimals(atMost: most) }.max() ?? 0
+    let needed = numbers.map { $0.decimals(atMost: 15) }.max() ?? 0
+    let isStored = needed <= FieldSample.maxDecimals
+    decimals = isStored ? needed : numbers.map { $0.decimals(atMost: most) }.max() ?? 0
   }
 
   /// `nil` for a number that is written as it is.
   func text(of value: JSON) -> String? {
-    value.written(in: column, mayBeYear: mayBeYear, decimals: decimals)
+    value.written(in: column, decimals: decimals)
   }
 }
 
-extension TypedFilter {
-  /// Nearly the same in SQL, where texts are compared as they are; `nil` if SQL cannot say it of these columns.
-  func sql(in columns: Set<String>) -> String? {
+/// The columns of a source's table, and the filters of its list in SQL, which select the same records.
+private struct SQLColumns {
+  let kinds: [String: FieldKind]
+  /// The columns of Booleans, which SQLite has as 1 and 0.
+  private let booleans: Set<String>
+  private let hasMatches: Bool
+
+  init(of content: SourceContent, hasMatches: Bool) {
+    let fields = content.source.fields
+    kinds = Dictionary(fields.map { ($0.id, FieldKind(rawValue: $0.kind) ?? .any) }) { $1 }
+    booleans = Set(
+      fields.map(\.id).filter { [kinds] name in
+        kinds[name] == .bool || content.sample.kinds[name] == .bool
+      })
+    self.hasMatches = hasMatches
+  }
+
+  /// `nil` if SQL cannot say the same of these columns.
+  func sql(_ filter: TypedFilter) -> String? {
     func joined(_ parts: [TypedFilter], by joint: String) -> String? {
-      let texts = parts.compactMap { $0.sql(in: columns) }
+      let texts = parts.compactMap(sql)
       return texts.count == parts.count ? "(\(texts.joined(separator: " \(joint) ")))" : nil
     }
-    return switch self {
-    case .condition(let condition):
-      columns.contains(condition.field) ? condition.sql(of: condition.field.sqlSpelling) : nil
-    case .not(let filter): filter.sql(in: columns).map { "(\($0)) IS NOT TRUE" }
+    return switch filter {
+    case .condition(let condition): sql(condition)
+    case .not(let filter): sql(filter).map { "(\($0)) IS NOT TRUE" }
     case .all(let parts): joined(parts, by: "AND")
     case .any(let parts): joined(parts, by: "OR")
     }
   }
-}
 
-extension TypedCondition {
-  /// - Parameter column: The name of the column, in quotes if it needs them.
-  fileprivate func sql(of column: String) -> String? {
-    switch test {
-    case .compare(.equal, ""): return "(\(column) IS NULL OR \(column) = '')"
-    case .compare(_, ""): return "\(column) IS NOT NULL"
-    case .compare(.contains, let value):
-      let pattern = value.replacing(/[\\%_]/) { "\\\($0.output)" }
-      return "lower(\(column)) LIKE \("%\(pattern.lowercased())%".sqlText) ESCAPE '\\'"
-    case .compare(let comparison, let value):
-      return "\(column) \(comparison.rawValue) \(Self.literal(value))"
-    case .oneOf(let values):
-      let literals = values.filter { !$0.isEmpty }.map(Self.literal)
-      let isOne = literals.isEmpty ? nil : "\(column) IN (\(literals.joined(separator: ", ")))"
-      guard literals.count < values.count else { return isOne }
-      return "(\(isOne.map { "\($0) OR " } ?? "")\(column) IS NULL OR \(column) = '')"
-    case .range(let low, let high):
-      return "\(column) BETWEEN \(Self.literal(low)) AND \(Self.literal(high))"
-    case .pattern: return nil
+  private func sql(_ condition: TypedCondition) -> String? {
+    guard let kind = kinds[condition.field] else { return nil }
+    let column = condition.field.sqlSpelling
+    if let simple = Self.simple(condition, column, kind) { return simple }
+    let test = condition.quotedTest.trimmed
+    guard hasMatches, test.unicodeScalars.count <= ValueCondition.maxLength else { return nil }
+    switch condition.test {
+    // The text of 1 is not `true`.
+    case .compare(.contains, _), .pattern:
+      guard !booleans.contains(condition.field) else { return nil }
+    case .compare, .oneOf, .range: break
+    }
+    return "matches(\(column), \(test.sqlText))"
+  }
+
+  /// A condition in SQL alone, which every store understands; `nil` if it needs `matches`.
+  private static func simple(
+    _ condition: TypedCondition, _ column: String, _ kind: FieldKind
+  ) -> String? {
+    let isText = kind == .text
+    guard isText || [.integer, .number, .bool].contains(kind) else { return nil }
+    let literals = condition.values.compactMap { literal($0, kind) }
+    guard literals.count == condition.values.count else { return nil }
+    let list = literals.filter { !$0.isEmpty }.joined(separator: ", ")
+    let (isEmpty, isPresent) =
+      isText
+      ? ("coalesce(\(column), '') = ''", "coalesce(\(column), '') <> ''")
+      : ("\(column) IS NULL", "\(column) IS NOT NULL")
+    switch condition.test {
+    case .compare(.equal, ""): return isEmpty
+    case .compare(.notEqual, ""): return isPresent
+    case .compare(.equal, _): return "\(column) = \(list)"
+    case .compare(.notEqual, _): return "(\(column) <> \(list) OR \(column) IS NULL)"
+    case .oneOf(let values) where !values.contains(""): return "\(column) IN (\(list))"
+    case .compare(let comparison, _)
+    where comparison != .contains && !isText && kind != .bool && !list.isEmpty:
+      return "\(column) \(comparison.rawValue) \(list)"
+    case .range(let low, let high) where !isText && kind != .bool && !low.isEmpty && !high.isEmpty:
+      return "\(column) BETWEEN \(low) AND \(high)"
+    case .compare, .oneOf, .range, .pattern: return nil
     }
   }
 
-  private static func literal(_ value: String) -> String {
-    value.wholeMatch(of: /-?[0-9]{1,15}(\.[0-9]{1,15})?/) != nil ? value : value.sqlText
+  /// `nil` if values of the kind are not compared with the text as databases compare them; empty for an empty text.
+  private static func literal(_ text: String, _ kind: FieldKind) -> String? {
+    guard !text.isEmpty else { return "" }
+    switch kind {
+    case .integer, .number:
+      let isPlain = text.wholeMatch(of: /-?[0-9]+(\.[0-9]+)?/) != nil && text.utf8.count <= 15
+      return isPlain ? text : nil
+    case .bool:
+      return ["true": "true", "yes": "true", "false": "false", "no": "false"][text.lowercased()]
+    case .text:
+      // Dates are periods, and letters beyond ASCII may have several spellings.
+      let isPeriod = Period(recorded: text) != nil || Period(words: text, at: .now) != nil
+      return isPeriod || !text.utf8.allSatisfy { 0x20..<0x7F ~= $0 } ? nil : text.sqlText
+    case .list, .any: return nil
+    }
   }
 }

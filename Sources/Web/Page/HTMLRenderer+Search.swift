@@ -56,7 +56,8 @@ extension HTMLRenderer {
       \(chips(content))
       \(waiting(content))
       \(suggestion)
-      \(content.answers.filter { !$0.isEmpty }.map { results($0, content.query) })
+      \(searchHints(content.answers.compactMap { try? $0.page.get() }, content.query, address: WebAddress.search))
+      \(content.answers.filter { !$0.isEmpty }.map { results($0, content) })
       \(noMatches(content.answers.filter { $0.isEmpty && $0.shortcoming == nil }.map(\.source.noun.plural.safeLine)))
       \(content.answers.filter(\.isEmpty).compactMap { answer in answer.shortcoming.map { shortcoming(of: answer.source, $0) } })
       </section>
@@ -70,7 +71,7 @@ extension HTMLRenderer {
     let address = WebAddress.search(content.query.with(\.cache, .reload))
     return """
       <p class="note">Still asking the service\(names.count == 1 ? "" : "s") of \(names.listText): \
-      so far only their local data was searched. <a href="\(address)">Wait for the answer\(names.count == 1 ? "" : "s")</a>\
+      so far only their local data was searched. <a class="wait" href="\(address)">Wait for the answer\(names.count == 1 ? "" : "s")</a>\
       <span data-countdown="1" hidden></span></p>
       """
   }
@@ -91,6 +92,28 @@ extension HTMLRenderer {
     }
     guard !chips.isEmpty else { return nil }
     return #"<ul class="chips" aria-label="Filters">\#(chips)</ul>"#
+  }
+
+  /// Hints about words of the search that may be meant as operators, with links to the filters, each message once.
+  func searchHints(
+    _ pages: [ServedListing], _ query: ServedQuery, address: (ServedQuery) -> String
+  ) -> [HTML] {
+    var messages: Set<String> = []
+    let hints = pages.flatMap(\.searchHints).filter { messages.insert($0.message).inserted }
+    return hints.map { hint in
+      let filter = hint.condition.flatMap { try? TypedFilter($0) }
+      let link = filter.map { filter -> HTML in
+        var narrowed = query.forLinks
+        (narrowed.cursor, narrowed.offset, narrowed.query) = (nil, nil, hint.rest)
+        narrowed.conditions += [filter.quoted]
+        if narrowed.cache == .live { narrowed.cache = .normal }
+        return """
+           <a href="\(address(narrowed))">Filter: \
+          <bdi>\(filter.words(in: FilterWording(label: \.fieldLabel)).safeLine)</bdi></a>
+          """
+      }
+      return #"<p class="note" dir="auto">\#(hint.message.sentence)\#(link)</p>"#
+    }
   }
 
   private func chip(_ words: String, without rest: ServedQuery) -> HTML {
@@ -118,8 +141,10 @@ extension HTMLRenderer {
     """
   }
 
-  private func results(_ answer: SourceListing, _ asked: ServedQuery) -> HTML {
-    let source = answer.source
+  private func results(
+    _ answer: SourceListing, _ search: SearchContent
+  ) -> HTML {
+    let (source, asked) = (answer.source, search.query)
     let query = asked.forLinks
     let address = WebAddress.list(source.name, query)
     switch answer.page {
@@ -130,17 +155,20 @@ extension HTMLRenderer {
         page.summary.next == nil
         ? nil
         : """
-        <p class="all"><a href="\(address)">All \(page.summary.total?.grouped ?? "matches in") \(source.noun.plural.safeLine)\
+        <p class="all"><a href="\(address)">All \(page.summary.total?.grouped ?? "matches in") \(source.noun.word(for: 2).safeLine)\
         \(Icon.forward.html)</a></p>
         """
       let matches = page.matches
+      let content = SourceContent(
+        source: source, query: query.with(\.view, .small),
+        sample: search.samples[source.name] ?? FieldSample())
       let count: HTML =
-        #" <span class="count">\#(matches.count.grouped)\#(matches.isExact ? "" : "+")</span>"#
+        #" <span class="count">\#(matches.isExact ? "" : "at least ")\#(matches.count.grouped)</span>"#
       let list: HTML =
         if source.hasImages {
-          gallery(page.records, source, query, isSmall: true)
+          gallery(page.records, content)
         } else {
-          rows(page.records, source, query)
+          rows(page.records, content)
         }
       return """
         <section class="group" aria-label="\(source.title)">
@@ -171,11 +199,15 @@ extension SourceListing {
 extension ServedListing {
   /// The number of all matches, or the least that there are, if more are not known, or some records were not searched.
   fileprivate var matches: (count: Int, isExact: Bool) {
-    guard shortcoming == nil else { return (records.count, false) }
+    guard shortcoming == nil else {
+      // Of local data that stand for a slow service, all were counted.
+      let isLate = summary.warnings.contains { $0.warning.code == .init(.timedOut) }
+      return ((isLate ? summary.total : nil) ?? records.count, false)
+    }
     return (summary.total ?? records.count, summary.total != nil || summary.next == nil)
   }
 
-  /// Why a search without records may have matches nevertheless; `nil` if all records were searched.
+  /// The reason a search without records may have matches nevertheless; `nil` if all records were searched.
   var shortcoming: String? {
     summary.warnings.map(\.warning)
       .first { $0.meansIncomplete || [.leftOut, .scanned, .init(.timedOut)].contains($0.code) }?

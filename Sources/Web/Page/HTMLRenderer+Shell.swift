@@ -13,6 +13,8 @@ extension HTMLRenderer {
     /// Of the style inside the page, for a client that may neither fetch files nor see the sources.
     var nonce: String?
     var showsDetail = false
+    /// True for a list with records, to which the keyboard may skip.
+    var hasRecords = false
     var scripts = [Asset.script]
   }
 
@@ -31,7 +33,7 @@ extension HTMLRenderer {
       \(frame.nonce.map(style) ?? files(frame.scripts))
       </head>
       <body\(attribute: "class", frame.showsDetail ? "has-detail" : nil)>
-      <a class="skip" href="#main">Skip to content</a>
+      <a class="skip" href="\(frame.hasRecords ? "#records" : "#main")">Skip to \(frame.hasRecords ? "the records" : "content")</a>
       <header class="side">
       <a class="brand" href="/"><span class="brand-mark" aria-hidden="true"></span>\(program)</a>
       \(frame.nonce == nil ? navigation(frame.place) : nil)
@@ -163,7 +165,7 @@ extension HTMLRenderer {
     let list = source.map { source -> HTML in
       let address = WebAddress.list(source.name, ServedQuery.plain)
       return """
-        <a class="button primary" href="\(address)">All \(source.noun.plural.safeLine)</a>
+        <a class="button primary" href="\(address)">All \(source.noun.word(for: 2).safeLine)</a>
         """
     }
     let all: HTML? =
@@ -221,7 +223,7 @@ extension HTMLRenderer {
     return state(
       .search, shortcoming == nil ? "No matches" : "No matches so far",
       [shortcoming?.capitalizedFirst ?? "No \(source.noun.singular) matches “\(query)”."]
-        + (page?.advice?.words(\.label.lowercasedFirst) ?? [])
+        + (page?.advice?.words(\.label.fieldLabel.lowercasedFirst) ?? [])
     ) {
       """
       \(further)\(matching)\(page?.suggestion.map { near in
@@ -231,7 +233,7 @@ extension HTMLRenderer {
         """
       })
       <a class="button\(isOnlyWay ? " primary" : "")" href="\(WebAddress.list(source.name, all))">\
-      Show all \(source.noun.plural.safeLine)</a>
+      Show all \(source.noun.word(for: 2).safeLine)</a>
       \(example.map { example in
         """
         <a class="button" href="\(WebAddress.list(source.name, all.with(\.query, example)))">\
@@ -266,14 +268,21 @@ extension HTMLRenderer {
       isInvalid
       ? ServedQuery.plain : content.query.with(\.cache, isLocal ? .normal : content.query.cache)
     let isOfFilter = isInvalid && detail == nil && !content.query.conditions.isEmpty
+    // A typed condition can be corrected.
+    let conditions = content.query.conditions
+    let typed =
+      conditions.count == 1
+      ? conditions[0] : conditions.map { "(\($0))" }.joined(separator: " and ")
+    let rest = content.query.with(\.conditions, [])
+    let filter = isOfFilter ? typedFilter(typed, rest, content) : nil
     let isPaused = failure.code == SourceError.Code.circuitOpen.description
     if let detail, failure.isOfDeleted { return deletedState(detail.id, content) }
-    return state(
+    let failed = state(
       isLocal ? .offline : .warning, isOfFilter ? "This filter does not work" : failure.title,
       isPaused ? [OriginBadge.pauseWords, wait] : [failure.message, failure.hint, wait]
     ) {
       """
-      <a class="button primary" href="\(address(query))">\(Icon.refresh.html)\
+      \(filter)<a class="button primary" href="\(address(query))">\(Icon.refresh.html)\
       <span>\(isInvalid ? "Start over" : isLocal ? "Ask the service" : "Try again")</span></a>
       \(isLocal || isInvalid || failure.status == 404 ? nil : """
         <a class="button" href="\(address(content.query.with(\.cache, .offline)))">\
@@ -281,6 +290,7 @@ extension HTMLRenderer {
         """)
       """
     }
+    return "\(failed)\(keyForm(of: failure))"
   }
 
   /// The page of a record that was deleted on this machine.

@@ -17,47 +17,54 @@ extension HTMLRenderer {
       return values.contains { $1 != nil }
         && values.allSatisfy { record, value in (value ?? record.id) == record.name }
     }
-    let numbers = NumberColumns(page.records, content.decimals)
+    let numbers = content.sample.with(page.records)
     return """
-      <div class="table-box" tabindex="0" role="region" aria-label="Table of \(content.source.noun.plural.safeLine)"><table>
+      <div class="table-box" id="records" tabindex="0" role="region" aria-label="Table of \(content.source.noun.plural.safeLine)"><table>
       <caption class="visually-hidden">\(title(content).safeLine)</caption>
-      <thead><tr>\(name == nil ? #"<th scope="col">Name</th>"# : nil)\(columns.map { heading($0, content) })</tr></thead>
+      <thead><tr>\(name == nil ? #"<th scope="col" class="name">Name</th>"# : nil)\
+      \(columns.enumerated().map { heading($1, content, isName: $0 == name) })</tr></thead>
       <tbody class="records">
       \(page.records.map { row($0, columns, naming: name, numbers, content) })
       </tbody></table></div>
       """
   }
 
-  private func heading(_ column: FieldEntry, _ content: SourceContent) -> HTML {
-    let isNumber: HTML? = column.isNumeric ? #" class="number""# : nil
+  private func heading(_ column: FieldEntry, _ content: SourceContent, isName: Bool) -> HTML {
+    let kind = isName ? "name" : column.isNumeric ? "number" : nil
     guard content.source.hasStore else {
-      return "<th scope=\"col\"\(isNumber)>\(column.label.fieldLabel)</th>"
+      return "<th scope=\"col\"\(attribute: "class", kind)>\(column.label.fieldLabel)</th>"
+    }
+    // Of a field that may have any value, only its place is known, which its name says.
+    let isDescribed = content.source.fields.contains {
+      $0.id == column.id && $0.kind != FieldKind.any.rawValue
     }
     let order = content.query.order
     let (isAscending, isDescending) = (order == column.id, order == "-\(column.id)")
     let next = isAscending ? "-\(column.id)" : isDescending ? nil : column.id
     let sort = isAscending ? "ascending" : isDescending ? "descending" : nil
     return """
-      <th scope="col"\(attribute: "aria-sort", sort)\(isNumber)>\
-      <a href="\(narrowed(content) { $0.order = next })" title="\(column.about.safeLine)">\
+      <th scope="col"\(attribute: "aria-sort", sort)\(attribute: "class", kind)>\
+      <a href="\(narrowed(content) { $0.order = next })"\
+      \(attribute: "title", isDescribed ? column.about.safeLine : nil)>\
       \(column.label.fieldLabel)</a></th>
       """
   }
 
   private func row(
-    _ record: ServedRecord, _ columns: [FieldEntry], naming name: Int?, _ numbers: NumberColumns,
+    _ record: ServedRecord, _ columns: [FieldEntry], naming name: Int?, _ numbers: FieldSample,
     _ content: SourceContent
   ) -> HTML {
     let address = WebAddress.record(content.source.name, record.id, content.query.forLinks)
+    let excerpt = excerpt(of: record, content.query, columns: columns.map(\.id))
     let link: HTML = """
       <th scope="row"><a class="record" href="\(address)" data-id="\(record.id)"\
       \(attribute: "aria-current", record.id == content.detail?.id ? "true" : nil) dir="auto">\
-      \(HTML.opaque(record.name) ?? "\(record.name.safeLine)")</a></th>
+      \(HTML.opaque(record.name) ?? "\(record.name.safeLine)")\(excerpt?.html)</a></th>
       """
     let cells = columns.enumerated().map { index, column -> HTML in
       if index == name { return link }
       let value = record.cells.first { $0.field == column.id }
-        .map { HTML.opaque($0.value) ?? HTML($0, in: numbers) }
+        .map { HTML.external($0.value) ?? HTML.opaque($0.value) ?? HTML($0, in: numbers) }
       return
         "<td\(attribute: "class", column.isNumeric ? "number" : nil) dir=\"auto\">\(value)</td>"
     }
@@ -68,16 +75,18 @@ extension HTMLRenderer {
   func tools(_ content: SourceContent) -> HTML {
     let source = content.source
     let query = content.query.forLinks
-    let views: HTML? =
-      source.hasImages
-      ? """
-      <span class="views" role="group" aria-label="View">\(ServedQuery.View.allCases.map { view in
+    let views = ServedQuery.View.allCases.map { view -> HTML in
+      let label: HTML =
+        switch view {
+        case .gallery: "Gallery"
+        case .small: #"Small<span class="visually-hidden"> cards</span>"#
+        case .table: "Table"
+        }
+      return """
+        <a class="button" href="\(WebAddress.list(source.name, query))\(query.isPlain ? "?" : "&#38;")view=\(view.rawValue)"\
+        \(attribute: "aria-current", view == query.view ? "true" : nil)>\(label)</a>
         """
-        <a class="button" href="\(WebAddress.list(source.name, query))\(query.isPlain ? "?" : "&")view=\(view.rawValue)"\
-        \(attribute: "aria-current", view == query.view ? "true" : nil)>\(view == .table ? "Table" : "Gallery")</a>
-        """
-      })</span>
-      """ : nil
+    }
     let filter: HTML? =
       source.hasStore
       ? """
@@ -85,7 +94,8 @@ extension HTMLRenderer {
       \(attribute: "aria-expanded", query.showsFilters ? "true" : "false")>Filter</a>
       """ : nil
     return """
-      <div class="tools">\(filter)\(chips(content))<span class="actions">\(views)\
+      <div class="tools">\(filter)\(chips(content))<span class="actions">\
+      <span class="views" role="group" aria-label="View">\(views)</span>\
       \(query.view == .table ? columnPicker(content) : sortMenu(content))\(dataMenu(content))</span></div>
       """
   }
@@ -94,8 +104,8 @@ extension HTMLRenderer {
   private func sortMenu(_ content: SourceContent) -> HTML? {
     guard content.source.hasStore else { return nil }
     let order = content.query.order
-    let items = content.source.fields.filter(\.isShown).map { field -> HTML in
-      let orders = (content.kinds[field.id] ?? .any).orders
+    let items = content.source.fields.map { field -> HTML in
+      let orders = content.sample.orderKind(of: field.id).orders
       let ways = [(field.id, orders.ascending), ("-\(field.id)", orders.descending)].map {
         key, way in
         """
@@ -144,22 +154,24 @@ extension HTMLRenderer {
     var whole = query.with(\.limit, nil).with(\.offset, nil).with(\.isWhole, true)
     // It reads the cache.
     if whole.cache != .offline { whole.cache = .normal }
-    func link(_ query: ServedQuery, _ format: Format, _ label: String) -> HTML {
-      let address = WebAddress.api(content.source.name, query.with(\.format, format))
-      let file = query.isWhole ? "\(content.source.name).\(label.lowercased())" : nil
-      return #"<a href="\#(address)"\#(attribute: "download", file)>\#(label)</a>"#
-    }
     let name = content.source.name
+    let parquet: HTML? =
+      content.source.hasParquet
+      ? """
+       · <a href="\(WebAddress.api(name, whole.with(\.isParquet, true)))" download="\(name).parquet">Parquet</a>
+      """ : nil
     let removal: HTML? =
-      mayRemove(name)
-      ? #"<p><a href="\#(RoutePath(PagePath.remove, name).text)">Remove this source…</a></p>"# : nil
+      mayChange(name)
+      ? """
+      <p><a href="\(RoutePath(PagePath.edit, name).text)">Edit this source…</a> · \
+      <a href="\(RoutePath(PagePath.remove, name).text)">Remove this source…</a></p>
+      """ : nil
     let isNarrowed = query.query != nil || !query.conditions.isEmpty
     return """
       <details class="menu"><summary class="button">Data</summary>
-      <div class="panel"><p>\(link(query, .json, "JSON")) · \(link(query, .csv, "CSV")) of this page</p>
+      <div class="panel"><p>\(formats { WebAddress.api(name, query.with(\.format, $0)) }) of this page</p>
       \(content.source.hasStore ? """
-        <p>\(link(whole, .json, "JSON")) · \(link(whole, .csv, "CSV")) · \(link(whole, .ndjson, "NDJSON"))\
-        \(content.source.hasParquet ? " · \(link(whole.with(\.isParquet, true), .json, "Parquet"))" : nil) \
+        <p>\(formats(ofFile: name) { WebAddress.api(name, whole.with(\.format, $0)) })\(parquet) \
         of all \(isNarrowed ? "matching" : "cached") records</p>
         """ : nil)
       \(hasSQL ? sqlLink(content) : nil)
@@ -167,26 +179,47 @@ extension HTMLRenderer {
       """
   }
 
+  /// Links to the same answer in each format, as a file if it has a name.
+  func formats(ofFile name: String? = nil, _ address: (Format) -> String) -> [HTML] {
+    Format.served.map { format in
+      let file = name.flatMap { name in format.fileEndings.first.map { "\(name).\($0)" } }
+      return """
+        \(format == .json ? "" : " · ")\
+        <a href="\(address(format))"\(attribute: "download", file)>\(format.label)</a>
+        """
+    }
+  }
+
   /// The buttons that copy where a program finds the same, and the command that prints it.
-  func copies(of address: String, _ command: String) -> HTML {
+  ///
+  /// - Parameter address: `nil` for what only the command prints.
+  func copies(of address: String?, _ command: String) -> HTML {
     """
-    <p><button type="button" class="button" data-copy="\(address)" data-as="url" hidden>\
-    Copy the API’s address</button></p>
-    <p><button type="button" class="button" data-copy="\(address)" data-as="curl" hidden>\
-    Copy a curl command</button></p>
+    \(address.map { address in
+      """
+      <p><button type="button" class="button" data-copy="\(address)" data-as="url" hidden>\
+      Copy the API’s address</button></p>
+      <p><button type="button" class="button" data-copy="\(address)" \
+      data-as="\(hasToken ? "curl with token" : "curl")" hidden>Copy a curl command</button></p>
+      \(hasToken ? """
+        <p><code>$TOKEN</code> in it stands for the token, which is in the address that \
+        <code>\(program) serve</code> has printed</p>
+        """ : nil)
+      """ as HTML
+    })
     <p><button type="button" class="button" data-copy="\(command)" hidden>Copy the command</button></p>
     <p class="command"><code>\(command)</code></p>
     """
   }
 
   private func sqlLink(_ content: SourceContent) -> HTML {
-    let columns = Set(content.source.fields.map(\.id))
-    let isSame =
-      content.query.query == nil
-      && Self.filters(of: content.query).joined().allSatisfy { $0.sql(in: columns) != nil }
+    let isSearch = content.query.query != nil
+    guard let query = query(of: content) else {
+      return "<p>SQL has no words for this \(isSearch ? "search" : "filter")</p>"
+    }
     return """
-      <p><a href="\(WebAddress.sql(Self.query(of: content)))">SQL</a>\
-      \(isSame ? "" : ", which is narrowed less than this list")</p>
+      <p><a href="\(WebAddress.sql(query))">SQL</a>\
+      \(isSearch ? ", which searches cached records only" : "")</p>
       """
   }
 
@@ -203,14 +236,21 @@ extension HTMLRenderer {
     return words.joined(separator: " ").safeLine
   }
 
-  /// What a form must send to keep the query, but for its position.
+  /// The fields that a form must send to keep the query, but for its position.
   func hiddenFields(_ query: ServedQuery) -> HTML {
     """
     \(query.query.map { hidden("query", $0) })\(query.conditions.map { hidden("where", $0) })\
     \(query.order.map { hidden("sort", $0) })\(query.limit.map { hidden("limit", String($0)) })\
     \(query.fields.map { hidden("fields", $0.joined(separator: ",")) })\
-    \(query.showsFilters ? hidden("filters", "shown") : nil)\
+    \(query.shownFilters.map { hidden("filters", $0) })\
     \(query.cache == .normal ? nil : hidden("cache", query.cache.rawValue))
     """
+  }
+}
+
+extension Format {
+  /// `JSON`, `Markdown`.
+  var label: String {
+    self == .markdown ? rawValue.capitalizedFirst : rawValue.uppercased()
   }
 }

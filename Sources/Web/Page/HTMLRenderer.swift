@@ -19,11 +19,17 @@ struct HTMLRenderer: Sendable {
   /// True if the store answers queries in SQL.
   var hasSQL = false
 
+  /// True if these queries can call `matches`.
+  var hasMatches = true
+
+  /// True if programs must send the access token.
+  var hasToken = false
+
   /// True if sources may be added.
   var mayAdd = false
 
-  /// True if a source of a name may be removed.
-  var mayRemove: @Sendable (_ name: String) -> Bool = { _ in false }
+  /// True if a source of a name may be edited and removed.
+  var mayChange: @Sendable (_ name: String) -> Bool = { _ in false }
 
   static let contentSecurityPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -80,15 +86,14 @@ struct SourceContent: Sendable {
   /// The first records that are deleted on this machine.
   var hidden: ServedListing?
 
-  /// The kinds of the values of fields, by their names.
-  var kinds: [String: ValueKind] = [:]
-
-  /// The number of decimals of the values of fields, by their names, from a sample of the records: a page has more only
-  /// where its own records need them.
-  var decimals: [String: Int] = [:]
+  /// A sample of the first records of the source, so that lists and records write values in the same way.
+  var sample = FieldSample()
 
   /// How the records are spread over values, if the query shows its filters.
   var facets: [Facet] = []
+
+  /// The number of the filter that the form is to change, from 0 on, from the parameter `edit`.
+  var edited: Int?
 
   /// The ID of a record that was just deleted by a form, from the parameter `deleted`.
   var deleted: String?
@@ -108,4 +113,7 @@ struct SearchContent: Sendable {
 
   /// One of each source, in order; empty without a query.
   let answers: [SourceListing]
+
+  /// A sample of the values of each source, by its name.
+  var samples: [String: FieldSample] = [:]
 }

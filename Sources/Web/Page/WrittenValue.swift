@@ -6,11 +6,8 @@ import AggregatorTerminal
 // the exact value; addresses, files and copies have that one alone.
 
 extension HTML {
-  init(_ line: ServedRecord.Line, in numbers: NumberColumns) {
-    let written = line.json?.html(
-      in: line.field, mayBeYear: !numbers.amounts.contains(line.field),
-      decimals: numbers.decimals[line.field])
-    self = written ?? "\(line.value.oneLine(atMost: 200).safeLine)"
+  init(_ line: ServedRecord.Line, in numbers: FieldSample) {
+    self = line.written(in: numbers) ?? "\(line.value.oneLine(atMost: 200).safeLine)"
   }
 
   /// A value on one line.
@@ -22,6 +19,13 @@ extension HTML {
 }
 
 extension HTML {
+  /// A web address as a link; `nil` for any other text.
+  static func external(_ text: String) -> HTML? {
+    text.webAddress.map { address in
+      #"<a href="\#(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\#(text.oneLine(atMost: 200).safeLine)</a>"#
+    }
+  }
+
   /// An ID without words, such as a UUID or a hash, whose middle the style cuts: it is selected, read and found as a whole;
   /// `nil` for any other text.
   static func opaque(_ text: String) -> HTML? {
@@ -42,34 +46,28 @@ extension String {
   }
 }
 
-/// How the numbers of a list are written, so that those of a field can be compared at a glance.
-struct NumberColumns {
-  /// The fields of which one of the records has a number that is no year, so that none of their numbers is.
-  private(set) var amounts: Set<String> = []
-  /// The number of decimals of each number of a field: as many as one of them has.
-  private(set) var decimals: [String: Int]
-
-  /// - Parameter decimals: What is known of the decimals of other records.
-  init(_ records: [ServedRecord], _ decimals: [String: Int] = [:]) {
-    self.decimals = decimals
-    for line in records.lazy.flatMap({ $0.cells + $0.summary }) {
-      guard let json = line.json else { continue }
-      if json.isYear == false { amounts.insert(line.field) }
-      self.decimals[line.field] = max(self.decimals[line.field] ?? 0, json.decimals())
+extension FieldSample {
+  /// This sample with the records that are shown: the numbers of a field are written alike, so that they can be compared at a
+  /// glance.
+  func with(_ records: [ServedRecord]) -> FieldSample {
+    var sample = self
+    for line in records.lazy.flatMap({ $0.cells + $0.summary + $0.card }) {
+      if let json = line.json { sample.add(json, of: line.field) }
     }
+    return sample
   }
 }
 
 extension ServedRecord.Line {
   /// The value as people write it; `nil` if that is the value itself.
-  var written: HTML? { json?.html(in: field) }
+  func written(in numbers: FieldSample) -> HTML? {
+    json?.html(in: field, decimals: numbers.decimals[field])
+  }
 }
 
 extension JSON {
-  fileprivate func html(in field: String, mayBeYear: Bool = true, decimals: Int? = nil) -> HTML? {
-    guard let words = written(in: field, mayBeYear: mayBeYear, decimals: decimals) else {
-      return nil
-    }
+  fileprivate func html(in field: String, decimals: Int? = nil) -> HTML? {
+    guard let words = written(in: field, decimals: decimals) else { return nil }
     let exact = cell
     if case .string = self {
       return #"<time datetime="\#(exact)" title="\#(exact)">\#(words)</time>"#
@@ -80,13 +78,13 @@ extension JSON {
   /// The value as people write it; `nil` if that is the value itself.
   ///
   /// - Parameters:
-  ///   - mayBeYear: False beside other numbers of the field that are no years.
+  ///   - field: Its name alone says whether a number is a year: beside other numbers, the same one must not change.
   ///   - decimals: The number of decimals; `nil` for those that the value has.
-  func written(in field: String, mayBeYear: Bool = true, decimals: Int? = nil) -> String? {
+  func written(in field: String, decimals: Int? = nil) -> String? {
     switch self {
     case .bool(let isTrue): isTrue ? "yes" : "no"
     case .integer, .number:
-      if field.namesNoAmounts || field.namesYears || mayBeYear && isYear == true {
+      if field.namesNoAmounts || field.namesYears {
         nil
       } else if let decimals {
         rounded(to: decimals)
@@ -118,14 +116,6 @@ extension JSON {
     return text == cell ? nil : text
   }
 
-  /// True for a number that may be a year; `nil` for what is no number.
-  var isYear: Bool? {
-    switch self {
-    case .integer(let number): 1000...2100 ~= number
-    case .number(let number): number == number.rounded() && 1000...2100 ~= number
-    case .null, .bool, .string, .array, .object: nil
-    }
-  }
 }
 
 extension String {

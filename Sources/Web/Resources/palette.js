@@ -29,8 +29,8 @@ function commands() {
   const pages = $$("nav a").map(link => ({
     name: $("span:not(.initial)", link).textContent, about: link.pathname === "/search" ? "Search" : "Page", address: link.href,
   }));
-  const tools = $$(".tools > .filter, .views a, .heading a.button").map(link => ({
-    name: link.textContent.trim(), about: heading, run: () => link.click(),
+  const tools = $$(".tools > .filter, .views a, .heading a.button, thead a, .sort .panel a, .menu [download]").map(link => ({
+    name: `${link.download ? "Download " : link.closest("thead") ? "Sort by " : ""}${link.textContent.trim()}`, about: heading, run: () => link.click(),
   }));
   const buttons = $$(".sync:not([hidden]) button").map(button => ({
     name: button.textContent.trim().replace(/\s+/g, " "), about: "Action", run: () => button.click(),

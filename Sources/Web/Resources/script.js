@@ -103,11 +103,17 @@ watchPictures();
 
 let searching, typing, loading, shownDetail;
 
+const typed = {
+  number: { pattern: "-?[0-9,]+(\\.[0-9]+)?", title: "A number, such as 12.5" },
+  numbers: { pattern: "[\\-0-9.,; ]+", title: "Numbers, such as 12.5, 13" },
+  date: { pattern: "\\d{4}(-\\d\\d(-\\d\\d([T ].+)?)?)?", title: "A date, such as 2024, 2024-03 or 2024-03-04" },
+};
+
 /* The address of the list: the parameters without those that are over. */
 function listAddress(from = new URL(location)) {
   const address = new URL(form.action);
   address.search = from.search;
-  for (const name of ["cursor", "offset", "deleted"]) address.searchParams.delete(name);
+  for (const name of ["cursor", "offset", "deleted", "edit"]) address.searchParams.delete(name);
   if (address.searchParams.get("cache") === "reload") address.searchParams.delete("cache");
   return address;
 }
@@ -123,10 +129,10 @@ function typedAddress() {
 let shownList = form && listAddress().href;
 
 /* The address in the bar: that of the open record, if any, with the parameters of the list. */
-function showAddress(address, state = history.state) {
+function showAddress(address, state = history.state, change = "replaceState") {
   const bar = new URL(address);
   if (shownDetail) bar.pathname = shownDetail;
-  if (bar.href !== location.href) history.replaceState(state, "", bar);
+  if (bar.href !== location.href) history[change](state, "", bar);
 }
 
 /* Shows the list at an address; quietly, also for those who hear the page, if nobody has asked for it. */
@@ -148,7 +154,7 @@ async function showList(address, isQuiet = false) {
     list().replaceWith(next);
     fold(open);
     $(".filters", next)?.scrollTo(0, top ?? 0);
-    if (focused) focusAt(focused, next, ".filter");
+    if (focused) focusAt(focused, next, ".filter, .group h2 a");
     if (!shownDetail) document.title = `${$("[data-announce]", next)?.textContent ?? heading} – ${program}`;
     begin();
     if (!isQuiet) announce($("[data-announce], .state h2", next)?.textContent ?? "");
@@ -179,10 +185,10 @@ function placeOf(element) {
   return [element.tagName, element.name, element.ariaLabel, words.textContent.trim(), fieldOf(element)].join("\n");
 }
 
-/* Focuses what has the place in another part, or something else of it. */
+/* Focuses what another part wants to, else what has the place in it, or something else of it. */
 function focusAt(place, next, other) {
   const found = $$("a, button, summary, select, input", next).find(element => placeOf(element) === place);
-  (found ?? $(other, next))?.focus({ preventScroll: true });
+  ($("[autofocus]", next) ?? found ?? $(other, next))?.focus({ preventScroll: true });
 }
 
 /* Shows the list at the address of a link: one that narrows or sorts it. */
@@ -208,7 +214,8 @@ function search() {
   clearTimeout(typing);
   const address = typedAddress();
   if (address.href === shownList) return;
-  showAddress(address, null);
+  // The list from which the typing began can be gone back to.
+  showAddress(address, { isTyped: true }, history.state?.isTyped ? "replaceState" : "pushState");
   showList(address);
 }
 
@@ -226,7 +233,6 @@ function begin() {
   mark();
   watch();
   watchPictures();
-  highlight();
 }
 
 /* Shows where the words of the search are, in browsers that can do so without changing the page. */
@@ -235,10 +241,10 @@ function highlight() {
   const query = field?.value ?? "";
   const words = [...folded(query).text.matchAll(/["“„«]([^"“”„«»]+)["“”»]?|[^\s"“”„«»]+/g)].map(([word, phrase]) => (phrase ?? word).trim()).filter(Boolean);
   const ranges = [];
-  const texts = document.createTreeWalker(list(), NodeFilter.SHOW_TEXT);
+  const texts = document.createTreeWalker($("main"), NodeFilter.SHOW_TEXT);
   while (words.length && texts.nextNode()) {
     const node = texts.currentNode;
-    if (!node.parentElement.closest("td, .record") || node.parentElement.closest(".label, .initial")) continue;
+    if (!node.parentElement.closest("td, .record, #detail :is(h2, dd)") || node.parentElement.closest(".label, .initial")) continue;
     const { text, places } = folded(node.data);
     for (const word of words) {
       for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
@@ -277,9 +283,7 @@ const nearPages = observers("2000px 0px", entries => {
     // While the list is hidden, its pages have no height.
     else if (isLong && height) takeOut(target, height);
   }
-  if (!isBack) return;
-  mark();
-  highlight();
+  if (isBack) mark();
 });
 
 /* Observes what comes as near to the screen as the margin, also in a box that scrolls, as tables do. */
@@ -412,6 +416,7 @@ function mark() {
     const step = Number(button.dataset.step);
     button.disabled = !recordAt(step) && !(step > 0 && record && $(".more a"));
   }
+  highlight();
 }
 
 /* The records of the list, also those that are taken out. */
@@ -423,12 +428,14 @@ function recordFrom(record, step) {
   return all[all.indexOf(record) + step];
 }
 
-/* The record so many places after the open one in the list, or after the focused one. */
+/* The record so many places after the open one in the list, or after the focused one; at first, one that is in sight. */
 function recordAt(step) {
   const id = detail()?.dataset.id;
   const record = id === undefined ? document.activeElement : recordWith(id);
   if (record?.closest(".records")) return recordFrom(record, step);
-  return id === undefined && step > 0 && $(".records", list()) ? records()[0] : undefined;
+  const all = id === undefined && step > 0 ? records() : [];
+  // What is taken out is nowhere on the screen.
+  return all.find(each => each.getBoundingClientRect().top > 0) ?? all[0];
 }
 
 /* Opens the record before or after the open one, or moves to it in the list. */
@@ -567,6 +574,7 @@ function append(next, items, link) {
     place.before(...notes);
   } else {
     for (const once of $$(".bar :is(.count, .jump)", next)) once.remove();
+    $("#records", next)?.removeAttribute("id");
     const [table, rows] = [list(), next].map(root => $("table", root));
     const about = [...$$(".bar", next), ...notes];
     if (table && rows) {
@@ -581,7 +589,6 @@ function append(next, items, link) {
   mark();
   watch();
   watchPictures();
-  highlight();
 }
 
 /* The first page has a search, but no list. */
@@ -608,7 +615,7 @@ setInterval(() => {
     const rest = Math.max(0, Number(place.dataset.countdown) - 1);
     place.dataset.countdown = rest;
     place.textContent = `${rest} s`;
-    if (rest || document.hidden || !list()?.contains(place) || scrollY > innerHeight) continue;
+    if (rest || document.hidden || !list()?.contains(place) || list().ariaBusy || scrollY > innerHeight) continue;
     delete place.dataset.countdown;
     place.textContent = "a moment";
     showList(listAddress(), true);
@@ -709,12 +716,12 @@ function closeDetail() {
   history.pushState(null, "", address);
 }
 
-if (detail()) {
+if (list()) {
   document.addEventListener("click", event => {
     if (event.button || event.defaultPrevented || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const row = getSelection().isCollapsed && event.target.closest("tbody tr");
     const link = event.target.closest("a") ?? (row && $(".record", row)) ?? undefined;
-    if (link?.matches(".record")) {
+    if (detail() && link?.matches(".record")) {
       event.preventDefault();
       const isFromList = !shownDetail;
       history.pushState({ isFromList }, "", link.href);
@@ -731,9 +738,9 @@ if (detail()) {
     } else if (link?.matches(".more a")) {
       event.preventDefault();
       loadMore(link);
-    } else if (link?.matches(".filter, .chip, .facets a, thead a")) {
+    } else if (link?.matches(".filter, .chip, .chip a, .facets a, thead a, .wait")) {
       event.preventDefault();
-      follow(link);
+      (link.matches(".wait") ? showList : follow)(link);
     }
   });
   addEventListener("popstate", () => {
@@ -754,52 +761,43 @@ if (detail()) {
 
 /* -- The form of a filter: what a field can be compared with follows from the kind of its values -- */
 
-const typed = {
-  number: { fits: text => /^-?\d+(\.\d+)?$/.test(text.replaceAll(",", "")), words: "a number, such as 12.5" },
-  date: { fits: text => /^\d{4}(-\d\d(-\d\d([T ].+)?)?)?$/.test(text), words: "a date, such as 2024, 2024-03 or 2024-03-04" },
-};
-
 function fitFilter() {
   const filter = $(".filters form");
   if (!filter) return;
   const { field, operator } = filter.elements;
   const { kind, choices = "[]" } = field.selectedOptions[0].dataset;
   const show = (element, isShown) => { element.hidden = element.disabled = !isShown; };
-  for (const option of operator.options) show(option, option.dataset.kinds.split(" ").includes(kind));
-  if (operator.selectedOptions[0]?.disabled ?? true) operator.value = "=";
-  const offered = ["=", "!="].includes(operator.value) ? JSON.parse(choices) : [];
+  // Not all browsers hide options.
+  filter.comparisons ??= [...operator.options];
+  const comparison = operator.value;
+  operator.replaceChildren(...filter.comparisons.filter(option => option.dataset.kinds.split(" ").includes(kind)));
+  operator.value = comparison;
+  if (operator.selectedIndex < 0) operator.value = "=";
+  const isSet = operator.value === "in";
   const [input, pick, end] = $$("[name=value], [name=to]", filter);
+  const offered = isSet || ["=", "!="].includes(operator.value) ? JSON.parse(choices) : [];
+  const chosen = (isSet ? input.value.split(input.value.includes(";") ? ";" : ",") : [input.value]).map(value => value.trim());
+  // Those that no record of the list has stay as well.
+  const isOffered = value => !value || offered.some(([each]) => each === value);
+  if (offered.length) offered.push(...chosen.filter(value => !isOffered(value)).map(value => [value, value]));
   show(input, !offered.length && !["empty", "present"].includes(operator.value));
-  show(pick, offered.length);
-  show(end, operator.value === "between");
-  pick.replaceChildren(...offered.map(([value, words]) => make("option", { value }, words)));
+  show(pick, offered.length && !isSet);
+  show(end, operator.value.startsWith("between"));
+  pick.replaceChildren(...offered.map(([value, words]) => make("option", { value, selected: value === input.value }, words)));
+  const set = $(".choices", filter);
+  set.hidden = !offered.length || !isSet;
+  set.replaceChildren(...(set.hidden ? [] : offered).map(([value, words]) => make("label", {},
+    make("input", { type: "checkbox", name: "choice", value, checked: chosen.includes(value) }), make("bdi", {}, words))));
   input.inputMode = end.inputMode = kind === "number" ? "decimal" : "text";
-  input.placeholder = !end.hidden ? "from" : operator.value === "in" ? "one, another" : kind === "date" ? "2024-03-04" : "";
-  sayFilterProblem(input);
-  sayFilterProblem(end);
-}
-
-function sayFilterProblem(input, text = "") {
-  $("#filter-problem").textContent = text;
-  input.setAttribute("aria-invalid", String(Boolean(text)));
-  input.setAttribute("aria-describedby", "filter-problem");
+  input.placeholder = !end.hidden ? "from" : isSet ? "one, another" : kind === "date" ? "2024-03-04" : "";
+  for (const each of [input, end]) {
+    const { pattern = ".*", title = "" } = (operator.value !== "~" && typed[isSet ? `${kind}s` : kind]) || {};
+    Object.assign(each, { required: true, pattern, title });
+  }
 }
 
 document.addEventListener("change", event => {
   if (event.target.matches(".filters :is([name=field], [name=operator])")) fitFilter();
-});
-document.addEventListener("submit", event => {
-  if (!event.target.matches(".filters form")) return;
-  const { field, operator } = event.target.elements;
-  const rule = operator.value === "~" ? undefined : typed[field.selectedOptions[0].dataset.kind];
-  const values = text => operator.value === "in" ? text.split(text.includes(";") ? ";" : ",").map(value => value.trim()) : [text];
-  const isWrong = text => values(text).some(value => !value || (rule && !rule.fits(value)));
-  const input = $$("input:is([name=value], [name=to]):enabled", event.target).find(({ value }) => isWrong(value.trim()));
-  if (!input) return;
-  event.preventDefault();
-  sayFilterProblem(input, `Type ${rule?.words ?? "a value"}.`);
-  input.focus();
-  input.addEventListener("input", () => sayFilterProblem(input), { once: true });
 });
 
 /* -- Adding a source: its service may take long -- */
@@ -964,7 +962,7 @@ function showAmount(bar, sync) {
 }
 
 function syncWords(sync, noun) {
-  const { state, result, error } = sync;
+  const { state, result, error, updatedAt } = sync;
   const { kind, records = 0, total, added, changed, complete, warnings = [] } = result;
   const amount = kind === "incremental" && state !== "running"
     ? `${number(added + changed)} changed ${noun}` : `${number(records)} ${noun}`;
@@ -981,9 +979,9 @@ function syncWords(sync, noun) {
       return `Stopped after ${amount}, because the server ended; the next sync goes on there`;
     default: {
       const status = / failed \((\d{3})\)$/.exec(error.message)?.[1];
-      const reason = status ? `the service answered ${status}` : error.message;
-      const rest = records && `${reason} after ${amount}; sync again to go on`;
-      return [rest || reason, error.hint].filter(Boolean).map(sentence).join(" ");
+      const reason = (status ? `the service answered ${status}` : error.message) + (records ? ` after ${amount}; sync again to go on` : "");
+      const time = Date.now() - Date.parse(updatedAt) > 60000 ? `failed on ${new Date(updatedAt).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })} UTC: ` : "";
+      return [time + reason, error.hint].filter(Boolean).map(sentence).join(" ");
     }
   }
 }
@@ -1023,7 +1021,7 @@ function refresh(words, offer = words) {
 
 async function showSources() {
   const watched = $$(".sync").filter(box => box.dataset.isWatched).map(box => box.dataset.source);
-  const next = await part("/", "sources");
+  const next = await part(`/${location.search}`, "sources");
   $("#sources").replaceWith(next);
   for (const box of $$(".sync")) {
     if (watched.includes(box.dataset.source)) box.dataset.isWatched = "true";
@@ -1107,9 +1105,9 @@ document.addEventListener("keydown", event => {
   const isSingle = shortcuts?.checked && !isEditable(target);
   if (isSingle && event.key === "?") {
     $("#keys").showModal();
-  } else if (isSingle && ["j", "k"].includes(event.key) && detail()) {
+  } else if (detail() && (isSingle && ["j", "k"].includes(event.key) || event.key === "ArrowDown" && target === document.body && !shownDetail && recordAt(1))) {
     event.preventDefault();
-    goTo(event.key === "j" ? 1 : -1);
+    goTo(event.key === "k" ? -1 : 1);
   } else if (isSingle && event.key === "/" && field) {
     event.preventDefault();
     if (document.body.classList.contains("has-detail") && isNarrow()) closeDetail();
@@ -1156,7 +1154,7 @@ async function copy(button) {
   const { dataset } = button;
   const url = new URL(dataset.copy, location);
   if (url.hostname.endsWith(".localhost")) url.hostname = "localhost"; // the others are found by browsers only
-  const text = { url, curl: `curl -H "Authorization: Bearer $TOKEN" '${url}'` }[dataset.as] ?? (dataset.copy || valueBeside(button));
+  const text = { url, curl: `curl '${url}'`, "curl with token": `curl -H "Authorization: Bearer $TOKEN" '${url}'` }[dataset.as] ?? (dataset.copy || valueBeside(button));
   try { await navigator.clipboard.writeText(text); announce("Copied"); toast(`Copied: ${text}`); }
   catch { toast(text); }
 }

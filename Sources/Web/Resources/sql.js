@@ -18,7 +18,7 @@ function replace(start, end, text) {
 const copy = make("pre", { class: "copy", "aria-hidden": "true" });
 field.before(copy);
 field.addEventListener("scroll", () => { copy.scrollTop = field.scrollTop; });
-const keywords = "all and any as asc between by case cast collate cross current desc distinct else end escape except exists explain false filter following from full glob group having in inner intersect is isnull join lateral left like limit natural not notnull null nulls offset on or order outer over partition preceding range recursive regexp right row rows select then true unbounded union using values when where window with";
+const keywords = "all and any as asc between by case cast collate cross current desc distinct else end escape except exists explain false filter following from full glob group having in inner intersect is isnull join lateral left like limit matches natural not notnull null nulls offset on or order outer over partition preceding range recursive regexp right row rows select then true unbounded union using values when where window with";
 const tokens = new RegExp(String.raw`(?<comment>--.*|/\*[^]*?(?:\*/|$))|(?<string>'[^']*'?)|"[^"]*"?|\b(?<number>\d[\w.]*)|\b(?<keyword>${keywords.replaceAll(" ", "|")})\b`, "gi");
 
 function part(start, length) {
@@ -61,11 +61,12 @@ form.addEventListener("submit", () => {
   announce("Running…");
 });
 
-/* The caret begins where a mistake is, else at the end. */
+/* The word at which a mistake is is selected; else the caret is at the end. */
 const mistake = $(".failure")?.textContent.match(/\(character (\d+)\)/)?.[1] ?? Infinity;
 const start = [...field.value].slice(0, mistake - 1).join("").length;
+const wrong = field.value.slice(start).match(/^\w+|^[^]?/u)[0];
 // Some browsers would take the focus from a value that is missing.
-if (field.autofocus) field.setSelectionRange(start, start);
+if (field.autofocus) field.setSelectionRange(start, start + wrong.length);
 $(".keys").hidden = false;
 if (/Mac|iPhone|iPad/.test(navigator.platform)) $(".keys kbd").textContent = "⌘";
 
@@ -233,22 +234,23 @@ function columns(all) {
   });
 }
 
-const place = (columns, names) => columns.find(({ name, kind }) => kind === "number" && names.includes(name.toLowerCase()));
-
+/* The column whose texts, eight at most, tell apart the points of each X; an empty one if no X repeats, none if nothing does. */
+const series = (x, columns) => {
+  const isOnce = ({ texts = [] }) => new Set(x.texts.map((text, index) => (text ? `${text}\n${texts[index]}` : index))).size === x.texts.length;
+  return [{}, ...columns.filter(({ kind, texts }) => kind === "text" && new Set(texts).size <= 8)].find(isOnce);
+};
 /* The kinds of charts that columns allow: each with the columns for its axes. */
 function kinds(columns) {
   const of = (...kinds) => columns.filter(({ kind }) => kinds.includes(kind));
   const [numbers, dates] = [of("number"), of("date")];
-  const latitude = place(columns, ["lat", "latitude"]);
-  const longitude = place(columns, ["lon", "lng", "long", "longitude"]);
+  const [latitude, longitude] = [/^lat(itude)?$/i, /^(lng|lon|long|longitude)$/i].map(names => numbers.find(({ name }) => names.test(name)));
   const isOrdered = ({ values }) => values.length > 2 && values.every((value, index) => !index || value >= values[index - 1]);
   const ordered = [...dates, ...numbers.filter(isOrdered)];
+  const across = [...new Set([...ordered, ...numbers])].filter(column => series(column, columns));
   const found = {};
   if (latitude && longitude) found.map = { label: "Map", x: [longitude], y: [latitude] };
-  if (numbers.length && of("text", "date").length) found.bar = { label: "Bars", x: of("text", "date"), y: numbers };
-  if (ordered.length && columns.length > 1 && numbers.some(column => column !== ordered[0])) {
-    found.line = { label: "Line", x: ordered, y: numbers };
-  }
+  if (numbers.length && of("text", "date").length) found.bar = { label: "Bars", x: [...of("text", "date"), ...numbers], y: numbers };
+  if (ordered.some(column => across.includes(column)) && numbers.some(column => column !== across[0])) found.line = { label: "Line", x: across, y: numbers };
   if (numbers.length > 1) found.scatter = { label: "Scatter", x: numbers, y: numbers };
   return found;
 }
@@ -322,18 +324,19 @@ async function loadRows() {
 }
 const extent = values => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
 
-function draw(kind, x, y, { view, names, hasMore }) {
+function draw(kind, x, y, { view, names, ids, hasMore, lines }) {
   const isBar = kind === "bar", isMap = kind === "map";
-  let points = x.texts.map((text, index) => ({ text, label: y.texts[index], name: names?.texts[index], x: x.values[index], y: y.values[index] }))
+  let points = x.texts.map((text, index) => ({ text, label: y.texts[index], name: names?.texts[index], id: ids?.texts[index], line: lines?.texts?.[index] ?? "", x: x.values[index], y: y.values[index] }))
     .filter(point => Number.isFinite(point.y) && (isBar || Number.isFinite(point.x)));
   if (isMap) points = points.filter(point => Math.abs(point.x) <= 180 && Math.abs(point.y) <= 90);
   const all = points.length;
   if (isBar) points = points.slice(0, maxBars);
+  if (kind === "line") points.sort((a, b) => a.x - b.x);
   if (!points.length) return undefined;
   // Of a width that the screen has, so that words have their size.
   const width = Math.max(300, Math.min(chart.clientWidth - 2, 1400));
   const [left, right, top] = [isBar ? Math.min(160, width / 3) : 72, 44, 12];
-  const inner = width - left - right;
+  const inner = width - left - right, keys = lines ? [...new Set(points.map(({ line }) => line))].sort() : [];
   const height = isBar ? points.length * 24 : isMap ? inner / 2 : Math.min(360, inner * .6);
   const scale = (values, kind, count, isFromZero) => {
     let [low, high] = extent(isFromZero ? [0, ...values] : values);
@@ -352,12 +355,9 @@ function draw(kind, x, y, { view, names, hasMore }) {
     : isBar ? scale(points.map(point => point.y), y.unit, Math.max(2, inner / 110), true)
       : scale(points.map(point => point.x), x.unit, Math.max(2, Math.floor(inner / 110)));
   const up = isMap ? degrees(view.y, 90, 30) : isBar ? { steps: [] } : scale(points.map(point => point.y), y.unit, 5);
-  const toX = value => left + inner * (value - across.low) / (across.high - across.low);
-  const toY = value => top + height - height * (value - up.low) / (up.high - up.low);
-  const [wide, high] = isBar ? [y, { name: x.name }] : [x, y];
-  const labels = [];
-  const plot = { x: left, y: top, width: inner, height };
-  const world = { x: toX(-180), y: toY(90), width: inner * view.zoom, height: height * view.zoom };
+  const toX = value => left + inner * (value - across.low) / (across.high - across.low), toY = value => top + height - height * (value - up.low) / (up.high - up.low);
+  const labels = [], [wide, high] = isBar ? [y, { name: x.name }] : [x, y];
+  const plot = { x: left, y: top, width: inner, height }, world = { x: toX(-180), y: toY(90), width: inner * view.zoom, height: height * view.zoom };
   // What is in the plot alone is cut off at its edge.
   const cutOff = parts => make("svg", { ...plot, viewBox: Object.values(plot).join(" ") }, ...parts);
   if (isMap) labels.push(cutOff([make("image", { href: chart.dataset.land, ...world, preserveAspectRatio: "none" })]));
@@ -377,28 +377,27 @@ function draw(kind, x, y, { view, names, hasMore }) {
     const others = point.others ? `, and ${plain.format(point.others)} more here` : "";
     const pair = isMap ? `${point.label}, ${point.text}` : `${point.text}: ${point.label}`;
     const title = make("title", {}, (point.name && !isBar ? `${point.name} (${pair})` : pair) + others);
-    if (!isBar) return make("circle", { cx: toX(point.x), cy: toY(point.y), r: kind === "line" ? 2.5 : 4 }, title);
+    const record = { "data-href": point.id && chart.dataset.records + encodeURIComponent(point.id), class: lines && `s${keys.indexOf(point.line)}` };
+    if (!isBar) return make("circle", { cx: toX(point.x), cy: toY(point.y), r: kind === "line" ? 2.5 : 4, ...record }, title);
     const [start, end] = [toX(0), toX(point.y)];
     return make("g", {},
-      make("rect", { x: Math.min(start, end), y: top + index * 24 + 3, width: Math.max(1, Math.abs(end - start)), height: 18, rx: 2 }, title),
+      make("rect", { x: Math.min(start, end), y: top + index * 24 + 3, width: Math.max(1, Math.abs(end - start)), height: 18, rx: 2, ...record }, title),
       make("text", { x: left - 8, y: top + index * 24 + 16, "text-anchor": "end" }, cut(point.text, Math.floor((left - 12) / 7))));
   });
-  if (kind === "line") {
-    marks.unshift(make("path", { d: points.map((point, index) => `${index ? "L" : "M"}${toX(point.x).toFixed(1)} ${toY(point.y).toFixed(1)}`).join("") }));
-  }
+  marks.unshift(...keys.map((key, number) => make("path", { class: `s${number}`, d: points.filter(({ line }) => line === key).map((point, index) => `${index ? "L" : "M"}${toX(point.x).toFixed(1)} ${toY(point.y).toFixed(1)}`).join("") })));
   if (isMap) marks.splice(0, marks.length, cutOff(marks), make("rect", { class: "sea", ...plot }));
   const [low, most] = extent(points.map(point => point.y));
   const name = isMap ? `Map of ${all} places` : `${{ bar: "Bar", line: "Line", scatter: "Scatter" }[kind]} chart of ${y.name} by ${x.name}: ${points.length} values from ${said(low, y.unit)} to ${said(most, y.unit)}.`;
   const drawing = make("svg", { class: `drawing ${kind}`, role: "img", "aria-label": name, width, height: top + height + 50, viewBox: `0 0 ${width} ${top + height + 50}` }, ...labels, ...marks);
-  const [total, listed] = [x.texts.length, result.tBodies[0].rows.length];
-  const count = number => `${plain.format(number)} ${number === 1 ? "row" : "rows"}`;
+  const [total, listed] = [x.texts.length, result.tBodies[0].rows.length], count = number => `${plain.format(number)} ${number === 1 ? "row" : "rows"}`;
   const notes = [
     `Drawn: ${points.length < all ? "the first " : ""}${plain.format(points.length)} of ${hasMore ? "more than " : ""}${count(total)}`,
     all < total && `${count(total - all)} without these values`,
     shown.length < points.length && "a point stands for all rows at its place",
     listed < total && `the table has the first ${plain.format(listed)}`,
   ];
-  return [drawing, make("p", { class: "note" }, `${notes.filter(Boolean).join("; ")}.`)];
+  const legend = keys.map((key, number) => lines.texts ? make("span", { class: `s${number}` }, `● ${key || "(none)"} `) : "");
+  return [drawing, make("p", { class: "note" }, ...legend, `${notes.filter(Boolean).join("; ")}.`)];
 }
 
 /* A box for a map that shows the places at first, and can be enlarged and moved: by buttons, keys, the wheel with Ctrl, and the pointer. */
@@ -442,7 +441,7 @@ function mapBox(view, show, { x, y }) {
   };
   let held;
   const onpointerdown = event => {
-    if (event.button || view.zoom === 1 || event.target.closest("button")) return;
+    if (event.button || view.zoom === 1 || event.target.closest("button, [data-href]")) return;
     held = { x: view.x + event.clientX * scale().degrees, y: view.y - event.clientY * scale().degrees };
     box.setPointerCapture(event.pointerId);
   };
@@ -494,14 +493,15 @@ function showCharts(rows, hasMore = Boolean(chart.dataset.sql)) {
   };
   const view = {};
   const map = possible.map && mapBox(view, () => show(), possible.map);
-  const texts = found.find(({ kind }) => kind === "text");
+  const ids = found.find(({ name }) => name === chart.dataset.id), texts = found.filter(({ kind }) => kind === "text");
+  const names = texts.find(({ name }) => /^(title|name|label)$/i.test(name)) ?? texts.find(column => column !== ids);
   const show = () => {
     chart.hidden = !kind;
     $("#table").hidden = Boolean(kind);
     if (!kind) return;
     drawnAt = chart.clientWidth;
     if (chart.dataset.sql) loadRows();
-    const drawn = draw(kind, found[x.value], found[y.value], { view, names: texts, hasMore })
+    const drawn = draw(kind, found[x.value], found[y.value], { view, names, ids, hasMore, lines: kind === "line" ? series(found[x.value], found) : undefined })
       ?? [make("p", { class: "note" }, "There is nothing to draw.")];
     if (kind !== "map") return figure.replaceChildren(...drawn);
     map.lastChild.replaceChildren(...drawn);
@@ -520,6 +520,7 @@ function showCharts(rows, hasMore = Boolean(chart.dataset.sql)) {
   onresize = () => { if (kind && chart.clientWidth !== drawnAt) show(); };
 }
 if (result) showCharts();
+chart?.addEventListener("click", ({ target }) => { if (target.dataset.href) location.assign(target.dataset.href); });
 
 /* -- Sorting of the result, by a click on a head: up, down, and as the query has it -- */
 
@@ -531,8 +532,7 @@ function sortable(table) {
     const way = { null: "ascending", ascending: "descending" }[heading.getAttribute("aria-sort")];
     for (const other of headings) other.removeAttribute("aria-sort");
     if (way) heading.setAttribute("aria-sort", way);
-    const isNumber = heading.matches(".number");
-    const sign = way === "descending" ? -1 : 1;
+    const [isNumber, sign] = [heading.matches(".number"), way === "descending" ? -1 : 1];
     const isNull = row => row.cells[index].matches(".null");
     const text = row => exact(row.cells[index]);
     table.tBodies[0].append(...(way ? rows.toSorted((a, b) => (
