@@ -200,10 +200,10 @@ let package = Package(
     .library(
       "Browse",
       dependsOn: [
-        "AggregatorArguments", "AggregatorFiles", "AggregatorKit", "AggregatorQueries",
-        "AggregatorSelection", "AggregatorTerminal", "CAggregatorTerminal",
+        "AggregatorArguments", "AggregatorFiles", "AggregatorFilters", "AggregatorKit",
+        "AggregatorQueries", "AggregatorSelection", "AggregatorTerminal", "CAggregatorTerminal",
       ]),
-    // The commands that add, change, check and export sources.
+    // The commands that add, change, check and export sources, and that send a request to the service of one.
     .library(
       "SourceCommands",
       dependsOn: [
@@ -390,18 +390,22 @@ if let tests = Context.environment["AGGREGATOR_ONLY"] {
 // All but JSON and texts is compiled for size. The optimiser makes no copies of generic functions where hardly a record
 // passes: elsewhere, a sync of products takes twice as long without them. Decision 31 has the measures.
 let small = [
-  "AggregatorAPI", "AggregatorArguments", "AggregatorCommand", "AggregatorCopy", "AggregatorCore",
-  "AggregatorFiles", "AggregatorFilters", "AggregatorFormats", "AggregatorHTTP", "AggregatorKit",
-  "AggregatorPostgres", "AggregatorQueries", "AggregatorSQL", "AggregatorSQLite",
-  "AggregatorSelection",
-  "AggregatorServer", "AggregatorSettings", "AggregatorSinger", "AggregatorStore",
-  "AggregatorSync", "AggregatorTerminal", "AggregatorWeb", "CountriesSource", "DeclaredSource",
+  "AggregatorAPI", "AggregatorArguments", "AggregatorCore", "AggregatorFiles",
+  "AggregatorFilters", "AggregatorFormats", "AggregatorKit",
+  "AggregatorPostgres", "AggregatorQueries", "AggregatorSQLite", "AggregatorSelection",
+  "AggregatorServer", "AggregatorSettings", "AggregatorStore", "AggregatorSync",
+  "AggregatorTerminal", "CountriesSource", "DeclaredSource",
   "HeroesSource", "ProductsSource", "UsersSource",
 ]
 let smallest = [
-  "AggregatorAgents", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorExport",
+  "AggregatorHTTP",
+  "AggregatorSinger",
+  "AggregatorCommand",
+  "AggregatorWeb",
+  "AggregatorAgents", "AggregatorAuthorization", "AggregatorBrowse", "AggregatorCopy",
+  "AggregatorExport",
   "AggregatorImages", "AggregatorInference", "AggregatorLaws", "AggregatorOpenAPI",
-  "AggregatorSavedQueries", "AggregatorSourceCommands", "AggregatorTelemetry",
+  "AggregatorSQL", "AggregatorSavedQueries", "AggregatorSourceCommands", "AggregatorTelemetry",
 ]
 /// The options by which an optimised target is small.
 func optionsForSize(of target: String) -> [String] {
@@ -427,6 +431,12 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
     }.map(\.name))
   // The same bytes in every directory. Tests read files beside their sources.
   let prefix = "\(Context.packageDirectory)=."
+  let unprinted = Set(
+    commandLine + [
+      "AggregatorExport", "AggregatorFiles", "AggregatorFormats", "AggregatorInference",
+      "AggregatorLaws", "AggregatorOpenAPI", "AggregatorPostgres", "AggregatorSQLite",
+      "AggregatorServer", "AggregatorStore", "AggregatorSync",
+    ])
   for target in package.targets where ![.system, .plugin, .binary].contains(target.type) {
     var flags: [String] = []
     if unoptimised.contains(target.name) {
@@ -436,8 +446,8 @@ if let linkerFlags = Context.environment["AGGREGATOR_RELEASE"] {
       if target.type == .test { flags.append("-no-emit-module-separately-wmo") }
     } else {
       flags = ["-file-prefix-map", prefix, "-Xcc", "-ffile-prefix-map=\(prefix)"]
-      // The command line prints no value by its members. Tests print those of the library.
-      if commandLine.contains(target.name) {
+      // These print no value by its members. Tests print those of the rest, and look for keys in them.
+      if unprinted.contains(target.name) {
         flags += ["-Xfrontend", "-disable-reflection-metadata"]
       }
     }

@@ -13,7 +13,7 @@ struct AgentAnswer: Sendable {
   var items: [JSON] = []
   /// Members beside the items, such as the source.
   var about: [JSON.Member] = []
-  /// Why the items are not all that was asked for; none if they are.
+  /// The reasons the items are not all that was asked for; none if they are.
   var reasons: [String] = []
   var warnings: [String] = []
   /// Where the rest begins.
@@ -54,7 +54,7 @@ struct AgentAnswer: Sendable {
 
   /// The result of a call, with the items in it that fit into `size` bytes; at least one, shortened if need be.
   ///
-  /// - Parameter rest: What to do for the items that do not fit.
+  /// - Parameter rest: Advice on the items that do not fit.
   func result(within size: Int, rest: String) -> JSON {
     var answer = self
     answer.items = items.map(\.cleaned)

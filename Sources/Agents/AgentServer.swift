@@ -63,6 +63,7 @@ package struct AgentServer: Sendable {
   func result(
     of message: AgentMessage, in life: Life, notify: @escaping @Sendable (JSON) -> Void
   ) async throws(AgentError) -> JSON {
+    api().refresh()
     var result: JSON
     switch (message.method, life) {
     case ("initialize", .initialized): result = initialization(message)

@@ -175,7 +175,7 @@ enum AgentTool: String, CaseIterable, Sendable {
       ],
       "outputSchema": answers,
       "annotations": [
-        // What lists and searches fetch is only cached.
+        // Records that lists and searches fetch are only cached.
         "readOnlyHint": .bool(self != .sync && !changesSources), "destructiveHint": false,
         "idempotentHint": .bool(!changesSources),
         "openWorldHint": .bool(![.sources, .sql, .changes].contains(self)),

@@ -299,7 +299,7 @@ struct AgentTools: Sendable {
     let tables = await (try? api.availableSQL())?.tables() ?? []
     var answer = AgentAnswer(chosen.count == 1 ? "1 source" : "\(chosen.count) sources")
     for source in chosen {
-      let kinds = await source.kinds()
+      let kinds = await source.sample().kinds
       let state = try await source.state()
       var members: [JSON.Member] = [
         .init("source", .string(source.name)), .init("about", .string(source.summary)),
@@ -379,7 +379,7 @@ struct AgentTools: Sendable {
         422, "partial", "the paging is not proved",
         hint: "a person can add it with the command sources add")
     }
-    let source = try adding().save(answer.id)
+    let source = try await api.save(answer.id)
     var result = AgentAnswer("\(source.name) was added")
     result.items = [["source": .string(source.name), "about": .string(source.summary)]]
     return result.result(within: AgentAnswer.standardSize, rest: "")

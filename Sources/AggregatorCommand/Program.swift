@@ -135,7 +135,7 @@ public struct Program: Sendable {
       if let argument = CommandLine.firstInvalidArgument {
         throw CommandError(.usage, "argument \"\(argument)\" is not valid UTF-8")
       }
-      try context.checkManifestFolder(for: line.path)
+      try context.checkManifestFolder(for: line)
       switch try line.action.get() {
       case .version:
         try printVersion(to: context.output)
@@ -174,8 +174,7 @@ public struct Program: Sendable {
             command.arguments.hasPrefix("SOURCE") && line.invocation.arguments.isEmpty
           error.hint =
             lacksSource
-            ? .words("available sources: \(tree.catalog.sources.joined(separator: ", "))")
-            : .command("help \(line.path)")
+            ? tree.catalog.availableSources() : .command("help \(line.path)")
           throw error
         }
       }
@@ -211,7 +210,7 @@ extension CommandContext {
         Tracer($0, version: version, sendingBy: HTTPTransport.standard)
       }
     } catch {
-      // What watches a command does not keep it from running.
+      // A fault of tracing does not keep a command from running.
       diagnostics.warning("no traces: \(error.message)", hint: error.remedy.map(Hint.init))
       return nil
     }
@@ -228,16 +227,20 @@ extension CommandContext {
 
   /// Refuses a folder of added sources that was named and is not there, and warns of one that cannot be read: its sources would
   /// silently be unknown.
-  fileprivate func checkManifestFolder(for path: String) throws(CommandError) {
-    guard let folder = catalog.manifests else { return }
+  fileprivate func checkManifestFolder(for line: ArgumentParser.CommandLine) throws(CommandError) {
+    guard let folder = catalog.manifests else {
+      // Why an added source is unknown, such as a relative path.
+      if case .failure = line.action { _ = try directories(settings()) }
+      return
+    }
     if let failure = folder.failure {
       // It says so itself.
-      guard path != "doctor" else { return }
+      guard line.path != "doctor" else { return }
       return diagnostics.warning(
         "added sources are missing: \(failure)", hint: "make it a directory that you can read")
     }
     // Adding a source creates the folder.
-    guard invocation.has(.manifests), path != "sources add",
+    guard invocation.has(.manifests), line.path != "sources add",
       OpenFile.isDirectory(folder.path) == nil
     else { return }
     throw CommandError(

@@ -34,7 +34,9 @@ extension Plugin {
         in: recordStore, freshFor: freshness, of: try service(in: environment.settings),
         now: environment.now)
       chain = try shaped(chain.erased.lookingUpSynced(in: recordStore), in: environment)
-      chain = chain.erased.synced(in: recordStore, searching: policy.localSearchBound != nil)
+      chain = chain.erased.synced(in: recordStore, searching: policy.localSearchBound != nil) {
+        () async throws(SourceError) in try await readChangedFile(in: environment)
+      }
       chain = chain.erased.fallback(to: recordStore.recordsInPlaceOfService)
     case (.storedOnly, let recordStore?):
       return recordStore.onlyRecords.erased.hidingDeleted(in: recordStore).erased
@@ -119,9 +121,40 @@ extension Plugin {
     return sync
   }
 
+  /// Reads the file of this source again unless all of it was read after its last change, so that cached records are those
+  /// of the file.
+  ///
+  /// A file that is read row by row may take long, and is left to the next sync.
+  ///
+  /// - Throws: ``SourceError``: why the cached records may not be those of the file.
+  package func readChangedFile(in environment: PluginEnvironment) async throws(SourceError) {
+    guard let path = policy.file, let store = environment.store, environment.readsChangedFiles
+    else { return }
+    let begun = try await recordStore(in: store).completeSync()?.begun.map(\.timeIntervalSince1970)
+    // The times of files may be a little older than the clock.
+    if let begun, let file = FileIdentity(path), Double(file.changed) + 1 < begun { return }
+    guard !policy.listIsFile else {
+      guard let begun, let reason = fileChange(since: begun) else { return }
+      throw SourceError(.rejected, reason, remedy: Remedy("\(name) sync", .command))
+    }
+    let result = try await sync(into: store, in: environment).run()
+    if let failure = result.failure { throw failure }
+  }
+
+  /// The reason records read at a time, in seconds since 1970, are not those of the file of this source; `nil` if they
+  /// are.
+  package func fileChange(since time: Double) -> String? {
+    guard let path = policy.file else { return nil }
+    let name = path.oneLine(atMost: 200)
+    guard let file = FileIdentity(path) else { return "cannot read \(name): no such file" }
+    return Double(file.changed) > time ? "\(name) has changed since it was read" : nil
+  }
+
   /// The typed view of this source's records in a store, searched by the searchable fields.
   public func recordStore(in store: any SourceStore) -> RecordStore<Item> {
-    RecordStore(name, in: store, text: searchableText)
+    var recordStore = RecordStore(name, in: store, text: searchableText)
+    recordStore.listsAreWhole = !fields.contains { $0.isDetail }
+    return recordStore
   }
 
   /// Only the searchable fields are captured: copying a field costs more than reading it.
@@ -154,7 +187,7 @@ extension Plugin {
       let remote = { @Sendable (partition: Partition) throws(SourceError) in
         try redactedRemote(in: environment.reading(partition), listing)
       }
-      // What is wrong with one of them is wrong with all.
+      // A fault of one of them is one of all.
       _ = try remote(.sample)
       return PartitionPages(name, for: list, remote)
     }
@@ -204,7 +237,9 @@ extension Plugin {
     var chain = source
     let size = try fixedPageSize(in: environment)
     if let size {
-      chain = chain.sliced(upstream: size, as: name, clock: environment.clock)
+      chain = chain.sliced(upstream: size, as: name, clock: environment.clock) {
+        [file = policy.file] in file.flatMap { FileIdentity($0)?.version }
+      }
     }
     if let bound = policy.localSearchBound {
       chain = chain.searchingLocally(
@@ -220,7 +255,7 @@ extension Plugin {
     return LiveScanner(secrets)
   }
 
-  /// The remote, whose records repeat no secret of the settings, and have the fields that bundled ones have.
+  /// The remote, whose records repeat no secret of the settings, and have the fields that bundled and stored ones have.
   private func redactedRemote(
     in environment: PluginEnvironment, _ listing: Listing
   ) throws(SourceError) -> any DataSource<Item> {
@@ -230,7 +265,8 @@ extension Plugin {
       case .plain: try remote(in: environment)
       case .marked(let since): try remote(in: environment, changedSince: since)
       }
-    let remote = listed.noticingEmptyFields(fields, comparing: bundled)
+    let remote = listed.noticingEmptyFields(
+      fields, comparing: bundled, storedIn: environment.store.map(recordStore))
     let scanner = secretScanner(in: environment)
     return scanner.current.isEmpty && environment.authorizer.liveSecrets.isEmpty
       ? remote : remote.redacted(by: scanner)
@@ -278,7 +314,13 @@ extension Plugin {
       .pauseCalls(of: service.caller.account, for: time)
   }
 
-  /// The limit of calls: the lowest rate of the program's sources of a service.
+  /// Forgets the rate of this source, which is removed, so that it holds back no other one of its service.
+  package func forgetRate(in environment: PluginEnvironment) async {
+    guard policy.rate != nil, let service = try? service(in: environment) else { return }
+    await sharedState(of: service, in: environment).forgetRate(of: service.caller.name)
+  }
+
+  /// The limit of calls: the rates of the program's sources of a service.
   ///
   /// Sources whose rates cannot be read make no calls.
   func callLimit(
@@ -286,18 +328,20 @@ extension Plugin {
   ) -> CallLimit {
     let isOfRecords = policy.rateUnit == .records
     let others = environment.sources().filter { other in
-      other.name != name && other.policy.rate != nil
+      other.name != name
         && (other.policy.rateUnit == .records) == isOfRecords
         && (try? other.service(in: environment)).map(service.isShared) ?? false
     }
-    let rates = [rate] + others.map { try? $0.rate(in: environment) }
-    // What one source says of all calls holds for those of the others.
-    let isOfEachKind = ([policy] + others.map(\.policy)).allSatisfy {
+    let rates = others.map { ($0.name, try? $0.rate(in: environment)) }
+    // A rate of all calls of one source holds for those of the others.
+    let isOfEachKind = ([policy] + others.map(\.policy).filter { $0.rate != nil }).allSatisfy {
       $0.rateUnit == .callsOfEachKind
     }
-    return CallLimit(
-      Rate(lowestOf: rates.compactMap(\.self)), cost: cost,
+    var limit = CallLimit(
+      rate, beside: Dictionary(rates) { first, _ in first }, cost: cost,
       window: isOfEachKind ? nil : isOfRecords ? "records" : "calls", margin: .milliseconds(100))
+    limit.overrides = environment.localState.of(service.host).shared("overrides", [])
+    return limit
   }
 
   /// The rate limit of the source itself; `nil` for none.

@@ -187,7 +187,7 @@ private struct RecordPartitions<Parent: Plugin>: PartitionList {
     return 0..<(freshness / .seconds(1)) ~= now().timeIntervalSince(completed)
   }
 
-  /// Why the list may lack partitions after a sync, or a part of it.
+  /// The reason the list may lack partitions after a sync, or a part of it.
   ///
   /// - Throws: Its failure, if no complete sync before it has left a list.
   private func warnings(

@@ -24,7 +24,9 @@ public struct PluginEnvironment: Sendable {
     var downloadDirectory: URL?
     var maxSize: Int?
     var partition: Partition?
+    var pageParameters: [String: Int] = [:]
     var isReplaying = false
+    var readsChangedFiles = true
     let authorizer: Authorizer
     var localState: SharedState
   }
@@ -38,6 +40,12 @@ public struct PluginEnvironment: Sendable {
   public var transport: any Transport {
     get { values.transport }
     set { values.transport = newValue }
+  }
+
+  /// False if only the store is read, even if a file has changed since.
+  package var readsChangedFiles: Bool {
+    get { values.readsChangedFiles }
+    set { values.readsChangedFiles = newValue }
   }
 
   /// Stores records; `nil` to store nothing.
@@ -111,6 +119,12 @@ public struct PluginEnvironment: Sendable {
   public var partition: Partition? {
     get { values.partition }
     set { values.partition = newValue }
+  }
+
+  /// The numbers among the parameters of a request, of which one may be the page size or the first page of the list.
+  var pageParameters: [String: Int] {
+    get { values.pageParameters }
+    set { values.pageParameters = newValue }
   }
 
   /// True if a recording answers, for which no secret is needed.

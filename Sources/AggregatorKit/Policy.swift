@@ -21,7 +21,7 @@ public struct Policy: Sendable {
 
   /// The fixed page size of requests; `nil` for ``DataSource/pageSize`` of the remote, or else the caller's.
   ///
-  /// For services with one page size that the remote does not know; see ``DataSource/sliced(upstream:as:keptFor:clock:)``.
+  /// For services with one page size that the remote does not know; see ``DataSource/sliced(upstream:as:keptFor:clock:version:)``.
   public var upstreamPageSize: UpstreamPageSize?
 
   /// The page size of a sync; `nil` for the same as ``upstreamPageSize``.
@@ -54,6 +54,9 @@ public struct Policy: Sendable {
   /// True if the list is one file, see ``RESTPaging/file``: a sync reads its next pages while it stores others, because
   /// they are no requests; false by default.
   public var listIsFile = false
+
+  /// The path of the file of this machine that has the records; `nil` if a service has them.
+  package var file: String?
 
   /// Creates a policy: three attempts, and a pause of 30 s after five failures, by default.
   public init(

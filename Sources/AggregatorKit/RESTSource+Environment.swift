@@ -13,7 +13,8 @@ extension RESTSource {
     paging: RESTPaging, decoding: @escaping Decoding
   ) {
     self.init(
-      name, of: service, list: list.limited(to: environment.maxSize), paging: paging,
+      name, of: service, list: list.limited(to: environment.maxSize),
+      paging: paging.beginning(with: environment.pageParameters),
       transport: environment.transport,
       now: environment.now, decoding: decoding)
     largestPage = environment.pageSize
@@ -27,7 +28,8 @@ extension RESTSource {
     page: @escaping @Sendable (Body) -> RESTResponse<Item>
   ) {
     self.init(
-      name, of: service, list: list.limited(to: environment.maxSize), paging: paging,
+      name, of: service, list: list.limited(to: environment.maxSize),
+      paging: paging.beginning(with: environment.pageParameters),
       transport: environment.transport,
       now: environment.now, decoding: body, page: page)
     largestPage = environment.pageSize
@@ -63,6 +65,26 @@ extension RESTSource {
       try response.page(parts, step: paging.step, by: service ?? name)
     }
     self.rows = parts.rows
+  }
+}
+
+extension RESTPaging {
+  /// This paging with the page size and the first page that parameters of a request name.
+  fileprivate func beginning(with parameters: [String: Int]) -> RESTPaging {
+    var paging = self
+    if case (.query(let name), let known)? = size, let rows = parameters[name], rows > 0 {
+      paging.size?.rows = rows
+      // The service may send fewer rows in a page than it is asked for.
+      if rows > known { paging.confirmsEnd = true }
+    }
+    switch step {
+    case .page(.query(let name), let start), .offset(.query(let name), let start):
+      paging.begin = parameters[name].flatMap { $0 > start ? $0 : nil }
+    case .page, .offset, .single, .token, .link: break
+    }
+    // What is deeper, the service itself refuses.
+    if paging.begin != nil { paging.deepest = nil }
+    return paging
   }
 }
 

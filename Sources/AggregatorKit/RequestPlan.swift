@@ -7,14 +7,20 @@ public struct RequestPlan: Sendable {
   /// The service's URLs; nothing secret.
   public let addresses: [String]
 
-  /// The rate limit that the sources of the service keep together; `nil` for none.
+  /// The rate limit that holds calls back most, of the source or of another one of its service; `nil` for none.
   public let rate: Rate?
+
+  /// The other source that has the rate; `nil` for this one.
+  public let rateSource: String?
 
   /// The number of calls left in the longest period of the rate; `nil` without a rate.
   public let left: Int?
 
   /// The wait for the rate limit, or for the service's `Retry-After`.
   public let wait: Duration
+
+  /// The reason the service is not called, if it has demanded that; `nil` if ``wait`` is for the rate limit.
+  package let demand: String?
 
   /// The remaining pause of an open circuit breaker, of the source or its host; zero if both are closed.
   public let pause: Duration
@@ -41,9 +47,9 @@ extension Plugin {
     }
     let caller = service.caller
     var limiter = state[limiterOf: caller.account]
-    let left = limit.rate.map { _ in limiter.left(kind, by: limit, at: now) }
+    let held = limiter.heldRate(kind, by: limit, of: caller, at: now)
     let turn = limiter.reserve(
-      kind, by: limit, of: caller.source ?? "", at: now, maxWait: RateLimiterState.maxWait)
+      kind, by: limit, of: caller, at: now, maxWait: RateLimiterState.maxWait)
     let circuits = [state.circuit] + [caller.source.map { state[circuitOf: $0] }].compactMap(\.self)
     let pause = policy.breaker.map { breaker in
       circuits.map { $0.pause(breaker, at: now) }.max() ?? .zero
@@ -55,7 +61,9 @@ extension Plugin {
       pages = (bound + size - 1) / size
     }
     return RequestPlan(
-      addresses: addresses, rate: limit.rate, left: left, wait: turn.wait, pause: pause ?? .zero,
+      addresses: addresses, rate: held?.rate, rateSource: held?.source, left: held?.left,
+      wait: turn.wait,
+      demand: turn.wait > .zero && turn.isOpening ? turn.reason : nil, pause: pause ?? .zero,
       requestsPerPage: policy.retry.attempts * pages)
   }
 }

@@ -12,6 +12,16 @@ package struct ServiceCall: Sendable {
   package var headers: [HTTPRequest.Item] = []
   package var body: Data?
 
+  /// True to request a page of the source's list as the source does, with its parameters, if the call is one for a page of it:
+  /// the page size and the place that the call names take the place of the source's.
+  package var followsPaging = false
+
+  /// The page of the list to request, from ``ServicePage/next``; `nil` for the first.
+  package var cursor: PageCursor?
+
+  /// Receives each request before it is sent.
+  package var willSend: @Sendable (HTTPRequest) -> Void = { _ in }
+
   package init(_ method: HTTPRequest.Method, _ url: URL) {
     self.method = method
     self.url = url
@@ -26,11 +36,65 @@ package struct ServiceCall: Sendable {
   fileprivate func signed(like own: HTTPRequest) -> HTTPRequest {
     var request = HTTPRequest(method, url, query: query, body: body, limits: own.limits)
     request.query += own.query.filter { if case .secret = $0.value { true } else { false } }
-    let names = Set(headers.map { $0.name.lowercased() } + ["content-type"])
-    request.headers = headers + own.headers.filter { !names.contains($0.name.lowercased()) }
+    request.headers = fields(beside: own)
     request.otherSecrets = own.otherSecrets
     return request
   }
+
+  /// A request of the source for a page of its list, with the parameters and the header fields of this call, too.
+  ///
+  /// - Returns: `nil` if this call is for something else, or has another value of a parameter that the source sends.
+  fileprivate func page(like own: HTTPRequest) -> HTTPRequest? {
+    guard followsPaging, method == .get, own.method == .get,
+      // The pages of a file are none of the service.
+      !own.query.contains(where: { .query($0.name) == FilePages.parameter })
+    else { return nil }
+    guard Address(own.url)?.authority == Address(url)?.authority else {
+      // Where the list goes on at another host, that gets nothing of this call.
+      return cursor == nil ? nil : own
+    }
+    guard cursor != nil || own.endpoint == unsigned.endpoint else { return nil }
+    var request = own
+    let known = own.parameters
+    for item in unsigned.parameters {
+      guard let same = known.first(where: { $0.name == item.name }) else {
+        request.query.append(item)
+        continue
+      }
+      // Later pages have other places than the first.
+      guard cursor != nil || same.plainText == item.plainText else { return nil }
+    }
+    request.headers = fields(beside: own)
+    return request
+  }
+
+  /// The numbers that lists know as page sizes and places.
+  fileprivate var numbers: [String: Int] {
+    guard followsPaging else { return [:] }
+    return unsigned.parameters.reduce(into: [:]) { numbers, item in
+      let number = item.plainText.flatMap { Int($0) }
+      numbers[item.name] = number.flatMap { 0...1_000_000_000 ~= $0 ? $0 : nil }
+    }
+  }
+
+  /// The header fields of this call, and those of a request of the source that it does not replace.
+  private func fields(beside own: HTTPRequest) -> [HTTPRequest.Item] {
+    let names = Set(headers.map { $0.name.lowercased() } + ["content-type"])
+    return headers + own.headers.filter { !names.contains($0.name.lowercased()) }
+  }
+}
+
+extension HTTPRequest {
+  /// The items of the query, also those in the URL.
+  fileprivate var parameters: [Item] {
+    let parts = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+    return parts.map { Item($0.name, .plain(($0.value ?? "").replacing("+", with: " "))) } + query
+  }
+}
+
+extension HTTPRequest.Item {
+  /// The value; `nil` for a secret.
+  fileprivate var plainText: String? { if case .plain(let text) = value { text } else { nil } }
 }
 
 /// The end of a ``ServiceCall``.
@@ -40,6 +104,26 @@ package struct ServiceReply: Sendable {
 
   /// The failure, also that which the status or the body of the response reports.
   package let error: SourceError?
+
+  /// The source's own reading of the response; `nil` if that is no page of its list.
+  package let page: ServicePage?
+}
+
+/// A response as a page of the list of a source.
+package struct ServicePage: Sendable {
+  /// True if the page was requested as the source does, so that it knows the next one.
+  package let isFollowed: Bool
+
+  /// The next page; `nil` at the end, or if the source does not know it.
+  package let next: PageCursor?
+
+  /// The number of records that the source has read.
+  package let count: Int
+
+  /// The number of all records, if the service says it.
+  package let total: Int?
+
+  package let warnings: [Warning]
 }
 
 extension Plugin {
@@ -65,7 +149,7 @@ extension Plugin {
     let base = try serviceBase(in: settings)
     guard text.isEmpty || text.hasPrefix("?"), let own = serviceURLs.first, !own.path().isPattern
     else { return try base.resource(text) }
-    // What is left out are secrets, which are those of the call anyway, and the places of pages.
+    // Secrets, which are those of the call anyway, and the places of pages are left out.
     let query = (own.query() ?? "").split(separator: "&").filter { !String($0).isPattern }
     return try own.resource(
       text.isEmpty && !query.isEmpty ? "?\(query.joined(separator: "&"))" : text)
@@ -98,7 +182,7 @@ extension Plugin {
         in: environment, deadline, retry: call.method == .get ? nil : once
       ) { environment throws(SourceError) in
         let environment = partitions == nil ? environment : environment.reading(.sample)
-        // What is missing of the settings is found now.
+        // Missing settings are found now.
         _ = try remote(in: environment)
         return CallingSource<Item> { () async throws(SourceError) in
           try await sendSigned(call, in: environment, last)
@@ -107,7 +191,7 @@ extension Plugin {
       let request = PageRequest(limit: 1, cachePolicy: cachePolicy)
       _ = try await calls.observed(by: environment.observer, as: name).page(request)
     }
-    return ServiceReply(response: last.value, error: result.failure)
+    return ServiceReply(response: last.value, error: result.failure, page: last.page)
   }
 
   /// The request that ``send(_:in:cachePolicy:deadline:)`` would send, without sending it; a source that signs in may
@@ -119,9 +203,9 @@ extension Plugin {
       return call.unsigned
     }
     let transport = SubstitutingTransport(base: nil, call: call, last: LastResponse())
-    let failure = await failure(ofPageThrough: transport, in: environment)
+    let result = await page(through: transport, in: environment)
     guard let request = transport.request else {
-      throw failure ?? SourceError(.unsupported, "no requests are sent")
+      throw result.failure ?? SourceError(.unsupported, "no requests are sent")
     }
     return request
   }
@@ -130,8 +214,18 @@ extension Plugin {
     _ call: ServiceCall, in environment: PluginEnvironment, _ last: LastResponse
   ) async throws(SourceError) {
     let transport = SubstitutingTransport(base: environment.transport, call: call, last: last)
-    last.value = nil
-    let failure = await failure(ofPageThrough: transport, in: environment)
+    (last.value, last.page) = (nil, nil)
+    let result = await page(through: transport, in: environment)
+    let failure = result.failure
+    if case .success(let page) = result {
+      last.page = ServicePage(
+        isFollowed: transport.isFollowed, next: transport.isFollowed ? page.next : nil,
+        count: page.records.count, total: page.total, warnings: page.warnings)
+      // A status of 404 may be the end of a list, but is an error of a page that was asked for.
+      if transport.isFollowed, call.cursor != nil || call.numbers.isEmpty { return }
+    } else if let failure, call.cursor != nil {
+      throw failure
+    }
     guard let response = last.value else {
       throw failure ?? SourceError(.unsupported, "no requests are sent")
     }
@@ -146,14 +240,19 @@ extension Plugin {
   }
 
   /// Reads a page, whose requests the transport replaces.
-  private func failure(
-    ofPageThrough transport: SubstitutingTransport, in environment: PluginEnvironment
-  ) async -> SourceError? {
+  private func page(
+    through transport: SubstitutingTransport, in environment: PluginEnvironment
+  ) async -> Result<Page<Item>, SourceError> {
     var environment = environment
     environment.transport = transport
+    let call = transport.call
+    environment.pageParameters = call.numbers
+    // The page of the service as a whole, where it is a page of the list.
+    let request = PageRequest(
+      after: call.cursor, limit: call.followsPaging ? 1_000_000 : 1, cachePolicy: .liveOnly)
     return await Result { [environment] () async throws(SourceError) in
-      try await remote(in: environment).page(PageRequest(limit: 1, cachePolicy: .liveOnly))
-    }.failure
+      try await remote(in: environment).page(request)
+    }
   }
 
   private func sendUnsigned(
@@ -161,6 +260,7 @@ extension Plugin {
   ) async throws(SourceError) {
     var request = call.unsigned
     if let bytes = environment.maxSize { request.limits.bodyBytes = bytes }
+    call.willSend(request)
     let response = try await environment.transport.send(request)
     last.value = response
     _ = try response.checked(by: Address(call.url)?.authority ?? name, now: environment.now())
@@ -173,20 +273,25 @@ extension String {
 }
 
 private final class LastResponse: Sendable {
-  private let content = Mutex<HTTPResponse?>(nil)
+  private let content = Mutex<(response: HTTPResponse?, page: ServicePage?)>((nil, nil))
 
   var value: HTTPResponse? {
-    get { content.withLock(\.self) }
-    set { content.withLock { $0 = newValue } }
+    get { content.withLock(\.response) }
+    set { content.withLock { $0.response = newValue } }
+  }
+
+  var page: ServicePage? {
+    get { content.withLock(\.page) }
+    set { content.withLock { $0.page = newValue } }
   }
 }
 
 /// Sends a call, signed as a request of a source, in the place of that request.
 private final class SubstitutingTransport: Transport {
+  let call: ServiceCall
   private let base: (any Transport)?
-  private let call: ServiceCall
   private let last: LastResponse
-  private let sent = Mutex<HTTPRequest?>(nil)
+  private let sent = Mutex<(request: HTTPRequest?, isFollowed: Bool)>((nil, false))
 
   /// - Parameter base: `nil` to send nothing.
   init(base: (any Transport)?, call: ServiceCall, last: LastResponse) {
@@ -196,16 +301,24 @@ private final class SubstitutingTransport: Transport {
   }
 
   /// The call as a request; `nil` before it is sent.
-  var request: HTTPRequest? { sent.withLock(\.self) }
+  var request: HTTPRequest? { sent.withLock(\.request) }
+
+  /// True if the call was sent as a page of the source's list.
+  var isFollowed: Bool { sent.withLock(\.isFollowed) }
 
   func send(_ own: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     // Once more only with a new token.
     if let response = last.value, response.status != 401 || call.method != .get {
       throw SourceError(.unsupported, "one request is sent")
     }
-    let request = call.signed(like: own)
-    sent.withLock { $0 = request }
+    let page = call.page(like: own)
+    guard page != nil || call.cursor == nil else {
+      throw SourceError(.unsupported, "the next page is not requested like the first")
+    }
+    let request = page ?? call.signed(like: own)
+    sent.withLock { $0 = (request, page != nil) }
     guard let base else { throw SourceError(.unsupported, "no request is sent") }
+    call.willSend(request)
     let response = try await base.send(request)
     last.value = response
     return response

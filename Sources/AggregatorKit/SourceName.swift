@@ -8,7 +8,7 @@ package enum SourceName {
     for url: String, if isFree: (_ name: String) -> Bool = { _ in true }
   ) -> String {
     guard let url = URL(string: url) else { return "" }
-    let path = url.path().split(separator: "/").map { $0.prefix { $0 != "." } }
+    let path = url.path(percentEncoded: false).split(separator: "/").map { $0.prefix { $0 != "." } }
     let host = (url.host() ?? "").split(separator: ".")
     let names = (path.reversed() + host.reversed().dropFirst()).map { part in
       let words = part.lowercased().split { !$0.isASCII || !$0.isLetter && !$0.isNumber }

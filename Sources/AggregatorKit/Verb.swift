@@ -5,7 +5,7 @@ public import AggregatorSync
 ///
 /// Its parameters and its result are values, so that every front end can offer it. A verb never prints.
 public struct Verb<Item: SourceRecord>: Sendable {
-  /// What other commands may refer to a verb for.
+  /// A purpose for which other commands may refer to a verb.
   public enum Role: Hashable, Sendable {
     /// It downloads further records, so that a search of cached ones finds more.
     case loadsMore

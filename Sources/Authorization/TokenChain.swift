@@ -117,7 +117,7 @@ final class TokenChain: Sendable {
   /// The task is detached, because it outlives the caller that began it, whose observer sees its request, and has a
   /// deadline of its own; it ends with its answer, after 30 s at most.
   private func begin(insteadOf rejected: AccessToken?) {
-    // What replaces no refresh token can be fetched again.
+    // A token that replaces no refresh token can be fetched again.
     let mustFinish = grant.refresh != nil
     if mustFinish { means.renewals.begin() }
     let observer = Observer.current
@@ -155,7 +155,7 @@ final class TokenChain: Sendable {
       let first = await group.next() ?? nil
       group.cancelAll()
       if let first { return first }
-      // What was received in the last moment is valid.
+      // A token received in the last moment is valid.
       if case .success(let token)? = await group.next() ?? nil { return .success(token) }
       return .failure(
         SourceError(

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 static bool resolve(const clibrary_symbol *symbol, void *handle) {
   for (; symbol->name; symbol++)
@@ -27,4 +28,9 @@ uintptr_t clibrary_none(void) { return 0; }
 
 struct clibrary_text clibrary_no_text(void) {
   return (struct clibrary_text){{0, 0xE000000000000000}};
+}
+
+struct clibrary_cxx_text clibrary_no_cxx_text(void) {
+  // GNU's operator delete frees what malloc allocated.
+  return (struct clibrary_cxx_text){.start = calloc(1, 1)};
 }

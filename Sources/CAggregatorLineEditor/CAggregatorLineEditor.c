@@ -16,8 +16,9 @@ static struct {
   void (*add_history)(const char *);
   void (*stifle_history)(int);
   char ***rl_attempted_completion_function;
-  const char **rl_completer_word_break_characters;
+  const char **rl_basic_word_break_characters;
   const char **rl_readline_name;
+  const char **rl_library_version;
   int *rl_attempted_completion_over;
   int *rl_catch_signals;
   int *rl_completion_append_character;
@@ -29,19 +30,28 @@ static struct {
 static cline_completion completion;
 static bool isInterrupted;
 static char *typed;
+static int wordStart;
 
 static char *next(const char *word, int index) {
   static int count;
   if (index == 0) count = 0;
-  return completion(word, count++, typed);
+  return completion(word, count++, typed, wordStart);
 }
 
 static char **complete(const char *word, int start, int end) {
-  (void)start, (void)end;
+  (void)end;
   // Not names of files.
   *line.rl_attempted_completion_over = 1;
   free(typed);
-  typed = line.rl_copy_text(0, *line.rl_end);
+  wordStart = start;
+  if (strcmp(*line.rl_library_version, "EditLine wrapper") == 0) {
+    // libedit counts characters, but copies bytes, of which there are no more than these.
+    typed = line.rl_copy_text(0, 4 * *line.rl_end);
+  } else {
+    typed = line.rl_copy_text(0, *line.rl_end);
+    for (int index = 0; index < start; index++)
+      if ((typed[index] & 0xC0) == 0x80) wordStart--;
+  }
   return line.rl_completion_matches(word, next);
 }
 
@@ -61,8 +71,9 @@ static const clibrary_symbol symbols[] = {
   SYMBOL(add_history),
   SYMBOL(stifle_history),
   SYMBOL(rl_attempted_completion_function),
-  SYMBOL(rl_completer_word_break_characters),
+  SYMBOL(rl_basic_word_break_characters),
   SYMBOL(rl_readline_name),
+  SYMBOL(rl_library_version),
   SYMBOL(rl_attempted_completion_over),
   SYMBOL(rl_catch_signals),
   SYMBOL(rl_completion_append_character),
@@ -82,9 +93,11 @@ static bool prepare(void) {
   // The program has its own thread for signals.
   *line.rl_catch_signals = 0;
   *line.rl_readline_name = "aggregator";
+  // Not those of the completer, which libedit does not read and GNU Readline takes from these. A double quote is part
+  // of its word.
+  *line.rl_basic_word_break_characters = " \t\n'`();,=<>+*/%|";
   line.rl_initialize();
-  *line.rl_completer_word_break_characters = " \t\n'`();,=<>+*/%|";
-  *line.rl_completion_append_character = 0;
+  *line.rl_completion_append_character = ' ';
   *line.rl_attempted_completion_function = (char **)complete;
   line.rl_add_defun("clear-statement", interrupt, controlC);
   line.stifle_history(maxHistory);

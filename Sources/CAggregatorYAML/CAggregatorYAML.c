@@ -16,7 +16,7 @@ typedef struct {
   size_t problem_offset;
   int problem_value;
   mark problem_mark;
-  // What follows is the library's own: 480 bytes in all, of which later versions may need more.
+  // The rest is the library's own: 480 bytes in all, of which later versions may need more.
   char rest[4096];
 } parser;
 

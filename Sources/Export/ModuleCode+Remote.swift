@@ -198,7 +198,7 @@ extension ModuleCode {
     return text
   }
 
-  /// Why single records cannot be requested as the manifest says; `nil` if they can.
+  /// The reason single records cannot be requested as the manifest says; `nil` if they can.
   var itemObstacle: String? {
     guard let template = addresses.item else { return nil }
     if manifest.rows?.isEntries == true { return "its response has no ID" }

@@ -52,6 +52,9 @@ package struct SwiftModule: Sendable {
         .unsupported, "one list for each of another cannot be exported",
         remedy: "return Plugin.partitions in a module of your own")
     }
+    guard !manifest.numbersRows else {
+      throw SourceError(.unsupported, "records with the numbers of rows as IDs cannot be exported")
+    }
     // Secrets are sent only to the hosts to which they are bound.
     _ = try DeclaredPlugin(name, in: folder).remote(in: environment)
     let sample = try await ModuleSample(of: name, manifest, in: environment)

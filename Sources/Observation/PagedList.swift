@@ -331,7 +331,7 @@ public final class PagedList<Item: SourceRecord> {
         await follower.start()
         self?.follow(follower)
       }
-      // What has changed until then is on the page.
+      // Changes until then are on the page.
       let state = load == .first && isFollowing ? await follower?.state() : nil
       let show: @Sendable @MainActor (RecordBatch<Item>, PageLoader<Item>) -> Void = {
         [weak self] batch, following in
@@ -416,7 +416,7 @@ public final class PagedList<Item: SourceRecord> {
       isOutdated = true
       return
     }
-    // What stands in for the service is no newer than what is shown.
+    // Fallbacks for the service are no newer than the shown records.
     var policy = cachePolicy.refreshing
     policy.mayFallBack = false
     _ = start(.first, by: policy)

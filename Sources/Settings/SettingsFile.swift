@@ -162,7 +162,13 @@ package struct SettingsFile: Sendable {
     }
   }
 
-  private static func checked(_ value: String, for setting: Setting) throws(SourceError) -> String {
+  /// The text of a value.
+  ///
+  /// - Throws: ``SourceError`` with code `invalidRequest` for one that no file can set.
+  @discardableResult
+  package static func checked(
+    _ value: String, for setting: Setting
+  ) throws(SourceError) -> String {
     guard let text = value.singleLine else {
       throw SourceError(
         .invalidRequest, "the value of \(setting.key) contains a line break or a control character",

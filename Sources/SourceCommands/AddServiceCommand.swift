@@ -86,7 +86,7 @@ extension Command {
     } catch let error as SourceError { throw failure(of: error, with: secrets) }
   }
 
-  /// What the command line says of a service, and the secrets that were typed.
+  /// The service that the command line describes, and the secrets that were typed.
   private static func serviceRequest(
     _ name: String, replacing own: Set<String>, _ invocation: Invocation,
     _ context: CommandContext

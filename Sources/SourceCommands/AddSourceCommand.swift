@@ -78,18 +78,22 @@ extension Command {
   static let replace = Option("replace", about: "replace a source of this name")
 
   static let addSource = Command(
-    "NAME URL | NAME --curl | NAME --openapi FILE | NAME --tap COMMAND",
+    "NAME URL | NAME FILE | NAME --curl | NAME --openapi FILE | NAME --tap COMMAND",
+    words: { words, _ in words.count == 1 ? .file : .anything },
     options: [curl, openAPI, only, tap, tapConfig, stream, header, body] + signInOptions
       + manifestOptions + [
         since, each, table, single, probe, allowHost, replace,
         .dryRun.with(about: "print what was found without saving it"),
         .yes.with(about: "save it even if the paging could not be verified"), .json,
         .timeout.with(about: "time limit of all requests, and later of a page: 10 (seconds), 2m"),
+        .maxSize,
       ],
     notes: [
       "Infers the list of records, their IDs and the paging from the response, and verifies the paging by "
         + "fetching a second page. Options override what is inferred. ${NAME} in a header field or in the "
         + "URL is a secret: it is read from the environment or asked for, and sent to this host only.",
+      "A FILE of JSON, CSV, TSV, NDJSON or XML is a source, too, which a sync reads again if the file has changed. Its path is "
+        + "saved as an absolute one. Only this command adds files: a manifest of somebody else cannot read yours.",
       "With --probe, tries the usual URLs of single records, and the usual parameters of a search and of the "
         + "page size, and looks for the depth at which the service ends a list. It saves only what is proved.",
       "With --since-param, later syncs ask only for what has changed. Two requests prove that the service does not ignore "
@@ -109,6 +113,7 @@ extension Command {
     ],
     examples: [
       ("sources add issues https://api.github.com/repos/swiftlang/swift/issues", "add a source"),
+      ("sources add orders orders.csv", "add a file"),
       ("sources add issues --curl < command.txt", "add a source from a copied curl command"),
       (
         "sources add shop https://shop.example/orders --oauth-token-url https://shop.example/token",
@@ -127,13 +132,25 @@ extension Command {
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     guard let name = invocation.arguments.first else { throw CommandError.missingArgument("NAME") }
-    if name.contains("://") {
+    let second = invocation.arguments.dropFirst().first
+    let isURL = name.contains("://")
+    // The name is the last word, or missing.
+    let isFile =
+      !ManifestFolder.isName(name) && second.map(ManifestFolder.isName) != false && isFile(name)
+      && ![curl, openAPI, tap].contains(where: invocation.has)
+    if isURL || isFile {
+      let url = isURL ? name : Manifest.url(ofFile: "/\(URL(filePath: name).lastPathComponent)")
       let other =
-        invocation.arguments.dropFirst().first
-        ?? SourceName.proposed(for: name) { !context.catalog.isTaken($0) }.nonBlank ?? "NAME"
+        second
+        ?? SourceName.proposed(for: url) { !context.catalog.isTaken($0) }.nonBlank ?? "NAME"
+      // Keys in it are settings then, as in the command that a person enters instead.
+      var request = SourceRequest(url: name)
+      if isURL { _ = request.extractSecrets(of: other, avoiding: []) }
       throw CommandError(
-        .usage, "invalid name \"\(name)\": it is a URL, and a name comes before it",
-        suggestion: "sources add \(other.typed) \(name.shellQuoted)",
+        .usage,
+        "invalid name \"\(request.url)\": it is a \(isURL ? "URL" : "file"), and a name comes before it",
+        suggestion:
+          "sources add \(other.typed) \(isFile && name.isPlainWord ? name : request.url.shellQuoted)",
         hint: .command("help sources add"))
     }
     let folder = try context.manifestFolder()
@@ -150,7 +167,7 @@ extension Command {
       throw CommandError(.usage, "\(only.spelling) needs \(openAPI.spelling)")
     }
     let service = folder.services.contains(name) ? name : folder.service(of: name)
-    // What is found out for a list can be copied into the manifest of its service.
+    // Findings of a list can be copied into the manifest of its service.
     if let service, !invocation.has(.dryRun) {
       throw CommandError(
         .usage, "\"\(name)\" is \(service == name ? "" : "a list of ")the service \(service)",
@@ -166,23 +183,25 @@ extension Command {
       }
     }
     var request = try request(invocation, context)
+    let file = try file(of: &request, invocation, in: folder)
     let literals = request.extractSecrets(
       of: name, avoiding: Set(context.catalog.settings(except: name).map(\.key)))
-    try checkScheme(of: request)
+    if file == nil { try checkScheme(of: request, mayBeFile: !invocation.has(curl)) }
     let auth = try signIn(
       name, invocation, request, avoiding: Set(context.catalog.settings(except: name).map(\.key)))
     let hints = try hints(invocation, request, auth, literals)
     var secrets = NewSecrets(literals)
     do {
       let mayAsk = invocation.mayAsk
-      let environment = try secrets.environment(
+      var environment = try secrets.environment(
         of: name, in: hints, folder, context, mayAsk: mayAsk)
+      if file != nil { environment.transport = FileTransport() }
       let host = URL(string: request.url).flatMap { Address($0)?.authority } ?? name
-      context.progress.say { "Requesting \(host)…" }
+      context.progress.say { file.map { "Reading \($0)…" } ?? "Requesting \(host)…" }
       var time = RequestTime(invocation)
       let proposal = try await time.limit {
         try await Proposal(
-          for: name, from: hints, isSingle: invocation.has(single),
+          for: name, from: hints, isSingle: file != nil || invocation.has(single),
           isProbing: invocation.has(probe), in: environment
         ) { question, options in
           mayAsk ? Confirmation.choose(question, among: options) : nil
@@ -198,11 +217,11 @@ extension Command {
       if invocation.has(.json) {
         try context.output.write("\(proposal.document.text)\n")
       } else {
-        try context.output.write(proposal.table)
+        try context.output.write(proposal.table(in: context))
         if isSaved {
           try context.output.write(
-            "saved   \(folder.file(of: name))\nnext    \(context.diagnostics.command("\(name) list"))\n"
-          )
+            "\(proposal.padded("saved"))\(folder.file(of: name))\n"
+              + "\(proposal.padded("next"))\(context.diagnostics.command("\(name) list"))\n")
         }
       }
       for warning in proposal.warnings { context.diagnostics.warning("\(name): \(warning)") }
@@ -222,18 +241,82 @@ extension Command {
     } catch let error as SourceError { throw failure(of: error, with: secrets) }
   }
 
-  package static func checkScheme(of request: SourceRequest) throws(CommandError) {
+  /// True for a word without a scheme if there is such a file, or if it looks like a path or the name of a file of records.
+  private static func isFile(_ word: String) -> Bool {
+    let extensions = ["csv", "tsv", "tab", "json", "jsonl", "ndjson", "xml", "rss", "atom", "gz"]
+    let parts = word.split(separator: "/", maxSplits: 1)
+    let isName =
+      extensions.contains(URL(filePath: word).pathExtension.lowercased())
+      && (parts.count == 1 || !parts[0].contains(".") && !word.hasPrefix("localhost"))
+    return !word.contains("://")
+      && (isName || word.hasPrefix("/") || word.hasPrefix(".") || access(word, F_OK) == 0)
+  }
+
+  /// The path of the file that the command line names, whose URL the request gets; `nil` for a service.
+  private static func file(
+    of request: inout SourceRequest, _ invocation: Invocation, in folder: ManifestFolder
+  ) throws(CommandError) -> String? {
+    let word = request.url
+    guard !invocation.has(curl), !word.isEmpty else { return nil }
+    if word.hasPrefix("file:") {
+      let hints = try? Manifest(reading: Data((["url": .string(word)] as JSON).text.utf8))
+      guard hints?.file != nil else {
+        throw CommandError(
+          .usage, "invalid URL \"\(word)\": must be file:/// and an absolute path",
+          hint: "use the path instead")
+      }
+    } else {
+      guard isFile(word) else { return nil }
+      request.url = Manifest.url(
+        ofFile: word.hasPrefix("/")
+          ? word
+          : "\(try workingDirectory())/\(word.trimmingPrefix("./"))")
+    }
+    for option in [header, body, each, since, probe, allowHost] + signInOptions
+    where invocation.has(option) { throw .exclusive("a file", option.spelling) }
+    guard folder.isOwn else {
+      throw CommandError(
+        .usage, "only a manifest in your own folder may read a file",
+        hint: "leave out --manifests and AGGREGATOR_MANIFESTS")
+    }
+    return URL(string: request.url)?.path(percentEncoded: false)
+  }
+
+  /// The path of the working directory.
+  ///
+  /// - Throws: ``CommandError`` if it was removed: then its path is empty, and a name in it would be one in `/`.
+  static func workingDirectory() throws(CommandError) -> String {
+    let path = FileManager.default.currentDirectoryPath
+    guard !path.isEmpty else {
+      throw CommandError(
+        .usage, "the working directory does not exist any more", hint: "use an absolute path")
+    }
+    return path
+  }
+
+  package static func checkScheme(
+    of request: SourceRequest, mayBeFile: Bool = false
+  ) throws(CommandError) {
     let url = request.url
     guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
       let isLocal = url.hasPrefix("localhost") || url.hasPrefix("127.0.0.1")
       let isHost = url.contains(".") && !url.contains("://") && url.first?.isLetter == true
       throw CommandError(
-        .usage, "invalid URL \"\(url)\": must begin with https:// or http://",
+        .usage,
+        !mayBeFile || url.contains(":") || isLocal || isHost
+          ? "invalid URL \"\(url)\": must begin with https:// or http://"
+          : "no such file: \"\(url)\"; a URL must begin with https:// or http://",
         suggestion: isLocal ? "http://\(url)" : isHost ? "https://\(url)" : nil)
     }
   }
 
-  /// Why a proposal was not saved.
+  /// Names of members as one argument, in quotes if a shell would split or change it.
+  private static func argument(_ names: [String]) -> String {
+    let text = names.joined(separator: ",")
+    return names.allSatisfy(\.isPlainWord) ? text : text.shellQuoted
+  }
+
+  /// The error of a proposal that was not saved.
   private static func refusal(of proposal: Proposal, _ invocation: Invocation) -> CommandError {
     let reason =
       proposal.obstacle
@@ -251,10 +334,13 @@ extension Command {
       let near = paths.compactMap { nearest(to: $0, in: members) }
       return CommandError(
         .usage,
-        "nothing was saved, because \(id.spelling) \(paths.joined(separator: ",").typed) does not identify records",
+        "nothing was saved, because \(id.spelling) \(Self.argument(paths)) does not identify records",
         suggestion: near.count < paths.count || near == paths
-          ? nil : "\(id.spelling) \(near.joined(separator: ",").typed)",
-        hint: .words("name the members that identify a record by \(id.spelling)"))
+          ? nil : "\(id.spelling) \(Self.argument(near))",
+        hint: .words(
+          "name the members that identify a record by \(id.spelling)"
+            + (proposal.canNumberRows ? ", or number the rows by \(id.spelling) '#'" : ""))
+      )
     }
     if proposal.obstacle == nil, let wrong = proposal.disproved.first.flatMap(option(ofKey:)) {
       return CommandError(
@@ -277,17 +363,17 @@ extension Command {
   static func failure(of error: SourceError, with secrets: NewSecrets) -> CommandError {
     var failure = CommandError(error)
     let response = error.cause as? UnusableResponse
-    if response == .unauthorized { failure.code = .key }
-    let isRefused = error.code == .invalidKey || response?.wantsCredentials ?? false
+    if case .unauthorized? = response { failure.code = .key }
+    let isRefused = error.code == .invalidKey || response?.keyPlace != nil
     if failure.hint == nil, isRefused, !secrets.names.isEmpty {
       failure.hint = .words("check \(secrets.names.joined(separator: ", "))")
     }
     if failure.hint == nil, let response {
       failure.hint =
         switch response {
-        case .unauthorized, .refusal:
+        case .unauthorized(let place), .refusal(let place):
           .words(
-            "sign in with -H 'Authorization: Bearer ${TOKEN}', --basic USER or --oauth-token-url URL"
+            "sign in with \(SourceRequest().words(withKeyIn: place, named: "TOKEN")), --basic USER or --oauth-token-url URL"
           )
         case .page:
           .words(
@@ -295,6 +381,9 @@ extension Command {
               + "\"Copy as cURL\" of a browser copies")
         case .otherFormat: .words("use a URL that sends JSON, CSV, TSV, NDJSON or XML")
         }
+    }
+    if error.cause is NoList {
+      failure.hint = "name the list with --rows PATH, or use the URL of a list"
     }
     if let other = error.cause as? OtherHost {
       failure.hint = .words("allow it with --allow-host \(other.host); it gets no secrets")
@@ -464,11 +553,7 @@ extension Command {
     _ invocation: Invocation, _ request: SourceRequest, _ auth: JSON?,
     _ literals: [SourceRequest.LiteralSecret]
   ) throws(CommandError) -> JSON {
-    var members = [JSON.Member("url", .string(request.url))]
-    if !request.headers.isEmpty {
-      let headers = request.headers.map { JSON.Member($0.name, .string($0.value)) }
-      members.append(JSON.Member("headers", .object(headers)))
-    }
+    var members = request.members
     if let lists = try lists(invocation, in: request.url) {
       members.append(JSON.Member("each", lists))
     }
@@ -516,6 +601,25 @@ extension Command {
       members.append(JSON.Member("timeout", .string("\(Int(seconds))s")))
     }
     return .object(members)
+  }
+}
+
+extension SourceRequest {
+  /// The URL and the header fields as members of a manifest.
+  package var members: [JSON.Member] {
+    let fields = headers.map { JSON.Member($0.name, .string($0.value)) }
+    return [.init("url", .string(url))]
+      + (fields.isEmpty ? [] : [.init("headers", .object(fields))])
+  }
+
+  /// The arguments of `sources add` for a URL whose key is a setting, and in the place that ``add(key:in:)`` reads.
+  package func words(withKeyIn place: String, named setting: String) -> String {
+    guard place.hasPrefix("?") else {
+      let field = "\(place)\(place.contains(":") ? " " : ": ")${\(setting)}"
+      return "\(url.isEmpty ? "" : "\(url.shellQuoted) ")-H \(field.shellQuoted)"
+    }
+    let mark = url.contains("?") ? "&" : "?"
+    return "\(url)\(mark)\(place.dropFirst())=${\(setting)}".shellQuoted
   }
 }
 
@@ -589,6 +693,16 @@ package struct NewSecrets {
 }
 
 extension CommandContext {
+  /// The remedy for a request that needs a key in a place, or another key than the one that it has, with `nil`.
+  package func keyRemedy(for name: String, _ request: SourceRequest, in place: String?) -> Remedy {
+    guard let place else { return "check the key, and where the service takes it" }
+    let setting = "\(name)_key".uppercased().replacing("-", with: "_")
+    let arguments = "\(name) \(request.words(withKeyIn: place, named: setting))"
+    return Remedy(
+      "if it needs a key, type it here, or add it on the command line: \(catalog.program) sources add \(arguments)"
+    )
+  }
+
   package func checkName(
     _ name: String, in folder: ManifestFolder, mayReplace: Bool
   ) throws(CommandError) {
@@ -599,13 +713,14 @@ extension CommandContext {
         suggestion: ManifestFolder.isName(lower) ? lower : nil,
         hint: "use 1 to 32 lower-case letters, digits and hyphens, beginning with a letter")
     }
-    if folder.names.contains(name) {
+    let isService = folder.services.contains(name)
+    if isService || folder.names.contains(name) {
       guard mayReplace else {
         throw CommandError(
-          .usage, "there is a source \"\(name)\" already",
+          .usage, "there is a \(isService ? "service" : "source") \"\(name)\" already",
           hint: "use another name, or --replace of sources add")
       }
-    } else if catalog.isTaken(name) {
+    } else if catalog.isReserved(name) {
       throw CommandError(
         .usage, "\"\(name)\" is the name of a source, command or verb of \(catalog.program)",
         hint: "use another name")
@@ -635,16 +750,37 @@ extension CommandContext {
 }
 
 extension Proposal {
-  /// The evidence as lines of a key, its value and the reason.
-  fileprivate var table: String {
+  /// The columns of the keys of the evidence, with a space.
+  private var keyWidth: Int { max(7, evidence.map(\.key.count).max() ?? 0) + 1 }
+
+  /// A key in its column.
+  fileprivate func padded(_ key: String) -> String {
+    key + String(repeating: " ", count: keyWidth - key.count)
+  }
+
+  /// The evidence as lines of a key, its value and the reason, which goes on below itself on a terminal.
+  func table(in context: CommandContext) -> String {
     // Fields are a list of any length.
     let width = min(
       evidence.filter { !["fields", "left out"].contains($0.key) }.map(\.value.count).max() ?? 0, 40
     )
     return evidence.map { line in
-      let key = line.key + String(repeating: " ", count: max(1, 8 - line.key.count))
       let value = line.value + String(repeating: " ", count: max(0, width - line.value.count))
-      return "\(key)\(value)  \(line.reason)".trimmed.safeLine + "\n"
+      let hint =
+        line.key == "left out"
+        ? "; sources edit NAME --fields takes their paths"
+        : line.key == "link" && line.value == "–" ? "; name one with --link FIELD" : ""
+      let reason = (line.reason + hint).safeLine
+      let head = "\(padded(line.key))\(value)  ".safeLine
+      guard context.terminal.isOutput, !reason.isEmpty else {
+        return "\(head)\(reason)".trimmed + "\n"
+      }
+      let columns = context.terminalLayout.width
+      let isBeside = columns - head.displayWidth >= 24
+      let indent = String(repeating: " ", count: isBeside ? head.displayWidth : keyWidth)
+      let lines = Wrap(columns - indent.count).lines(of: reason)
+      return (isBeside ? head : "\(head.trimmed)\n\(indent)")
+        + lines.joined(separator: "\n\(indent)") + "\n"
     }.joined()
   }
 

@@ -111,7 +111,7 @@ extension Command {
     }
     if program.contains("/"), !program.hasPrefix("/") {
       let path = program.hasPrefix("./") ? program.dropFirst(2) : program[...]
-      words[0] = "\(FileManager.default.currentDirectoryPath)/\(path)"
+      words[0] = "\(try workingDirectory())/\(path)"
     }
     return words
   }

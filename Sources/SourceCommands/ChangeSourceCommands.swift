@@ -1,5 +1,6 @@
 import AggregatorArguments
 import AggregatorFiles
+import AggregatorInference
 package import AggregatorKit
 package import AggregatorQueries
 package import AggregatorTerminal
@@ -8,23 +9,81 @@ package import DeclaredSource
 extension Command {
   static let editSource = Command(
     "NAME", words: CompletionSource.addedSourceOrService,
+    options: [.fields.with(about: "fields of the records, in order, by their names or paths")]
+      + manifestOptions.filter { editedKeys.contains($0.name) },
     notes: [
       "Opens a copy of the manifest in $VISUAL, $EDITOR or vi, and checks it before it replaces the manifest. The manifest "
-        + "of a service has all of its lists."
+        + "of a service has all of its lists. With options, changes only what they name, without an editor."
     ],
-    examples: [("sources edit issues", "change the manifest of an added source")],
+    examples: [
+      ("sources edit issues", "change the manifest of an added source"),
+      ("sources edit issues --link html_url", "say where the web page of a record is"),
+      ("sources edit issues --fields '*,user.login'", "add a field by its path"),
+    ],
     run: editSource)
+
+  private static let editedKeys = ["id", "link"]
 
   private static func editSource(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let name = try invocation.argument("NAME")
+    try invocation.refuseArguments(after: 1)
+    let name = try invocation.names("NAME", of: context.addedNames())[0]
     let folder = try context.manifestFolder(of: name, orService: true)
-    return try context.edit(folder.text(of: name), as: "\(name).json") {
-      text throws(CommandError) in
-      try CommandError.wrapping(try folder.replace(name, with: text))
-      return folder.file(of: name)
+    let paths = manifestOptions.filter(invocation.has)
+    let old = folder.sources(of: name).map { ($0, try? folder.manifest($0)) }
+    var code = ExitCode.success
+    if invocation.has(.fields) || !paths.isEmpty {
+      try context.checkFile(of: name, in: folder)
+      guard !folder.services.contains(name) else {
+        throw CommandError(
+          .usage, "\(name) is a service, and options change one source",
+          hint: .command("sources edit \(name)"))
+      }
+      let option = { (key: String) in paths.first { $0.name == key } }
+      let manifest: Manifest
+      do throws(SourceError) {
+        manifest = try folder.manifest(name).edited(
+          fields: invocation.list(.fields), id: option("id").flatMap(invocation.list),
+          link: option("link").flatMap(invocation.text))
+      } catch { throw failure(of: error, with: NewSecrets([])) }
+      if option("link") != nil, let link = manifest.link,
+        let records = await context.cachedRecords(of: name, in: folder)?.records,
+        case let values = records.compactMap({ link.value(in: $0.row) }).filter({ $0 != .null }),
+        !values.isEmpty, !values.contains(where: \.isURL)
+      {
+        let path = link.description.oneLine(atMost: 80)
+        throw CommandError(
+          .usage, "--link: no cached record has a web address at \"\(path)\"",
+          hint: "name a field with the http or https URL of a page")
+      }
+      if try JSONText(Data(folder.text(of: name))) == nil {
+        context.diagnostics.warning("the comments of \(folder.file(of: name)) are removed")
+      }
+      let text = JSONFormatter.indented(Array(manifest.json.text.utf8)) ?? []
+      try folder.replace(name, with: text + [UInt8(ascii: "\n")])
+      context.diagnostics.note("Changed \(folder.file(of: name))")
+    } else {
+      code = try context.edit(folder.text(of: name), as: "\(name).json") {
+        text throws(CommandError) in
+        try CommandError.wrapping(try folder.replace(name, with: text))
+        return folder.file(of: name)
+      }
     }
+    await context.warnOfMissingPaths(of: folder.sources(of: name), in: folder)
+    // Nothing was requested, so a change may have left nothing to read.
+    let changed = old.compactMap { source, before -> String? in
+      guard let before, let after = try? folder.manifest(source),
+        (before.url, before.rows, before.paging) != (after.url, after.rows, after.paging)
+      else { return nil }
+      return source
+    }
+    if !changed.isEmpty {
+      let command = context.diagnostics.command(
+        "sources check \(changed.joined(separator: " "))")
+      context.diagnostics.note("Verify it with: \(command)")
+    }
+    return code
   }
 
   static let removeSource = Command(
@@ -43,10 +102,9 @@ extension Command {
   private static func removeSources(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    guard !invocation.arguments.isEmpty else { throw CommandError.missingArgument("NAME") }
     let folder = try context.manifestFolder()
     var names: [String] = []
-    for name in invocation.arguments where !names.contains(name) {
+    for name in try invocation.names("NAME", of: context.addedNames()) where !names.contains(name) {
       try context.checkFile(of: name, in: folder)
       names.append(name)
     }
@@ -101,39 +159,16 @@ extension Command {
       throw CommandError.missingArgument("NEW")
     }
     try invocation.refuseArguments(after: 2)
-    let folder = try context.manifestFolder()
-    try context.checkFile(of: name, in: folder)
-    let sources = folder.sources(of: name)
-    for text in [new] + sources.map({ new + $0.dropFirst(name.count) }) {
-      try context.checkName(text, in: folder, mayReplace: false)
-    }
-    for other in folder.names {
-      guard case .records(let source, _)? = (try? folder.manifest(other))?.each?.partitions,
-        sources.contains(source)
-      else { continue }
-      throw CommandError(
-        .usage, "\(other) has a list for each record of \(source), which its manifest names",
-        hint: .command("sources edit \(other)"))
-    }
-    let environment = try context.localEnvironment()
-    let cached = try await context.cachedData(of: name, in: folder, environment, isNeeded: true)
-    let names = sources.map { (old: $0, new: new + $0.dropFirst(name.count)) }
-    try await context.move(names, in: environment) { () throws(SourceError) in
-      try folder.rename(name, to: new)
-    }
-    let contents = cached.map { source, data in
-      sources.count == 1 ? data.text : "\(data.text) of \(source)"
-    }
-    let subject = contents.isEmpty ? "" : ", with \(contents.joined(separator: ", "))"
-    context.diagnostics.note("Renamed \(name) to \(new)\(subject)")
-    for (old, new) in names { context.renameInQueries(old, to: new) }
+    try await context.renameSource(
+      name, to: new, in: context.manifestFolder()
+    ) { try context.localEnvironment() }
     return .success
   }
 }
 
 extension SourceCatalog {
   /// The secrets in settings files that no other source needs.
-  fileprivate func secrets(ofOnly names: [String], in settings: SourceSettings) -> [Setting] {
+  package func secrets(ofOnly names: [String], in settings: SourceSettings) -> [Setting] {
     let others = plugins.filter { !names.contains($0.name) }.flatMap(\.settings) + ownSettings
     var secrets: [Setting] = []
     for setting in plugins.filter({ names.contains($0.name) }).flatMap(\.settings) {
@@ -147,6 +182,41 @@ extension SourceCatalog {
 }
 
 extension CommandContext {
+  /// Renames an added source, or a service with all of its lists, and says what has moved.
+  ///
+  /// - Parameter environment: Made once the names are checked.
+  package func renameSource(
+    _ name: String, to new: String, in folder: ManifestFolder,
+    _ environment: () throws -> PluginEnvironment
+  ) async throws {
+    try checkFile(of: name, in: folder)
+    let sources = folder.sources(of: name)
+    for text in [new] + sources.map({ new + $0.dropFirst(name.count) }) {
+      try checkName(text, in: folder, mayReplace: false)
+    }
+    for other in folder.names {
+      guard case .records(let source, _)? = (try? folder.manifest(other))?.each?.partitions,
+        sources.contains(source)
+      else { continue }
+      throw CommandError(
+        .usage, "\(other) has a list for each record of \(source), which its manifest names",
+        hint: .command("sources edit \(other)"))
+    }
+    let environment = try environment()
+    let cached = try await cachedData(of: name, in: folder, environment, isNeeded: true)
+    let names = sources.map { (old: $0, new: new + $0.dropFirst(name.count)) }
+    await forgetRates(of: [name], in: folder, environment)
+    try await move(names, in: environment) { () throws(SourceError) in
+      try folder.rename(name, to: new)
+    }
+    let contents = cached.map { source, data in
+      sources.count == 1 ? data.text : "\(data.text) of \(source)"
+    }
+    let subject = contents.isEmpty ? "" : ", with \(contents.joined(separator: ", "))"
+    diagnostics.note("Renamed \(name) to \(new)\(subject)")
+    for (old, new) in names { renameInQueries(old, to: new) }
+  }
+
   /// Checks that an added source or a service has a file of its own.
   fileprivate func checkFile(of name: String, in folder: ManifestFolder) throws(CommandError) {
     _ = try manifestFolder(of: name, orService: true)
@@ -154,6 +224,31 @@ extension CommandContext {
     throw CommandError(
       .usage, "\(name) is a list of the service \(service)",
       hint: .steps(.command("sources edit \(service)"), .command("sources remove \(service)")))
+  }
+
+  /// Warns of paths in manifests that none of the first cached records has; nothing is requested.
+  fileprivate func warnOfMissingPaths(of sources: [String], in folder: ManifestFolder) async {
+    for name in sources {
+      guard let (plugin, records) = await cachedRecords(of: name, in: folder) else { continue }
+      for warning in plugin.missingPaths(in: records) {
+        diagnostics.warning("\(name): \(warning)")
+      }
+    }
+  }
+
+  /// The first cached records of an added source; `nil` for none.
+  fileprivate func cachedRecords(
+    of name: String, in folder: ManifestFolder
+  ) async -> (plugin: DeclaredPlugin, records: [DeclaredRecord])? {
+    guard var environment = try? localEnvironment() else { return nil }
+    let plugin = DeclaredPlugin(name, in: folder, of: folder.service(of: name))
+    // Records of another URL are no sample.
+    environment.store = environment.store?.capabilities.scopes?
+      .replacing(name, with: plugin.recordScope(in: environment.settings))
+    guard let local = try? await plugin.localRecords(in: environment), local.isCached,
+      let page = try? await local.source.page(PageRequest(limit: 100))
+    else { return nil }
+    return (plugin, page.records)
   }
 
   /// Moves all that is stored of sources to other names, and back if `rename` fails.
@@ -171,7 +266,7 @@ extension CommandContext {
       for (old, new) in names { try await files?.move(old, to: new) }
       try rename()
     } catch {
-      // What has failed first is said.
+      // The first failure is reported.
       try? await store?.rename(names.map { (old: $0.new, new: $0.old) })
       for (old, new) in names { try? await files?.move(new, to: old) }
       throw error
@@ -180,6 +275,8 @@ extension CommandContext {
 
   /// Lets saved queries that begin with a source begin with its new name, and names the others that have the old one.
   fileprivate func renameInQueries(_ name: String, to new: String) {
+    // Others may have saved queries while the records moved.
+    let catalog = catalog.reread
     var renamed: [String] = []
     do throws(CommandError) {
       renamed = try catalog.renameSource(name, to: new)
@@ -229,6 +326,22 @@ extension CommandContext {
     return cached
   }
 
+  /// The added sources and services that have files of their own.
+  fileprivate func addedNames() throws(CommandError) -> [String] {
+    let folder = try manifestFolder()
+    return folder.services + folder.names.filter { folder.service(of: $0) == nil }
+  }
+
+  /// Lets the rates of sources that go hold back no others.
+  fileprivate func forgetRates(
+    of files: [String], in folder: ManifestFolder, _ environment: PluginEnvironment
+  ) async {
+    let names = Set(files.flatMap { folder.sources(of: $0) })
+    for plugin in folder.plugins where names.contains(plugin.name) {
+      await plugin.forgetRate(in: environment)
+    }
+  }
+
   /// Removes added sources, or services with their lists.
   ///
   /// - Parameter data: The cached data, which is removed with the tokens of the sources; `nil` if both stay.
@@ -245,6 +358,7 @@ extension CommandContext {
         try await plugin.removeTokens(butThoseOf: others, in: environment)
       }
     }
+    await forgetRates(of: files, in: folder, environment)
     for file in files { _ = try folder.remove(file) }
   }
 

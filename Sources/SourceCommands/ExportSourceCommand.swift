@@ -52,6 +52,9 @@ extension Command {
     guard plugin.policy.readOrder != .storedOnly else {
       throw CommandError(.usage, "\(name) is a program already, which cannot be exported")
     }
+    guard (plugin as? DeclaredPlugin)?.manifest.file == nil else {
+      throw CommandError(.usage, "\(name) is a file, which cannot be exported")
+    }
     let environment = try context.environment()
     context.progress.say { "Requesting \(name)…" }
     let module: SwiftModule

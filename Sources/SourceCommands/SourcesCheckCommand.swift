@@ -119,6 +119,9 @@ package struct SourceCheck: Entry {
 
   private var report: LawReport? { try? page.get() }
 
+  /// The first violation of a law, in words.
+  package var violation: String? { report?.violations.first?.details }
+
   package var isSound: Bool { report?.violations.isEmpty == true }
 
   var status: String { failure != nil ? "failed" : isSound ? "ok" : "inconsistent" }

@@ -123,51 +123,28 @@ extension Command {
     }
     if setting.form == .store { try context.checkStore(value, for: setting) }
     let path = try context.userSettingsFile()
-    let host: String?
     var values = [setting.key: value]
-    var unverified: SourceError?
     let mayVerify = !invocation.has(.noVerify) && setting.isSecret
     let source = mayVerify ? context.catalog.plugins.first { $0.settings.contains(setting) } : nil
     // Only here, so that an invalid setting can be mended.
     let environment = try source.map { _ throws(CommandError) in try context.localEnvironment() }
-    do throws(SourceError) {
-      host = try context.catalog.bind(setting)
-      if let source, let environment {
-        if !invocation.has(.noInput), isatty(STDIN_FILENO) == 1 {
-          try values.merge(context.askForOthers(than: setting, of: source, in: environment)) { $1 }
-        }
-        context.progress.say { "Verifying \(setting.key)…" }
-        do throws(SourceError) {
-          unverified = try await source.verify(values, in: environment)
-        } catch {
-          guard error.code == .invalidKey, source.names(anotherThan: values.keys, in: error) else {
-            throw error
-          }
-          unverified = error
-        }
-      }
-      let file = SettingsFile(path, settings: context.catalog.settings)
-      for (key, value) in values.sorted(by: { $0.key < $1.key }) { try file.set(key, to: value) }
-    } catch {
-      var failure = CommandError(error)
-      // The invalid value comes from the command line, not from a file.
-      if error.code == .invalidSettings { failure.code = .usage }
-      if error.code == .invalidKey {
-        failure.message += "; nothing was changed"
-        failure.hint = .words("check the key, or save it anyway with --no-verify")
-      }
-      throw failure
+    if let source, let environment, !invocation.has(.noInput), isatty(STDIN_FILENO) == 1 {
+      let others = try CommandError.wrapping(
+        try context.askForOthers(than: setting, of: source, in: environment))
+      values.merge(others) { $1 }
     }
+    if source != nil { context.progress.say { "Verifying \(setting.key)…" } }
+    let saved = try await context.save(values, of: setting, verifiedBy: source, in: environment)
     context.diagnostics.note("Set \(values.keys.sorted().joined(separator: ", ")) in \(path)")
     if (try? context.settings())?.origin(of: setting) == .environment {
       context.diagnostics.warning(
         "the environment variable \(setting.key) takes precedence",
         hint: .words("unset \(setting.key) to use the new value"))
     }
-    if let host {
+    if let host = saved.host {
       context.diagnostics.note("It is sent to \(host) only")
     }
-    if let unverified {
+    if let unverified = saved.unverified {
       context.diagnostics.warning("the key could not be verified: \(unverified.message)")
     } else if source != nil {
       context.diagnostics.note("Verified with one request")
@@ -230,6 +207,52 @@ extension Plugin {
 }
 
 extension CommandContext {
+  /// Saves a setting, or a secret with others of its source; of a source, the secrets are tried with one request first.
+  ///
+  /// - Parameter isTrial: True to save nothing.
+  /// - Returns: The host to which alone the secret is sent, and why it could not be verified.
+  func save(
+    _ values: [String: String], of setting: Setting, verifiedBy source: (any Plugin)?,
+    in environment: PluginEnvironment?, isTrial: Bool = false
+  ) async throws -> (host: String?, unverified: SourceError?) {
+    let path = try userSettingsFile()
+    do throws(SourceError) {
+      let host = try catalog.bind(setting)
+      for other in source?.settings ?? [] where other != setting && values[other.key] != nil {
+        _ = try catalog.bind(other)
+      }
+      var unverified: SourceError?
+      if let source, let environment {
+        do throws(SourceError) {
+          unverified = try await source.verify(values, in: environment)
+        } catch {
+          guard error.code == .invalidKey, source.names(anotherThan: values.keys, in: error) else {
+            throw error
+          }
+          unverified = error
+        }
+      }
+      if isTrial {
+        for setting in source?.settings ?? [] {
+          if let value = values[setting.key] { try SettingsFile.checked(value, for: setting) }
+        }
+        return (host, unverified)
+      }
+      let file = SettingsFile(path, settings: catalog.settings)
+      for (key, value) in values.sorted(by: { $0.key < $1.key }) { try file.set(key, to: value) }
+      return (host, unverified)
+    } catch {
+      var failure = CommandError(error)
+      // The invalid value comes from the command line, not from a file.
+      if error.code == .invalidSettings { failure.code = .usage }
+      if error.code == .invalidKey {
+        failure.message += "; nothing was changed"
+        failure.hint = .words("check the key, or save it anyway with --no-verify")
+      }
+      throw failure
+    }
+  }
+
   /// Asks for the other secrets that an added source needs and that are not set, in order.
   fileprivate func askForOthers(
     than setting: Setting, of source: any Plugin, in environment: PluginEnvironment
@@ -239,7 +262,6 @@ extension CommandContext {
     var values: [String: String] = [:]
     for other in source.settings where other.key != setting.key {
       guard other.isSecret, environment.settings.secret(other) == nil else { continue }
-      _ = try catalog.bind(other)
       do throws(CommandError) {
         values[other.key] = try SecretInput.read(other.key, mayAsk: true)
       } catch { throw SourceError(.missingKey, error.message) }
@@ -320,14 +342,15 @@ extension SourceCatalog {
       // `KEY=VALUE`: the value may be a secret.
       let name = key.prefix { $0 != "=" }
       let keys = settings.map(\.key)
-      // `api_key` of COMIC_VINE_API_KEY.
-      let parts = keys.filter { $0.contains(name.uppercased()) }
+      // `api_key` or `comic_vine_key` of COMIC_VINE_API_KEY.
+      let words = name.uppercased().split(separator: "_")
+      let longer = keys.filter { Set($0.split(separator: "_")).isSuperset(of: words) }
       throw CommandError(
         .usage, "unknown setting \"\(name)\(name.endIndex == key.endIndex ? "" : "=…")\"",
         suggestion: name.isEmpty
           ? nil
-          : keys.first { $0.hasPrefix(name.uppercased()) } ?? nearest(to: String(name), in: keys)
-            ?? (parts.count == 1 ? parts[0] : nil),
+          : keys.first { $0.hasPrefix(name.uppercased()) }
+            ?? (longer.count == 1 ? longer[0] : nearest(to: String(name), in: keys)),
         hint: .command("config list"))
     }
     return setting

@@ -14,34 +14,39 @@ import DeclaredSource
 
 extension Command {
   static let doctor = Command(
+    "[SOURCE…]", words: { CompletionSource.severalSources($1.catalog.plugins)($0, $1) },
     options: [.offline, .timeout.with(about: "time limit per source (default 10s)")]
       + Option.formatting,
     fields: Finding.fields,
     notes: [
       "Shows where data and settings are and whether they can be used, which keys are missing, which optional programs "
-        + "and libraries are installed, and whether each service answers, with one request to each.",
+        + "and libraries are installed, and whether each service answers, with one request to each. With sources, only their "
+        + "settings, keys, caches and services are examined beside the rest.",
+      "A store in a file is examined by SQLite for 5 seconds at most, and it is said if that was not enough.",
       "The exit code is 78 if a setting is invalid, 3 if anything else does not work, and 0 otherwise, also if keys or "
         + "optional programs are missing.",
     ],
     examples: [
       ("doctor", "look for what is missing"), ("doctor --offline", "send no requests"),
+      ("doctor heroes", "examine one source"),
     ],
     run: examine)
 
   private static func examine(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    try invocation.refuseArguments()
+    let names = Set(try invocation.arguments.map { try context.catalog.plugin(named: $0).name })
+    let plugins = context.catalog.plugins.filter { names.isEmpty || names.contains($0.name) }
     let output = try OutputOptions(invocation, in: context)
     var findings: [Finding] = []
     // Whatever is wrong is a finding, and not the end.
     let settings = Result { () throws(SourceError) in try context.loadSettings() }
     findings += context.paths((try? settings.get())?.settings)
-    findings += context.settingFindings(settings)
+    findings += context.settingFindings(settings, of: plugins)
     findings += context.catalog.savedQueries.problems.map {
       Finding("settings", "saved queries", .failed, $0.message, $0.remedy?.text)
     }
-    findings += context.declarations
+    findings += context.declarations(of: plugins)
     findings += context.programs
     findings += Finding.libraries
     findings.append(
@@ -53,18 +58,18 @@ extension Command {
     }
     switch environment {
     case .success(var environment):
-      let store = await context.store(of: environment)
+      let store = await context.store(of: environment, with: plugins)
       // It would be what is wrong with each service, too.
       if store.contains(where: \.isUnusableStore) { environment.store = nil }
       findings += store
       findings += await context.wrongSQL(in: environment)
       if !invocation.has(.offline) {
         let time = invocation.duration(.timeout) ?? SearchOfSources.defaultTime
-        context.progress.say { "Asking \(context.catalog.sources.joined(separator: ", "))…" }
-        findings += await context.services(in: environment, within: time)
+        context.progress.say { "Asking \(plugins.map(\.name).joined(separator: ", "))…" }
+        findings += await context.services(plugins, in: environment, within: time)
       }
     case .failure(let error):
-      // What is wrong with the settings is said already.
+      // Faults of the settings are reported already.
       let isUnknown = if case .failure = settings { true } else { false }
       findings.append(
         isUnknown
@@ -189,7 +194,7 @@ extension CommandContext {
     }
   }
 
-  /// Why a file or directory cannot be read and written, or be made; `nil` if it can.
+  /// The reason a file or directory cannot be read and written, or be made; `nil` if it can.
   private static func failure(of path: String) -> String? {
     guard access(path, R_OK | W_OK) != 0 else { return nil }
     guard errno == ENOENT else { return String(cString: strerror(errno)) }
@@ -213,7 +218,7 @@ extension CommandContext {
 
   /// The settings that are not the defaults, the keys, and what is wrong with any of them.
   fileprivate func settingFindings(
-    _ loaded: Result<SettingsLoader.Loaded, SourceError>
+    _ loaded: Result<SettingsLoader.Loaded, SourceError>, of plugins: [any Plugin]
   ) -> [Finding] {
     let known: SettingsLoader.Loaded
     switch loaded {
@@ -222,8 +227,12 @@ extension CommandContext {
       return [Finding("settings", "settings", .failed, error.message, error.remedy?.text)]
     }
     let settings = known.settings
+    let others = catalog.plugins.filter { plugin in !plugins.contains { $0.name == plugin.name } }
+    let left = Set(others.flatMap { $0.settings.map(\.key) })
+      .subtracting(plugins.flatMap { $0.settings.map(\.key) })
     return known.warnings.map { Finding("settings", "warning", .failed, $0.message) }
       + catalog.settings.compactMap { setting in
+        guard !left.contains(setting.key) else { return nil }
         do throws(SourceError) { try settings.check(setting) } catch {
           return Finding("settings", setting.key, .failed, error.message, error.remedy?.text)
         }
@@ -247,8 +256,8 @@ extension CommandContext {
   }
 
   /// The manifests that cannot be used, and the saved queries that do not run.
-  fileprivate var declarations: [Finding] {
-    let manifests = catalog.plugins.compactMap { $0 as? DeclaredPlugin }.compactMap { plugin in
+  fileprivate func declarations(of plugins: [any Plugin]) -> [Finding] {
+    let manifests = plugins.compactMap { $0 as? DeclaredPlugin }.compactMap { plugin in
       plugin.failure.map { Finding("settings", plugin.name, .failed, $0.message, $0.remedy?.text) }
     }
     let tree = CommandTree(catalog)
@@ -287,13 +296,13 @@ extension CommandContext {
             "settings", query.name, .failed, error.message,
             diagnostics.command("query edit \(query.name)")))
       } catch {
-        // What is wrong with the store or a source is another finding.
+        // Faults of the store or a source are other findings.
       }
     }
     return findings
   }
 
-  /// The programs that some commands start.
+  /// The programs that some commands start, and the completions of the shell.
   fileprivate var programs: [Finding] {
     let programs = [
       (Browser.opener, "open, serve --open"), ("less", "long output"), ("jq", "--jq"),
@@ -307,7 +316,30 @@ extension CommandContext {
           ? name == "duckdb"
             ? "pip install duckdb-cli" : "apt install \(name == "xdg-open" ? "xdg-utils" : name)"
           : nil)
-    }
+    } + [editor] + completions
+  }
+
+  private var editor: Finding {
+    let line = Editor.command(variables)
+    let isThere = ExternalProgram.words(of: line, variables) != nil
+    return Finding(
+      "programs", "editor", isThere ? .ok : .missing,
+      "sources edit, query edit: \(line)\(isThere ? "" : " is not installed")",
+      isThere ? nil : "set VISUAL or EDITOR to the command of your editor")
+  }
+
+  /// A finding about the completions of the person's shell; empty for an unknown shell.
+  private var completions: [Finding] {
+    let name = variables["SHELL"]?.split(separator: "/").last.map(String.init)
+    guard let shell = name.flatMap({ Shell(rawValue: $0) }) else { return [] }
+    let path = shell.completions(of: catalog.program, variables)
+    return [
+      Finding(
+        "programs", "completions", path == nil ? .missing : .ok,
+        path.map { "\(shell.rawValue): \($0)" }
+          ?? "not found where \(shell.rawValue) usually has them",
+        path == nil ? diagnostics.command("help completions \(shell.rawValue)") : nil)
+    ]
   }
 
   fileprivate func plain(_ hint: Hint) -> String {
@@ -335,7 +367,9 @@ extension CommandContext {
   }
 
   /// The state of the store.
-  fileprivate func store(of environment: PluginEnvironment) async -> [Finding] {
+  fileprivate func store(
+    of environment: PluginEnvironment, with plugins: [any Plugin]
+  ) async -> [Finding] {
     guard let store = environment.store else {
       return [Finding("store", "store", .failed, "no directory", "set HOME")]
     }
@@ -359,7 +393,10 @@ extension CommandContext {
             standby.failure == nil ? .ok : .failed, standby.text, standby.failure?.remedy?.text)
         }
       }
-      for plugin in catalog.plugins {
+      if let file = store.capabilities.database as? SQLiteStore {
+        findings += try await Self.examine(file)
+      }
+      for plugin in plugins {
         let status = try await store.status(of: plugin.name)
         guard status.records > 0 else { continue }
         // Another clock has written it, or this one is wrong.
@@ -385,18 +422,53 @@ extension CommandContext {
     }
   }
 
+  private static let maxCheckTime = Duration.seconds(5)
+
+  /// The structure of the file of a store, and the free space beside it.
+  private static func examine(_ store: SQLiteStore) async throws(SourceError) -> [Finding] {
+    var findings: [Finding] = []
+    let size = UInt64(OpenFile.size(of: store.path) ?? 0)
+    if size > 0 {
+      let problems = try await store.problems(within: maxCheckTime)
+      let isSound = problems?.isEmpty ?? true
+      findings.append(
+        Finding(
+          "store", "integrity", isSound ? .ok : .failed,
+          problems.map { $0.first?.oneLine(atMost: 200) ?? "no damage found (quick_check)" }
+            ?? "not examined to the end: it took longer than \(maxCheckTime.text)",
+          isSound ? nil : "read what is left with sqlite3 FILE .recover, then delete the file"))
+    }
+    var space = statvfs()
+    var directory = PrivateFile.directory(of: store.path)
+    while statvfs(directory, &space) != 0 {
+      guard errno == ENOENT, directory != "/" else { return findings }
+      directory = PrivateFile.directory(of: directory)
+    }
+    let (free, overflow) = UInt64(space.f_bavail).multipliedReportingOverflow(
+      by: UInt64(space.f_frsize))
+    // Removing records may write the file anew.
+    let isEnough = overflow || free >= max(size, 100 << 20)
+    findings.append(
+      Finding(
+        "store", "free space", isEnough ? .ok : .warning,
+        overflow ? "enough" : Int(clamping: free).byteCount,
+        isEnough ? nil : "free some space, or set another directory for data"))
+    return findings
+  }
+
   /// One request to each service; what is wrong with a manifest is found among the settings.
   fileprivate func services(
-    in environment: PluginEnvironment, within time: Duration
+    _ plugins: [any Plugin], in environment: PluginEnvironment, within time: Duration
   ) async -> [Finding] {
-    let plugins = catalog.plugins.filter { ($0 as? DeclaredPlugin)?.failure == nil }
+    let plugins = plugins.filter { ($0 as? DeclaredPlugin)?.failure == nil }
     return await plugins.concurrentMap { plugin in
       let check = await plugin.check(in: environment, within: time)
       guard let failure = check.failure else {
+        let verb = (plugin as? DeclaredPlugin)?.manifest.file == nil ? "answers" : "file read"
         return Finding(
           "services", plugin.name, check.isSound ? .ok : .failed,
-          check.isSound ? "answers in \(check.milliseconds ?? 0) ms" : "its records break the laws",
-          check.isSound ? nil : self.diagnostics.command("sources check \(plugin.name) --laws"))
+          check.violation ?? "\(verb) in \(check.milliseconds ?? 0) ms",
+          check.isSound ? nil : self.diagnostics.command("sources check \(plugin.name) --verbose"))
       }
       let remedy =
         failure.hint(settings: plugin.settings).map(self.plain)
@@ -406,6 +478,26 @@ extension CommandContext {
         "services", plugin.name, failure.code == .missingKey ? .missing : .failed,
         failure.message, remedy)
     }
+  }
+}
+
+extension String {
+  /// This text, in which a path that is wider than a line has line breaks after slashes.
+  fileprivate func brokenAtSlashes(within room: Int) -> String {
+    split(separator: " ", omittingEmptySubsequences: false).map { word in
+      guard word.displayWidth > room else { return String(word) }
+      var (lines, line) = ("\n", "")
+      for (index, part) in word.split(separator: "/", omittingEmptySubsequences: false).enumerated()
+      {
+        let part = index == 0 ? String(part) : "/\(part)"
+        if !line.isEmpty, line.displayWidth + part.displayWidth > room {
+          lines += line + "\n"
+          line = ""
+        }
+        line += part
+      }
+      return lines + line
+    }.joined(separator: " ")
   }
 }
 
@@ -420,7 +512,7 @@ extension [Finding] {
   /// A paragraph for each area: `✓ heroes    answers in 82 ms`.
   fileprivate func page(on layout: TerminalLayout, hasUTF8: Bool) -> String {
     let widest = map(\.id.displayWidth).max() ?? 0
-    // What was found is below its name where it would have no room beside it.
+    // A finding is below its name where it would have no room beside it.
     let isNarrow = layout.width < widest + 4 + Self.minRoom
     let column = isNarrow ? 4 : widest + 4
     var text = ""
@@ -450,7 +542,8 @@ extension [Finding] {
       line.move(to: column)
       let wrap = Wrap(Swift.max(10, layout.width - column))
       for (index, words) in [finding.found, finding.remedy].compactMap(\.self).enumerated() {
-        for (number, piece) in wrap.lines(of: words.safeLine).enumerated() {
+        let broken = words.safeLine.brokenAtSlashes(within: layout.width - column)
+        for (number, piece) in wrap.lines(of: broken).enumerated() {
           if index + number > 0 {
             text += line.text + "\n"
             line = Line(on: layout)

@@ -16,14 +16,14 @@ final class Explanation: Sendable {
     var origins: [Provenance.Origin: Int] = [:]
   }
 
-  private let diagnostics: Diagnostics
+  private let context: CommandContext
   private let start = ContinuousClock.now
   private let state = Mutex(State())
 
   /// `nil` without `--explain`.
   init?(_ invocation: Invocation, _ context: CommandContext) {
     guard invocation.has(.explain) else { return nil }
-    diagnostics = context.diagnostics
+    self.context = context
   }
 
   /// The plan of a listing that reads only cached or bundled records.
@@ -39,9 +39,9 @@ final class Explanation: Sendable {
   ) async throws(SourceError) {
     let policy = plugin.policy
     switch policy.readOrder {
-    case .liveFirst(let freshness):
-      say(
-        "\(plugin.name): live data first; cached pages stay fresh for \(freshness.text)")
+    case .liveFirst(let time):
+      let fresh = time == .zero ? "" : "; cached pages stay fresh for \(time.text)"
+      say("\(plugin.name): live data first\(fresh)")
     case .localFirst:
       say("\(plugin.name): cached data first, then the service")
     case .storedOnly: return say("\(plugin.name): cached data only, which a sync refreshes")
@@ -86,7 +86,7 @@ final class Explanation: Sendable {
     let requests =
       (plugin as? DeclaredPlugin)?.endpoint
       ?? "GET \(requestPlan.addresses.joined(separator: ", "))"
-    let isPaused = requestPlan.pause > .zero && !refreshes
+    let isPaused = (requestPlan.pause > .zero || requestPlan.demand != nil) && !refreshes
     say(
       isPaused
         ? "plan: no request (the service is paused)"
@@ -96,11 +96,15 @@ final class Explanation: Sendable {
         "circuit breaker: failing repeatedly; paused for \(requestPlan.pause.text), "
           + "--refresh retries now")
     }
-    if let rate = requestPlan.rate, let left = requestPlan.left {
+    if let demand = requestPlan.demand {
+      say("\(demand); retry in \(requestPlan.wait.text), --refresh retries now")
+    } else if let rate = requestPlan.rate, let left = requestPlan.left {
       let wait = requestPlan.wait > .zero ? "next in \(requestPlan.wait.text)" : "no wait"
-      say("rate limit \(rate): \(left.of("request")) left, \(wait)")
-    } else if requestPlan.wait > .zero {
-      say("rate limit: set by the service, retry in \(requestPlan.wait.text)")
+      let other = requestPlan.rateSource.map { source in
+        let plugin = context.catalog.plugins.first { $0.name == source }
+        return " of \(source) on the same host\(plugin?.policy.rate.map { " (\($0.key))" } ?? "")"
+      }
+      say("rate limit \(rate)\(other ?? ""): \(left.of("request")) left, \(wait)")
     }
   }
 
@@ -138,7 +142,7 @@ final class Explanation: Sendable {
     }
   }
 
-  func say(_ text: String) { diagnostics.trace("explain: \(text)") }
+  func say(_ text: String) { context.diagnostics.trace("explain: \(text)") }
 }
 
 extension PluginEnvironment {

@@ -190,11 +190,11 @@ extension Plugin {
           try nested[index].write(records.flatMap { list.rows(of: $0, fields) })
         }
       }
-      if run.outcome.count == 0 { run.outcome.suggestion = await run.suggestion() }
+      if run.outcome.count == 0 { await run.suggest() }
       var summary = run.outcome.printedSummary
       try table.finish(summary, duckDB)
       for index in nested.indices {
-        // What is missing of the records is missing of their lists.
+        // The lists of missing records are missing, too.
         (summary.count, summary.total) = (nested[index].count, nil)
         try nested[index].finish(summary, duckDB)
       }

@@ -66,8 +66,9 @@ extension Plugin {
     let found = try await finder.record(id)
     var outcome = ListingOutcome(of: self, at: finder.environment.now())
     outcome.add(found)
-    outcome.report(to: context.diagnostics)
+    // The error for a copy without images says why it is one.
     let loaded = try await finder.image(of: found)
+    outcome.report(to: context.diagnostics)
     finder.report(loaded, to: context.diagnostics)
     let image = loaded.item
     let file = ImageFileName(found.item.id.description, of: name).text(image.type)
@@ -111,8 +112,7 @@ extension Plugin {
       finder.report(loaded, to: context.diagnostics)
     }
     if count == 0, !failures.isEmpty {
-      // Bundled records, for one, have no images.
-      outcome.reportCount(to: context.diagnostics)
+      // Bundled records, for one, have no images, and the error says why these were shown.
       return await failures.report(
         of: self, in: finder.environment, to: context.diagnostics)
     }

@@ -216,7 +216,6 @@ struct ImageTally<P: Plugin> {
 
   func report(to diagnostics: Diagnostics, _ directory: String) async -> ExitCode {
     if saved + skipped + missing == 0, !failures.isEmpty {
-      outcome.reportCount(to: diagnostics)
       return await failures.report(of: plugin, in: environment, to: diagnostics)
     }
     var outcome = outcome

@@ -49,7 +49,8 @@ extension Plugin {
 
   /// The first searched field that has the example's query in a bundled record.
   private var exampleField: Field<Item>? {
-    let (searched, query) = (fields.filter(\.isSearchable), example.query.lowercased())
+    let query = example.query.lowercased()
+    let searched = fields.filter { $0.isSearchable && $0.name.asField == $0.name }
     let records = (bundled as? BundledSource<Item>)?.records ?? []
     return searched.first { field in
       records.contains { field[$0].cell.lowercased().contains(query) }
@@ -83,12 +84,13 @@ private struct RecordListing<P: Plugin> {
     self.query = query
     self.invocation = invocation
     self.context = context
-    output = try OutputOptions(invocation, in: context)
-    // The fields of a template are those of the summary.
-    summary = try FieldSummary(invocation)
+    summary = try FieldSummary(invocation)?.naming(plugin.fields)
+    let options = try OutputOptions(invocation, in: context)
+    // The fields to show are those of the summary.
+    output = summary == nil ? options.continuing(nil, of: plugin.fields) : options
     listing = try (summary == nil ? output : output.ofAllFields).listing(
       verb, of: plugin.name, query: query, fields: plugin.fields, layout: plugin.layout)
-    selection = try Selection(invocation, plugin.fields, at: context.currentDate.value)
+    selection = try plugin.selection(invocation, at: context.currentDate.value)
   }
 
   /// True if the store selects the records by itself.
@@ -98,14 +100,14 @@ private struct RecordListing<P: Plugin> {
     let explanation = Explanation(invocation, context)
     let environment = try context.environment().explained(by: explanation)
     // The date may be that of a recording.
-    selection = try Selection(invocation, plugin.fields, at: environment.now())
+    selection = try plugin.selection(invocation, at: environment.now())
     let bounds = try ListingBounds(
       invocation, plugin.policy, hasStore: environment.store != nil, isSearch: query != nil,
       isLocal: isLocal)
     environment.warnIfNoStore(context.diagnostics)
     let options = SourceOptions(invocation)
     let source = try options.source(of: plugin, in: environment)
-    if isLocal {
+    if isLocal, await !needsFirstPage(in: environment) {
       explanation?.planLocal(plugin)
     } else {
       let first = PageRequest(matching: query, after: bounds.cursor, limit: bounds.pageSize)
@@ -114,7 +116,7 @@ private struct RecordListing<P: Plugin> {
     }
     defer { explanation?.conclude() }
     var outcome = try await outcome(in: environment)
-    let selected = try await selected(in: environment, &outcome)
+    let selected = try await selected(of: source, in: environment, &outcome)
     if let summary, let selected {
       return try await summarize(summary, of: selected, outcome, in: environment)
     }
@@ -144,12 +146,11 @@ private struct RecordListing<P: Plugin> {
     }
     await run.outcome.continuation = continuation(after: run.page, bounds, keeper)
     if run.outcome.count == 0, !run.outcome.isPartial {
-      run.outcome.suggestion =
-        if let query {
-          await plugin.suggestion(for: query, in: environment)
-        } else {
-          await run.suggestion()
-        }
+      if let query {
+        run.outcome.suggestion = await plugin.suggestion(for: query, in: environment)
+      } else {
+        await run.suggest()
+      }
     }
     await noteCopy(&run.outcome, in: environment)
     run.outcome.report(to: context.diagnostics, query: query)
@@ -182,7 +183,7 @@ private struct RecordListing<P: Plugin> {
     return run.outcome.code
   }
 
-  /// What is known before the first page.
+  /// The outcome before the first page.
   private func outcome(in environment: PluginEnvironment) async throws -> ListingOutcome {
     var outcome = ListingOutcome(of: plugin, at: environment.now())
     outcome.offersAll = !invocation.has(.all)
@@ -198,12 +199,32 @@ private struct RecordListing<P: Plugin> {
 
   /// The records that the store selects; `nil` if the run selects those of the source.
   private func selected(
-    in environment: PluginEnvironment, _ outcome: inout ListingOutcome
+    of source: any DataSource<P.Item>, in environment: PluginEnvironment,
+    _ outcome: inout ListingOutcome
   ) async throws(CommandError) -> (any DataSource<P.Item>)? {
     guard let selection, isLocal else { return nil }
     try invocation.refuseRefreshOfSelection()
+    if await needsFirstPage(in: environment), let store = environment.store {
+      let first = PageRequest(limit: min(plugin.policy.largestPage, 100))
+      do throws(SourceError) { _ = try await source.page(first) } catch {
+        throw CommandError(error, of: plugin)
+      }
+      let isAll = (try? await store.coverage(of: plugin.name).isComplete) == true
+      context.diagnostics.note(
+        "\(plugin.name): nothing was cached, so \(isAll ? "the list" : "its first page") was fetched"
+      )
+    }
     return try await plugin.selected(
       by: selection, in: environment, mayBeBundled: !invocation.has(.noFallback), &outcome)
+  }
+
+  /// True if a selection needs the first page of the list, which may be all of it: nothing is cached, and there are no
+  /// samples.
+  private func needsFirstPage(in environment: PluginEnvironment) async -> Bool {
+    guard !invocation.has(.offline), !plugin.hasBundled, plugin.policy.readOrder != .storedOnly,
+      let store = environment.store, (try? await store.status(of: plugin.name).isEmpty) == true
+    else { return false }
+    return (try? await store.coverage(of: plugin.name).isComplete) != true
   }
 
   /// How the listing goes on: by the position, if it is saved.
@@ -253,10 +274,12 @@ private struct RecordListing<P: Plugin> {
     var listing = rows.listing(
       try output.ofAllFields.plainListing(verb, SummaryRow.self), of: plugin.name,
       matching: query?.text)
-    listing.chosen = try output.fields.map { try rows.fields.fields(named: $0) }
+    listing.chosen = try output.fields.map {
+      try rows.fields.fields(named: rows.fields.names(listedAs: $0))
+    }
     if output.format == .table, context.terminalLayout.width >= 60, let fields = rows.narrowFields {
       // A card for each group would compare none of them.
-      listing.fields = fields
+      (listing.fields, listing.keyCount) = (fields, rows.keyCount)
     } else {
       // No number is left out for want of room.
       listing.prefersCards = true
@@ -264,9 +287,7 @@ private struct RecordListing<P: Plugin> {
     var shown = rows.summary(of: outcome.summary)
     shown.total = total
     try RecordPrinter.print(rows.rows, as: listing, output, in: context, shown)
-    if rows.rows.count < total {
-      context.diagnostics.note("\(rows.rows.count) of \(total) groups · all: without --limit")
-    }
+    rows.report(to: context.diagnostics, of: total)
   }
 
   /// Prints a number in the place of records.
@@ -289,7 +310,7 @@ private struct RecordListing<P: Plugin> {
     run.outcome.isNumber = true
     _ = try await run.records()
     try print(count: run.outcome.number, run.outcome)
-    if run.outcome.number == 0 { run.outcome.suggestion = await run.suggestion() }
+    if run.outcome.number == 0 { await run.suggest() }
     await noteCopy(&run.outcome, in: environment)
     noteGrowth()
     run.outcome.reportCount(to: context.diagnostics)
@@ -319,7 +340,7 @@ private struct RecordListing<P: Plugin> {
   private func isPart(
     _ outcome: ListingOutcome, in environment: PluginEnvironment?
   ) async throws -> Bool {
-    guard !outcome.isPartial else { return true }
+    guard !outcome.isPartial, !outcome.lacksRows else { return true }
     guard let environment else { return false }
     guard !outcome.lacksRecords else { return true }
     guard isLocal || invocation.has(.offline) else { return false }

@@ -84,9 +84,8 @@ extension Plugin {
   private func open(_ invocation: Invocation, _ context: CommandContext) async throws -> ExitCode {
     try invocation.refuseArguments(after: 1)
     guard let link = layout.link else {
-      throw CommandError(
-        .usage, "\(name) have no web pages",
-        hint: .command("\(name) show \(invocation.arguments.first?.argument ?? "ID")"))
+      let show = Hint.command("\(name) show \(invocation.arguments.first?.argument ?? "ID")")
+      throw CommandError(.usage, "\(name) have no web pages", hint: linkHint ?? show)
     }
     let chosen = try await invocation.ids(
       of: self, for: "open", pickedIn: context, takesSeveral: false)

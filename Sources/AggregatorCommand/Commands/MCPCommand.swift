@@ -60,33 +60,29 @@ extension Command {
     let plugins = try invocation.sources(in: context)
     let sql = ServedSQL(of: plugins, in: environment)
     let hosts = invocation.texts(allowHost)
-    let adding =
-      mayAdd
-      ? try context.sourceAdding(
-        in: environment, by: { PublicTransport($0, allowing: hosts) }
-      ) { plugin, environment in
-        let source = try serving.source(plugin, environment)
-        sql.add(plugin)
-        return source
-      } : nil
-    let fixed = API(
-      sources: try plugins.map { plugin throws(CommandError) in
-        try serving.source(plugin, environment)
-      }, sql: sql, adding: adding, syncs: SyncJobs(in: environment), now: environment.now)
+    let folder = ServedFolder(
+      invocation.list(.source), in: environment, context,
+      limitedBy: { PublicTransport($0, allowing: hosts) }
+    ) { plugin, environment in
+      let source = try serving.source(plugin, environment)
+      sql.add(plugin, in: environment)
+      return source
+    }
+    let management = mayAdd ? try ServedManagement(of: folder, context) : nil
+    var api = API(
+      sources: try folder.sources(), sql: sql, adding: management.map(SourceAdding.init),
+      syncs: SyncJobs(in: environment), now: environment.now)
+    if !serving.isRecorded { api.changes = folder.changes }
     let server = AgentServer(
       of: context.catalog.name, mayChange: !invocation.has(readOnly), mayAdd: mayAdd
-    ) {
-      var api = fixed
-      api.sources += adding?.added ?? []
-      return api
-    }
+    ) { [api] in api }
     if isatty(STDIN_FILENO) == 1 {
       context.diagnostics.note(
         "Waiting for messages of the Model Context Protocol; Ctrl-D ends it. A program of agents starts this command: "
           + "see --install.")
     }
     await AgentStream(server, output: context.output).run()
-    await fixed.syncs.stop()
+    await api.syncs.stop()
     return .success
   }
 }

@@ -185,7 +185,10 @@ private struct NextRun<P: Plugin> {
   ) async throws(CommandError) -> any DataSource<P.Item> {
     guard let text = request.selection else { return source }
     // A field of an added source may be gone.
-    guard let selection = try? Selection(text, plugin.fields, at: environment.now()) else {
+    guard
+      let selection = try? Selection(
+        text, plugin.fields, at: environment.now(), inAnyCase: true)
+    else {
       throw file.invalid(nil)
     }
     try invocation.refuseRefreshOfSelection()

@@ -39,6 +39,8 @@ extension Command {
     if output.isForPeople, listing.template == nil, entries.allSatisfy({ $0.problem == nil }) {
       listing.fields.removeAll { $0.name == "problem" }
     }
+    // A command line is not cut.
+    (listing.prefersCards, listing.minLastWidth) = (true, .max)
     try RecordPrinter.print(entries, as: listing, output, in: context)
     if entries.isEmpty {
       context.diagnostics.note(
@@ -72,8 +74,8 @@ extension Command {
     notes: [
       "The words are those of a command line without the program, after --, or as one argument. They are checked first, but for SQL. A "
         + "saved query may begin with the name of another one.",
-      "Arguments of the query are appended, and so are its options wherever they stand. $1 to $9 in the words stand for single arguments, which are not appended then, "
-        + "and $@ for the others; $$ is a dollar sign. Within a condition of --where an argument is a value. Put the words into single quotes, or the shell expands them.",
+      "Arguments of the query are appended, and so are its options wherever they stand; an option replaces the saved ones of its name, and those that it excludes. $1 to $9 in the words stand for single arguments, which are not appended then, "
+        + "and $@ for the others; $$ is a dollar sign. Within a condition of --where an argument is a value. Within SQL $1 is one, too, outside of quotes: name LIKE '%' || $1 || '%'; others are refused there, and so is $@. Put the words into single quotes, or the shell expands them.",
       "What begins with ! runs in sh, with the arguments as $1, $2 and $@; if it names none of them, \"$@\" is appended.",
       "A name is 1 to 32 letters, digits, hyphens and underscores, beginning with a letter. Sources and commands come first.",
     ],
@@ -120,7 +122,9 @@ extension Command {
   private static func editQuery(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let old = try context.catalog.savedQuery(invocation.argument("NAME"))
+    try invocation.refuseArguments(after: 1)
+    let name = try invocation.names("NAME", of: context.catalog.savedQueries.queries.map(\.name))[0]
+    let old = try context.catalog.savedQuery(name)
     let file = try context.catalog.queryFile()
     return try context.edit(Array("\(old.text)\n".utf8), as: "\(old.name).txt") {
       bytes throws(CommandError) in
@@ -175,8 +179,8 @@ extension Command {
   private static func removeQuery(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    guard !invocation.arguments.isEmpty else { throw CommandError.missingArgument("NAME") }
-    let queries = try invocation.arguments.map { name throws(CommandError) in
+    let all = context.catalog.savedQueries.queries.map(\.name)
+    let queries = try invocation.names("NAME", of: all).map { name throws(CommandError) in
       try context.catalog.savedQuery(name)
     }
     let names = queries.map(\.name)
@@ -209,7 +213,7 @@ extension SourceCatalog {
 /// A saved query, and whether it runs.
 struct QueryEntry: Entry {
   let query: SavedQuery
-  /// Why it does not run; `nil` if nothing is known against it.
+  /// The reason it does not run; `nil` if nothing is known against it.
   let problem: String?
   /// The command line that runs, with the program.
   let runs: String

@@ -11,7 +11,7 @@ extension Command {
   static func sql(_ plugins: [any Plugin], _ program: String) -> Command {
     let first = plugins.first?.name ?? "SOURCE"
     return Command(
-      "[QUERY…]",
+      "[QUERY…]", words: { _, _ in .statement },
       options: [
         .sync, .attach, .parameter, .timeout.with(about: "time limit of the query (default 30s)"),
       ]
@@ -21,7 +21,7 @@ extension Command {
           + "nothing is cached: the column _origin, which * leaves out, is cached or bundled. No service is "
           + "contacted unless --sync is given; if records are missing, a warning says so, and the exit code is 3.",
         "The column _row, which * leaves out as well, has all of a record as the service has sent it, as JSON "
-          + "text. A list in the records that a manifest declares is a table of its own, such as orders_lines: its "
+          + "text, in which whole numbers beyond 64 bits are rounded. A list in the records that a manifest declares is a table of its own, such as orders_lines: its "
           + "first columns are orders.id, the ID of the record, and position, from 0.",
         "IDs of added sources are text, and numbers in them compare as such with CAST(id AS INTEGER).",
         "Without a query on a terminal, a console reads queries that end with a semicolon: \"\(program) sql .help\" "
@@ -30,9 +30,9 @@ extension Command {
           + "file, whose first line names the columns, as \"export --headers\" writes it; tables of a database are NAME.TABLE.",
         "Lists are stored as JSON text; expand them with json_each. Booleans are 1 and 0; blobs are "
           + "shown in hexadecimal. Without an argument, or with -, the query is read from standard input. Several statements, and commands "
-          + "of the console, run one after the other up to the first error. The SQL dialect is "
+          + "of the console, run one after the other up to the first error. With --format table a table is cut where it does not fit, without it cards are printed. The SQL dialect is "
           + "that of SQLite, with all its functions except those that access files or load extensions. REGEXP takes the "
-          + "regular expressions of filters: name REGEXP '^Fr'. EXPLAIN QUERY PLAN shows how a query is run; in PostgreSQL, EXPLAIN.",
+          + "regular expressions of filters, name REGEXP '^Fr', and matches() their conditions, matches(name, '~aland'). EXPLAIN QUERY PLAN shows how a query is run; in PostgreSQL, EXPLAIN.",
         "--param gives a value to a parameter of the query, which is never read as SQL: :NAME, in SQLite also @NAME and $NAME. A number is "
           + "one unless it is in single quotes, and NULL is no text; the console has .parameter.",
         "--timeout limits reading the files of --attach, the query and the output of its rows together, "
@@ -59,7 +59,6 @@ extension Command {
   private static func sql(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let isTyped = isatty(STDIN_FILENO) == 1
     if invocation.arguments.isEmpty, SQLConsole.isPossible(invocation) {
       var console = SQLConsole(try SQLSession(invocation, in: context), in: context)
       return try await console.run()
@@ -67,19 +66,22 @@ extension Command {
     if let file = invocation.arguments.first, invocation.arguments.count == 1,
       file.hasSuffix(".sql"), !file.contains(" ")
     {
-      throw CommandError(
-        .usage, "\"\(file)\" is no query", hint: .command("sql < \(file.typed)"))
+      let path = String(file.trimmingPrefix("@")).typed
+      throw CommandError(.usage, "\"\(file)\" is no query", hint: .command("sql < \(path)"))
     }
     let session = try SQLSession(invocation, in: context)
     var time = session.time
+    let isRead =
+      invocation.arguments.isEmpty && isatty(STDIN_FILENO) == 0 || invocation.arguments == ["-"]
     let text =
-      invocation.arguments.isEmpty && !isTyped || invocation.arguments == ["-"]
+      isRead
       ? try await time.pausing {
         String(decoding: try StandardInput.read(atMost: maxInput), as: UTF8.self)
       } : invocation.arguments.joined(separator: " ")
     guard text.nonBlank != nil else {
-      throw CommandError.missingArgument(
-        "QUERY", hint: .words("pass it on standard input, or as an argument"))
+      throw isRead
+        ? CommandError(.usage, "standard input is empty", hint: "it must have a query")
+        : .missingArgument("QUERY", hint: "pass it on standard input, or as an argument")
     }
     if !invocation.has(.jq), SQLConsole.isScript(text) {
       var console = SQLConsole(session, in: context)
@@ -107,8 +109,7 @@ extension Command {
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     let name = try invocation.argument("NAME")
-    let environment = try context.localEnvironment()
-    let store = try environment.requiredStore()
+    let store = try context.localEnvironment().requiredStore()
     guard let roles = store.capabilities.roles else {
       throw CommandError(.usage, "this store has no roles: it is not in PostgreSQL")
     }

@@ -47,7 +47,8 @@ extension Command {
     let selection = SelectionText(invocation)
     if let selection {
       try invocation.refuseRefreshOfSelection()
-      try selection.requireFields(in: plugins.map { $0.fieldEntries.map(\.id) })
+      let names = try selection.fieldNames()
+      try selection.requireFields(in: plugins.map { $0.fieldNames(orTyped: names) })
     }
     suggestSource(for: invocation.arguments, context)
     let options = SourceOptions(invocation)
@@ -143,6 +144,7 @@ struct SearchWriter {
   private var shown: [Int: SourceSearch] = [:]
   private var isHurried = false
   private var hasShownGroup = false
+  private var hiddenFields: [String] = []
 
   init(
     _ query: SearchQuery, _ plugins: [any Plugin], _ output: OutputOptions,
@@ -187,6 +189,7 @@ struct SearchWriter {
     }
     if isGrouped {
       try context.listingOutput.flush()
+      context.note(hidden: hiddenFields)
     } else {
       if output.isForPeople { try printer.print(searches.flatMap(\.hits)) }
       try printer.finish(ListingSummary(joining: searches.map(\.answer)))
@@ -236,7 +239,7 @@ struct SearchWriter {
     let heading = context.terminalLayout.style(.heading, search.source + origin)
     try context.listingOutput.write("\(hasShownGroup ? "\n" : "")\(heading)\n")
     hasShownGroup = true
-    try search.printTable(output, context)
+    hiddenFields += try search.printTable(output, context)
   }
 
   /// Reports failures, each once for all sources that share it.

@@ -25,7 +25,7 @@ extension Command {
     "read-only", about: "refuse deletions, restores and syncs")
 
   private static let allowAdd = Option(
-    "allow-add", about: "let people add and remove sources on the page; only on this machine")
+    "allow-add", about: "let people add, edit and remove sources on the page; only on this machine")
 
   private static let defaultPort = 8080
 
@@ -100,17 +100,20 @@ extension Command {
     let serving = try ServedSources(invocation, environment, metrics, images, context)
     let plugins = try invocation.sources(in: context)
     let sql = ServedSQL(of: plugins, in: environment)
-    let adding =
-      invocation.has(allowAdd)
-      ? try context.sourceAdding(in: environment) { plugin, environment in
-        let source = try serving.source(plugin, environment)
-        sql.add(plugin)
-        return source
-      } : nil
-    let site = Site(
-      context.catalog.name,
-      try plugins.map { plugin throws(CommandError) in try serving.source(plugin, environment) },
-      sql, adding: adding, metrics, environment)
+    let folder = ServedFolder(invocation.list(.source), in: environment, context) {
+      plugin, environment in
+      let source = try serving.source(plugin, environment)
+      sql.add(plugin, in: environment)
+      return source
+    }
+    let management =
+      invocation.has(allowAdd) ? try ServedManagement(of: folder, context) : nil
+    var api = API(
+      sources: try folder.sources(), sql: sql, adding: management.map(SourceAdding.init),
+      syncs: SyncJobs(in: environment), now: environment.now)
+    // A recording has the sources and settings with which it was made.
+    if !serving.isRecorded { api.changes = folder.changes }
+    let site = Site(context.catalog.name, api, metrics)
     let server = try start(
       on: address, port,
       HTTPServer.Responder { [tracer = Tracer.current] request in

@@ -10,12 +10,13 @@ struct ServedSources: Sendable {
   private let context: CommandContext
   private let metrics: Metrics?
   private let resources: ServedResources
+  let isRecorded: Bool
 
   init(
     _ invocation: Invocation, _ environment: PluginEnvironment, _ metrics: Metrics?,
     _ images: ImagePool, _ context: CommandContext
   ) throws(CommandError) {
-    let isRecorded = try RecordingOptions(
+    isRecorded = try RecordingOptions(
       invocation, environment.settings, of: context.catalog.name
     ).isOn
     resources = ServedResources(

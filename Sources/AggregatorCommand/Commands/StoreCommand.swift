@@ -109,7 +109,8 @@ extension Command {
   private static func clearStore(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
-    let name = try invocation.argument("SOURCE")
+    try invocation.refuseArguments(after: 1)
+    let name = try invocation.names("SOURCE", of: context.catalog.sources)[0]
     let plugin = context.catalog.plugins.first { $0.name == name }
     let environment = try context.localEnvironment()
     let store = try environment.requiredStore()

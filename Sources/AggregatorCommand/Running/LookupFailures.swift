@@ -36,7 +36,7 @@ struct LookupFailures {
       if error.cause is DeletedRecord, let id = ids.first?.argument {
         failure.hint = .command("\(plugin.name) restore \(id)")
       } else if error.namesID, ids.count == 1 {
-        // What is no ID is looked for as a name.
+        // An invalid ID is looked for as a name.
         failure.suggestion = await RecordFinder(plugin, plugin.bundled, environment)
           .suggestion(for: ids[0])
       }

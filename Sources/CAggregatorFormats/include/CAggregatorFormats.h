@@ -8,7 +8,7 @@
 // Expat (https://libexpat.github.io), loaded at run time.
 bool cformats_load_expat(const char *name);
 
-// What a document consists of; `context` is that of the call.
+// The parts of a document; `context` is that of the call.
 typedef struct {
   // The attributes are names and values in turn, and end with NULL.
   void (*start)(void *context, const char *name, const char **attributes);

@@ -37,4 +37,13 @@ struct clibrary_text { uint64_t words[2]; };
 /// The empty `String`; takes the place of functions of Swift that describe what nothing here prints.
 struct clibrary_text clibrary_no_text(void);
 
+/// A `std::string` of GNU's library, whose text is allocated.
+struct clibrary_cxx_text {
+  char *start;
+  size_t count, capacity, unused;
+};
+
+/// The empty `std::string`; takes the place of the function of Swift's runtime that writes the name of a type.
+struct clibrary_cxx_text clibrary_no_cxx_text(void);
+
 #endif

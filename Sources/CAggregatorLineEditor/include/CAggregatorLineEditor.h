@@ -7,8 +7,9 @@
 
 /// Returns a completion of `word`, allocated; NULL after the last. `index` counts from 0.
 ///
-/// `line` may be NULL, and lacks its last byte with libedit, whose `rl_line_buffer` may be freed memory.
-typedef char *(*cline_completion)(const char *word, int index, const char *line);
+/// `line` may be NULL, and lacks its last byte with libedit, whose `rl_line_buffer` may be freed memory. The word begins at
+/// `start`, in characters.
+typedef char *(*cline_completion)(const char *word, int index, const char *line, int start);
 
 /// Loads the library `name`; false if it is not installed or lacks a symbol.
 ///

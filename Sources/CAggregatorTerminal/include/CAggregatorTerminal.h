@@ -6,7 +6,8 @@
 // end which a process can notice. What restores it runs in signal handlers, so it calls nothing but write(2), tcsetattr(3)
 // and the like. The state is that of the process: there is one terminal.
 
-/// What `cterminal_begin` writes to `wake` when a signal arrives: the size has changed, the program is to stop, or it goes on.
+/// The bytes that `cterminal_begin` writes to `wake` when a signal arrives: the size has changed, the program is to
+/// stop, or it goes on.
 enum { CTERMINAL_RESIZED = 'w', CTERMINAL_STOPPED = 't', CTERMINAL_CONTINUED = 'c' };
 
 /// Chooses the descriptors of the terminal, before `cterminal_begin`; standard input and output otherwise.

@@ -82,7 +82,7 @@ package final class TapProgram: Sendable {
       for (option, text) in contents {
         words += ["--\(option)", try files.write(text, as: "\(option).json")]
       }
-      // What it leaves behind there goes with the run.
+      // Files that it leaves there go with the run.
       let variables = variables.merging(["TMPDIR": files.path]) { $1 }
       return Run(
         process: try PipedProgram(words, variables) { files.remove() }, files: files)

@@ -24,7 +24,7 @@ package struct StreamExport<P: Plugin> {
   package private(set) var count = 0
   package private(set) var deleted = 0
   package private(set) var unreadable = UnreadableRows.none
-  /// Why everything was sent again; `nil` if it was not.
+  /// The reason everything was sent again; `nil` if it was not.
   package private(set) var restartReason: String?
   /// False if the store refused to note the export, so that the next one sends everything again.
   package private(set) var isNoted = true
@@ -95,7 +95,7 @@ package struct StreamExport<P: Plugin> {
     return unreadable.count == 0 ? position : original
   }
 
-  /// Why an earlier export cannot be continued; `nil` if it can.
+  /// The reason an earlier export cannot be continued; `nil` if it can.
   private func reason(
     notToContinue earlier: ExportPosition, at mark: HistoryMark?, _ unrecorded: UnrecordedChanges
   ) async throws(SourceError) -> String? {

@@ -72,21 +72,25 @@ extension StoreLaw {
 
   static let searchRanked = StoreLaw(
     "search-ranked",
-    "A search by rank has the record with the ID first, then names, their beginnings, and the rest."
+    "A search by rank has the record with the ID first, then titles that are the query, those that begin with it, "
+      + "words, beginnings of words and parts of titles, and the rest."
   ) { trial, store, source throws(SourceError) in
     try await store.save(
       [
-        StoreEntry("rest 1", text: "the bat man"),
+        StoreEntry("none 1", text: "the bat man"),
+        StoreEntry("title 1", text: "the combatman"),
+        StoreEntry("beginning 1", text: "Batmans"),
         StoreEntry("start 1", text: "Bat-Man Beyond\nhero"),
         StoreEntry("name 1", text: "Batman\nhero"), StoreEntry("gone", text: "Batman"),
         StoreEntry("Batman", text: "a movie of batman"), StoreEntry("deleted", text: "Batman"),
-        StoreEntry("name 2", text: "BÄTMAN"), StoreEntry("none", text: "Robin"),
-        StoreEntry("start 2", text: "Batmans"), StoreEntry("rest 2", text: "Robin\nbatman"),
-        StoreEntry("name 3", text: "batman\nbatman"), StoreEntry("rest 3", text: "Lego batman"),
+        StoreEntry("name 2", text: "BÄTMAN"), StoreEntry("none 2", text: "Robin"),
+        StoreEntry("other 1", text: "Robin\nbatman"),
+        StoreEntry("name 3", text: "batman\nbatman"), StoreEntry("word 1", text: "Lego batman"),
+        StoreEntry("beginning 2", text: "a batmobile (batman's)"),
       ], of: source)
     let seen = [
-      "rest 1", "start 1", "name 1", "Batman", "deleted", "name 2", "none", "start 2", "rest 2",
-      "name 3", "rest 3",
+      "none 1", "title 1", "beginning 1", "start 1", "name 1", "Batman", "deleted", "name 2",
+      "none 2", "other 1", "name 3", "word 1", "beginning 2",
     ]
     _ = try await store.delete(["deleted"], of: source, at: .law())
     var entries: [StoreEntry] = []
@@ -101,9 +105,10 @@ extension StoreLaw {
       return trial.context.notApplicable("the store does not rank matches")
     }
     let expected = [
-      "Batman", "name 1", "name 2", "name 3", "start 1", "start 2", "rest 2", "rest 3",
+      "Batman", "name 1", "name 2", "name 3", "beginning 1", "start 1", "word 1", "beginning 2",
+      "title 1", "other 1",
     ]
-    for limit in [1, 2, 3, 4, 5, 8, 9, .max] {
+    for limit in [1, 2, 3, 4, 5, 9, 10, .max] {
       var ids: [String] = []
       var start: RankedPosition?
       for number in 0..<20 {

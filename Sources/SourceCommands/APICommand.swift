@@ -1,15 +1,14 @@
-import AggregatorArguments
+package import AggregatorArguments
 import AggregatorFiles
 import AggregatorFoundation
-import AggregatorKit
+package import AggregatorKit
 import AggregatorQueries
-import AggregatorSourceCommands
 import AggregatorTerminal
 import DeclaredSource
 
 extension Command {
   fileprivate static let method = Option(
-    "method", letter: "X", .choice(HTTPRequest.Method.allCases.map(\.rawValue)), "METHOD",
+    "method", letter: "X", .text, "METHOD",
     about: "request method (default GET); others are never retried")
   fileprivate static let field = Option(
     "raw-field", letter: "f", .text, "KEY=VALUE",
@@ -21,7 +20,7 @@ extension Command {
     "input", .file, "FILE",
     about: "file with the body of the request, JSON or any other; - is standard input")
   fileprivate static let paginate = Option(
-    "paginate", about: "also request the next pages that each response names")
+    "paginate", about: "also request the next pages, as lists do or as each response names them")
   fileprivate static let slurp = Option(
     "slurp", about: "print all pages of --paginate as one JSON array")
   fileprivate static let include = Option(
@@ -31,18 +30,23 @@ extension Command {
   fileprivate static let asCurl = Option(
     "curl", about: "print a curl command instead of sending the request, without secrets")
 
-  static func api(_ plugins: [any Plugin]) -> Command {
+  /// Endless services end there, and hardly another list.
+  fileprivate static let standardMaxPages = 1000
+
+  package static func api(_ plugins: [any Plugin]) -> Command {
     // The example must run without a key.
     let plugin = plugins.dropFirst().first { !$0.settings.contains(where: \.isSecret) }
     let name = (plugin ?? plugins.first)?.name ?? "SOURCE"
     let first = plugins.first?.name ?? name
     return Command(
-      "SOURCE PATH", words: CompletionSource.source(plugins),
+      "SOURCE PATH", words: paths,
       options: [
         method, header.with(about: "header field, such as 'Accept: text/csv'"), field,
         typedField, input, paginate, slurp, include,
+        .outputFile.with(about: "write to a file once all is there; - is standard output"),
         .maxPages.with(
-          about: "stop after N pages, 0 for no limit (default 25 with --paginate)", in: .specific),
+          about: "stop after N pages, 0 for no limit (default \(standardMaxPages) with --paginate)",
+          in: .specific),
         asCurl,
       ] + Option.fetching + [
         .jq.with(about: "filter the body with jq, which must be installed"), .noPager,
@@ -55,13 +59,18 @@ extension Command {
           + "below the host of another added source. '' and '?limit=1' are the URL of an added source itself, with another query. "
           + "An http(s) URL may take its place; another host gets no credentials, and "
           + "redirects to another host are refused.",
-        "The next page is that of rel=\"next\" in the Link header field, or the URL in the member next, links.next or "
-          + "_links.next.href of the body.",
+        "With --paginate, the list of the source is requested page by page as \"SOURCE list --all\" does, with the parameters of "
+          + "the source beside yours: another page size, page or offset of yours replaces that of the source. For other paths, or if "
+          + "another of your parameters has another value there, the next page is that of rel=\"next\" in the Link header field, or "
+          + "the URL in the member next, links.next or _links.next.href of the body. A page that repeats an earlier one ends it "
+          + "with an error, and so does --max-pages.",
         "In a body, the fields a[b]=1 and a[c]=2 are members of the object a, a[]=1 and a[]=2 elements of the list a, and a[] "
-          + "alone is an empty list, as in gh. Fields of -f precede those of -F. In a query, the name is sent as it is.",
+          + "alone is an empty list, as in gh. In a query, the name is sent as it is. All are sent in the order in which they are given.",
         "HEAD prints the status and the header fields. --slurp keeps all pages in memory, and prints the array also if a later "
           + "page fails; the exit code tells.",
         "--include hides the values of header fields that are likely to be secrets, such as set-cookie.",
+        "--verbose prints the request line, the header fields that the source sends, and those of the response, without secrets. "
+          + "With --output, an existing file stays as it is if the command fails.",
         "Nothing is cached.",
       ],
       examples: [
@@ -70,14 +79,38 @@ extension Command {
       ], run: api)
   }
 
+  /// A source, and then the paths of the lists of its service, if it was added.
+  private static let paths: CompletionSource.Following = { arguments, tree in
+    let plugins = tree.catalog.plugins
+    guard let name = arguments.first else {
+      return CompletionSource.source(plugins)(arguments, tree)
+    }
+    guard arguments.count == 1, let plugin = plugins.first(where: { $0.name == name }),
+      plugin is DeclaredPlugin, let own = plugin.serviceURLs.first.flatMap({ Address($0) })
+    else { return .none }
+    let base = plugin.resourceBase?.path() ?? ""
+    let others = plugins.filter { $0 is DeclaredPlugin && $0.resourceBase == plugin.resourceBase }
+    return .choice(
+      others.compactMap { other in
+        guard let url = other.serviceURLs.first, !url.path().isPattern,
+          Address(url)?.authority == own.authority, url.path().hasPrefix(base)
+        else { return nil }
+        let path = String(url.path().dropFirst(base.count))
+        return Candidate(base.isEmpty ? path : String(path.drop { $0 == "/" }), other.summary)
+      })
+  }
+
   private static func api(
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     var words = invocation.arguments
     guard let name = words.first else { throw CommandError.missingArgument("SOURCE") }
     // `api POST heroes /path`, as in httpie.
-    let methods = words.map { HTTPRequest.Method(rawValue: $0.uppercased()) }
-    if words.count > 2, let place = methods.firstIndex(where: { $0 != nil }) {
+    if words.count > 2,
+      let place = words.firstIndex(where: { word in
+        HTTPRequest.Method.common.contains { $0.rawValue == word.uppercased() }
+      })
+    {
       let verb = words.remove(at: place)
       throw CommandError(
         .usage, "unexpected argument \"\(verb)\"",
@@ -90,14 +123,16 @@ extension Command {
         "PATH", hint: .words("'' requests the URL of the source itself"))
     }
     try invocation.refuseArguments(after: 2)
+    guard (plugin as? DeclaredPlugin)?.manifest.file == nil else {
+      throw CommandError(.usage, "\(name) is a file, of which nothing is requested")
+    }
     let environment = try context.environment()
     let url: URL
     do { url = try plugin.resource(invocation.arguments[1], in: environment.settings) } catch {
       // A path is none of the source.
       throw error.code == .invalidRequest ? CommandError(error) : CommandError(error, of: plugin)
     }
-    var call = ServiceCall(
-      invocation.text(method).flatMap { HTTPRequest.Method(rawValue: $0) } ?? .get, url)
+    var call = ServiceCall(try invocation.method, url)
     try call.fill(from: invocation)
     guard call.method == .get || !invocation.has(paginate) else {
       throw CommandError(.usage, "\(paginate.spelling) requires the method GET")
@@ -105,9 +140,11 @@ extension Command {
     guard invocation.has(paginate) || !invocation.has(slurp) else {
       throw CommandError(.usage, "\(slurp.spelling) requires \(paginate.spelling)")
     }
-    for other in [Option.jq, asCurl, slurp]
-    where invocation.has(include) && invocation.has(other) {
-      throw CommandError.exclusive(include.spelling, other.spelling)
+    for (option, others) in [(include, [Option.jq, asCurl, slurp]), (.outputFile, [.jq, asCurl])]
+    where invocation.has(option) {
+      if let other = others.first(where: invocation.has) {
+        throw CommandError.exclusive(option.spelling, other.spelling)
+      }
     }
     if call.method == .head, invocation.has(.jq) {
       throw CommandError.exclusive("\(method.spelling) HEAD", Option.jq.spelling)
@@ -115,7 +152,42 @@ extension Command {
     if invocation.has(asCurl) {
       return try await plugin.printCurl(call, in: environment, context)
     }
-    return try await plugin.printResponses(to: call, in: environment, context)
+    if invocation.has(.verbose) { call.willSend = { context.trace($0) } }
+    guard let path = invocation.text(.outputFile), path != "-" else {
+      return try await plugin.printResponses(to: call, in: environment, context)
+    }
+    let file = try NewFile(replacing: path, in: context)
+    let code: ExitCode
+    do {
+      code = try await plugin.printResponses(
+        to: call, in: environment, context.writing(to: file.output))
+    } catch {
+      if invocation.has(paginate) {
+        let outcome = access(path, F_OK) == 0 ? "stays as it was" : "was not written"
+        context.diagnostics.note("\(path) \(outcome): what was read before the failure is dropped")
+      }
+      throw error
+    }
+    try file.finish()
+    context.diagnostics.note("Saved \(path)")
+    return code
+  }
+}
+
+extension Invocation {
+  /// The method of `-X`, of which the usual ones may be in small letters.
+  fileprivate var method: HTTPRequest.Method {
+    get throws(CommandError) {
+      guard let text = text(Command.method) else { return .get }
+      let common = HTTPRequest.Method.common.first { $0.rawValue == text.uppercased() }
+      // A proxy would be asked for a tunnel.
+      guard let method = common ?? HTTPRequest.Method(rawValue: text), text != "CONNECT" else {
+        throw CommandError(
+          .usage,
+          "invalid value \"\(text)\" for \(Command.method.spelling): must be a method such as POST")
+      }
+      return method
+    }
   }
 }
 
@@ -124,6 +196,7 @@ extension ServiceCall {
   private static let maxBody = 16 << 20
 
   fileprivate mutating func fill(from invocation: Invocation) throws(CommandError) {
+    followsPaging = invocation.has(Command.paginate)
     for text in invocation.texts(Command.header) {
       let field = try CommandError.wrapping(try HTTPRequest.Item(headerField: text))
       headers.append(field)
@@ -136,26 +209,27 @@ extension ServiceCall {
         hint: "add \(Command.method.spelling) POST")
     }
     var content: JSON?
-    for option in [Command.field, Command.typedField] {
-      for text in invocation.texts(option) {
-        let equals = text.firstIndex(of: "=") ?? text.endIndex
-        let name = String(text[..<equals])
-        let isEmptyList = equals == text.endIndex && name.hasSuffix("[]") && !isInQuery
-        guard !name.isEmpty, equals != text.endIndex || isEmptyList else {
-          throw CommandError(
-            .usage, "invalid value \"\(text)\" for \(option.spelling): must be KEY=VALUE")
-        }
-        let word = String(text[equals...].dropFirst())
-        let value = try option == Command.typedField ? Self.json(word) : .string(word)
-        if isInQuery {
-          query.append(HTTPRequest.Item(name, .plain(value.cell)))
-        } else if isEmptyList {
-          content = try Self.body(content, with: [], named: String(name.dropLast(2)))
-        } else {
-          content = try Self.body(content, with: value, named: name)
-        }
+    for (option, text) in invocation.texts(of: [Command.field, Command.typedField]) {
+      let equals = text.firstIndex(of: "=") ?? text.endIndex
+      let name = String(text[..<equals])
+      let isEmptyList = equals == text.endIndex && name.hasSuffix("[]") && !isInQuery
+      guard !name.isEmpty, equals != text.endIndex || isEmptyList else {
+        throw CommandError(
+          .usage, "invalid value \"\(text)\" for \(option.spelling): must be KEY=VALUE")
+      }
+      let word = String(text[equals...].dropFirst())
+      let value = try option == Command.typedField ? Self.json(word) : .string(word)
+      if isInQuery {
+        let isSecret = LikelySecret.isParameter(name, value: value.cell)
+        query.append(
+          HTTPRequest.Item(name, isSecret ? .secret(Secret(value.cell)) : .plain(value.cell)))
+      } else if isEmptyList {
+        content = try Self.body(content, with: [], named: String(name.dropLast(2)))
+      } else {
+        content = try Self.body(content, with: value, named: name)
       }
     }
+    hideKeys()
     body =
       try input.map { path throws(CommandError) in try Self.read(path) }
       ?? content.map { Data($0.text.utf8) }
@@ -165,6 +239,40 @@ extension ServiceCall {
         HTTPRequest.Item(
           "Content-Type", isJSON ? "application/json" : "application/octet-stream"))
     }
+  }
+
+  /// Makes likely keys in the URL secrets of the query, so that no message shows them, nor what the service repeats of them.
+  private mutating func hideKeys() {
+    guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
+      let items = parts.percentEncodedQueryItems
+    else { return }
+    let rest = items.filter { item in
+      let text = (item.value ?? "").replacing("+", with: "%20")
+      let (name, value) = (item.name.percentDecoded ?? item.name, text.percentDecoded ?? text)
+      guard LikelySecret.isParameter(name, value: value) else { return true }
+      query.append(HTTPRequest.Item(name, .secret(Secret(value))))
+      return false
+    }
+    guard rest.count < items.count else { return }
+    parts.percentEncodedQueryItems = rest.isEmpty ? nil : rest
+    url = parts.url ?? url
+  }
+
+  /// Goes on at the URL of the next page, which has the parameters.
+  ///
+  /// A key that the service repeats was hidden in it: it is the one that was typed, or one that the source sends anyway.
+  fileprivate mutating func follow(_ link: URL) {
+    let typed = Address(link)?.authority == Address(url)?.authority ? query : []
+    (url, query) = (link, [])
+    guard var parts = URLComponents(url: link, resolvingAgainstBaseURL: true),
+      let items = parts.percentEncodedQueryItems
+    else { return }
+    let hidden = items.filter { $0.value == "REDACTED" }
+    guard !hidden.isEmpty else { return }
+    let rest = items.filter { $0.value != "REDACTED" }
+    parts.percentEncodedQueryItems = rest.isEmpty ? nil : rest
+    url = parts.url ?? link
+    query = typed.filter { item in hidden.contains { $0.name.percentDecoded == item.name } }
   }
 
   /// A body with one more field, whose name is as in `a`, `a[b]` or `a[b][]`.
@@ -271,18 +379,25 @@ extension Plugin {
   ) async throws -> ExitCode {
     let invocation = context.invocation
     let options = SourceOptions(invocation)
-    let maxPages = invocation.has(Command.paginate) ? invocation.count(.maxPages) ?? 25 : 1
+    let limit = invocation.count(.maxPages) ?? Command.standardMaxPages
+    let maxPages = invocation.has(Command.paginate) ? limit : 1
     let scanner = SecretScanner(
       settings.filter(\.isSecret).compactMap { environment.settings.secret($0) })
     var call = call
-    var visited: Set<URL> = []
+    var walk = PageWalk()
+    walk.visited.insert(call.url)
     var isInLine = false
-    var isJSON = false
     context.progress.say { [name] in "Fetching \(name)…" }
     while true {
       let reply = await send(
         call, in: environment, cachePolicy: options.cachePolicy, deadline: options.deadline)
-      if let response = reply.response {
+      if let response = reply.response, invocation.has(.verbose) {
+        for line in scanner.redacted(response).head.split(separator: "\n") {
+          context.diagnostics.trace("< \(line)")
+        }
+      }
+      // The end of a list may be an error that is none.
+      if let response = reply.response, reply.error != nil || response.status < 400 {
         if invocation.has(Command.include) || call.method == .head {
           try context.printHead(of: scanner.redacted(response), afterLine: isInLine)
           isInLine = false
@@ -299,52 +414,72 @@ extension Plugin {
         {
           (failure.code, failure.hint) = (.key, hint)
         }
-        if !visited.isEmpty, failure.code != .interrupted { failure.code = .partial }
+        if walk.count > 0, failure.code != .interrupted { failure.code = .partial }
+        if let hint = postCommand(insteadOf: call, reply, invocation) { failure.hint = hint }
         if reply.response?.status == 404, failure.hint == nil {
           failure.hint = listCommand(insteadOf: call.url, in: environment.settings)
         }
         if isInLine, context.hasMessagesInOutput { try context.output.write("\n") }
         throw failure
       }
-      visited.insert(call.url)
       guard invocation.has(Command.paginate) else { return .success }
-      let body = reply.response?.body ?? Data()
-      let wasJSON = isJSON
-      isJSON = JSONText(body) != nil
-      // A page that is cut off names no next one, and must not look like the last.
-      guard isJSON || !wasJSON || body.isEmpty else {
-        throw CommandError(
-          .partial,
-          "\(name): page \(visited.count) is not JSON, unlike the one before: it may be cut off")
+      let body = reply.response.flatMap { $0.status < 400 ? $0.body : nil }
+      if let body {
+        do throws(CommandError) { try walk.add(body, mustBeJSON: pages != nil) } catch {
+          throw CommandError(error.code, "\(name): \(error.message)", hint: error.hint)
+        }
+        pages?.append(body)
       }
-      guard isJSON || pages == nil else {
-        throw CommandError(
-          visited.count == 1 ? .notUnderstood : .partial,
-          "\(name): page \(visited.count) is not JSON", hint: .words("leave out --slurp"))
+      let next = reply.page?.next
+      let link = call.cursor == nil ? reply.response?.nextPage(after: call.url) : nil
+      if let page = reply.page, page.isFollowed, next != nil || link == nil {
+        walk.add(page.warnings)
       }
-      pages?.append(body)
-      guard let next = reply.response?.nextPage(after: call.url) else {
-        if visited.count == 1 { context.diagnostics.note("1 page: the response names no next one") }
-        return .success
-      }
-      guard visited.count != maxPages else {
+      guard next != nil || link != nil else { return end(of: walk, reply.page, context) }
+      guard walk.count != maxPages else {
         context.diagnostics.warning(
-          "\(name): stopped after \(visited.count.of("page"))",
+          "\(name): stopped after \(walk.count.of("page"))",
           hint: "raise --max-pages, 0 for no limit")
         return .partial
       }
-      guard try signs(next, in: environment.settings) == signs(call.url, in: environment.settings),
-        !visited.contains(next)
+      call.cursor = next
+      guard next == nil, let link else { continue }
+      let isSigned = try signs(link, in: environment.settings)
+      guard try isSigned == signs(call.url, in: environment.settings),
+        walk.visited.insert(link).inserted
       else {
         throw CommandError(
           .partial,
-          "\(name): the next page is on another host, or one that was read: \(Address(next)?.authority ?? "")"
+          "\(name): the next page is on another host, or one that was read: \(Address(link)?.authority ?? "")"
         )
       }
-      call.url = next
-      // The URL of the next page has the parameters.
-      call.query = []
+      call.follow(link)
     }
+  }
+
+  /// Says what is missing after the last page that is known.
+  private func end(
+    of walk: PageWalk, _ page: ServicePage?, _ context: CommandContext
+  ) -> ExitCode {
+    for message in walk.warnings { context.diagnostics.warning("\(name): \(message)") }
+    guard walk.count == 1, !walk.isIncomplete else {
+      return walk.isIncomplete ? .partial : .success
+    }
+    guard page?.isFollowed != true else {
+      context.diagnostics.note("1 page: the list of \(name) has no more")
+      return .success
+    }
+    guard let page, let total = page.total, total > page.count else {
+      context.diagnostics.note(
+        "only one page was requested: the response names no next one, and \(name) does not know how to request it"
+      )
+      return .success
+    }
+    context.diagnostics.warning(
+      "\(name): only one page was requested, with \(page.count) of \(noun.count(total)): the response names no "
+        + "next one, and parameters of the request differ from those by which \(name) requests its pages",
+      hint: .words("leave out parameters that \(name) sends with another value"))
+    return .partial
   }
 
   /// The remedy if the service wants credentials that the call does not have, or other ones; `nil` if it does not say that.
@@ -359,6 +494,25 @@ extension Plugin {
     guard !isTyped else { return .words("check the credentials of \(header)") }
     let others = "send credentials with \(header) 'Authorization: Bearer TOKEN'"
     return .words(isSigned ? others : "those of \(name) are for its own host; \(others)")
+  }
+
+  /// The command with the method that was probably meant, if fields were sent as a query, unlike in gh, and nothing is there.
+  private func postCommand(
+    insteadOf call: ServiceCall, _ reply: ServiceReply, _ invocation: Invocation
+  ) -> Hint? {
+    let fields = invocation.texts(of: [Command.field, Command.typedField])
+    guard [404, 405].contains(reply.response?.status), !invocation.has(Command.method),
+      !invocation.has(Command.paginate), !fields.isEmpty
+    else { return nil }
+    let isSecret = call.query.contains { if case .secret = $0.value { true } else { false } }
+    let words = fields.compactMap { option, text in
+      text.argument.map { "\(option == Command.field ? "-f" : "-F") \($0)" }
+    }
+    // Not all that was typed may be shown, or can be.
+    guard !isSecret, call.headers.isEmpty, words.count == fields.count,
+      let path = invocation.arguments[1].argument
+    else { return "add \(Command.method.spelling) POST" }
+    return .command("api \(name) \(path) -X POST \(words.joined(separator: " "))")
   }
 
   /// The command for the list of an added source, whose paths are below the host, not below the list.
@@ -394,7 +548,71 @@ extension Plugin {
   }
 }
 
+/// The pages that were printed.
+private struct PageWalk {
+  var count = 0
+  var visited: Set<URL> = []
+  /// The warnings of the source about its pages, each once.
+  private(set) var warnings: [String] = []
+  private(set) var isIncomplete = false
+  private var bodies: Set<Int> = []
+  private var isJSON = false
+
+  mutating func add(_ others: [Warning]) {
+    for warning in others where !warnings.contains(warning.message) {
+      warnings.append(warning.message)
+      isIncomplete = isIncomplete || warning.meansIncomplete
+    }
+  }
+
+  /// Counts a page; throws for one that cannot be all of it, or that repeats an earlier one.
+  mutating func add(_ body: Data, mustBeJSON: Bool) throws(CommandError) {
+    count += 1
+    let wasJSON = isJSON
+    isJSON = JSONText(body) != nil
+    // A page that is cut off names no next one, and must not look like the last.
+    guard isJSON || !wasJSON || body.isEmpty else {
+      throw CommandError(
+        .partial, "page \(count) is not JSON, unlike the one before: it may be cut off")
+    }
+    guard isJSON || !mustBeJSON else {
+      throw CommandError(
+        count == 1 ? .notUnderstood : .partial, "page \(count) is not JSON",
+        hint: .words("leave out --slurp"))
+    }
+    // `Data` hashes only its first bytes.
+    var hasher = Hasher()
+    body.withUnsafeBytes { hasher.combine(bytes: $0) }
+    guard bodies.insert(hasher.finalize()).inserted else {
+      throw CommandError(.partial, "page \(count) repeats an earlier one")
+    }
+  }
+}
+
+extension HTTPResponse {
+  /// The status and the header fields, without likely secrets, a line each.
+  fileprivate var head: String {
+    let fields = headers.map { name, value in
+      let isSecret = LikelySecret.isHeader(name, value: "")
+      let shown = isSecret ? "REDACTED" : LikelySecret.hidden(in: value)
+      return "\(name): \(shown)".safeLine + "\n"
+    }
+    return "\(statusLine?.safeLine ?? "HTTP \(status)")\n\(fields.joined())"
+  }
+}
+
 extension CommandContext {
+  /// Prints the request line and the header fields of a request, without secrets, and the size of its body.
+  fileprivate func trace(_ request: HTTPRequest) {
+    let address = LikelySecret.hidden(in: request.shownAddress)
+    diagnostics.trace("> \(request.method.rawValue) \(address)")
+    for field in request.headers {
+      let value = if case .plain(let text) = field.value { text } else { "REDACTED" }
+      diagnostics.trace("> \(field.name): \(value)")
+    }
+    if let body = request.body { diagnostics.trace("> body of \(body.count.byteCount)") }
+  }
+
   /// True if messages follow the body in one file or pipe, in which they need a line of their own.
   fileprivate var hasMessagesInOutput: Bool {
     var (body, messages) = (stat(), stat())
@@ -407,12 +625,8 @@ extension CommandContext {
   ///
   /// - Parameter isInLine: True if the body before it has no line break at its end.
   fileprivate func printHead(of response: HTTPResponse, afterLine isInLine: Bool) throws {
-    let fields = response.headers.map { name, value in
-      "\(name): \(LikelySecret.isHeader(name, value: "") ? "REDACTED" : value)".safeLine + "\n"
-    }
-    let status = response.statusLine?.safeLine ?? "HTTP \(response.status)"
-    let head = "\(status)\n\(fields.joined())\n"
-    guard terminal.isOutput else { return try output.write((isInLine ? "\n" : "") + head) }
+    let head = "\(response.head)\n"
+    guard terminalLayout.isRead else { return try output.write((isInLine ? "\n" : "") + head) }
     try listingOutput.write(head)
   }
 
@@ -420,7 +634,7 @@ extension CommandContext {
   ///
   /// - Parameter isInLine: True if the body before it has no line break at its end.
   fileprivate func printBody(_ body: Data, afterLine isInLine: Bool) throws {
-    guard terminal.isOutput else {
+    guard terminalLayout.isRead else {
       return try output.write((isInLine ? Data("\n".utf8) : Data()) + body)
     }
     guard let plain = String(validating: body, as: UTF8.self), !plain.utf8.contains(0) else {
