@@ -123,6 +123,32 @@ import Testing
     #expect(error?.remedy?.text == "sync lamps first, and look it up among the cached records")
   }
 
+  @Test func `a list warns of a member that the service has renamed`() async throws {
+    let rows = Mutex(
+      #"[{"id": 1, "name": "a", "note": null}, {"id": 2, "name": "b", "note": null}]"#)
+    let server = try LoopbackServer { _ in .json(rows.withLock(\.self)) }
+    let text = """
+      {"url": "\(server.baseURL)/", "rows": "$", "id": "id", "paging": "single", "rate": "off", \
+      "fields": ["name", "note"]}
+      """
+    let plugin = DeclaredPlugin("things", try Manifest(reading: Data(text.utf8)))
+    let environment = PluginEnvironment(
+      settings: SourceSettings(), transport: HTTPTransport(), store: InMemoryStore())
+    func warnings() async throws -> [Warning] {
+      let source = try plugin.source(in: environment).cachePolicy(.reload)
+      return try await source.page(PageRequest(limit: 10)).warnings
+    }
+    #expect(try await warnings() == [])
+    #expect(try await warnings() == [])
+    rows.withLock { $0 = $0.replacing("\"a\"", with: "null") }
+    #expect(try await warnings() == [])
+    rows.withLock { $0 = $0.replacing("name", with: "title") }
+    #expect(
+      try await warnings() == [
+        Warning(.emptyField, "name is empty in all 2 records: has the service renamed it?")
+      ])
+  }
+
   // MARK: - Secrets
 
   @Test(arguments: [
@@ -374,6 +400,21 @@ import Testing
     #expect(try await store(of: before).status(of: "lamps").deleted == 1)
   }
 
+  @Test func `a late writer of a removed source writes nothing into that of its name`()
+    async throws
+  {
+    let home = URL.temporaryDirectory.appending(path: "scope-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: home) }
+    let file = SQLiteStore(at: home.appending(path: "store.sqlite").path)
+    let old = ScopedStore(file) { _ in StoreScope(records: "a") }
+    _ = try await old.delete(["7"], of: "lamps", at: Fixture.date)
+    let new = old.replacing("lamps", with: StoreScope(records: "b"))
+    #expect(try await new.status(of: "lamps").deleted == 0)
+    _ = try await old.delete(["8"], of: "lamps", at: Fixture.date)
+    #expect(try await new.status(of: "lamps").deleted == 0)
+    #expect(try await old.status(of: "lamps").deleted == 2)
+  }
+
   @Test func `deletions survive clearing the store, but not another scope`() async throws {
     let home = URL.temporaryDirectory.appending(path: "scope-\(UUID())")
     defer { try? FileManager.default.removeItem(at: home) }
@@ -559,7 +600,8 @@ import Testing
     let text =
       #"{"url": "https://a.example", "rows": "$", "id": "id", "fields": ["ID", "name", "Name", "size"]}"#
     let plugin = DeclaredPlugin("things", try Manifest(reading: Data(text.utf8)))
-    #expect(plugin.fields.map(\.name) == ["id", "name", "size"])
+    // The field of the ID has the name id.
+    #expect(plugin.fields.map(\.name) == ["id", "id_2", "name", "size"])
   }
 
   @Test func `without fields one field has all members`() throws {

@@ -121,22 +121,53 @@ private struct TablePlugin: Plugin {
     #expect(server.requests.count == 1)
   }
 
+  /// The IDs of pages that are each read by a process of its own, and the warnings of all.
+  private func idsByPages(_ plugin: DeclaredPlugin) async throws -> (
+    ids: [Int], warnings: [Warning]
+  ) {
+    var read: (ids: [Int], warnings: [Warning]) = ([], [])
+    var cursor: PageCursor?
+    repeat {
+      let page = try await plugin.remote(in: environment())
+        .page(PageRequest(after: cursor, limit: 2000))
+      read.ids += page.records.compactMap { Int($0.id) }
+      read.warnings += page.warnings
+      cursor = page.next
+    } while cursor != nil
+    return read
+  }
+
   @Test func `another process continues where one was killed`() async throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     let service = Service(Self.lines())
     let server = try service.server()
     let plugin = try plugin(server, "ndjson")
-    var seen: [Int] = []
-    var cursor: PageCursor?
-    repeat {
-      // Each page in a process of its own.
-      let page = try await plugin.remote(in: environment())
-        .page(PageRequest(after: cursor, limit: 2000))
-      seen += page.records.compactMap { Int($0.id) }
-      cursor = page.next
-      #expect(page.warnings.isEmpty)
-    } while cursor != nil
-    #expect(seen == Array(1...Self.count))
+    let read = try await idsByPages(plugin)
+    #expect(read.ids == Array(1...Self.count) && read.warnings.isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func `the number of a row is its place in the whole file`(isCompressed: Bool) async throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    // All rows are the same, and one cannot be read.
+    let lines = (1...Self.count).map { $0 == 2500 ? "nothing\n" : "{\"name\": \"lamp\"}\n" }
+    let data = Data(lines.joined().utf8)
+    let service = Service(isCompressed ? Gzip.file(data) : data)
+    let server = try service.server()
+    let text = """
+      {"url": "\(server.baseURL)/lamps", "rows": "$", "id": "#", "paging": "single", "rate": "off",
+       "format": "ndjson"}
+      """
+    let plugin = DeclaredPlugin("lamps", try Manifest(reading: Data(text.utf8)))
+    let expected = (1...Self.count).filter { $0 != 2500 }
+    #expect(try await ids(try plugin.remote(in: environment())) == expected)
+    #expect(try await idsByPages(plugin).ids == expected)
+
+    let first = try await plugin.remote(in: environment()).page(PageRequest(limit: 2000))
+    service.put(Data(lines.prefix(2400).joined().utf8))
+    let restarted = try await plugin.remote(in: environment())
+      .page(PageRequest(after: first.next, limit: 2000))
+    #expect(restarted.records.first?.id == "1")
   }
 
   @Test func `a broken transfer is continued, and no row is lost or read twice`() async throws {
@@ -175,6 +206,19 @@ private struct TablePlugin: Plugin {
     #expect(!result.isComplete)
     #expect(result.added == Self.count - 1)
     #expect(result.inconclusiveReason?.contains("the last line is not a whole JSON value") == true)
+  }
+
+  @Test func `a damaged line is named, whatever page it is on`() async throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let service = Service(
+      Self.lines(2500) + Data("{\"id\": \n".utf8) + Self.lines(10, from: 2501))
+    let server = try service.server()
+    let source = try plugin(server, "ndjson").remote(in: environment())
+    let first = try await source.page(PageRequest(limit: 2000))
+    #expect(first.records.count == 2000 && first.unreadable == .none)
+    let second = try await source.page(PageRequest(after: first.next, limit: 2000))
+    #expect(second.records.count == 510)
+    #expect(second.unreadable == UnreadableRows(count: 1, firstReason: "line 2501 is not JSON"))
   }
 
   @Test func `a file beyond the limit says how to allow it`() async throws {

@@ -57,6 +57,11 @@ struct JSONPathTests {
     #expect(Manifest.Parameter(text)?.description == text)
   }
 
+  @Test func `A member that is an asterisk is no field for all fields`() {
+    #expect(JSONPath([.member("*")]).fieldName == #""*""#)
+    #expect(JSONPath("a.*.b")?.fieldName == "a.b")
+  }
+
   @Test(arguments: ["page", "=1", "page=", "page=x", "page=-1", "page=1000001"])
   func `An invalid parameter is refused`(text: String) { #expect(Manifest.Parameter(text) == nil) }
 }

@@ -286,6 +286,14 @@ struct ManifestTests {
       "line 3: \"fields\" of \"tables.b\" must be a list of paths, or of objects with \"name\" and \"path\", none with the name \"position\""
     ),
     (
+      "{\"url\": \"https://a.example\", \"fields\": [\"a\", \"*\"]}",
+      "line 1: \"fields\" must be a list of paths, or of objects with \"name\" and \"path\", none named \"*\""
+    ),
+    (
+      "{\"url\": \"https://a.example\", \"fields\": [{\"name\": \"*\", \"path\": \"a\"}]}",
+      "line 1: \"fields\" must be a list of paths, or of objects with \"name\" and \"path\", none named \"*\""
+    ),
+    (
       "{\"url\": \"https://a.example\", \"deepest\": -1}",
       "line 1: \"deepest\" must be a number of records"
     ),

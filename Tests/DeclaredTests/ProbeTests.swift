@@ -22,6 +22,8 @@ import Testing
     var item: String? = "/things/"
     /// The rate limit, in requests.
     var most = 1000
+    /// True if the response names the page size.
+    var echoesSize = false
     /// True if a search sends other things.
     var isVague = false
 
@@ -45,8 +47,11 @@ import Testing
       let start = request.query["skip"].flatMap { Int($0) } ?? 0
       if let depth, start + rows > depth { return .json(#"{"error": "too deep"}"#, status: 400) }
       let page = JSON.array(ids.dropFirst(start).prefix(rows).map(row))
-      let body: JSON = ["skip": .integer(start), "total": .integer(ids.count), "things": page]
-      return .json(body.text)
+      var body: [JSON.Member] = [
+        .init("skip", .integer(start)), .init("total", .integer(ids.count)), .init("things", page),
+      ]
+      if echoesSize, let size { body.append(.init(size.name, .integer(rows))) }
+      return .json(JSON.object(body).text)
     }
   }
 
@@ -166,9 +171,79 @@ import Testing
     #expect(requests.count < 16)
   }
 
+  @Test func `a page size that the response names is tried, too`() async throws {
+    let service = Service(size: ("per_page", 1000), echoesSize: true)
+    let (_, before, _) = try await proposal(of: service, isProbing: false)
+    #expect(before["size"] == "per_page=10")
+    let (probed, manifest, _) = try await proposal(of: service)
+    #expect(manifest["size"] == "per_page=100")
+    #expect(lines(probed)["size"] == "per_page=100: 100 rows, and 100 others on page 2")
+  }
+
   @Test func `a search that finds what was not asked for is none`() async throws {
     let (probed, manifest, _) = try await proposal(of: Service(count: 90, isVague: true))
     #expect(probed.isProved && manifest["search"] == nil)
+  }
+
+  @Test func `rows that nothing identifies have their numbers, where one response has them all`()
+    async throws
+  {
+    let server = try LoopbackServer { request in
+      request.path == "/things"
+        ? Service().reply(to: request)
+        : request.path == "/ids"
+          ? .json(#"[{"id": 1, "n": 1}, {"id": 1, "n": 1}]"#)
+          : .json(#"[{"name": "a", "n": 1}, {"name": "a", "n": 1}, {"name": "b", "n": 2}]"#)
+    }
+    let environment = PluginEnvironment(
+      settings: SourceSettings(), transport: LongTimeoutTransport())
+    func propose(_ path: String, _ more: [JSON.Member] = []) async throws -> Proposal {
+      let url = JSON.Member("url", .string("\(server.baseURL)\(path)"))
+      return try await Proposal(
+        for: "things", from: .object([url, .init("rate", "off")] + more), isSingle: false,
+        isProbing: true, in: environment)
+    }
+    let found = try await propose("/list")
+    #expect(found.isProved && found.warnings == [], "\(found.warnings)")
+    #expect(
+      lines(found)["id"] == "#: the number of the row: name is a in more than one row")
+    #expect(found.json["id"] == "#" && found.json["search"] == nil && found.json["item"] == nil)
+    #expect(try await propose("/list", [.init("id", "#")]).json == found.json)
+    let plugin = DeclaredPlugin("things", try Manifest(reading: Data(found.json.text.utf8)))
+    let page = try await plugin.remote(in: environment).page(PageRequest(limit: 10))
+    #expect(page.records.map(\.id) == ["1", "2", "3"])
+
+    // A member with the name of the number is not hidden by it.
+    let ids = try await propose("/ids").manifest
+    #expect(ids.numbersRows && Set(ids.fields.map(\.name)) == ["id_2", "n"])
+
+    let named = try await propose("/list", [.init("id", ["name", "n"])])
+    #expect(
+      named.warnings == [
+        "1 row has the ID of an earlier one and is left out: the ID \"#\" is the number of the row"
+      ])
+    // Where other responses have other rows, a number says nothing.
+    for (path, more) in [
+      ("/things", []), ("/list", [JSON.Member("item", .string("\(server.baseURL)/list/{id}"))]),
+      ("/list", [JSON.Member("page", "page=1")]),
+    ] {
+      let error = await #expect(throws: SourceError.self) {
+        try await propose(path, more + [.init("id", "#")])
+      }
+      #expect(error?.code == .invalidSettings, "\(path)")
+      #expect(error?.message.contains("\"id\" must be a path: rows are numbered only in") == true)
+    }
+  }
+
+  @Test func `a member called # is written in quotes`() throws {
+    let text = ##"{"url": "https://a.example/x", "rows": "$", "id": "\"#\""}"##
+    let manifest = try Manifest(reading: Data(text.utf8))
+    #expect(!manifest.numbersRows && manifest.id == [.root.appending("#")])
+    #expect(manifest.json["id"] == .string("\"#\""))
+    #expect(try DeclaredRecord(["#": "a"], id: manifest.id).id == "a")
+    #expect(throws: SourceError.self) {
+      try Manifest(reading: Data(##"{"url": "https://a.example/x", "id": ["#", "name"]}"##.utf8))
+    }
   }
 
   @Test func `another depth is found, and none where records go on`() async throws {

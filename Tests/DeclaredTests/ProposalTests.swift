@@ -31,7 +31,7 @@ struct ProposalTests {
     #expect(candidate.rows.count == rows.count)
     #expect(IDInference(rows: [wide, wide], noun: nil).best == nil)
     let fields = FieldInference(rows: rows, id: []).fields
-    #expect(fields.count == FieldInference.maxFields)
+    #expect(fields.count == Manifest.maxFields)
     let lists = JSON.object((0..<20_000).map { .init("list\($0)", [["id": 1], ["id": 2]]) })
     let other = Exchange(url: url, body: nil, headers: [], document: lists)
     #expect(other.rowsCandidates().count == 20_000)
@@ -44,8 +44,29 @@ struct ProposalTests {
     #expect(IDInference(rows: rows, noun: nil).unique == [JSONPath("a")])
   }
 
+  @Test func `a number of the row is an ID before a name, if no two rows have the same`() {
+    func best(_ name: String, _ values: [JSON], isTable: Bool = true) -> [String]? {
+      let rows = zip(values, ["Apple", "Pear", "Plum"]).map { value, fruit in
+        JSON.object([.init(name, value), .init("Name", .string(fruit))])
+      }
+      return IDInference(rows: rows, noun: nil, isTable: isTable).best?.map(\.description)
+    }
+    for name in ["Nr", "no", "Num", "number", "Nummer", "SKU"] {
+      #expect(best(name, [1, 2, 3], isTable: false) == [name], "\(name)")
+      #expect(best(name, [1, 1, 2]) == ["Name"], "\(name)")
+    }
+    #expect(best("#", [1, 2, 3]) == ["\"#\""])
+    #expect(best("No", ["A-1", "A-2", "B-1"]) == ["No"])
+    #expect(best("No", ["yes", "no", "perhaps"]) == ["Name"])
+    // The first column of a table, whatever its name.
+    #expect(best("Rank", [3, 1, 2]) == ["Rank"])
+    #expect(best("Rank", [3, 1, 2], isTable: false) == ["Name"])
+    #expect(best("Rank", [.number(0.5), 1, 2]) == ["Name"])
+  }
+
   @Test func `what is no field is named`() {
-    let wide = JSON.object((0..<30).map { JSON.Member("m\($0)", .integer($0)) })
+    let count = Manifest.maxFields + 6
+    let wide = JSON.object((0..<count).map { JSON.Member("m\($0)", .integer($0)) })
     let row: JSON = [
       "id": 1, "name": "a", "tags": ["x"], "none": [], "lines": [["sku": 1]], "grid": [[1]],
       "maker": ["name": "b", "plants": ["c"], "owner": ["name": "d"], "empty": []],
@@ -63,8 +84,8 @@ struct ProposalTests {
       ])
     let many = FieldInference(rows: [wide], id: [])
     let rest = many.leftOut(of: many.fields)
-    #expect(rest.nested.isEmpty && rest.values.count == 30 - FieldInference.maxFields)
-    #expect(Set(rest.values + many.fields.map(\.path)).count == 30)
+    #expect(rest.nested.isEmpty && rest.values.count == 6)
+    #expect(Set(rest.values + many.fields.map(\.path)).count == count)
   }
 
   /// A way to page, as a service with 47 records.
@@ -407,10 +428,17 @@ struct ProposalTests {
     #expect(wrong.warnings == ["the web page is left out: no row has a URL at \"wbe\""])
   }
 
-  @Test func `Rows that nothing identifies are no proof`() async throws {
+  @Test func `Rows that nothing identifies are no proof, unless one response has all of them`()
+    async throws
+  {
     let rows = JSON.array((0..<12).map { ["color": $0 % 2 == 0 ? "red" : "blue"] })
     let server = try LoopbackServer { _ in .json((["items": rows, "total": 12] as JSON).text) }
-    let proposal = try await Self.propose(server)
+    let single = try await Self.propose(server)
+    #expect(single.isProved && single.warnings == [])
+    #expect(single.json["id"] == "#")
+    // A search sends other rows.
+    let proposal = try await Self.propose(
+      server, [JSON.Member("search", .string("url:\(server.baseURL)/{query}"))])
     #expect(!proposal.isComplete)
     #expect(!proposal.isProved)
     #expect(proposal.warnings == ["nothing identifies a row: name the members that do"])

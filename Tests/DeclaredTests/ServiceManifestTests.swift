@@ -23,6 +23,31 @@ final class ServiceManifestTests {
 
   private static let plain = #"{"url": "https://other.example/", "rows": "$", "id": "id"}"#
 
+  @Test func `a file that no source reads any more may not be read`() throws {
+    let url = "file:///data/a.json"
+    let source: JSON = ["url": .string(url), "rows": "$", "id": "id"]
+    for name in ["one", "two"] { try folder.write(service: source, as: name) }
+    for (name, isAllowed) in [("one", true), ("two", false)] {
+      #expect(try folder.remove(name))
+      #expect(folder.isBound(url, to: ManifestFolder.fileMark) == isAllowed)
+    }
+  }
+
+  @Test func `the file of bound secrets stays so small that it can be read`() throws {
+    func url(_ number: Int) -> String { "file:///\(String(repeating: "a", count: 3600))/\(number)" }
+    func add(_ number: Int) throws(SourceError) {
+      try folder.write(
+        service: ["url": .string(url(number)), "rows": "$", "id": "id"], as: "s\(number)")
+    }
+    for number in 0..<18 { try add(number) }
+    let error = #expect(throws: SourceError.self) { try add(18) }
+    #expect(error?.code == .tooLarge && folder.names.count == 18)
+    #expect(folder.isBound(url(0), to: ManifestFolder.fileMark))
+    #expect(try folder.remove("s0"))
+    try add(18)
+    #expect(folder.isBound(url(18), to: ManifestFolder.fileMark))
+  }
+
   @Test func `each list has its own keys, and those of the service`() throws {
     try write(
       """

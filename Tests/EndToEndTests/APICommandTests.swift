@@ -29,6 +29,32 @@ import Testing
         let page = query["page"].flatMap { Int($0) } ?? 1
         let link = "</pages?page=\(page + 1)>; rel=\"next\""
         return .status(200, "[\(page)]", headers: page < 3 ? [("Link", link)] : [])
+      case "/keyed":
+        // The service repeats the key, and has made another one.
+        guard query["api_key"] == Self.key else { return .status(403) }
+        let page = query["page"].flatMap { Int($0) } ?? 1
+        let link =
+          "</keyed?api_key=\(Self.key)&page=\(page + 1)&token=made-\(page)>; rel=\"next\""
+        return .status(200, "[\(page)]", headers: page < 3 ? [("Link", link)] : [])
+      case "/numbered":
+        // Without a link, and as large as it is asked for.
+        let (page, size) = (query["page"].flatMap { Int($0) }, query["size"].flatMap { Int($0) })
+        let first = ((page ?? 1) - 1) * (size ?? 20) + 1
+        let ids = Array(first..<(first + (size ?? 20))).filter { $0 <= 5 }
+        let rows = ids.map { "{\"id\":\($0)}" }.joined(separator: ",")
+        return .json("{\"total\":\(query["short"] == nil ? 5 : 9),\"rows\":[\(rows)]}")
+      case "/offset":
+        // At most 10 rows, whatever is asked for.
+        let first = query["offset"].flatMap { Int($0) } ?? 0
+        guard first < 100 else { return .json("{}", status: 404) }
+        let size = query["limit"].flatMap { Int($0) } ?? 10
+        let ids = (first..<(first + min(size, 10))).filter { $0 < 45 }
+        return .json("[\(ids.map { "{\"id\":\($0)}" }.joined(separator: ","))]")
+      case "/many", "/turning":
+        let page = query["page"].flatMap { Int($0) } ?? 1
+        let link = "<\(request.path)?page=\(page + 1)>; rel=\"next\""
+        let number = request.path == "/many" ? page : page % 2
+        return .status(200, "[\(number)]", headers: page == 60 ? [] : [("Link", link)])
       case "/cut":
         guard query["page"] == nil else { return .status(200, #"[{"id":1,"#) }
         return .status(200, "[1]", headers: [("Link", "</cut?page=2>; rel=\"next\"")])
@@ -129,7 +155,7 @@ import Testing
     for (line, body) in [
       ("-X POST -f q=1 -f name=x=y", #"{"q":"1","name":"x=y"}"#),
       ("-X PATCH --input - -f q=1", "[1]"), ("-X PUT --input body.json", "[2]"),
-      ("-X DELETE", "null"),
+      ("-X DELETE", "null"), ("-X PURGE", "null"), ("-X REPORT -f a=1", #"{"a":"1"}"#),
     ] {
       try home.sandbox.write("[2]", to: "work/body.json")
       let outcome = try await home.run("api things echo \(line)", input: "[1]")
@@ -146,10 +172,11 @@ import Testing
   @Test func `typed fields are numbers, Booleans, null and files in the body`() async throws {
     try home.sandbox.write("a text", to: "work/note.txt")
     let outcome = try await home.run(
-      "api things echo -X POST -f a=1 -F b=1 -F c=-2.5 -F d=true -F e=null -F f=007 -F g=@note.txt")
+      "api things echo -X POST -F a=1 -F b=1 -f x=3 -F c=-2.5 -F d=true -F e=null -F f=007 -F g=@note.txt"
+    )
     #expect(
       outcome.output
-        == #"{"method": "POST", "q": "", "body": {"a":"1","b":1,"c":-2.5,"d":true,"e":null,"f":"007","g":"a text"}}"#,
+        == #"{"method": "POST", "q": "", "body": {"a":1,"b":1,"x":"3","c":-2.5,"d":true,"e":null,"f":"007","g":"a text"}}"#,
       "\(outcome)")
     let query = try await home.run("api things echo -F q=1")
     #expect(query.output == #"{"method": "GET", "q": "1", "body": null}"#, "\(query)")
@@ -178,7 +205,7 @@ import Testing
       "-F a[][b]=1 -F a[][c]=2 -F a[][b]=3 -F d[][]=4",
       #"{"a":[{"b":1,"c":2},{"b":3}],"d":[[4]]}"#
     ),
-    ("-F a[] -f b[c]=1 -F b[d][]", #"{"b":{"c":"1","d":[]},"a":[]}"#),
+    ("-F a[] -f b[c]=1 -F b[d][]", #"{"a":[],"b":{"c":"1","d":[]}}"#),
     ("-F l[] -F l[]=1", #"{"l":[1]}"#),
   ])
   func `fields are nested in the body`(fields: String, body: String) async throws {
@@ -200,6 +227,82 @@ import Testing
     #expect(options.output.contains(#""method": "OPTIONS""#), "\(options)")
     let curl = try await home.run("api things things -X HEAD --curl")
     #expect(curl.output.hasPrefix("curl -I "), "\(curl)")
+  }
+
+  @Test func `a body is saved as a whole, and a failure leaves the file as it is`() async throws {
+    let saved = try await home.run("api things text -o text.txt")
+    #expect(saved.status == 0 && saved.output.isEmpty, "\(saved)")
+    #expect(saved.errors.contains("Saved text.txt"), "\(saved)")
+    #expect(try home.sandbox.text(of: "work/text.txt") == "a\tb\u{1B}[31m\n")
+    let onTerminal = try await home.run(
+      "api things text -o text.txt", ["AGGREGATOR_FORCE_TTY": "80"])
+    #expect(onTerminal.status == 0 && onTerminal.output.isEmpty, "\(onTerminal)")
+    let failed = try await home.run("api things status/404 -o text.txt")
+    #expect(failed.status == 69 && failed.output.isEmpty, "\(failed)")
+    #expect(try home.sandbox.text(of: "work/text.txt") == "a\tb\u{1B}[31m\n")
+  }
+
+  @Test func `paths of the service are completed`() async throws {
+    try home.sandbox.write(
+      #"{"service": {"base": "\#(server.baseURL)/v3", "rows": "$", "id": "id"}, "#
+        + #""resources": {"a": {"url": "/contacts"}, "b": {"url": "/deals"}}}"#,
+      to: home.manifestPath("crm.json"))
+    let host = "\(server.baseURL)".trimmingPrefix("http://")
+    for (source, paths) in [
+      ("things", "/things\t\(host)/things\n"),
+      ("crm-a", "contacts\t\(host)/v3/contacts\ndeals\t\(host)/v3/deals\n"),
+    ] {
+      let outcome = try await Binary.run(
+        ["__complete", "bash", "--line", "aggregator api \(source) "],
+        environment: home.environment, in: home.sandbox)
+      #expect(outcome.output == paths, "\(outcome)")
+    }
+  }
+
+  @Test func `verbose prints both heads, without secrets`() async throws {
+    let outcome = try await home.run("api things echo -X POST -f a=1 -H X-Trace:1 -v")
+    #expect(outcome.status == 0 && outcome.output.hasPrefix("{"), "\(outcome)")
+    for line in [
+      "> POST \(server.baseURL)/echo", "> X-Trace: 1", "> Authorization: REDACTED",
+      "> body of 9 bytes", "< HTTP/1.1 200 Loopback",
+    ] { #expect(outcome.errors.contains("\(line)\n"), "\(line): \(outcome)") }
+    #expect(!outcome.errors.contains(Self.key), "\(outcome)")
+    for words in ["echo?api_key=typed", "echo?api%5Fkey=typed", "echo -X GET -f api_key=typed"] {
+      let keyed = try await home.run("api things \(words) -v")
+      #expect(keyed.status == 0 && !keyed.errors.contains("typed"), "\(keyed)")
+      #expect(keyed.errors.contains("echo?api_key=REDACTED\n"), "\(keyed)")
+    }
+  }
+
+  @Test func `a key that the service repeats in the next link is sent, and not shown`() async throws
+  {
+    let outcome = try await home.run("api things keyed?api_key=\(Self.key) --paginate -v")
+    #expect(outcome.status == 0 && outcome.output == "[1]\n[2]\n[3]", "\(outcome)")
+    #expect(requests(of: "/keyed").map { $0.query["token"] } == [nil, "made-1", "made-2"])
+    #expect(outcome.errors.contains("token=REDACTED"), "\(outcome)")
+    for key in [Self.key, "made-"] { #expect(!outcome.errors.contains(key), "\(outcome)") }
+  }
+
+  @Test func `a word is no key, though its parameter may have one`() async throws {
+    for words in [
+      "echo?q=page-0000001&token=page-0000001", "echo -f q=english-us -f key=english-us",
+    ] {
+      let outcome = try await home.run("api things \(words)")
+      let sent = try #require(requests(of: "/echo").last).query
+      #expect(sent["q"] == sent["token"] ?? sent["key"], "\(sent)")
+      #expect(outcome.output.contains("\"q\": \"\(sent["q"] ?? "")\""), "\(outcome)")
+    }
+  }
+
+  @Test func `a failing page leaves the file as it was, and that is said`() async throws {
+    let first = try await home.run("api things cut --paginate -o cut.json")
+    #expect(first.status == 3 && first.output.isEmpty, "\(first)")
+    #expect(first.errors.contains("cut.json was not written: "), "\(first)")
+    try home.sandbox.write("old", to: "work/cut.json")
+    let second = try await home.run("api things cut --paginate --slurp -o cut.json")
+    #expect(second.status == 3, "\(second)")
+    #expect(second.errors.contains("cut.json stays as it was: "), "\(second)")
+    #expect(try home.sandbox.text(of: "work/cut.json") == "old")
   }
 
   @Test func `all pages are one array`() async throws {
@@ -265,6 +368,23 @@ import Testing
     #expect(outcome.errors.hasSuffix("\nhint: aggregator api things '/things'\n"), "\(outcome)")
   }
 
+  @Test func `fields that were sent as a query, where nothing is, may be meant for a body`()
+    async throws
+  {
+    for (end, hint) in [
+      ("status/404 -F a=1", "aggregator api things 'status/404' -X POST -F 'a=1'"),
+      ("status/405 -f a=1", "aggregator api things 'status/405' -X POST -f 'a=1'"),
+      ("status/404 -F a=1 -H X-Note:b", "add --method POST"),
+    ] {
+      let outcome = try await home.run("api things \(end)")
+      #expect(outcome.errors.hasSuffix("\nhint: \(hint)\n"), "\(end): \(outcome)")
+    }
+    for end in ["status/404 -F a=1 -X GET", "status/404", "status/500 -F a=1"] {
+      let outcome = try await home.run("api things \(end)")
+      #expect(!outcome.errors.contains("POST"), "\(end): \(outcome)")
+    }
+  }
+
   @Test(arguments: [("", "kind=a&$top=5"), ("?per_page=1", "per_page=1")])
   func `an empty path and a query are of the URL of the source itself`(
     path: String, query: String
@@ -299,7 +419,75 @@ import Testing
     #expect(cut.status == 3 && cut.output == "[1]\n[{\"id\":1,", "\(cut)")
     #expect(cut.errors.contains("page 2 is not JSON"), "\(cut)")
     let one = try await home.run("api things things --paginate")
-    #expect(one.status == 0 && one.errors.contains("names no next one"), "\(one)")
+    #expect(one.status == 0 && one.errors.contains("1 page: the list of things"), "\(one)")
+    let other = try await home.run("api things echo --paginate")
+    #expect(other.status == 0 && other.errors.contains("only one page was requested"), "\(other)")
+  }
+
+  @Test func `pages that no response names are requested as lists request them`() async throws {
+    try home.sandbox.write(
+      #"{"url": "\#(server.baseURL)/numbered?key=${THINGS_AUTHORIZATION}", "rows": "rows", "id": "id", "#
+        + #""total": "total", "page": "page=1", "size": "size=2", "rate": "off"}"#,
+      to: home.manifestPath("numbered.json"))
+    func run(_ words: String...) async throws -> Outcome {
+      try await Binary.run(
+        ["api", "numbered"] + words + ["--paginate"], environment: home.environment,
+        in: home.sandbox)
+    }
+    let all = try await run("", "-f", "kind=a", "--slurp")
+    #expect(all.status == 0 && all.output.components(separatedBy: "\"id\"").count == 6, "\(all)")
+    #expect(requests(of: "/numbered").map { $0.query["page"] }.prefix(3) == ["1", "2", "3"])
+    let queries = requests(of: "/numbered").map(\.query)
+    #expect(queries.allSatisfy { $0["size"] == "2" && $0["kind"] == "a" }, "\(queries)")
+    #expect(queries.allSatisfy { $0["key"] == Self.key }, "\(queries)")
+    let capped = try await run("", "--max-pages", "2")
+    #expect(capped.status == 3 && capped.errors.contains("stopped after 2 pages"), "\(capped)")
+    // The service contradicts itself: there may be more.
+    let short = try await run("?short=1")
+    #expect(short.status == 3 && short.errors.contains("reports 9 records but sent 5"), "\(short)")
+    for (path, ids) in [
+      ("?size=1", 1...5), ("?size=9", 1...5), ("?page=2", 3...5), ("?page=4&size=1", 4...5),
+    ] {
+      let own = try await run(path, "-f", "kind=b")
+      #expect(own.status == 0 && Self.ids(in: own) == Array(ids), "\(own)")
+      #expect(requests(of: "/numbered").last?.query["kind"] == "b")
+    }
+    // The source's pages begin with 1.
+    let other = try await run("?page=0&size=2")
+    #expect(other.status == 3 && other.errors.contains("only one page was requested"), "\(other)")
+  }
+
+  private static func ids(in outcome: Outcome) -> [Int] {
+    outcome.output.matches(of: /"id":([0-9]+)/).map { Int($0.1) ?? -1 }
+  }
+
+  @Test(
+    arguments: [
+      ("", 0, "5"), ("?offset=40", 40, "5"), ("?offset=41&limit=2", 41, "2"),
+      ("?limit=100", 0, "100"), ("?offset=7&limit=100", 7, "100"),
+    ])
+  func `pages go on from the offset of a request, with its page size`(
+    path: String, first: Int, size: String
+  ) async throws {
+    try home.sandbox.write(
+      #"{"url": "\#(server.baseURL)/offset", "rows": "$", "id": "id", "offset": "offset=0", "#
+        + #""size": "limit=5", "rate": "off"}"#,
+      to: home.manifestPath("rows.json"))
+    let outcome = try await Binary.run(
+      ["api", "rows", path, "--paginate"], environment: home.environment, in: home.sandbox)
+    #expect(outcome.status == 0 && Self.ids(in: outcome) == Array(first..<45), "\(outcome)")
+    #expect(requests(of: "/offset").allSatisfy { $0.query["limit"] == size })
+    let deep = try await Binary.run(
+      ["api", "rows", "?offset=100", "--paginate"], environment: home.environment, in: home.sandbox)
+    #expect(deep.status == 69 && deep.output == "{}", "\(deep)")
+  }
+
+  @Test func `a long list is read to its end, and one that repeats a page is not`() async throws {
+    let many = try await home.run("api things many?page=1 --paginate")
+    #expect(many.status == 0 && many.output.hasSuffix("\n[60]"), "\(many)")
+    let turning = try await home.run("api things turning --paginate")
+    #expect(turning.status == 3 && requests(of: "/turning").count == 3, "\(turning)")
+    #expect(turning.errors.contains("page 3 repeats an earlier one"), "\(turning)")
   }
 
   @Test func `the head of each response comes before its body, without secrets`() async throws {
@@ -393,6 +581,10 @@ import Testing
     ("api things echo -X POST -F a]=2", "invalid field \"a]\": must be a name such as"),
     ("api things echo -X POST -F [a]=2", "invalid field \"[a]\": must be a name such as"),
     ("api things echo -i --jq .q", "--include and --jq cannot be used together"),
+    ("api things echo -o x --jq .q", "--output and --jq cannot be used together"),
+    ("api things echo --jq .q --jq .q", "--jq is given twice"),
+    ("api things echo -X a/b", "invalid value \"a/b\" for --method"),
+    ("api things echo -X CONNECT", "invalid value \"CONNECT\" for --method"),
   ])
   func `a mistake sends nothing`(line: String, words: String) async throws {
     let count = server.requests.count

@@ -23,6 +23,20 @@ import Testing
     return file.path
   }
 
+  @Test func `of many sources an error names the nearest ones`() async throws {
+    for number in 1...5 {
+      try home.sandbox.write("{", to: home.manifestPath("lamps\(number).json"))
+    }
+    let outcome = try await home.run("sources show lamp")
+    #expect(
+      outcome.errors.hasSuffix(
+        "\nhint: similar sources: lamps1, lamps2, lamps3, lamps4, lamps5\nhint: aggregator sources list\n"
+      ), "\(outcome)")
+    let other = try await home.run("sources show x")
+    #expect(other.errors.hasSuffix("\nhint: aggregator sources list\n"), "\(other)")
+    #expect(!other.errors.contains("available"), "\(other)")
+  }
+
   @Test func `show prints the manifest without secrets, and the chain`() async throws {
     #expect(try await home.add(lamps).status == 0)
     let text = try home.sandbox.text(of: manifest)
@@ -88,10 +102,37 @@ import Testing
     #expect(try home.sandbox.text(of: manifest).contains("// mine"))
     #expect(try await home.column("summary", "sources").contains("my lamps"))
 
+    #expect(!changed.errors.contains("sources check"))
+
+    // Other rows may be none.
+    let moved = try editor(#"sed 's/"rows": *"/&elsewhere./' "$1" > "$1.new" && mv "$1.new" "$1""#)
+    let other = try await home.run("sources edit lamps", ["EDITOR": moved])
+    #expect(
+      other.errors.hasSuffix("\nVerify it with: aggregator sources check lamps\n"), "\(other)")
+
     let failed = try await home.run("sources edit lamps", ["EDITOR": "false"])
     #expect(failed.status == 74, "\(failed)")
     #expect(failed.errors.contains("the editor \"false\" failed; nothing was changed"))
     #expect(try await home.run("sources edit heroes", ["EDITOR": "true"]).status == 1)
+  }
+
+  @Test func `edit warns of a path that no cached record has, without a request`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    let wrong = try editor(#"sed -i 's/"fields": \[/&"nmae", /' "$1""#)
+    // Without cached records there is nothing to compare.
+    let blind = try await home.run("sources edit lamps", ["EDITOR": wrong])
+    #expect(blind.status == 0 && !blind.errors.contains("warning:"), "\(blind)")
+    let right = try editor(#"sed -i 's/"nmae", *//' "$1""#)
+    #expect(try await home.run("sources edit lamps", ["EDITOR": right]).status == 0)
+    #expect(try await home.run("lamps list").status == 0)
+    let count = lamps.server.requests.count
+    let again = try editor(#"sed -i 's/"fields": \[/&"nmae", /' "$1""#)
+    let changed = try await home.run("sources edit lamps", ["EDITOR": again])
+    #expect(changed.status == 0, "\(changed)")
+    #expect(
+      changed.errors.contains(#"has "nmae"; did you mean "name"?"#)
+        && changed.errors.components(separatedBy: "warning:").count == 2, "\(changed)")
+    #expect(lamps.server.requests.count == count)
   }
 
   @Test func `a terminal is asked whether to edit again`() async throws {

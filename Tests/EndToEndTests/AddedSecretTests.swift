@@ -106,6 +106,17 @@ import Testing
     #expect(try home.sandbox.files(under: "home").isEmpty)
   }
 
+  @Test func `no hint repeats a key of the URL`() async throws {
+    let key = "hunter2hunter2"
+    let unnamed = try await home.run("sources add http://127.0.0.1:1/lamps?appid=\(key)")
+    #expect(unnamed.status == 64 && unnamed.errors.contains("${LAMPS_APPID}"), "\(unnamed)")
+    try home.sandbox.write(
+      #"{"url": "http://127.0.0.1:1/lamps?appid=\#(key)"}"#, to: home.manifestPath("bare.json"))
+    let bare = try await home.run("bare list")
+    #expect(bare.errors.contains("?appid=${NAME}"), "\(bare)")
+    for outcome in [unnamed, bare] { #expect(!outcome.errors.contains(key), "\(outcome)") }
+  }
+
   @Test func `a literal secret in a header field becomes a setting`() async throws {
     let dry = try await add("Authorization: Bearer \(FakeLamps.key)", "--dry-run")
     #expect(dry.status == 0, "\(dry)")

@@ -50,6 +50,25 @@ import Testing
     #expect(lamps.server.requests.dropFirst(count).allSatisfy { $0.query["q"] == "25" })
   }
 
+  @Test func `a source without web pages gets them by the command that open prints`() async throws {
+    let file = try home.sandbox.write(
+      #"[{"id":1,"at":"https://a.example/1"},{"id":2}]"#, to: "n.json")
+    #expect(try await home.run("sources add notes \(file.path) --yes").status == 0)
+    let refused = try await home.run("notes open 1 --print-url")
+    #expect(
+      refused.errors == """
+        error: notes have no web pages
+        hint: name the field with the URL, as in "link": "url"
+        hint: aggregator sources edit notes
+
+        """)
+    let editor = try home.sandbox.write(
+      "#!/bin/sh\nsed -i '1s/{/{\"link\": \"at\", /' \"$1\"\n", to: "bin/editor")
+    try home.sandbox.makeExecutable(editor)
+    #expect(try await home.run("sources edit notes", ["EDITOR": editor.path]).status == 0)
+    #expect(try await home.run("notes open 1 --print-url").output == "https://a.example/1\n")
+  }
+
   @Test func `show, open, delete and restore`() async throws {
     #expect(try await home.add(lamps).status == 0)
     #expect(try await home.run("lamps list --all").status == 0)
@@ -75,7 +94,7 @@ import Testing
       func run(_ verb: String, _ options: String...) async throws -> String {
         try await Binary.run(["lamps", verb, id] + options, in: home.sandbox).errors
       }
-      #expect(try await run("open").hasSuffix("hint: aggregator lamps show \(word)\n"))
+      #expect(try await run("open").hasSuffix("hint: aggregator sources edit lamps\n"))
       #expect(try await run("image").hasSuffix("hint: aggregator lamps show \(word)\n"))
       #expect(
         try await run("delete", "--yes")
@@ -87,7 +106,7 @@ import Testing
     #expect(named.errors.hasSuffix("hint: the ID of one is 'a/b 3'\n"), "\(named)")
     // A word that would be an option, and one that is not printed as it is, are left out.
     for id in ["-x y", "a\u{1B}b"] {
-      let outcome = try await Binary.run(["lamps", "open", "--", id], in: home.sandbox)
+      let outcome = try await Binary.run(["lamps", "image", "--", id], in: home.sandbox)
       #expect(outcome.errors.hasSuffix("hint: aggregator lamps show ID\n"), "\(outcome)")
     }
   }

@@ -53,6 +53,12 @@ import Testing
     #expect(try home.sandbox.files(under: "work") == ["sales.csv"])
   }
 
+  @Test(arguments: ["a;b\n1,5;2\n", "a\tb\n1,5\t2\n", "a,b\n\"1,5\",2\n"])
+  func `the first line shows what separates the values of a CSV file`(text: String) async throws {
+    let outcome = try await table(text, "SELECT a, b + 1 AS more FROM t")
+    #expect(outcome.output == "a,more\r\n\"1,5\",3\r\n", "\(outcome)")
+  }
+
   @Test func `numbers are numbers if all of a column are`() async throws {
     let outcome = try await table(
       """

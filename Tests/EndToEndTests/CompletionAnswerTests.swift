@@ -37,6 +37,10 @@ import Testing
       try await home.complete(line, in: "bash").lines
         == [#"Big\ sofa"#, "Lamp", #"it\'s"#])
     #expect(try await home.complete("products list --where id=").output == "")
+    // Of a field with other values for each record, those that begin as typed.
+    #expect(
+      try await home.complete("countries list --where 'name=United K").lines
+        == ["name=United Kingdom"])
   }
 
   @Test func `offers names beside IDs, in the case that is typed`() async throws {

@@ -177,7 +177,8 @@ import Testing
     let run = try start(on: "dumb")
     try await terminal.read(until: Self.prompt)
     for (line, answer) in [
-      (".save none", "no statement to save"),
+      (".save none", "no statement to save"), ("SELECT 'it''s", "'...> "), ("'; -- \"", "it's"),
+      ("SELECT 1 AS \"a", "\"...> "), ("b\";", "1\r\n"),
       ("SELECT 'it''s $1 ' || :x", "...> "), ("  AS \"a b\";", "the parameter :x has no value"),
       (".save heroes", "is the name of a source"), (".save mine", "aggregator mine"),
       (".saved", "mine = sql "), ("SELECT 2 AS two;", "2\r\n"), (".save two", "aggregator two"),
@@ -188,7 +189,7 @@ import Testing
     ] {
       terminal.type("\(line)\n")
       if !answer.isEmpty { try await terminal.read(until: answer) }
-      if answer != "...> " { try await terminal.read(until: Self.prompt) }
+      if !answer.hasSuffix("...> ") { try await terminal.read(until: Self.prompt) }
     }
     terminal.type("SELECT 'it''s $1 ' || :x;\n")
     try await terminal.read(until: "it's $1 !\r\n")
@@ -210,10 +211,43 @@ import Testing
     try await terminal.read(until: Self.prompt)
     terminal.type("SELECT count(capi\t) AS n FROM countri\t;\n")
     let screen = try await terminal.read(until: "no countries are cached")
-    #expect(screen.contains("tal) AS n") && !screen.contains("error"), "\(screen)")
+    // A space follows the only word.
+    #expect(screen.contains("tal ) AS n") && !screen.contains("error"), "\(screen)")
     try await terminal.read(until: Self.prompt)
     terminal.type("\u{1B}[A\u{1B}[A\n")
     try await terminal.read(until: "from before\r\n")
+    try await terminal.read(until: Self.prompt)
+    #expect(try await ending(afterControlDIn: run) == .exit(0))
+  }
+
+  /// The path of GNU Readline, if it is installed.
+  static let readline = ["/usr/lib", "/lib"].lazy.flatMap { directory in
+    let names = FileManager.default.enumerator(atPath: directory)?.compactMap { $0 as? String }
+    return (names ?? []).map { "\(directory)/\($0)" }
+  }.first { $0.hasSuffix("/libreadline.so.8") }
+
+  @Test(.enabled(if: hasEditor, "no line editor is installed"), arguments: [false, true])
+  func `Tab knows its place after letters beyond ASCII`(isReadline: Bool) async throws {
+    var variables = ["TERM": "xterm", "LC_ALL": "C.UTF-8"]
+    if isReadline {
+      // The first name that is looked for.
+      guard let path = Self.readline else { return }
+      let link = sandbox.root.appending(path: "libedit.so.2")
+      try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: path)
+      variables["LD_LIBRARY_PATH"] = sandbox.root.path
+    }
+    let run = try Binary.start(
+      "sql", environment: variables, terminal: terminal.descriptor, in: sandbox,
+      output: .descriptor(terminal.descriptor), isMerged: true)
+    try await terminal.read(until: Self.prompt)
+    terminal.type("SELECT 'é日🦸' FROM heroes WHERE al\t;\n")
+    let screen = try await terminal.read(until: "no heroes are cached")
+    #expect(screen.contains("iases ;") && !screen.contains("error"), "\(screen)")
+    try await terminal.read(until: Self.prompt)
+    // The quote that begins a name is not doubled, and another ends it. More rows would be paged.
+    terminal.type("SELECT \"capi\t FROM countries LIMIT 1;\n")
+    let quoted = try await terminal.read(until: "no countries are cached")
+    #expect(quoted.contains("tal\"  FROM") && !quoted.contains("error"), "\(quoted)")
     try await terminal.read(until: Self.prompt)
     #expect(try await ending(afterControlDIn: run) == .exit(0))
   }
@@ -233,6 +267,30 @@ import Testing
     }
     try await terminal.read(until: Self.prompt)
     #expect(try await ending(afterControlDIn: run) == .exit(0))
+  }
+
+  @Test func `the prompt waits for the pager of a command`() async throws {
+    let pager = try sandbox.write(
+      "#!/bin/sh\nread line\necho more?\nread key <&1\necho key $key\n", to: "bin/pager")
+    try sandbox.makeExecutable(pager)
+    terminal.widen(to: 80, rows: 10)
+    let run = try Binary.start(
+      "sql", environment: ["TERM": "xterm", "AGGREGATOR_PAGER": pager.path],
+      terminal: terminal.descriptor, in: sandbox, output: .descriptor(terminal.descriptor),
+      isMerged: true)
+    try await terminal.read(until: Self.prompt)
+    terminal.type(".help\n")
+    let help = try await terminal.read(until: "more?")
+    try #require(!help.contains(Self.prompt), "\(help)")
+    terminal.type("q\n")
+    let rest = try await terminal.read(until: "key q")
+    #expect(!rest.contains(Self.prompt), "\(rest)")
+    try await terminal.read(until: Self.prompt)
+    terminal.type("SELECT 6 * 7 AS a;\n")
+    try await terminal.read(until: "42")
+    try await terminal.read(until: Self.prompt)
+    terminal.type(".quit\n")
+    #expect(try await run.outcome().status == 0)
   }
 
   @Test func `the time of a statement is not that of its reader`() async throws {
@@ -273,6 +331,8 @@ import Testing
   func `results have the format that was chosen, or go to a file`(term: String) async throws {
     try sandbox.write(
       "SELECT 'a' || 1 AS x;\n.mode tsv\nSELECT 'b' || 2 AS y\n", to: "work/two.sql")
+    // The help is not paged.
+    terminal.widen(to: 80, rows: 60)
     let run = try start(on: term)
     func enter(_ line: String, until shown: String) async throws {
       try await terminal.read(until: Self.prompt)
@@ -335,8 +395,9 @@ import Testing
     (".shell ls", "hint: no other program can be run from here"),
     (".dump", "hint: aggregator export SOURCE"),
     (".import a.csv t", "hint: aggregator sql --attach FILE"),
-    (".headers on", "hint: tables and CSV have a header; for TSV, start with --headers"),
-    (".output x.csv", "\nDid you mean \".once FILE\"?\nhint: enter .help for help"),
+    (".dump heroes", "hint: aggregator export heroes"),
+    (".eqp on", "hint: EXPLAIN QUERY PLAN SELECT … shows how a query is run"),
+    ("\\o x.csv", "\nDid you mean \".output FILE\"?\nhint: enter .help for help"),
     ("\\timing", "\nDid you mean \".timer on\"?\nhint: enter .help for help"),
     (".shema", "\nDid you mean \".schema\"?\nhint: enter .help for help"),
   ])
@@ -356,6 +417,17 @@ import Testing
     let unpacked = try await Binary.run(
       [String](), in: sandbox, by: ["/bin/sh", "-c", "gzip -cd out.csv.gz"])
     #expect(unpacked.status == 0 && unpacked.output == "answer\r\n42\r\n", "\(unpacked)")
+  }
+
+  @Test func `a script that fails leaves the file of .output as it was`() async throws {
+    try sandbox.write("keep", to: "work/out.csv")
+    for failing in ["SELECT json('{');", ".bogus\nSELECT 2;", ".read missing.sql\nSELECT 2;"] {
+      let outcome = try await Binary.run(
+        ["sql", ".output out.csv\nSELECT 1;\n\(failing)"], in: sandbox)
+      #expect(
+        outcome.status != 0 && outcome.errors.contains("out.csv stays as it was"), "\(outcome)")
+      #expect(try sandbox.text(of: "work/out.csv") == "keep")
+    }
   }
 
   @Test func `only a person pipes a result into a command`() async throws {
@@ -381,7 +453,7 @@ import Testing
     #expect(wrong.errors.contains("syntax error (character 1) (line \(line))\n"), "\(wrong)")
   }
 
-  @Test func `a table has one layout however it was asked for, and cards have empty columns, too`()
+  @Test func `a table that was asked for is cut, and is else cards, which have empty columns, too`()
     async throws
   {
     let columns = (1...12).map { "'abcdefgh' AS column\($0)" } + ["NULL AS empty", "7 AS last"]
@@ -389,14 +461,31 @@ import Testing
     let variables: [String: String?] = ["AGGREGATOR_FORCE_TTY": "80", "TERM": "dumb"]
     let cards = try await Binary.run(["sql", query], environment: variables, in: sandbox)
     #expect(cards.lines.count == 14 && cards.lines[12] == "empty     NULL", "\(cards)")
+    let url = "'https://example.com/\(String(repeating: "a", count: 30))'"
+    let urls = try await Binary.run(
+      ["sql", "SELECT \(url) AS u, \(url) AS v, \(url) AS w"], environment: variables, in: sandbox)
+    #expect(urls.lines.count == 3 && !urls.output.contains("…"), "\(urls)")
+    for mode in ["csv\n.mode auto", "json\n.mode default"] {
+      let automatic = try await Binary.run(
+        ["sql", ".mode \(mode)\n\(query)"], environment: variables, in: sandbox)
+      #expect(automatic.output == cards.output, "\(mode): \(automatic)")
+    }
     let option = try await Binary.run(
       ["sql", "--format", "table", query], environment: variables, in: sandbox)
-    #expect(option.output == cards.output, "\(option)")
-    for mode in ["table", "csv\n.mode table", "csv\n.mode auto", "json\n.mode default"] {
+    #expect(option.lines.count == 2 && option.lines[1].hasPrefix("abcdefgh  abcdefgh"), "\(option)")
+    #expect(option.lines.allSatisfy { $0.hasSuffix("  …") && $0.count <= 80 }, "\(option)")
+    #expect(option.errors.contains("columns left out; --format cards shows all"), "\(option)")
+    for mode in ["table", "csv\n.mode table"] {
       let table = try await Binary.run(
         ["sql", ".mode \(mode)\n\(query)"], environment: variables, in: sandbox)
-      #expect(table.output == cards.output, "\(mode): \(table)")
+      #expect(table.output == option.output, "\(mode): \(table)")
+      #expect(table.errors.contains(".mode cards shows all, and .width N"), "\(table)")
     }
+    let wide = try await Binary.run(
+      ["sql", ".width 200\n.mode table\n\(query)"], environment: variables, in: sandbox)
+    #expect(wide.lines.count == 2 && wide.lines[0].hasSuffix("empty  last"), "\(wide)")
+    let whole = try await Binary.run(["sql", "--format", "table", query], in: sandbox)
+    #expect(whole.lines == wide.lines, "\(whole)")
     let narrow = try await Binary.run(
       ["sql", ".mode table\nSELECT 1 AS a, 2 AS b;\n.mode"], environment: variables, in: sandbox)
     #expect(narrow.lines == ["a  b", "1  2", "table"], "\(narrow)")
@@ -410,6 +499,107 @@ import Testing
       ["sql", "--format", "table", "\(command)SELECT 'x' AS a, NULL AS b;"],
       environment: ["LC_ALL": "C.UTF-8"], in: sandbox)
     #expect(outcome.status == 0 && outcome.output == table, "\(outcome)")
+  }
+
+  @Test func `an empty line is between tables`() async throws {
+    let outcome = try await Binary.run(
+      [
+        "sql", "--format", "table",
+        "SELECT 1 AS a; SELECT 2 AS b;\nSELECT 3 AS c;\n.mode tsv\nSELECT 4 AS d;",
+      ], in: sandbox)
+    #expect(outcome.status == 0 && outcome.output == "a\n1\n\nb\n2\n\nc\n3\n4\n", "\(outcome)")
+  }
+
+  @Test func `tables that are wider than the screen are scrolled in less`() async throws {
+    let less = try sandbox.write(
+      "#!/bin/sh\n[ $1 = --version ] && exec echo less 500\necho \"less $*\"\nexec cat\n",
+      to: "bin/less")
+    try sandbox.makeExecutable(less)
+    let run = try Binary.start(
+      "sql", environment: ["TERM": "xterm", "PAGER": less.path], terminal: terminal.descriptor,
+      in: sandbox, output: .descriptor(terminal.descriptor), isMerged: true)
+    try await terminal.read(until: Self.prompt)
+    terminal.type(".width 200\n")
+    try await terminal.read(until: Self.prompt)
+    terminal.type("SELECT 'narrow' || 1 AS x;\n")
+    #expect(try await !terminal.read(until: "narrow1").contains("less"))
+    try await terminal.read(until: Self.prompt)
+    terminal.type("SELECT 'wi' || 'de' AS x, printf('%.99c', 'x') AS y, 'en' || 'd' AS z;\n")
+    try await terminal.read(until: "less -S -+F")
+    try await terminal.read(until: "end")
+    try await terminal.read(until: Self.prompt)
+    #expect(try await ending(afterControlDIn: run) == .exit(0))
+  }
+
+  @Test(arguments: [
+    (".mode tsv\n.headers on\nSELECT 1 AS a;", "a\n1\n"),
+    (".mode csv\n.headers off\nSELECT 1 AS a;", "1\r\n"), (".tables her", "heroes\n"),
+    (".tables %R%E%", "countries\nheroes\n"), (".tables h%o", ""),
+    ("PRAGMA table_list;", "countries\nheroes\nproducts\nusers\n"),
+    (
+      "pragma table_info('countries');",
+      "countries: code text, name text, region text, capital text\n"
+    ), (".help quit", ".quit       leave, like Ctrl-D\n"),
+  ])
+  func `commands of other shells work here, too`(script: String, output: String) async throws {
+    let outcome = try await Binary.run(["sql", script], in: sandbox)
+    #expect(outcome.status == 0 && outcome.output == output, "\(outcome)")
+  }
+
+  @Test func `all results go to a file, until another one is named`() async throws {
+    let script = """
+      .output a.csv
+      SELECT 1 AS x;
+      SELECT 2 AS y;
+      .output b.tsv.gz
+      SELECT 3 AS z;
+      .output stdout
+      SELECT 4 AS z;
+      .output c.tsv
+      SELECT 5 AS z
+      """
+    let outcome = try await Binary.run("sql", input: script, in: sandbox)
+    #expect(outcome.status == 0 && outcome.output == "4\n", "\(outcome)")
+    #expect(outcome.errors.contains("Wrote a.csv\nWrote b.tsv.gz\nWrote c.tsv\n"), "\(outcome)")
+    #expect(try sandbox.text(of: "work/a.csv") == "x\r\n1\r\ny\r\n2\r\n")
+    #expect(try sandbox.text(of: "work/c.tsv") == "5\n")
+    let unpacked = try await Binary.run(
+      [String](), in: sandbox, by: ["/bin/sh", "-c", "gzip -cd b.tsv.gz"])
+    #expect(unpacked.output == "3\n", "\(unpacked)")
+    let piped = try await Binary.run(["sql", ".output |wc"], in: sandbox)
+    #expect(piped.status == 64 && piped.errors.contains("hint: enter .once |COMMAND"), "\(piped)")
+  }
+
+  @Test func `several results are one table in a file, and one document of JSON`() async throws {
+    let table = """
+      .headers on
+      .output a.csv
+      SELECT 1 AS x, 'a' AS y;
+      .once b.csv
+      SELECT 2 AS x, 'b' AS y;
+      SELECT 3 AS x, 'c' AS y;
+      .output c.tsv
+      SELECT 4 AS x;
+      SELECT 5 AS x;
+      SELECT 6 AS z;
+      """
+    let rows = try await Binary.run("sql", input: table, in: sandbox)
+    #expect(rows.status == 0, "\(rows)")
+    #expect(try sandbox.text(of: "work/a.csv") == "x,y\r\n1,a\r\n3,c\r\n")
+    #expect(try sandbox.text(of: "work/b.csv") == "x,y\r\n2,b\r\n")
+    #expect(try sandbox.text(of: "work/c.tsv") == "x\n4\n5\nz\n6\n")
+    let warning = "warning: the file has a result with other columns already"
+    #expect(rows.errors.components(separatedBy: warning).count == 2, "\(rows)")
+
+    try sandbox.write("keep", to: "work/d")
+    for (file, kept) in [("d", "keep"), ("e.json", nil)] {
+      let script = ".mode json\n.output \(file)\nSELECT 1 AS x;\nSELECT 2 AS x;"
+      let second = try await Binary.run(["sql", script], in: sandbox)
+      #expect(second.status == 64, "\(second)")
+      #expect(
+        second.errors.contains("\(file) has a result already, and a file of JSON is one document"))
+      #expect((try? sandbox.text(of: "work/\(file)")) == kept)
+    }
   }
 
   @Test func `an error ends a file that is read, not the console`() async throws {
@@ -455,12 +645,18 @@ import Testing
       #expect(wrong.errors.contains("near \"SELCT\": syntax error \(place)\n"), "\(wrong)")
     }
     let typed = try Binary.start("sql --no-input", terminal: terminal.descriptor, in: sandbox)
-    for outcome in [try await Binary.run("sql", in: sandbox), try await typed.outcome()] {
+    for (outcome, errors) in [
+      (
+        try await Binary.run("sql", in: sandbox),
+        "error: standard input is empty\nhint: it must have a query\n"
+      ),
+      (
+        try await typed.outcome(),
+        "error: missing argument: QUERY\nhint: pass it on standard input, or as an argument\n"
+      ),
+    ] {
       #expect(outcome.status == 64)
-      #expect(
-        outcome.errors
-          == "error: missing argument: QUERY\n"
-          + "hint: pass it on standard input, or as an argument\n")
+      #expect(outcome.errors == errors)
     }
   }
 }

@@ -86,6 +86,64 @@ import Testing
     for line in outcome.output.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
   }
 
+  @Test func `sources narrow settings, caches and services`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(services.settings)
+    #expect(try await home.run("countries sync").status == 0)
+    #expect(try await home.run("products sync").status == 0)
+    let outcome = try await home.run("doctor countries --json")
+    #expect(outcome.status == 0, "\(outcome)")
+    let document = try JSONDecoder().decode(JSON.self, from: Data(outcome.output.utf8))
+    let items = document["items"]?.array ?? []
+    #expect(items.filter { $0["area"] == "services" }.map { $0["name"] } == ["countries"])
+    let names = items.compactMap { $0["name"]?.string }
+    #expect(names.contains("COUNTRIES_URL") && !names.contains("PRODUCTS_URL"), "\(names)")
+    #expect(!names.contains("COMIC_VINE_API_KEY") && !names.contains("products"), "\(names)")
+    let unknown = try await home.run("doctor countris --offline")
+    #expect(unknown.status == 64 && unknown.errors.contains("\"countries\""), "\(unknown)")
+  }
+
+  @Test func `the store, the editor and the completions are examined`() async throws {
+    let services = try FourServices()
+    let home = try TestHome(
+      services.settings.merging([
+        "EDITOR": "no-such-editor --wait", "VISUAL": "", "SHELL": "/bin/fish",
+      ]) { $1 })
+    #expect(try await home.run("countries sync").status == 0)
+    let outcome = try await home.run("doctor --offline --json")
+    #expect(outcome.status == 0, "\(outcome)")
+    let findings = try findings(outcome)
+    #expect(findings["integrity"]?["state"] == "ok", "\(outcome)")
+    #expect(findings["free space"] != nil, "\(outcome)")
+    #expect(findings["editor"]?["state"] == "missing", "\(outcome)")
+    #expect(findings["editor"]?["remedy"]?.string?.hasPrefix("set VISUAL or EDITOR") == true)
+    // Unless the program is installed on this machine.
+    if findings["completions"]?["state"] == "missing" {
+      #expect(findings["completions"]?["remedy"] == "aggregator help completions fish")
+      try home.sandbox.write("", to: "home/.config/fish/completions/aggregator.fish")
+      let again = try await self.findings(home.run("doctor --offline --json"))
+      #expect(again["completions"]?["state"] == "ok", "\(again)")
+    }
+  }
+
+  @Test(arguments: [40, 80])
+  func `paths break at slashes only`(width: Int) async throws {
+    let directory =
+      "/proc/" + Array(repeating: "a-name-of-a-directory", count: 6).joined(separator: "/")
+    let home = try TestHome(["AGGREGATOR_HOME": directory])
+    let page = try await home.run(
+      "doctor --offline", ["AGGREGATOR_FORCE_TTY": "\(width)", "NO_COLOR": "1"])
+    let pieces = page.lines.filter { $0.contains("a-name") }
+    #expect(!pieces.isEmpty, "\(page)")
+    for line in pieces {
+      let names = line.split(separator: "/").filter {
+        $0.contains("a-name") || $0.contains("directory")
+      }
+      #expect(names.allSatisfy { $0.contains("a-name-of-a-directory") }, "\(line)")
+      #expect(line.count <= width, "\(line)")
+    }
+  }
+
   @Test func `a key is never shown`() async throws {
     let home = try TestHome(["COMIC_VINE_API_KEY": "s3cretKeyOfComicVine"])
     for options in ["--offline", "--offline --json"] {
@@ -155,8 +213,8 @@ import Testing
     let items = document["items"]?.array ?? []
     #expect(items.count { $0["name"] == "broken" } == 1, "\(items)")
     let store = items.filter { $0["area"] == "store" && $0["name"] != "store" }
-    #expect(store.compactMap { $0["state"]?.string } == ["ok", "missing"], "\(store)")
+    #expect(store.compactMap { $0["state"]?.string } == ["ok", "ok", "ok", "missing"], "\(store)")
     let remedies = store.map { $0["remedy"] ?? .null }
-    #expect(remedies == [.null, "aggregator heroes sync"], "\(store)")
+    #expect(remedies == [.null, .null, .null, "aggregator heroes sync"], "\(store)")
   }
 }

@@ -75,11 +75,16 @@ import Testing
     let first = try await home.run("lamps list --limit 10 --refresh --no-fallback")
     #expect(first.status == 0, "\(first)")
     let count = lamps.pages.count
-    let second = try await home.run("lamps list --limit 10 --refresh --no-fallback")
+    let second = try await home.run("api lamps ?page=2")
     #expect(
-      second.status == 75 && second.errors.contains("rate limited by the service"), "\(second)")
+      second.status == 75 && second.errors.contains("rate limited by the service "), "\(second)")
+    #expect(second.errors.contains(", after GET /"), "\(second)")
     #expect(second.errors.contains("hint: retry in "), "\(second)")
     #expect(lamps.pages.count == count)
+    // One request that a person insists on, and none after it.
+    #expect(try await home.run("api lamps ?page=2 --refresh").status == 0)
+    #expect(lamps.pages.count == count + 1)
+    #expect(try await home.run("api lamps ?page=2").status == 75)
   }
 
   @Test(arguments: [

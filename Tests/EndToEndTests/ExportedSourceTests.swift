@@ -76,7 +76,10 @@ import Testing
       ("sources export lamps", 64, "missing option --swift"),
       ("sources export lamps --swift --type lamp", 64, "invalid type \"lamp\""),
       ("sources export lamps --swift --type Plugin", 64, "invalid type \"Plugin\""),
-      ("sources export heroes --swift", 1, "no source named \"heroes\" was added"),
+      ("sources export heroes --swift", 1, "no source named \"heroes\" was added: it is built in"),
+      (
+        "sources edit heroes", 1, "\nhint: add one like it to edit: aggregator sources add NAME URL"
+      ),
     ]
     for (line, status, words) in mistakes {
       let outcome = try await home.run(line)

@@ -44,6 +44,66 @@ import Testing
     #expect(json.output.contains(#"    {"capital":"Kabul","code":"AF"},"#))
   }
 
+  @Test func `a table names the fields that it leaves out, for programs too, unless quiet`()
+    async throws
+  {
+    let table = "heroes list --offline -L2 --format table"
+    let note = " more fields: powers, "
+    #expect(try await Binary.run(table).errors.contains(note))
+    for options in ["-q", "--fields name"] {
+      #expect(try await !Binary.run("\(table) \(options)").errors.contains(note), "\(options)")
+    }
+    #expect(try await !Binary.run("heroes list --offline -L2").errors.contains(note))
+  }
+
+  @Test func `a field may be named by its head, in any case`() async throws {
+    let outcome = try await Binary.run("countries list --offline -L1 --fields CODE,Capital --json")
+    #expect(outcome.output.contains(#"{"code":"AF","capital":"Kabul"}"#), "\(outcome)")
+  }
+
+  @Test(arguments: [
+    ("list --where REGION=EU --count", "list --where region=EU --count"),
+    (
+      "list --where not(Region=EU) --sort -NAME,+CODE -L3",
+      "list --where region!=EU --sort -name,code -L3"
+    ),
+    ("list --group-by Region --sort -COUNT --json", "list --group-by region --sort -count --json"),
+    ("list --group-by REGION --stats Name --json", "list --group-by region --stats name --json"),
+    ("list --distinct Region --json", "list --distinct region --json"),
+    ("list --stats Code", "list --stats code"),
+    ("search paris --where CAPITAL=Paris", "search paris --where capital=Paris"),
+  ])
+  func `options of selections and summaries take the same names`(
+    typed: String, line: String
+  ) async throws {
+    let outcome = try await Binary.run("countries \(typed) --offline")
+    let expected = try await Binary.run("countries \(line) --offline")
+    #expect(!expected.output.isEmpty && outcome.output == expected.output, "\(outcome)")
+  }
+
+  @Test(arguments: [
+    ("*,-CAPITAL,-code", "name,region"), ("capital,*,-code", "capital,name,region"),
+    ("*,name", "code,name,region,capital"), ("-name,*", "code,region,capital"),
+  ])
+  func `an asterisk beside other names is for all fields without those after a dash`(
+    list: String, names: String
+  ) async throws {
+    let line = ["countries", "list", "--offline", "-L2", "--json", "--fields"]
+    let outcome = try await Binary.run(line + [list])
+    let named = try await Binary.run(line + [names])
+    #expect(outcome.status == named.status && outcome.output == named.output, "\(outcome)")
+    let groups = ["countries", "list", "--offline", "--group-by", "region", "--fields"]
+    let counts = try await Binary.run(groups + ["*,-VALUE"])
+    #expect(try await Binary.run(groups + ["count"]).output == counts.output, "\(counts)")
+    let unknown = try await Binary.run(line + ["*,-nothing"])
+    #expect(unknown.errors.hasPrefix("error: unknown field \"-nothing\""), "\(unknown)")
+  }
+
+  @Test func `a search of all sources takes the names of fields in any case`() async throws {
+    let search = try await Binary.run("search paris --where CAPITAL=Paris --sort -NAME --offline")
+    #expect(search.output.contains("France"), "\(search)")
+  }
+
   @Test func `an unknown field is an error that lists the others`() async throws {
     let outcome = try await Binary.run("countries list --offline --fields name,capitol")
     #expect(outcome.status == 64)
@@ -57,5 +117,16 @@ import Testing
 
         """)
     #expect(try await Binary.run("countries list --fields ,").status == 64)
+    let empty = try await Binary.run("countries list --fields code,,name")
+    #expect(empty.status == 64 && empty.errors.contains("Did you mean \"code,name\"?"), "\(empty)")
+  }
+
+  @Test func `an asterisk is for all fields, which CSV has anyway`() async throws {
+    let csv = try await Binary.run("heroes list --offline -L1 --csv")
+    #expect(csv.output.hasPrefix("id,name,realName,publisher,powers,teams,aliases,"), "\(csv)")
+    let all = try await Binary.run(["heroes", "list", "--offline", "-L1", "--csv", "--fields", "*"])
+    #expect(all.output == csv.output && all.status == 0, "\(all)")
+    let grouped = try await Binary.run(["heroes", "list", "--offline", "--group-by", "*"])
+    #expect(grouped.errors.hasPrefix("error: unknown field \"*\"\n"), "\(grouped)")
   }
 }

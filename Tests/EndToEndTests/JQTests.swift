@@ -26,6 +26,14 @@ import Testing
     #expect(try await jq(".items | length", "sources").output == "\(sourceNames.count)\n")
   }
 
+  @Test(.enabled(if: isInstalled, "requires jq"), arguments: ["--ndjson", "--format ndjson"])
+  func `filters record by record`(format: String) async throws {
+    let names = try await jq(".name", "countries list --offline -L2 \(format)")
+    #expect(names.status == 0 && names.output == "Afghanistan\nAlbania\n", "\(names)")
+    let other = try await jq(".name", "countries list --offline --csv")
+    #expect(other.status == 64 && other.errors.contains("--csv and --jq cannot"), "\(other)")
+  }
+
   @Test(.enabled(if: isInstalled, "requires jq"))
   func `reports an expression that does not compile before anything else`() async throws {
     let outcome = try await jq(".items[", "heroes list --no-fallback")

@@ -128,7 +128,7 @@ import Testing
     let service = try FakeComicVine(quirks: [.badRows])
     let outcome = try await Binary.run(
       "heroes list --limit 10 --json", environment: service.settings)
-    #expect(outcome.status == 0)
+    #expect(outcome.status == 3)
     let envelope = try outcome.envelope()
     #expect(envelope.warnings.map(\.code) == ["unreadable"])
     #expect(envelope.warnings.first?.message.hasPrefix("3 rows could not be read") == true)

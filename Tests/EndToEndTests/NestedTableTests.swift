@@ -45,6 +45,10 @@ import Testing
     // What is neither a field nor a table.
     #expect(added.output.contains("\nleft out secret.x "), "\(added)")
     #expect(added.output.matches(of: /left out/).count == 1)
+    #expect(added.output.contains("sources edit NAME --fields"), "\(added)")
+    #expect(added.output.hasPrefix("rows     orders"), "\(added)")
+    #expect(added.output.contains("\nsaved    /"), "\(added)")
+    #expect(added.lines.last == "next     aggregator orders list", "\(added)")
     #expect(try await home.run("orders sync").status == 0)
   }
 
@@ -160,6 +164,43 @@ import Testing
     #expect(words.completions(ofStatement: "SELECT h.pu") == ["SELECT h.publisher"])
     words.statement = "SELECT * FROM heroes"
     #expect(words.completions(of: "n", in: "WHERE n") == ["name"])
+  }
+
+  @Test(arguments: [
+    ("SELECT * FROM ", ["heroes", "countries"]), ("SELECT * FROM heroes JOIN c", ["countries"]),
+    ("SELECT * FROM heroes WHERE ", ["id", "name", "publisher", "_row"]),
+    ("SELECT * FROM countries ORDER BY ", ["code", "name", "nation", "_row"]),
+    ("SELECT 1 FROM heroes GROUP BY name, ", ["id", "name", "publisher", "_row"]),
+    (
+      "SELECT * FROM heroes h, countries AS c WHERE h.",
+      ["h.id", "h.name", "h.publisher", "h._row"]
+    ),
+    ("SELECT * FROM heroes h, countries AS c WHERE C.n", ["C.name", "C.nation"]),
+    ("SELECT heroes.n", ["heroes.name"]), ("SELECT * f", ["from"]), ("SELECT name FR", ["FROM"]),
+    ("SELECT * FROM heroes ORDER BY name DE", ["DESC"]),
+    ("SELECT * FROM heroes o", ["order", "offset", "on", "or"]), ("SELECT * FROM heroes m", []),
+    ("SELECT * FROM heroes WHERE m", ["matches"]),
+    ("SELECT 1 FROM heroes WHERE name re", ["recursive", "regexp"]),
+    ("SELECT 'é' , na", ["name", "nation"]), ("SELECT '日本🦸' FROM heroes WHERE n", ["name"]),
+  ])
+  func `tables are offered where tables are named, and columns elsewhere`(
+    typed: String, words expected: [String]
+  ) {
+    let words = SQLWords([
+      SQLTable(schema: nil, name: "heroes", columns: ["id", "name", "publisher"]),
+      SQLTable(schema: nil, name: "countries", columns: ["code", "name", "nation"]),
+    ])
+    let head = typed.prefix(
+      typed.lastIndex(of: " ").map { typed.distance(from: typed.startIndex, to: $0) + 1 } ?? 0)
+    #expect(
+      words.completions(ofStatement: typed).sorted() == expected.map { head + $0 }.sorted())
+  }
+
+  @Test func `words are offered by what is before them, also in the middle of a line`() {
+    let words = SQLWords([SQLTable(schema: nil, name: "heroes", columns: ["id", "name"])])
+    #expect(
+      words.completions(of: "", in: "SELECT  FROM heroes", from: 7) == ["id", "name", "_row"])
+    #expect(words.completions(of: "her", in: ".schema he", from: 8) == ["heroes"])
   }
 
   @Test func `after a command its own words are offered`() {

@@ -62,6 +62,8 @@ import Testing
       #expect(
         table.errors == """
           error: relation "countrys" does not exist (character 15)
+            SELECT * FROM countrys
+                          ^
 
           Did you mean "countries"?
           hint: available tables: countries, heroes, products, users

@@ -1,3 +1,4 @@
+import AggregatorSourceTesting
 import Foundation
 import Testing
 
@@ -51,5 +52,33 @@ import Testing
     #expect(outcome.status == 64)
     #expect(
       outcome.errors == "error: missing value\nhint: pass it on standard input\n")
+  }
+
+  @Test func `a report is wrapped at words, and a name that is missing is asked for`()
+    async throws
+  {
+    let service = try LoopbackServer { _ in
+      .json(#"[{"id": 1, "name": "a", "self": "http://127.0.0.1/1"}, {"id": 2, "name": "b"}]"#)
+    }
+    terminal.widen(to: 60, rows: 24)
+    let sandbox = try Sandbox()
+    func start(_ line: String) throws -> Binary.Run {
+      try Binary.start(
+        line, environment: ["TERM": "xterm", "LC_ALL": "C.UTF-8"], terminal: terminal.descriptor,
+        in: sandbox, output: .descriptor(terminal.descriptor), isMerged: true)
+    }
+    let adding = try start("sources add lamps \(service.baseURL)/x --rate off --single")
+    let report = try await terminal.read(until: "link ", "saved ")
+    let indent = String(repeating: " ", count: 16)
+    #expect(report.contains("has a URL\r\n\(indent)of another host: "), "\(report)")
+    #expect(try await adding.outcome().status == 0)
+
+    let removing = try start("sources remove")
+    try await terminal.read(until: "NAME is missing:", "1  lamps", "leave it open: ")
+    terminal.type("1\n")
+    try await terminal.read(until: "[y/N] ")
+    terminal.type("y\n")
+    #expect(try await removing.outcome().status == 0)
+    #expect(try !sandbox.files(under: "home").contains { $0.hasSuffix("lamps.json") })
   }
 }

@@ -74,6 +74,18 @@ import Testing
       (["countries list 'x"], "a quote is not closed"),
       (["countries", "list", "$x"], "unknown parameter \"$x\": arguments are $1 to $9 and $@"),
       (["countries", "list", "--where", "$1=x"], "must be a value in its condition"),
+      (["countries", "list", "--where", "code>${1:-FR}"], "unknown parameter \"${1:-FR}\""),
+      (["sql", "SELECT \"$1\" FROM countries"], "must be a value in the SQL"),
+      (["sql", "SELECT 1 WHERE name LIKE '%$1%'"], "name LIKE '%' || $1 || '%'"),
+      (["sql", "SELECT name AS [it's] FROM t WHERE [$1] = 1"], "must be a value in the SQL"),
+      (["sql", "SELECT 1 WHERE 1 =", "$@"], "$@ cannot be in the SQL"),
+      (["sql", "SELECT 1 WHERE 1 = ?"], "? cannot be in the SQL"),
+      (["sql", "SELECT 1 WHERE 1 IN (2, ?1)"], "write $1 for an argument, or :name for --param"),
+      (["sql", "SELECT 1 LIMIT ?"], "? cannot be in the SQL"),
+      (
+        ["countries", "list", "--distinct", "name", "--distinct", "code"],
+        "--distinct is given twice"
+      ),
       (["q"], "the saved query \"q\" calls itself: q → q"), (["!"], "the script is missing"),
       (["!a", "b"], "the script must be one argument"),
       (["countries", "list", "--manifests", "x"], "--manifests cannot be saved"),
@@ -103,16 +115,29 @@ import Testing
     #expect(outcome.status == 64, "\(outcome)")
   }
 
-  @Test func `a count ignores the order of a query, and an error names the query`() async throws {
+  @Test func `an option takes the place of the saved ones that exclude it`() async throws {
     try await save("a", "countries", "list", "--offline", "--sort", "name")
     let counted = try await run("a", "--count")
     #expect(counted.output == "250\n", "\(counted)")
-    try await save("b", "a", "--limit", "2")
-    let refused = try await run("b", "--count")
-    #expect(refused.status == 64 && refused.errors.hasSuffix("aggregator query show b\n"))
+    try await save("b", "a", "--limit", "2", "--json")
+    #expect(try await run("b", "--count", "--tsv").output == "250\n")
+    let all = try await run("b", "--all", "--csv", "--fields", "code")
+    #expect(all.output.split(whereSeparator: \.isNewline).count == 251, "\(all)")
     let both = try await run("a", "--count", "--sort", "name")
     #expect(both.status == 64, "\(both)")
     #expect(both.errors.contains("--count and --sort cannot be used together"), "\(both)")
+    #expect(both.errors.hasSuffix("aggregator query show a\n"), "\(both)")
+  }
+
+  @Test func `an option given twice is an error, but replaces that of a query`() async throws {
+    try await save("a", "countries", "list", "--offline", "--limit", "3", "--sort", "name")
+    try await save("b", "a", "--sort=-code", "--fields", "code")
+    let replaced = try await run("b", "--sort", "code", "--limit", "1", "--limit", "2", "--tsv")
+    #expect(replaced.output == "AD\nAE\n", "\(replaced)")
+    let twice = try await run("b", "--sort", "code", "--sort", "name")
+    #expect(twice.status == 64, "\(twice)")
+    #expect(
+      twice.errors == "error: --sort is given twice\nhint: separate its names with commas\n")
   }
 
   @Test func `options of a query may stand before its arguments`() async throws {
@@ -134,6 +159,11 @@ import Testing
     try await save("a", "heroes", "list")
     let list = try await run("query", "--format", "table")
     #expect(list.output.contains("heroes list") && !list.output.contains("Problem"), "\(list)")
+    // A line is not cut where a table has no room for it.
+    let condition = "name~\(String(repeating: "long ", count: 20))end"
+    try await save("b", "heroes", "list", "--where", condition)
+    let cards = try await run("query", "--format", "table")
+    #expect(cards.output.hasPrefix("Name   a\n") && cards.output.contains("long end"), "\(cards)")
     try write("a = heroes list\nb = heroes lost\n")
     #expect(try await run("query", "--format", "table").output.contains("Problem"))
     #expect(
@@ -323,6 +353,37 @@ import Testing
     let notText = try await run("countries", "show", "FR", "--offline", "--tsv")
     #expect(notText.status == 0 && notText.errors.contains("is not UTF-8 text"), "\(notText)")
     #expect(try await run("query", "save", "x", "--", "heroes", "list").status == 78)
+  }
+
+  @Test(arguments: ["name = $1", "name LIKE '%' || $1 || '%'", "[name] = $1"])
+  func `an argument is no SQL`(condition: String) async throws {
+    try await save("base", "sql", "--tsv")
+    let text = "/* a */ SELECT code FROM countries WHERE \(condition)"
+    for words in [["sql", "--tsv", text], ["sql", "--tsv", "--", text], ["base", text]] {
+      _ = try await Binary.run(
+        ["query", "save", "named", "--replace", "--"] + words, in: home.sandbox)
+      let found = try await run("named", "France")
+      #expect(found.output == "FR\n", "\(found)")
+      for argument in ["x' OR '1'='1", "1 OR 1=1", "+name"] {
+        let none = try await run("named", argument)
+        #expect(none.output == "" && !none.errors.contains("error"), "\(none)")
+      }
+      let surplus = try await run("named", "x", "OR 1=1")
+      #expect(surplus.status == 64 && surplus.output == "", "\(surplus)")
+    }
+    try await save("typed", "sql", "SELECT typeof($1), $1", "--tsv")
+    for (argument, row) in [("5", "integer\t5"), ("1.10", "text\t1.10"), ("Null", "text\tNull")] {
+      #expect(try await run("typed", argument).output == "\(row)\n")
+    }
+  }
+
+  @Test func `a surplus argument names the parameters of SQL, and ? may be an operator`()
+    async throws
+  {
+    try await save("part", "sql", "SELECT name FROM countries WHERE region = :cat")
+    let surplus = try await run("part", "toy")
+    #expect(surplus.status == 64 && surplus.errors.hasSuffix("\nhint: --param cat=VALUE\n"))
+    try await save("plain", "sql", "SELECT 'a = ?', \"data\" ? 'a' FROM t /* = ? */ WHERE b ?| c")
   }
 
   @Test func `doctor names a saved query in SQL that does not compile`() async throws {

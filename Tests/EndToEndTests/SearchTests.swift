@@ -47,6 +47,7 @@ import Testing
       "No heroes match \"Jesica Drew\". Did you mean \"jessica drew\"?\n"
     ),
     ("countries search frnace", "No countries match \"frnace\". Did you mean \"france\"?\n"),
+    ("countries search cbua", "No countries match \"cbua\". Did you mean \"cuba\"?\n"),
     (
       "countries search \"africa south\"",
       "No countries match \"\"africa south\"\". Did you mean \"africa south\"?\n"

@@ -252,6 +252,9 @@ import Testing
       #expect(
         outcome.errors.contains("No matching countries. Did you mean \"France\"?\n"), "\(outcome)")
     }
+    let few = try await run("countries|list|--where|region=Europe")
+    #expect(
+      few.errors.contains("No matching countries. Values of region: AF, AN, AS, "), "\(few)")
     let export = try await run("export|countries|--where|name=FRANCE|--format|csv|-o|-")
     #expect(export.errors.contains(". Did you mean \"France\"?\n"), "\(export)")
   }
@@ -299,6 +302,9 @@ import Testing
     #expect(
       regions.status == 0 && listed.lines.count > 4
         && regions.output == "\(listed.lines.count)\n", "\(regions)")
+    let sorted = try await home.run("countries list --distinct region --sort -count,+region --tsv")
+    let regionsByCount = groups.lines.map { String($0.prefix { $0 != "\t" }) }
+    #expect(sorted.lines == regionsByCount.filter { !$0.isEmpty }, "\(sorted)")
     let some = try await home.run(
       "countries list --where region=EU --distinct region --count --ndjson")
     #expect(some.output == #"{"count":1}"# + "\n", "\(some)")
@@ -313,17 +319,22 @@ import Testing
 
   @Test func `counts the records of combinations, and measures groups`() async throws {
     let rows = [
-      #"{"id": 1, "kind": "a", "size": "s", "price": 1, "count": "x"}"#,
-      #"{"id": 2, "kind": "b", "size": "s", "price": 2.5, "count": "x"}"#,
-      #"{"id": 3, "kind": "a", "size": "s", "price": 2, "count": "y"}"#,
-      #"{"id": 4, "kind": "a", "size": null, "price": "n/a", "count": "y"}"#,
+      #"{"id": 1, "created_at": "2026-01-05", "kind": "a", "size": "s", "price": 1, "count": "x", "tags": ["p", "q"]}"#,
+      #"{"id": 2, "created_at": "2026-04-05", "kind": "b", "size": "s", "price": 2.5, "count": "x"}"#,
+      #"{"id": 3, "created_at": "2026-05-05", "kind": "a", "size": "s", "price": 2, "count": "y"}"#,
+      #"{"id": 4, "created_at": "2026-06-01", "kind": "a", "size": null, "price": "n/a", "count": "y"}"#,
     ]
     let service = try LoopbackServer { _ in .json("[\(rows.joined(separator: ","))]") }
     let home = try TestHome()
     let added = try await home.run("sources add notes \(service.baseURL)/notes --rate off --single")
     #expect(added.status == 0, "\(added)")
     #expect(try await home.run("notes sync").status == 0)
+    let tags = try await home.run("notes list --group-by tags --csv")
+    #expect(tags.output == "value,count\r\n,3\r\np,1\r\nq,1\r\n", "\(tags)")
+    let note = "note: a record counts once for each of its tags\n"
+    #expect(tags.errors.contains(note), "\(tags)")
     let pairs = try await home.run("notes list --group-by kind,size --csv")
+    #expect(!pairs.errors.contains(note), "\(pairs)")
     #expect(pairs.output == "kind,size,count\r\na,s,2\r\na,,1\r\nb,s,1\r\n", "\(pairs)")
     let repeated = try await home.run("notes list --group-by kind --group-by size --csv --limit 1")
     #expect(repeated.output == "kind,size,count\r\na,s,2\r\n", "\(repeated)")
@@ -342,10 +353,15 @@ import Testing
     #expect(
       stats.output == #"{"kind":"a","count":3,"empty":0,"distinct":3,"others":1,"min":1,"max":2,"#
         + #""mean":1.5,"median":1.5,"sum":3}"# + "\n", "\(stats)")
+    let chosen = try await home.run(
+      "notes list --group-by kind --stats price --fields value,mean --csv")
+    #expect(chosen.status == 64 && chosen.errors.contains("available fields: kind,"), "\(chosen)")
+    let means = try await home.run("notes list --stats price --fields mean,max --csv")
+    #expect(means.output == "mean,max\r\n1.8333333,2.5\r\n", "\(means)")
     // A narrow table leaves out what says least.
     for (width, head) in [
-      (80, "kind Count Min Max Mean Median Sum Empty Distinct Others"),
-      (60, "kind Count Min Max Mean Median Sum Empty Distinct"),
+      (80, "kind Count Min Max Mean Median Sum Distinct Others Empty"),
+      (60, "kind Count Min Max Mean Median Sum Distinct Others"),
     ] {
       let table = try await home.run(
         "notes list --group-by kind --stats price",
@@ -353,6 +369,12 @@ import Testing
       let words = table.lines.first?.split(separator: " ").joined(separator: " ")
       #expect(table.lines.count == 3 && words == head, "\(table)")
     }
+    // The key is whole.
+    let key = try await home.run(
+      "notes list --group-by created_at:quarter --stats price",
+      ["AGGREGATOR_FORCE_TTY": "64", "TERM": "dumb"])
+    #expect(
+      key.lines.first == "created_at (quarter)  Count  Min  Max  Mean  Median  Sum", "\(key)")
   }
 
   @Test func `groups dates by years, months, weeks and days in UTC`() async throws {

@@ -89,6 +89,37 @@ import Testing
     #expect(try home.household.sandbox.files(under: "work") == ["typed"])
   }
 
+  @Test(arguments: Shell.installed)
+  func `values with spaces are completed inside the quote that was typed`(
+    shell: Shell
+  ) async throws {
+    let home = try await PopulatedHome([
+      "a1": "Big red sofa", "a2": "Big red sofa", "b1": "Lamp", "b2": "Lamp",
+      "c1": "it's $(touch pwned)", "c2": "it's $(touch pwned)",
+    ])
+    let terminal = try await ShellAtTerminal(shell, in: home)
+    var lines = [
+      ("'title=Big r\t", "title=Big red sofa"), (#"title=Big\ r"# + "\t", "title=Big red sofa"),
+      ("'title in (Lamp, Big \t)'", "title in (Lamp, Big red sofa)"),
+    ]
+    if shell == .zsh {
+      // It rewrites a word with a quote inside, unless it is told not to; a quote that is open takes no backslash.
+      lines += [
+        (#"--where='title=Lamp and ti\#t=x' \'"#, #"--where=title=Lamp and title=x '"#),
+        (#"--where="title=Lamp and ti\#t=x" \'"#, #"--where=title=Lamp and title=x '"#),
+        (#"--where='title=it\#t"#, "--where=title=it's $(touch pwned)"),
+        (#"--where="title=it\#t"#, "--where=title=it's $(touch pwned)"),
+      ]
+    }
+    for (keys, arguments) in lines {
+      let option = keys.hasPrefix("--") ? "" : "--where "
+      try await terminal.run("aggregator products list \(option)\(keys)")
+      let typed = try terminal.typed().joined(separator: " ")
+      #expect(typed.hasSuffix(arguments), "\(keys)")
+    }
+    #expect(try home.household.sandbox.files(under: "work") == ["typed"])
+  }
+
   @Test(
     .enabled(if: Shell.fish.path != nil, "fish is not installed"),
     arguments: [

@@ -6,7 +6,7 @@ import Testing
 /// Invalid command lines and their errors.
 @Suite struct UsageTests {
   private static let topics =
-    "hint: aggregator help\nhint: topics: options, filters, exit-codes, environment, man"
+    "hint: aggregator help\nhint: topics: options, filters, template, exit-codes, environment, man"
 
   static let mistakes: [(line: String, errors: String)] = [
     (
@@ -82,6 +82,7 @@ import Testing
       "\"sql\" does not accept --offline\nhint: sql never contacts a service"
     ),
     ("sql x.sql", "\"x.sql\" is no query\nhint: aggregator sql < x.sql"),
+    ("sql @x.sql", "\"@x.sql\" is no query\nhint: aggregator sql < x.sql"),
     (
       "sql -f x.sql",
       "\"sql\" does not accept -f\nhint: redirect standard input: aggregator sql < FILE"
@@ -144,10 +145,6 @@ import Testing
       "unknown option \"--avg\"\n\nDid you mean \"--stats\"?\nhint: aggregator help users list"
     ),
     (
-      "doctor heroes",
-      "unexpected argument \"heroes\"\n\nDid you mean \"sources check heroes\"?\nhint: aggregator help doctor"
-    ),
-    (
       "serve 8080",
       "unexpected argument \"8080\"\n\nDid you mean \"--port 8080\"?\nhint: aggregator help serve"
     ),
@@ -162,6 +159,14 @@ import Testing
     (
       "config get api_key",
       "unknown setting \"api_key\"\n\nDid you mean \"COMIC_VINE_API_KEY\"?\nhint: aggregator config list"
+    ),
+    (
+      "config set COMIC_VINE_KEY x",
+      "unknown setting \"COMIC_VINE_KEY\"\n\nDid you mean \"COMIC_VINE_API_KEY\"?\nhint: aggregator config list"
+    ),
+    (
+      "heroes list 5",
+      "unexpected argument \"5\"\n\nDid you mean \"--limit 5\"?\nhint: aggregator help heroes list"
     ),
     (
       "heroes list spider",
@@ -229,7 +234,7 @@ import Testing
     ),
     (
       "heroes list --id 1443",
-      "\"heroes list\" does not accept --id; \"sources add\" does\n\nDid you mean \"--where 'id=1443'\"?\nhint: aggregator help heroes list"
+      "\"heroes list\" does not accept --id; \"sources add\" and \"sources edit\" do\n\nDid you mean \"--where 'id=1443'\"?\nhint: aggregator help heroes list"
     ),
     (
       "heroes list --desc",
@@ -497,6 +502,10 @@ import Testing
       "query save loop -- loop",
       "the saved query \"loop\" calls itself: loop → loop\nhint: begin \"loop\" with a source, a command or another query"
     ),
+    (
+      "heroes list --csv=",
+      "--csv takes no value\n\nDid you mean \"--csv\"?"
+    ),
     ("heroes list --quiet=yes", "unexpected value \"yes\" for --quiet"),
     ("heroes list -q=yes", "unexpected value \"=yes\" for --quiet"),
     ("heroes list --limit 0", "invalid value \"0\" for --limit: must be a positive integer"),
@@ -618,18 +627,6 @@ import Testing
     (
       "help serach",
       "unknown source or command \"serach\"\n\nDid you mean \"help search\"?\n\(topics)"
-    ),
-    (
-      "help exit-code",
-      "unknown source or command \"exit-code\"\n\nDid you mean \"help exit-codes\"?\n\(topics)"
-    ),
-    (
-      "help where",
-      "unknown source or command \"where\"\n\nDid you mean \"help filters\"?\n\(topics)"
-    ),
-    (
-      "help group-by",
-      "unknown source or command \"group-by\"\n\nDid you mean \"help options\"?\n\(topics)"
     ),
     (
       "heroes restore 1443 --yes",

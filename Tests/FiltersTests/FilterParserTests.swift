@@ -1,4 +1,5 @@
 import AggregatorCore
+import AggregatorFoundation
 import Testing
 
 @testable import AggregatorFilters
@@ -28,6 +29,9 @@ import Testing
     // One character with the sign before or after it.
     ("a=\"\u{301}b\u{D4E}\"", ["a|=|\u{301}b\u{D4E}"]), ("a\u{D4E}!=b", ["a\u{D4E}|!=|b"]),
     ("not=1 and or=2 and in=3", ["not|=|1", "or|=|2", "in|=|3"]),
+    (#""Customer Name" = Ann and "a=b"<3"#, ["Customer Name|=|Ann", "a=b|<|3"]),
+    (#"a=x and "q\"\\"~y"#, ["a|=|x", #"q"\|~|y"#]), (#""a"=1"#, ["a|=|1"]),
+    (#"a=x and "y" or z"#, [#"a|=|x and "y" or z"#]),
   ])
   func `parses conditions joined by and`(text: String, expected: [String]) throws {
     #expect(try parts(text) == expected)
@@ -64,6 +68,9 @@ import Testing
     ("a~/^x.*y$/i", "a~/^x.*y$/i"), (#"a ~ /x\/[/]y/ and b=1"#, #"a~/x\/[/]y/ and b="1""#),
     ("(a~/x y/)", "a~/x y/"), ("a='/x/'", #"a="/x/""#),
     ("(a~/x/i) and(b~/y/)", "a~/x/i and b~/y/"),
+    (#"not "a b"=x"#, #"not "a b"="x""#), (#""a b" not in (x)"#, #""a b" not in ("x")"#),
+    (#"("(a)"=x or "a b" in 1..2)"#, #""(a)"="x" or "a b" in "1".."2""#),
+    (#""a b"~/x/"#, #""a b"~/x/"#), (#""a b"!="#, #""a b"!="""#),
   ])
   func `joins, negates and groups`(text: String, expected: String) throws {
     let filter = try TypedFilter(text)
@@ -86,6 +93,7 @@ import Testing
       ("a=x not b=y", #""not" cannot join conditions"#, 5),
       ("(a=x", "unclosed (", 1), ("a='x')", "no ( before )", 6), ("()", "no operator", 3),
       ("a b=1", #"no operator after "a""#, 3), ("not", "no operator", 4),
+      (#""a b=1"#, "a quote is missing", 1), (#""a" b=1"#, #"no operator after "a""#, 5),
       ("a in 20", #""in" must be followed by (A, B) or A..B"#, 6),
       ("a in 1...2", #""in" must be followed by (A, B) or A..B"#, 6),
       ("a in ..2", "a range needs two values", 6),
@@ -110,17 +118,46 @@ import Testing
       error?.message == "invalid condition \"\(text)\": \(problem) (character \(character))")
   }
 
+  @Test(arguments: [
+    ("2024", "no operator", 1, "write '=2024', or another of = != ~ < <= > >="),
+    ("", "no operator", 1, "write '=VALUE', or another of = != ~ < <= > >="),
+    ("≥ 3", "no operator", 1, "write >=VALUE"),
+    ("between 1 and 2", "no operator", 1, "write in A..B"),
+    ("= a and", #"no condition after "and""#, 8, "add one, or quote a value that contains it"),
+  ])
+  func `a condition of a value is named as it was typed`(
+    text: String, problem: String, character: Int, hint: String
+  ) throws {
+    let error = #expect(throws: FilterError.self) { try ValueCondition(text, at: Date()) }
+    #expect(
+      error?.message == "invalid condition \"\(text)\": \(problem) (character \(character))")
+    #expect(error?.hint == hint)
+  }
+
   @Test(
     arguments: [
       ("a==b", "write a=VALUE;"), ("a<>b", "write a!=VALUE;"), ("a=~b", "write a~VALUE;"),
       ("a=>b", "write a>=VALUE;"), ("a!~b", "write not a~VALUE"), ("a like b", "write a~VALUE,"),
       ("x=y and a CONTAINS b", "write a~VALUE,"), ("a starts with b", "write a~/^VALUE/"),
       ("a between 1 and 2", "write a in A..B"), ("a matches /b/", "write a~/PATTERN/"),
-      ("a is null", "a= matches records without a value, a!= all others"),
+      ("a is null", "write a=, which matches records without a value"),
+      ("a IS NOT Empty", "write a!=, which matches records with a value"),
+      ("a is true", "write a=true"), ("a is not false and b=1", "write a!=false"),
+      ("a is x", "write a=VALUE"), ("a ≥ 3", "write a>=VALUE"), ("a≤3 and b=1", "write a<=VALUE"),
+      ("\"a b\" ≠ x", "write \"a b\"!=VALUE"), ("a => 3", "write a>=VALUE;"),
+      ("a =< 3", "write a<=VALUE;"), ("a <> 3", "write a!=VALUE;"),
       ("a has b", "write FIELD=VALUE with one of"), ("a in 20-30", "write a in 20..30"),
       ("a in EU, AS", "write a in (EU, AS)"), ("a in [EU,AS] or b=1", "write a in (EU,AS)"),
       ("a in 20", "such as a in (1, 2)"),
       ("a~/usr/bin and b=1", #"quote a text that begins with "/": a~"/usr/bin""#),
+      (
+        "Customer Name=x",
+        "write FIELD=VALUE with one of = != ~ < <= > >=, or FIELD in (A, B); quote a name with spaces, as in \"Customer Name\"=VALUE"
+      ),
+      ("\"a b\" like c", "write \"a b\"~VALUE"), ("\"a b\"==c", "write \"a b\"=VALUE"),
+      ("not active", "write active=no"), ("!active", "write active=no"),
+      ("not active and x=1", "write active=no"),
+      ("active and x=1", "write active=yes"), ("!active and x=1", "write active=no"),
       ("!a=b", "write not a=b"), ("a=x and !b=y", "write not b=y"), ("!(a=b)", "write not (a=b)"),
       ("a~/fr", #"quote a text that begins with "/": a~"/fr""#),
     ] as [(String, String)])
@@ -151,5 +188,10 @@ import Testing
       filter.words(in: FilterWording(label: { "the \($0)" }))
         == "(the price is below 20 or the name matches /new/i) and not (the stock is empty) "
         + "and the size is S, M or empty and the age is 20–30")
+    // What has no meaning is as it was typed.
+    let broken = try ["price > ", "name~", "stock!="].map { text in
+      try TypedFilter(text).words(in: FilterWording(label: { "the \($0)" }))
+    }
+    #expect(broken == ["price>", "name~", "the stock is not empty"])
   }
 }

@@ -39,6 +39,61 @@ import Testing
     #expect(try !Thing(id: 1).matches("text~/x*/") && thing.matches("text~/x*/"))
   }
 
+  @Test func `compares fields whose names need quotes`() throws {
+    let fields = [Field<Thing>("Customer Name", "Customer", \.text, about: "")]
+    func filter(_ text: String) throws -> Filter<Thing> {
+      try Filter(TypedFilter(text), fields, at: Thing.now)
+    }
+    let ann = Thing(id: 1, text: "Ann")
+    #expect(try filter(#""Customer Name" = Ann"#).matches(ann))
+    #expect(try !filter(#"not ("Customer Name"~an)"#).matches(ann))
+    let condition = try #require(filter(#""Customer Name"=EU or AS or DC"#).conditions.first)
+    #expect(
+      condition.nearMiss(in: [Thing(id: 2, text: "AS")], or: nil)
+        == #""Customer Name" in (EU, AS, DC)"#)
+  }
+
+  @Test func `the members of an object are suggested in its place`() throws {
+    let fields = ["owner.name", "owner.email"].map { Field<Thing>($0, $0, \.text, about: "") }
+    let error = #expect(throws: FilterError.self) { try fields.field(named: "owner") }
+    #expect(error?.suggestion == "owner.name, owner.email")
+  }
+
+  @Test func `dates of RFC 822 are dates`() throws {
+    let texts = [
+      "Mon, 02 Jan 2023 10:00:00 GMT", "Tue, 27 Dec 2022 23:30:00 -0100", "1 Feb 2023 09:00 Z",
+      "Sun, 02 Jan 22 10:00:00 PST",
+    ]
+    let things = texts.enumerated().map { Thing(id: $0.offset, text: $0.element) }
+    func ids(_ filter: String) throws -> [Int] {
+      try things.filter { try $0.matches(filter) }.map(\.id)
+    }
+    #expect(try ids("text>2022") == [0, 2])
+    #expect(try ids("text=2022-12-28") == [1])
+    #expect(try ids("text>=2022-12-28T00:30:00Z and text<2023-02") == [0, 1])
+    #expect(try ids("text=2022-01-02T18:00:00Z") == [3])
+    #expect(try ids("text='\(texts[0])'") == [0])
+    let order = try RecordOrder(["-text"], Thing.fields)
+    #expect(order.sorted(things).map(\.id) == [2, 0, 1, 3])
+    let monday = try #require(Period("2023-01-02T09:00:00Z"))
+    for text in [
+      "mon, 02 jan 2023 09:00:00 gmt", "Monday, 2 January 2023 9:00:00 GMT",
+      "MON, 02 JAN 2023 10:00:00 CET", "2 Janu 23 9:00:00 z",
+    ] {
+      let period = try #require(Period(recorded: text), "\(text)")
+      #expect(period.start == monday.start, "\(text)")
+    }
+    #expect(Period(recorded: "Wednesday, 27 September 2023 09:00:00 +0000") != nil)
+    let condition = try #require(try Filter("text>abc").conditions.first)
+    #expect(throws: SourceError.self) { try condition.check(things[0]) }
+    for text in [
+      "Mon, 32 Jan 2023 10:00:00 GMT", "Mon, 02 Jan 2023", "2 Jan 2023 10:00:00 XYZ",
+      "1 May be 10:00 Z", "1 Ma 2023 10:00 Z", "Smith, 1 Mayor 2023 10:00 Z",
+    ] {
+      #expect(Period(recorded: text) == nil, "\(text)")
+    }
+  }
+
   @Test func `compares numbers as numbers`() throws {
     let ten = Thing(id: 9_007_199_254_740_992, text: "10", number: 10)
     #expect(try ten.matches("number>9") && ten.matches("number=10.0"))
@@ -70,6 +125,10 @@ import Testing
     arguments: [
       ("number>=1 number<2", nil, "join conditions by \"and\""),
       ("number in (1..2)", nil, "write number in 1..2"), ("number=x", nil, "such as number>10"),
+      ("number=null", nil, "write number=, which matches records without a value"),
+      ("number!=NULL", nil, "write number!=, which matches records with a value"),
+      ("number>1,5", nil, "write number>1.5"), ("number>1,500", nil, "such as number>10"),
+      ("number>3)", nil, "no ( before ): write number>3"),
       ("20<number", "number>20", "the field comes first"),
       ("20<=number<30", nil, nil),
       ("id<number", nil, "a query in SQL can: WHERE id < number; quote a text"),
@@ -119,8 +178,14 @@ import Testing
     (" in '2h ago'..now", "2026-03-01T07:00:00Z", false),
     (" in 2026-02..yesterday", "2026-02-28T20:00:00Z", true),
     (" in (today, yesterday)", "2026-02-28", true),
+    ("=2026-Q1", "2026-03-31T23:59:59Z", true), ("=2026-q1", "2026-04-01", false),
+    (" in 2025-Q4..2026-Q1", "2025-10-01", true), (">2025-Q4", "2025-12-31", false),
+    // The first week of 2026 begins in 2025.
+    ("=2026-W01", "2025-12-29", true), ("<2026-W01", "2025-12-29", false),
+    ("=2026-W53", "2027-01-03", true), ("=2024-W01", "2024-01-01", true),
     // Texts are what they were.
-    ("=today", "today", true), ("<today", "someday", true), ("=7d ago", "7d ago", true),
+    ("=2026-Q1", "2026-Q1", true), ("=today", "today", true), ("<today", "someday", true),
+    ("=7d ago", "7d ago", true),
   ])
   func `tells dates from now`(condition: String, text: String, expected: Bool) throws {
     #expect(try Thing(id: 1, text: text).matches("text\(condition)") == expected)
@@ -128,6 +193,7 @@ import Testing
 
   @Test(arguments: [
     "soon", "7 ago", "7x ago", "d ago", "7d", "1000000d ago", "7 d ago now", "1.5d ago",
+    "2026-Q0", "2026-Q5", "2026-Q+1", "26-Q1", "2026-Q01", "2026-W00", "2025-W53", "2026-W1",
   ])
   func `other words are no dates`(word: String) {
     #expect(Period(words: word, at: Thing.now) == nil)
@@ -155,6 +221,15 @@ import Testing
     let unjoined = try condition("any>=10 any<20")
     let error = #expect(throws: SourceError.self) { try unjoined.check(all: numbers) }
     #expect(error?.remedy == "join conditions by \"and\"")
+    let days = CommonKind(of: [.string("2026-01-02")])
+    for (text, kind, remedy) in [
+      ("any=1..5", numbers, "write any in 1..5"), ("any in (1..5)", numbers, "write any in 1..5"),
+      ("any=2020..2021", days, "write any in 2020..2021"),
+      ("any<1.02.2020", days, "write the date as 2020-02-01"), ("any<1.13.2020", days, nil),
+    ] as [(String, CommonKind, String?)] {
+      let error = #expect(throws: SourceError.self) { try condition(text).check(all: kind) }
+      #expect(error?.remedy?.text == remedy, "\(text)")
+    }
     try cheap.check(all: CommonKind(of: [.integer(1), .string("free")]))
     try cheap.check(all: CommonKind(of: [.null]))
     for text in ["any~cheap", "any=", "any~/x/"] {
@@ -203,6 +278,7 @@ import Testing
       try RecordOrder(names, Thing.fields).sorted(things).map(\.id)
     }
     #expect(try ids("text") == [5, 3, 4, 1, 6, 2, 7])
+    #expect(try ids("+text") == [5, 3, 4, 1, 6, 2, 7])
     #expect(try ids("-text") == [1, 6, 4, 3, 5, 2, 7])
     #expect(try ids("-text", "-id") == [6, 1, 4, 3, 5, 7, 2])
     #expect(try ids("number", "-id") == [7, 6, 5, 4, 3, 2, 1])
@@ -249,6 +325,7 @@ import Testing
     #expect(statistics([1, 1, 2].map(JSON.integer)).contains("mean 1.333333,"))
     #expect(statistics([.number(0.25), .integer(1), .integer(1)]).contains("mean 0.75,"))
     #expect(statistics([.number(0.5), .integer(1), .integer(1)]).contains("mean 0.8333333,"))
+    #expect(statistics([.number(443.7), .number(443.9)]).contains("median 443.8,"))
     #expect(
       statistics([1] + Array(repeating: 0, count: 2999).map(JSON.integer))
         .contains("mean 0.000333333,"))

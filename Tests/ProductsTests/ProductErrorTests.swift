@@ -16,7 +16,7 @@ struct ProductErrorTests {
     (.json("{}"), .malformed, "is missing"), (.json("null"), .malformed, "invalid response"),
     (.json(#"{"products":null,"product":null}"#), .malformed, "invalid response"),
     (.json(#"{"products":{},"product":[]}"#), .malformed, "invalid response"),
-    (.json(#"{"products":["#), .malformed, "not JSON"), (.json(""), .malformed, "empty response"),
+    (.json(#"{"products":["#), .malformed, "ends early"), (.json(""), .malformed, "empty response"),
     (.closed, .connectionLost, "without a response"),
   ]
 

@@ -39,7 +39,7 @@ import Testing
   /// The words that are offered after a line.
   private func offered(_ line: String) -> [String] {
     let memory = Completer.CompletionContext(
-      ids: { _, _, _ in [] }, sessions: { [] }, values: { _, _ in [] })
+      ids: { _, _, _ in [] }, sessions: { [] }, values: { _, _, _ in [] })
     let line = TypedLine("aggregator \(line)", in: .bash)
     guard case .words(let candidates, _) = Completer(Self.tree, memory).offer(line) else {
       return []
@@ -110,7 +110,8 @@ import Testing
     let output = command.options.filter(Option.formatting.contains)
     // What was found out about a source is one document, and the name of an exported file its format.
     // A response is printed as it is.
-    guard !output.isEmpty, !["sources add", "export", "api"].contains(path) else {
+    // A manifest is changed, and its fields are those of records.
+    guard !output.isEmpty, !["sources add", "sources edit", "export", "api"].contains(path) else {
       // Without records to print, they are those of conditions.
       #expect(command.fields.isEmpty || command.options.contains(.condition))
       return
@@ -181,6 +182,9 @@ import Testing
       let isCommon = Option.common.contains(option) || option == .version
       #expect(isCommon == (option.group == .general), "\(option.spelling)")
     }
+    for option in Self.tree.options where option.about.contains("also several") {
+      #expect(!option.isSingle, "\(option.spelling)")
+    }
     for path in Self.paths {
       let groups = Dictionary(
         grouping: node(path).command?.options ?? [], by: \.group)
@@ -195,6 +199,16 @@ import Testing
   ])
   func `the singular of a source's name is derived`(plural: String, singular: String) {
     #expect(RecordNoun(plural).singular == singular)
+  }
+
+  @Test(arguments: [
+    ("heroes", 1, "hero"), ("heroes", 0, "heroes"), ("series", 1, "series"),
+    ("series", 2, "series"), ("keyed", 1, "record of keyed"), ("keyed", 500, "records of keyed"),
+  ])
+  func `records whose source is not a plural are called records`(
+    name: String, count: Int, word: String
+  ) {
+    #expect(RecordNoun(name).word(for: count) == word)
   }
 
   @Test func `the names of sources, commands and topics are distinct`() {

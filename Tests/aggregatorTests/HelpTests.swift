@@ -21,9 +21,21 @@ import Testing
       #expect(outcome.output.hasSuffix("\n") && !outcome.output.hasSuffix("\n\n"))
       #expect(outcome.output.contains("Usage:\n  aggregator \(path)"))
       for line in outcome.output.split(separator: "\n") where line.displayWidth > width {
-        Issue.record("\(line.displayWidth) cells of \(width): \(line)")
+        // A word of a command is not divided, so that it can be pasted.
+        let words = line.matches(of: /(?:'[^']*'|"[^"]*"|[^\s'"\\])+/).count
+        if words > 1 { Issue.record("\(line.displayWidth) cells of \(width): \(line)") }
       }
     }
+  }
+
+  @Test func `an example that is longer than a line can be pasted`() async throws {
+    let help = try await Binary.run("help sources add", environment: ["COLUMNS": "60"]).output
+    #expect(
+      help.contains(
+        """
+          aggregator sources add shop https://shop.example/orders \\
+            --oauth-token-url https://shop.example/token
+        """), "\(help)")
   }
 
   @Test(arguments: HelpTopic.allCases.filter { $0 != .man })
@@ -63,6 +75,16 @@ import Testing
     let codes = try await Binary.run("help exit codes")
     #expect(codes.status == 0)
     #expect(codes.output == (try await Binary.run("help exit-codes").output))
+  }
+
+  @Test(arguments: [
+    ("template", "{name|upper:<20.10:-none}"), ("where", "Conditions:"), ("null", "name=, name!="),
+    ("group-by", "Commands: list"), ("csv", "--csv"), ("paging", "--cursor"),
+    ("keys", "COMIC_VINE_API_KEY"),
+  ])
+  func `words lead to what tells of them`(word: String, text: String) async throws {
+    let outcome = try await Binary.run("help \(word)", environment: ["COLUMNS": "80"])
+    #expect(outcome.status == 0 && outcome.output.contains(text), "\(outcome)")
   }
 
   @Test func `help and --help print the same`() async throws {

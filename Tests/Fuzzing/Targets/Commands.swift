@@ -103,7 +103,18 @@ extension FuzzTarget {
   ) { text in
     let file = SavedQueryText(text)
     for query in file.queries {
-      let words = (try? query.words(with: ["1", "2"], missing: .isKept)) ?? []
+      let words =
+        (try? query.words(with: ["1", "2"], missing: .isKept)) ?? []
+      // Its arguments are in no statement.
+      let evil = "§argument'"
+      let saved = CommandTree(
+        "aggregator", plugins: [], savedQueries: SavedQueries().with(query))
+      let line = ArgumentParser(saved).parse([query.name, evil, evil])
+      if line.path == "sql", line.invocation.arguments.contains(where: { $0.contains(evil) }) {
+        try expect(
+          line.invocation.arguments.allSatisfy { [evil, "--"].contains($0) },
+          "an argument is in the SQL")
+      }
       try expect(
         try ShellWords.words(of: ShellWords.line(of: words)) == words, "other words: \(words)")
       var changed = file
@@ -289,7 +300,7 @@ extension FuzzTarget {
     let read = try StrictReader.csv(row)
     try expect(read.count == 1, "\(read.count) rows instead of one")
     try expect(
-      (read.first ?? []).elementsEqual(cells) { Array($0.utf8) == Array($1.safeCell.utf8) },
+      (read.first ?? []).elementsEqual(cells) { Array($0.utf8) == Array($1.utf8) },
       "it reads as \(read)")
     for cell in cells {
       let shown = try StrictReader.csv(cell.csvCell(isRaw: false)).first?.first ?? ""

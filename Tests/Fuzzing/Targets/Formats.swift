@@ -32,8 +32,8 @@ extension FuzzTarget {
 
   /// The rows are the same in whatever pieces the text arrives.
   private static func expectSameInPieces(_ bytes: [UInt8], _ format: BodyFormat) throws {
-    func rows(_ sizes: [Int]) throws(FormatError) -> (Data, String?) {
-      var reader = RowReader(format, head: bytes)
+    func rows(_ sizes: [Int]) throws(FormatError) -> (Data, String) {
+      var reader = try RowReader(format, head: bytes)
       var rows = JSONRows()
       var (start, index) = (0, 0)
       while start < bytes.count {
@@ -46,12 +46,12 @@ extension FuzzTarget {
         index += 1
       }
       let cut = try reader.finish(after: 0, into: &rows)
-      return (rows.json, cut)
+      return (rows.json, (cut ?? "") + (rows.fault ?? ""))
     }
     func answer(_ sizes: [Int]) -> String {
       do throws(FormatError) {
-        let (json, cut) = try rows(sizes)
-        return String(decoding: json, as: UTF8.self) + (cut ?? "")
+        let (json, faults) = try rows(sizes)
+        return String(decoding: json, as: UTF8.self) + faults
       } catch {
         return error.description
       }

@@ -46,7 +46,7 @@ struct CircuitBreakerTests {
     service.set(nil)
     let failure = await source.failure()
     #expect(failure?.code == .circuitOpen)
-    #expect(failure?.message == "a test says \(code); paused for 30 s")
+    #expect(failure?.message == "a test says \(code); paused")
     #expect(failure?.retryAfter == .seconds(30))
     #expect(failure?.isTransient == false)
     #expect(base.callCount == 5)
@@ -172,7 +172,7 @@ struct CircuitBreakerTests {
     }
     let failure = await source.failure()
     #expect(failure?.code == .circuitOpen)
-    #expect(failure?.message.hasPrefix("the service timed out; paused for ") == true)
+    #expect(failure?.message == "the service timed out; paused")
   }
 
   @Test func `does not count callers cancelled before the deadline`() async {

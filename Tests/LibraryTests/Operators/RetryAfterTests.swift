@@ -204,4 +204,24 @@ struct RetryAfterTests {
     #expect(await failure == nil)
     #expect(service.callCount == 2)
   }
+
+  @Test func `a call that a person insists on is made once during a pause, and an answer ends it`()
+    async throws
+  {
+    await fail(process(), retryAfter: .seconds(60))
+    var policy = CachePolicy.reload
+    let request = { PageRequest(cachePolicy: policy) }
+    #expect(await process().failure(of: request())?.message == "rate limited by the service")
+    policy.overridesPauses = true
+    failing.set(.because(.rateLimited, retryAfter: .seconds(3600)))
+    let source = process()
+    let count = service.callCount
+    #expect(await source.failure(of: request())?.message == "a test says rateLimited")
+    failing.set(nil)
+    for _ in 0..<2 { #expect(await source.failure(of: request())?.retryAfter == .seconds(3600)) }
+    #expect(service.callCount == count + 1)
+    #expect(await process().failure()?.code == .rateLimited)
+    #expect(await process().failure(of: request()) == nil)
+    #expect(await process().failure() == nil)
+  }
 }

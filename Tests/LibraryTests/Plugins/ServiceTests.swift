@@ -83,11 +83,35 @@ struct ServiceTests {
     let none = list("none", rate: nil)
     environment.sources = { [fast, slow, none] }
     let plan = try await fast.requestPlan(of: .list, in: environment)
-    #expect(plan.rate?.description == "1/h 20/24h")
+    #expect(plan.rate?.description == "1/h 20/24h" && plan.rateSource == "slow")
     #expect(try await failure(of: fast, in: environment) == nil)
-    for plugin in [fast, slow, none] {
-      #expect(try await failure(of: plugin, in: environment)?.code == .rateLimited)
+    for plugin in [fast, none] {
+      #expect(
+        try await failure(of: plugin, in: environment)?.message
+          == "local rate limit 1/h 20/24h of slow reached")
     }
+    #expect(
+      try await failure(of: slow, in: environment)?.message
+        == "local rate limit 1/h 20/24h reached")
+  }
+
+  @Test(arguments: Place.allCases)
+  func `a source that is removed, or has another rate, holds back no other one`(
+    place: Place
+  ) async throws {
+    var environment = processes(place)[0]
+    let (fast, none) = (list("fast", rate: "9/h"), list("none", rate: nil))
+    let slow = list("slow", rate: "1/h")
+    environment.sources = { [fast, slow, none] }
+    for plugin in [slow, none, fast] { _ = try await failure(of: plugin, in: environment) }
+    let quick = list("slow", rate: "9/h")
+    environment.sources = { [fast, quick, none] }
+    for plugin in [none, fast] { #expect(try await failure(of: plugin, in: environment) == nil) }
+    environment.sources = { [fast, slow, none] }
+    #expect(try await failure(of: none, in: environment)?.code == .rateLimited)
+    environment.sources = { [fast, none] }
+    await slow.forgetRate(in: environment)
+    for plugin in [none, fast] { #expect(try await failure(of: plugin, in: environment) == nil) }
   }
 
   @Test func `an unknown source's rate holds from its first call, and an hour after its last`()
@@ -226,12 +250,12 @@ struct ServiceTests {
       #expect(try await failure(of: list("deals"), in: machines[1]) == nil)
       #expect(try await failure(of: list("deals"), in: machines[0])?.code == .rateLimited)
       #expect(try await failure(of: list("keyed", key: "K"), in: machines[0]) == nil)
-      let busy = SourceError(.rateLimited, "busy", retryAfter: .seconds(3600))
+      // Longer than the rate of the other list holds.
+      let busy = SourceError(.rateLimited, "busy", retryAfter: .seconds(7200))
       let refused = list("keyed", key: "K", over: ScriptedSource<Note>(pages: [.failure(busy)]))
       #expect(try await failure(of: refused, in: machines[1])?.message == "busy")
-      #expect(
-        try await failure(of: list("other", rate: nil, key: "K"), in: machines[0])?.message
-          == "rate limited by the service")
+      let held = try await failure(of: list("other", rate: nil, key: "K"), in: machines[0])
+      #expect(held?.message.hasPrefix("rate limited by the service") == true, "\(held as Any)")
       let down = Service(5)
       down.fail(with: .unreachable)
       for machine in machines {

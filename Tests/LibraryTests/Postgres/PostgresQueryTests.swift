@@ -212,7 +212,7 @@ import Testing
       func message(_ text: String) async -> (String?, String?) {
         let error = await failure(text, in: store)
         #expect(error?.code == .invalidRequest, "\(text): \(String(describing: error))")
-        return (error?.message, (error?.cause as? SQLTypo)?.nearest)
+        return (error?.message, (error?.cause as? SQLMistake)?.nearest)
       }
       #expect(
         await message("SELECT 'ä😀', txt FROM things") == (

@@ -338,6 +338,26 @@ import Testing
     #expect(error?.remedy?.text == remedy)
   }
 
+  @Test func `a text and a name with a hyphen need quotes`() async throws {
+    try await fill()
+    let text = "use single quotes for a text: 'caf'"
+    for condition in ["title = caf", #"title = "caf""#, "title LIKE caf"] {
+      let error = await failure("SELECT * FROM notes WHERE \(condition)")
+      #expect(error?.remedy?.text == text, "\(condition): \(String(describing: error))")
+    }
+    #expect(await failure("SELECT caf FROM notes")?.remedy == nil)
+    let plugin = NotesPlugin(service: notebook(1))
+    let views = SQLView.all(of: "my-notes", plugin.fields, plugin.tables)
+    func remedy(_ text: String) async -> String? {
+      let error = await #expect(throws: SourceError.self) {
+        _ = try await store.query(text, over: views, within: .seconds(60))
+      }
+      return error?.remedy?.text
+    }
+    #expect(await remedy("SELECT count(*) FROM my-notes") == "quote the name: \"my-notes\"")
+    #expect(await remedy(#"SELECT * FROM "my-notes" x y"#) == nil)
+  }
+
   @Test func `REGEXP takes the patterns of the program, whose time is limited`() async throws {
     try await fill()
     func rows(
@@ -348,8 +368,8 @@ import Testing
         guard pattern != "(" else {
           throw SourceError(.invalidRequest, "unclosed", remedy: "close it")
         }
-        return { text, isOver in
-          guard pattern == "endless" else { return text.hasPrefix(pattern) }
+        return { value, isOver in
+          guard pattern == "endless" else { return value.cell.hasPrefix(pattern) }
           while !isOver() {}
           return nil
         }
@@ -394,7 +414,14 @@ import Testing
   @Test(arguments: [
     ("SELEC 1", #"near "SELEC": syntax error (character 1)"#, "SELECT" as String?),
     ("notes", #"near "notes": syntax error (character 1)"#, "SELECT * FROM notes"),
-    ("SELECT 'é' FORM notes x y", #"near "notes": syntax error (character 17)"#, nil),
+    ("SELECT 'é' FORM notes x y", #"near "notes": syntax error (character 17)"#, "FROM"),
+    ("SELECT * FORM notes", #"near "FORM": syntax error (character 10)"#, "FROM"),
+    ("SELECT * FROM notes wher id = 1", #"near "id": syntax error (character 26)"#, "WHERE"),
+    ("SELECT * FROM notes grop BY id", #"near "BY": syntax error (character 26)"#, "GROUP"),
+    ("SELECT * FROM notes ordr BY id", #"near "BY": syntax error (character 26)"#, "ORDER"),
+    ("SELECT * FROM notes limt 3", #"near "3": syntax error (character 26)"#, "LIMIT"),
+    ("SELECT * FROM notes n limt 3", #"near "limt": syntax error (character 23)"#, "LIMIT"),
+    ("SELECT id x y FROM notes", #"near "y": syntax error (character 13)"#, nil),
     ("SELECT * FROM nots", "no such table: nots", "notes"),
     ("SELECT titel FROM notes", "no such column: titel (character 8)", "title"),
     ("SELECT n.titel FROM notes n", "no such column: n.titel (character 8)", "title"),
@@ -408,6 +435,6 @@ import Testing
     try await fill()
     let error = try #require(await failure(text))
     #expect(error.message == message)
-    #expect((error.cause as? SQLTypo)?.nearest == nearest)
+    #expect((error.cause as? SQLMistake)?.nearest == nearest)
   }
 }

@@ -212,18 +212,43 @@ struct SyncTests {
     #expect(try await storedIDs() == Array(1...95))
   }
 
-  @Test func `a list is as old as the first page of a sync that was interrupted`() async throws {
+  @Test func `a list and its records are as old as the first page of an interrupted sync`()
+    async throws
+  {
     let base = service(1...95)
     let records = RecordStore("notes", in: store, text: Note.text)
+    var whole = records
+    whole.listsAreWhole = true
     for (first, again) in [(Date.day(), Date.day(3600)), (Date.day(3600), Date.day(7200))] {
       try await sync(base, upTo: 4)
       today.turn(by: 3600)
       #expect(try await sync(base).isComplete)
       #expect(try await records.records.page(PageRequest()).provenance.fetchedAt == first)
+      #expect(try await whole.records.item(7).provenance.fetchedAt == first)
       // A list may not have all of a record, so that it is as old as its last change.
       #expect(try await records.records.item(7).provenance.fetchedAt == .day())
       #expect(try await records.lastSync().full == again)
     }
+  }
+
+  @Test func `a record is no older than its last change, nor newer than the sync that missed it`()
+    async throws
+  {
+    let plugin = NotesPlugin(over: service(1...1), .liveFirst(freshFor: .seconds(60)))
+    let records = plugin.recordStore(in: store)
+    try await sync(service(1...30))
+    today.turn(by: 3600)
+    _ = try await records.save([Note(1, "changed")], at: .day(1800))
+    _ = try await sync(service(2...30))
+    // A sync that is not complete says nothing of those that it has not come to.
+    today.turn(by: 3600)
+    try await sync(service(2...30), upTo: 1)
+    let ages = [(1, Date.day(1800)), (7, .day(3600)), (30, .day(3600))]
+    for (id, date) in ages {
+      #expect(try await records.records.item(id).provenance.fetchedAt == date, "\(id)")
+    }
+    _ = try await records.save([Note(30, "changed")], at: .day(9000))
+    #expect(try await records.records.item(30).provenance.fetchedAt == .day(9000))
   }
 
   @Test(arguments: [1, 4])

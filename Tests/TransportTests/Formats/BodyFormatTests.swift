@@ -9,6 +9,8 @@ struct BodyFormatTests {
     ("application/json", "/x.csv", #"{"a": 1}"#, nil),
     (nil, "/", "{\n  \"a\": {}\n}", nil),
     ("application/x-ndjson", "/", #"{"a": 1}"#, .ndjson),
+    ("", "/rows.ndjson", #"{"a": 1}"#, .ndjson),
+    (nil, "/rows.jsonl.gz", #"{"a": 1}"#, .ndjson),
     ("application/jsonl; charset=utf-8", "/", "{}", .ndjson),
     ("text/plain", "/", "{\"a\": 1}\n\n{\"a\": 2}", .ndjson),
     ("application/json", "/", "[1]\r\n[2]\r\n", .ndjson),

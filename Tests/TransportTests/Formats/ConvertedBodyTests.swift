@@ -56,7 +56,7 @@ struct ConvertedBodyTests {
       Array(text.utf8).starts(with: [0xEF, 0xBB, 0xBF])
       ? Array(text.utf8.dropFirst(3)) : Array(text.utf8)
     for size in 1...bytes.count {
-      var reader = RowReader(.csv, head: bytes)
+      var reader = try RowReader(.csv, head: bytes)
       var read = JSONRows()
       for start in stride(from: 0, to: bytes.count, by: size) {
         let piece = Array(bytes[start..<min(start + size, bytes.count)])
@@ -89,6 +89,25 @@ struct ConvertedBodyTests {
     #expect(error?.sourceError(from: "shop").code == .malformed)
   }
 
+  @Test(arguments: ["text/csv", "text/tab-separated-values"])
+  func `what is no text is no table`(type: String) throws {
+    let noise = Data((0..<2560).map { UInt8(truncatingIfNeeded: $0 * 167 + $0 / 256) })
+    let controls = Data(String(repeating: "a\u{1},\u{2}b\n", count: 30).utf8)
+    for bytes in [noise, Data("id,name\n1,a\0b\n".utf8), controls] {
+      let error = #expect(throws: FormatError.self) { try body(bytes, type) }
+      #expect(error?.description == "it is binary, or in an encoding other than UTF-8")
+    }
+    #expect(try body("id,name\n1,\u{1}\u{1B}[1m\n", type).json.isEmpty == false)
+  }
+
+  @Test func `a row with more values than columns is named by its line`() throws {
+    let body = try body("id,name\n1,\"x\ny\"\n2,y,z\n3,y,z,z\n4,z\n", "text/csv")
+    #expect(
+      try json(body) == [["id": "1", "name": "x\ny"], nil, nil, ["id": "4", "name": "z"]])
+    #expect(body.fault == "line 4 has 3 values for 2 columns")
+    #expect(try self.body("id,name\n1,x\n2\n", "text/csv").fault == nil)
+  }
+
   @Test func `CSV may grow to four times the limit`() throws {
     let name = String(repeating: "n", count: 900)
     let error = #expect(throws: FormatError.self) {
@@ -107,6 +126,13 @@ struct ConvertedBodyTests {
     let cut = try self.body("{\"id\": 1}\n{\"id\"", "application/x-ndjson")
     #expect(try json(cut) == [["id": 1]])
     #expect(cut.cut == "the last line is not a whole JSON value")
+  }
+
+  @Test func `a line that is not JSON is named`() throws {
+    let body = try body(
+      "{\"id\": 1}\r\n\n{\"id\": 2, \"at\":\nx\n{\"id\": 3}\n", "application/x-ndjson")
+    #expect(try json(body) == [["id": 1], nil, nil, ["id": 3]])
+    #expect(body.fault == "line 3 is not JSON")
   }
 
   // MARK: - XML

@@ -61,7 +61,8 @@ struct DecodedTests {
     ("\u{FEFF} <html><title>Oops</title>", #"an HTML page instead of JSON: "Oops""#),
     ("<a>", "an HTML page instead of JSON"),
     ("Not Found", #"something that is not JSON: "Not Found""#),
-    (#"{"results": ["#, "something that is not JSON"), ("[1, x]", "something that is not JSON"),
+    (#"{"results": ["#, "JSON that ends early"), (#"{"a": "b"#, "JSON that ends early"),
+    ("[1, x]", "something that is not JSON"),
     (String(repeating: "[", count: 100_000), "something that is not JSON"),
   ])
   func `reports data that is not JSON`(body: String, what: String) {

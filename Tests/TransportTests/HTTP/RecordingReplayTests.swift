@@ -185,7 +185,7 @@ struct RecordingReplayTests {
   static let damaged: [(String, Int, String)] = [
     ("", 1, "not a recording"), ("# aggregator recording 2\n", 1, "not a recording"),
     ("# aggregator recording 1\n", 1, "time"), ("# aggregator recording 1\nGET /\n", 2, "time"),
-    (head, 2, "missing request"), (head + "TRACE https://h/\n", 3, "missing request"),
+    (head, 2, "missing request"), (head + "TR@CE https://h/\n", 3, "missing request"),
     (head + "GET https://h/ x\n", 3, "missing request"),
     ("# aggregator recording 1\n# 1001-01-20T00:00:00Z\n", 2, "missing time"),
     (head + "GET https://h/\nnonsense\n", 4, "header field"),

@@ -74,6 +74,39 @@ import Testing
     #expect(order([text], typed).isEmpty != matches)
   }
 
+  /// Two fields and a long one, whose words are far apart.
+  private static let record =
+    "Spider-Man\tMarvel\t" + String(repeating: "some other words ", count: 6) + "walks on walls"
+
+  @Test(arguments: [
+    // Letters apart in a short field, not in a long one, nor over several.
+    ("spman", true), ("mvl", true), ("wlkwls", false), ("walls", true), ("manmar", false),
+    ("man mar", true),
+    ("'ider", true), ("'sman", false), ("^spi", true), ("^mar", true), ("^der", false),
+    ("vel$", true), ("walls$", true), ("mar$", false), ("^marvel$", true), ("^marve$", false),
+    ("spi !marvel", false), ("spi !batman", true), ("!smn", true), ("!'smn", false),
+    ("!^spi", false), ("!^der", true), ("bat | spi", true), ("bat | dc", false),
+    ("spi dc | marvel", true), ("!marvel | walls", true), ("'Spi", true), ("'SPI", false),
+    // Signs alone are characters.
+    ("!", false), ("^", false), ("$", false), ("|", false), ("-", true),
+  ])
+  func `the signs of fzf are about single fields`(typed: String, matches: Bool) {
+    #expect(order([Self.record], typed).isEmpty != matches)
+    let found = FuzzyPattern(typed).match(in: FuzzyText(Self.record))
+    #expect((found != nil) == matches)
+  }
+
+  @Test func `a word is marked in its field`() {
+    func marked(_ typed: String) -> String {
+      let characters = Array(Self.record)
+      let found = FuzzyPattern(typed).match(in: FuzzyText(Self.record))?.characters ?? []
+      return String(found.sorted().map { characters[$0] })
+    }
+    #expect(marked("mar") == "Mar" && marked("walls$ !bat ^spi") == "Spiwalls")
+    #expect(FuzzyPattern.words(of: "^spi 'man x$ !bat") == "spi man x")
+    #expect(FuzzyPattern.words(of: "spi | bat").isEmpty)
+  }
+
   @Test func `the characters of a text with others than letters are found`() {
     let found = FuzzyPattern("ba").match(in: FuzzyText("👨‍👩‍👧‍👦ßba"))
     #expect(found?.characters == [2, 3])

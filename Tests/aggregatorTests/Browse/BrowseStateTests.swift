@@ -154,6 +154,75 @@ import Testing
     #expect(browsing.effects.compactMap(\.window?.request.query) == [""])
   }
 
+  @Test func `a refresh says how long it works, and then what has come of it`() throws {
+    var browsing = opened(isOffline: false)
+    browsing.handle(.refreshed("heroes", .failure(BrowseFailure("no route"))))
+    browsing.answer(total: 300)
+    #expect(!browsing.state.hasCountdown)
+    browsing.press(.character("r"))
+    #expect(browsing.effects.contains(.refresh("heroes", query: "", isForced: true)))
+    #expect(browsing.state.hasCountdown)
+    browsing.state.now += 3.5
+    #expect(browsing.text.contains("heroes: refreshing… 3 s · Esc stops"), "\(browsing.text)")
+    var summary = ListingSummary(count: 1)
+    summary.provenance = CombinedProvenance(Provenance(.live, fetchedAt: BrowsingState.now))
+    let live = try #require(OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
+    var refreshed = Refreshed(live, count: 300)
+    (refreshed.added, refreshed.changed) = (2, 1)
+    browsing.handle(.refreshed("heroes", .success(refreshed)))
+    browsing.answer(total: 302)
+    #expect(browsing.text.contains("heroes: 300 records, 2 new, 1 changed, live"))
+    #expect(!browsing.state.hasCountdown)
+    refreshed.hasMore = true
+    #expect(refreshed.notice(of: "heroes").text.hasPrefix("heroes: the first 300 records, "))
+    // Nobody asked for it.
+    browsing.press(.down, .escape)
+    browsing.handle(.refreshed("heroes", .success(refreshed)))
+    #expect(browsing.state.notice == nil)
+    summary.provenance = CombinedProvenance(Provenance(.cached, fetchedAt: BrowsingState.now))
+    let cached = try #require(OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
+    browsing.press(.character("r"))
+    browsing.handle(.refreshed("heroes", .success(Refreshed(cached, count: 300))))
+    #expect(browsing.text.contains("heroes: not refreshed: cached"), "\(browsing.text)")
+    summary.provenance?.reason = SourceError(.rateLimited, "rate limited by Comic Vine")
+    let limited = try #require(OriginBadge(summary, choosesLocal: false, at: BrowsingState.now))
+    #expect(limited.notes.first == "Rate limited by Comic Vine")
+    #expect(
+      Refreshed(limited, count: 300).notice(of: "heroes").text
+        == "heroes: not refreshed: rate limited by Comic Vine")
+    browsing.press(.character("r"))
+    #expect(browsing.press(.escape) == [.stopRefresh("heroes")])
+    #expect(browsing.text.contains("heroes: refresh stopped"))
+  }
+
+  @Test func `a condition that the records refuse stays in its line, and the list as it was`() {
+    var browsing = opened()
+    browsing.press(.end)
+    browsing.answer(total: 300)
+    browsing.press(.character("f"))
+    browsing.type("price>abc")
+    browsing.press(.enter)
+    let failed = browsing.effects.compactMap(\.window).first?.request
+    #expect(failed?.condition == "price>abc")
+    guard let failed else { return }
+    let words = "invalid value \"abc\" for price: must be a number"
+    browsing.handle(.window(failed, start: 256, .failure(BrowseFailure(words))))
+    #expect(browsing.state.prompt?.line.text == "price>abc")
+    #expect(browsing.text.contains(words) && browsing.text.contains("Hero 2"), "\(browsing.text)")
+    browsing.answer(total: 300)
+    #expect(browsing.state.list.request.condition.isEmpty)
+    #expect(browsing.state.list.selected?.id == "299")
+    // A later failure is that of the list.
+    browsing.press(.escape, .character("f"))
+    browsing.type("id>3")
+    browsing.press(.enter)
+    browsing.answer(total: 200)
+    browsing.handle(.refreshed("heroes", .failure(BrowseFailure("none"))))
+    let request = browsing.state.list.request
+    browsing.handle(.window(request, start: 0, .failure(BrowseFailure("disk I/O error"))))
+    #expect(browsing.state.prompt == nil && browsing.state.list.failure == "disk I/O error")
+  }
+
   @Test func `a deletion can be undone, and selects the record again`() {
     var browsing = opened()
     browsing.press(.down, .down)
@@ -288,7 +357,7 @@ import Testing
     var browsing = opened()
     browsing.press(.character("s"), .end)
     #expect(browsing.state.overlay == .order(selection: 3))
-    browsing.press(.character("g"), .pageDown, .up)
+    browsing.press(.home, .pageDown, .up)
     #expect(browsing.state.overlay == .order(selection: 2))
     browsing.press(.home)
     #expect(browsing.state.overlay == .order(selection: 0))
@@ -310,7 +379,9 @@ import Testing
     browsing.press(.down, .character("c"))
     #expect(browsing.text.contains("Space show or hide"))
     // Name is hidden, and what is read later has the same columns.
-    #expect(browsing.press(.down, .character(" "), .enter).isEmpty)
+    #expect(
+      browsing.press(.down, .character(" "), .enter)
+        == [.keepColumns("heroes", ["id", "publisher"])])
     #expect(browsing.state.list.columns.map(\.name) == ["id", "publisher"])
     #expect(browsing.state.list.columns.map(\.isNumeric) == [true, false])
     #expect(browsing.text.contains("▌  1  DC Comics"), "\(browsing.text)")
@@ -322,10 +393,119 @@ import Testing
     // One column stays.
     browsing.press(.character("c"), .character(" "), .end, .character(" "))
     #expect(browsing.state.list.columns.map(\.name) == ["publisher"])
-    browsing.press(.home, .character(" "), .down, .character(" "), .character("c"))
+    browsing.press(.home, .character(" "), .down, .tab, .enter)
     #expect(browsing.state.list.columns.map(\.name) == ["id", "name", "publisher"])
     #expect(browsing.text.contains("▌299  Hero 299  DC Comics"), "\(browsing.text)")
     #expect(browsing.state.overlay == nil)
+  }
+
+  private static func described(_ id: Int) -> BrowsedRow {
+    var row = BrowsingState.row(id, "Hero \(id)")
+    row.object = .object([
+      .init("id", .integer(id)), .init("name", .string("Hero \(id)")),
+      .init("publisher", .string("Marvel")), .init("city", .string("Oslo")),
+      .init("age", .integer(40)), .init("motto", .null),
+      .init("story", .string(String(repeating: "long ", count: 30))),
+    ])
+    return row
+  }
+
+  private func describing(width: Int) -> BrowsingState {
+    var browsing = BrowsingState()
+    let fields =
+      BrowsingState.columns
+      + ["city", "motto", "story", "age"].map {
+        BrowsedColumn($0, $0)
+      }
+    browsing.state = BrowseState(
+      ["heroes", "other"].map { .init($0, fields: fields) }, isOffline: true,
+      now: BrowsingState.now)
+    browsing.open("heroes", width: width, height: 30)
+    return browsing
+  }
+
+  @Test func `a wide list has further fields as columns, whole, until others are chosen`() {
+    var browsing = describing(width: 200)
+    browsing.answer(total: 5, Self.described)
+    let wide = ["id", "name", "publisher", "city", "age"]
+    #expect(browsing.state.list.columns.map(\.name) == wide)
+    #expect(browsing.state.list.columns.last?.isNumeric == true)
+    browsing.handle(.resized(width: 60, height: 30))
+    #expect(browsing.state.list.columns.map(\.name) == ["id", "name", "publisher", "city"])
+    browsing.handle(.resized(width: 200, height: 30))
+    browsing.press(.character("c"), .down, .character(" "))
+    #expect(
+      browsing.press(.enter) == [.keepColumns("heroes", ["id", "publisher", "city", "age"])])
+    browsing.handle(.resized(width: 60, height: 30))
+    #expect(browsing.state.list.columns.count == 4)
+    #expect(
+      browsing.press(.character("c"), .control("r"), .escape) == [.keepColumns("heroes", [])])
+    browsing.handle(.resized(width: 200, height: 30))
+    #expect(browsing.state.list.columns.map(\.name) == wide)
+    // Nothing has changed.
+    #expect(browsing.press(.character("c"), .escape).isEmpty)
+  }
+
+  @Test func `columns are scrolled through all fields, and those that suit the room come back`() {
+    var browsing = describing(width: 60)
+    browsing.answer(total: 5, Self.described)
+    var names: [String] { browsing.state.list.columns.map(\.name) }
+    let first = ["id", "name", "publisher", "city"]
+    #expect(names == first)
+    #expect(browsing.text.contains("›"))
+    for _ in 0..<9 { browsing.press(.character("L")) }
+    #expect(names == first + ["motto", "story", "age"])
+    #expect(browsing.text.contains("age") && !browsing.text.contains("›"), "\(browsing.text)")
+    // The box of columns is about the others.
+    browsing.press(.character("c"))
+    #expect(names == first)
+    #expect(browsing.press(.escape).isEmpty)
+    browsing.press(.character("L"))
+    #expect(names.count == 7)
+    browsing.press(.character("H"))
+    #expect(names == first)
+  }
+
+  @Test func `columns of an earlier session are shown, without fields that are gone`() {
+    var browsing = describing(width: 200)
+    browsing.state.show(["age", "gone", "name"], of: "heroes")
+    browsing.answer(total: 5, Self.described)
+    #expect(browsing.state.list.columns.map(\.name) == ["age", "name"])
+    #expect(browsing.state.list.columns.map(\.isNumeric) == [true, false])
+    browsing.state.show([], of: "heroes")
+    #expect(browsing.state.list.columns.map(\.name).prefix(3) == ["id", "name", "publisher"])
+  }
+
+  @Test func `the record is moved, resized and hidden, and the sources, too`() throws {
+    var browsing = opened()
+    browsing.handle(.resized(width: 160, height: 40))
+    let usual = browsing.state.layout
+    #expect(usual.preview == .beside)
+    browsing.press(.character(">"))
+    let list = try #require(browsing.state.layout.list)
+    #expect(list.width == (usual.list?.width ?? 0) + 4)
+    for _ in 0..<99 { browsing.press(.character(">")) }
+    #expect(browsing.state.layout.card?.width == 20 && browsing.text.contains("No room"))
+    // It is not farther away than the screen shows.
+    browsing.press(.character("<"))
+    #expect(browsing.state.layout.card?.width ?? 0 > 20)
+    browsing.press(.character("v"))
+    #expect(browsing.state.layout.preview == .below)
+    let below = browsing.state.layout
+    browsing.press(.character("<"))
+    #expect(browsing.state.layout.card?.height == (below.card?.height ?? 0) + 2)
+    browsing.press(.tab, .character("v"))
+    #expect(browsing.state.layout.card == nil && browsing.state.pane == .list)
+    browsing.press(.character("b"))
+    #expect(browsing.state.layout.sources == nil && browsing.state.layout.list?.width == 160)
+    browsing.press(.left)
+    #expect(browsing.text.contains(" Sources"))
+    browsing.press(.enter, .character("b"), .character("v"))
+    #expect(browsing.state.layout == usual)
+    // Where there is no room for it, it is not shown.
+    browsing.handle(.resized(width: 30, height: 8))
+    browsing.press(.character("v"))
+    #expect(browsing.text.contains("No room"))
   }
 
   @Test func `columns are as wide as the rows of the filter need`() {
@@ -394,24 +574,6 @@ import Testing
     #expect(browsing.state.prompt == nil)
   }
 
-  @Test func `an invalid condition is said in the place of the list, and cleared by Escape`() {
-    var browsing = opened()
-    browsing.press(.character("f"))
-    browsing.type("nope")
-    browsing.press(.enter)
-    guard let request = browsing.effects.compactMap(\.window).first?.request else {
-      Issue.record("nothing was asked for")
-      return
-    }
-    #expect(request.condition == "nope")
-    browsing.handle(.window(request, start: 0, .failure(BrowseFailure("invalid condition"))))
-    #expect(browsing.text.contains("invalid condition"))
-    // It is not asked for again and again.
-    #expect(browsing.press(.down).isEmpty)
-    browsing.press(.escape)
-    #expect(browsing.effects.compactMap(\.window?.request.condition) == [""])
-  }
-
   @Test func `a sync runs once, and the same key stops it`() {
     var browsing = opened(isOffline: false)
     #expect(browsing.press(.character("S")) == [.sync("heroes", pages: nil)])
@@ -420,6 +582,18 @@ import Testing
     #expect(browsing.press(.character("S")) == [.stopSync("heroes")])
     browsing.handle(.synced("heroes", Notice(.note, "heroes: stopped")))
     #expect(browsing.press(.character("n")).contains(.sync("heroes", pages: 1)))
+  }
+
+  @Test func `a sync that has fetched nothing shows its seconds, and Esc stops it`() {
+    var browsing = opened(isOffline: false)
+    browsing.press(.character("n"))
+    browsing.state.now += 3
+    #expect(browsing.text.contains("heroes: starting… 3 s · Esc stops"), "\(browsing.text)")
+    #expect(browsing.press(.escape) == [.stopSync("heroes")])
+    // Later Esc goes back, as syncs of many pages run beside the input.
+    browsing.handle(.syncing("heroes", progress: "heroes: page 3"))
+    #expect(!browsing.press(.escape).contains(.stopSync("heroes")))
+    #expect(!browsing.text.contains("Esc stops"), "\(browsing.text)")
   }
 
   @Test func `the next page is not asked for where there is none`() {
@@ -513,6 +687,24 @@ import Testing
     #expect(browsing.text.contains("● Live"))
   }
 
+  @Test func `an added source without web pages names the command that gives them`() {
+    for (command, notice) in [
+      (nil, "No web page"),
+      ("sources edit things", "No web page: name the field with \"link\" in sources edit things"),
+    ] {
+      var things = BrowseState.Source("things", fields: BrowsingState.columns)
+      things.linkCommand = command
+      var browsing = BrowsingState()
+      browsing.state = BrowseState([things], isOffline: true, now: BrowsingState.now)
+      browsing.open("things")
+      browsing.answer(total: 3) {
+        BrowsedRow(id: "\($0)", name: "", cells: ["", "", ""], card: [])
+      }
+      #expect(browsing.press(.character("o")) == [])
+      #expect(browsing.state.notice?.text == notice)
+    }
+  }
+
   @Test func `the web page, the ID and the record leave by effects`() {
     var browsing = opened()
     #expect(browsing.press(.character("o")) == [.open("https://example.com/0")])
@@ -572,6 +764,46 @@ import Testing
     browsing.handle(.answered("SELECT 1", .failure(BrowseFailure("no such column: 1"))))
     #expect(browsing.state.prompt?.line.text == "SELECT 1")
     #expect(browsing.state.notice?.text == "no such column: 1")
+  }
+
+  @Test func `what runs is shown with its time, and Esc stops it before all else`() {
+    var browsing = opened()
+    browsing.press(.enter, .character(":"))
+    browsing.type("SELECT 1")
+    browsing.press(.enter)
+    #expect(browsing.text.contains("Running the query… · Esc stops"), "\(browsing.text)")
+    #expect(browsing.state.hasCountdown)
+    browsing.state.now += 2.5
+    // A key that does something else hides nothing, and Esc leaves a line before.
+    browsing.press(.character("y"), .character("/"))
+    #expect(browsing.text.contains("Running the query… 2 s"), "\(browsing.text)")
+    #expect(!browsing.text.contains("Esc stops"))
+    browsing.press(.escape)
+    #expect(browsing.press(.escape) == [.stop(.query)])
+    #expect(browsing.state.isCardOpen && browsing.text.contains(" Stopped"))
+    #expect(!browsing.state.hasCountdown)
+    let row = BrowsedRow(id: "0", name: "1", cells: ["1"], card: [])
+    let window = BrowsedWindow(columns: [BrowsedColumn("1", "1")], rows: [row], total: 1)
+    browsing.handle(.answered("SELECT 1", .success(window)))
+    #expect(browsing.state.answer == nil)
+    browsing.press(.escape, .character("F"), .end, .enter)
+    #expect(browsing.text.contains("Counting… · Esc stops"), "\(browsing.text)")
+    let request = browsing.state.source.list.request
+    browsing.handle(.values(request, .failure(BrowseFailure("no such field"))))
+    #expect(browsing.text.contains("no such field") && !browsing.state.hasCountdown)
+    browsing.press(.character("F"), .end, .enter)
+    #expect(browsing.press(.escape) == [.stop(.values)])
+    browsing.handle(.values(request, .success(window)))
+    #expect(browsing.state.answer == nil)
+    browsing.press(.character("w"), .enter)
+    #expect(browsing.text.contains("Writing… · Esc stops"), "\(browsing.text)")
+    // One file after the other; the last that was begun is stopped first.
+    browsing.press(.character("w"))
+    #expect(browsing.state.prompt == nil)
+    browsing.press(.character(":"), .up, .enter)
+    #expect(browsing.press(.escape) == [.stop(.query)])
+    #expect(browsing.press(.escape) == [.stop(.write)])
+    #expect(browsing.text.contains("Stopped: no file was written"))
   }
 
   @Test func `Up in an empty filter or condition recalls earlier ones, also of other sessions`() {
@@ -712,8 +944,9 @@ import Testing
   @Test func `the values of a field are counted, and one of them is a filter`() {
     var browsing = opened()
     browsing.press(.character("F"), .end)
-    #expect(browsing.state.overlay == .order(selection: 3))
-    #expect(browsing.text.contains("Count values of"))
+    // There are only fields, and nothing that stands for none.
+    #expect(browsing.state.overlay == .order(selection: 2))
+    #expect(browsing.text.contains("Count values of") && !browsing.text.contains("│ –"))
     let request = browsing.state.source.list.request
     let field = BrowsedColumn("publisher", "Publisher")
     #expect(browsing.press(.enter) == [.values(request, field)])
@@ -723,7 +956,7 @@ import Testing
     var window = BrowsedWindow(
       columns: [field, BrowsedColumn("count", "Records", isNumeric: true)], rows: rows, total: 3,
       warnings: ["4 rarer values are not shown"])
-    browsing.handle(.values(request, window))
+    browsing.handle(.values(request, .success(window)))
     let text = browsing.text
     #expect(text.contains(" values of Publisher 1/3"), "\(text)")
     #expect(text.contains("▌Marvel         200"), "\(text)")
@@ -739,17 +972,126 @@ import Testing
     #expect(effects.contains(.remember(.condition, "publisher=\"DC\"")))
     #expect(browsing.state.source.list.request.condition == "publisher=\"DC\"")
     // Values of another list, and of a field whose values do not repeat, are not shown.
-    browsing.handle(.values(request, window))
+    browsing.press(.character("F"), .end, .enter)
+    browsing.handle(.values(request, .success(window)))
     #expect(browsing.state.answer == nil)
     (window.rows, window.warnings) = ([], ["Name: nearly every record has a value of its own"])
-    browsing.handle(.values(browsing.state.source.list.request, window))
+    browsing.press(.character("F"), .end, .enter)
+    browsing.handle(.values(browsing.state.source.list.request, .success(window)))
     #expect(browsing.state.answer == nil)
     #expect(browsing.state.notice?.text.hasPrefix("Name: nearly every record") == true)
-    // Neither a field nor an order is chosen.
-    #expect(browsing.press(.character("F"), .enter).isEmpty)
-    #expect(browsing.state.overlay == nil)
+    // The first field is chosen at once.
+    let first = browsing.state.source.list.request
+    #expect(
+      browsing.press(.character("F"), .enter) == [.values(first, BrowsingState.columns[0])])
+    browsing.press(.escape)
     browsing.press(.character("s"))
     #expect(browsing.text.contains("│ not sorted"))
+  }
+
+  @Test func `what is typed narrows the fields that are offered, as in the picker`() {
+    var browsing = opened()
+    let request = browsing.state.source.list.request
+    browsing.press(.character("F"))
+    browsing.type("pbl")
+    #expect(browsing.text.contains(" Count values of: pbl ─"), "\(browsing.text)")
+    #expect(browsing.state.choices == [3])
+    #expect(browsing.screen().lines.last?.hasPrefix(" Enter count  Esc clear") == true)
+    #expect(browsing.press(.enter) == [.values(request, BrowsingState.columns[2])])
+    browsing.press(.escape, .character("s"))
+    browsing.type("q")
+    #expect(browsing.text.contains("│ No match"), "\(browsing.text)")
+    #expect(browsing.press(.enter).isEmpty && browsing.state.overlay != nil)
+    browsing.press(.backspace)
+    // "not sorted" and "Name" have an N, too.
+    browsing.type("n")
+    #expect(browsing.state.choices == [2, 0])
+    browsing.press(.down, .up, .enter)
+    #expect(browsing.effects.compactMap(\.window?.request.order) == ["name"])
+    // Esc clears the text, which selects the present order again, and then closes.
+    browsing.press(.character("s"))
+    browsing.type("p")
+    browsing.press(.escape)
+    #expect(browsing.state.overlay == .order(selection: 2))
+    browsing.press(.escape)
+    #expect(browsing.state.overlay == nil)
+    // A space is text behind a letter, and Tab shows or hides.
+    browsing.press(.character("c"))
+    browsing.type("p ")
+    #expect(browsing.text.contains("Tab show or hide"))
+    browsing.press(.tab, .escape, .escape)
+    #expect(browsing.state.list.columns.map(\.name) == ["id", "name"])
+  }
+
+  @Test func `a service is asked for a filter only if not all records are cached`() {
+    var browsing = opened(isOffline: false)
+    browsing.press(.character("/"))
+    #expect(browsing.text.contains("Enter also asks the service"))
+    var status = SourceStatus(count: 300)
+    status.answersSearches = true
+    browsing.handle(.status("heroes", status))
+    #expect(browsing.text.contains("All records are cached · Esc clears"), "\(browsing.text)")
+    browsing.type("x", of: 0)
+    #expect(browsing.text.contains("All records are cached: nothing matches"), "\(browsing.text)")
+    #expect(browsing.press(.enter) == [.remember(.filter, "x")])
+    #expect(browsing.state.source.askedAt == nil)
+  }
+
+  @Test func `a mistake in a condition is shown once`() {
+    let refusal = "unknown field \"prize\""
+    var browsing = BrowsingState { _ in refusal }
+    browsing.open("heroes")
+    browsing.answer(total: 300)
+    browsing.press(.character("f"))
+    browsing.type("prize=1")
+    var request = browsing.state.source.list.request
+    request.condition = "prize=1"
+    browsing.handle(.previewed(request, Notice(.warning, refusal)))
+    #expect(browsing.text.components(separatedBy: refusal).count == 2, "\(browsing.text)")
+    browsing.press(.enter)
+    #expect(browsing.text.components(separatedBy: refusal).count == 2, "\(browsing.text)")
+  }
+
+  @Test func `the message of an action goes with the next key or click`() {
+    for input in [Input.key(.down), .click(column: 30, row: 1), .click(column: 30, row: 4)] {
+      var browsing = opened()
+      browsing.press(.character("y"))
+      #expect(browsing.state.notice != nil)
+      browsing.handle(.input(input))
+      #expect(browsing.state.notice == nil, "\(input)")
+      // What went wrong stays.
+      browsing.handle(.notice(Notice(.error, "failed")), .input(input))
+      #expect(browsing.state.notice?.text == "failed")
+    }
+  }
+
+  @Test func `decimals line up, with those of rows that are read later`() {
+    var browsing = BrowsingState()
+    browsing.open("heroes")
+    let columns = [BrowsedColumn("id", "ID"), BrowsedColumn("price", "Price", isNumeric: true)]
+    func row(_ index: Int, _ price: JSON) -> BrowsedRow {
+      var row = BrowsedRow(id: "a\(index)", name: "a\(index)", cells: [], card: [])
+      row.object = ["id": .string("a\(index)"), "price": price]
+      return row.showing(columns)
+    }
+    let request = browsing.state.source.list.request
+    var rows = [row(0, .number(433.5)), row(1, .number(323.85)), row(2, 7), row(3, .null)]
+    rows += (4..<128).map { row($0, 1) }
+    browsing.handle(
+      .window(
+        request, start: 0, .success(BrowsedWindow(columns: columns, rows: rows, total: 129))))
+    let text = browsing.text
+    for cell in ["a0    433.50", "a1    323.85", "a2      7.00"] {
+      #expect(text.contains(cell), "\(text)")
+    }
+    let seventh = JSON.number(0.14285714285714285)
+    browsing.handle(
+      .window(
+        request, start: 128,
+        .success(
+          BrowsedWindow(columns: columns, rows: [row(128, seventh)], total: 129))))
+    #expect(browsing.text.contains("433.500000"), "\(browsing.text)")
+    #expect(row(0, seventh).cells == ["a0", "0.142857142857143"])
   }
 
   @Test func `the list or its marked records are written to a file, which is replaced on demand`() {
@@ -807,6 +1149,48 @@ import Testing
     empty.answer(total: 0)
     empty.press(.character("w"))
     #expect(empty.state.prompt == nil)
+  }
+
+  @Test func `the first text that is typed replaces the proposed name of a file`() {
+    var browsing = opened()
+    var line: String? { browsing.state.prompt?.line.text }
+    browsing.press(.character("w"))
+    browsing.type("a.md")
+    #expect(line == "a.md")
+    browsing.press(.escape, .character("w"))
+    browsing.handle(.input(.paste("b.md")))
+    #expect(line == "b.md")
+    for (key, text) in [
+      (Key.end, "heroes.csvx"), (.left, "heroes.csxv"), (.backspace, "heroes.csx"),
+    ] {
+      browsing.press(.escape, .character("w"), key, .character("x"))
+      #expect(line == text)
+    }
+    browsing.press(.escape, .character(":"))
+    browsing.type("SELECT 1")
+    browsing.press(.enter)
+    let window = BrowsedWindow(
+      columns: BrowsingState.columns, rows: BrowsingState.rows(0..<2), total: 2)
+    browsing.handle(.answered("SELECT 1", .success(window)))
+    browsing.press(.character("w"))
+    #expect(line == "query.csv")
+  }
+
+  @Test func `Up recalls no condition that this source refuses`() {
+    var browsing = BrowsingState(refusal: { $0.condition.contains("colour") ? "unknown" : nil })
+    browsing.open("heroes")
+    browsing.answer(total: 5)
+    var line: String? { browsing.state.prompt?.line.text }
+    browsing.state.history = [.condition: ["id>3", "colour=red", "id>5", "colour=blue"]]
+    browsing.press(.character("f"), .up)
+    #expect(line == "id>5")
+    browsing.press(.up)
+    #expect(line == "id>3")
+    browsing.press(.down, .down)
+    #expect(line == "")
+    browsing.state.history = [.condition: ["colour=red"]]
+    browsing.press(.up)
+    #expect(line == "")
   }
 
   @Test func `a query begins empty, and Up recalls those before`() {

@@ -2,7 +2,9 @@ import AggregatorSourceTesting
 import Foundation
 import Testing
 
+@testable import AggregatorBrowse
 @testable import AggregatorProgramTesting
+@testable import AggregatorTerminal
 
 /// `browse` on a terminal.
 @Suite(.timeLimit(.minutes(10)))
@@ -127,21 +129,38 @@ struct BrowseTerminalTests {
     #expect(try await run.outcome().ending == .exit(0))
   }
 
+  @Test func `sums of a query are rounded as by sql`() async throws {
+    let run = try start()
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Afghanistan", on: &screen)
+    terminal.type(":select 1 AS n, 0.1 + 0.2 AS total UNION ALL SELECT 2, 1.25\r")
+    await terminal.wait(for: "0.30", on: &screen)
+    #expect(!screen.text.contains("0.300000"), "\(screen.text)")
+    terminal.type("\u{1B}")
+    await terminal.wait(for: "f where", on: &screen)
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
   @Test func `counts the values of a field, and filters by one`() async throws {
     let run = try start()
     var screen = EmulatedScreen()
     await terminal.wait(for: "Afghanistan", on: &screen)
     terminal.type("F")
     await terminal.wait(for: "Count values of", on: &screen)
-    terminal.type("jjj\r")
+    terminal.type("regi\r")
     await terminal.wait(for: "values of Region 1/7", on: &screen)
     terminal.type("\r")
     await terminal.wait(for: #"where region="AF""#, on: &screen)
     // Its own condition does not narrow the values of a field.
-    terminal.type("Fjjj\r")
+    terminal.type("Fregi\r")
     await terminal.wait(for: "values of Region 1/7", on: &screen)
     terminal.type("\u{1B}")
     await terminal.wait(for: "f where", on: &screen)
+    terminal.type("f\u{15}code=FR\r")
+    await terminal.wait(for: "countries 1/1", on: &screen)
+    terminal.type("Fregi\r")
+    await terminal.wait(for: "Region: every record has the same value, EU", on: &screen)
     terminal.type("q")
     #expect(try await run.outcome().ending == .exit(0))
   }
@@ -172,6 +191,21 @@ struct BrowseTerminalTests {
     #expect(try await run.outcome().ending == .exit(0))
   }
 
+  @Test func `a query without end is shown, and Esc stops it`() async throws {
+    let run = try start()
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "Afghanistan", on: &screen)
+    terminal.type(":WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) ")
+    terminal.type("SELECT count(*) FROM c\r")
+    await terminal.wait(for: "Running the query… 1 s · Esc stops", on: &screen)
+    terminal.type("\u{1B}")
+    await terminal.wait(for: "Stopped", on: &screen)
+    terminal.type(":SELECT 6 * 7 AS answer\r")
+    await terminal.wait(for: "▌    42", on: &screen)
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+  }
+
   @Test func `conditions are recalled in later sessions`() async throws {
     for keys in ["fregion=EU\r", "f\u{1B}[A\r"] {
       let run = try start()
@@ -186,6 +220,48 @@ struct BrowseTerminalTests {
       #expect(try home.sandbox.text(of: file) == "region=EU\n")
       #expect(try home.sandbox.permissions(of: file) == 0o600)
     }
+  }
+
+  @Test func `columns of earlier versions are read, and kept as JSON in one line of each source`()
+    async throws
+  {
+    let file = "home/.local/state/aggregator/browse_columns"
+    try home.sandbox.write("countries name,code\nheroes id\ncountries name,capital\n", to: file)
+    let run = try start()
+    var screen = EmulatedScreen()
+    await terminal.wait(for: "│ Name  ", on: &screen)
+    terminal.type("c")
+    await terminal.wait(for: "Space show or hide", on: &screen)
+    terminal.type(" \r")
+    await terminal.wait(for: "/ filter", on: &screen)
+    terminal.type("q")
+    #expect(try await run.outcome().ending == .exit(0))
+    #expect(
+      try home.sandbox.text(of: file)
+        == "heroes id\n" + #"countries ["code","name","capital"]"# + "\n")
+  }
+
+  @Test func `names of columns with commas, and very many of them, are kept`() throws {
+    let directory = home.sandbox.root.path
+    let names = ["a,b", "c\nd", "[e]", "日本"] + (0..<2000).map { "Column with the number \($0)" }
+    for kept in [names, ["a"], names] {
+      var history = try LineHistory(named: "columns", in: directory)
+      try history.add(EffectRunner.line("notes", kept), replacing: "notes ")
+    }
+    let lines = try LineHistory(named: "columns", in: directory).lines
+    #expect(lines.count == 1)
+    let kept = try #require(EffectRunner.columns(in: lines.first ?? ""))
+    #expect(kept.source == "notes" && kept.names == names)
+    #expect(EffectRunner.columns(in: "notes ")?.names == [])
+    #expect(EffectRunner.columns(in: "notes [a],b")?.names == ["[a]", "b"])
+  }
+
+  @Test func `the newest lines stay where there is no room for all`() throws {
+    let lines = (0..<40).map { "\($0) " + String(repeating: "x", count: 250_000) }
+    var history = try LineHistory(named: "lines", in: home.sandbox.root.path)
+    for line in lines { try history.add(line) }
+    let kept = try LineHistory(named: "lines", in: home.sandbox.root.path).lines
+    #expect(kept.count > 20 && kept == Array(lines.suffix(kept.count)))
   }
 
   @Test func `a query and a condition on the command line come first`() async throws {
@@ -262,7 +338,7 @@ struct BrowseTerminalTests {
   @Test func `numbers of an added source are aligned as in its list`() async throws {
     let server = try LoopbackServer { _ in
       .json(
-        #"{"goods":[{"id":"a","name":"Lamp","price":175.65},{"id":"b","name":"Desk","price":1612.34}]}"#
+        #"{"goods":[{"id":"a","name":"Lamp","price":175.6,"ratio":0.14285714285714285},{"id":"b","name":"Desk","price":1612.34}]}"#
       )
     }
     defer { server.stop() }
@@ -273,7 +349,9 @@ struct BrowseTerminalTests {
       let run = try start("\(line) --offline")
       var screen = EmulatedScreen()
       await terminal.wait(for: "Desk  1612.34", on: &screen)
-      #expect(screen.text.contains("Lamp   175.65"), "\(line): \(screen.text)")
+      #expect(screen.text.contains("Lamp   175.60"), "\(line): \(screen.text)")
+      // The record has at most 15 digits, as a table.
+      #expect(screen.text.contains("0.142857142857143"), "\(line): \(screen.text)")
       terminal.type(line.contains("pick") ? "\u{1B}" : "q")
       _ = try await run.outcome()
     }
@@ -312,7 +390,21 @@ struct BrowseTerminalTests {
     await terminal.wait(for: "goods 1/12 ", on: &screen)
     terminal.type("n")
     await terminal.wait(for: "No more: ", on: &screen)
+    // Nor does a search ask for what a complete sync would have stored.
+    let count = await server.requests(atLeast: 0).count
+    terminal.type("/xyzzy")
+    await terminal.wait(for: "All records are cached: nothing matches", on: &screen)
+    terminal.type("\r")
+    await terminal.wait(for: "No goods match", on: &screen)
+    await terminal.wait(for: "/ filter", on: &screen)
+    #expect(!screen.text.contains("not refreshed"))
+    terminal.type("\u{1B}")
+    await terminal.wait(for: "goods 1/12 ", on: &screen)
+    terminal.type("Fid\r")
+    await terminal.wait(for: "ID: nearly every record has a value of its own", on: &screen)
+    #expect(!screen.text.contains("have the same"))
     terminal.type("q")
+    #expect(await server.requests(atLeast: 0).count == count)
     #expect(try await run.outcome().ending == .exit(0))
   }
 

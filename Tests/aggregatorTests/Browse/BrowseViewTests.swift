@@ -221,7 +221,7 @@ import Testing
     }
   }
 
-  @Test func `a time is shortened to its date before a text is cut`() {
+  @Test func `a time is shortened before a text is cut, in narrow lists to its date`() {
     var browsing = BrowsingState()
     browsing.open("heroes", width: 80, height: 24)
     let row = BrowsedRow(
@@ -229,14 +229,15 @@ import Testing
       card: [])
     let window = BrowsedWindow(columns: BrowsingState.columns, rows: [row], total: 1)
     browsing.handle(.window(browsing.state.source.list.request, start: 0, .success(window)))
-    for (width, time) in [(70, "2024-06-11"), (100, "2024-06-11T10:20:30Z")] {
+    let times = [(70, "2024-06-11…"), (76, "2024-06-11 10:20"), (100, "2024-06-11T10:20:30Z")]
+    for (width, time) in times {
       browsing.handle(.resized(width: width, height: 24))
       let line = browsing.screen().lines.first { $0.contains("Fix the") } ?? ""
       #expect(line.trimmed.hasSuffix("Fix the quickest of all paths  \(time)"), "\(browsing.text)")
     }
     // Beside a longer text, too, the date is whole.
     browsing.handle(.resized(width: 44, height: 24))
-    #expect(browsing.text.contains(/all p…? +2024-06-11/), "\(browsing.text)")
+    #expect(browsing.text.contains(/of all[^0-9]+2024-06-11…/), "\(browsing.text)")
   }
 
   @Test(arguments: [80, 100, 120, 200])
@@ -274,6 +275,47 @@ import Testing
     }
     #expect((card.row > list.row) == (width < 111))
     #expect(card.width >= 30)
+  }
+
+  @Test func `rows of an earlier filter are marked until others are there`() throws {
+    var browsing = try browsing(120, 24)
+    browsing.press(.character("f"))
+    browsing.type("name=x")
+    #expect(browsing.text.contains("heroes 2/1432 of"), "\(browsing.text)")
+    browsing.press(.enter)
+    #expect(browsing.text.contains("heroes 1/1432… where name=x"), "\(browsing.text)")
+    browsing.answer(total: 3)
+    #expect(browsing.text.contains("heroes 1/3 where name=x"), "\(browsing.text)")
+  }
+
+  @Test func `width that no column needs is for the record, and stays so while words are typed`()
+    throws
+  {
+    var browsing = try browsing(200, 24)
+    let layout = browsing.state.layout
+    let list = try #require(layout.list)
+    #expect(list.width == 59 && layout.card?.width == 111)
+    #expect(browsing.text.contains("1440  Wolverine         Marvel"), "\(browsing.text)")
+    browsing.press(.character("/"))
+    browsing.type("w", of: 3) { BrowsingState.row($0, String(repeating: "W", count: 60)) }
+    // Nothing is cut for it.
+    #expect(browsing.state.layout.list?.width == 79)
+    browsing.type("o", of: 3)
+    #expect(browsing.state.layout.list?.width == 59)
+    browsing.press(.escape)
+    browsing.answer(total: 300)
+    // The border is moved from where it is.
+    browsing.press(.character(">"))
+    #expect(browsing.state.layout.list?.width == 63)
+    browsing.press(.character("<"), .character("<"))
+    #expect(browsing.state.layout.list?.width == 55)
+    // A list that is cut has the width that it had.
+    var wide = BrowsingState()
+    wide.open("heroes", width: 200, height: 24)
+    wide.answer(total: 3) { BrowsingState.row($0, String(repeating: "W", count: 150)) }
+    #expect(wide.state.layout.list?.width == 102)
+    wide.press(.character("c"), .down, .character(" "), .enter)
+    #expect(wide.state.layout.list?.width == 59)
   }
 
   @Test func `without columns there is no row for their labels`() throws {

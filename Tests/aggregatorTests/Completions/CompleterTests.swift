@@ -1,3 +1,5 @@
+import AggregatorKit
+import AggregatorQueries
 import Testing
 
 @testable import AggregatorArguments
@@ -14,7 +16,7 @@ import Testing
       }
     } sessions: {
       ["default", "mine"]
-    } values: { source, field in
+    } values: { source, field, _ in
       switch (source, field) {
       case ("countries", "region"): ["AF", "EU", "NA and SA"]
       case ("countries", "name"): ["São Tomé", "5", "today", "\"x\"", "/x"]
@@ -82,19 +84,52 @@ import Testing
       "countries list --where name=",
       ["name=São Tomé", "name=5", #"name="today""#, #"name="\"x\"""#, "name=/x"]
     ), ("countries list --where name~/", []),
+    ("countries list --where 'name=São T", ["name=São Tomé"]),
+    (#"countries list --where name=São\ T"#, ["name=São Tomé"]),
+    ("countries list --where 'code=F R and name=São ", ["code=F R and name=São Tomé"]),
+    (
+      "countries list --where 'region=\"NA and S", ["region=\"NA and SA\""]
+    ),
+    ("countries list --where 'region=\"E", ["region=\"EU\""]),
     ("countries list --where 'name~\"/", [#"name~"/x""#]),
     ("export countries --where region=", []), ("heroes list --where id=", []),
     ("countries list --sort -n", ["-name"]),
     ("countries list --sort -name,c", ["-name,code", "-name,capital"]),
     ("countries list --group-by region --sort ", ["region", "count"]),
     ("countries list --group-by region --sort -", ["-region", "-count"]),
+    ("countries list --group-by region --stats name --sort m", ["min", "max", "mean", "median"]),
+    ("countries list --stats name --fields m", ["min", "max", "mean", "median"]),
+    ("countries list --stats name --fields=min,me", ["--fields=min,mean", "--fields=min,median"]),
+    ("countries list --group-by region --fields ", ["value", "count"]),
+    ("countries list --group-by region,code --fields ", ["region", "code", "count"]),
+    (
+      "countries list --group-by region --stats name --fields ",
+      [
+        "region", "count", "empty", "distinct", "others", "first", "last", "earliest", "latest",
+        "min", "max", "mean", "median", "sum",
+      ]
+    ),
+    ("countries list --distinct region --fields ", ["value"]),
     ("countries list --template '{name}: {c", ["{name}: {code}", "{name}: {capital}"]),
     ("countries list --template '{name}", []),
     (
       "countries list --sort=name,-",
       ["--sort=name,-code", "--sort=name,-region", "--sort=name,-capital"]
     ),
-    ("heroes list --json --jq", ["--jq"]), ("heroes list --csv --jq", []),
+    ("countries list --group-by re", ["region"]),
+    ("countries list --group-by region:q", ["region:quarter"]),
+    (
+      "countries list --group-by=code,region:",
+      ["year", "quarter", "month", "week", "day"].map { "--group-by=code,region:\($0)" }
+    ),
+    ("heroes list --since ", []), ("heroes diff --since t", ["today"]),
+    ("sql 'SELECT * FROM cou", ["SELECT * FROM countries"]),
+    (
+      "sql \"select * from countries where ca", ["select * from countries where capital"]
+    ),
+    ("sql select code from cou", ["countries"]), ("sql --timeout 1s \"sel", ["select"]),
+    ("heroes list --json --jq", ["--jq"]), ("heroes list --ndjson --jq", ["--jq"]),
+    ("heroes list --csv --jq", []),
     ("sources show hero", ["heroes"]),
     ("sources check heroes ", sourceNames.filter { $0 != "heroes" }),
     ("search x --source hero", ["heroes"]),
@@ -133,9 +168,23 @@ import Testing
     #expect(words("heroes list -- ") == [])
   }
 
+  @Test func `completes names of fields that need quotes, in browse also without them`() {
+    let fields = [Field<Int>("Customer Name", "Customer", .text, about: "") { _ in .null }]
+    let completer = ConditionCompleter(fields.map { FieldEntry($0) }) { _, _ in ["Ann", "Bob"] }
+    for (typed, completions) in [
+      ("Cu", [#""Customer Name""#]), (#"not "Customer N"#, [#"not "Customer Name""#]),
+      (#""Customer Name"=A"#, [#""Customer Name"=Ann"#]),
+      (#""Customer Name" in (B"#, [#""Customer Name" in (Bob)"#, #""Customer Name" in (Bob,"#]),
+    ] {
+      #expect(completer.completions(of: typed) == completions, "\(typed)")
+    }
+    #expect(completer.completions(of: #""Customer Name""#).contains(#""Customer Name"="#))
+  }
+
   @Test func `leaves files and directories to the shell`() {
     #expect(offer("heroes list --config ") == .file)
     #expect(offer("heroes list --config=x") == .file)
+    #expect(offer("sources add things ") == .file)
     #expect(offer("heroes list --record ") == .directory)
     #expect(offer("heroes list --replay=./") == .directory)
     #expect(offer("config set AGGREGATOR_HOME ") == .directory)

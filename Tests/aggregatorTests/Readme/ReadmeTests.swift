@@ -95,9 +95,9 @@ import Testing
     for line in additions {
       let local = String(line).replacing("https://", with: "\(service.baseURL)/")
       let words = try #require(Self.commandLine(local))
+      let rate = words.contains("--rate") ? [] : ["--rate", "off"]
       let outcome = try await Binary.run(
-        words + ["--dry-run", "--rate", "off"], environment: Dictionary(secrets) { $1 },
-        in: home.sandbox)
+        words + ["--dry-run"] + rate, environment: Dictionary(secrets) { $1 }, in: home.sandbox)
       #expect(outcome.status == 76, "\(line): \(outcome)")
     }
   }

@@ -23,8 +23,9 @@ import Testing
       ] {
         let bare =
           terminalLayout.isTerminal ? text.replacing(/\u{1B}\[[0-9;]+[Gm]/, with: "") : text
-        // In a pipe TSV has all characters that a terminal only might hide or reorder.
+        // In a pipe CSV and Markdown have all characters, and TSV those that a terminal only might hide or reorder.
         let isPlain = format == .tsv && !terminalLayout.isTerminal
+        if format == .csv || format == .markdown, !terminalLayout.isTerminal { continue }
         let raw = bare.unicodeScalars.filter {
           (isPlain ? $0.properties.generalCategory == .control : $0.isInvisible)
             && !format.mayWrite($0)

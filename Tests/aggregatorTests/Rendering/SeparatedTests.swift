@@ -86,7 +86,8 @@ import Testing
       ("=1+1", "'=1+1"), ("@x", "'@x"), ("+49 30", "'+49 30"), ("-x", "'-x"), ("\tx", "'\tx"),
       ("\rx", "\"'\rx\""), ("\r1", "\"'\r1\""), ("-3.5", "-3.5"), ("+1e-9", "+1e-9"),
       ("-inf", "'-inf"), ("-0x1", "'-0x1"),
-      ("-1-1", "'-1-1"), ("\u{200B}=1", "'=1"), ("\u{1B}[m", "␛[m"), ("\u{202E}a", "a"), ("", ""),
+      ("-1-1", "'-1-1"), ("\u{200B}=1", "'\u{200B}=1"), ("\u{1B}[m", "\u{1B}[m"),
+      ("\u{1B}=1", "'\u{1B}=1"), ("\u{202E}a", "\u{202E}a"), ("", ""),
       ("\nx", "\"'\nx\""), ("\n=1", "\"'\n=1\""), (" =1", "' =1"),
       ("\u{A0}\u{3000}@x", "'\u{A0}\u{3000}@x"),
       ("＝1+1", "'＝1+1"), ("＋x", "'＋x"), ("－x", "'－x"), ("＠x", "'＠x"), (" -3.5", " -3.5"),
@@ -98,7 +99,28 @@ import Testing
 
   @Test func `raw CSV keeps formulas`() {
     #expect("=1+1".csvCell(isRaw: true) == "=1+1")
-    #expect("\u{1B}=,".csvCell(isRaw: true) == "\"␛=,\"")
+    #expect("\u{1B}=,".csvCell(isRaw: true) == "\"\u{1B}=,\"")
+  }
+
+  @Test func `CSV and Markdown have values as they are, and are safe on a terminal`() {
+    let name = "\u{1B}[2J a" + String(repeating: "\u{301}", count: 50) + "\u{200B}b"
+    let hero = Hero(id: 1, name: name, realName: "a\r\nb\rc", publisher: nil)
+    var listing = Listing.heroes
+    listing.chosen = Hero.fields.filter { ["name", "realName"].contains($0.name) }
+    func line(_ format: Format, on layout: TerminalLayout) -> String {
+      rendered([[hero]], as: format, listing, on: layout)
+    }
+    #expect(
+      line(.csv, on: .plain(80)).utf8.elementsEqual(
+        "name,realName\r\n\(name),\"a\r\nb\rc\"\r\n".utf8))
+    let markdown = name.replacing("[", with: "\\[")
+    #expect(
+      line(.markdown, on: .plain(80)).utf8.elementsEqual(
+        "| Name | Real name |\n| --- | --- |\n| \(markdown) | a<br>b<br>c |\n".utf8))
+    for format in [Format.csv, .markdown] {
+      #expect(!line(format, on: .terminal(80)).contains("\u{1B}[2J"))
+      #expect(line(format, on: .terminal(80)).contains("␛"))
+    }
   }
 
   @Test func `CSV parses to the same cells`() throws {
@@ -110,8 +132,11 @@ import Testing
     listing.isRaw = true
     let text = rendered([rows], as: .csv, listing, on: .plain(80))
     let expected =
-      [["id", "name", "realName", "publisher", "issues"]]
-      + rows.map { [String($0.id), $0.name.safeCell, ($0.realName ?? "").safeCell, "", ""] }
+      [Hero.fields.map(\.name)]
+      + rows.map { row in
+        [String(row.id), row.name, row.realName ?? ""]
+          + Array(repeating: "", count: Hero.fields.count - 3)
+      }
     let found = parsed(csv: text)
     try #require(found.count == expected.count)
     for (found, expected) in zip(found, expected) {
@@ -133,10 +158,17 @@ import Testing
       rendered([[Country.bouvet]], as: .csv, listing, on: .plain(80)) == "capital\r\n\"\"\r\n")
   }
 
-  @Test func `cards begin with the shown fields of rows`() {
+  @Test func `rows and cards have all fields of a record, as JSON has`() {
     let hero = Hero(id: 1, name: "X", powers: ["a", "b"])
-    #expect(rendered([[hero]], as: .tsv, .heroes, on: .plain(80)) == "1\tX\t\t\t\n")
-    #expect(rendered([[hero]], as: .tsv, .heroCards, on: .plain(80)) == "1\tX\t\t\t\ta, b\t\n")
+    for listing in [Listing.heroes, .heroCards] {
+      #expect(rendered([[hero]], as: .tsv, listing, on: .plain(80)) == "1\tX\t\t\t\ta, b\t\n")
+    }
+  }
+
+  @Test func `rows of the program's own things have the columns of a table`() {
+    var listing = Listing.heroes
+    listing.isNamedByID = true
+    #expect(rendered([[Hero(id: 1)]], as: .tsv, listing, on: .plain(80)) == "1\t\t\t\t\n")
   }
 }
 

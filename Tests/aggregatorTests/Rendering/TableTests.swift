@@ -35,6 +35,74 @@ import Testing
     #expect(TerminalGrid(text).lines[0].hasSuffix("Issues"))
   }
 
+  @Test func `a wide terminal shows the ID once, and names no field that has it, too`() {
+    var listing = Listing.heroes
+    listing.fields.append(
+      Field("number", "Number", .any, about: "", isShown: false) { .integer($0.id) })
+    for width in [200, 80] {
+      var writer = Format.table.writer(for: listing, on: .terminal(width))
+      #expect(!writer.append([Hero.spider]).contains("Number"))
+      #expect(!writer.hiddenFields.contains("number"))
+    }
+  }
+
+  @Test func `one long text takes no room from other columns`() {
+    let heroes = (1...12).map { id in
+      Hero(
+        id: id, name: id == 5 ? String(repeating: "long ", count: 15) : "Hero \(id)",
+        realName: "Peter Parker", publisher: "Marvel", powers: ["Flight"], issues: id,
+        biography: "Brave")
+    }
+    let text = rendered([heroes], as: .table, .heroes, on: .terminal(100))
+    let lines = TerminalGrid(text).lines
+    #expect(lines[0].hasSuffix("Biography") && lines.count == 13)
+    #expect(lines.dropFirst().allSatisfy { $0.hasSuffix("Brave") })
+    // It has the room that is left, up to the last cell.
+    #expect(lines[5].contains("long…") && lines[5].contains("Peter Parker  Marvel"))
+    #expect(lines[0].count == 100)
+  }
+
+  @Test func `a terminal shows numbers of a column with the same decimals`() {
+    var listing = Listing.heroes
+    let prices: [Int: JSON] = [1: .integer(12), 2: .number(0.5), 3: .number(1.0 / 3), 4: .null]
+    listing.fields = [
+      Hero.fields[0],
+      Field("price", "Price", .number, about: "") { prices[$0.id] ?? .number(0.000_000_1) },
+    ]
+    let heroes = (1...5).map { Hero(id: $0) }
+    let lines = TerminalGrid(rendered([heroes], as: .table, listing, on: .terminal(80))).lines
+    #expect(
+      lines == [
+        "ID      Price", " 1  12.000000", " 2   0.500000", " 3   0.333333", " 4", " 5      1e-07",
+      ])
+    // Programs get what was sent.
+    #expect(rendered([heroes], as: .table, listing, on: .plain(80)).contains("0.333333333333333"))
+  }
+
+  @Test func `a large number of a column keeps its decimals`() {
+    var listing = Listing.heroes
+    let prices: [Int: JSON] = [1: .number(1_234_567_890.55), 2: .number(3.5)]
+    listing.fields = [
+      Hero.fields[0], Field("price", "Price", .number, about: "") { prices[$0.id] ?? .null },
+    ]
+    let heroes = [Hero(id: 1), Hero(id: 2)]
+    let lines = TerminalGrid(rendered([heroes], as: .table, listing, on: .terminal(80))).lines
+    #expect(lines == ["ID          Price", " 1  1234567890.55", " 2           3.50"])
+  }
+
+  @Test func `names the fields for which there is no column, unless fields were chosen`() {
+    func hidden(_ width: Int, chosen: [Field<Hero>]? = nil) -> [String] {
+      var listing = Listing.heroes
+      listing.chosen = chosen
+      var writer = Format.table.writer(for: listing, on: .terminal(width))
+      _ = writer.append([Hero.spider])
+      return writer.hiddenFields
+    }
+    #expect(hidden(80) == ["powers", "biography"])
+    #expect(hidden(30) == ["powers", "biography"])
+    #expect(hidden(80, chosen: Array(Hero.fields.prefix(2))) == [])
+  }
+
   @Test(arguments: [200, 100, 56])
   func `columns begin in the same cell in every row`(width: Int) throws {
     let grid = TerminalGrid(rendered([Hero.motley], as: .table, .heroes, on: .terminal(width)))
@@ -137,9 +205,12 @@ import Testing
   }
 
   @Test(arguments: [
-    (87, "2026-01-05T09:12:44Z"), (83, "2026-01-05 09:12"), (80, "2026-01-05"), (60, "2026-01-05"),
+    (87, "2026-01-05T09:12:44Z"), (83, "2026-01-05 09:12"), (60, "2026-01-05 09:12"),
+    (56, "2026-01-05…"),
   ])
-  func `a time beside what would be cut is a date`(width: Int, shown: String) {
+  func `a time beside what would be cut has no seconds, and at last no time of day`(
+    width: Int, shown: String
+  ) {
     struct Visit: SourceRecord {
       let id: Int
       var place = "abcdefghijkl abcdefghijkl"
@@ -158,6 +229,26 @@ import Testing
     // Nothing else of it is left.
     let rest = line.split(separator: shown).last ?? ""
     #expect(!rest.contains(":") && !rest.contains("T"), "\(text)")
+  }
+
+  @Test(arguments: [(107, 6, false), (107, 6, true), (92, 5, false)])
+  func `a wide table leaves out a column before a time of day`(
+    width: Int, count: Int, isChosen: Bool
+  ) {
+    struct Visit: SourceRecord {
+      let id: Int
+      var text = "abcdefghijkl abcdefghijkl"
+      var time = "2026-01-05T09:12:44Z"
+    }
+    let texts = (1...count).map { Field<Visit>("text\($0)", "Text \($0)", \.text, about: "") }
+    let fields =
+      [Field("id", "ID", \.id, about: ""), Field("time", "Time", \.time, about: "")] + texts
+    var listing = Listing("list", of: "visits", fields: fields, layout: RecordLayout())
+    if isChosen { listing.chosen = fields }
+    let text = rendered([[Visit(id: 1)]], as: .table, listing, on: .terminal(width))
+    let keepsTime = width == 107 && !isChosen
+    #expect(text.contains("Text \(count)") == !keepsTime, "\(text)")
+    #expect(text.contains(keepsTime ? "2026-01-05 09:12" : "2026-01-05…"), "\(text)")
   }
 
   @Test func `times of the program are ages for a person, and times for programs`() {
@@ -307,6 +398,21 @@ import Testing
     let lines = TerminalGrid(rendered([[hero, .spider]], as: .table, listing, on: .plain(40))).lines
     #expect(lines.count == 11, "\(lines)")
     #expect(lines.contains("Publisher  Incomprehensible") && lines.contains("Publisher  Marvel"))
+  }
+
+  @Test func `cards replace a table that would cut more than prose, if that is preferred`() {
+    var listing = Listing.heroes
+    (listing.prefersCards, listing.cutsOnlyProse) = (true, true)
+    func isTable(_ realName: String) -> Bool {
+      let hero = Hero(id: 1, name: "Storm", realName: realName, publisher: "Marvel", issues: 3)
+      let text = rendered([[hero]], as: .table, listing, on: .plain(80))
+      return TerminalGrid(text).lines.count == 2
+    }
+    #expect(isTable("Ororo Munroe"))
+    #expect(isTable(String(repeating: "long ", count: 20)))
+    #expect(!isTable("https://heroes.example/" + String(repeating: "a", count: 80)))
+    listing.cutsOnlyProse = false
+    #expect(isTable("https://heroes.example/" + String(repeating: "a", count: 80)))
   }
 
   @Test func `the header is bold in colour`() {

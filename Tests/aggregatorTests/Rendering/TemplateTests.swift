@@ -30,6 +30,29 @@ import Testing
     #expect(sources.lines.contains("heroes"))
   }
 
+  @Test func `a field may be named by its head, in any case`() async throws {
+    let list = [
+      "countries", "list", "--offline", "-L1", "--template", "{NAME|upper} {name} {Code:>4}",
+    ]
+    #expect(try await Binary.run(list).output == "AFGHANISTAN Afghanistan   AF\n")
+    let sql = ["sql", "SELECT 1 AS \"First Name\"", "--template", "{first name}{First Name}"]
+    #expect(try await Binary.run(sql).output == "11\n")
+  }
+
+  @Test func `a record is one line, whatever its values are`() async throws {
+    let sql = "SELECT 1 AS n, 'a' || char(13, 10) || 'b' || char(10) || 'c' AS t"
+    let outcome = try await Binary.run(["sql", sql, "--template", "{n}: {t}"])
+    #expect(outcome.output == "1: a b c\n", "\(outcome)")
+  }
+
+  @Test func `a day has no time in a template, and a year no day`() async throws {
+    let values = #"SELECT '2026-02-03' AS a, '2026' AS b, '2026-02-03T04:05:06Z' AS c"#
+    let outcome = try await Binary.run([
+      "sql", values, "--template", "{a:%d.%m.%Y} {a:%H:%M} {b:%Y-%m-%d} {c:%d.%m. %H:%M}",
+    ])
+    #expect(outcome.output == "03.02.2026 2026-02-03 2026 03.02. 04:05\n", "\(outcome)")
+  }
+
   @Test(arguments: [
     ("{nmae}", "unknown field \"nmae\""),
     ("{name", "invalid value for --template: the \"{\" at character 1 is not closed"),
@@ -38,6 +61,8 @@ import Testing
       "ab{name:8d}",
       #"invalid value for --template: "{name:8d}" at character 3 has an invalid form"#
     ),
+    ("{name:%Q}", #"invalid value for --template: "{name:%Q}" at character 1 has"#),
+    ("{name:05,}", #"invalid value for --template: "{name:05,}" at character 1 has"#),
     ("{name|title}", #"invalid value for --template: "{name|title}" at character 1 has"#),
     ("{nmae:<20}", "unknown field \"nmae\""),
     ("name", "invalid value for --template: it names no field"),
@@ -61,6 +86,12 @@ import Testing
     ("[{empty:-none}{realName:-none}]", "[noneYes]"), ("[{empty|upper:>6.2:-none}]", "[  none]"),
     ("[{empty:-a:b|c d}]", "[a:b|c d]"), ("[{empty:3}]", "[   ]"),
     ("[{price:>8.2f}]", "[    2.67]"),
+    ("[{issues:05}]", "[00003]"), ("[{debt:010.1f}]", "[-0001234.5]"),
+    ("[{realName:05}]", "[Yes  ]"), ("[{code:05}{code:3}]", "[0004242 ]"),
+    ("[{pubDate:%d.%m.%Y %H:%M}]", "[02.01.2023 15:00]"),
+    ("[{debt:,}]", "[-1,234.5]"), ("[{debt:>12,.2f}]", "[   -1,234.50]"), ("[{issues:,}]", "[3]"),
+    ("[{added:%d.%m.%Y %H:%M}]", "[05.02.2026 07:08]"), ("[{added|upper:%b %j:-x}]", "[FEB 036]"),
+    ("[{realName:%Y}{empty:%Y:-none}]", "[Yesnone]"),
     ("[{price:.3}{price}]", "[2.6752.675]"), ("[{price:}]", "[2.675]"),
   ])
   func `a value has the form after its name`(template: String, line: String) throws {
@@ -68,6 +99,10 @@ import Testing
     listing.fields += [
       Field("empty", "Empty", .text, about: "") { _ in "" },
       Field("price", "Price", .number, about: "") { _ in .number(2.675) },
+      Field("debt", "Debt", .number, about: "") { _ in .number(-1234.5) },
+      Field("added", "Added", .text, about: "") { _ in "2026-02-05T09:08:00+02:00" },
+      Field("code", "Code", .text, about: "") { _ in "42" },
+      Field("pubDate", "Date", .text, about: "") { _ in "Mon, 02 Jan 2023 10:00:00 EST" },
     ]
     listing.template = try RecordTemplate(template)
     let hero = Hero(id: 7, name: "a", realName: "Yes", publisher: "日本", issues: 3)
@@ -93,10 +128,10 @@ import Testing
   }
 
   @Test func `a table of Markdown has no markup of its values`() throws {
-    let lines = try text(.markdown).split(separator: "\n")
-    #expect(lines[0] == "| ID | Name | Real name | Publisher | Issues |")
-    #expect(lines[1] == "| ---: | --- | --- | --- | ---: |")
-    #expect(lines[2] == #"| 7 | a\|b␛\[31m \*&lt;b&gt;\* | Yes | 1: #x | 3 |"#)
+    let lines = try text(.markdown, onTerminal: true).split(separator: "\n")
+    #expect(lines[0] == "| ID | Name | Real name | Publisher | Issues | Powers | Biography |")
+    #expect(lines[1] == "| ---: | --- | --- | --- | ---: | --- | --- |")
+    #expect(lines[2] == #"| 7 | a\|b␛\[31m \*&lt;b&gt;\* | Yes | 1: #x | 3 |  |  |"#)
   }
 
   @Test func `YAML has quotes where words would be something else`() throws {

@@ -75,6 +75,90 @@ import Testing
     }
   }
 
+  /// The words that run in the place of the first of these queries, each `NAME = WORDS`.
+  private func line(_ arguments: [String], among queries: [(String, [String])]) throws -> [String] {
+    var saved = SavedQueries()
+    for (name, words) in queries { saved = saved.with(try SavedQuery(name, typed: words)) }
+    let expansion = try saved.expansion(of: [queries[0].0] + arguments) { words, _ in
+      let end = words.firstIndex(of: "--") ?? words.count
+      return words.indices.filter { $0 >= end || !words[$0].hasPrefix("--") }
+    }
+    return try #require(expansion).words
+  }
+
+  @Test(
+    arguments: [
+      ("name=$1", "name=:argument1 "), ("'it''s' = $1 -- it's", "'it''s' = :argument1  -- it's"),
+      ("name like '%' || $1 || '%'", "name like '%' || :argument1  || '%'"),
+      ("name='$1'", nil), ("name like '%$1%'", nil), ("\"$1\"=1", nil), ("1 -- $1", nil),
+      ("1 /* $1 */", nil), ("a=E'$1'", nil), ("$$$$$1$$$$", nil), ("[it's $1]", nil),
+      ("[$1]", nil), ("`$1`", nil), ("a:$1", nil), ("$@", nil),
+      ("a;\n.once $1", nil),
+    ])
+  func `within SQL an argument is the value of a parameter`(
+    condition: String, filled: String?
+  ) throws {
+    let statement = "select 1 where \(condition)"
+    let text = "x' or '1'='1"
+    for words in [["sql", statement], ["--offline", "sql", "--csv", "--", "/* c */", statement]] {
+      let found = try? line([text, "--json"], among: [("q", words)])
+      guard let filled else {
+        #expect(found == nil)
+        continue
+      }
+      var expected = words.dropLast() + ["select 1 where \(filled)"]
+      expected.insert("--json", at: words.firstIndex(of: "--") ?? expected.count)
+      #expect(found == ["--param=argument1='x'' or ''1''=''1'"] + expected)
+      // Of a query that begins with another one, too.
+      #expect(try line([text, "--json"], among: [("r", ["q"]), ("q", words)]) == found)
+      #expect(throws: CommandError.self) { try line([text, "or 1"], among: [("q", words)]) }
+      #expect(throws: CommandError.self) {
+        try line([text, "or 1"], among: [("r", ["q", "$@"]), ("q", words)])
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("5", "5"), ("-5", "-5"), ("1.5", "1.5"), ("1.10", "'1.10'"), ("007", "'007'"),
+      ("1e3", "'1e3'"), ("12345678901234567890", "'12345678901234567890'"), ("Null", "'Null'"),
+      ("NULL", "'NULL'"), ("'q'", "'''q'''"), ("", "''"), ("\u{301}'\u{301}", "'\u{301}''\u{301}'"),
+    ])
+  func `an argument in SQL is the text that was typed, or a number of that text`(
+    argument: String, value: String
+  ) throws {
+    let words = try line([argument], among: [("q", ["sql", "select $1"])])
+    #expect(words == ["--param=argument1=\(value)", "sql", "select :argument1 "])
+    let read = SQLValue(typed: value)
+    #expect(value == argument ? read.literal == argument : read == .text(argument))
+  }
+
+  @Test func `the statement of a query may be in one that it calls, and come as an argument`()
+    throws
+  {
+    let flags = ("base", ["sql", "--json"])
+    let bound = ["--param=argument1='1 or 1'", "sql", "--json", "select :argument1 "]
+    #expect(try line(["1 or 1"], among: [("q", ["base", "select $1"]), flags]) == bound)
+    #expect(
+      try line(["1 or 1"], among: [("q", ["base", "sql", "select $1"]), ("base", ["--json"])])
+        == ["--param=argument1='1 or 1'", "--json", "sql", "select :argument1 "])
+    let statement = ("base", ["sql", "select $1"])
+    #expect(
+      try line(["a"], among: [("q", ["base", "b $1"]), statement])
+        == ["--param=argument1='b a'", "sql", "select :argument1 "])
+    #expect(throws: CommandError.self) {
+      try line(["or 1"], among: [("q", ["base", "b"]), statement])
+    }
+    // A whole statement is an argument.
+    #expect(try line(["select 1"], among: [flags]) == ["sql", "--json", "select 1"])
+    #expect(
+      try line(["select 1"], among: [("q", ["sql", "$1", "--csv"])])
+        == ["sql", "select 1", "--csv"])
+    #expect(
+      try line(["x'"], among: [("q", ["heroes", "search", "sql", "a $1"])])
+        == ["heroes", "search", "sql", "a x'"])
+  }
+
   @Test func `an argument in a pattern is text`() throws {
     #expect(
       try words("a --where name~/^$1$/", ["a/b|.*"]) == ["a", "--where", #"name~/^a\/b\|\.\*$/"#])
@@ -92,7 +176,10 @@ import Testing
   }
 
   @Test func `a dollar sign before something else is no parameter`() throws {
-    for (text, parameter) in [("a $1 $@ $$x $.a $", nil), ("a $x", "$x"), ("a b=$0", "$0")] {
+    for (text, parameter) in [
+      ("a $1 $@ $$x $.a $", nil), ("a $x", "$x"), ("a b=$0", "$0"),
+      ("a 'b>${1:-490}'", "${1:-490}"), ("a '${price}'", nil),
+    ] {
       #expect(try SavedQuery("q", text: text).unknownParameter == parameter)
     }
   }
@@ -141,13 +228,13 @@ import Testing
         return queries.with(try SavedQuery(String(parts[0]), text: String(parts[1])))
       }
     func expansion(_ words: String) throws -> SavedQueries.Expansion? {
-      try queries.expansion(of: words.split(separator: " ").map(String.init)) { words in
-        words.firstIndex { !$0.hasPrefix("-") }
+      try queries.expansion(of: words.split(separator: " ").map(String.init)) { words, _ in
+        words.indices.filter { !words[$0].hasPrefix("-") }
       }
     }
     let found = try #require(try expansion("--quiet a y"))
     #expect(found.names == ["a", "b", "c"])
-    #expect(found.words == ["--quiet", "list", "--x", "y"])
+    #expect(found.words == ["--quiet", "list", "y", "--x"])
     #expect(try expansion("other a") == nil)
     let error = #expect(throws: CommandError.self) { try expansion("loop") }
     #expect(error?.message == #"the saved query "loop" calls itself: loop → pool → loop"#)

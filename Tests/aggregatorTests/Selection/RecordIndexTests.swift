@@ -113,6 +113,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("text>100", ["2 of 3 values of \"text\" cannot be compared as numbers"]),
+    ("text in 2025-02-01..2026-01-01", ["3 of 3 values of \"text\" cannot be compared as dates"]),
+    ("text>2025 or id=1", ["2 of 3 values of \"text\" cannot be compared as numbers or dates"]),
+    ("text>A and text!=100 and number>5", []),
+  ])
+  func `says which values a comparison leaves out`(
+    condition: String, messages: [String]
+  ) async throws {
+    let texts = ["$5", "12/31/2024", "300", "", nil]
+    try await save(texts.enumerated().map { Thing(id: $0, text: $1, number: 3, bool: true) })
+    for source in try sources([condition], nil) {
+      let page = try await source.page(PageRequest())
+      #expect(page.warnings.map(\.message) == messages)
+    }
+  }
+
   @Test func `a page begins at any position, and goes on behind its last record`() async throws {
     try await save((0..<50).map { Thing(id: $0, number: Double(100 - $0)) })
     let source = try sources([], "number")[1]
@@ -149,6 +166,14 @@ import Testing
       })
     let all = try Selection(SelectionText(conditions: []), Self.fields, at: Date())
     let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
+    // One value of all says nothing, unless it is what was asked for.
+    let one = try Selection(SelectionText(conditions: ["id=1"]), Self.fields, at: Date())
+    let few = try await index.facets(of: Self.fields, selectedBy: one, matching: nil)
+    #expect(!few.contains { $0.field == "list" || $0.field == "id" })
+    let uniform = try await index.facets(
+      of: Self.fields, selectedBy: one, matching: nil, keepsUniform: true
+    ).first { $0.field == "list" }
+    #expect(uniform?.isUniform == true && uniform?.values.map(\.text) == ["x"])
     // Ranges of IDs say nothing.
     try #require(facets.map(\.field) == ["text", "number", "list", "bool"])
     #expect(facets[0].isRange && facets[0].values.map(\.text) == (2010...2019).map { "\($0)" })
@@ -238,6 +263,25 @@ import Testing
     let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
     let values = try #require(facets.first { $0.field == "number" }).values
     #expect(values.first?.text == first && values.last?.text == last, "\(values.map(\.text))")
+  }
+
+  @Test(arguments: [
+    (500.0, "450 to 500", ["0", "500"]), (507, "500 to 549", ["0", "507"]),
+    (500.5, "500 to under 550", ["0", "500.5"]),
+  ])
+  func `the last range ends with the largest number`(
+    most: Double, last: String, ends: [String]
+  ) async throws {
+    try await save(
+      (0..<400).map { Thing(id: $0, number: $0 < 355 ? Double($0 % 71 * 7) : most) })
+    let all = try Selection(SelectionText(conditions: []), Self.fields, at: Date())
+    let facets = try await index.facets(of: Self.fields, selectedBy: all, matching: nil)
+    let facet = try #require(facets.first { $0.field == "number" })
+    #expect(facet.values.last?.text == last && facet.ends == ends)
+    for value in facet.values {
+      let selected = try await sources([value.condition], nil)[1].page(PageRequest(limit: 1))
+      #expect(selected.total == value.count, "\(value)")
+    }
   }
 
   private static func number(_ index: Int, _ shape: Int) -> Double {

@@ -27,6 +27,9 @@ import Testing
           path, ["Authorization": authorization, "Accept": "text/html"])
         #expect(reply.status == 401, "\(path) \(authorization)")
         #expect(!reply.text.contains("countries"), "\(reply.text)")
+        if path == "/sources/countries" {
+          #expect(reply.text.contains("the command serve printed"), "\(reply.text)")
+        }
       }
     }
     for (method, path) in [

@@ -71,7 +71,7 @@ import Testing
     let paused = Provenance(
       .cached, fetchedAt: Self.minutesAgo,
       reason: SourceError(
-        .circuitOpen, "failing repeatedly; paused for 6.3 s", retryAfter: .seconds(6.3)))
+        .circuitOpen, "failing repeatedly; paused", retryAfter: .seconds(6.3)))
     let badge = try badge(paused)
     #expect(badge.origin.notes == [OriginBadge.pauseWords])
     #expect(badge.notesHTML.map(\.text).joined().contains(#"<span data-countdown="7">7 s</span>"#))

@@ -28,6 +28,8 @@ import Testing
       ("in", "1, 2 ,3", nil, .number, #"size in ("1", "2", "3")"#),
       ("in", "1,000; 2", nil, .number, #"size in ("1000", "2")"#),
       ("in", "Kitchen", nil, .text, #"size in ("Kitchen")"#),
+      (">", "20", nil, .number, #"size>"20""#), ("<", "20", nil, .any, #"size<"20""#),
+      ("between-below", "20", "4,000", .number, #"size>="20" and size<"4000""#),
       (">", "2024-03", nil, .date, #"size>"2024-03""#), ("=", "yes", nil, .bool, #"size="true""#),
       ("=", "1,000", nil, .text, #"size="1,000""#), ("~", "x", nil, .number, #"size~"x""#),
       ("empty", "left over", nil, .date, #"size="""#), ("present", nil, nil, .bool, #"size!="""#),
@@ -35,9 +37,46 @@ import Testing
   func `a condition has the exact value`(
     comparison: String, value: String?, end: String?, kind: ValueKind, condition: String
   ) throws {
-    let made = try form(comparison, value, to: end).condition(of: kind)
+    let made = try #require(try form(comparison, value, to: end).condition(of: kind))
     #expect(made == condition)
-    #expect(throws: Never.self) { try TypedFilter(made) }
+    // A form that is filled in for the filter makes it again.
+    let isOffered = FilterForm.comparisons.contains {
+      $0.name == comparison && $0.kinds.contains(kind)
+    }
+    let filled = FilterForm(try TypedFilter(made).conjuncts, ["size": kind])
+    #expect((filled != nil) == isOffered)
+    if let filled { #expect(try filled.condition(of: kind) == made) }
+  }
+
+  @Test(arguments: [#"size in ("a, b")"#, #"size in ("a, b", "c")"#, "size in (a, b)"])
+  func `a list of values is filled in as it was`(text: String) throws {
+    let filter = try TypedFilter(text)
+    let form = try #require(FilterForm([filter], ["size": .text]))
+    #expect(try form.condition(of: .text) == filter.quoted)
+  }
+
+  @Test func `both bounds are a range`() throws {
+    let form = try #require(
+      FilterForm(try TypedFilter("size>=1 and size<=3").conjuncts, ["size": .number]))
+    #expect(try form.condition(of: .number) == #"size in "1".."3""#)
+  }
+
+  @Test(arguments: [
+    "size~/x/", "size>1 and size<3", "size=1 or size=3", "not size=3", #"size in ("a;b", c)"#,
+  ])
+  func `the form is not filled in for what it cannot make`(text: String) throws {
+    #expect(FilterForm(try TypedFilter(text).conjuncts, ["size": .number]) == nil)
+  }
+
+  @Test func `the values that were chosen are exact, and none of them is no filter`() throws {
+    func condition(_ choices: [String]) throws -> String? {
+      let fields = [("field", "size"), ("operator", "in")] + choices.map { ("choice", $0) }
+      let request = ServerRequest(
+        method: "GET", query: fields.map { ServerRequest.Parameter($0.0, $0.1) })
+      return try #require(FilterForm(request)).condition(of: .text)
+    }
+    #expect(try condition(["a, b", "c;d"]) == #"size in ("a, b", "c;d")"#)
+    #expect(try condition([]) == nil)
   }
 
   @Test(

@@ -160,7 +160,8 @@ import Testing
       for match in html.matches(of: /(?:href|src|action)="([^"]*)"/) {
         let address = String(match.1)
         #expect(
-          address.hasPrefix("/") || address == "#main" || address.hasPrefix("https://comicvine"),
+          address.hasPrefix("/") || ["#main", "#records"].contains(address)
+            || address.hasPrefix("https://comicvine"),
           "\(name): \(address)")
       }
     }
@@ -263,6 +264,9 @@ import Testing
     ] {
       #expect(html.contains(shown), "\(shown)")
     }
+    // No digit of a stored number is left out.
+    let stored = result(of: "SELECT 1", ["n"], [[.number(36.44997)], [.integer(50)]])
+    #expect(stored.contains(">36.44997<") && stored.contains(">50.00000<"))
     // Whose ID that is cannot be told of two tables.
     for text in ["SELECT * FROM heroes JOIN countries", "SELECT 1 AS id", "SELECT * FROM hostile"] {
       #expect(!result(of: text, ["id"], [[.text("1")]]).contains(#"<a href="/sources/heroes/1""#))
@@ -299,9 +303,31 @@ import Testing
     #expect(content.boundText == "SELECT ':n', 'O''B', 7")
   }
 
+  @Test func `a mistake is marked in its line, and points lead to the records of one source`() {
+    func page(_ text: String, _ message: String) -> String {
+      pages.sql(
+        SQLContent(
+          text: text, tables: [], answer: .failure(Problem(422, "invalidRequest", message))))
+    }
+    let text = "SELECT name\r\nFROM heroes WHERE <WHERE\nLIMIT 1"
+    let message = "syntax error (character "
+    #expect(
+      page(text, "\(message)31)").contains(
+        "Line 2<code dir=\"ltr\">FROM heroes WHERE <mark>&#60;</mark>WHERE</code>"))
+    #expect(page(text, "\(message)32)").contains("&#60;<mark>WHERE</mark></code>"))
+    #expect(
+      page(text, "\(message)1)").contains("Line 1<code dir=\"ltr\"><mark>SELECT</mark> name<"))
+    for place in ["0)", "45)", "99999999999999999999)", "31) of it"] {
+      #expect(!page(text, message + place).contains("<mark>"), "\(place)")
+    }
+    let html = result(of: "SELECT id FROM heroes", ["id"], [[.text("1")]])
+    #expect(html.contains(#"data-records="/sources/heroes/" data-id="id""#))
+    #expect(!result(of: "SELECT 1 AS id", ["id"], []).contains("data-records"))
+  }
+
   @Test func aListLeadsToItsQuery() {
-    func query(_ order: String?, of source: MadeUpSource = .heroes) -> String {
-      HTMLRenderer.query(of: SourceContent(source: source, query: ServedQuery(order: order)))
+    func query(_ order: String?, of source: MadeUpSource = .heroes) -> String? {
+      pages.query(of: SourceContent(source: source, query: ServedQuery(order: order)))
     }
     var source = MadeUpSource.heroes
     source.fields = ["name", "order"].map {
@@ -313,20 +339,39 @@ import Testing
       query("-name,order", of: source)
         == #"SELECT * FROM heroes ORDER BY name DESC, "order" LIMIT 100"#)
     #expect(query("unknown", of: source) == query(nil))
+    // A search is a condition on what is searched.
+    source.fields = ["name", "order"].map {
+      FieldEntry(Field<ServedRecord>($0, $0, \.name, about: "A field.", isSearchable: true))
+    }
+    let search = SourceContent(source: source, query: ServedQuery(query: "Maple \"a 100%\" -"))
+    #expect(
+      pages.query(of: search) == #"""
+        SELECT * FROM heroes
+        WHERE (matches(name, '~"Maple"') OR matches("order", '~"Maple"'))
+          AND (matches(name, '~"a 100%"') OR matches("order", '~"a 100%"'))
+        LIMIT 100
+        """#)
+    let inPostgres = HTMLRenderer(
+      program: "aggregator", sources: pages.sources, isReadOnly: false, now: MadeUpSource.now,
+      hasSQL: true, hasMatches: false)
+    let html = inPostgres.page(
+      SourceContent(source: source, query: search.query, list: .success(source.page(.plain))))
+    #expect(html.contains("SQL has no words for this search"))
+    #expect(!html.contains("/sql?sql="))
     // The columns that were chosen, as far as the table has them.
     var chosen = ServedQuery()
     chosen.fields = ["order", "name", "story"]
     #expect(
-      HTMLRenderer.query(of: SourceContent(source: source, query: chosen))
+      pages.query(of: SourceContent(source: source, query: chosen))
         == #"SELECT "order", name FROM heroes LIMIT 100"#)
     #expect(list(.heroes).contains(#"<a href="/sql?sql=SELECT%20%2A%20FROM%20heroes%20"#))
     let withoutSQL = HTMLRenderer(
       program: "aggregator", sources: pages.sources, isReadOnly: false, now: MadeUpSource.now)
     let heroes = MadeUpSource.heroes
-    let html = withoutSQL.page(
+    let list = withoutSQL.page(
       SourceContent(
         source: heroes, query: ServedQuery(), list: .success(heroes.page(ServedQuery()))))
-    #expect(!html.contains("/sql"))
+    #expect(!list.contains("/sql"))
   }
 
   @Test func textCannotReorderThePage() {
@@ -409,6 +454,7 @@ import Testing
     let html = table(["Kettle", nil, "Lamp"])
     #expect(html.matches(of: /<th scope="col"/).count == 2)
     #expect(html.contains(/<td[^>]*>x1<\/td><th scope="row"><a class="record"[^>]*>\s*x1<\/a>/))
+    #expect(html.contains(#"<th scope="col" class="name"><a href"#))
     // Without any name, the IDs are the names.
     #expect(table([nil, nil]).contains(/<tr><th scope="row"><a [^>]*>\s*x0<\/a><\/th><td/))
   }
@@ -433,9 +479,13 @@ import Testing
     return list(source)
   }
 
-  @Test func `numbers are years if all of their column may be`() {
+  @Test func `the name of a column says whether its numbers are years`() {
     #expect(gallery([1311, 4740], of: "population").contains(">1,311</data>"))
-    #expect(gallery([1908, 12], of: "population").contains(">1,908</data>"))
+    #expect(gallery([1908], of: "population").contains(">1,908</data>"))
+    for rows in [[[SQLValue.integer(1395)]], [[.integer(1395)], [.integer(25_000)]]] {
+      #expect(result(of: "SELECT 1", ["n"], rows).contains(">1,395</td>"))
+      #expect(result(of: "SELECT 1", ["year"], rows).contains(">1395</td>"))
+    }
     #expect(gallery([1908, 2060], of: "opened").contains("<bdi>1908</bdi>"))
     #expect(gallery([1908, 900], of: "founded").contains("<bdi>1908</bdi>"))
   }
@@ -447,16 +497,31 @@ import Testing
     }
     #expect(prices.contains(#"<data value="12.5" title="12.5">"#))
     #expect(gallery([3, 4], of: "stars").contains("<bdi>3</bdi>"))
+    #expect(gallery([.number(8.5241234), 9], of: "lon").contains("<bdi>8.5241234</bdi>"))
     // Those of quotients and rounding errors are bounded; what is too large for them is exact.
     let shares = gallery(
       [0.1 + 0.2, 0.5, 0.000_123_456_7, 1e300].map(JSON.number), of: "share")
-    for text in [">0.300000</data>", ">0.500000</data>", ">0.000123</data>", ">1e+300<"] {
+    for text in [">0.30000000</data>", ">0.50000000</data>", ">0.00012346</data>", ">1e+300<"] {
       #expect(shares.contains(text))
     }
     // Other pages of the same list have more.
-    let numbers = NumberColumns([], ["price": 2])
+    var sample = FieldSample()
+    sample.add(.number(3.25), of: "price")
+    sample.add(5_000, of: "price")
     let line = ServedRecord.Line(field: "price", label: "Price", value: "4.5", json: .number(4.5))
-    #expect(HTML(line, in: numbers).text.contains(">4.50<"))
+    #expect(HTML(line, in: sample).text.contains(">4.50<"))
+    // A card, a row of a table or of a search, and the record itself say the same.
+    var (source, year) = (MadeUpSource.heroes, line)
+    year = ServedRecord.Line(field: "price", label: "Price", value: "1999", json: 1999)
+    for (line, words) in [(line, ">4.50</data>"), (year, ">1,999.00</data>")] {
+      source.records = [ServedRecord("1", "One", [line], card: [line])]
+      var content = SourceContent(source: source, query: .plain, sample: sample)
+      #expect(pages.gallery(source.records, content).text.contains(words))
+      #expect(pages.rows(source.records, content).text.contains(words))
+      content.detail = DetailContent(
+        id: "1", answer: .success(source.record("1", .plain)), history: nil)
+      #expect(pages.page(content, part: .detail).contains(words))
+    }
   }
 
   @Test func `a card has no long ID, and breaks an address between its parts`() {
@@ -513,6 +578,28 @@ import Testing
     #expect(deleted.contains(#"<div id="sources"><p class="summary">\#(sum)"#))
   }
 
+  @Test func `the sources are in the order that was asked for`() {
+    func state(_ records: Int, synced: Double) -> SourceState {
+      var state = SourceState(
+        coverage: Coverage(cached: records, total: records, isComplete: true))
+      state.syncedAt = MadeUpSource.now - synced
+      return state
+    }
+    let states: [(source: any ServedSource, state: Result<SourceState, Problem>)] = [
+      (MadeUpSource(name: "a"), .success(state(20, synced: 60))),
+      (MadeUpSource(name: "b"), .failure(Problem(500, "storage", "no store"))),
+      (MadeUpSource(name: "c"), .success(state(3, synced: 7))),
+    ]
+    for (order, names) in [
+      (HomeOrder.name, ["a", "b", "c"]), (.freshness, ["c", "a", "b"]), (.count, ["a", "c", "b"]),
+    ] {
+      let html = pages.home(states, by: order)
+      let found = html.matches(of: /<h2><a href="\/sources\/([a-z])"/).map { String($0.output.1) }
+      #expect(found == names, "\(order.rawValue)")
+      #expect(html.contains(#"aria-current="true">\#(order.words)</a>"#))
+    }
+  }
+
   @Test func `the first page says what to do first`() {
     func page(_ state: SourceState, in pages: HTMLRenderer) -> String {
       pages.home([(source: MadeUpSource.heroes, state: .success(state))])
@@ -544,8 +631,9 @@ import Testing
     var source = MadeUpSource.heroes
     source.records = [record]
     let html = detail(source, "1")
-    #expect(html.contains("&#38; word…</p><details><summary>Show all of it</summary>word &#38;"))
-    #expect(html.contains(#"href="/sources/heroes?where=powers~%22%5C%22b%5C%22%22""#))
+    let fold = "<details><summary><span>Show all of it</span> <span>Show less</span></summary>"
+    #expect(html.contains("&#38; word…</p>\(fold)word &#38;"))
+    #expect(html.contains(#"href="/sources/heroes?where=powers%3D%22%5C%22b%5C%22%22""#))
     source.hasStore = false
     #expect(
       detail(source, "1").contains(
@@ -643,11 +731,14 @@ import Testing
     source.fields = ["name", "born", "height", "isAlive"].map {
       FieldEntry(Field<ServedRecord>($0, $0, \.name, about: "A field."))
     }
+    source.fields.append(
+      FieldEntry(Field<ServedRecord>("key", "Key", \.name, about: "A number.", isShown: false)))
     let query = ServedQuery(
       conditions: ["born>=2024-03-04 and born<2025", "height>=10000", "isAlive=true"],
       order: "-born,height,isAlive,name,other")
     var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
-    content.kinds = ["name": .text, "born": .date, "height": .number, "isAlive": .bool]
+    content.sample.kinds = ["name": .text, "born": .date, "height": .number, "isAlive": .bool]
+    content.sample.numerals = ["key"]
     let html = pages.page(content)
     #expect(
       html.contains(
@@ -660,10 +751,28 @@ import Testing
     for words in ["Z to A", "largest first", "oldest first", "yes first"] {
       #expect(html.contains(">\(words)<span class=\"visually-hidden\"> by "))
     }
+    // Also by what a card does not show.
+    #expect(
+      html.contains(
+        #"sort=-key">largest first<span class="visually-hidden"> by Key</span></a></li>"#))
     // A range is one filter, and removed as one.
     #expect(html.matches(of: /Remove:/).count == 3)
     #expect(
       html.contains(#"href="/sources/heroes?where=height%3E%3D%2210000%22&#38;where=isAlive%3D"#))
+  }
+
+  @Test func `names of capitals stay in the words of a filter and an order`() {
+    var source = MadeUpSource.heroes
+    source.fields = ["ID", "Stock", "URL"].map {
+      FieldEntry(Field<ServedRecord>($0.lowercased(), $0, \.name, about: "A field."))
+    }
+    let query = ServedQuery(conditions: ["id>1", "stock>19990"], order: "id,-url")
+    var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
+    content.sample.kinds = ["id": .number, "stock": .number, "url": .text]
+    let words =
+      "where ID is above 1 and stock is above 19,990, "
+      + "sorted by ID, smallest first, then by URL, Z to A"
+    #expect(pages.page(content).contains("<bdi>\(words)</bdi>"))
   }
 
   @Test func `fields of few values come first, and addresses have no values`() {
@@ -683,28 +792,66 @@ import Testing
         facet("Range", ["1", "2"], isRange: true, of: 9),
         facet("Page", ["https://a.example/1", "https://a.example/2"], of: 2),
         facet("Few", ["a", "https://a.example"], of: 2),
-      ], [])
+      ], [], showsAll: true)
     let fields = html.matches(of: /<h2>([A-Z][a-z]+)<\/h2>/).map { String($0.1) }
     #expect(fields == ["Few", "Range", "Many", "Unique"])
-    #expect(html.contains(/<details><summary>1 more field<\/summary>[^\n]*<h2>Unique/))
+    #expect(html.contains(/1 more field<\/a><div class="facets"[^\n]*<h2>Unique/))
   }
 
-  @Test(arguments: [0, 1, 6, 7, 17])
-  func `the values of more than six fields are shown on demand`(count: Int) throws {
-    let source = MadeUpSource.heroes
-    var query = ServedQuery()
-    query.showsFilters = true
-    var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
-    content.facets = (0..<count).map { index in
+  @Test(arguments: [0, 1, 6, 7, 8, 17])
+  func `the values of more than seven fields are shown on demand, and of a filter`(count: Int) {
+    let all = (0..<count).map { index in
       Facet(
         field: "f\(index)", label: "Field \(index)", isRange: false,
         values: [Facet.Value(text: "x", count: 2, condition: "f\(index)=x")], missing: 0)
     }
-    let html = pages.page(content)
-    let more = "\(count - 6) more field\(count == 7 ? "" : "s")"
-    let parts = html.split(separator: "<details><summary>\(more)</summary>")
-    #expect(
-      parts.map { $0.matches(of: /<h2>Field/).count } == (count > 6 ? [6, count - 6] : [count]))
+    func fields(_ html: String) -> Int { html.matches(of: /<h2>Field/).count }
+    func link(_ mode: String, _ isOpen: Bool) -> String {
+      #"<a class="filter" href="/sources/heroes?filters=\#(mode)" aria-expanded="\#(isOpen)">"#
+        + "\(count - 6) more fields</a>"
+    }
+    let first = count == 7 ? 7 : min(count, 6)
+    let (some, whole) = (facets(all, []), facets(all, [], showsAll: true))
+    #expect(fields(some) == first && fields(whole) == count)
+    #expect(some.contains(link("all", false)) == (count > 7))
+    #expect(whole.contains(link("shown", true)) == (count > 7))
+    // The form and the links to other values keep what is shown.
+    #expect(whole.contains(#"<input type="hidden" name="filters" value="all">"#))
+    #expect(fields(facets(all, ["f16=x"])) == (count == 17 ? 17 : first))
+  }
+
+  @Test func `a filter leads to the form that is filled in for it`() {
+    var source = MadeUpSource.heroes
+    source.fields = ["price", "name"].map {
+      FieldEntry(Field<ServedRecord>($0, $0, \.name, about: "A field."))
+    }
+    let query = ServedQuery(
+      conditions: ["price in 2..30", "name~/x/", "name in (a, b)"], showsFilters: true)
+    func page(_ edited: Int?) -> String {
+      var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
+      content.sample.kinds = ["price": .number, "name": .text]
+      content.edited = edited
+      return pages.page(content)
+    }
+    let html = page(nil)
+    #expect(html.contains(#"filters=shown&#38;edit=0"><bdi>Price is 2–30</bdi></a>"#))
+    // What the form cannot say is changed as text.
+    #expect(page(1).contains(#"<input name="where" value="name~/x/" aria-label="Filter as text""#))
+    #expect(html.contains(#"<input name="where" value="" aria-label="Filter as text""#))
+    #expect(!html.contains("autofocus") && html.contains(">Add filter<"))
+    let price = page(0)
+    #expect(price.contains(#"<option value="price" data-kind="number" selected="">"#))
+    #expect(price.contains(/<option value="between"[^>]* selected="">/))
+    #expect(price.contains(#"name="value" value="2""#) && price.contains(#"name="to" value="30""#))
+    #expect(price.contains(">Change filter<") && price.contains("autofocus"))
+    // It takes the place of the filter.
+    #expect(price.matches(of: /<select[^>]*>/).count == 3)
+    let form =
+      price.split(separator: #"<section class="filters""#).last?.split(separator: "</form>").first
+      ?? ""
+    #expect(!form.contains("price in") && form.contains("name~"))
+    #expect(page(2).contains(#"name="value" value="a, b""#))
+    for none in [1, 3, -1] { #expect(page(none).contains(">Add filter<")) }
   }
 
   @Test func aReadOnlyPageDeletesNothing() {
@@ -726,16 +873,108 @@ import Testing
     let facet = Facet(
       field: "publisher", label: "Publisher", isRange: false, values: [marvel], missing: 0)
     let name = FieldEntry(Field<ServedRecord>("name", "Real name", .text, about: "") { _ in .null })
-    listing.advice = SearchAdvice(
-      for: try SearchQuery("marvel -dc"), searched: [name], filters: [facet])
+    listing.advice = SearchAdvice(searched: [name], filters: [facet])
+    listing.searchHints = [
+      SearchHint(message: "\"-dc\" excludes nothing", rest: "marvel", condition: "not name~dc")
+    ]
     let html = pages.page(SourceContent(source: source, query: query, list: .success(listing)))
     #expect(html.contains(">Searched: real name.</p>"))
-    #expect(html.contains(">A - before a word has no meaning.</p>"))
+    let address = "?query=marvel&#38;where="
+    #expect(html.contains(#"excludes nothing. <a href="/sources/heroes\#(address)"#))
+    #expect(html.contains(">Filter: <bdi>not (Name contains dc)</bdi></a>"))
+    let all = pages.search(
+      SearchContent(
+        query: query,
+        answers: [
+          SourceListing(source: source, page: .success(listing)),
+          SourceListing(source: source, page: .success(listing)),
+        ]))
+    #expect(all.split(separator: #" <a href="/search\#(address)"#).count == 2)
     #expect(
       html.contains(
         #"href="/sources/heroes?where=publisher%3DMarvel"><span><bdi>Publisher is Marvel</bdi>: 2 heroes<"#
       ))
     #expect(!list(source, query).contains("Searched"))
+  }
+
+  @Test(
+    arguments: [
+      ("storm", nil, "Storm"),
+      ("lamp", "<mark>lamp</mark>, for a living room", "Mirror"),
+      ("LÄMP", "…other piece or <mark>lamp</mark>", "Mirror"),
+      ("short", nil, "Mirror"), ("none", nil, "Mirror"),
+    ] as [(String, String?, String)])
+  func `a match that a card or row would not show is in an excerpt`(
+    query: String, excerpt: String?, name: String
+  ) {
+    let source = MadeUpSource.heroes
+    let long =
+      "A mirror of glass and steel which goes with any other piece or lamp, for a living room"
+    var record = ServedRecord(id: "1", name: name, object: .object([]))
+    record.summary = [
+      ServedRecord.Line(field: "size", label: "Size", value: "short"),
+      ServedRecord.Line(field: "shop.about", label: "shop.about", value: long),
+    ]
+    let asked = SourceContent(source: source, query: ServedQuery(query: query))
+    for html in [pages.gallery([record], asked).text, pages.rows([record], asked).text] {
+      #expect(html.contains("<mark>") == (excerpt != nil))
+      guard let excerpt else { continue }
+      #expect(html.contains(excerpt) && html.contains(#"excerpt"><span class="label">Shop about<"#))
+    }
+    let plain = SourceContent(source: source, query: .plain)
+    #expect(!pages.rows([record], plain).text.contains("excerpt"))
+    // A table shows it below the name, unless it is at the beginning of a cell.
+    var listing = source.page(.plain)
+    listing.records = [record]
+    for column in query == "short" ? ["size"] : ["size", "shop.about"] {
+      listing.columns = [
+        FieldEntry(Field<ServedRecord>(column, column, \.name, about: "A field."))
+      ]
+      let html = pages.table(listing, asked).text
+      #expect(html.contains("<mark>") == (excerpt != nil))
+      if let excerpt { #expect(html.contains(excerpt)) }
+    }
+    record.summary = [ServedRecord.Line(field: "shop.about", label: "About", value: "A lamp.")]
+    listing.records = [record]
+    #expect(!pages.table(listing, asked).text.contains("<mark>"))
+  }
+
+  @Test func `a web address in a table is a link`() {
+    let source = MadeUpSource.heroes
+    var listing = source.page(.plain)
+    listing.columns = [FieldEntry(Field<ServedRecord>("site", "Site", \.name, about: "A field."))]
+    for (value, isLink) in [("https://shop.example/a?b=1", true), ("javascript:alert(1)", false)] {
+      var record = ServedRecord(id: "1", name: "Mirror", object: .object([]))
+      record.cells = [ServedRecord.Line(field: "site", label: "Site", value: value)]
+      listing.records = [record]
+      let html = pages.table(listing, SourceContent(source: source, query: .plain)).text
+      #expect(html.contains(#"<a href="\#(value)" rel="noopener"#) == isLink)
+    }
+  }
+
+  @Test func `markup within a condition is no text`() {
+    let isTrue = pages.hasSQL
+    let word = "<b>"
+    let html: HTML = "\(isTrue ? "<p>\(word)</p>" : "<i>\(word)</i>")\(isTrue ? word : "<i>")"
+    #expect(html.text == "<p>&#60;b&#62;</p>&#60;b&#62;")
+    let sql = result(of: "SELECT 1 AS one", ["one"], [[.integer(1)]])
+    #expect(sql.contains(#"<a href="/api/v1/sql?sql=SELECT%201%20AS%20one&#38;format=csv""#))
+    #expect(sql.contains(#"data-copy="/api/v1/sql?sql=SELECT%201%20AS%20one" data-as="curl""#))
+    #expect(!sql.contains("&#60;p&#62;"))
+  }
+
+  @Test(
+    arguments: [
+      ("northlight.example/shop/1", "northlight.<wbr>example/<wbr>shop/<wbr>1"),
+      ("https://a.example", "https://<wbr>a.<wbr>example"), ("3.5", "3.5"),
+      ("a/b and c", "a/b and c"), ("a@b.example", "a@<wbr>b.<wbr>example"),
+    ])
+  func `addresses are broken between their parts`(value: String, html: String) {
+    var record = ServedRecord(id: "1", name: "x", object: .object([]))
+    record.summary = [ServedRecord.Line(field: "site", label: "Site", value: value)]
+    #expect(
+      pages.rows([record], SourceContent(source: MadeUpSource.heroes, query: .plain)).text
+        .contains("<bdi>\(html)</bdi>"))
   }
 
   @Test func aMisspelledWordIsCorrectedByALink() {
@@ -754,7 +993,7 @@ import Testing
   }
 
   @Test func `the page of a new source offers what may fit`() {
-    var proposal = ProposedSource("two", [:], isProved: true) { MadeUpSource.heroes }
+    var proposal = ProposedSource("two", [:], isProved: true) { _ in "two" }
     func page(_ choices: [String: [String]], _ hints: [String: String] = [:]) -> String {
       proposal.choices = choices
       var content = AddContent(url: "https://a.example/two?a=1&b=2", hints: hints)
@@ -771,7 +1010,7 @@ import Testing
   }
 
   @Test func `what was found is said in words, with the evidence behind`() {
-    var proposal = ProposedSource("two", [:], isProved: true) { MadeUpSource.heroes }
+    var proposal = ProposedSource("two", [:], isProved: true) { _ in "two" }
     proposal.evidence = [
       .init("rows", "$", "3 objects"), .init("paging", "single", "6 parameters were tried"),
       .init("id", "<b>", "unique"), .init("link", "–", ""), .init("fields", "name, age", "6 more"),
@@ -792,12 +1031,13 @@ import Testing
   @Test(arguments: [
     ("12345 records", 20, "The service has 12,345 records, as it says"),
     ("changes from page to page", 20, "20 records in the first response"),
+    ("changes from page to page", 1000, "1,000 records in the first response"),
     ("not given by this API", 1, "1 record in the first response"),
   ])
   func `a preview says how many records there are, and is saved above them`(
     total: String, rows: Int, words: String
   ) throws {
-    var proposal = ProposedSource("two", [:], isProved: true) { MadeUpSource.heroes }
+    var proposal = ProposedSource("two", [:], isProved: true) { _ in "two" }
     proposal.evidence = [.init("total", "n", total)]
     (proposal.rowCount, proposal.rows) = (rows, [["id": "x"]])
     var content = AddContent(url: "https://a.example/two")
@@ -810,7 +1050,7 @@ import Testing
 
   @Test func `the first records of a new source are aligned as in tables`() {
     let id = "cd613e30-d8f1-6adf-91b7-584a2265b1f5"
-    var proposal = ProposedSource("two", [:], isProved: true) { MadeUpSource.heroes }
+    var proposal = ProposedSource("two", [:], isProved: true) { _ in "two" }
     proposal.rows = [
       ["id": .string(id), "age": 7, "size": nil], ["id": "x", "age": nil, "size": nil],
     ]
@@ -891,6 +1131,40 @@ import Testing
     for order in ["f", "g", "unknown"] { #expect(facts(order) == facts(nil)) }
   }
 
+  @Test func `every source has cards, with pictures only where it has some`() {
+    var source = MadeUpSource.countries
+    let lines = ["a", "b", "c", "d"].map {
+      ServedRecord.Line(field: $0, label: $0, value: "\($0)1")
+    }
+    source.records = [ServedRecord("1", "One", lines)]
+    for hasImages in [false, true] {
+      source.hasImages = hasImages
+      let kind = hasImages ? "" : " plain"
+      for (view, name, count) in [
+        (ServedQuery.View.gallery, "gallery", 3), (.small, "gallery small", 2),
+      ] {
+        let html = list(source, ServedQuery(order: "d", view: view))
+        #expect(html.contains(#"<ol class="records \#(name)\#(kind)" id="#))
+        #expect(html.contains(#"class="picture "#) == hasImages)
+        #expect(html.matches(of: /<span class="fact">/).count == count)
+        #expect(html.contains("<bdi>d1</bdi>"))
+        #expect(
+          html.contains(#"sort=d&#38;view=\#(view.rawValue)" aria-current="true">"#))
+      }
+    }
+    #expect(search("storm").contains(#"<ol class="records gallery small">"#))
+  }
+
+  @Test func `the keyboard skips to the records, if there are some`() {
+    for (html, target) in [
+      (list(.heroes), "records"), (table(["Kettle"]), "records"), (failed(), "main"),
+      (list(.products), "main"), (search("s"), "main"),
+    ] {
+      #expect(html.contains(##"<a class="skip" href="#\##(target)">"##))
+      #expect(html.matches(of: /id="records"/).count == (target == "records" ? 1 : 0))
+    }
+  }
+
   @Test func aPartIsAPartOfThePage() {
     let whole = detail(.heroes, "1443")
     for (part, id) in [(HTMLFragment.list, "list"), (.detail, "detail")] {
@@ -900,9 +1174,12 @@ import Testing
     }
   }
 
-  private func facets(_ facets: [Facet], _ conditions: [String]) -> String {
+  private func facets(
+    _ facets: [Facet], _ conditions: [String], showsAll: Bool = false
+  ) -> String {
     let source = MadeUpSource.heroes
-    let query = ServedQuery(conditions: conditions, showsFilters: true)
+    let query = ServedQuery(
+      conditions: conditions, showsFilters: true, showsAllFilters: showsAll)
     var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
     content.facets = facets
     return pages.page(content)
@@ -923,6 +1200,11 @@ import Testing
     let values = ranges.map { Facet.Value(text: $0, count: 2, condition: "age>1") }
     let ages = [Facet(field: "age", label: "Age", isRange: true, values: values, missing: 0)]
     #expect(facets(ages, []).contains("<bdi>\(ends[0])</bdi><bdi>\(ends[1])</bdi></p>"))
+    // Those of numbers are known, but a range without a bound is drawn as wide as the others.
+    let known = Facet(
+      field: "age", label: "Age", isRange: true, values: values, missing: 0, ends: ["3", "97"])
+    let (first, last) = ends[0].hasPrefix("under") ? (ends[0], ends[1]) : ("3", "97")
+    #expect(facets([known], []).contains("<bdi>\(first)</bdi><bdi>\(last)</bdi></p>"))
   }
 
   @Test func oneValueIsChosenBesideAnother() {
@@ -993,7 +1275,7 @@ import Testing
     }
     let query = ServedQuery(showsFilters: true)
     var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
-    content.kinds = ["price": .number, "added": .date, "name": .text]
+    content.sample.kinds = ["price": .number, "added": .date, "name": .text]
     let brand = Facet.Value(text: "x", count: 2, condition: "brand=x")
     content.facets = [
       Facet(field: "brand", label: "Brand", isRange: false, values: [brand], missing: 0)
@@ -1019,6 +1301,15 @@ import Testing
         ])
     ]
     #expect(!detail(source, "1").contains("copy-value"))
+    source.records = [ServedRecord(id: "1", object: ["a\"b": "<x>"])]
+    let whole = #"data-copy="{&#34;a\&#34;b&#34;:&#34;&#60;x&#62;&#34;}" hidden>Copy JSON</button>"#
+    #expect(detail(source, "1").contains(whole))
+  }
+
+  @Test func `the numbers of what a removed source leaves are grouped`() {
+    let page = pages.removal(
+      of: MadeUpSource.heroes, .init(data: "20001 cached records and 3 images", keys: []))
+    #expect(page.contains("Also remove its 20,001 cached records and 3 images</label>"))
   }
 
   @Test func aDeletedRecordCanBeRestored() {
@@ -1090,6 +1381,9 @@ import Testing
           list: .failure(Problem(400, "invalidRequest", "unknown field \"nam\""))))
     }
     #expect(page(["nam=x"]).contains("This filter does not work"))
+    // It can be corrected.
+    #expect(page(["nam=\"x\""]).contains(#"<input name="where" value="nam=&#34;x&#34;""#))
+    #expect(page(["a=1", "b=2 or c=3"]).contains(#"value="(a=1) and (b=2 or c=3)""#))
     #expect(page([]).contains("This address does not work"))
   }
 

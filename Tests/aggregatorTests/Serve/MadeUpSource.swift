@@ -10,6 +10,7 @@ import Foundation
 /// A served source without a service.
 struct MadeUpSource: ServedSource {
   let name: String
+  var scope: String?
   var summary = "made-up records for tests"
   var hasImages = true
   var isEndless = false

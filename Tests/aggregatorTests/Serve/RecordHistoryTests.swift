@@ -8,6 +8,7 @@ import Testing
 @testable import AggregatorProgramTesting
 @testable import AggregatorQueries
 @testable import AggregatorWeb
+@testable import DeclaredSource
 
 /// What the page of a record says of its past.
 @Suite struct RecordHistoryTests {
@@ -61,8 +62,8 @@ import Testing
     }
     let page = try await page(of: "KZ")
     #expect(page.contains("<summary>History (2 changes)</summary>"))
-    let days = page.matches(of: /<time class="kind"[^>]*>([^<]*)</).map { String($0.1) }
-    #expect(days == ["3 Jan 1970", "2 Jan 1970"])
+    let times = page.matches(of: /<time class="kind"[^>]*>([^<]*)</).map { String($0.1) }
+    #expect(times == ["3 Jan 1970, 00:00 UTC", "2 Jan 1970, 00:00 UTC"])
     let values = page.matches(of: /<del dir="auto">([^<]*)<\/del> → <ins dir="auto">([^<]*)</)
     let words = values.map { "\($0.1) → \($0.2)" }
     #expect(words == ["Astana → &#60;Nur-Sultan&#62;", "Almaty → Astana"])
@@ -133,7 +134,42 @@ import Testing
     #expect(html.contains("No changes here"))
     let more = "/changes/countries?since=1970-01-02&#38;kind=added&#38;cursor=x7"
     #expect(html.contains(#"rel="next" href="\#(more)">More changes</a>"#))
-    #expect(html.contains(#"?since=1970-01-02&#38;kind=added" aria-current="page">Added</a>"#))
+    #expect(html.contains(#"?since=1970-01-02&#38;kind=added" aria-current="true">Added</a>"#))
+  }
+
+  @Test func `changes of a rare kind are found behind many others, and all are counted`()
+    async throws
+  {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    let codes = (0..<600).map { "\(letters[$0 / 26])\(letters[$0 % 26])" }
+    func save(_ codes: some Sequence<String>, _ capital: String, onDay day: Int) async throws {
+      let countries = codes.compactMap { CountryCode($0) }.map {
+        CountriesSource.Country(code: $0, name: "\($0)", region: "AS", capital: capital)
+      }
+      _ = try await CountriesPlugin().recordStore(in: store).save(
+        countries, at: Date(timeIntervalSince1970: Double(day) * 86_400))
+    }
+    try await save(codes.dropLast(), "Old", onDay: 0)
+    try await save(codes.dropLast(), "New", onDay: 2)
+    try await save(codes.suffix(1), "New", onDay: 2)
+    let added = try await source.changes(
+      ChangesQuery(since: "1970-01-02", kind: .added, limit: 1))
+    #expect(added?.entries.map(\.id) == codes.suffix(1) && added?.next == nil)
+    let removed = try await source.changes(
+      ChangesQuery(since: "1970-01-02", kind: .removed, limit: 1))
+    #expect(removed?.entries.count == 0 && removed?.next == nil)
+    var ids: [String] = []
+    var cursor: PageCursor?
+    repeat {
+      let page = try await source.changes(
+        ChangesQuery(since: "1970-01-02", kind: .changed, limit: 200, cursor: cursor))
+      ids += page?.entries.map(\.id) ?? []
+      cursor = page?.next
+    } while cursor != nil
+    #expect(ids == codes.dropLast())
+    let sum = try #require(try await source.changeSummary(since: "1970-01-02"))
+    #expect(sum.counts == [.changed: 599, .added: 1] && !sum.isCut)
+    #expect(sum.days == ["1970-01-03": sum.counts])
   }
 
   @Test func `changes are summed up by day and by field`() throws {
@@ -152,13 +188,21 @@ import Testing
       ChangeEntry(
         change, at: Date(timeIntervalSince1970: day * 86_400), of: CountriesPlugin())
     }
+    for entry in page.entries { page.summary.add(entry) }
     let pages = HTMLRenderer(
       program: "aggregator", sources: [source], isReadOnly: false, now: Date())
     var content = ChangesContent(
       source: source, query: ChangesQuery(since: "sync"), page: .success(page))
-    content.lastSync = "the last sync by a server began 1970-01-03T00:00:00Z"
     let html = pages.changes(content)
-    #expect(html.contains(">The last sync by a server began 3 Jan 1970, 00:00 UTC.</p>"))
+    for tab in ["All 3", "Added 0", "Changed 2", "Removed 1"] {
+      #expect(html.contains(">\(tab)</a>"), "\(tab)")
+    }
+    #expect(html.matches(of: /<nav\s/).count == 3)
+    let bars = html.matches(of: /<rect x="([^"]*)" y="([^"]*)"[^>]* class="([a-z]*)"/)
+    #expect(
+      bars.map { "\($0.1) \($0.2) \($0.3)" } == [
+        "0.1 60 changed", "1.1 60 changed", "1.1 10 removed",
+      ])
     #expect(html.contains(">Changed fields: Capital 2, Name 1</p>"))
     let days = html.matches(of: /<li><a href="#([-0-9]+)">[^<]*<\/a>: ([^<]*)<\/li>/)
     #expect(
@@ -166,9 +210,73 @@ import Testing
         "1970-01-02 1 changed", "1970-01-03 1 changed, 1 removed",
       ])
     #expect(days.allSatisfy { html.contains("<h2 id=\"\($0.1)\">") })
+    // A page that has not all of them takes the numbers of more, or none.
     page.next = PageCursor("x7")
     content = ChangesContent(source: source, query: content.query, page: .success(page))
     #expect(pages.changes(content).contains(">Changed fields on this page: Capital 2, Name 1</p>"))
+    #expect(!pages.changes(content).contains("<svg role"))
+    var sum = ChangeSummary(date: nil, knownSince: nil)
+    for _ in 0..<1200 { for entry in page.entries { sum.add(entry) } }
+    content.sum = sum
+    let all = pages.changes(content)
+    #expect(all.contains(">All 3,600</a>") && all.contains(": 1,200 changed, 1,200 removed</li>"))
+    // Of those that were not read, nothing is known.
+    sum.isCut = true
+    content.sum = sum
+    let cut = pages.changes(content)
+    #expect(cut.contains(">Added</a>") && cut.contains(">Changed 2,400+</a>"))
+  }
+
+  @Test func `changes write numbers as lists do`() throws {
+    let manifest = """
+      {"url": "https://shop.example/items", "rows": "$", "id": "id", "paging": "single", "fields": ["price"], "kinds": {"price": "number"}}
+      """
+    let plugin = DeclaredPlugin("items", try Manifest(reading: Data(manifest.utf8)))
+    func item(_ price: Double) -> DeclaredRecord {
+      DeclaredRecord(id: "1", row: ["id": "1", "price": .number(price)])
+    }
+    let entry = ChangeEntry(.changed(from: item(39.7), to: item(41)), at: Date(), of: plugin)
+    var page = ChangePage(summary: ChangeSummary(date: nil, knownSince: nil))
+    page.entries = [try #require(entry)]
+    page.summary.add(page.entries[0])
+    let pages = HTMLRenderer(
+      program: "aggregator", sources: [source], isReadOnly: false, now: Date())
+    var content = ChangesContent(
+      source: source, query: ChangesQuery(since: "sync"), page: .success(page))
+    content.sample.add(.number(12.25), of: "price")
+    let html = pages.changes(content)
+    #expect(html.contains(">39.70</del>") && html.contains(">41.00</ins>"))
+  }
+
+  @Test func `a sync that has failed is said to have, with its reason`() {
+    let (start, pages) = (
+      Date(timeIntervalSince1970: 86_400),
+      HTMLRenderer(program: "aggregator", sources: [source], isReadOnly: false, now: Date())
+    )
+    var content = ChangesContent(
+      source: source, query: ChangesQuery(since: "sync"), page: .success(nil))
+    content.syncs = [
+      ServedSync(
+        startedAt: start, duration: .seconds(3), outcome: "failed", reason: "refused <b>",
+        counts: [2600, 0, 4, 0]),
+      ServedSync(
+        startedAt: start, duration: .seconds(2), outcome: "complete", counts: [1, 1, 0, 0]),
+    ]
+    let failed = pages.changes(content)
+    let day = "2 Jan 1970, 00:00 UTC"
+    #expect(
+      failed.contains(
+        "<span>The last sync started here, of \(day), failed after 3 s: refused &#60;b&#62;.</span>"
+      )
+    )
+    #expect(failed.contains("stays cached: 2,600 records, 4 changed. Other records may be older"))
+    #expect(failed.contains(">Failed: refused &#60;b&#62;</td><td class=\"number\">3 s</td>"))
+    #expect(
+      failed.contains(">Complete</td><td class=\"number\">2 s</td><td class=\"number\">1</td>"))
+    content.syncs.removeFirst()
+    let done = pages.changes(content)
+    #expect(done.contains("of \(day), is complete after 2 s: 1 record, 1 added.</span>"))
+    #expect(!done.contains("note failed"))
   }
 
   @Test func `nothing is said of a record that is not stored`() async throws {

@@ -15,7 +15,8 @@ import Testing
     .page(RoutePath(.start)), .page(RoutePath(.search)), .page(RoutePath(.list, "search")),
     .page(RoutePath(.record, "heroes", "delete")), .page(RoutePath(.delete, "heroes", "1")),
     .page(RoutePath(.restore, "heroes", "1")),
-    .page(RoutePath(.remove, "heroes")), .page(RoutePath(.asset, "style.css")),
+    .page(RoutePath(.remove, "heroes")), .page(RoutePath(.edit, "heroes")), .page(RoutePath(.key)),
+    .page(RoutePath(.asset, "style.css")),
   ]
 
   @Test(arguments: routes)

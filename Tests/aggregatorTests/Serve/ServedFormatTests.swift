@@ -25,6 +25,7 @@ import Testing
       ("text/csv;q=0.1, application/json;q=0.2", .json), ("TEXT/CSV ; q=1", .csv),
       ("text/html, application/xhtml+xml, */*;q=0.8", .json),
       ("application/json;q=0, */*", .csv), ("text/csv;charset=utf-8", .csv),
+      ("text/tab-separated-values", .tsv), ("text/markdown, text/csv;q=0.9", .markdown),
     ] as [(String?, Format)])
   func `the client's preference decides`(accept: String?, format: Format) throws {
     #expect(try Format.served(to: Self.request(accept)) == format)
@@ -38,7 +39,7 @@ import Testing
       #expect(problem?.status == 406, "\(accept)")
       #expect(problem?.response.header("Vary") == "Accept")
     }
-    for format in ["xml", "tsv", "table", ""] {
+    for format in ["xml", "yaml", "table", ""] {
       let problem = #expect(throws: Problem.self) {
         try Format.served(to: Self.request("*/*", format: format))
       }
@@ -50,7 +51,7 @@ import Testing
   {
     let home = try TestHome()
     let server = try await ServingProgram(in: home.sandbox)
-    for format in [Format.csv, .ndjson] {
+    for format in Format.served.dropFirst() {
       for (path, line) in [
         ("countries?limit=250", "countries list --limit 250"),
         ("heroes?limit=100&query=man", "heroes search man --limit 100"),
@@ -60,7 +61,7 @@ import Testing
         let source = try #require(path.split(separator: "?").first)
         let all =
           line.contains("--fields") ? "" : "--fields \(try await Self.fields(of: source, server))"
-        let printed = try await home.run("\(line) \(all) --offline --\(format.rawValue)").output
+        let printed = try await home.run("\(line) \(all) --offline \(Self.option(format))").output
         let address = "/api/v1/\(path)&cache=offline"
         let named = try await server.get("\(address)&format=\(format.rawValue)", ["Accept": "a/b"])
         let accepted = try await server.get(address, ["Accept": format.mediaType])
@@ -74,6 +75,11 @@ import Testing
     }
     #expect(try await server.get("/api/v1/countries", ["Accept": "text/html"]).status == 406)
     try await server.stop()
+  }
+
+  /// The option for the text that a server sends: TSV with the names of its columns.
+  private static func option(_ format: Format) -> String {
+    "--format \(format.rawValue)\(format == .tsv ? " --headers" : "")"
   }
 
   /// The names of all fields of a source, in their order.
@@ -93,7 +99,7 @@ import Testing
       ("&fields=code,capital", "--fields code,capital"),
     ] {
       for format in Format.served {
-        let line = "countries list --all --offline --\(format.rawValue) \(options)"
+        let line = "countries list --all --offline \(Self.option(format)) \(options)"
         let printed = try await home.run(line).output
         let reply = try await server.get(
           "/api/v1/countries?all=true&format=\(format.rawValue)\(query)")
@@ -124,6 +130,9 @@ import Testing
     // All fields, whatever the format.
     #expect(page.contains("/api/v1/countries\">JSON</a>"))
     #expect(page.contains("/api/v1/countries?format=csv\">CSV</a>"))
+    #expect(page.contains("/countries?all=true&#38;format=markdown\" download=\"countries.md\""))
+    // A program needs the token, and the page says where it is.
+    #expect(page.contains("data-as=\"curl with token\"") && page.contains("<code>$TOKEN</code>"))
     try await server.stop()
   }
 

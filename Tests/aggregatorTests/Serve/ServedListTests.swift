@@ -14,6 +14,7 @@ import Testing
 @testable import AggregatorSelection
 @testable import AggregatorServer
 @testable import AggregatorWeb
+@testable import DeclaredSource
 
 /// What a server knows of the cached list of a source.
 @Suite(.timeLimit(.minutes(10))) struct ServedListTests {
@@ -104,6 +105,21 @@ import Testing
       #expect(reset.header("Set-Cookie")?.contains("Max-Age=0") == true)
     }
     #expect(try await headings(page([], "aggregator_columns=gone%2C%00")) == usual)
+  }
+
+  @Test func `the size of cards is remembered, also of a source without pictures`() async throws {
+    func page(_ query: [ServerRequest.Parameter], _ cookie: String) async throws -> ServerResponse {
+      try await router.response(
+        to: ServerRequest(method: "GET", query: query, headers: [.init("Cookie", cookie)]),
+        for: RoutePath(.list, "countries"), readOnly: false)
+    }
+    #expect(try await page([], "a=b").text.contains("<table>"))
+    let chosen = try await page([.init("view", "small"), .init("sort", "name")], "a=b")
+    #expect(chosen.header("Location") == "/sources/countries?sort=name")
+    let cookie = try #require(chosen.header("Set-Cookie")).prefix { $0 != ";" }
+    let cards = try await page([], String(cookie)).text
+    #expect(cards.contains(#"<ol class="records gallery small plain" id="#))
+    #expect(!cards.contains("<table>") && !cards.contains(#"class="picture "#))
   }
 
   @Test func `whoever sees a list need not wait for its filters`() async throws {
@@ -201,9 +217,7 @@ import Testing
     let message = try await warning("AGILITY")
     #expect(message?.hasPrefix("searched: name, realName, aliases; where=powers=") == true)
     #expect(try await warning("\"Agility\"")?.contains("; where=powers=") == true)
-    #expect(
-      try await warning("zzyzxq -b") == "searched: name, realName, aliases; "
-        + SearchAdvice.operatorWords)
+    #expect(try await warning("zzyzxq") == "searched: name, realName, aliases")
     #expect(try await warning("spider") == nil)
     let page = try await heroes.page(
       ServedQuery(query: "agility", cache: .offline, isForPeople: true))
@@ -211,6 +225,51 @@ import Testing
     let value = try #require(page.advice?.filters.first?.values.first)
     let list = try await heroes.page(ServedQuery(limit: 1, conditions: [value.condition]))
     #expect(list.summary.total == value.count && value.count > 1)
+  }
+
+  @Test(
+    arguments: [
+      ("storm -rain", "-rain", "storm", #"not name~"rain""#),
+      ("storm NOT rain", "NOT", "storm", #"not name~"rain""#),
+      ("big storm OR rain", "OR", "big", #"name~"storm" or name~"rain""#),
+      ("storm AND rain", "AND", "storm rain", nil),
+      ("publisher:DC", "publisher:DC", nil, #"publisher~"DC""#),
+      ("storm ID>=3", "ID>=3", "storm", #"id>="3""#),
+      (#"storm "big sun"#, "big sun", #"storm "big sun"#, nil),
+    ] as [(String, String, String?, String?)])
+  func `what may be meant as an operator of a search is said, with a filter`(
+    query: String, part: String, rest: String?, condition: String?
+  ) async throws {
+    let hints = try SearchQuery(query).hints(HeroesPlugin().fields)
+    let hint = try #require(hints.first)
+    #expect(hints.count == 1 && hint.message.contains("\"\(part)\""))
+    #expect(hint.rest == rest && hint.condition == condition)
+    let heroes = ServedPlugin(
+      HeroesPlugin(),
+      in: PluginEnvironment(
+        settings: SourceSettings([:]), transport: LongTimeoutTransport(), store: InMemoryStore()))
+    let page = try await heroes.page(ServedQuery(query: query, cache: .offline))
+    #expect(page.summary.warnings.contains { $0.warning.message == hint.message })
+    if let condition {
+      _ = try await heroes.page(ServedQuery(query: rest, conditions: [condition]))
+    }
+  }
+
+  @Test(arguments: [
+    #"NOT "foo bar""#, #"a OR "b c""#, String(repeating: "-word ", count: 2000),
+    (0..<2000).map { "-w\($0)x" }.joined(separator: " "),
+  ])
+  func `hints are few, and have no filter with a part of a phrase`(query: String) throws {
+    let hints = try SearchQuery(query).hints(HeroesPlugin().fields)
+    #expect((1...5).contains(hints.count))
+    #expect(hints.allSatisfy { $0.condition?.contains(#"\""#) != true }, "\(hints)")
+  }
+
+  @Test(arguments: [
+    "spider-man", "7\" x", "x - y", "\"a -b\" c", "a:b", "x -5", "OR x", "x or y", "x OR",
+  ])
+  func `text that is no operator has no hint`(query: String) throws {
+    #expect(try SearchQuery(query).hints(HeroesPlugin().fields).isEmpty)
   }
 
   @Test func `the filters after a search without matches are those of cached records, too`()
@@ -221,6 +280,41 @@ import Testing
     let page = try await source.page(ServedQuery(query: "eu", isForPeople: true))
     let value = try #require(page.advice?.filters.first?.values.first)
     #expect(page.records.isEmpty && value.condition == "region=\"EU\"" && value.count == 2)
+  }
+
+  /// The cached records of an added source, whose IDs are texts.
+  private func things(_ prices: [Double]) async throws -> ServedPlugin<DeclaredPlugin> {
+    let rows = prices.enumerated().map { #"{"id": "\#($0 + 1)", "price": \#($1)}"# }
+    let server = try LoopbackServer { _ in .json("[\(rows.joined(separator: ","))]") }
+    let manifest = """
+      {"url": "\(server.baseURL)/things", "rows": "$", "id": "id", "paging": "single", "fields": ["price"]}
+      """
+    let plugin = DeclaredPlugin("things", try Manifest(reading: Data(manifest.utf8)))
+    let things = ServedPlugin(
+      plugin,
+      in: PluginEnvironment(
+        settings: SourceSettings([:]), transport: HTTPTransport(),
+        store: SQLiteStore(at: sandbox.root.appending(path: "things.sqlite").path)))
+    _ = try await things.sync(pages: nil) { _ in }
+    return things
+  }
+
+  @Test func `IDs that are numbers are sorted as such`() async throws {
+    let sample = try await things([2, 1]).sample()
+    #expect(sample.kinds["id"] == .text && sample.orderKind(of: "id") == .number)
+    service.become(try FakeCountries(["DE", "FR"]))
+    _ = try await source.sync(pages: nil) { _ in }
+    #expect(await source.sample().orderKind(of: "code") == .text)
+  }
+
+  @Test func `a decimal number that no search finds leads to its filter`() async throws {
+    let things = try await things([26.55, 1103.22])
+    let page = try await things.page(
+      ServedQuery(query: "1103.22", cache: .offline, isForPeople: true))
+    let value = try #require(page.advice?.filters.first?.values.first)
+    #expect(page.records.isEmpty && value.text == "1103.22" && value.count == 1)
+    let list = try await things.page(ServedQuery(conditions: [value.condition]))
+    #expect(list.records.map(\.id) == ["2"])
   }
 
   @Test func `the matches of a complete list are counted, and none of them is out of reach`()
@@ -339,9 +433,13 @@ import Testing
     mayEnd.signal()
     #expect(first.contains("Still asking the service of countries"))
     #expect(first.contains(#"<span class="label">Bundled sample data</span>"#))
+    // As many as the local data have, not only those that are shown.
+    let least = try #require(first.firstMatch(of: /"count">at least (\d+)</)?.output.1)
+    #expect((Int(least) ?? 0) > 5 && first.contains("At least \(least) matches"))
+    #expect(first.contains(">All \(least) countries"))
     #expect(
-      first.contains("At least 5 matches") && first.contains(#"<span class="count">5+</span>"#))
-    #expect(first.contains(#"href="/search?query=an&#38;cache=reload">Wait for the answer</a>"#))
+      first.contains(
+        #"class="wait" href="/search?query=an&#38;cache=reload">Wait for the answer</a>"#))
     var last = first
     while last.contains("Still asking") { last = try await page() }
     #expect(last.contains(#"<span class="label">Live</span>"#) && !last.contains("At least"))
@@ -369,6 +467,44 @@ import Testing
     }
     #expect(next == nil)
     for gate in [gate, mayEnd] { gate.open() }
+  }
+
+  @Test func `requests that wait at the same time have one search`() async {
+    let (late, source, gate) = (LateSearches(wait: .seconds(600)), source, Gate())
+    let searches = Counter()
+    let requests = (0..<4).map { _ in
+      Task {
+        await late.answer(from: source, to: ServedQuery(query: "an")) {
+          searches.add()
+          try? await gate.pass()
+          return SourceListing(source: source, page: .success(ServedListing()))
+        } != nil
+      }
+    }
+    while late.waiting < 4 { await Task.yield() }
+    // One whose client leaves does not end it for the others.
+    requests[0].cancel()
+    #expect(await !requests[0].value)
+    #expect(late.waiting == 3)
+    gate.open()
+    for request in requests.dropFirst() { #expect(await request.value) }
+    #expect(searches.value == 1 && late.waiting == 0)
+  }
+
+  @Test func `a search of a source that was replaced is not begun again by those who wait`() async {
+    let (late, source, gate) = (LateSearches(wait: .seconds(600)), source, Gate())
+    let searches = Counter()
+    let request = Task {
+      await late.answer(from: source, to: ServedQuery(query: "an")) {
+        searches.add()
+        try? await gate.pass()
+        return SourceListing(source: source, page: .failure(.unknownPath))
+      } == nil
+    }
+    await gate.holds(1)
+    late.forget(source.name)
+    #expect(await request.value)
+    #expect(searches.value == 1)
   }
 
   @Test func `cached records are counted in one way`() async throws {

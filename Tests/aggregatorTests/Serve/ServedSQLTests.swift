@@ -3,6 +3,7 @@ import AggregatorKit
 import AggregatorPlugins
 import AggregatorServer
 import AggregatorSourceTesting
+import CountriesSource
 import Foundation
 import Synchronization
 import Testing
@@ -129,6 +130,22 @@ import Testing
     let uncounted = await sql { $0.counting = .zero }.tables()
     #expect(uncounted.map(\.name) == tables.map(\.name))
     #expect(uncounted.allSatisfy { $0.count == nil })
+    // Cached records of a source are counted in no time, without deleted ones.
+    let store = SQLiteStore(at: sandbox.root.appending(path: "store.sqlite").path)
+    let records = CountriesPlugin().recordStore(in: store)
+    _ = try await records.save(
+      try ["DE", "FR"].map { text in
+        let code = try #require(CountryCode(text))
+        return CountriesSource.Country(code: code, name: text, region: "EU", capital: "")
+      }, at: Date(timeIntervalSince1970: 0))
+    try await records.delete(#require(CountryCode("FR")), at: Date(timeIntervalSince1970: 1))
+    let cached = await sql { $0.counting = .zero }.tables()
+    #expect(cached.first { $0.name == "countries" }?.count == 1)
+    // In the order of their names, as sources are.
+    let environment = PluginEnvironment(
+      settings: SourceSettings([:]), transport: LongTimeoutTransport(), store: store)
+    let others = ServedSQL(of: AggregatorPlugins.plugins.reversed(), in: environment)
+    #expect(await others.tables().map(\.name) == tables.map(\.name).sorted())
   }
 
   @Test(.enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
@@ -136,17 +153,37 @@ import Testing
     let home = try TestHome()
     let server = try await ServingProgram(in: home.sandbox)
     let query = "SELECT region, count(*) AS number, NULL FROM countries GROUP BY region"
-    for format in ["json", "csv", "ndjson"] {
+    for format in Format.served.map(\.rawValue) {
       let reply = try await server.get("/api/v1/sql?sql=\(query.percentEncoded)&format=\(format)")
       #expect(reply.status == 200, "\(reply.text)")
       #expect(reply.header("X-Aggregator-Warnings")?.contains("bundled") ?? (format == "json"))
       let printed = try await Binary.run(
-        ["sql", query, "--\(format)"], environment: home.environment, in: home.sandbox)
+        ["sql", query, "--format", format] + (format == "tsv" ? ["--headers"] : []),
+        environment: home.environment, in: home.sandbox)
       #expect(reply.text == printed.output)
     }
     #expect(
       try await server.get("/api/v1/sql?sql=SELECT%201&format=csv").header("Content-Type")
         == "text/csv; charset=utf-8")
+    try await server.stop()
+  }
+
+  @Test(.enabled(if: HTTPServer.isAvailable, "libmicrohttpd is not installed"))
+  func `values of parameters that a query no longer has leave its address`() async throws {
+    let server = try await ServingProgram("--source countries")
+    let query = "SELECT :b".percentEncoded
+    let old = try await server.get("/sql?sql=\(query)&:a=1&:b=2", ["Accept": "text/html"])
+    #expect(old.status == 303)
+    let address = try #require(old.header("Location"))
+    #expect(address == "/sql?%3Ab=2&sql=\(query)")
+    let page = try await server.get(address, ["Accept": "text/html"])
+    #expect(page.status == 200 && page.text.contains("name=\":b\" value=\"2\""))
+    // An empty query is none.
+    let empty = try await server.get("/sql?sql=%20", ["Accept": "text/html"])
+    #expect(empty.status == 200 && !empty.text.contains("id=\"outcome\""))
+    let wrong = "SELECT 1\nFROM countries WHERE WHERE".percentEncoded
+    let failed = try await server.get("/sql?sql=\(wrong)", ["Accept": "text/html"])
+    #expect(failed.text.contains("Line 2<code dir=\"ltr\">FROM countries WHERE <mark>WHERE</mark>"))
     try await server.stop()
   }
 
@@ -163,8 +200,9 @@ import Testing
     for query in Self.refused {
       for path in ["/api/v1/sql", "/sql"] {
         let reply = try await server.get("\(path)?sql=\(query.percentEncoded)")
-        // An address with a NUL is no query.
-        #expect(reply.status == (query.contains("\0") ? 400 : 422), "\(query): \(reply.text)")
+        // An address with a NUL is no query, and the page without one has an example.
+        let status = query.contains("\0") ? 400 : query.isEmpty && path == "/sql" ? 200 : 422
+        #expect(reply.status == status, "\(query): \(reply.text)")
       }
     }
     let long = "SELECT '\(String(repeating: "x", count: 20_000))'"

@@ -33,6 +33,15 @@ import Testing
     try await server.stop()
   }
 
+  @Test(arguments: ["file:///etc/hostname", "/etc/hostname", "file://localhost/etc/hostname"])
+  func `a file is no source of a page`(place: String) async throws {
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    let reply = try await server.post("/api/v1/sources", #"{"name":"own","url":"\#(place)"}"#)
+    #expect(reply.status == 422, "\(reply.text)")
+    #expect(reply.text.contains("must begin with https:"), "\(reply.text)")
+    try await server.stop()
+  }
+
   @Test(arguments: [
     (
       LoopbackReply.html(title: "Welcome"), "web page, not an API",
@@ -161,16 +170,93 @@ import Testing
     try await server.stop()
   }
 
-  @Test func `a service that wants a key leads to the command that takes one`() async throws {
-    let refusing = try LoopbackServer { _ in .status(401, "no key") }
+  /// A service with one record for a header field, or a parameter, that has the key.
+  private func lockedService(_ refusal: LoopbackReply) throws -> LoopbackServer {
+    try LoopbackServer { request in
+      let isKnown =
+        request.header("X-Api-Key") == "s3cret+Key"
+        || request.query["k"] == "s3cret+Key"
+      guard isKnown else { return refusal }
+      return .status(
+        200, #"[{"id":7,"name":"Seven"}]"#, headers: [("Content-Type", "application/json")])
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("no key", [], "'/lands?a=1' -H 'Authorization: Bearer ${LANDS_KEY}'"),
+      (
+        "no key", [("WWW-Authenticate", "Token realm=\"x\"")],
+        "'/lands?a=1' -H 'Authorization: Token ${LANDS_KEY}'"
+      ),
+      (#"{"error":"no X-Shop-Key header"}"#, [], "'/lands?a=1' -H 'X-Shop-Key: ${LANDS_KEY}'"),
+      (#"{"error":"api_key is missing"}"#, [], "'/lands?a=1&api_key=${LANDS_KEY}'"),
+    ] as [(String, [(String, String)], String)])
+  func `a service that wants a key leads to the command that takes one`(
+    text: String, headers: [(String, String)], arguments: String
+  ) async throws {
+    let refusing = try LoopbackServer { _ in .status(401, text, headers: headers) }
     let server = try await ServingProgram("--allow-add", in: home.sandbox)
-    let body = #"{"name":"lands","url":"\#(refusing.baseURL)/lands"}"#
+    let body = #"{"name":"lands","url":"\#(refusing.baseURL)/lands?a=1"}"#
     let reply = try await server.post("/api/v1/sources", body)
     #expect(reply.status == 422, "\(reply.text)")
-    let hint = try reply.json()["hint"]
-    #expect(
-      hint?.text.contains("sources add lands URL -H 'Authorization: Bearer KEY'") == true,
-      "\(reply.text)")
+    let hint = try #require(try reply.json()["hint"]?.string)
+    let command = arguments.replacing("'/", with: "'\(refusing.baseURL)/")
+    #expect(hint.hasSuffix("aggregator sources add lands \(command)"), "\(hint)")
+    try await server.stop()
+  }
+
+  @Test(arguments: ["X-Api-Key", "?k"])
+  func `a key is a setting that only the host of the URL gets, and on no page`(
+    place: String
+  ) async throws {
+    let locked = try lockedService(.status(401, "no X-Api-Key"))
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    let headers = [
+      "Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html",
+      "Origin": "http://127.0.0.1:\(server.port)",
+    ]
+    func preview(_ more: String, at url: String) async throws -> ServingProgram.Reply {
+      let form = "name=lands&url=\(url.percentEncoded)&\(more)"
+      return try await server.post("/add", form, headers)
+    }
+    let url = "\(locked.baseURL)/lands"
+    let refused = try await preview("", at: url)
+    #expect(refused.status == 422 && refused.text.contains("<details open"), "\(refused.text)")
+    #expect(refused.text.contains(#"name="keyPlace" value="X-Api-Key""#))
+    let typed = "key=s3cret%2BKey&keyPlace=\(place.percentEncoded)"
+    let shown = try await preview(typed, at: url)
+    #expect(shown.status == 200 && shown.text.contains("Seven"), "\(shown.text)")
+    #expect(shown.header("Cache-Control") == "no-store")
+    // Another preview names it, and one for another host does not get it.
+    let id = try #require(shown.text.firstMatch(of: /name="keyID" value="([0-9a-f]+)"/)?.output.1)
+    let again = try await preview("keyID=\(id)&id=id", at: url)
+    #expect(again.status == 200 && again.text.contains("Seven"), "\(again.text)")
+    let other = try lockedService(.status(401, "no X-Api-Key"))
+    #expect(try await preview("keyID=\(id)", at: "\(other.baseURL)/lands").status == 422)
+
+    let proposal = try #require(
+      again.text.firstMatch(of: /name="proposal" value="([0-9a-f]+)"/)?.output.1)
+    let saved = try await server.post("/add", "proposal=\(proposal)", headers)
+    #expect(saved.status == 303, "\(saved.text)")
+    #expect(try await server.get("/api/v1/lands").text.contains("Seven"))
+    for reply in [refused, shown, again, saved] { #expect(!reply.text.contains("s3cret")) }
+    let folder = "home/.config/aggregator"
+    #expect(!(try home.sandbox.text(of: "\(folder)/sources/lands.json")).contains("s3cret"))
+    #expect(try home.sandbox.text(of: "\(folder)/config.xcconfig").contains("s3cret+Key"))
+    #expect(try await server.stop().errors.contains("s3cret") == false)
+  }
+
+  @Test(arguments: [
+    #""key":"two words""#, #""key":"${HOME}""#, #""key":"a","keyPlace":"X Y: Z""#,
+    #""key":"a","keyPlace":"?""#, #""key":"a\nHost: b""#,
+  ])
+  func `a key that no request can have is refused`(members: String) async throws {
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    let body = #"{"name":"lands","url":"\#(url)",\#(members)}"#
+    let reply = try await server.post("/api/v1/sources", body)
+    #expect(reply.status == 422, "\(reply.text)")
+    #expect(reply.text.contains("invalid"))
     try await server.stop()
   }
 
@@ -236,6 +322,123 @@ import Testing
     try await closed.stop()
   }
 
+  @Test(arguments: ["page", "command line", "page, after it was added there"])
+  func `the name of a removed source can be used again, for another URL`(place: String) async throws
+  {
+    let other = try LoopbackServer { _ in
+      .status(200, #"[{"id":7,"name":"Seven"}]"#, headers: [("Content-Type", "application/json")])
+    }
+    #expect(try await home.run("sources add lands \(url)").status == 0)
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    func add(_ url: String) async throws {
+      let reply = try await server.post(
+        "/api/v1/sources", #"{"name":"lands","url":"\#(url)","save":true}"#)
+      #expect(reply.status == 201, "\(reply.text)")
+    }
+    func remove() async throws {
+      #expect(try await server.send("DELETE", "/api/v1/lands").status == 204)
+    }
+    #expect(try await server.get("/api/v1/lands?limit=1").text.contains("Seven") == false)
+    if place == "command line" {
+      #expect(try await home.run("sources remove lands --yes").status == 0)
+    } else {
+      try await remove()
+      #expect(try await server.get("/api/v1/lands").status == 404)
+    }
+    if place.contains("after") {
+      try await add(url)
+      try await remove()
+    }
+    try await add("\(other.baseURL)/seven")
+    func cachedNames() async throws -> [JSON?]? {
+      let query = "/api/v1/sql?sql=SELECT%20name%20FROM%20lands"
+      return try await server.get(query).json()["items"]?.array?.map { $0["name"] }
+    }
+    #expect(try await cachedNames() == [], "those of the other URL are kept apart")
+    let items = try await server.get("/api/v1/lands").json()["items"]
+    #expect(items?.array?.map { $0["name"] } == ["Seven"], "\(items?.text ?? "")")
+    #expect(try await cachedNames() == ["Seven"])
+    let cached = try await home.run("lands list --offline --format tsv")
+    #expect(cached.output.hasSuffix("7\tSeven\n"), "\(cached.output)")
+    let names = try await server.get("/api/v1/sources").json()["items"]?.array?.map { $0["name"] }
+    #expect(names?.count { $0 == "lands" } == 1, "it is there once")
+    try await server.stop()
+  }
+
+  @Test func `title, ID and fields are changed before a source is saved`() async throws {
+    let rows = (1...3).map {
+      #"{"id":\#($0),"code":"c\#($0)","name":"N\#($0)","town":"T","rest":1}"#
+    }
+    let text = "[\(rows.joined(separator: ","))]"
+    let service = try LoopbackServer { _ in
+      .status(200, text, headers: [("Content-Type", "application/json")])
+    }
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    let headers = [
+      "Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html",
+      "Origin": "http://127.0.0.1:\(server.port)",
+    ]
+    func preview(_ more: String) async throws -> String {
+      let form = "name=lands&url=\("\(service.baseURL)/lands".percentEncoded)\(more)"
+      return try await server.post("/add", form, headers).text
+    }
+    let found = try await preview("")
+    #expect(found.contains(#"<option value="">id</option><option value="name">"#), "\(found)")
+    let chosen = try await preview("&id=code")
+    let id = try #require(
+      chosen.firstMatch(of: /name="proposal" value="([0-9a-f]+)"/)?.output.1)
+    #expect(chosen.contains(#"name="field:town" value="town""#))
+    let nothing = ["id", "name", "code", "town", "rest"].map { "&field:\($0)=" }.joined()
+    let none = try await server.post("/add", "proposal=\(id)\(nothing)", headers)
+    #expect(none.status == 422, "\(none.text)")
+    let form =
+      "proposal=\(id)&title=town&field:id=id&field:name=who&field:town=Home+town&field:code="
+      + "&field:rest="
+    let saved = try await server.post("/add", form, headers)
+    #expect(saved.status == 303, "\(saved.text)")
+    let manifest = try home.sandbox.text(of: "home/.config/aggregator/sources/lands.json")
+    let json = try JSONDecoder().decode(JSON.self, from: Data(manifest.utf8))
+    #expect(json["id"] == "code" && json["title"] == "town", "\(manifest)")
+    #expect(
+      json["fields"] == [
+        // The field of the ID has the name id.
+        ["name": "who", "path": "name"], ["name": "id_2", "path": "id"],
+        ["name": "Home town", "path": "town"],
+      ], "\(manifest)")
+    try await server.stop()
+  }
+
+  @Test func `all sources that can be synced are synced at once`() async throws {
+    #expect(try await home.run("sources add lands \(url)").status == 0)
+    let server = try await ServingProgram("--source lands", in: home.sandbox)
+    let own = ["Origin": "http://127.0.0.1:\(server.port)"]
+    let foreign = try await server.post("/sync", "", ["Origin": "http://evil.example"])
+    #expect(foreign.status == 403)
+    let reply = try await server.post("/sync", "", own)
+    #expect(reply.status == 303 && reply.header("Location") == "/", "\(reply.text)")
+    let jobs = try await server.get("/api/v1/sync").json()["items"]?.array
+    #expect(jobs?.map { $0["source"] } == ["lands"])
+    #expect(try await server.get("/?sort=size").status == 400)
+    #expect(try await server.get("/?sort=count").status == 200)
+    try await server.stop()
+    let closed = try await ServingProgram("--source lands --read-only", in: home.sandbox)
+    #expect(try await closed.post("/sync", "", own).status == 403)
+    try await closed.stop()
+  }
+
+  @Test func `the name of a service is not free`() async throws {
+    let manifest =
+      #"{"service": {"base": "https://a.example"}, "resources": {"all": {"url": "/a"}}}"#
+    try home.sandbox.write(manifest, to: "home/.config/aggregator/sources/crm.json")
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    let reply = try await server.post(
+      "/api/v1/sources", #"{"name":"crm","url":"\#(url)","save":true}"#)
+    #expect(reply.status == 422, "\(reply.text)")
+    #expect(reply.text.contains("there is a service"))
+    #expect(try home.sandbox.text(of: "home/.config/aggregator/sources/crm.json") == manifest)
+    try await server.stop()
+  }
+
   @Test func `without the option nothing can be added, and others never add`() async throws {
     let server = try await ServingProgram(in: home.sandbox)
     let reply = try await server.post("/api/v1/sources", #"{"name":"lands","url":"\#(url)"}"#)
@@ -254,7 +457,7 @@ import Testing
 
   @Test(arguments: [
     ("https://api.example.com/v1/orders?page=2", "orders"),
-    ("https://api.example.com/v2/Line%20Items.json", "line-20items"),
+    ("https://api.example.com/v2/Line%20Items.json", "line-items"),
     ("https://shop.example/", "shop"), ("http://127.0.0.1:8000/v1", "list"),
     ("https://api.example.com/users/42", "users"), ("http://192.168.0.7/", "list"),
   ])

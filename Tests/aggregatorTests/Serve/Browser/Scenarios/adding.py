@@ -17,6 +17,68 @@ def run(site):
     fits(page)
     is_accessible(page)
     removed_elsewhere(site)
+    key(site)
+    edited(site)
+
+
+def edited(site):
+    """An added source gets another name and title on the page, without a script, too."""
+    for scripts, old, new in ((True, "places", "spots"), (False, "spots", "places")):
+        page = site.open(f"/sources/{old}", java_script_enabled=scripts)
+        page.get_by_text("Data", exact=True).click()
+        page.get_by_role("link", name="Edit this source…").click()
+        expect(page.locator("h1")).to_have_text(f"Edit the source {old}")
+        expect(page.locator("#name")).to_have_value(old)
+        expect(page.locator("#title")).to_be_visible()
+        fits(page)
+        if scripts:
+            is_accessible(page)
+        # What was typed stays where it cannot be saved.
+        page.fill("#name", "countries")
+        page.get_by_role("button", name="Save source").click()
+        expect(page.get_by_role("alert")).to_contain_text("Not saved: ")
+        expect(page.locator("#name")).to_have_value("countries")
+        page.fill("#name", new)
+        page.get_by_role("button", name="Save source").click()
+        is_at(page, f"/sources/{new}")
+        expect(page.locator("nav").get_by_role("link", name=new.capitalize())).to_have_count(1)
+        expect(page.locator("nav").get_by_role("link", name=old.capitalize())).to_have_count(0)
+        expect(page.locator(".record").first).to_be_visible()
+
+
+def key(site):
+    """The key of a removed source goes with it, and is typed where it is missing."""
+    page = site.open("/add")
+    page.fill("#url", os.environ["LIST"] + "?api_key=s3cret-Key")
+    page.fill("#name", "shores")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Save").click()
+    is_at(page, "/sources/shores")
+    page.goto(site.origin + "/remove/shores")
+    page.get_by_label("Also remove SHORES_API_KEY").check()
+    is_accessible(page)
+    page.get_by_role("button", name="Remove").click()
+    expect(page.locator("h1")).to_have_text("Removed the source shores")
+    page.get_by_role("button", name="Undo").click()
+    is_at(page, "/sources/shores")
+    page.goto(site.origin + "/")
+    card = page.locator(".sources li", has_text="Shores")
+    # All cards are in one row; one that opens leaves the others as high as they are.
+    page.set_viewport_size({"width": 2000, "height": 900})
+    cards = page.locator(".sources li:not(:has(details))")
+    heights = cards.evaluate_all("all => all.map(li => li.offsetHeight)")
+    card.get_by_text("SHORES_API_KEY is not set").click()
+    opened = cards.evaluate_all("all => all.map(li => li.offsetHeight)")
+    assert opened and all(after <= before for before, after in zip(heights, opened)), (heights, opened)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    is_accessible(page)
+    card.get_by_label("SHORES_API_KEY").fill("another-Key")
+    card.get_by_role("button", name="Save key").click()
+    is_at(page, "/sources/shores")
+    expect(page.locator(".record").first).to_be_visible()
+    assert "another-Key" not in page.content()
+    page.goto(site.origin + "/")
+    expect(page.locator(".sources li", has_text="Shores")).not_to_contain_text("is not set")
 
 
 def removed_elsewhere(site):
@@ -33,10 +95,12 @@ def removed_elsewhere(site):
 
 
 def look(page, name):
-    page.fill("#url", os.environ["LIST"])
+    # A URL of this machine needs no scheme.
+    page.fill("#url", os.environ["LIST"].removeprefix("http://"))
     page.fill("#name", name)
     page.get_by_role("button", name="Preview").click()
     expect(page.locator("#found")).to_have_text(f"Preview of “{name}”")
+    expect(page.locator("#url")).to_have_value(os.environ["LIST"])
 
 
 def add(site, name, **options):
@@ -81,6 +145,7 @@ def mistakes(site):
     page.fill("#url", os.environ["LIST"].rsplit("/", 1)[0] + "/nothing/here")
     page.get_by_role("button", name="Preview").click()
     expect(page.locator("[role=alert]")).to_contain_text("This is not a source yet")
+    expect(page.locator("[role=alert]")).to_be_in_viewport()
     expect(page.locator("[role=alert]")).to_contain_text("/nothing/here: its service answered 404")
     # What was typed is still there.
     expect(page.locator("#url")).to_have_value(os.environ["LIST"].rsplit("/", 1)[0] + "/nothing/here")
@@ -90,3 +155,8 @@ def mistakes(site):
     page.fill("#name", "lands")
     page.get_by_role("button", name="Preview").click()
     expect(page.locator("[role=alert]")).to_contain_text('There is a source "lands" already')
+    # A key is asked for where it may be needed.
+    expect(page.locator("#key")).to_be_hidden()
+    page.get_by_text("Key of the service").click()
+    expect(page.locator("#key-place")).to_have_value("Authorization: Bearer")
+    is_accessible(page)

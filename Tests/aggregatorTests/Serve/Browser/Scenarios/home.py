@@ -3,13 +3,13 @@
 import re
 
 from playwright.sync_api import expect
-from site_under_test import fits, is_at
+from site_under_test import fits, is_accessible, is_at
 
 
 def run(site):
     page = site.open("/")
     countries = page.locator(".sources li", has_text="Countries")
-    expect(countries).to_contain_text("250 bundled sample records, nothing cached yet")
+    expect(countries).to_contain_text("250 bundled sample records")
     lead = page.locator("#sources > .summary")
     expect(lead).to_contain_text("Nothing is cached yet: open a source to list its records, or sync it")
     fits(page)
@@ -30,6 +30,14 @@ def run(site):
     expect(page.locator(".changes .added").first).to_be_visible()
     expect(page.locator(".changes .kind").first).to_have_text(re.compile(r"^Added \d\d:\d\d$"))
     expect(page.locator("h2 .difference")).to_have_text(re.compile(r"^2\d\d added$"))
+    # The kinds have their numbers, and the syncs their outcome.
+    expect(page.get_by_role("navigation", name="Kind").get_by_role("link")).to_have_text(
+        [re.compile(r"^All 2\d\d$"), re.compile(r"^Added 2\d\d$"), "Changed 0", "Removed 0"]
+    )
+    expect(page.locator(".note", has_text="The last sync started here")).to_contain_text("is complete after")
+    page.get_by_text("The last sync", exact=True).click()
+    expect(page.get_by_role("region", name="Syncs").locator("tbody tr")).to_have_count(1)
+    is_accessible(page)
     # All of them are a file, whatever a page shows.
     file = page.get_by_role("link", name="CSV").get_attribute("href")
     text = page.evaluate("async address => (await fetch(address)).text()", file)
@@ -45,6 +53,15 @@ def run(site):
     page.locator(".brand").click()
     expect(countries).to_contain_text(re.compile("All 2[0-9]+ cached, synced "))
     expect(lead).to_have_text(re.compile(r"^2[0-9]+ records cached, of 1 of 3 sources: search them here, or query them with SQL\.$"))
+    # What is cached comes first on request, and stays so after a sync of all.
+    page.get_by_role("link", name="Most records first").click()
+    is_at(page, "/?sort=count")
+    expect(page.locator(".sources h2").first).to_have_text("Countries")
+    page.get_by_role("button", name="Sync all").click()
+    is_at(page, "/")
+    # They may have ended before the page is there.
+    started = page.evaluate("async () => (await fetch('/api/v1/sync')).text()")
+    assert '"heroes"' in started and '"products"' in started, started
     page.fill("#query", "island")
     page.keyboard.press("Enter")
     is_at(page, "/search?query=island")

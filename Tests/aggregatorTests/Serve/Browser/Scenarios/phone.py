@@ -33,20 +33,25 @@ def run(site):
     ):
         page.goto(site.origin + path)
         fits(page)
+    # All kinds and times of changes can be chosen.
+    page.goto(site.origin + "/changes/countries")
+    expect(page.locator(".tools .button:visible")).to_have_count(8)
+    fits(page)
     # The controls leave room for records, and their menus are whole.
     page.goto(site.origin + "/sources/countries")
-    assert page.locator(".record").first.bounding_box()["y"] < 400
+    top = page.locator(".record").first.bounding_box()["y"]
+    assert top < 400, top
     for path in ("/sources/heroes", "/sources/countries"):
         page.goto(site.origin + path)
         tools = page.locator(".tools > .actions").evaluate("all => [all.scrollWidth, all.clientWidth]")
         assert tools[0] <= tools[1], tools
         # Each of them is on the screen as a whole.
-        for button in page.locator(".tools :is(a, summary).button").all():
+        for button in page.locator(".tools :is(a, summary).button:visible").all():
             box = button.bounding_box()
             assert box["x"] >= 0 and box["x"] + box["width"] <= 360, box
     page.get_by_text("Columns", exact=True).tap()
     panel = page.locator(".tools .panel:visible").bounding_box()
-    assert panel["x"] >= 0 and panel["x"] + panel["width"] <= 360, panel
+    assert panel["x"] >= 0 and panel["width"] > 250 and panel["x"] + panel["width"] <= 360, panel
     # Fields are folded, so that the list is not far below, and one that is opened has the width of the screen.
     page.goto(site.origin + "/sources/heroes?filters=shown")
     section = page.locator(".filters > .facets > section").first
@@ -71,7 +76,7 @@ def run(site):
     page.get_by_role("button", name="Sync").tap()
     expect(page.locator(".sync-words")).to_have_text("249 countries synced")
     page.goto(site.origin + "/sources/countries")
-    page.get_by_label("Go to row").fill("100")
+    page.get_by_label("Go to no.").fill("100")
     page.get_by_role("button", name="Go", exact=True).tap()
     is_at(page, "/sources/countries?offset=99")
     fits(page)

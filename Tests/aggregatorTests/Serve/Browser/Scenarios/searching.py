@@ -40,9 +40,22 @@ def run(site):
     assert cancelled == [f"{site.origin}/sources/heroes?query=sp"], cancelled
     is_at(page, "/sources/heroes?query=spider")
 
+    # All that was typed is one step.
+    page.go_back()
+    is_at(page, "/sources/heroes")
+    expect(page.locator("#query")).to_have_value("")
+    expect(page.locator(".count")).not_to_contain_text("for")
+    page.go_forward()
+    is_at(page, "/sources/heroes?query=spider")
+    expect(page.locator(".count")).to_contain_text("for “spider”")
+
     page.fill("#query", "zzzz")
     page.clock.run_for(200)
     expect(page.locator(".state h2")).to_have_text("No matches")
+    # A quotation mark alone is no mistake: its words follow.
+    page.fill("#query", '"')
+    page.clock.run_for(200)
+    expect(page.locator(".record").first).to_be_visible()
     page.fill("#query", "")
     page.clock.run_for(200)
     is_at(page, "/sources/heroes")
@@ -51,3 +64,8 @@ def run(site):
     linked = site.open("/sources/heroes?query=anvil")
     expect(linked.locator(".record")).to_have_count(16)
     expect(linked.locator("#query")).to_have_value("anvil")
+    # The open record shows the match, too.
+    linked.locator(".record").first.click()
+    expect(linked.locator("#detail h2")).to_be_focused()
+    marked = "() => [...CSS.highlights.get('match')].some(each => document.querySelector('#detail').contains(each.startContainer))"
+    linked.wait_for_function(marked)

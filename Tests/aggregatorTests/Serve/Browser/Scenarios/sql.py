@@ -1,5 +1,6 @@
 """Queries in SQL: completion, charts, saved queries, and all of it by the keyboard or without a script."""
 
+import re
 from urllib.parse import quote
 
 from playwright.sync_api import expect
@@ -22,6 +23,7 @@ def run(site):
     site.may_fail = True
     without_script(site)
     by_keyboard(site)
+    data(site)
     colours(site)
     charts(site)
     heads(site)
@@ -43,6 +45,28 @@ def run(site):
     expect(page.locator("#chart svg")).to_be_visible()
     fits(page)
     is_accessible(page)
+
+
+def data(site):
+    """Every link of a Data menu answers in its format."""
+    types = {"JSON": "json", "CSV": "csv", "TSV": "tab-separated", "NDJSON": "ndjson", "Markdown": "markdown", "SQL": "html", "Parquet": "parquet"}
+    page = site.open("/sources/countries")
+    for path in ("/sources/countries", "/sources/countries?query=france&where=name~a&sort=-name", "/sources/countries/FR", address(BY_PUBLISHER)):
+        page.goto(site.origin + path)
+        menu = page.locator("details.menu", has=page.locator("summary", has_text="Data")).last
+        menu.locator("summary").click()
+        assert menu.locator(".panel").bounding_box()["width"] > 250
+        assert "<" not in menu.inner_text(), menu.inner_text()
+        links = menu.locator(".panel a").evaluate_all("all => all.map(link => [link.textContent, link.href])")
+        assert "JSON" in dict(links), links
+        for name, link in links:
+            answer = page.evaluate("async link => { const { status, headers } = await fetch(link); return [status, headers.get('content-type')]; }", link)
+            assert answer[0] == 200 and types.get(name, name) in answer[1], (name, link, answer)
+    # The search is a part of the query that a list leads to.
+    page.goto(site.origin + "/sources/countries?query=france")
+    page.locator(".tools").get_by_text("Data", exact=True).click()
+    page.get_by_role("link", name="SQL", exact=True).last.click()
+    expect(page.locator("#sql")).to_have_value(re.compile("france"))
 
 
 def by_keyboard(site):
@@ -102,7 +126,7 @@ def colours(site):
     assert [len(found) for found in page.evaluate(coloured)] == [30, 0, 30, 0]
     sizes = """selector => (({ clientWidth, scrollHeight, scrollTop }) => [clientWidth, scrollHeight, scrollTop])(document.querySelector(selector))"""
     page.locator("#sql").evaluate("field => { field.scrollTop = 100; }")
-    page.wait_for_function("document.querySelector('.copy').scrollTop === 100")
+    page.wait_for_function("() => document.querySelector('.copy').scrollTop === 100")
     assert page.evaluate(sizes, ".copy") == page.evaluate(sizes, "#sql")
 
 
@@ -166,6 +190,23 @@ def charts(site):
     expect(page.get_by_role("img", name="Line chart of number by year: 9 values")).to_be_visible()
     expect(views).to_have_text(["Table", "Bars", "Line"])
     expect(page.locator(".pickers option")).to_have_text(["year", "number", "number"])
+    # Any column can be across, and the address has which.
+    page.goto(site.origin + address("SELECT name, publisher, length(name) AS size FROM heroes LIMIT 5"))
+    show("Bars")
+    expect(page.locator(".pickers select").first.locator("option")).to_have_text(["name", "publisher", "size"])
+    page.locator(".pickers select").first.select_option(label="publisher")
+    expect(page.get_by_role("img", name="Bar chart of size by publisher")).to_be_visible()
+    assert "x=publisher" in page.url, page.url
+    page.reload()
+    expect(page.get_by_role("img", name="Bar chart of size by publisher")).to_be_visible()
+    # A point has the name of its record, and leads to it.
+    page.goto(site.origin + address("SELECT code, name, 1.5 AS lat, 2 AS lng FROM countries LIMIT 1"))
+    name = page.locator("#result tbody td").nth(1).inner_text()
+    show("Map")
+    point = page.locator("#chart circle")
+    assert point.locator("title").text_content() == f"{name} (1.5, 2)"
+    point.click()
+    expect(page.locator("#detail h2")).to_have_text(name)
     # More rows than the table has are drawn, and it is said how many of how many.
     many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) SELECT i, i % 100 AS rest FROM n"
     rest = "; a point stands for all rows at its place; the table has the first 1,000."
@@ -181,6 +222,14 @@ def charts(site):
         expect(notes).to_have_text([f"Drawn: {drawn} rows{rest}"])
     page.goto(site.origin + address("SELECT 1 AS a, 2 AS b UNION ALL SELECT 2, NULL UNION ALL SELECT 3, 5") + "#chart=line")
     expect(notes).to_have_text(["Drawn: 2 of 3 rows; 1 row without these values."])
+    # Rows that share an X are lines of their own, one for each text, or none.
+    lands = " UNION ALL ".join(f"SELECT '2024-0{month}' AS month, '{land}' AS land, {month * size} AS n" for month in (1, 2, 3) for land, size in (("FR", 2), ("DE", 5)))
+    page.goto(site.origin + address(lands) + "#chart=line")
+    expect(page.locator("#chart path")).to_have_count(2)
+    assert [line.count("L") for line in page.locator("#chart path").evaluate_all("lines => lines.map(line => line.getAttribute('d'))")] == [2, 2]
+    expect(notes).to_have_text(["● DE ● FR Drawn: 6 of 6 rows."])
+    page.goto(site.origin + address(f"SELECT month, n FROM ({lands})"))
+    expect(views).to_have_text(["Table", "Bars"])
     # A result of texts has no chart, whatever the address says.
     page.goto(site.origin + address("SELECT name FROM countries") + "#chart=line")
     expect(table).to_be_visible()
@@ -274,9 +323,12 @@ def mistakes(site):
     expect(page.locator("#outcome")).to_contain_text("Did you mean \"countries\"?")
     expect(page.locator("#sql")).to_have_value("SELECT * FROM countrys")
     page.goto(site.origin + address("SELECT name\nFROM heroes WHERE WHERE"))
-    # The caret is where the mistake is.
+    # The word at which the mistake is is selected, and marked in its line.
     expect(page.locator("#outcome")).to_contain_text("(character 31)")
-    assert page.locator("#sql").evaluate("field => field.selectionStart") == 30
+    assert page.locator("#sql").evaluate("field => [field.selectionStart, field.selectionEnd]") == [30, 35]
+    expect(page.locator("#outcome mark")).to_have_text("WHERE")
+    expect(page.locator("#outcome .command")).to_contain_text("Line 2")
+    is_accessible(page)
     page.goto(site.origin + address("SELECT '<img src=x onerror=alert(1)>' AS \"<b>\" FROM countries LIMIT 1"))
     expect(page.locator("#result td")).to_have_text("<img src=x onerror=alert(1)>")
     # The chosen columns are those of the query.
@@ -305,9 +357,13 @@ def parameters(site):
     page.get_by_role("button", name="Run").click()
     expect(page.locator("#result td")).to_have_text("France")
     expect(page.get_by_label(":code")).to_have_value("FR")
-    # The address has the value.
+    # The address has the value, as long as the query has its parameter.
     page.reload()
     expect(page.locator("#result td")).to_have_text("France")
+    page.fill("#sql", "SELECT name FROM countries WHERE code = 'FR'")
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_label(":code")).to_have_count(0)
+    assert "FR&" not in page.url and "%3Acode" not in page.url, page.url
     page.goto(site.origin + address("SELECT * FROM countries WHERE code = 'FR'"))
     page.get_by_role("link", name="FR", exact=True).click()
     expect(page.locator("#detail h2")).to_have_text("France")

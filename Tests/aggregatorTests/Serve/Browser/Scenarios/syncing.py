@@ -101,7 +101,7 @@ def run(site):
     }""")
     page.get_by_role("button", name="Sync").click()
     expect(words).to_have_text(re.compile("^2[0-9]+ countries synced$"))
-    page.wait_for_function("said.some(text => text.endsWith('synced'))")
+    page.wait_for_function("() => said.some(text => text.endsWith('synced'))")
     said = page.evaluate("said.filter(text => /Sync|synced/.test(text))")
     assert len(said) == 2 and said[0] == "Syncing…", said
     assert page.locator(".sync [role=status]").count() == 0
@@ -143,6 +143,10 @@ def run(site):
     state = page.locator(".sync-state.failed")
     expect(state).to_have_text("The key is wrong. Get another one at https://keys.invalid/new.")
     expect(state.get_by_role("link")).to_have_attribute("href", "https://keys.invalid/new")
-    failed |= {"result": {"records": 1250}, "error": {"message": "heroes failed (500)"}}
+    # An old one says when it was.
+    failed |= {"updatedAt": "2026-03-04T05:06:07Z"}
+    page.reload()
+    expect(state).to_contain_text("Failed on 4 Mar 2026, 05:06 UTC: the key is wrong.")
+    failed |= {"updatedAt": None, "result": {"records": 1250}, "error": {"message": "heroes failed (500)"}}
     page.reload()
     expect(state).to_have_text("The service answered 500 after 1,250 heroes; sync again to go on.")
