@@ -101,8 +101,9 @@ public enum BodyFormat: String, CaseIterable, Sendable {
     guard Self.isVague(type) else { return nil }
     let lines = head.split(separator: UInt8(ascii: "\n"), maxSplits: 2).prefix(2)
     guard lines.count == 2, String(validating: lines[0], as: UTF8.self) != nil else { return nil }
-    for (separator, format) in [(UInt8(ascii: "\t"), Self.tsv), (UInt8(ascii: ","), .csv)] {
-      let counts = lines.map { line in line.count { $0 == separator } }
+    let formats: [(Unicode.Scalar, Self)] = [("\t", .tsv), (",", .csv), (";", .csv), ("|", .csv)]
+    for (separator, format) in formats {
+      let counts = lines.map { line in line.count { $0 == UInt8(ascii: separator) } }
       guard counts[0] > 0, counts[0] == counts[1] else { continue }
       self = format
       return

@@ -228,11 +228,11 @@ extension Collection<UInt8> {
     return contains(0) || controls * 20 > Swift.max(count, 80)
   }
 
-  /// The separator of the names in the first line: a comma, or a semicolon or a tab if there are more of them.
+  /// The separator of the names in the first line: a comma, or what there is more of: semicolons, tabs or `|`.
   package var csvSeparator: UInt8 {
     let line = prefix { $0 != UInt8(ascii: "\n") }
     let comma = UInt8(ascii: ",")
-    return [comma, UInt8(ascii: ";"), UInt8(ascii: "\t")]
+    return [comma, UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|")]
       .max { one, other in line.count { $0 == one } < line.count { $0 == other } } ?? comma
   }
 }

@@ -59,12 +59,8 @@ struct FieldInference {
     var values: [JSONPath: [JSON]] = [:]
     for path in paths { values[path] = [] }
     for row in rows {
-      for member in row.firstMembers {
-        let path = JSONPath.root.appending(member.name)
-        if member.value != .null, member.value != "" { values[path]?.append(member.value) }
-        for inner in member.value.firstMembers where inner.value != .null && inner.value != "" {
-          values[path.appending(inner.name)]?.append(inner.value)
-        }
+      row.forEachValue { path, value in
+        if value != .null, value != "" { values[path]?.append(value) }
       }
     }
     return values
@@ -120,31 +116,46 @@ struct FieldInference {
 }
 
 extension JSON {
-  /// The paths of scalars and lists of scalars of a row, down to one object inside.
-  fileprivate var fieldPaths: [JSONPath] {
-    members.flatMap { member -> [JSONPath] in
-      let path = JSONPath.root.appending(member.name)
-      switch member.value {
-      case .array(let elements):
-        let isList = !elements.isEmpty && elements.allSatisfy { !$0.isObject && $0.array == nil }
-        return isList ? [path] : []
-      case .object: return member.value.scalars(below: path, depth: 0).map(\.path)
-      default: return [path]
-      }
+  /// The objects inside of one another in a row whose members are fields of their own.
+  private static let maxDepth = 2
+
+  /// Passes the values of a row and their paths, also objects before their members.
+  fileprivate func forEachValue(
+    below path: JSONPath = .root, depth: Int = maxDepth, _ body: (JSONPath, JSON) -> Void
+  ) {
+    for member in firstMembers {
+      let path = path.appending(member.name)
+      body(path, member.value)
+      if depth > 0 { member.value.forEachValue(below: path, depth: depth - 1, body) }
     }
   }
 
-  /// The paths of lists and objects in a row that are not ``fieldPaths``.
-  fileprivate var nestedPaths: [JSONPath] {
-    members.flatMap { member -> [JSONPath] in
-      let path = JSONPath.root.appending(member.name)
-      if let elements = member.value.array {
-        return elements.contains { $0.isObject || $0.array != nil } ? [path] : []
+  /// The paths of scalars and lists of scalars of a row.
+  fileprivate var fieldPaths: [JSONPath] {
+    var paths: [JSONPath] = []
+    forEachValue { path, value in
+      switch value {
+      case .object: break
+      case .array(let elements):
+        if !elements.isEmpty, !value.hasStructures { paths.append(path) }
+      default: paths.append(path)
       }
-      return member.value.members.filter { $0.value.array?.isEmpty == false || $0.value.isObject }
-        .map { path.appending($0.name) }
     }
+    return paths
   }
+
+  /// The paths of lists and objects in a row whose values are not at ``fieldPaths``.
+  fileprivate var nestedPaths: [JSONPath] {
+    var paths: [JSONPath] = []
+    forEachValue { path, value in
+      let isTooDeep = path.components.count > Self.maxDepth && !value.members.isEmpty
+      if isTooDeep || value.hasStructures { paths.append(path) }
+    }
+    return paths
+  }
+
+  /// True for an array with arrays or objects.
+  private var hasStructures: Bool { array?.contains { $0.isObject || $0.array != nil } == true }
 
   /// The members of an object, of several with one name the first, to which a path leads.
   var firstMembers: [JSON.Member] {

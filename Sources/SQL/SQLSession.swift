@@ -236,7 +236,12 @@ package struct SQLSession: Sendable {
         }
       }
       isPartial = !failures.isEmpty || !run.doubts.isEmpty || !run.gaps.isEmpty
-      if count == 0, output.isForPeople { context.diagnostics.note("No rows") }
+      if count == 0, output.isForPeople {
+        // Of columns whose kinds are those of the values, a text equals no number.
+        let number = store.joinsOtherTables ? text.firstMatch(of: /=\s*'(-?\d+)'/)?.1 : nil
+        context.diagnostics.note(
+          "No rows\(number.map { "; a number has no quotes: = \($0)" } ?? "")")
+      }
       for gap in run.gaps
       where said.isFirst("\(gap.warning.source ?? "") \(gap.warning.warning.message)") {
         context.diagnostics.warning(

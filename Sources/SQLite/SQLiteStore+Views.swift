@@ -47,10 +47,11 @@ extension SourceView {
         """)
     }
     let path = list.path.sqliteJSONPath
+    let id = list.idPath.map { "json_extract(r.json, \($0.sqliteJSONPath))" } ?? "r.id"
     // The limit keeps SQLite from merging this into a join, where it could not make an index of the IDs.
     return """
       SELECT \(values.joined(separator: ", ")) FROM (
-        SELECT r.id AS id, e.key AS position, e.value AS value, e.type AS type,
+        SELECT \(id) AS id, e.key AS position, e.value AS value, e.type AS type,
           iif(e.type IN ('array', 'object'), e.value, NULL) AS json
         FROM (SELECT id, \(json) AS json FROM \(table) WHERE \(condition)) r,
           json_each(

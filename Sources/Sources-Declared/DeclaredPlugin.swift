@@ -358,7 +358,7 @@ extension Manifest {
 
   /// The fields of a record.
   fileprivate var recordFields: [Field<DeclaredRecord>] {
-    let id = Field<DeclaredRecord>("id", "ID", \.id, about: "Identifier of the record.")
+    let id = idField
     let each = [self.each?.field.field(storedIn: "row", \DeclaredRecord.row)].compactMap(\.self)
     // Nothing says which members records have.
     guard !fields.isEmpty else { return [id] + each + [Self.whole] }
@@ -379,6 +379,19 @@ extension Manifest {
           storedIn: "row", isShown: shown.contains(declared.name), of: kinds[declared.path], \.row)
         return declared.path == title ? field.asName() : field
       }
+  }
+
+  /// The ID with the kind that the service sends, so that numbers compare as such, also in SQL.
+  private var idField: Field<DeclaredRecord> {
+    let about = "Identifier of the record."
+    if numbersRows {
+      return Field("id", "ID", .integer, about: about) { Int($0.id).map(JSON.integer) ?? .null }
+        .stored(at: "id")
+    }
+    guard idPaths.count == 1, let path = idPaths.first, let names = path.components.plainNames
+    else { return Field("id", "ID", \.id, about: about) }
+    return Field("id", "ID", .any, about: about) { path.value(in: $0.row) ?? .string($0.id) }
+      .stored(at: (["row"] + names).joined(separator: "."))
   }
 
   /// All members of a record, for a manifest without fields.

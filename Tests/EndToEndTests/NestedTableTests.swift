@@ -66,14 +66,14 @@ import Testing
       "sql SELECT count(*) FROM orders", ["AGGREGATOR_FORCE_TTY": "80"])
     #expect(seen.errors.contains("note: orders: cached, fetched "), "\(seen)")
     let rows = try await sql(
-      #"SELECT * FROM orders_lines WHERE "orders.id" = '7' AND qty < 10"#, "--ndjson", in: home)
+      #"SELECT * FROM orders_lines WHERE "orders.id" = 7 AND qty < 10"#, "--ndjson", in: home)
     let row = try #require(JSON(reading: Data(rows.output.utf8)))
-    #expect(row["orders.id"] == "7" && row["position"] == 0)
+    #expect(row["orders.id"] == 7 && row["position"] == 0)
     #expect(row["sku"] == "s7" && row["qty"] == 9 && row["lines.position"] == 7)
     #expect(row["tax.rate"] == .number(0.19))
     #expect(row["_row"] == nil)
     let codes = try await sql(
-      #"SELECT position, value FROM orders_codes WHERE "orders.id" = '7' ORDER BY 1"#, in: home)
+      #"SELECT position, value FROM orders_codes WHERE "orders.id" = 7 ORDER BY 1"#, in: home)
     #expect(codes.output == "0\ta\n1\t1\n2\t\n", "\(codes)")
 
     #expect(try await home.run("orders delete 7 --yes").status == 0)
@@ -226,7 +226,7 @@ import Testing
       in: home)
     #expect(inner.output == "7\tit's 7\n", "\(inner)")
     let element = try await sql(
-      #"SELECT _row ->> 'sku' FROM orders_lines WHERE "orders.id" = '7' LIMIT 1"#, in: home)
+      #"SELECT _row ->> 'sku' FROM orders_lines WHERE "orders.id" = 7 LIMIT 1"#, in: home)
     #expect(element.output == "s7\n", "\(element)")
     let all = try await sql("SELECT * FROM orders LIMIT 1", "--json", in: home)
     #expect(!all.output.contains("_row") && all.output.contains("\"note\""))

@@ -16,6 +16,8 @@ package struct CompletionAnswer {
   private let shell: Shell
   private let line: TypedLine
   private let offer: Completer.Offer
+  /// True if bash would close the quote at the cursor after the only completion.
+  private let mayCloseQuote: Bool
 
   /// Reads the arguments after the hidden command; `nil` for anything but a shell and a line.
   package init?(
@@ -27,6 +29,8 @@ package struct CompletionAnswer {
     self.shell = shell
     let breaks = variables["COMP_WORDBREAKS"] ?? TypedLine.standardBreaks
     line = TypedLine(arguments[2], in: shell, breaks: breaks)
+    // 63, a question mark, only lists the completions.
+    mayCloseQuote = shell == .bash && line.quote != nil && variables["COMP_TYPE"] != "63"
     let typed = ArgumentParser(tree).parse(Array(line.words.dropFirst())).invocation
     let context = CommandContext(typed, of: tree.catalog, variables: variables)
     offer = Completer(tree, .local(context)).offer(line)
@@ -44,7 +48,11 @@ package struct CompletionAnswer {
     switch offer {
     case .words(let candidates, let isPart):
       let lines = candidates.compactMap(line(for:))
-      return isPart && !lines.isEmpty ? noSpace + lines : lines
+      guard isPart, let first = lines.first else { return lines }
+      // Nothing else keeps bash from closing the quote: of two completions it inserts what they have in common.
+      let isClosed = mayCloseQuote && lines.count == 1
+      let word = first.prefix { $0 != "\t" }
+      return noSpace + lines + (isClosed ? ["\(word) "] : [])
     case .file:
       return ["\t" + (shell == .bash ? "default" : shell == .zsh ? "_files" : "file")]
     case .directory:

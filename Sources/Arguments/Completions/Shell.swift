@@ -81,8 +81,8 @@ package enum Shell: String, CaseIterable, Sendable {
             $'\t'*) compopt -o "${line#?}" 2>/dev/null ;;
             *) COMPREPLY+=("${line%%$'\t'*}") ;;
           esac
-        done < <(COMP_WORDBREAKS=$COMP_WORDBREAKS command \#(program) __complete bash \
-          --line "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+        done < <(COMP_WORDBREAKS=$COMP_WORDBREAKS COMP_TYPE=$COMP_TYPE command \#(program) \
+          __complete bash --line "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
       }
       complete -F _\#(function) \#(program)
 

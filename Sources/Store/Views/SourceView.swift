@@ -21,6 +21,8 @@ package struct SourceView: Sendable {
   package struct List: Sendable {
     package let path: [String]
     package let idKind: FieldKind
+    /// The path of the record's ID in its JSON, where the service decides of which kind it is; `nil` for the stored one.
+    package let idPath: [String]?
   }
 
   package let name: String
@@ -64,7 +66,10 @@ package struct SourceView: Sendable {
   /// The view of a list in the records of a source with these fields.
   package init<Item>(_ source: String, _ fields: [Field<Item>], _ table: NestedTable<Item>) {
     (name, self.source) = ("\(source)_\(table.name)", source)
-    list = List(path: table.path, idKind: FieldKind.ofID(in: fields))
+    let id = fields.first { $0.name == "id" && $0.kind == .any }
+    list = List(
+      path: table.path, idKind: FieldKind.ofID(in: fields),
+      idPath: id?.path?.split(separator: ".").map(String.init))
     self.fields = table.columns
     rowMember = nil
   }
