@@ -152,8 +152,10 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     run.chosen = query.fields
     var writer = try writer(for: query)
     var text = writer.begin()
+    var columns = try parquetColumns(of: query)
     while let records = try await run.next() {
       text += writer.append(records)
+      columns?.add(records)
       guard text.utf8.count <= Self.maxDocumentBytes else {
         throw Problem(
           413, "tooLarge", "the list is larger than \(Self.maxDocumentBytes.byteCount)",
@@ -161,14 +163,23 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       }
     }
     text += writer.finish(run.outcome.summary)
-    return try await served(text, run.outcome.summary, query)
+    return try await served(text, run.outcome.summary, columns)
+  }
+
+  /// `nil` for a format that says nothing of its columns.
+  private func parquetColumns(
+    of query: ServedQuery
+  ) throws -> ParquetColumns<P.Item>? {
+    guard query.isParquet else { return nil }
+    return ParquetColumns(
+      try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields)
   }
 
   /// A list in another format than JSON.
   private func served(
-    _ text: String, _ summary: ListingSummary, _ query: ServedQuery
+    _ text: String, _ summary: ListingSummary, _ columns: ParquetColumns<P.Item>?
   ) async throws -> ServedListing {
-    guard query.isParquet else {
+    guard let columns else {
       return ServedListing(records: [], summary: summary, body: Array(text.utf8))
     }
     guard let duckDB else {
@@ -178,10 +189,8 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     }
     let rows = try TemporaryFile()
     try rows.output.write(text)
-    let columns = try query.fields.map { try plugin.fields.fields(named: $0) } ?? plugin.fields
     return ServedListing(
-      records: [], summary: summary,
-      body: try await duckDB.parquet(of: rows, columns: columns))
+      records: [], summary: summary, body: try await duckDB.parquet(of: rows, columns))
   }
 
   /// The most bytes of a whole list, which is made before it is sent.
@@ -259,7 +268,9 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     guard query.format == .json else {
       var writer = try writer(for: query)
       let text = writer.begin() + writer.append(records) + writer.finish(summary)
-      return try await served(text, summary, query)
+      var columns = try parquetColumns(of: query)
+      columns?.add(records)
+      return try await served(text, summary, columns)
     }
     guard query.isForPeople else {
       return ServedListing(

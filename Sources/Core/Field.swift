@@ -179,6 +179,21 @@ extension String {
   }
 }
 
+extension JSON {
+  /// The kind of fields with this value; `nil` for null.
+  package var fieldKind: FieldKind? {
+    switch self {
+    case .null: nil
+    case .string: .text
+    case .integer: .integer
+    case .number: .number
+    case .bool: .bool
+    case .array(let values): values.allSatisfy { $0.string != nil } ? .list : .any
+    case .object: .any
+    }
+  }
+}
+
 /// A type that a ``Field`` can read with a key path.
 public protocol FieldValue: Sendable {
   static var fieldKind: FieldKind { get }

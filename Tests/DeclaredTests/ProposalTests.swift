@@ -69,18 +69,23 @@ struct ProposalTests {
     let wide = JSON.object((0..<count).map { JSON.Member("m\($0)", .integer($0)) })
     let row: JSON = [
       "id": 1, "name": "a", "tags": ["x"], "none": [], "lines": [["sku": 1]], "grid": [[1]],
-      "maker": ["name": "b", "plants": ["c"], "owner": ["name": "d"], "empty": []],
+      "maker": [
+        "name": "b", "plants": ["c"], "owner": ["name": "d", "home": ["city": "e"]], "empty": [],
+      ],
       "mixed": "text",
     ]
     let other: JSON = ["id": 2, "lines": [], "mixed": [["x": 1]], "late": [["y": 1]]]
     let nested = FieldInference(rows: [row, other], id: [.root.appending("id")])
     let fields = nested.fields
-    #expect(Set(fields.map(\.name)) == ["name", "tags", "maker.name", "mixed"])
+    #expect(
+      Set(fields.map(\.name)) == [
+        "name", "tags", "maker.name", "maker.plants", "maker.owner.name", "mixed",
+      ])
     let leftOut = nested.leftOut(of: fields)
     #expect(leftOut.values.isEmpty)
     #expect(
       leftOut.nested.map(\.fieldName) == [
-        "lines", "grid", "maker.plants", "maker.owner", "late",
+        "lines", "grid", "maker.owner.home", "late",
       ])
     let many = FieldInference(rows: [wide], id: [])
     let rest = many.leftOut(of: many.fields)

@@ -429,6 +429,55 @@ import Testing
     #expect(manifest.contains("\"id\": \"#\""), "\(manifest)")
   }
 
+  @Test func `IDs have the kind that the file gives them`() async throws {
+    try write("Nr|name|code\n1|Lamp|x\n20|Sofa|7\n3|Bed|y\n", to: "own things.csv")
+    let add = ["sources", "add", "things", "own things.csv"]
+    let added = try await Binary.run(add, environment: home.environment, in: home.sandbox)
+    #expect(added.status == 0, "\(added)")
+    #expect(try await home.run("things sync").status == 0)
+    #expect(try await home.run("things list --jq .id").lines == ["1", "20", "3"])
+    #expect(try await home.run("sql SELECT id FROM things WHERE id>3").lines == ["20"])
+    let quoted = try await home.run(
+      "sql SELECT name FROM things WHERE id='20'", ["AGGREGATOR_FORCE_TTY": "80"])
+    #expect(quoted.errors.contains("No rows; a number has no quotes: = 20"), "\(quoted)")
+    try write(#"{"id":"a","n":1}"# + "\n" + #"{"id":"7","n":2}"# + "\n", to: "texts.ndjson")
+    #expect(try await home.run("sources add texts texts.ndjson").status == 0)
+    #expect(try await home.run("texts list --jq .id").lines == ["\"a\"", "\"7\""])
+    // Rows that nothing identifies.
+    try write("name,n\nc,3\na,1\na,1\n", to: "rows.csv")
+    #expect(try await home.run("sources add rows rows.csv").status == 0)
+    #expect(try await home.run("rows sync").status == 0)
+    #expect(try await home.run("rows list --jq .id").lines == ["1", "2", "3"])
+    #expect(try await home.run("sql SELECT id FROM rows WHERE id>2").lines == ["3"])
+    #expect(try await home.run("sources check rows").status == 0)
+  }
+
+  private static let duckDB = Repository.program(named: "duckdb")
+
+  @Test(.enabled(if: duckDB != nil, "requires duckdb"))
+  func `columns of Parquet have the kinds of their values`() async throws {
+    let program = try #require(Self.duckDB)
+    try write(
+      """
+      {"id": 1, "name": "Lamp", "price": 9, "isNew": true, "tags": ["a"], "mixed": 1, "none": null}
+      {"id": 2, "name": "Sofa", "price": 9.5, "isNew": null, "tags": [], "mixed": "x", "none": null}
+
+      """, to: "things.ndjson")
+    #expect(try await home.run("sources add things things.ndjson").status == 0)
+    let directory = URL(filePath: program).deletingLastPathComponent().path
+    let exported = try await home.run(
+      "export things -o things.parquet", ["PATH": "\(directory):/usr/bin:/bin"])
+    #expect(exported.status == 0, "\(exported)")
+    let rows = try home.sandbox.rows(
+      of: "SELECT column_name, column_type FROM (DESCRIBE FROM 'things.parquet')", by: program)
+    let types = rows.split(separator: "\n").sorted()
+    #expect(
+      types == [
+        "id,BIGINT", "isNew,BOOLEAN", "mixed,JSON", "name,VARCHAR", "price,DOUBLE",
+        "tags,VARCHAR[]",
+      ])
+  }
+
   @Test func `nothing is requested of a file`() async throws {
     try write("id,name\n1,Lamp\n", to: "things.csv")
     #expect(try await home.run("sources add things things.csv").status == 0)

@@ -22,6 +22,7 @@ import Testing
           #"{"sku": "s\#(order)", "qty": \#(line == 0 ? 9 : 10), "position": 7, "tax": {"rate": 0.19}}"#
         }
         return #"{"id": \#(order), "note": "it's \#(order)", "secret": {"x": [\#(order)]}, "#
+          + #""deep": {"a": {"b": {"c": \#(order)}}}, "#
           + #""line_items": [\#(lines.joined(separator: ","))], "codes": ["a", 1, null]}"#
       }
       return .json(
@@ -43,7 +44,7 @@ import Testing
     #expect(added.output.contains("of line_items: "), "\(added)")
     #expect(added.output.contains("of codes: value"), "\(added)")
     // What is neither a field nor a table.
-    #expect(added.output.contains("\nleft out secret.x "), "\(added)")
+    #expect(added.output.contains("\nleft out deep.a.b "), "\(added)")
     #expect(added.output.matches(of: /left out/).count == 1)
     #expect(added.output.contains("sources edit NAME --fields"), "\(added)")
     #expect(added.output.hasPrefix("rows     orders"), "\(added)")
@@ -218,11 +219,11 @@ import Testing
   @Test func `_row is the whole row, and * leaves it out`() async throws {
     let home = try TestHome()
     try await add(home)
-    let row = try await sql("SELECT _row FROM orders WHERE id = '7'", "--ndjson", in: home)
+    let row = try await sql("SELECT _row FROM orders WHERE id = 7", "--ndjson", in: home)
     let text = try #require(JSON(reading: Data(row.output.utf8))?["_row"]?.text)
     #expect(text.contains(#"\"secret\":{\"x\":[7]}"#) && text.contains("line_items"))
     let inner = try await sql(
-      #"SELECT json_extract(_row, '$.secret.x[0]'), _row ->> 'note' FROM orders WHERE id = '7'"#,
+      #"SELECT json_extract(_row, '$.secret.x[0]'), _row ->> 'note' FROM orders WHERE id = 7"#,
       in: home)
     #expect(inner.output == "7\tit's 7\n", "\(inner)")
     let element = try await sql(

@@ -102,6 +102,10 @@ import Testing
       ("'title=Big r\t", "title=Big red sofa"), (#"title=Big\ r"# + "\t", "title=Big red sofa"),
       ("'title in (Lamp, Big \t)'", "title in (Lamp, Big red sofa)"),
     ]
+    if shell == .bash {
+      // It closes the quote after the only completion, unless there seem to be two.
+      lines += [("'title=Lamp and ti\t=x'", "title=Lamp and title=x")]
+    }
     if shell == .zsh {
       // It rewrites a word with a quote inside, unless it is told not to; a quote that is open takes no backslash.
       lines += [

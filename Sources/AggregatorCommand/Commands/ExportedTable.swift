@@ -10,7 +10,7 @@ struct ExportedTable<Row: SourceRecord> {
   private let path: String
   /// That of text; `nil` for a table of a database.
   private let output: Output?
-  private let columns: [Field<Row>]
+  private var columns: ParquetColumns<Row>
   private var printer: RecordPrinter<Row>?
   private let table: SQLiteTable<Row>?
   /// The file that DuckDB converts to Parquet.
@@ -19,7 +19,7 @@ struct ExportedTable<Row: SourceRecord> {
 
   /// A table in a database.
   init(_ name: String, in database: SQLiteFile, columns: [Field<Row>]) throws {
-    self.columns = columns
+    self.columns = ParquetColumns(columns)
     table = try SQLiteTable(name, in: database, columns: columns)
     (file, path, output, printer, rows) = (nil, "", nil, nil, nil)
   }
@@ -37,7 +37,7 @@ struct ExportedTable<Row: SourceRecord> {
     let text = format.isCompressed ? try target.compressed() : target
     printer = RecordPrinter(listing, output, in: context.writing(to: text))
     self.output = text
-    columns = listing.chosen ?? listing.fields
+    columns = ParquetColumns(listing.chosen ?? listing.fields)
     self.file = file
     self.path = path
     table = nil
@@ -47,13 +47,14 @@ struct ExportedTable<Row: SourceRecord> {
     count += records.count
     try printer?.print(records)
     try table?.insert(records)
+    if rows != nil { columns.add(records) }
   }
 
   /// Completes the contents of the file, which gets its name with ``save()``.
   mutating func finish(_ summary: ListingSummary, _ duckDB: DuckDB?) throws {
     try printer?.finish(summary)
     try output?.finish()
-    if let rows, let file { try duckDB?.convert(rows.path, to: file.path, columns: columns) }
+    if let rows, let file { try duckDB?.convert(rows.path, to: file.path, columns) }
   }
 
   /// Gives the file its name, and returns its path; `nil` for a table of a database.

@@ -37,26 +37,13 @@ extension CommandContext {
     var kinds: [String: FieldKind] = [:]
     for field in fields {
       let values = (records ?? []).map { field[$0] }.filter { $0 != .null && $0 != "" }
-      let found = Set(values.map(\.fieldKind))
+      let found = Set(values.compactMap(\.fieldKind))
       kinds[field.name] =
         found.isEmpty
         ? manifest?.kind(ofField: field.name)
         : found == [.integer, .number] ? .number : found.count == 1 ? found.first : nil
     }
     return kinds
-  }
-}
-
-extension JSON {
-  fileprivate var fieldKind: FieldKind {
-    switch self {
-    case .string: .text
-    case .integer: .integer
-    case .number: .number
-    case .bool: .bool
-    case .array: .list
-    case .null, .object: .any
-    }
   }
 }
 
