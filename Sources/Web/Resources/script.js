@@ -8,6 +8,8 @@ const form = $("form.search");
 const field = $("#query");
 const program = $(".brand").textContent;
 document.documentElement.classList.add("js");
+const number = count => count.toLocaleString("en");
+const amountIn = text => Number(text.replaceAll(",", ""));
 
 /* Returns a part of the page at an address. A failure is a part too: it says what to do. */
 async function part(address, name, signal) {
@@ -28,9 +30,7 @@ async function send(method, address, signal) {
   throw new Error(problem.detail ?? `The server answered with status ${response.status}.`);
 }
 
-function words(error) {
-  return error instanceof TypeError ? `Cannot reach ${program}. Is it still running?` : sentence(error.message);
-}
+const words = error => (error instanceof TypeError ? `Cannot reach ${program}. Is it still running?` : sentence(error.message));
 
 function sentence(text) {
   const words = text.charAt(0).toUpperCase() + text.slice(1);
@@ -52,9 +52,7 @@ function toast(text, action) {
 
 /* Pictures that cannot be had make room for the initial behind them. */
 const dropPicture = image => (image.closest(".portrait") ?? image).remove();
-addEventListener("error", event => {
-  if (event.target instanceof HTMLImageElement) dropPicture(event.target);
-}, true);
+addEventListener("error", ({ target }) => { if (target instanceof HTMLImageElement) dropPicture(target); }, true);
 for (const image of document.images) if (image.complete && image.naturalWidth === 0) dropPicture(image);
 
 /* Pictures are loaded three at a time, while they are near the screen, so that other requests need not wait. */
@@ -120,9 +118,7 @@ function listAddress(from = new URL(location)) {
 
 function typedAddress() {
   const address = new URL(form.action);
-  for (const [name, value] of new FormData(form)) {
-    if (value.trim()) address.searchParams.append(name, value.trim());
-  }
+  for (const [name, value] of new FormData(form)) if (value.trim()) address.searchParams.append(name, value.trim());
   return address;
 }
 
@@ -195,9 +191,7 @@ function focusAt(place, next, other) {
 function follow(link) {
   const address = new URL(link.href);
   keepInForm(address);
-  const bar = new URL(address);
-  if (shownDetail) bar.pathname = shownDetail;
-  history.pushState(null, "", bar);
+  showAddress(address, null, "pushState");
   showList(address);
 }
 
@@ -223,23 +217,24 @@ function search() {
 function begin() {
   takenOut.clear();
   isLong = false;
-  nearPages.disconnect();
+  nearPages?.disconnect();
+  nearPages = new IntersectionObserver(takeOutFar, { root: tableBox(), rootMargin: "2000px 0px" });
   resized.disconnect();
-  position.textContent = "";
+  [rowHeight, rooms, left] = [0, [0, 0], undefined];
+  const most = Number($(".jump input[max]", list())?.max);
+  total = detail() && offset() >= 0 && most === amountIn(countText()?.data.match(/\d[\d,]*/)?.[0] ?? "") ? most : 0;
   const first = $(".records > *");
   if (first) first.dataset.page = location.href;
   if (detail()) arrange($(".gallery", list()));
   fitFilter();
   mark();
   watch();
-  watchPictures();
 }
 
 /* Shows where the words of the search are, in browsers that can do so without changing the page. */
 function highlight() {
   if (!globalThis.Highlight) return;
-  const query = field?.value ?? "";
-  const words = [...folded(query).text.matchAll(/["“„«]([^"“”„«»]+)["“”»]?|[^\s"“”„«»]+/g)].map(([word, phrase]) => (phrase ?? word).trim()).filter(Boolean);
+  const words = [...folded(field?.value ?? "").text.matchAll(/["“„«]([^"“”„«»]+)["“”»]?|[^\s"“”„«»]+/g)].map(([word, phrase]) => (phrase ?? word).trim()).filter(Boolean);
   const ranges = [];
   const texts = document.createTreeWalker($("main"), NodeFilter.SHOW_TEXT);
   while (words.length && texts.nextNode()) {
@@ -276,7 +271,9 @@ function folded(original) {
 const longList = 200;
 const takenOut = new Map();
 let isLong = false;
-const nearPages = observers("2000px 0px", entries => {
+let nearPages;
+
+function takeOutFar(entries) {
   let isBack = false;
   for (const { target, isIntersecting, boundingClientRect: { height } } of entries) {
     if (isIntersecting) isBack = putBack(target) || isBack;
@@ -284,23 +281,6 @@ const nearPages = observers("2000px 0px", entries => {
     else if (isLong && height) takeOut(target, height);
   }
   if (isBack) mark();
-});
-
-/* Observes what comes as near to the screen as the margin, also in a box that scrolls, as tables do. */
-function observers(rootMargin, seen) {
-  const all = new Map();
-  return {
-    observe(element) {
-      const root = element.closest(".table-box");
-      if (!all.has(root)) all.set(root, new IntersectionObserver(seen, { root, rootMargin }));
-      all.get(root).observe(element);
-    },
-    unobserve(element) { for (const observer of all.values()) observer.unobserve(element); },
-    disconnect() {
-      for (const observer of all.values()) observer.disconnect();
-      all.clear();
-    },
-  };
 }
 
 /* What a page of the list has, or had before it was taken out. */
@@ -315,22 +295,20 @@ function takeOut(page, height) {
     for (const heading of $$("th", table.tHead)) heading.style.width = `${heading.offsetWidth}px`;
     table.style.tableLayout = "fixed";
   }
-  const gap = table
-    ? make("tr", { class: "gap", "aria-hidden": "true" }, make("td", { colspan: page.rows[0].cells.length }))
-    : make("li", { class: "gap", "aria-hidden": "true" });
+  const gap = gapIn(table, height);
   const begun = $$("[data-page]", page).at(-1);
   if (begun) gap.dataset.page = begun.dataset.page;
   const items = document.createDocumentFragment();
   items.append(...page.childNodes);
   takenOut.set(page, items);
   page.append(gap);
-  setHeight(page, height);
 }
 
-/* The height of what stands for the records of a page. */
-function setHeight(page, height) {
-  const gap = page.firstElementChild;
-  (gap.firstElementChild ?? gap).style.height = `${height}px`;
+/* What stands for records that are not there, in a table or a gallery. */
+function gapIn(table, height) {
+  const gap = make(table ? "tr" : "li", { class: "gap", "aria-hidden": "true" }, ...(table ? [make("td", { colspan: table.rows[0].cells.length })] : []));
+  (gap.firstChild ?? gap).style.height = `${height}px`;
+  return gap;
 }
 
 function putBack(page) {
@@ -338,7 +316,6 @@ function putBack(page) {
   if (!items) return false;
   takenOut.delete(page);
   page.replaceChildren(items);
-  for (const item of $$("[data-page]", page)) inView.observe(item);
   return true;
 }
 
@@ -372,10 +349,7 @@ function arrange(page) {
   }
 }
 
-function pageAfter(page) {
-  const next = page.nextElementSibling;
-  return next?.matches(".gallery") ? next : undefined;
-}
+const pageAfter = ({ nextElementSibling: next }) => (next?.matches(".gallery") ? next : undefined);
 
 function remove(page) {
   takenOut.delete(page);
@@ -386,6 +360,7 @@ function remove(page) {
 /* Keeps rows whole, and the cards on the screen where they are, when another number of cards fits into a row. */
 let columns = 0;
 const resized = new ResizeObserver(([{ contentRect: { width } }]) => {
+  requestAnimationFrame(look);
   const all = $$(".gallery", list());
   const before = columns;
   columns = width && all.length ? columnsOf(all[0]) : 0;
@@ -394,15 +369,11 @@ const resized = new ResizeObserver(([{ contentRect: { width } }]) => {
   const seen = $$(".gallery .record").find(card => card.getBoundingClientRect().bottom > 0);
   const top = seen?.getBoundingClientRect().top;
   for (const page of all) if (!page.previousElementSibling?.matches(".gallery")) arrange(page);
-  const shown = all.find(page => page.isConnected && !takenOut.has(page));
-  if (shown) {
-    const space = parseFloat(getComputedStyle(shown).rowGap);
-    const rows = page => Math.ceil(contents(page).childElementCount / columns);
-    const row = (shown.offsetHeight + space) / rows(shown);
-    for (const page of takenOut.keys()) setHeight(page, rows(page) * row - space);
-  }
+  // Those that are far away are taken out again, with another height.
+  for (const page of takenOut.keys()) putBack(page);
+  nearPages.disconnect();
   watch();
-  if (seen) scrollBy(0, reveal(seen).getBoundingClientRect().top - top);
+  if (seen) scrollBy(0, seen.getBoundingClientRect().top - top);
   if (focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true });
 });
 
@@ -414,7 +385,7 @@ function mark() {
   for (const button of $$(".step")) {
     button.hidden = false;
     const step = Number(button.dataset.step);
-    button.disabled = !recordAt(step) && !(step > 0 && record && $(".more a"));
+    button.disabled = !recordAt(step) && !(record ? isMore(step) : left?.id === id);
   }
   highlight();
 }
@@ -435,17 +406,15 @@ function recordAt(step) {
   if (record?.closest(".records")) return recordFrom(record, step);
   const all = id === undefined && step > 0 ? records() : [];
   // What is taken out is nowhere on the screen.
-  return all.find(each => each.getBoundingClientRect().top > 0) ?? all[0];
+  return all.find(each => each.getBoundingClientRect().top >= edges()[0]) ?? all[0];
 }
 
 /* Opens the record before or after the open one, or moves to it in the list. */
 async function goTo(step, focus) {
   let record = recordAt(step);
-  const more = $(".more a");
-  if (!record && step > 0 && more && $(".record", list())) {
-    await loadMore(more);
-    record = recordAt(step);
-  }
+  if (!record && left?.id === detail().dataset.id) await showFrom(left.at - 1);
+  else if (!record && $(".record", list()) && isMore(step)) await (step > 0 ? loadMore($(".more a")) : showFrom(offset() - pageSize()));
+  record ??= recordAt(step);
   if (!record) return;
   // At the end of what is loaded, more follows.
   reveal(record).scrollIntoView({ block: "nearest" });
@@ -455,66 +424,144 @@ async function goTo(step, focus) {
 }
 
 /* The record with an ID, also if it is taken out. */
-function recordWith(id) {
-  const selector = `.record[data-id="${CSS.escape(id)}"]`;
-  let record = $(selector);
-  for (const items of takenOut.values()) record ??= $(selector, items);
-  return record;
-}
+const recordWith = id => [document, ...takenOut.values()].map(root => $(`.record[data-id="${CSS.escape(id)}"]`, root)).find(Boolean);
 
-/* Loads more when the end of the list comes near: a table scrolls in its box, so what follows it is always there. */
-function nearEnd() {
-  const link = $(".more a");
-  if (!link?.offsetParent || link.dataset.failed) return;
-  const box = $$(".table-box", list()).at(-1);
-  const rest = box ? box.scrollHeight - box.scrollTop - box.clientHeight : 0;
-  if (rest < 600 && link.getBoundingClientRect().top < innerHeight + 600) loadMore(link);
-}
-if (detail()) {
-  addEventListener("scroll", nearEnd, { capture: true, passive: true });
-  addEventListener("resize", nearEnd);
-}
+/* -- Where in the list the reader is. A list that can be read at a position has a number for each record, and its table
+   has room for those that are not loaded, so that the scroll bar stands for all of them -- */
 
-/* Lets the address follow the page that is being read; browsers refuse to change it all the time. */
-let naming;
-const inView = new IntersectionObserver(() => {
-  naming ??= setTimeout(() => { naming = undefined; namePage(); }, 300);
-}, { rootMargin: "0px 0px -50%" });
-
-function namePage() {
-  const pages = $$(".records > [data-page]");
-  const page = pages.findLast(page => page.getBoundingClientRect().top < innerHeight / 2);
-  if (!page) return;
-  const address = new URL(listAddress());
-  const [at, last] = [countBefore(page), Number($(".jump input[max]", list())?.max)];
-  // Where a list can begin at a number, that is the better address: it leads to earlier records, too.
-  const begun = at >= 0 && last ? new URL(`?offset=${at || ""}`, address) : new URL(page.dataset.page);
-  for (const name of ["cursor", "offset"]) {
-    const value = begun.searchParams.get(name);
-    if (value) address.searchParams.set(name, value);
-  }
-  showAddress(address);
-  const end = Math.min(at + Number($("[data-count]", list()).dataset.count), last);
-  position.textContent = at && last ? `${number(at + 1)}–${number(end)} of ${number(last)}` : "";
-}
-
-/* The number of records before one in the list; not a number if that is unknown. */
-function countBefore(item) {
-  let count = Number($("[data-offset]", list())?.dataset.offset ?? NaN);
-  for (const page of $$(".records", list())) {
-    if (page.contains(item)) return count + [...page.children].indexOf(item);
-    count += contents(page).childElementCount;
-  }
-  return NaN;
-}
-
-/* Where in the list the reader is. */
+/* The number of records of such a list; 0 for others, and where the service has more than are cached. */
+let total = 0, rowHeight = 0, rooms = [0, 0], naming, left;
 const position = make("span", { class: "position", "aria-hidden": "true" });
 
+const offset = () => Number($("[data-offset]", list())?.dataset.offset ?? NaN);
+const pageSize = () => Number($("[data-count]", list()).dataset.count);
+const countText = () => ($(".count [data-shown]") ?? $(".count"))?.firstChild;
+const countLoaded = () => $$(".records", list()).reduce((sum, page) => sum + contents(page).childElementCount, 0);
+const isLoading = () => loading && !loading.signal.aborted;
+const isMore = step => (step > 0 ? Boolean($(".more a")) : rooms[0] > 0);
+const tableBox = () => $$(".table-box", list()).at(-1);
+
+/* Makes room in a table for the records before and after those that are loaded. */
+function makeRoom() {
+  const table = total && $("table", tableBox());
+  const shown = table && $$(".records", table).find(page => !takenOut.has(page));
+  if (!shown) return;
+  const isFirst = !rowHeight;
+  rowHeight = shown.getBoundingClientRect().height / shown.childElementCount || rowHeight;
+  // Browsers know no larger heights.
+  const height = Math.min(rowHeight, 16e6 / total);
+  for (const room of $$(".room", table)) room.remove();
+  rooms = [offset(), $(".more", list()) ? total - offset() - countLoaded() : 0].map((rows, isAfter) => {
+    if (rows <= 0 || !height) return 0;
+    const room = make("tbody", { class: "room", "data-rows": rows }, gapIn(table, rows * height));
+    if (isAfter) table.append(room); else table.tHead.after(room);
+    return rows * height;
+  });
+  if (!isFirst || !rooms[0]) return;
+  tableBox().scrollTop = rooms[0];
+  $(".beginning", list())?.replaceChildren($(".beginning a:last-child"));
+}
+
+/* Follows the reader: loads what comes near, says which records are in sight, and lets the address lead there. */
+function look() {
+  if (!detail() || isNarrow()) return;
+  if (!rowHeight) makeRoom();
+  const [link, box] = [$(".more a"), tableBox()];
+  const rest = box ? box.scrollHeight - box.scrollTop - box.clientHeight - rooms[1] : 0;
+  // On the way to what is far away, no page after page is loaded.
+  const isNear = rest => rest < 600 && (!box || rest > -box.clientHeight);
+  if (rooms[0] && isNear(box.scrollTop - rooms[0]) && !box.dataset.failed && !isLoading()) showFrom(offset() - pageSize());
+  if (link?.offsetParent && !link.dataset.failed && isNear(rest) && link.getBoundingClientRect().top < innerHeight + 600) loadMore(link);
+  const [first, end] = total ? inSight() : [];
+  position.textContent = total ? `${number(first + 1)}–${number(Math.max(first + 1, end))} of ${number(total)}` : "";
+  // Browsers refuse to change the address all the time.
+  clearTimeout(naming);
+  naming = setTimeout(settle, 150);
+}
+addEventListener("scroll", look, { capture: true, passive: true });
+addEventListener("resize", look);
+
+/* Where what is seen of the list begins and ends on the screen. */
+function edges() {
+  const [search, head = search, end = innerHeight] = [form, $("thead th", list()), tableBox()].map(element => element?.getBoundingClientRect().bottom);
+  return [Math.max(search, head), Math.min(end, innerHeight)];
+}
+
+/* The numbers of records before those in sight, and before those below; a record is where its middle is. */
+const inSight = () => edges().map(y => {
+  let count = rooms[0] ? 0 : offset();
+  for (const page of $$(".records, .room", list())) {
+    const { top, bottom, height } = page.getBoundingClientRect();
+    const [rows, isAbove] = [page.dataset.rows, ({ top, bottom }) => (top + bottom) / 2 <= y];
+    if (bottom > y) return count + (rows ? Math.max(0, Math.round((y - top) / height * rows)) : [...page.children].filter(each => isAbove(each.getBoundingClientRect())).length);
+    count += Number(rows ?? contents(page).childElementCount);
+  }
+  return count;
+});
+
+/* Lets the address follow the reader who has stopped, and loads what is there. */
+function settle() {
+  if (isNarrow()) return;
+  const address = listAddress();
+  const [first, end] = total ? inSight() : [];
+  if (rowHeight && (end <= offset() || first >= offset() + countLoaded())) return showFrom(Math.min(first, total - 1));
+  if (first) address.searchParams.set("offset", first);
+  const page = !total && $$(".records > [data-page]").findLast(page => page.getBoundingClientRect().top < innerHeight / 2);
+  for (const [name, value] of page ? new URL(page.dataset.page).searchParams : []) {
+    if (["cursor", "offset"].includes(name)) address.searchParams.set(name, value);
+  }
+  if (total || page) showAddress(address);
+}
+
+/* Shows the records of a table from a number on: before those that follow them, else in the place of all. */
+async function showFrom(first) {
+  loading?.abort();
+  const controller = loading = new AbortController();
+  const address = listAddress();
+  address.searchParams.set("offset", Math.max(0, first));
+  const box = tableBox();
+  delete box.dataset.failed;
+  try {
+    const next = await part(address, "list", controller.signal);
+    if (!$("tbody.records", next)) return showList(address);
+    insert(next, box);
+  } catch (error) {
+    if (controller.signal.aborted) return;
+    box.dataset.failed = "true";
+    toast(words(error), { label: "Try again", run: () => showFrom(first), isOffer: true });
+  } finally {
+    if (loading === controller) loading = undefined;
+  }
+}
+
+function insert(next, box) {
+  const [rows, table, start, top] = [$$("tbody tr", next), $("table", box), offset(), $(".records > *", box)];
+  const first = Number($("[data-offset]", next).dataset.offset);
+  const isBefore = first < start && first + rows.length >= start;
+  const place = top.getBoundingClientRect().top;
+  if (isBefore) for (const row of rows.slice(start - first)) row.remove();
+  else {
+    for (const each of [table, ...$$("th", table.tHead)]) each.removeAttribute("style");
+    const open = $("tbody [aria-current]", table);
+    if (open) left = { id: open.dataset.id, at: start + records().indexOf(open) };
+    if ($("tbody :focus", table)) box.focus({ preventScroll: true });
+    [...table.tBodies].forEach(remove);
+    for (const each of [".badge", ":is(.more, .end)"]) $(each, list())?.replaceWith($(each, next) ?? "");
+    announce(`From no. ${number(first + 1)}`);
+  }
+  $("[data-offset]", list()).dataset.offset = first;
+  table.tHead.after(rows[0].parentElement);
+  mark();
+  watch();
+  const moved = isBefore ? top.getBoundingClientRect().top - place : rows[0].getBoundingClientRect().top - edges()[0];
+  if (isBefore || Math.abs(moved) > rowHeight) box.scrollTop += moved;
+}
+
 function watch() {
+  watchPictures();
   if (!detail()) return;
-  requestAnimationFrame(nearEnd);
-  for (const page of $$(".records > [data-page]")) inView.observe(page);
+  makeRoom();
+  requestAnimationFrame(look);
   if (!isLong && $$(".records > *", list()).length > longList) {
     isLong = true;
     // Pages that left the screen while the list was short are judged again.
@@ -525,7 +572,7 @@ function watch() {
 }
 
 async function loadMore(link) {
-  if (loading && !loading.signal.aborted) return;
+  if (isLoading()) return;
   const controller = loading = new AbortController();
   const hadFocus = document.activeElement === link;
   link.textContent = "Loading…";
@@ -588,7 +635,6 @@ function append(next, items, link) {
   announce(`${items.length} more`);
   mark();
   watch();
-  watchPictures();
 }
 
 /* The first page has a search, but no list. */
@@ -711,9 +757,8 @@ function focusRecord(id) {
 
 function closeDetail() {
   if (history.state?.isFromList) return history.back();
-  const address = new URL(listAddress());
   hideDetail();
-  history.pushState(null, "", address);
+  history.pushState(null, "", listAddress());
 }
 
 if (list()) {
@@ -729,18 +774,14 @@ if (list()) {
     } else if (event.target.closest(".step")) {
       const { step } = event.target.closest(".step").dataset;
       goTo(Number(step), `[data-step="${step}"]`);
-    } else if (link?.matches(".pictures a")) {
-      event.preventDefault();
-      showPicture(link);
-    } else if (link?.matches(".close")) {
-      event.preventDefault();
-      closeDetail();
-    } else if (link?.matches(".more a")) {
-      event.preventDefault();
-      loadMore(link);
-    } else if (link?.matches(".filter, .chip, .chip a, .facets a, thead a, .wait")) {
-      event.preventDefault();
-      (link.matches(".wait") ? showList : follow)(link);
+    } else {
+      const actions = {
+        ".pictures a": showPicture, ".close": closeDetail, ".more a": loadMore, ".wait": link => showList(link),
+        ".filter, .chip, .chip a, .facets a, thead a": follow,
+      };
+      const action = Object.keys(actions).find(selector => link?.matches(selector));
+      if (action) event.preventDefault();
+      actions[action]?.(link);
     }
   });
   addEventListener("popstate", () => {
@@ -796,9 +837,7 @@ function fitFilter() {
   }
 }
 
-document.addEventListener("change", event => {
-  if (event.target.matches(".filters :is([name=field], [name=operator])")) fitFilter();
-});
+document.addEventListener("change", ({ target }) => { if (target.matches(".filters :is([name=field], [name=operator])")) fitFilter(); });
 
 /* -- Adding a source: its service may take long -- */
 
@@ -836,11 +875,10 @@ document.addEventListener("submit", async event => {
   item?.replaceWith(gap);
   changeCount(-1);
   const path = location.pathname;
-  const address = new URL(listAddress());
   hideDetail();
   arrange(page);
   watch();
-  history.replaceState(null, "", address);
+  history.replaceState(null, "", listAddress());
   windows.postMessage({ list: form.action, words: `Deleted “${name}” in another window` });
   toast(`Deleted “${name}”`, { label: "Undo", run: () => restore(api, path, item, gap) });
 });
@@ -865,7 +903,8 @@ async function restore(api, path, item, gap) {
 }
 
 function changeCount(change) {
-  const text = ($(".count [data-shown]") ?? $(".count"))?.firstChild;
+  total += total && change;
+  const text = countText();
   if (text) text.data = text.data.replace(/\d[\d,]*/, count => number(amountIn(count) + change));
 }
 
@@ -899,8 +938,6 @@ async function showSyncs() {
 
 const runs = sync => sync?.state === "running";
 const syncBoxes = ({ source }) => $$(`.sync[data-source="${CSS.escape(source)}"]`);
-const number = count => count.toLocaleString("en");
-const amountIn = text => Number(text.replaceAll(",", ""));
 
 function showSync(box) {
   const sync = syncs.get(box.dataset.source);
@@ -1088,14 +1125,16 @@ if (shortcuts) {
 
 /* The record that an arrow leads to; in a gallery, rows are as wide as the screen lets them be. */
 function neighbour(record, key) {
-  if (key === "Home" || key === "End") return reveal(records().at(key === "End" ? -1 : 0));
+  const end = { Home: -1, End: 1 }[key];
+  const last = () => reveal(records().at(end < 0 ? 0 : -1));
+  if (end) return total && tableBox() && isMore(end) ? showFrom(end < 0 ? 0 : total - pageSize()).then(last) : last();
   const gallery = record.closest(".gallery");
   const columns = gallery ? columnsOf(gallery) : 1;
   const ahead = !gallery ? 0 : getComputedStyle(record).direction === "rtl" ? -1 : 1;
   const step = { ArrowDown: columns, ArrowUp: -columns, ArrowRight: ahead, ArrowLeft: -ahead }[key];
   if (!step) return null;
   const next = recordFrom(record, step) ?? (step > 0 ? records().at(-1) : null);
-  return next ? reveal(next) : key === "ArrowUp" ? field : null;
+  return next ? reveal(next) : key === "ArrowUp" && !isMore(-1) ? field : null;
 }
 
 document.addEventListener("keydown", event => {
@@ -1128,7 +1167,7 @@ document.addEventListener("keydown", event => {
     if (first) { event.preventDefault(); first.focus(); }
   } else if (target.matches?.(".record")) {
     const next = neighbour(target, event.key);
-    if (next) { event.preventDefault(); next.focus(); }
+    if (next) { event.preventDefault(); Promise.resolve(next).then(each => each.focus()); }
   }
 });
 

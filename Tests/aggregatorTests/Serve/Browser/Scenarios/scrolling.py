@@ -90,12 +90,54 @@ def run(site):
     page.get_by_role("button", name="Sync").click()
     expect(page.locator(".sync-words")).to_have_text("249 countries synced")
     page.goto(site.origin + "/sources/countries?sort=name")
-    rows = page.locator("tbody tr:not(.gap)")
+    rows = rows_of(page)
     expect(rows.first).to_be_visible()
     first = rows.first.locator(".record").inner_text()
     box = ".table-box"
     # Nothing is loaded before it is near.
-    expect(page.locator("tbody")).to_have_count(2)
+    pages = page.locator("tbody.records")
+    expect(pages).to_have_count(2)
+    # The scroll bar stands for all records from the start, and the badge for those in sight.
+    height = page.evaluate(HEIGHT, box)
+    assert height > 249 * 30, height
+    position = page.locator(".position")
+    expect(position).to_have_text(re.compile(r"^1–1[0-9] of 249$"))
+    # What is dragged to is loaded in the place of what was there.
+    scroll(page, box, height / 2)
+    expect(position).to_have_text(re.compile(r"^1[12][0-9]–1[34][0-9] of 249$"))
+    expect(page.locator(".room")).to_have_count(2)
+    page.wait_for_function(IN_SIGHT)
+    assert pages.count() < 5
+    assert abs(page.evaluate(HEIGHT, box) - height) < 3
+    middle = rows.first.locator(".record").inner_text()
+    assert middle != first
+    # The rows before and after follow while the reader scrolls.
+    for step in (-300, -300, -300, -300, 900, 900):
+        page.evaluate("([box, step]) => document.querySelector(box).scrollBy(0, step)", [box, step])
+        page.wait_for_function(IN_SIGHT)
+    assert rows.filter(has_text=middle).count() == 1
+    # Keys lead to the ends of the whole list.
+    page.locator(".record").first.focus()
+    page.keyboard.press("End")
+    expect(position).to_have_text(re.compile(r"–249 of 249$"))
+    expect(page.locator(".end")).to_be_attached()
+    expect(page.locator(".record").last).to_be_focused()
+    page.keyboard.press("Home")
+    expect(page.locator(".record:focus")).to_have_text(first)
+    expect(position).to_have_text(re.compile("^1–"))
+    # An open record is stepped from also when its row is far away.
+    page.locator(".record").nth(2).click()
+    title = page.locator("#detail h2")
+    following = page.locator(".record").nth(3).inner_text()
+    expect(page.locator(".record[aria-current]")).to_have_count(1)
+    scroll(page, box, height / 2)
+    expect(page.locator(".record[aria-current]")).to_have_count(0)
+    page.get_by_role("button", name="Next record").click()
+    expect(title).to_have_text(following)
+    expect(page.locator(".record[aria-current]")).to_have_text(following)
+    page.keyboard.press("Escape")
+    page.goto(site.origin + "/sources/countries?sort=name")
+    expect(rows.first).to_be_visible()
     load_all(page, box)
     expect(page.locator("tbody tr.gap").first).to_be_attached()
     assert rows.count() < 240
@@ -105,10 +147,9 @@ def run(site):
     search = page.locator(".search").bounding_box()
     assert page.locator("thead th").first.bounding_box()["y"] >= search["y"] + search["height"] - 1
     page.evaluate("place => scrollTo(0, place)", place)
-    height = page.evaluate(HEIGHT, box)
+    assert abs(page.evaluate(HEIGHT, box) - height) < 3
     # The reader sees where that is, and the address leads there, and to what is before.
-    position = page.locator(".position")
-    expect(position).to_have_text(re.compile(r"^2[0-4]1–2[0-9]{2} of 249$"))
+    expect(position).to_have_text(re.compile(r"^2[0-9]{2}–2[0-9]{2} of 249$"))
     # Both follow, one after the other.
     address = page.wait_for_function(
         """() => {
@@ -119,11 +160,17 @@ def run(site):
     assert address == f"{site.origin}/sources/countries?sort=name&offset={start - 1}"
     linked = site.context().new_page()
     linked.goto(address)
-    expect(linked.locator(".beginning")).to_contain_text(f"From row {start} of 249")
-    last = linked.locator(".record").first.inner_text()
-    linked.get_by_role("link", name="Show earlier").click()
-    is_at(linked, f"/sources/countries?sort=name&offset={start - 21}")
-    expect(linked.locator(".record").nth(20)).to_have_text(last)
+    expect(linked.locator(".position")).to_have_text(re.compile(f"^{start}–"))
+    linked.wait_for_function(IN_SIGHT)
+    # What is before is loaded without moving it.
+    last = linked.locator(".record").last.inner_text()
+    expect(linked.locator("tbody.records")).not_to_have_count(1)
+    expect(linked.locator(".position")).to_have_text(re.compile(f"^{start}–"))
+    scroll(linked, box, 0)
+    expect(rows_of(linked).first.locator(".record")).to_have_text(first)
+    expect(linked.locator(".record").filter(has_text=last)).to_have_count(0)
+    linked.get_by_role("link", name="Back to the beginning of the list").click()
+    is_at(linked, "/sources/countries?sort=name")
     linked.close()
     page.locator(".record").last.focus()
     page.keyboard.press("Home")
@@ -165,6 +212,13 @@ def run(site):
 
 HEIGHT = "box => document.querySelector(box).scrollHeight"
 
+# Rows fill the box as far as it is on the screen.
+IN_SIGHT = """() => [...document.querySelectorAll(".room, tbody:has(> .gap)")].every(room => {
+  const { top, bottom } = room.getBoundingClientRect();
+  const box = room.closest(".table-box").getBoundingClientRect();
+  return bottom <= box.top + 45 || top >= Math.min(box.bottom, innerHeight);
+})"""
+
 # Pages of a gallery follow each other without an open row.
 WHOLE_ROWS = """() => {
   const pages = [...document.querySelectorAll(".gallery")].slice(0, -1);
@@ -174,6 +228,10 @@ WHOLE_ROWS = """() => {
 }"""
 
 
+def rows_of(page):
+    return page.locator("tbody tr:not(.gap)")
+
+
 def scroll(page, box, top):
     page.evaluate("([box, top]) => document.querySelector(box).scrollTo(0, top)", [box, top])
 
@@ -181,7 +239,7 @@ def scroll(page, box, top):
 def load_all(page, box):
     while not page.locator(".end").count():
         before = page.locator(".more a").get_attribute("href")
-        scroll(page, box, page.evaluate(HEIGHT, box))
+        page.locator(".records").last.evaluate("each => each.scrollIntoView({ block: 'end' })")
         expect(page.locator(f'.more a[href="{before}"]')).to_have_count(0)
 
 
