@@ -47,6 +47,8 @@ package struct ServedQuery: Hashable, Sendable {
   package var isForPeople = false
   /// How the page shows the records.
   package var view = View.gallery
+  /// The view that the address names; `nil` for the usual one.
+  package var chosenView: View?
   /// True if the page shows what the records can be filtered by.
   package var showsFilters = false
   /// True if it shows the values of all fields with them.

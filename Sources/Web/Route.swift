@@ -182,6 +182,7 @@ enum WebAddress {
   static func api(_ source: String, _ query: ServedQuery) -> String {
     var query = query
     query.showsFilters = false
+    query.chosenView = nil
     return address(RoutePath(APIPath.list, source), query.parameters)
   }
 
@@ -204,7 +205,7 @@ enum WebAddress {
 }
 
 extension ServedQuery {
-  /// The parameters of an address; the browser remembers the view.
+  /// The parameters of an address.
   fileprivate var parameters: [WebAddress.Parameter] {
     var parameters: [WebAddress.Parameter] = []
     if let query { parameters.append(("query", query)) }
@@ -216,6 +217,7 @@ extension ServedQuery {
     if let shownFilters { parameters.append(("filters", shownFilters)) }
     if let offset { parameters.append(("offset", String(offset))) }
     if let cursor { parameters.append(("cursor", cursor)) }
+    if let chosenView { parameters.append(("view", chosenView.rawValue)) }
     if isWhole { parameters.append(("all", "true")) }
     if format != .json || isParquet {
       parameters.append(("format", isParquet ? Format.parquetName : format.rawValue))

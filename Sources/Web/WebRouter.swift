@@ -118,6 +118,9 @@ struct WebRouter: Sendable {
     _ part: HTMLFragment?
   ) async throws -> ServerResponse {
     if let change = try await change(of: path, request) { return change }
+    if part == nil, request.parameter("view") == nil, let view = Self.keptView(of: request) {
+      return .redirect(to: request.address(replacing: "view", by: view.rawValue))
+    }
     let id = path.pattern == .record ? path.id : nil
     let content = try await content(of: api.source(named: path.source), id, part, request)
     // The status of what was asked for.
@@ -160,9 +163,13 @@ struct WebRouter: Sendable {
   private static func query(of request: ServerRequest) throws(Problem) -> ServedQuery {
     let parameters: Set = [
       "query", "limit", "cursor", "offset", "cache", "where", "sort", "fields", "filters",
-      "deleted", "edit", "view", "field", "operator", "value", "choice", "to", "column", "position",
+      "deleted", "edit", "view", "keep", "field", "operator", "value", "choice", "to", "column",
+      "position",
     ]
     var query = try ServedQuery(request, knowing: parameters, isForPeople: true)
+    query.chosenView = try request.parameter("view", hint: "gallery, small or table") { text in
+      ServedQuery.View(rawValue: text)
+    }
     query.showsFilters = request.parameter("filters") != nil
     query.showsAllFilters = request.parameter("filters") == "all"
     return query
@@ -186,8 +193,8 @@ struct WebRouter: Sendable {
       query.cursor = nil
       query.offset = position - 1
     }
-    if let text = request.parameter("view") {
-      guard let view = ServedQuery.View(rawValue: text) else { throw Problem.unknownPath }
+    // Only a choice is kept: a link that someone else has sent is none.
+    if request.parameter("keep") != nil, let view = query.chosenView {
       return response(query).remembering(view.rawValue, as: Self.viewCookie, of: source)
     }
     if let form = FilterForm(request) {
@@ -227,20 +234,18 @@ struct WebRouter: Sendable {
     return known.isEmpty ? nil : known
   }
 
-  /// The view that was chosen, or the usual one.
-  private static func view(of source: any ServedSource, _ request: ServerRequest)
-    -> ServedQuery.View
-  {
-    let chosen = request.cookies(named: viewCookie).first.flatMap(ServedQuery.View.init)
-    return chosen ?? (source.hasImages ? .gallery : .table)
+  /// The view that was chosen for a source, which the addresses of its pages name, so that they lead to the same elsewhere.
+  private static func keptView(of request: ServerRequest) -> ServedQuery.View? {
+    request.cookies(named: viewCookie).first.flatMap(ServedQuery.View.init)
   }
 
   private func content(
     of source: any ServedSource, _ id: String?, _ part: HTMLFragment?, _ request: ServerRequest
   ) async throws -> SourceContent {
-    let view = Self.view(of: source, request)
+    let asked = try Self.query(of: request)
+    let view = asked.chosenView ?? (source.hasImages ? .gallery : .table)
     let columns = view == .table ? Self.columns(of: source, request) : nil
-    let query = try Self.query(of: request).with(\.view, view).with(\.columns, columns)
+    let query = asked.with(\.view, view).with(\.columns, columns)
     // The list and the record are fetched at the same time.
     async let list = part == .detail ? nil : Self.result { try await source.page(query) }
     var content = SourceContent(source: source, query: query)

@@ -59,7 +59,7 @@ extension HTMLRenderer {
       <dl>
       \(record.card.filter { $0.value != record.name && $0.value != record.id }.map { line in
         self.line(
-          line, source, numbers, line.images.isEmpty ? nil : pictures(line, of: record, content))
+          line, content, numbers, line.images.isEmpty ? nil : pictures(line, of: record, content))
       })
       </dl>
       \(map(record.card))
@@ -126,7 +126,7 @@ extension HTMLRenderer {
   }
 
   private func line(
-    _ line: ServedRecord.Line, _ source: any ServedSource, _ numbers: FieldSample,
+    _ line: ServedRecord.Line, _ content: SourceContent, _ numbers: FieldSample,
     _ pictures: HTML?
   ) -> HTML {
     let isLong =
@@ -139,7 +139,7 @@ extension HTMLRenderer {
       } else if line.value.isEmpty {
         #"<span class="none">–</span>"#
       } else if !line.elements.isEmpty {
-        tags(line, source)
+        tags(line, content)
       } else if isFolded {
         folded(line.value)
       } else if line.isLink, let address = line.value.webAddress {
@@ -229,20 +229,21 @@ extension HTMLRenderer {
 
   /// The elements of a list, each of which leads to the cached records that have it, too, by the filter of its facet; of a field
   /// that lists do not include, the list says of how many it is unknown.
-  private func tags(_ line: ServedRecord.Line, _ source: any ServedSource) -> HTML {
-    """
-    <ul class="chips">\(line.elements.map { element in
+  private func tags(_ line: ServedRecord.Line, _ content: SourceContent) -> HTML {
+    let source = content.source
+    let all = ServedQuery.plain.with(\.chosenView, content.query.chosenView)
+    let tags = line.elements.map { element -> HTML in
+      let words: HTML = "<bdi>\(element.safeLine)</bdi>"
       guard source.hasStore else {
-        return #"<li class="chip" title="\#(element.safeLine)"><bdi>\#(element.safeLine)</bdi></li>"#
+        return #"<li class="chip" title="\#(element.safeLine)">\#(words)</li>"#
       }
       let condition = TypedCondition(line.field, .equal, element).quoted
-      let query = ServedQuery.plain.with(\.conditions, [condition])
+      let address = WebAddress.list(source.name, all.with(\.conditions, [condition]))
       return """
-        <li><a class="chip" href="\(WebAddress.list(source.name, query))" title="\(element.safeLine)">\
-        <bdi>\(element.safeLine)</bdi></a></li>
-        """ as HTML
-    })</ul>
-    """
+        <li><a class="chip" href="\(address)" title="\(element.safeLine)">\(words)</a></li>
+        """
+    }
+    return #"<ul class="chips">\#(tags)</ul>"#
   }
 }
 

@@ -143,6 +143,7 @@ extension HTMLRenderer {
     \(query.conditions.map { hidden("where", $0) })\
     \(query.order.map { hidden("sort", $0) })\
     \(query.limit.map { hidden("limit", String($0)) })\
+    \(query.chosenView.map { hidden("view", $0.rawValue) })\
     \(query.cache == .normal ? nil : hidden("cache", query.cache.rawValue))\
     <kbd class="hint" hidden>/</kbd>
     <button type="submit" class="button">Search</button></div>

@@ -83,7 +83,7 @@ extension HTMLRenderer {
         case .table: "Table"
         }
       return """
-        <a class="button" href="\(WebAddress.list(source.name, query))\(query.isPlain ? "?" : "&#38;")view=\(view.rawValue)"\
+        <a class="button" href="\(WebAddress.list(source.name, query.with(\.chosenView, view)))&#38;keep=true"\
         \(attribute: "aria-current", view == query.view ? "true" : nil)>\(label)</a>
         """
     }
@@ -243,6 +243,7 @@ extension HTMLRenderer {
     \(query.order.map { hidden("sort", $0) })\(query.limit.map { hidden("limit", String($0)) })\
     \(query.fields.map { hidden("fields", $0.joined(separator: ",")) })\
     \(query.shownFilters.map { hidden("filters", $0) })\
+    \(query.chosenView.map { hidden("view", $0.rawValue) })\
     \(query.cache == .normal ? nil : hidden("cache", query.cache.rawValue))
     """
   }

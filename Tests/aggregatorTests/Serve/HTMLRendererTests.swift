@@ -1149,7 +1149,7 @@ import Testing
         #expect(html.matches(of: /<span class="fact">/).count == count)
         #expect(html.contains("<bdi>d1</bdi>"))
         #expect(
-          html.contains(#"sort=d&#38;view=\#(view.rawValue)" aria-current="true">"#))
+          html.contains(#"sort=d&#38;view=\#(view.rawValue)&#38;keep=true" aria-current="true">"#))
       }
     }
     #expect(search("storm").contains(#"<ol class="records gallery small">"#))

@@ -107,19 +107,41 @@ import Testing
     #expect(try await headings(page([], "aggregator_columns=gone%2C%00")) == usual)
   }
 
-  @Test func `the size of cards is remembered, also of a source without pictures`() async throws {
-    func page(_ query: [ServerRequest.Parameter], _ cookie: String) async throws -> ServerResponse {
-      try await router.response(
-        to: ServerRequest(method: "GET", query: query, headers: [.init("Cookie", cookie)]),
-        for: RoutePath(.list, "countries"), readOnly: false)
+  @Test func `a chosen view is kept, and in the addresses, also of a source without pictures`()
+    async throws
+  {
+    func page(
+      _ query: [ServerRequest.Parameter], _ cookie: String, part: String? = nil
+    ) async throws -> ServerResponse {
+      var request = ServerRequest(
+        method: "GET", rawPath: "/sources/countries", query: query,
+        headers: [.init("Cookie", cookie)])
+      if let part { request.headers.append(.init(HTMLFragment.header, part)) }
+      return try await router.response(
+        to: request, for: RoutePath(.list, "countries"), readOnly: false)
     }
+    let small = ServerRequest.Parameter("view", "small")
+    let sort = ServerRequest.Parameter("sort", "name")
     #expect(try await page([], "a=b").text.contains("<table>"))
-    let chosen = try await page([.init("view", "small"), .init("sort", "name")], "a=b")
-    #expect(chosen.header("Location") == "/sources/countries?sort=name")
-    let cookie = try #require(chosen.header("Set-Cookie")).prefix { $0 != ";" }
-    let cards = try await page([], String(cookie)).text
-    #expect(cards.contains(#"<ol class="records gallery small plain" id="#))
-    #expect(!cards.contains("<table>") && !cards.contains(#"class="picture "#))
+    let chosen = try await page([small, sort, .init("keep", "true")], "a=b")
+    #expect(chosen.header("Location") == "/sources/countries?sort=name&view=small")
+    let cookie = String(try #require(chosen.header("Set-Cookie")).prefix { $0 != ";" })
+    // What was chosen is in the address of each page, but a part of a page is shown as the page is.
+    let kept = try await page([sort, .init("deleted", "FR")], cookie)
+    #expect(kept.status == 303)
+    #expect(
+      kept.header("Location") == "/sources/countries?sort=name&deleted=FR&view=small")
+    #expect(try await page([], cookie, part: "list").text.contains("<table>"))
+    // A link wins, and changes nothing that is kept.
+    let cards = try await page([small], "aggregator_view=table")
+    #expect(cards.header("Set-Cookie") == nil)
+    #expect(cards.text.contains(#"<ol class="records gallery small plain" id="#))
+    #expect(!cards.text.contains("<table>") && !cards.text.contains(#"class="picture "#))
+    // The addresses of its records and its search name it, too.
+    #expect(cards.text.contains(/"\/sources\/countries\/[A-Z]+\?view=small"/))
+    #expect(cards.text.contains(#"<input type="hidden" name="view" value="small">"#))
+    #expect(!cards.text.contains("/api/v1/countries?view"))
+    await #expect(throws: Problem.self) { _ = try await page([.init("view", "huge")], "a=b") }
   }
 
   @Test func `whoever sees a list need not wait for its filters`() async throws {

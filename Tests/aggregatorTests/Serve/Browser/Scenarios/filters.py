@@ -266,15 +266,28 @@ def run(site):
         assert len(steps) == count - 1 and ends[-1] <= ends[0] + 1, ends
         assert count > 12 or min(steps) >= 24, ends
 
-    # The view of a gallery is remembered.
+    # The view is remembered, and in the address, which wins.
     heroes = site.open("/sources/heroes")
     heroes.get_by_role("link", name="Table").click()
     expect(heroes.locator("table").first).to_be_visible()
-    is_at(heroes, "/sources/heroes")
+    is_at(heroes, "/sources/heroes?view=table")
     heroes.reload()
+    expect(heroes.locator("table").first).to_be_visible()
+    heroes.go_back()
+    expect(heroes.locator(".gallery").first).to_be_visible()
+    heroes.go_forward()
+    expect(heroes.locator("table").first).to_be_visible()
+    heroes.goto(site.origin + "/sources/heroes?view=gallery")
+    expect(heroes.locator(".gallery").first).to_be_visible()
+    heroes.locator(".record").first.click()
+    expect(heroes.locator("#detail h2")).to_be_visible()
+    assert heroes.url.endswith("?view=gallery"), heroes.url
+    heroes.goto(site.origin + "/sources/heroes?query=anvil")
+    is_at(heroes, "/sources/heroes?query=anvil&view=table")
     expect(heroes.locator("table").first).to_be_visible()
     heroes.get_by_role("link", name="Gallery").click()
     expect(heroes.locator(".gallery").first).to_be_visible()
+    heroes.goto(site.origin + "/sources/heroes?view=gallery")
     # Small cards are more beside each other, and sources without pictures have cards, too.
     columns = "each => getComputedStyle(each).gridTemplateColumns.split(' ').length"
     large = heroes.locator(".gallery").first.evaluate(columns)
