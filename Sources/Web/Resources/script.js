@@ -653,6 +653,7 @@ if (form && list()) {
   }
   fold();
   begin();
+  if (shownDetail) $(".record[aria-current]")?.scrollIntoView({ block: "center" });
 }
 
 /* Counts down to the time at which a service is asked again, and shows its answer. */

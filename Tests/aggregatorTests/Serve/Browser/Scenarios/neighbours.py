@@ -8,10 +8,13 @@ def run(site):
     page.get_by_role("button", name="Sync").click()
     expect(page.locator(".sync-words")).to_contain_text("countries synced")
     for order in ("", "?sort=-capital"):
-        page = site.open(f"/sources/countries/FR{order}")
+        page = site.open(f"/sources/countries/FR{order}", height=600)
         title = page.locator("#detail h2")
         expect(title).to_have_text("France")
-        expect(page.locator(".record[aria-current]")).to_have_text("France")
+        marked = page.locator(".record[aria-current]")
+        expect(marked).to_have_text("France")
+        # In the middle of its list, also on a low screen.
+        expect(marked).to_be_in_viewport(ratio=1)
         expect(page.get_by_role("link", name="Back to the beginning of the list")).to_be_visible()
         names = page.locator(".record").all_inner_texts()
         place = names.index("France")
