@@ -12,7 +12,8 @@ extension HTMLRenderer {
     let hasRecords = (try? content.list?.get())?.records.isEmpty == false
     return document(
       Frame(
-        title: [name, title(content)].compactMap(\.self).joined(separator: " – "),
+        title: [name, title(content, isCounted: name == nil)].compactMap(\.self)
+          .joined(separator: " – "),
         place: source.name, showsDetail: content.detail != nil, hasRecords: hasRecords),
       """
       <div class="column">
@@ -31,10 +32,17 @@ extension HTMLRenderer {
       """)
   }
 
-  /// The list in words: `Things for “lamp” where price is below 20`.
-  func title(_ content: SourceContent) -> String {
+  /// The list in words: `Things for “lamp” where price is below 20`, counted `2 things for …`.
+  func title(_ content: SourceContent, isCounted: Bool = false) -> String {
+    let page = isCounted ? try? content.list?.get() : nil
+    let count = page.flatMap { knownCount($0, content) }
+    let noun = content.source.noun
+    let records = count.map { count in
+      count == 0 ? "No \(noun.plural)" : "\(count.grouped) \(noun.word(for: count))"
+    }
     let query = content.query.query.map { " for “\($0)”" } ?? ""
-    return content.source.title + query + (selectionWords(content).map { " \($0)" } ?? "")
+    let selection = selectionWords(content).map { " \($0)" } ?? ""
+    return (records ?? content.source.title) + query + selection
   }
 
   /// The button that syncs a source, with the progress; it needs the script.
@@ -152,16 +160,17 @@ extension HTMLRenderer {
       """
   }
 
+  /// The number of all records of the list; `nil` if that is unknown.
+  private func knownCount(_ page: ServedListing, _ content: SourceContent) -> Int? {
+    let isWhole = page.summary.next == nil && content.query.cursor == nil
+    return page.summary.total ?? content.cachedCount ?? (isWhole ? page.records.count : nil)
+  }
+
   private func count(_ page: ServedListing, _ content: SourceContent) -> HTML {
     let noun = content.source.noun
-    func amount(_ count: Int) -> HTML {
-      "\(count.grouped) \(noun.word(for: count))"
-    }
     let count: HTML =
-      if let total = page.summary.total ?? content.cachedCount {
-        amount(total)
-      } else if page.summary.next == nil, content.query.cursor == nil {
-        amount(page.records.count)
+      if let count = knownCount(page, content) {
+        "\(count.grouped) \(noun.word(for: count))"
       } else {
         "<span data-shown>\(page.records.count)</span> \(noun.word(for: 2)) shown"
       }

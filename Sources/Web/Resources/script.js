@@ -151,7 +151,7 @@ async function showList(address, isQuiet = false) {
     fold(open);
     $(".filters", next)?.scrollTo(0, top ?? 0);
     if (focused) focusAt(focused, next, ".filter, .group h2 a");
-    if (!shownDetail) document.title = `${$("[data-announce]", next)?.textContent ?? heading} – ${program}`;
+    if (!shownDetail) document.title = listTitle();
     begin();
     if (!isQuiet) announce($("[data-announce], .state h2", next)?.textContent ?? "");
     if (scrollY > form.offsetTop) form.parentElement.scrollIntoView();
@@ -673,6 +673,7 @@ setInterval(() => {
 
 let opening, scrolled = 0;
 const heading = $("h1")?.textContent;
+const listTitle = () => `${$("[data-announce]:not(:has([data-shown]))")?.textContent ?? heading} – ${program}`;
 
 async function openDetail(address, focus = "h2") {
   opening?.abort();
@@ -745,7 +746,7 @@ function hideDetail() {
   document.body.classList.remove("has-detail");
   detail().replaceWith(make("section", { id: "detail", "aria-label": "Details", hidden: true }));
   mark();
-  document.title = `${heading} – ${program}`;
+  document.title = listTitle();
   if (wasNarrow) scrollTo(0, scrolled);
   focusRecord(id);
 }

@@ -450,6 +450,22 @@ import Testing
         source: MadeUpSource.heroes, query: ServedQuery(view: .table), list: .success(listing)))
   }
 
+  @Test(
+    arguments: [
+      (20_000, "c", "20,000 heroes"), (1, nil, "1 hero"), (0, nil, "No heroes"),
+      (nil, nil, "No heroes"),
+      (nil, "c", "Heroes"),
+    ] as [(Int?, String?, String)])
+  func `the title of a list has the number of its records, if it is known`(
+    total: Int?, next: String?, words: String
+  ) {
+    let summary = ListingSummary(count: 0, total: total, next: next.map { PageCursor($0) })
+    let content = SourceContent(
+      source: MadeUpSource.heroes, query: ServedQuery(query: "tea"),
+      list: .success(ServedListing(records: [], summary: summary)))
+    #expect(pages.page(content).contains("<title>\(words) for “tea” – aggregator</title>"))
+  }
+
   @Test func `a record without a name leads to itself by its ID, in the column of names`() {
     let html = table(["Kettle", nil, "Lamp"])
     #expect(html.matches(of: /<th scope="col"/).count == 2)

@@ -30,7 +30,7 @@ def run(site):
     page.go_back()
     expect(page.locator("#detail")).to_be_hidden()
     is_at(page, "/sources/heroes?query=anvil")
-    expect(page).to_have_title("Heroes – aggregator")
+    expect(page).to_have_title(f"{page.locator('.count').inner_text()} – aggregator")
     page.go_forward()
     expect(title).to_have_text(names[0])
     page.keyboard.press("Escape")
