@@ -92,9 +92,8 @@ function find() {
         const fact = !fits(name) && $$(".fact", record).map(fact => fact.textContent.trim()).find(fits);
         return { name, about: fact ? `${source} · ${fact}` : source, address };
       })).slice(0, 5)));
-      // The only record of that name is what was meant.
-      if (!known.length && records.length === 1 && fits(records[0].name)) show([...records, search]);
-      else show(known.length ? [...known, ...records, search] : [search, ...records], true);
+      // Records come before the search, which stays chosen if the words are in none of their names.
+      show([...known, ...records, search], known.length || !fits(records[0]?.name ?? ""));
       announce(`${options.children.length} results`);
     } catch {
       // The search itself says what is wrong.
