@@ -334,7 +334,7 @@ extension HTMLRenderer {
     return """
       <details\(attribute: "open", isOpen ? "" : nil)><summary>Title and fields</summary>
       <p><label for="title">Title of a record</label>
-      <select id="title" name="title"><option value="">–</option>\(options)</select></p>
+      <select id="title" name="title"><option value="">Not set: the first text, else the ID</option>\(options)</select></p>
       \(fields.map { field -> HTML in
         """
         <p><label>Name of the field <bdi>\(field.name.safeLine)</bdi> <small>(if empty, it is left out)</small>

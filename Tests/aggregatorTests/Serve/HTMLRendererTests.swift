@@ -1064,6 +1064,22 @@ import Testing
     #expect(save.upperBound < (try #require(html.firstRange(of: "The first records"))).lowerBound)
   }
 
+  @Test(arguments: [("name", "name"), (nil, "Not set: the first text, else the ID")])
+  func `the form of a source says what is the title of its records`(
+    title: String?, words: String
+  ) throws {
+    var manifest = [JSON.Member("fields", ["code", "name"])]
+    manifest += title.map { [.init("title", .string($0))] } ?? []
+    let proposal = ProposedSource("two", ["manifest": .object(manifest)], isProved: true) { _ in
+      "two"
+    }
+    let html = pages.edit(SourceAdding.Answer(id: "x", proposal: proposal))
+    let form = try #require(html.firstMatch(of: /<select id="title".*?<\/select>/)).output
+    let options = form.matches(of: /<option value="[^"]*"( selected="")?>([^<]*)/)
+    let shown = options.first { $0.1 != nil } ?? options.first
+    #expect(shown?.2 == words[...], "\(form)")
+  }
+
   @Test func `the first records of a new source are aligned as in tables`() {
     let id = "cd613e30-d8f1-6adf-91b7-584a2265b1f5"
     var proposal = ProposedSource("two", [:], isProved: true) { _ in "two" }
