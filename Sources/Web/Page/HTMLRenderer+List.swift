@@ -168,15 +168,18 @@ extension HTMLRenderer {
 
   private func count(_ page: ServedListing, _ content: SourceContent) -> HTML {
     let noun = content.source.noun
+    let known = knownCount(page, content)
     let count: HTML =
-      if let count = knownCount(page, content) {
-        "\(count.grouped) \(noun.word(for: count))"
+      if let known {
+        "\(known.grouped) \(noun.word(for: known))"
       } else {
         "<span data-shown>\(page.records.count)</span> \(noun.word(for: 2)) shown"
       }
     let query: HTML? = content.query.query.map { " for “<bdi>\($0.safeLine)</bdi>”" }
     let selection: HTML? = selectionWords(content).map { " <bdi>\($0.safeLine)</bdi>" }
-    return "\(count)\(query)\(selection)"
+    // The style hides it once the list has come to its end.
+    let unknown: HTML? = known == nil ? #"<span class="unknown">, total unknown</span>"# : nil
+    return "\(count)\(query)\(selection)\(unknown)"
   }
 
   /// The way to a position among the cached records.

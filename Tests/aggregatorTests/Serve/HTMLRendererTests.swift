@@ -466,6 +466,23 @@ import Testing
     #expect(pages.page(content).contains("<title>\(words) for “tea” – aggregator</title>"))
   }
 
+  @Test(
+    arguments: [
+      (40, "c", ">40 heroes for “<bdi>tea</bdi>”</p>"),
+      (nil, nil, ">1 hero for “<bdi>tea</bdi>”</p>"),
+      (
+        nil, "c",
+        "><span data-shown>1</span> heroes shown for “<bdi>tea</bdi>”<span class=\"unknown\">, total unknown</span></p>"
+      ),
+    ] as [(Int?, String?, String)])
+  func `a list without a total says so`(total: Int?, next: String?, words: String) {
+    let summary = ListingSummary(count: 1, total: total, next: next.map { PageCursor($0) })
+    let listing = ServedListing(records: [ServedRecord("1", "Kettle")], summary: summary)
+    let content = SourceContent(
+      source: MadeUpSource.heroes, query: ServedQuery(query: "tea"), list: .success(listing))
+    #expect(pages.page(content).contains(words))
+  }
+
   @Test func `a record without a name leads to itself by its ID, in the column of names`() {
     let html = table(["Kettle", nil, "Lamp"])
     #expect(html.matches(of: /<th scope="col"/).count == 2)
