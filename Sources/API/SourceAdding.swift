@@ -9,9 +9,12 @@ package protocol SourceManagement: Sendable {
   func isFree(_ name: String) -> Bool
 
   /// Requests the list at a URL, for a source of a name; `hints` have some of the keys of ``SourceAdding/hints``.
+  ///
+  /// - Parameter isReplacing: True for another URL or paging of the source that has the name, which keeps the rest of its
+  ///   manifest if the host is the same.
   func proposal(
     for name: String, at url: String, given hints: [String: String],
-    signedBy key: SourceAdding.Key?
+    signedBy key: SourceAdding.Key?, isReplacing: Bool
   ) async throws -> ProposedSource
 
   /// True for a source with a manifest of its own.
@@ -95,7 +98,8 @@ package final class SourceAdding: Sendable {
   }
 
   package func answer(
-    for name: String, at url: String, given hints: [String: String] = [:], signedBy key: Key? = nil
+    for name: String, at url: String, given hints: [String: String] = [:],
+    signedBy key: Key? = nil, isReplacing: Bool = false
   ) async throws -> Answer {
     let mayRun = state.withLock { state in
       guard state.running < Self.maxRunning else { return false }
@@ -113,7 +117,8 @@ package final class SourceAdding: Sendable {
     }
     do {
       return keep(
-        try await sources.proposal(for: name, at: url, given: hints, signedBy: key))
+        try await sources.proposal(
+          for: name, at: url, given: hints, signedBy: key, isReplacing: isReplacing))
     } catch { throw Self.refusal(of: error) }
   }
 

@@ -66,7 +66,7 @@ extension Manifest {
   package var authority: String? { Self.authority(of: url) }
 
   /// The host and port of an http or https URL, which may hold placeholders after them; `nil` for any other text.
-  static func authority(of url: String) -> String? {
+  package static func authority(of url: String) -> String? {
     let parts = url.split(separator: "{", omittingEmptySubsequences: false)
     // The value of a placeholder may be one of the service, which must not choose the host.
     let isAfterHost =

@@ -268,6 +268,14 @@ extension Manifest {
 }
 
 extension Manifest {
+  /// The members beside the request, the rows and the paging, which can be found again.
+  package var otherMembers: [JSON.Member] {
+    var other = self
+    (other.headers, other.rows, other.total, other.paging) = ([], nil, nil, Paging())
+    other.paging.hosts = paging.hosts
+    return other.json.members.filter { $0.name != "url" }
+  }
+
   /// This manifest with the choices of a person.
   ///
   /// - Parameters:

@@ -326,14 +326,24 @@ struct WebRouter: Sendable {
     _ request: ServerRequest, _ pages: HTMLRenderer
   ) async throws -> ServerResponse {
     guard let adding = api.adding, pages.mayAdd else { throw Problem.unknownPath }
-    try request.requireParameters(among: [])
-    guard request.method == "POST" else { return html(pages.add(AddContent())) }
+    try request.requireParameters(among: request.method == "POST" ? [] : ["replace"])
+    guard request.method == "POST" else {
+      var content = AddContent()
+      if let name = request.parameter("replace") {
+        guard pages.mayChange(name) else { throw Problem.unknownPath }
+        let manifest = try adding.edit(name).proposal.document["manifest"]
+        (content.name, content.isReplacing) = (name, true)
+        content.url = manifest?["url"]?.string ?? ""
+        content.hints["rows"] = manifest?["rows"]?.string
+      }
+      return html(pages.add(content))
+    }
     let sent = (request.form ?? []).map(\.name).filter {
       $0.hasPrefix("field:") || $0.hasPrefix("key:")
     }
     let fields = try request.formFields(
       among: Set(
-        ["url", "name", "proposal", "title", "key", "keyPlace", "keyID"] + sent
+        ["url", "name", "replace", "proposal", "title", "key", "keyPlace", "keyID"] + sent
           + SourceAdding.hints))
     if let id = fields["proposal"] {
       func values(_ prefix: String) -> [String: String] {
@@ -363,9 +373,12 @@ struct WebRouter: Sendable {
     }
     var content = AddContent()
     content.url = Self.url(typed: fields["url"] ?? "")
-    content.name = fields["name"] ?? ""
+    content.name = fields["replace"] ?? fields["name"] ?? ""
+    content.isReplacing = fields["replace"] != nil
+    guard !content.isReplacing || pages.mayChange(content.name) else { throw Problem.unknownPath }
     content.hints = fields.filter { SourceAdding.hints.contains($0.key) && !$0.value.isEmpty }
     let (url, name, hints) = (content.url, content.name, content.hints)
+    let isReplacing = content.isReplacing
     let key = adding.key(
       fields["key"], in: fields["keyPlace"], orOf: fields["keyID"], for: url)
     content.keyPlace = fields["keyPlace"] ?? key?.place
@@ -373,7 +386,7 @@ struct WebRouter: Sendable {
     content.answer = await Self.result {
       try await adding.answer(
         for: name.isEmpty ? adding.name(for: url) : name, at: url, given: hints,
-        signedBy: key)
+        signedBy: key, isReplacing: isReplacing)
     }
     var response = html(pages.add(content), status: content.answer?.failure?.status ?? 200)
     // It may contain a key that was typed.

@@ -65,10 +65,7 @@ struct ServedManagement: SourceManagement {
     let manifest = try folder.manifest(name)
     var proposed = ProposedSource(name, ["manifest": manifest.json], isProved: true) {
       [self] edits in
-      guard try folder.text(of: name) == text else {
-        throw Problem(
-          409, "invalidRequest", "\(name) has been changed meanwhile", hint: "edit it again")
-      }
+      try requireUnchanged(name, since: text)
       let run = context.rereadingSources()
       let edited = try manifest.edited(title: edits.title, names: edits.names, id: edits.id)
       let new = edits.name?.nonBlank?.trimmed ?? name
@@ -88,10 +85,19 @@ struct ServedManagement: SourceManagement {
     }
     proposed.edited = name
     proposed.keys = manifest.secretNames
-    if JSONText(Data(text)) == nil {
-      proposed.warnings = ["its manifest has comments, which saving removes"]
-    }
+    proposed.warnings = Self.warnings(ofSaving: text)
     return proposed
+  }
+
+  private func requireUnchanged(_ name: String, since text: [UInt8]) throws {
+    guard try folder.text(of: name) == text else {
+      throw Problem(
+        409, "invalidRequest", "\(name) has been changed meanwhile", hint: "edit it again")
+    }
+  }
+
+  private static func warnings(ofSaving text: [UInt8]) -> [String] {
+    JSONText(Data(text)) == nil ? ["its manifest has comments, which saving removes"] : []
   }
 
   func verifyKeys(_ values: [String: String]) async throws -> String? {
@@ -131,17 +137,29 @@ struct ServedManagement: SourceManagement {
   }
 
   func proposal(
-    for name: String, at url: String, given: [String: String], signedBy key: SourceAdding.Key?
+    for name: String, at url: String, given: [String: String], signedBy key: SourceAdding.Key?,
+    isReplacing: Bool
   ) async throws -> ProposedSource {
     let run = context.rereadingSources()
-    try run.checkName(name, in: folder, mayReplace: false)
+    guard !isReplacing || mayChange(name) else { throw Problem.unknownPath }
+    try run.checkName(name, in: folder, mayReplace: isReplacing)
+    let text = isReplacing ? try folder.text(of: name) : nil
     var request = SourceRequest(url: url)
     try Command.checkScheme(of: request)
+    var kept: [JSON.Member] = []
+    // Another host gets nothing that was meant for this one, nor does a connection that others can read.
+    if isReplacing, let old = try? folder.manifest(name), let authority = old.authority,
+      Manifest.authority(of: url) == authority,
+      url.hasPrefix("https:") || old.url.hasPrefix("http:")
+    {
+      request.headers = old.headers.filter { key == nil || !$0.value.contains("${") }
+      kept = old.otherMembers.filter { given[$0.name] == nil }
+    }
     let keyName = try key.map { try request.add(key: $0.value, in: $0.place) }
     let literals = request.extractSecrets(
       of: name, avoiding: Set(run.catalog.settings(except: name).map(\.key)), including: keyName)
     let hints = JSON.object(
-      request.members
+      request.members + kept
         + given.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) })
     var secrets = NewSecrets(literals)
     var requests = try secrets.environment(of: name, in: hints, folder, run, mayAsk: false)
@@ -169,7 +187,8 @@ struct ServedManagement: SourceManagement {
     }
     var proposed = ProposedSource(name, proposal.document, isProved: proposal.isProved) {
       [self, secrets, requests] edits in
-      try run.checkName(name, in: folder, mayReplace: false)
+      if let text { try requireUnchanged(name, since: text) }
+      try run.checkName(name, in: folder, mayReplace: isReplacing)
       try await served.adding(name) {
         try proposal.edited(title: edits.title, names: edits.names)
           .save(as: name, in: folder, rebinding: secrets.replaced)
@@ -180,7 +199,8 @@ struct ServedManagement: SourceManagement {
     proposed.evidence = proposal.evidence.map { .init($0.key, $0.value, $0.reason) }
     proposed.rows = proposal.rows
     proposed.rowCount = proposal.rowCount
-    proposed.warnings = proposal.warnings
+    proposed.warnings = proposal.warnings + (text.map(Self.warnings) ?? [])
+    proposed.edited = isReplacing ? name : nil
     proposed.choices = proposal.choices
     proposed.obstacle = proposal.obstacle
     return proposed

@@ -9,6 +9,8 @@ struct AddContent: Sendable {
   var url = ""
   /// Empty for one that is made of the URL.
   var name = ""
+  /// True for another URL, or paging, of the source that has the name.
+  var isReplacing = false
   /// The choices in the form, by the keys of ``SourceAdding/hints``.
   var hints: [String: String] = [:]
   /// Where the key is sent, as it was typed; `nil` for the usual place.
@@ -22,19 +24,23 @@ struct AddContent: Sendable {
 extension HTMLRenderer {
   func add(_ content: AddContent) -> String {
     let action = RoutePath(PagePath.add).text
+    let title = content.isReplacing ? "Change the URL of \(content.name)" : "Add a source"
+    let summary =
+      content.isReplacing
+      ? "Its records and paging are found by requests again. With the same host, it keeps its key, fields and the rest."
+      : "Any JSON, CSV, NDJSON or XML list on the web. Its records, IDs and paging are found by requests to its service."
     return document(
-      Frame(title: "Add a source", place: "add"),
+      Frame(title: title, place: content.isReplacing ? content.name : "add"),
       """
       <div class="column">
-      <div class="heading"><div><h1>Add a source</h1>
-      <p class="summary">Any JSON, CSV, NDJSON or XML list on the web. Its records, IDs and paging are found by \
-      requests to its service; nothing is saved before you say so.</p></div></div>
+      <div class="heading"><div><h1>\(title)</h1>
+      <p class="summary">\(summary) Nothing is saved before you say so.</p></div></div>
       \(content.answer?.failure.map(failure))
       <form id="add" class="fields" action="\(action)" method="post">
       <p><label for="url">URL of the list</label>
       <input inputmode="url" id="url" name="url" required value="\(content.url)" \
       placeholder="https://api.example.com/items" autocomplete="off" autocapitalize="off" spellcheck="false"\(attribute: "autofocus", content.answer == nil ? "" : nil)></p>
-      \(name(content.name, "if empty, a word of the URL, or “list”"))
+      \(replaced(content) ?? name(content.name, "if empty, a word of the URL, or “list”"))
       \(path(content))
       \(key(content))
       <div class="actions"><button type="submit" class="button primary" data-busy="Asking the service…">Preview</button></div>
@@ -43,6 +49,11 @@ extension HTMLRenderer {
       </div>
       """
     ).text
+  }
+
+  /// The field that says which source is to be replaced; nothing for a new one.
+  private func replaced(_ content: AddContent) -> HTML? {
+    content.isReplacing ? hidden("replace", content.name) : nil
   }
 
   /// The field for the path of the list, of which people need to know nothing unless a response has none.
@@ -136,7 +147,7 @@ extension HTMLRenderer {
     }
     return """
       <form class="fields" action="\(action)" method="post">
-      \(hidden("url", content.url))\(hidden("name", proposal.name))\
+      \(hidden("url", content.url))\(replaced(content) ?? hidden("name", proposal.name))\
       \(given.compactMap { key in content.hints[key].map { hidden(key, $0) } })\
       \(content.keyID.map { hidden("keyID", $0) })
       \(fields)
@@ -188,13 +199,17 @@ extension HTMLRenderer {
     let ids = proposal.document["manifest"]?["id"]
     let id = ids?.string ?? ids?.array?.compactMap(\.string).joined(separator: ", ")
     let others = proposal.fields.map(\.path).filter { $0 != id }
+    let isOnline = proposal.document["manifest"]?["url"]?.string?.hasPrefix("http") == true
+    let change: HTML =
+      isOnline
+      ? #"<a href="\#(RoutePath(PagePath.add).text)?replace=\#(proposal.name)">Change its URL or paging…</a>"#
+      : "Its source is changed there, by <code>\(program) sources edit \(proposal.name)</code>."
     return document(
       Frame(title: "Edit \(proposal.name)", place: proposal.name),
       """
       <div class="column">
       <div class="heading"><div><h1>Edit the source \(proposal.name)</h1>
-      <p class="summary">Also for the command line. Its URL and paging are changed there, by \
-      <code>\(program) sources edit \(proposal.name)</code>.</p></div></div>
+      <p class="summary">Also for the command line. \(change)</p></div></div>
       \(proposal.warnings.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# as HTML })
       \(problem.map { #"<p class="note" role="alert" dir="auto">Not saved: \#($0.message.sentence)</p>"# as HTML })
       <form class="fields" action="\(RoutePath(PagePath.add).text)" method="post">\(hidden("proposal", answer.id))

@@ -459,7 +459,7 @@ import Testing
   func `the title of a list has the number of its records, if it is known`(
     total: Int?, next: String?, words: String
   ) {
-    let summary = ListingSummary(count: 0, total: total, next: next.map { PageCursor($0) })
+    let summary = ListingSummary(count: 0, total: total, next: next.flatMap { PageCursor($0) })
     let content = SourceContent(
       source: MadeUpSource.heroes, query: ServedQuery(query: "tea"),
       list: .success(ServedListing(records: [], summary: summary)))
@@ -476,7 +476,7 @@ import Testing
       ),
     ] as [(Int?, String?, String)])
   func `a list without a total says so`(total: Int?, next: String?, words: String) {
-    let summary = ListingSummary(count: 1, total: total, next: next.map { PageCursor($0) })
+    let summary = ListingSummary(count: 1, total: total, next: next.flatMap { PageCursor($0) })
     let listing = ServedListing(records: [ServedRecord("1", "Kettle")], summary: summary)
     let content = SourceContent(
       source: MadeUpSource.heroes, query: ServedQuery(query: "tea"), list: .success(listing))

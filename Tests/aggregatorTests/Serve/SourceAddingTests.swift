@@ -247,6 +247,51 @@ import Testing
     #expect(try await server.stop().errors.contains("s3cret") == false)
   }
 
+  @Test(arguments: ["X-Api-Key", "?k"])
+  func `another URL of the same host keeps the key, and one of another host gets none`(
+    place: String
+  ) async throws {
+    let locked = try lockedService(.status(401, "no X-Api-Key"))
+    let other = try lockedService(.status(401, "no X-Api-Key"))
+    let server = try await ServingProgram("--allow-add", in: home.sandbox)
+    let headers = [
+      "Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html",
+      "Origin": "http://127.0.0.1:\(server.port)",
+    ]
+    let key = #""key":"s3cret+Key","keyPlace":"\#(place)""#
+    let body = #"{"name":"lands","url":"\#(locked.baseURL)/old",\#(key),"save":true}"#
+    let added = try await server.post("/api/v1/sources", body)
+    #expect(added.status == 201, "\(added.text)")
+    let file = "home/.config/aggregator/sources/lands.json"
+    let first = try home.sandbox.text(of: file)
+    #expect(try await server.get("/edit/lands").text.contains(#"href="/add?replace=lands""#))
+    let form = try await server.get("/add?replace=lands").text
+    #expect(form.contains(#"name="replace" value="lands""#) && !form.contains("s3cret"))
+    let parameter = place == "?k" ? "?k=${LANDS_K}" : ""
+    #expect(form.contains(#"value="\#(locked.baseURL)/old\#(parameter)""#), "\(form)")
+    #expect(try await server.get("/add?replace=countries").status == 404)
+
+    func preview(_ url: String, _ headers: [String: String]) async throws -> ServingProgram.Reply {
+      try await server.post("/add", "replace=lands&url=\(url.percentEncoded)", headers)
+    }
+    let (new, elsewhere) = ("\(locked.baseURL)/new\(parameter)", "\(other.baseURL)/new")
+    #expect(try await preview(elsewhere, headers).status == 422)
+    #expect(try await preview(elsewhere + parameter, headers).status == 422)
+    let foreign = headers.merging(["Origin": "https://a.example"]) { $1 }
+    #expect(try await preview(new, foreign).status == 403)
+    #expect(try home.sandbox.text(of: file) == first)
+
+    let shown = try await preview(new, headers)
+    #expect(shown.status == 200 && shown.text.contains("Seven"), "\(shown.text)")
+    let id = try #require(
+      shown.text.firstMatch(of: /name="proposal" value="([0-9a-f]+)"/)?.output.1)
+    let saved = try await server.post("/add", "proposal=\(id)", headers)
+    #expect(saved.status == 303, "\(saved.text)")
+    #expect(try home.sandbox.text(of: file) == first.replacing("/old", with: "/new"))
+    #expect(try await server.get("/api/v1/lands").text.contains("Seven"))
+    try await server.stop()
+  }
+
   @Test(arguments: [
     #""key":"two words""#, #""key":"${HOME}""#, #""key":"a","keyPlace":"X Y: Z""#,
     #""key":"a","keyPlace":"?""#, #""key":"a\nHost: b""#,

@@ -449,7 +449,7 @@ private struct Removing: SourceManagement {
 
   func proposal(
     for name: String, at url: String, given hints: [String: String],
-    signedBy key: SourceAdding.Key?
+    signedBy key: SourceAdding.Key?, isReplacing: Bool
   ) async throws -> ProposedSource { throw Problem.unknownPath }
 
   func remove(_ name: String, withData: Bool, keys: [String]) async throws -> ProposedSource? {
