@@ -70,9 +70,7 @@ function loadPictures() {
   for (const place of pictures.near) {
     if (pictures.loading.size >= 3) return;
     if (!place.isConnected || pictures.loading.has(place)) continue;
-    const image = new Image();
-    image.alt = "";
-    image.decoding = "async";
+    const image = Object.assign(new Image(), { alt: "", decoding: "async" });
     image.onload = image.onerror = ({ type }) => {
       leavePicture(place);
       nearScreen.unobserve(place);
