@@ -64,6 +64,7 @@ import Testing
       """
       item = products show $1 $2
       goods = products list --where title~a
+      sorted = products list --sort title --count --csv
       run = !cat
       """, to: "home/.config/aggregator/queries")
     #expect(try await home.complete("it").output == "item\tproducts show $1 $2\n")
@@ -71,6 +72,12 @@ import Testing
     #expect(try await home.complete("item a1 ").output == "a2\tChair\n")
     #expect(try await home.complete("goods --fields ti").output.hasPrefix("\tnospace\ntitle\t"))
     #expect(try await home.complete("--offline goods --lim").output.hasPrefix("--limit\t"))
+    // Those of the query may be replaced, and what excludes them, too.
+    for option in ["--sort", "--limit", "--json"] {
+      #expect(try await home.complete("sorted \(option)").output.hasPrefix("\(option)\t"))
+    }
+    #expect(try await home.complete("sorted --sort -t").output.contains("\n-title\t"))
+    #expect(try await home.complete("sorted --sort id --sort").output == "")
     #expect(try await home.complete("run x").output == "\t_files\n")
     for verb in ["show", "edit", "rename", "remove"] {
       #expect(

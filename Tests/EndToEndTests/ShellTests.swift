@@ -124,6 +124,26 @@ import Testing
     #expect(try home.household.sandbox.files(under: "work") == ["typed"])
   }
 
+  @Test(arguments: Shell.installed)
+  func `a name with spaces is completed in quotes, as it is typed or not`(shell: Shell) async throws
+  {
+    let home = try await PopulatedHome([:])
+    try home.household.sandbox.write("id,Order no\n1,5\n", to: "work/orders.csv")
+    #expect(try await home.household.run("sources add orders orders.csv").status == 0)
+    let terminal = try await ShellAtTerminal(shell, in: home)
+    // Fish adds a space, and ends the word.
+    let end = shell == .fish ? " " : "=5"
+    var words = ["--where order\t\(end)", "--where Or\t\(end)", "--where=ord\t\(end)"]
+    if shell != .fish { words += ["--where '\"o\t\(end)'", "--where 'or\t\(end)'"] }
+    if shell == .zsh { words.append("--where='or\t\(end)'") }
+    for keys in words {
+      try await terminal.run("aggregator orders list \(keys)")
+      let typed = try terminal.typed().suffix(2).joined(separator: " ")
+        .replacing("=\"", with: " \"")
+      #expect(typed.hasSuffix("--where \"Order no\"\(shell == .fish ? "" : end)"), "\(keys)")
+    }
+  }
+
   @Test(
     .enabled(if: Shell.fish.path != nil, "fish is not installed"),
     arguments: [

@@ -33,24 +33,29 @@ struct Completer {
     guard !line.words.isEmpty else { return .words([]) }
     let offer = offer(line.last, after: Array(line.words.dropFirst()))
     guard case .words(let candidates, let isPart) = offer else { return offer }
-    return .words(
-      candidates.filter { $0.word.begins(with: line.last) && $0.word.isSafe }, isPart: isPart)
+    let safe = candidates.filter(\.word.isSafe)
+    let beginning = safe.filter { $0.word.begins(with: line.last) }
+    return .words(beginning.isEmpty ? safe.filter(\.replacesTyped) : beginning, isPart: isPart)
   }
 
   private func offer(_ typed: String, after words: [String]) -> Offer {
-    let scan: ArgumentScan
+    let position: Position
     do throws(CommandError) {
       let expansion = try tree.expansion(of: words, missing: .endsWords)
       // The arguments of a script may be anything.
       if expansion?.command != nil { return .file }
-      let words = expansion?.words ?? words
-      var started = ArgumentScan(tree: tree, command: nil)
-      try started.begin(words, checksValues: false)
-      scan = started
+      var scan = ArgumentScan(tree: tree, command: nil)
+      try scan.begin(words, checksValues: false)
+      let typed = scan.options
+      if let expansion {
+        scan = ArgumentScan(tree: tree, command: nil)
+        try scan.begin(expansion.words, checksValues: false)
+        scan.replaceOptions(by: Set(typed.keys))
+      }
+      position = Position(scan, typed: typed, tree)
     } catch {
       return .words([])
     }
-    let position = Position(scan, tree)
     return position.isValid ? offer(typed, at: position) : .words(sources(at: position))
   }
 
@@ -67,11 +72,13 @@ struct Completer {
 
   private struct Position {
     let scan: ArgumentScan
+    /// The options without those of a saved query, which may be given again.
+    let typed: [Option: [String]]
     let node: CommandTree.Node
     let arguments: [String]
 
-    init(_ scan: ArgumentScan, _ tree: CommandTree) {
-      self.scan = scan
+    init(_ scan: ArgumentScan, typed: [Option: [String]], _ tree: CommandTree) {
+      (self.scan, self.typed) = (scan, typed)
       (node, arguments) = tree.find(scan.words)
     }
 
@@ -111,7 +118,10 @@ struct Completer {
     let commands = position.commands
     var seen: Set<Option> = []
     return commands.flatMap(\.options)
-      .filter { !$0.conflicts(with: position.scan.options) && seen.insert($0).inserted }
+      .filter { option in
+        !option.conflicts(with: position.typed, of: position.scan.options)
+          && seen.insert(option).inserted
+      }
       .map { Candidate($0.spelling, $0.about) }
   }
 
@@ -145,7 +155,9 @@ struct Completer {
     case .directory: return .directory
     default: return .words([])
     }
-    return .words(candidates.map { Candidate(head + $0.word, $0.about) }, isPart: isPart)
+    return .words(
+      candidates.map { Candidate(head + $0.word, $0.about, replacesTyped: $0.replacesTyped) },
+      isPart: isPart)
   }
 
   private func entries(of option: Option, at position: Position) -> [Candidate] {
@@ -273,11 +285,17 @@ extension Completer {
 }
 
 extension Option {
-  fileprivate func conflicts(with given: [Option: [String]]) -> Bool {
+  /// - Parameters:
+  ///   - typed: The options that stay.
+  ///   - given: All options, of which another one replaces those of a saved query that it excludes.
+  fileprivate func conflicts(
+    with typed: [Option: [String]], of given: [Option: [String]]
+  ) -> Bool {
+    func isTyped(_ option: Option) -> Bool { typed[option] != nil }
     func isGiven(_ option: Option) -> Bool { given[option] != nil }
-    if isGiven(self) { return true }
+    if isTyped(self) { return true }
     let formats = Option.formats + [.format]
-    if formats.contains(self) { return formats.contains(where: isGiven) }
+    if formats.contains(self) { return formats.contains(where: isTyped) }
     if self == .jq {
       return Option.formats.contains { ![.json, .ndjson].contains($0) && isGiven($0) }
         || given[.format]?.last.map { !["json", "ndjson"].contains($0) } ?? false
@@ -290,7 +308,7 @@ extension Option {
       let isOther = given[.format]?.last.map { !["csv", "tsv"].contains($0) } ?? false
       if isOther || [Option.json, .ndjson].contains(where: isGiven) { return true }
     }
-    return Option.exclusive.contains { $0.contains(self) && $0.contains(where: isGiven) }
+    return Option.exclusive.contains { $0.contains(self) && $0.contains(where: isTyped) }
   }
 }
 
@@ -309,9 +327,17 @@ package struct Candidate: Hashable, Sendable {
   /// May be empty.
   package let about: String
 
+  /// True if it is meant by another text, which it replaces.
+  let replacesTyped: Bool
+
   package init(_ word: String, _ about: String = "") {
+    self.init(word, about, replacesTyped: false)
+  }
+
+  init(_ word: String, _ about: String, replacesTyped: Bool) {
     self.word = word
     self.about = about
+    self.replacesTyped = replacesTyped
   }
 }
 

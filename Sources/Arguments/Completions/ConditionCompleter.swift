@@ -24,11 +24,9 @@ package struct ConditionCompleter {
 
   /// The conditions that a text can become; it is all of them up to the cursor.
   package func completions(of typed: String) -> [String] {
-    // Of a name in quotes, the word may be typed without them.
-    let (head, name) = Self.parts(of: typed)
-    return offer(typed).candidates.map(\.word).filter {
-      ($0.begins(with: typed) || $0.begins(with: "\(head)\"\(name)")) && $0.isSafe
-    }
+    offer(typed).candidates.filter {
+      ($0.word.begins(with: typed) || $0.replacesTyped) && $0.word.isSafe
+    }.map(\.word)
   }
 
   /// `isPart` is true if more can follow within the same condition.
@@ -84,10 +82,18 @@ package struct ConditionCompleter {
       if isBool, name.hasPrefix(id) {
         return ["=true", "=false"].map { Candidate(word + $0) }
       }
-      guard id == name else { return [Candidate(word, field.about)] }
+      guard id == name else {
+        // Of a name in quotes, the word may be typed without them.
+        let isMeant = id.comparable.begins(with: name.comparable)
+        return [Candidate(word, field.about, replacesTyped: isMeant && !name.isEmpty)]
+      }
       return Comparison.allCases.map { Candidate(word + $0.rawValue) }
     }
   }
+}
+
+extension StringProtocol {
+  fileprivate var comparable: String { lowercased().replacing("\"", with: "") }
 }
 
 extension String {

@@ -109,6 +109,8 @@ package enum Shell: String, CaseIterable, Sendable {
           (( $#suffix )) || suffix=(-S "$match[2] ")
           suffix+=(-Q)
         fi
+        # The program offers what replaces the word only if nothing begins with it.
+        [[ $found[1] == "${(Q)PREFIX}"* ]] || suffix+=(-U -p "$IPREFIX")
         (( $#lines )) && compadd -l -d shown "${(@)suffix}" -a found
       }
       if [[ $funcstack[1] == _\#(function) ]]; then _\#(function); else compdef _\#(function) \#(program); fi

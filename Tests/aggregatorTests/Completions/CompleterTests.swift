@@ -58,7 +58,8 @@ import Testing
     ),
     ("countries list --where ", ["code", "name", "region", "capital"]),
     ("countries list --where=ca", ["--where=capital"]),
-    ("countries list --where 'na", ["name"]), ("countries list --where capital=", []),
+    ("countries list --where 'na", ["name"]), ("countries list --where=NA", ["--where=name"]),
+    ("countries list --where capital=", []),
     ("countries list --where 'code=FR or not (na", ["code=FR or not (name"]),
     (
       "countries list --where 'region=EU and name",
@@ -168,11 +169,12 @@ import Testing
     #expect(words("heroes list -- ") == [])
   }
 
-  @Test func `completes names of fields that need quotes, in browse also without them`() {
+  @Test func `completes names of fields that need quotes, also without them`() {
     let fields = [Field<Int>("Customer Name", "Customer", .text, about: "") { _ in .null }]
     let completer = ConditionCompleter(fields.map { FieldEntry($0) }) { _, _ in ["Ann", "Bob"] }
     for (typed, completions) in [
       ("Cu", [#""Customer Name""#]), (#"not "Customer N"#, [#"not "Customer Name""#]),
+      ("customer n", [#""Customer Name""#]), (#"not ("cu"#, [#"not ("Customer Name""#]), ("x", []),
       (#""Customer Name"=A"#, [#""Customer Name"=Ann"#]),
       (#""Customer Name" in (B"#, [#""Customer Name" in (Bob)"#, #""Customer Name" in (Bob,"#]),
     ] {
