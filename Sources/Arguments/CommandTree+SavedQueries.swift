@@ -1,5 +1,5 @@
 import AggregatorKit
-import AggregatorQueries
+package import AggregatorQueries
 package import AggregatorSavedQueries
 import AggregatorSelection
 package import AggregatorTerminal
@@ -70,8 +70,11 @@ extension CommandTree {
   }
 
   /// Checks the words of a query that is to be saved as those of any command line; parameters may be anything.
-  package func check(_ query: SavedQuery) throws(CommandError) {
-    guard query.script == nil else { return }
+  ///
+  /// - Returns: The arguments and options of a query in SQL, which is not compiled; `nil` for all others.
+  @discardableResult
+  package func check(_ query: SavedQuery) throws(CommandError) -> Invocation? {
+    guard query.script == nil else { return nil }
     if let parameter = query.unknownParameter {
       throw CommandError(
         .usage, "unknown parameter \"\(parameter)\": arguments are $1 to $9 and $@",
@@ -79,7 +82,7 @@ extension CommandTree {
     }
     let expansion = try expansion(
       of: [query.name], among: catalog.savedQueries.with(query), missing: .isKept)
-    guard let expansion, expansion.command == nil else { return }
+    guard let expansion, expansion.command == nil else { return nil }
     let line = ArgumentParser(self).parse(
       words: expansion.words, checksValues: !query.hasParameters && expansion.names.count == 1)
     _ = try line.action.get()
@@ -93,6 +96,7 @@ extension CommandTree {
         .usage, "\(Option.manifests.spelling) cannot be saved",
         hint: "give it with the command that runs the query")
     }
+    return line.path == "sql" ? line.invocation : nil
   }
 }
 

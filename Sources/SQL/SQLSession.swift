@@ -249,17 +249,50 @@ package struct SQLSession: Sendable {
           hint: gap.command.map { .command($0) })
       }
     } catch let error as SourceError {
-      let mistake = error.cause as? SQLMistake
-      var failure = CommandError(error, suggestion: mistake?.nearest)
-      failure.excerpt =
-        mistake?.offset.map { text.excerpt(at: $0, width: context.terminal.width) } ?? []
-      if let name = (error.cause as? SQLMissingParameter)?.name {
-        failure.hint = .words(
-          "--param \(name)=VALUE, or .parameter set \(name) VALUE in the console")
-      }
-      throw failure
+      throw Self.failure(error, of: text, in: context)
     }
     return isPartial ? .partial : .success
+  }
+
+  private static func failure(
+    _ error: SourceError, of text: String, in context: CommandContext
+  ) -> CommandError {
+    let mistake = error.cause as? SQLMistake
+    var failure = CommandError(error, suggestion: mistake?.nearest)
+    failure.excerpt =
+      mistake?.offset.map { text.excerpt(at: $0, width: context.terminal.width) } ?? []
+    if let name = (error.cause as? SQLMissingParameter)?.name {
+      failure.hint = .words("--param \(name)=VALUE, or .parameter set \(name) VALUE in the console")
+    }
+    return failure
+  }
+
+  /// Compiles the query of a command line that is saved, and throws what is wrong with it; parameters may have no values.
+  ///
+  /// Scripts, queries of files and those of a server, which would begin to run them, are not examined.
+  package static func check(
+    _ invocation: Invocation, in context: CommandContext
+  ) async throws(CommandError) {
+    // It is as it is written.
+    let text = invocation.arguments.joined(separator: " ").replacing("$$", with: "$")
+    guard text.contains(where: \.isLetter), !invocation.has(.attach), !SQLConsole.isScript(text),
+      let environment = try? context.localEnvironment(),
+      environment.store?.capabilities.database?.joinsOtherTables == true
+    else { return }
+    do {
+      let session = try SQLSession(invocation, in: context)
+      _ = try await SQLRun(
+        SQLStatement(text, session.parameters), of: context.catalog.plugins, in: environment,
+        within: session.time)
+    } catch let error as SourceError
+      where error.code == .invalidRequest && !(error.cause is SQLMissingParameter)
+    {
+      throw failure(error, of: text, in: context)
+    } catch let error as CommandError where error.code == .usage {
+      throw error
+    } catch {
+      // Faults of the store or a source are none of the query.
+    }
   }
 
   /// Downloads sources before a query, and returns what has failed.

@@ -345,7 +345,7 @@ import Testing
       outcome.errors.contains("warning: \(path):2: not a line of the form NAME = TEXT\nhint: "))
     #expect(try await run("euro", "--count").output == "250\n")
     let doctor = try await run("doctor", "--offline", "--ndjson")
-    #expect(doctor.status == 78 && doctor.output.contains("queries:2: not a line"), "\(doctor)")
+    #expect(doctor.status == 3 && doctor.output.contains("queries:2: not a line"), "\(doctor)")
     // The broken line stays.
     try await save("b", "heroes", "list")
     #expect(try home.sandbox.text(of: Self.file).contains("bad line\nb = heroes list\n"))
@@ -383,20 +383,53 @@ import Testing
     try await save("part", "sql", "SELECT name FROM countries WHERE region = :cat")
     let surplus = try await run("part", "toy")
     #expect(surplus.status == 64 && surplus.errors.hasSuffix("\nhint: --param cat=VALUE\n"))
-    try await save("plain", "sql", "SELECT 'a = ?', \"data\" ? 'a' FROM t /* = ? */ WHERE b ?| c")
+    let operators = "SELECT 'a = ?', \"data\" ? 'a' FROM t /* = ? */ WHERE b ?| c"
+    let saved = try await run(
+      "query", "save", "plain", "--", "sql", operators,
+      variables: ["AGGREGATOR_STORE": "postgresql://127.0.0.1:1/records"])
+    #expect(saved.status == 0, "\(saved)")
   }
 
-  @Test func `doctor names a saved query in SQL that does not compile`() async throws {
+  @Test func `SQL that does not compile is not saved`() async throws {
+    for (text, error, suggestion) in [
+      ("SELECT nmae FROM countries", "no such column: nmae", "name"),
+      ("SELECT name FROM countires WHERE code = $1", "no such table: countires", "countries"),
+    ] {
+      let refused = try await run("query", "save", "bad", "--", "sql", text)
+      #expect(refused.status == 64, "\(refused)")
+      #expect(refused.errors.contains(error), "\(refused)")
+      #expect(refused.errors.contains("Did you mean \"\(suggestion)\"?"), "\(refused)")
+    }
+    let refused = try await run("query", "save", "bad", "--", "sql", "SELECT 1 + FROM countries")
+    #expect(refused.errors.contains("  SELECT 1 + FROM countries\n             ^\n"), "\(refused)")
+    #expect(try await run("query", "--tsv").output == "")
+    try await save("price", "sql", "SELECT '$$5', name FROM countries WHERE code = :code")
+    // What it needs to be compiled may come with the command that runs it.
+    try await save("whole", "sql", "$1")
+    try await save("file", "sql", "SELECT * FROM later", "--attach", "later.csv")
+    try await save("script", "sql", "SELECT 1; SELECT x FROM nothing")
+  }
+
+  @Test func `doctor names a saved query that does not run, which is no wrong setting`()
+    async throws
+  {
     try await save("good", "sql", "SELECT name FROM countries WHERE region = 'EU'")
     try await save("part", "sql", "SELECT name FROM countries WHERE region = :region")
     #expect(try await run("doctor", "--offline", "--ndjson").status == 0)
-    try await save("bad", "sql", "SELECT nmae FROM countries")
+    try write(
+      "bad = sql 'SELECT nmae FROM countries'\nlost = heroes lost\nlist = heroes list\n")
     let doctor = try await run("doctor", "--offline", "--ndjson")
-    #expect(doctor.status == 78, "\(doctor)")
-    let failed = doctor.lines.filter { $0.contains(#""state":"failed""#) }
-    #expect(failed.count == 1, "\(doctor)")
-    #expect(failed.first?.contains("no such column: nmae") == true, "\(failed)")
-    #expect(failed.first?.contains("aggregator query edit bad") == true, "\(failed)")
+    #expect(doctor.status == 3, "\(doctor)")
+    let wrong = doctor.lines.filter { $0.contains(#""area":"queries""#) }
+    #expect(wrong.count == 3 && wrong.allSatisfy { $0.contains("warning") }, "\(doctor)")
+    for text in [
+      "no such column: nmae", "aggregator query edit bad", "aggregator query edit lost",
+      "aggregator query rename list NEW",
+    ] {
+      #expect(wrong.contains { $0.contains(text) }, "\(text): \(wrong)")
+    }
+    let page = try await run("doctor", "--offline", variables: ["AGGREGATOR_FORCE_TTY": "100"])
+    #expect(page.lines.last?.contains("3 problems") == true, "\(page)")
   }
 
   @Test func `processes that save at once lose nothing`() async throws {

@@ -23,7 +23,7 @@ extension Command {
         + "and libraries are installed, and whether each service answers, with one request to each. With sources, only their "
         + "settings, keys, caches and services are examined beside the rest.",
       "A store in a file is examined by SQLite for 5 seconds at most, and it is said if that was not enough.",
-      "The exit code is 78 if a setting is invalid, 3 if anything else does not work, and 0 otherwise, also if keys or "
+      "The exit code is 78 if a setting is invalid, 3 if anything else does not work or a saved query is wrong, and 0 otherwise, also if keys or "
         + "optional programs are missing.",
     ],
     examples: [
@@ -44,7 +44,7 @@ extension Command {
     findings += context.paths((try? settings.get())?.settings)
     findings += context.settingFindings(settings, of: plugins)
     findings += context.catalog.savedQueries.problems.map {
-      Finding("settings", "saved queries", .failed, $0.message, $0.remedy?.text)
+      Finding("queries", "saved queries", .warning, $0.message, $0.remedy?.text)
     }
     findings += context.declarations(of: plugins)
     findings += context.programs
@@ -62,7 +62,7 @@ extension Command {
       // It would be what is wrong with each service, too.
       if store.contains(where: \.isUnusableStore) { environment.store = nil }
       findings += store
-      findings += await context.wrongSQL(in: environment)
+      findings += await context.wrongSQL
       if !invocation.has(.offline) {
         let time = invocation.duration(.timeout) ?? SearchOfSources.defaultTime
         context.progress.say { "Asking \(plugins.map(\.name).joined(separator: ", "))…" }
@@ -87,9 +87,9 @@ extension Command {
       try RecordPrinter.print(
         findings, as: output.plainListing("doctor", Finding.self), output, in: context)
     }
-    let failed = findings.filter { $0.state == .failed }
-    return failed.isEmpty
-      ? .success : failed.contains { $0.area == "settings" } ? .settings : .partial
+    let problems = findings.filter(\.isProblem)
+    return problems.isEmpty
+      ? .success : problems.contains { $0.area == "settings" } ? .settings : .partial
   }
 }
 
@@ -104,7 +104,9 @@ private struct Finding: Entry {
     case failed
   }
 
-  static let areas = ["paths", "store", "settings", "services", "programs", "libraries", "system"]
+  static let areas = [
+    "paths", "store", "settings", "queries", "services", "programs", "libraries", "system",
+  ]
 
   let area: String
   let id: String
@@ -122,6 +124,9 @@ private struct Finding: Entry {
     self.found = found
     self.remedy = remedy
   }
+
+  /// A saved query that does not run hinders nothing else.
+  var isProblem: Bool { state == .failed || area == "queries" }
 
   var isUnusableStore: Bool { state == .failed && id == "store" }
 
@@ -262,44 +267,30 @@ extension CommandContext {
     }
     let tree = CommandTree(catalog)
     let queries = catalog.savedQueries.queries.compactMap { query in
-      QueryEntry(query, in: tree).problem.map { problem in
-        Finding(
-          "settings", query.name, .failed, problem,
-          diagnostics.command("query edit \(query.name)"))
-      }
+      QueryEntry(query, in: tree).problem.map { wrong(query, $0) }
     }
     return manifests + queries
   }
 
   /// The saved queries in SQL that do not compile.
-  ///
-  /// Those that read files, or have parameters, are not examined.
-  fileprivate func wrongSQL(in environment: PluginEnvironment) async -> [Finding] {
-    // A server would begin to run them.
-    guard environment.store?.capabilities.database?.joinsOtherTables == true else { return [] }
-    let parser = ArgumentParser(CommandTree(catalog))
-    var findings: [Finding] = []
-    for query in catalog.savedQueries.queries where query.script == nil {
-      let line = parser.parse([query.name])
-      let text = line.invocation.arguments.joined(separator: " ")
-      guard line.path == "sql", text.nonBlank != nil, text != "-", !line.invocation.has(.attach),
-        !SQLConsole.isScript(text)
-      else { continue }
-      do {
-        _ = try await SQLRun(
-          text, of: catalog.plugins, in: environment, within: QueryTime(SQLRun.defaultTime))
-      } catch let error as SourceError
-        where error.code == .invalidRequest && !(error.cause is SQLMissingParameter)
-      {
-        findings.append(
-          Finding(
-            "settings", query.name, .failed, error.message,
-            diagnostics.command("query edit \(query.name)")))
-      } catch {
-        // Faults of the store or a source are other findings.
+  fileprivate var wrongSQL: [Finding] {
+    get async {
+      let tree = CommandTree(catalog)
+      var findings: [Finding] = []
+      for query in catalog.savedQueries.queries {
+        guard let statement = try? tree.check(query) else { continue }
+        do throws(CommandError) { try await SQLSession.check(statement, in: self) } catch {
+          findings.append(wrong(query, error.message))
+        }
       }
+      return findings
     }
-    return findings
+  }
+
+  private func wrong(_ query: SavedQuery, _ problem: String) -> Finding {
+    let remedy =
+      catalog.isTaken(query.name) ? "query rename \(query.name) NEW" : "query edit \(query.name)"
+    return Finding("queries", query.name, .warning, problem, diagnostics.command(remedy))
   }
 
   /// The programs that some commands start, and the completions of the shell.
@@ -559,8 +550,8 @@ extension [Finding] {
 
   /// The numbers of what does not work, and of what is missing or needs a decision.
   private var summary: String {
-    let problems = count { $0.state == .failed }
-    let notes = count { $0.state != .failed && $0.state != .ok }
+    let problems = count(where: \.isProblem)
+    let notes = count { !$0.isProblem && $0.state != .ok }
     guard problems + notes > 0 else { return "All is well" }
     return (problems > 0 ? problems.of("problem") : "No problems")
       + (notes > 0 ? ", \(notes.of("note"))" : "")

@@ -1,6 +1,7 @@
 import AggregatorArguments
 import AggregatorKit
 import AggregatorQueries
+import AggregatorSQL
 import AggregatorSavedQueries
 import AggregatorSourceCommands
 import AggregatorTerminal
@@ -72,7 +73,7 @@ extension Command {
     },
     options: [replaceQuery],
     notes: [
-      "The words are those of a command line without the program, after --, or as one argument. They are checked first, but for SQL. A "
+      "The words are those of a command line without the program, after --, or as one argument. They are checked first. A "
         + "saved query may begin with the name of another one.",
       "Arguments of the query are appended, and so are its options wherever they stand; an option replaces the saved ones of its name, and those that it excludes. $1 to $9 in the words stand for single arguments, which are not appended then, "
         + "and $@ for the others; $$ is a dollar sign. Within a condition of --where an argument is a value. Within SQL $1 is one, too, outside of quotes: name LIKE '%' || $1 || '%'; others are refused there, and so is $@. Put the words into single quotes, or the shell expands them.",
@@ -97,13 +98,15 @@ extension Command {
     }
     try context.catalog.checkQueryName(name)
     let query = try SavedQuery(name, typed: words)
-    do throws(CommandError) { try CommandTree(context.catalog).check(query) } catch {
+    let statement: Invocation?
+    do throws(CommandError) { statement = try CommandTree(context.catalog).check(query) } catch {
       guard let script = query.scriptText(running: context.catalog.program) else { throw error }
       throw CommandError(
         .usage, "\(error.message): a query is one command, or a script after !",
         suggestion: "query save \(name) -- \(script.shellQuoted)",
         hint: .command("help query save"))
     }
+    if let statement { try await SQLSession.check(statement, in: context) }
     try context.catalog.queryFile().edit { text throws(SourceError) in
       try text.add(query, mayReplace: invocation.has(replaceQuery))
     }
