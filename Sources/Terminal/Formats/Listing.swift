@@ -92,6 +92,14 @@ where Item.ID: CustomStringConvertible {
     }
   }
 
+  /// Those of cards, in which a person sees the numbers of a result as in its table.
+  func fieldsOfCards(on layout: TerminalLayout) -> [Field<Item>] {
+    guard cutsOnlyProse, layout.isRead else { return fieldsForPeople }
+    return fieldsForPeople.map { field in
+      Field(field.name, field.label, field.kind, about: field.about) { field[$0].rounded }
+    }
+  }
+
   /// The fields of TSV, CSV and Markdown: all of a record, as in JSON.
   ///
   /// Where the objects of JSON have others, and in lists of the program's own things, they are the columns of a table; the
@@ -122,7 +130,8 @@ where Item.ID: CustomStringConvertible {
     }
     guard shape == .rows, !(inCards && prefersCards) else {
       return CardWriter(
-        fields: listing.fieldsForPeople, terminalLayout: terminalLayout, maxLines: maxLines,
+        fields: listing.fieldsOfCards(on: terminalLayout), terminalLayout: terminalLayout,
+        maxLines: maxLines,
         nullText: nullText)
     }
     return TableWriter(listing, terminalLayout: terminalLayout, inBlocks: inCards)

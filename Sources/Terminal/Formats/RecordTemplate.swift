@@ -213,10 +213,10 @@ extension String {
 }
 
 extension Double {
-  /// With this number of decimals, rounded as by `printf`.
-  fileprivate func fixed(to decimals: Int) -> String {
+  /// With this number of decimals, or in another form of `printf`, rounded as by it.
+  fileprivate func fixed(to decimals: Int, as form: String = "%.*f") -> String {
     var bytes = [CChar](repeating: 0, count: 512)
-    let count = withVaList([Int32(decimals), self]) { vsnprintf(&bytes, 512, "%.*f", $0) }
+    let count = withVaList([Int32(decimals), self]) { vsnprintf(&bytes, 512, form, $0) }
     return String(decoding: bytes.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }
@@ -244,5 +244,17 @@ extension JSON {
       return abs((Double(text) ?? 0) - number) <= min(abs(number) * 1e-4, 1e-6) ? text : nil
     default: return nil
     }
+  }
+
+  /// A number below 1 with at most seven digits that count; `nil` for all else.
+  package var shortened: String? {
+    guard case .number(let number) = self, number != 0, abs(number) < 1 else { return nil }
+    return number.fixed(to: 7, as: "%.*g")
+  }
+
+  /// A computed number as a person reads it: with at most six decimals, or seven digits below 1.
+  var rounded: JSON {
+    guard case .number(let number) = self else { return self }
+    return Double(aligned(to: 6) ?? shortened ?? "").map { .number($0) } ?? .number(number)
   }
 }

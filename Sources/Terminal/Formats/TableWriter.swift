@@ -5,7 +5,7 @@ import AggregatorKit
 /// Each page is measured together with those before it. If that changes the widths, the header is
 /// written again; else columns stay where they are. Cells that are too wide are cut, after the labels of numbers, and first the
 /// few texts that are far wider than the others of their column. IDs, which people copy, and numbers, which have as many decimals
-/// for a person as others of their column, are never cut. Where anything would be cut or left out, times have no seconds. Below
+/// for a person as others of their column, and elsewhere their points in one cell, are never cut. Where anything would be cut or left out, times have no seconds. Below
 /// 100 cells, or among chosen fields, they are a day and an ellipsis rather than that a column is left out. The column of IDs is
 /// never left out.
 ///
@@ -114,17 +114,21 @@ where Item.ID: CustomStringConvertible {
         return (cell: width, usual: width, word: word)
       }
     }
-    for index in numeric where terminalLayout.isRead && index != id {
-      decimals[index] = records.reduce(decimals[index] ?? 0) {
-        max($0, fields[index][$1].decimals())
+    for index in numeric where index != id {
+      decimals[index] = records.reduce(decimals[index] ?? 0) { most, record in
+        let value = fields[index][record]
+        return max(
+          most, terminalLayout.isRead ? value.decimals() : value.shownCell().decimalPlaces)
       }
     }
     var rows = records.map { record in
       fields.enumerated().map { index, field in
         let value = field[record]
-        let most = decimals[index] ?? 0
-        return (most > 0 ? value.aligned(to: most) : nil)
-          ?? value.shownCell(null: listing.nullText).safeLine
+        let cell = value.shownCell(null: listing.nullText).safeLine
+        guard let most = decimals[index] else { return cell }
+        // Programs get the digits that there are.
+        guard terminalLayout.isRead else { return cell.padded(toDecimals: most) }
+        return (most > 0 ? value.aligned(to: most) : nil) ?? value.shortened ?? cell
       }
     }
     if let id, terminalLayout.isRead, listing.chosen == nil {
@@ -284,7 +288,8 @@ where Item.ID: CustomStringConvertible {
 
   private var cards: CardWriter<Item> {
     CardWriter(
-      fields: fields, terminalLayout: terminalLayout, nullText: listing.nullText)
+      fields: listing.fieldsOfCards(on: terminalLayout), terminalLayout: terminalLayout,
+      nullText: listing.nullText)
   }
 
   private func header(_ columns: Columns) -> String {
@@ -310,7 +315,9 @@ where Item.ID: CustomStringConvertible {
       let slack = numeric.contains(index) ? max(0, width - text.displayWidth) : 0
       if !text.isEmpty {
         line.move(to: start + slack)
-        line.add(text, as: role, link: link, matching: role == .heading ? nil : listing.matched)
+        line.add(
+          numeric.contains(index) ? text.withoutPadding : text, as: role, link: link,
+          matching: role == .heading ? nil : listing.matched)
       }
       start += width + Columns.gap
     }
@@ -335,7 +342,7 @@ where Item.ID: CustomStringConvertible {
         heading: own.heading, badge: own.badge, details: [own.detail].compactMap(\.self),
         link: link(of: record), query: listing.matched)
     }
-    let others = row.indices.filter { $0 != id && !row[$0].isEmpty }.map { row[$0] }
+    let others = row.indices.filter { $0 != id && !row[$0].isEmpty }.map { row[$0].withoutPadding }
     if listing.isNamedByID, let id {
       return Block(heading: row[id], badge: "", details: [others.joined(separator: " · ")])
     }
@@ -362,6 +369,22 @@ where Item.ID: CustomStringConvertible {
 }
 
 extension String {
+  /// The number of digits after the point of a number; 0 with an exponent.
+  fileprivate var decimalPlaces: Int {
+    contains("e") ? 0 : firstIndex(of: ".").map { self[$0...].count - 1 } ?? 0
+  }
+
+  /// With spaces in the places of the decimals, and of the point, that others of its column have.
+  fileprivate func padded(toDecimals most: Int) -> String {
+    guard most > 0, last?.isNumber == true, !contains("e") else { return self }
+    let missing = most - decimalPlaces + (decimalPlaces == 0 ? 1 : 0)
+    return self + String(repeating: " ", count: missing)
+  }
+
+  fileprivate var withoutPadding: String {
+    String(self[..<(lastIndex { $0 != " " }.map(index(after:)) ?? startIndex)])
+  }
+
   /// The lengths of a date with hours and minutes, and of one with an ellipsis.
   package static let timeLengths = [16, 11]
 

@@ -75,8 +75,35 @@ import Testing
       lines == [
         "ID      Price", " 1  12.000000", " 2   0.500000", " 3   0.333333", " 4", " 5      1e-07",
       ])
-    // Programs get what was sent.
-    #expect(rendered([heroes], as: .table, listing, on: .plain(80)).contains("0.333333333333333"))
+    // Programs get what was sent, with the points in one cell.
+    let room = String(repeating: " ", count: 13)
+    #expect(
+      rendered([heroes], as: .table, listing, on: .plain(80)) == """
+        ID  \(room)Price
+         1  12
+         2   0.5
+         3   0.333333333333333
+         4
+         5  \(room)1e-07
+
+        """)
+  }
+
+  @Test func `a person reads few digits of computed numbers, also of small ones and in cards`() {
+    var listing = Listing.heroes
+    let rates: [Int: JSON] = [1: .number(22 / 7e5), 2: .number(1e-7)]
+    listing.fields = [
+      Hero.fields[0], Field("rate", "Rate", .any, about: "") { rates[$0.id] ?? .number(1e3 / 7) },
+    ]
+    let heroes = [Hero(id: 1), Hero(id: 2)]
+    let lines = TerminalGrid(rendered([heroes], as: .table, listing, on: .terminal(80))).lines
+    #expect(lines == ["ID          Rate", " 1  3.142857e-05", " 2         1e-07"])
+    (listing.prefersCards, listing.cutsOnlyProse) = (true, true)
+    func card(_ layout: TerminalLayout) -> String {
+      rendered([[Hero(id: 3)]], as: .cards, listing, on: layout)
+    }
+    #expect(card(.terminal(80)).contains("142.857143"))
+    #expect(card(.plain(80)).contains("142.857142857143"))
   }
 
   @Test func `a large number of a column keeps its decimals`() {
