@@ -59,17 +59,24 @@ package struct Help {
     return "\(text)\n\(self.text(of: node))"
   }
 
+  /// Common words for names and kinds of options.
+  private static let synonyms = [
+    "cache": "data", "cached": "data", "caching": "data", "pages": "paging", "pagination": "paging",
+    "order": "sort", "sorting": "sort", "grouping": "group-by", "columns": "fields",
+  ]
+
   /// The topic that tells of a word, or the options of this name or kind, such as `csv` or `paging`; `nil` if there are
   /// none, or only a single command has the option.
   func text(indexedBy word: String) -> String? {
     if let topic = HelpTopic(indexedBy: word), topic != .man { return topic.text(self) }
-    let word = word.lowercased()
+    let typed = word.lowercased()
+    let word = Self.synonyms[typed] ?? typed
     let named = tree.options.filter { $0.name == word }
     let found =
       named.isEmpty
       ? tree.options.filter { $0.group.rawValue.lowercased() == "\(word) options" } : named
     guard !found.isEmpty, tree.onlyCommand(with: word) == nil else { return nil }
-    var commands: [String] = []
+    var commands = word == "data" ? ["sync", "store"] : []
     tree.root.visit { node in
       guard let command = node.command, !named.isEmpty, !commands.contains(node.word),
         command.options.contains(where: { $0.name == word })
@@ -223,7 +230,8 @@ enum HelpTopic: String, CaseIterable {
   /// The topic that tells of this word.
   init?(indexedBy word: String) {
     switch word.lowercased() {
-    case "where", "filter", "condition", "conditions", "regex", "dates", "ago", "null", "empty":
+    case "where", "filter", "condition", "conditions", "regex", "date", "dates",
+      "time", "times", "ago", "null", "empty":
       self = .filters
     case "templates", "placeholders": self = .template
     case "codes", "errors", "status": self = .exitCodes

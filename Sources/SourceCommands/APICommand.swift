@@ -122,6 +122,12 @@ extension Command {
       throw CommandError.missingArgument(
         "PATH", hint: .words("'' requests the URL of the source itself"))
     }
+    if invocation.has(.quiet), words.count > 2, let filter = words.last, filter.hasPrefix(".") {
+      // `-q .name` of gh.
+      throw CommandError(
+        .usage, "unexpected argument \"\(filter)\": -q is \(Option.quiet.spelling)",
+        suggestion: "\(Option.jq.spelling) \(filter.typed)", hint: .command("help api"))
+    }
     try invocation.refuseArguments(after: 2)
     guard (plugin as? DeclaredPlugin)?.manifest.file == nil else {
       throw CommandError(.usage, "\(name) is a file, of which nothing is requested")

@@ -558,6 +558,10 @@ import Testing
     ("api", "missing argument: SOURCE"), ("api things", "missing argument: PATH"),
     ("api things a b", "unexpected argument \"b\""),
     (
+      "api things a -q .name",
+      "unexpected argument \".name\": -q is --quiet\n\nDid you mean \"--jq .name\"?"
+    ),
+    (
       "api POST things echo",
       "unexpected argument \"POST\"\n\nDid you mean \"api things echo --method POST\"?"
     ),

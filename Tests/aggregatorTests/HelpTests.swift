@@ -80,6 +80,8 @@ import Testing
   @Test(arguments: [
     ("template", "{name|upper:<20.10:-none}"), ("where", "Conditions:"), ("null", "name=, name!="),
     ("group-by", "Commands: list"), ("csv", "--csv"), ("paging", "--cursor"),
+    ("date", "added=2026-01"), ("Cache", "--offline"), ("cache", "Commands: sync, store."),
+    ("pages", "--cursor"), ("sorting", "--sort"),
     ("keys", "COMIC_VINE_API_KEY"),
   ])
   func `words lead to what tells of them`(word: String, text: String) async throws {
