@@ -321,21 +321,12 @@ package final class EffectRunner: Sendable {
     guard let failure = report.failure else {
       // A screen may have no room for more than the reason for which records are missing.
       let first = report.shortage ?? report.remarks.last?.message
-      let text = [first, words(of: report.result)].compactMap(\.self).joined(separator: " · ")
+      let text = [first, report.text].compactMap(\.self).joined(separator: " · ")
       return Notice(report.remarks.isEmpty ? .note : .warning, "\(name): \(text)")
     }
     // It names the source.
     guard failure.code == .interrupted else { return Notice(.error, failure.message) }
     return Notice(.note, "\(name): stopped; progress saved, S resumes")
-  }
-
-  private static func words(of result: SyncResult) -> String {
-    let counts = [
-      (result.added, "new"), (result.changed, "changed"), (result.unchanged, "unchanged"),
-      (result.removedUpstream, "removed upstream"),
-    ]
-    let text = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-    return "\(text.isEmpty ? "no records" : text) (\(result.pages.of("page")))"
   }
 
   private func open(_ link: String) {

@@ -244,10 +244,14 @@ extension SyncReport: Entry {
       + "(last full sync: \(full.age(at: now)))"
   }
 
-  /// The numbers: `+12 ~3 =985 −2 (10 pages)`.
+  /// The numbers in words: `12 new, 3 changed, 985 unchanged, 2 removed upstream (10 pages)`.
   package var text: String {
-    "+\(result.added) ~\(result.changed) =\(result.unchanged) −\(result.removedUpstream) "
-      + "(\(result.pages.of("page")))"
+    let counts = [
+      (result.added, "new"), (result.changed, "changed"), (result.unchanged, "unchanged"),
+      (result.removedUpstream, "removed upstream"),
+    ]
+    let text = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    return "\(text.isEmpty ? "no records" : text) (\(result.pages.of("page")))"
   }
 
   package static let fields: [Field<SyncReport>] = [
