@@ -59,9 +59,11 @@ package struct Help {
     return "\(text)\n\(self.text(of: node))"
   }
 
+  private static let cache = "data options"
+
   /// Common words for names and kinds of options.
   private static let synonyms = [
-    "cache": "data", "cached": "data", "caching": "data", "pages": "paging", "pagination": "paging",
+    "cache": cache, "cached": cache, "caching": cache, "pages": "paging", "pagination": "paging",
     "order": "sort", "sorting": "sort", "grouping": "group-by", "columns": "fields",
   ]
 
@@ -74,9 +76,11 @@ package struct Help {
     let named = tree.options.filter { $0.name == word }
     let found =
       named.isEmpty
-      ? tree.options.filter { $0.group.rawValue.lowercased() == "\(word) options" } : named
+      ? tree.options.filter {
+        [word, "\(word) options"].contains($0.group.rawValue.lowercased())
+      } : named
     guard !found.isEmpty, tree.onlyCommand(with: word) == nil else { return nil }
-    var commands = word == "data" ? ["sync", "store"] : []
+    var commands = word == Self.cache ? ["sync", "store"] : []
     tree.root.visit { node in
       guard let command = node.command, !named.isEmpty, !commands.contains(node.word),
         command.options.contains(where: { $0.name == word })

@@ -331,13 +331,13 @@ struct ManifestTests {
         fields.map { $0[row] }
       }
     }
-    #expect(try rows(0, ["id": 1, "a": ["codes": "x"]]) == [["1", 0, "x"]])
+    #expect(try rows(0, ["id": 1, "a": ["codes": "x"]]) == [[1, 0, "x"]])
     #expect(
-      try rows(0, ["id": 1, "a": ["codes": ["x", .null]]]) == [["1", 0, "x"], ["1", 1, .null]])
+      try rows(0, ["id": 1, "a": ["codes": ["x", .null]]]) == [[1, 0, "x"], [1, 1, .null]])
     #expect(try rows(0, ["id": 1, "a": ["codes": .null]]) == [])
     #expect(try rows(0, ["id": 1, "a": ["b"]]) == [])
     // An element of XML.
-    #expect(try rows(1, ["id": 1, "a": ["lines": ["n": ["m": 7]]]]) == [["1", 0, 7]])
+    #expect(try rows(1, ["id": 1, "a": ["lines": ["n": ["m": 7]]]]) == [[1, 0, 7]])
   }
 
   @Test func `A composite ID is joined, and its parts are escaped`() throws {

@@ -264,7 +264,7 @@ import Testing
       return help.lines.map { $0.split(separator: "\t").prefix(2).joined(separator: " ") }
     }
     #expect(
-      try await kinds() == ["id text", "sku any", "In Stock bool", "Name any", "Price number"])
+      try await kinds() == ["id any", "sku any", "In Stock bool", "Name any", "Price number"])
     let csv = try await home.run("inv list --csv --where sku=B2")
     #expect(csv.output == "id,sku,In Stock,Name,Price\r\nB2,B2,false,Nut,2\r\n")
     #expect(
@@ -320,18 +320,19 @@ import Testing
     async throws
   {
     try write(
-      #"[{"id": 1, "a": "x", "ctx": {"user": {"id": 3}}}, {"id": 2, "a": "z"}]"#, to: "inv.json")
+      #"[{"id": 1, "a": "x", "ctx": {"of": {"user": {"id": 3}}}}, {"id": 2, "a": "z"}]"#,
+      to: "inv.json")
     #expect(try await home.run("sources add inv inv.json").status == 0)
-    for option in ["--where ctx.user.id=3", "--sort -ctx.user.id"] {
+    for option in ["--where ctx.of.user.id=3", "--sort -ctx.of.user.id"] {
       let refused = try await home.run("inv list \(option)")
       #expect(
         refused.status == 64
           && refused.errors.hasSuffix(
-            "\nhint: aggregator sources edit inv --fields '*,ctx.user.id'\n"),
+            "\nhint: aggregator sources edit inv --fields '*,ctx.of.user.id'\n"),
         "\(refused)")
     }
-    #expect(try await home.run("sources edit inv --fields *,ctx.user.id").status == 0)
-    #expect(try await home.column("a", "inv list --where ctx.user.id=3") == ["x"])
+    #expect(try await home.run("sources edit inv --fields *,ctx.of.user.id").status == 0)
+    #expect(try await home.column("a", "inv list --where ctx.of.user.id=3") == ["x"])
     let other = try await home.run("inv list --where user=3")
     #expect(other.status == 64 && !other.errors.contains("sources edit"), "\(other)")
   }
@@ -430,25 +431,25 @@ import Testing
   }
 
   @Test func `IDs have the kind that the file gives them`() async throws {
-    try write("Nr|name|code\n1|Lamp|x\n20|Sofa|7\n3|Bed|y\n", to: "own things.csv")
+    try write("Nr|name|price\n1|Lamp|9\n20|Sofa|7\n3|Bed|9\n", to: "own things.csv")
     let add = ["sources", "add", "things", "own things.csv"]
     let added = try await Binary.run(add, environment: home.environment, in: home.sandbox)
     #expect(added.status == 0, "\(added)")
     let synced = try await home.run("things sync", ["AGGREGATOR_FORCE_TTY": "80"])
     #expect(synced.output.contains("things: 3 new (1 page)"), "\(synced)")
-    #expect(try await home.run("things list --jq .id").lines == ["1", "20", "3"])
+    #expect(try await home.run("things list --ndjson --jq .id").lines == ["1", "20", "3"])
     #expect(try await home.run("sql SELECT id FROM things WHERE id>3").lines == ["20"])
     let quoted = try await home.run(
       "sql SELECT name FROM things WHERE id='20'", ["AGGREGATOR_FORCE_TTY": "80"])
     #expect(quoted.errors.contains("No rows; a number has no quotes: = 20"), "\(quoted)")
     try write(#"{"id":"a","n":1}"# + "\n" + #"{"id":"7","n":2}"# + "\n", to: "texts.ndjson")
     #expect(try await home.run("sources add texts texts.ndjson").status == 0)
-    #expect(try await home.run("texts list --jq .id").lines == ["\"a\"", "\"7\""])
+    #expect(try await home.run("texts list --ndjson --jq .id").lines == ["\"a\"", "\"7\""])
     // Rows that nothing identifies.
     try write("name,n\nc,3\na,1\na,1\n", to: "rows.csv")
     #expect(try await home.run("sources add rows rows.csv").status == 0)
     #expect(try await home.run("rows sync").status == 0)
-    #expect(try await home.run("rows list --jq .id").lines == ["1", "2", "3"])
+    #expect(try await home.run("rows list --ndjson --jq .id").lines == ["1", "2", "3"])
     #expect(try await home.run("sql SELECT id FROM rows WHERE id>2").lines == ["3"])
     #expect(try await home.run("sources check rows").status == 0)
   }

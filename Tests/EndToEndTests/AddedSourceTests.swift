@@ -427,7 +427,7 @@ import Testing
     let schema = try await home.run("sql .schema lamps")
     #expect(
       schema.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        == "lamps: id text, price number, watts integer, lit integer, tags text, size text, \"tags.0\" text",
+        == "lamps: id integer, price number, watts integer, lit integer, tags text, size text, \"tags.0\" text",
       "\(schema)")
     #expect(schema.errors.contains("those of a sample: 1000 records of a table"), "\(schema)")
   }

@@ -22,7 +22,7 @@ import Testing
     let outcome = try await home.run("lamps list --json \(options)")
     guard !outcome.output.isEmpty else { return ([], outcome) }
     struct Document: Decodable {
-      struct Item: Decodable { let id: String }
+      struct Item: Decodable { let id: Int }
       struct Message: Decodable {
         let code: String
         let message: String
@@ -34,7 +34,7 @@ import Testing
     let document = try JSONDecoder().decode(Document.self, from: Data(outcome.output.utf8))
     #expect(document.schema == "aggregator/1")
     #expect(outcome.status != 3 || !document.warnings.isEmpty, "\(outcome)")
-    return (document.items.map(\.id), outcome)
+    return (document.items.map { "\($0.id)" }, outcome)
   }
 
   private static let first = (1...10).map(String.init)

@@ -254,7 +254,7 @@ import Testing
     #expect(try await home.run("export orders -o all.ndjson").status == 0)
     let first = try text("all_lines.ndjson").split(separator: "\n")[0]
     let line = try #require(JSON(reading: Data(first.utf8)))
-    #expect(line["orders.id"] == "1" && line["position"] == 0 && line["sku"] == "s1")
+    #expect(line["orders.id"] == 1 && line["position"] == 0 && line["sku"] == "s1")
 
     let saved = try await home.run("export orders -o orders.db")
     #expect(saved.status == 0, "\(saved)")

@@ -66,7 +66,7 @@ import Testing
         return walk
       }
       let answer = try JSONDecoder().decode(Answer.self, from: reply.body)
-      walk.ids += answer.items.map(\.id)
+      walk.ids += answer.items.map { "\($0.id)" }
       walk.problems += answer.warnings.map(\.code)
       next = answer.page.next
     }
@@ -83,7 +83,7 @@ import Testing
   }
 
   private struct Answer: Decodable {
-    struct Item: Decodable { let id: String }
+    struct Item: Decodable { let id: Int }
     struct Page: Decodable { let next: String? }
     let items: [Item]
     let page: Page

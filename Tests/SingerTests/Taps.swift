@@ -1,3 +1,4 @@
+import AggregatorKit
 import Foundation
 import Synchronization
 import Testing
@@ -198,14 +199,10 @@ final class TapUser: Sendable {
     let outcome = try await run(
       "\(source) list --all --format ndjson --quiet", variables: variables)
     return try outcome.output.split(separator: "\n").map { line in
-      let row = try JSONDecoder().decode(Row.self, from: Data(line.utf8))
-      return (Int(row.id) ?? 0, "\(row.id)=\(row.name)")
+      let row = try #require(JSON(reading: Data(line.utf8)))
+      let id = row["id"].map { $0.string ?? $0.text } ?? ""
+      return (Int(id) ?? 0, "\(id)=\(row["name"]?.string ?? "")")
     }.sorted { $0.0 < $1.0 }.map(\.1)
-  }
-
-  private struct Row: Decodable {
-    let id: String
-    let name: String
   }
 }
 
