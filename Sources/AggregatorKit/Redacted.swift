@@ -18,11 +18,15 @@ private struct Redacted<Base: DataSource>: Decorator {
     do throws(SourceError) {
       var page = try await base.page(request)
       let scanner = scanner.current
-      for index in page.records.indices {
-        page.records[index] = try redacted(page.records[index], by: scanner)
-      }
-      page.unreadable.firstReason = page.unreadable.firstReason.map(scanner.redacted)
       page.warnings = redacted(page.warnings, by: scanner)
+      var hasSecret = false
+      for index in page.records.indices {
+        guard let clean = try redacted(page.records[index], by: scanner) else { continue }
+        page.records[index] = clean
+        hasSecret = true
+      }
+      if hasSecret { page.warnings.append(Self.warning) }
+      page.unreadable.firstReason = page.unreadable.firstReason.map(scanner.redacted)
       return page
     } catch { throw scanner.current.redacted(error) }
   }
@@ -33,8 +37,11 @@ private struct Redacted<Base: DataSource>: Decorator {
     do throws(SourceError) {
       var found = try await base.item(id, cachePolicy: cachePolicy)
       let scanner = scanner.current
-      found.item = try redacted(found.item, by: scanner)
       found.warnings = redacted(found.warnings, by: scanner)
+      if let clean = try redacted(found.item, by: scanner) {
+        found.item = clean
+        found.warnings.append(Self.warning)
+      }
       return found
     } catch { throw scanner.current.redacted(error) }
   }
@@ -43,15 +50,20 @@ private struct Redacted<Base: DataSource>: Decorator {
     warnings.map { Warning($0.code, scanner.redacted($0.message)) }
   }
 
-  /// The record without secrets in its JSON.
+  /// The same on each page, so that it is said once.
+  private static var warning: Warning {
+    Warning(.redacted, "records contain a secret that the service gets: REDACTED stands for it")
+  }
+
+  /// The record without the secrets in its JSON; `nil` if it has none.
   private func redacted(
     _ record: Base.Item, by scanner: SecretScanner
-  ) throws(SourceError) -> Base.Item {
-    if scanner.isEmpty { return record }
+  ) throws(SourceError) -> Base.Item? {
+    if scanner.isEmpty { return nil }
     // A record without a JSON form cannot be stored either, and fails there.
-    guard let json = (try? CanonicalJSON.bytes(of: record)).map(Array.init) else { return record }
+    guard let json = (try? CanonicalJSON.bytes(of: record)).map(Array.init) else { return nil }
     let clean = scanner.redacted(json)
-    if clean == json { return record }
+    if clean == json { return nil }
     guard let copy = try? JSONText(Data(clean))?.read(Base.Item.self) else {
       throw SourceError(.malformed, "a record contains a key where it cannot be removed")
     }

@@ -50,6 +50,8 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let removedUpstream = Code("removedUpstream")
     /// A setting is set in the file of another build.
     public static let otherBuild = Code("otherBuild")
+    /// Records contain a secret, for which `REDACTED` stands.
+    public static let redacted = Code("redacted")
     /// A list sent records again, so that others may be missing.
     public static let repeated = Code("repeated")
     /// A list was started over, so that records that moved meanwhile may be missing.
@@ -81,6 +83,9 @@ public struct Warning: Hashable, Codable, Sendable {
     /// Rows could not be read.
     public static let unreadable = Code("unreadable")
   }
+
+  /// Values are not those that the service has sent, or may not be; no record is missing for that.
+  package static let codesOfValues: Set<Code> = [.guessed, .redacted]
 
   private static let incompleteCodes: Set<Code> = [
     .depthLimit, .incomplete, .mixedGenerations, .repeated, .restarted, .stopped, .unknownSecret,

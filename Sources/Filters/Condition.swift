@@ -177,7 +177,7 @@ package struct Condition<Item>: Sendable {
     }
     guard [Comparison.equal, .contains].contains(comparison) else { return nil }
     if let pattern = operand.text.patternOfWildcards {
-      return "\(field.name.asField)~/\(pattern)/\(comparison == .contains ? "i" : "")"
+      return "\(field.name.asField)~/\(pattern)/i"
     }
     guard comparison == .equal else { return nil }
     if ["nil", "none", "null"].contains(operand.text.lowercased()) {

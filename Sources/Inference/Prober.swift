@@ -564,24 +564,31 @@ package struct Prober: Sendable {
         proposal.warnings.append("the web page is left out: no row has a URL at \"\(path)\"")
       }
     } else {
+      let list = URL(string: manifest.url)
+      // A URL of the API itself is no page for people.
+      func isPage(_ value: JSON, mayShareHost: Bool) -> Bool {
+        guard value.isURL, !value.isImageURL, let url = URL(string: value.idText) else {
+          return false
+        }
+        return url.host() != list?.host()
+          || mayShareHost && !url.path().hasPrefix(list?.path() ?? "")
+      }
       proposal.manifest.link =
         feedLink
-        ?? inference.path(
-          named: [
-            "htmlurl", "weburl", "permalink", "link", "pageurl", "homepage", "website", "url",
-          ]
-        ) { [host = URL(string: manifest.url)?.host()] value in
-          // A URL of the API itself is no page for people.
-          value.isURL && !value.isImageURL && URL(string: value.idText)?.host() != host
+        ?? inference.path(named: ["htmlurl", "weburl", "permalink", "pageurl"]) {
+          isPage($0, mayShareHost: true)
+        }
+        ?? inference.path(named: ["link", "homepage", "website", "url"]) {
+          isPage($0, mayShareHost: false)
         }
     }
     let link = proposal.manifest.link?.description
     let reason =
       switch (manifest.link, link) {
       case (nil, nil):
-        "no field such as url or html_url has a URL of another host: records have no page to open"
+        "no field such as html_url has a web page: records have none to open"
       case (nil, _?) where feedLink != nil: "the page of an item of a feed"
-      case (nil, _?): "a URL of another host, named like a web page"
+      case (nil, _?): "named like a web page, and no URL of the list itself"
       case (_?, nil): "no row has a URL there"
       case (_?, _?): "the web page of a record"
       }

@@ -32,6 +32,8 @@ extension Command {
     let folder = try context.manifestFolder(of: name, orService: true)
     let paths = manifestOptions.filter(invocation.has)
     let old = folder.sources(of: name).map { ($0, try? folder.manifest($0)) }
+    // With another ID they are no longer those of the source.
+    let records = await context.cachedRecords(of: name, in: folder)?.records ?? []
     var code = ExitCode.success
     if invocation.has(.fields) || !paths.isEmpty {
       try context.checkFile(of: name, in: folder)
@@ -47,8 +49,12 @@ extension Command {
           fields: invocation.list(.fields), id: option("id").flatMap(invocation.list),
           link: option("link").flatMap(invocation.text))
       } catch { throw failure(of: error, with: NewSecrets([])) }
+      if option("id") != nil, let path = manifest.pathWithoutID(in: records) {
+        throw CommandError(
+          .usage, "--id: no cached record has an ID at \"\(path)\"",
+          hint: "name a member with another text or number in each record")
+      }
       if option("link") != nil, let link = manifest.link,
-        let records = await context.cachedRecords(of: name, in: folder)?.records,
         case let values = records.compactMap({ link.value(in: $0.row) }).filter({ $0 != .null }),
         !values.isEmpty, !values.contains(where: \.isURL)
       {
@@ -68,6 +74,9 @@ extension Command {
         text throws(CommandError) in
         try CommandError.wrapping(try folder.replace(name, with: text))
         return folder.file(of: name)
+      }
+      if let path = try? folder.manifest(name).pathWithoutID(in: records) {
+        context.diagnostics.warning("\(name): no cached record has an ID at \"\(path)\"")
       }
     }
     await context.warnOfMissingPaths(of: folder.sources(of: name), in: folder)
@@ -178,6 +187,16 @@ extension SourceCatalog {
       secrets.append(setting)
     }
     return secrets
+  }
+}
+
+extension Manifest {
+  /// A path of the ID at which none of some records has one; `nil` for none.
+  fileprivate func pathWithoutID(in records: [DeclaredRecord]) -> String? {
+    guard !records.isEmpty else { return nil }
+    return id.first { path in
+      !records.contains { path.value(in: $0.row)?.isIdentifying == true }
+    }?.description.oneLine(atMost: 80)
   }
 }
 

@@ -70,9 +70,10 @@ private struct ListingEntry {
     place = Array(parts.dropFirst(3))
   }
 
-  /// False if its source said that records are missing, or rows could not be read; a guessed encoding loses none.
+  /// False if its source said that records are missing, or rows could not be read; other values lose none.
   var isWhole: Bool {
-    page.unreadable == 0 && page.warnings?.allSatisfy { $0.code == .guessed } != false
+    page.unreadable == 0
+      && page.warnings?.allSatisfy { Warning.codesOfValues.contains($0.code) } != false
   }
 
   /// The number of rows of a list.

@@ -619,7 +619,7 @@ public struct SyncResult: Equatable, Sendable {
     passed = pass.progress.records
     for page in pages {
       unreadable = unreadable + page.unreadable
-      warnings.addGuesses(page.warnings)
+      warnings.addOfValues(page.warnings)
     }
     guard pass.isComplete else { return }
     if pass.progress.isCut {
@@ -654,6 +654,6 @@ public struct SyncResult: Equatable, Sendable {
     pages += batch.pages
     total = batch.checkpoint.total ?? total
     unreadable = unreadable + batch.unreadable
-    warnings.addGuesses(batch.guesses)
+    warnings.addOfValues(batch.guesses)
   }
 }

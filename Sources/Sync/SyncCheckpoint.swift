@@ -227,7 +227,7 @@ struct SyncBatch<Item: SourceRecord> {
     counts.append(page.records.count)
     provenance = page.provenance
     unreadable = unreadable + page.unreadable
-    guesses.addGuesses(page.warnings)
+    guesses.addOfValues(page.warnings)
     checkpoint = checkpoint.after(page, at: date)
     checkpoint.note(page.changeMarks, by: tracking)
     checkpoint.cut(at: depth)
@@ -235,9 +235,10 @@ struct SyncBatch<Item: SourceRecord> {
 }
 
 extension [Warning] {
-  /// Adds the warnings that rows were read by a guess, each once.
-  mutating func addGuesses(_ warnings: [Warning]) {
-    for warning in warnings where warning.code == .guessed && !contains(warning) {
+  /// Adds the warnings of values that differ from those of the service, each once.
+  mutating func addOfValues(_ warnings: [Warning]) {
+    for warning in warnings where Warning.codesOfValues.contains(warning.code) && !contains(warning)
+    {
       append(warning)
     }
   }

@@ -410,7 +410,10 @@ struct ProposalTests {
     #expect(try await Self.propose(empty, told, isSingle: true).isProved)
   }
 
-  @Test(arguments: [("http://a.example/1", "html_url"), ("http://127.0.0.1/1", "–")])
+  @Test(arguments: [
+    ("http://a.example/1", "html_url"), ("http://127.0.0.1/1", "html_url"),
+    ("http://127.0.0.1/list/1", "–"),
+  ])
   func `The web page of a record is named, and is none of the service's own URLs`(
     page: String, path: String
   ) async throws {

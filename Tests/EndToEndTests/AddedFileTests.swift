@@ -480,6 +480,28 @@ import Testing
       ])
   }
 
+  @Test func `what identifies no record does not become the ID`() async throws {
+    try write("id,name,n\n1,Lamp,a\n2,Sofa,b\n", to: "things.csv")
+    #expect(try await home.run("sources add things things.csv").status == 0)
+    #expect(try await home.run("things sync").status == 0)
+    let path = "home/.config/aggregator/sources/things.json"
+    let before = try home.sandbox.text(of: path)
+    let refused = try await home.run("sources edit things --id nope")
+    #expect(refused.status == 64, "\(refused)")
+    #expect(
+      refused.errors.contains("--id: no cached record has an ID at \"nope\""), "\(refused)")
+    #expect(try home.sandbox.text(of: path) == before)
+    let editor = try home.sandbox.write(
+      "#!/bin/sh\nsed -i 's/\"id\": \"id\"/\"id\": \"nope\"/' \"$1\"\n", to: "bin/editor")
+    try home.sandbox.makeExecutable(editor)
+    let edited = try await home.run("sources edit things", ["EDITOR": editor.path])
+    #expect(edited.status == 0, "\(edited)")
+    #expect(
+      edited.errors.contains("things: no cached record has an ID at \"nope\""), "\(edited)")
+    #expect(try await home.run("sources edit things --id n").status == 0)
+    #expect(try await home.column("id", "things list") == ["a", "b"])
+  }
+
   @Test func `nothing is requested of a file`() async throws {
     try write("id,name\n1,Lamp\n", to: "things.csv")
     #expect(try await home.run("sources add things things.csv").status == 0)

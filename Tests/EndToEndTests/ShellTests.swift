@@ -106,6 +106,10 @@ import Testing
       // It closes the quote after the only completion, unless there seem to be two.
       lines += [("'title=Lamp and ti\t=x'", "title=Lamp and title=x")]
     }
+    if shell == .fish {
+      // It ends the word after the only completion, so that there are several.
+      lines += [("ti\t=x", "title=x"), ("'title=Lamp and ti\t=x'", "title=Lamp and title=x")]
+    }
     if shell == .zsh {
       // It rewrites a word with a quote inside, unless it is told not to; a quote that is open takes no backslash.
       lines += [

@@ -22,10 +22,13 @@ struct Completer {
 
   private let tree: CommandTree
   private let context: CompletionContext
+  private let endsWords: Bool
 
-  init(_ tree: CommandTree, _ context: CompletionContext) {
+  /// - Parameter endsWords: True for a shell that ends a word after its only completion, whatever it is told.
+  init(_ tree: CommandTree, _ context: CompletionContext, endsWords: Bool = false) {
     self.tree = tree
     self.context = context
+    self.endsWords = endsWords
   }
 
   /// Offers nothing on a line that already has an error.
@@ -174,9 +177,11 @@ struct Completer {
   private func conditions(at position: Position) -> ConditionCompleter {
     let source = (position.node.path.split(separator: " ").map(String.init) + position.arguments)
       .first(where: tree.catalog.sources.contains)
-    return ConditionCompleter(position.commands.flatMap(\.fields)) { field, beginning in
+    var completer = ConditionCompleter(position.commands.flatMap(\.fields)) { field, beginning in
       source.map { context.values($0, field, beginning) } ?? []
     }
+    completer.endsWords = endsWords
+    return completer
   }
 
   /// The fields that can have dates, by each unit of time.

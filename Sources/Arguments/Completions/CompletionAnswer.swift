@@ -33,7 +33,7 @@ package struct CompletionAnswer {
     mayCloseQuote = shell == .bash && line.quote != nil && variables["COMP_TYPE"] != "63"
     let typed = ArgumentParser(tree).parse(Array(line.words.dropFirst())).invocation
     let context = CommandContext(typed, of: tree.catalog, variables: variables)
-    offer = Completer(tree, .local(context)).offer(line)
+    offer = Completer(tree, .local(context), endsWords: shell == .fish).offer(line)
   }
 
   /// The complete words of the command line that is typed, without the program.

@@ -7,6 +7,8 @@ package struct ConditionCompleter {
   private let fields: [FieldEntry]
   /// The values that a field often has, or those that begin as typed.
   private let values: (_ field: String, _ beginning: String) -> [String]
+  /// True for a shell that ends the word, and its quote, after an only completion.
+  var endsWords = false
 
   init(
     _ fields: [FieldEntry], values: @escaping (_ field: String, _ beginning: String) -> [String]
@@ -75,6 +77,10 @@ package struct ConditionCompleter {
   /// The fields that can follow, and after a field what compares it.
   private func names(_ typed: String) -> [Candidate] {
     let (head, name) = Self.parts(of: typed)
+    let begun = Set(fields.map(\.id.asField).filter { $0.begins(with: String(name)) })
+    if endsWords, begun.count == 1, let field = begun.first {
+      return Comparison.allCases.map { Candidate("\(head)\(field)\($0.rawValue)") }
+    }
     return fields.flatMap { field -> [Candidate] in
       let id = field.id.asField
       let word = "\(head)\(id)"

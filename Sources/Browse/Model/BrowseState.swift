@@ -1300,7 +1300,7 @@ package struct BrowseState: Sendable {
     let rows = targets
     let links = rows.compactMap(\.link)
     guard let first = links.first else {
-      let remedy = source.linkCommand.map { ": name the field with \"link\" in \($0)" }
+      let remedy = source.linkCommand.map { ": name the field with its URL by \($0)" }
       notice = Notice(.note, "No web page\(remedy ?? "")")
       return []
     }

@@ -29,12 +29,14 @@ package enum StandardVerb: String, CaseIterable {
 extension Plugin {
   /// The command with which an added source that has no web pages gets them; `nil` for all others.
   package var linkCommand: String? {
-    self is DeclaredPlugin && layout.link == nil ? "sources edit \(name)" : nil
+    guard let plugin = self as? DeclaredPlugin, layout.link == nil else { return nil }
+    // Options change a source with a manifest of its own.
+    return "sources edit \(name)\(plugin.service == nil ? " --link FIELD" : "")"
   }
 
   /// The remedy for an added source that has no web pages.
   package var linkHint: Hint? {
-    linkCommand.map { .steps("name the field with the URL, as in \"link\": \"url\"", .command($0)) }
+    linkCommand.map { .steps("name the field with its URL", .command($0)) }
   }
 
   /// The verbs of this source: those of every source, and its own.

@@ -188,7 +188,7 @@ extension SyncResult {
     pages += 1
     passed += page.records.count
     unreadable = unreadable + page.unreadable
-    warnings.addGuesses(page.warnings)
+    warnings.addOfValues(page.warnings)
   }
 }
 

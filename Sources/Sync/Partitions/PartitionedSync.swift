@@ -424,7 +424,7 @@ extension SyncResult {
     pages += part.pages
     passed += part.passed
     unreadable = unreadable + part.unreadable
-    warnings.addGuesses(part.warnings)
+    warnings.addOfValues(part.warnings)
     needsConfirmation = needsConfirmation || part.needsConfirmation
     fullReason = fullReason ?? part.fullReason
   }

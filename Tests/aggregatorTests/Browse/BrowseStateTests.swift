@@ -690,7 +690,7 @@ import Testing
   @Test func `an added source without web pages names the command that gives them`() {
     for (command, notice) in [
       (nil, "No web page"),
-      ("sources edit things", "No web page: name the field with \"link\" in sources edit things"),
+      ("sources edit things", "No web page: name the field with its URL by sources edit things"),
     ] {
       var things = BrowseState.Source("things", fields: BrowsingState.columns)
       things.linkCommand = command

@@ -64,7 +64,7 @@ import Testing
     #expect(try nearMiss("text~EU id ~ 5") == "text~EU and id ~ 5")
     // What is no filter is no suggestion.
     #expect(try nearMiss("text=\"x' or 1=1\"") == nil)
-    #expect(try nearMiss("text=Spa*") == "text~/^Spa/")
+    #expect(try nearMiss("text=Spa*") == "text~/^Spa/i")
     #expect(try nearMiss("text=%ain") == "text~/ain$/")
     #expect(try nearMiss("text~^spa") == "text~/^spa/i")
     #expect(try nearMiss("text=NULL") == "text=")
