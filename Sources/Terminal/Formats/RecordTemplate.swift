@@ -246,9 +246,10 @@ extension JSON {
     }
   }
 
-  /// A number below 1 with at most seven digits that count; `nil` for all else.
+  /// A number below 1, or one of more digits than it has exactly, with at most seven digits that count; `nil` for all else.
   package var shortened: String? {
-    guard case .number(let number) = self, number != 0, abs(number) < 1 else { return nil }
+    guard case .number(let number) = self, number != 0, abs(number) < 1 || abs(number) >= 1e16
+    else { return nil }
     return number.fixed(to: 7, as: "%.*g")
   }
 

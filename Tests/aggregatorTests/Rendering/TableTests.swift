@@ -91,13 +91,19 @@ import Testing
 
   @Test func `a person reads few digits of computed numbers, also of small ones and in cards`() {
     var listing = Listing.heroes
-    let rates: [Int: JSON] = [1: .number(22 / 7e5), 2: .number(1e-7)]
+    let rates: [Int: JSON] = [
+      1: .number(22 / 7e5), 2: .number(1e-7), 4: .number(12_345_678_901_234_567_890),
+    ]
     listing.fields = [
       Hero.fields[0], Field("rate", "Rate", .any, about: "") { rates[$0.id] ?? .number(1e3 / 7) },
     ]
     let heroes = [Hero(id: 1), Hero(id: 2)]
     let lines = TerminalGrid(rendered([heroes], as: .table, listing, on: .terminal(80))).lines
     #expect(lines == ["ID          Rate", " 1  3.142857e-05", " 2         1e-07"])
+    let large = TerminalGrid(
+      rendered([[Hero(id: 4)]], as: .table, listing, on: .terminal(80))
+    ).lines
+    #expect(large.last?.hasSuffix("1.234568e+19") == true, "\(large)")
     (listing.prefersCards, listing.cutsOnlyProse) = (true, true)
     func card(_ layout: TerminalLayout) -> String {
       rendered([[Hero(id: 3)]], as: .cards, listing, on: layout)
