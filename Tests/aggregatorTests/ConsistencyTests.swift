@@ -209,6 +209,7 @@ import Testing
     name: String, count: Int, word: String
   ) {
     #expect(RecordNoun(name).word(for: count) == word)
+    #expect(RecordNoun(name).count(count) == "\(count) \(word)")
   }
 
   @Test func `the names of sources, commands and topics are distinct`() {

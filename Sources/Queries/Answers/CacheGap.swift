@@ -52,7 +52,7 @@ extension Plugin {
     let end = rest ?? damage
     let words =
       switch (coverage.cached, total) {
-      case (0, _): "no \(name) are cached"
+      case (0, _): "no \(noun.word(for: 0)) are cached"
       case (let count, let total?):
         "\(count) of \(noun.count(total)) \(verb) cached\(end ?? "")"
       case (let count, nil): "\(noun.count(count)) \(verb) cached\(end ?? ", possibly not all")"

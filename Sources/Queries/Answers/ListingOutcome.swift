@@ -217,7 +217,11 @@ package struct ListingOutcome: Sendable {
     if warnings.contains(where: \.meansIncomplete) { isIncomplete = true }
     // Only the last one counts: the next page goes on with the scan.
     remarks.removeAll { $0.warning.code == .scanned }
-    for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
+    for var warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
+      // A source knows its name only, which may be a word such as `weather`.
+      if warning.code == .scanned, warning.message.hasSuffix(" \(noun.plural)") {
+        warning.message = warning.message.dropLast(noun.plural.count) + noun.word(for: 2)
+      }
       let hint = warning.code == .scanned ? syncCommand.map(Hint.command) : nil
       remarks.append(Remark(warning: warning, hint: hint, isNote: warning.code == .cachedOnly))
     }
@@ -434,7 +438,7 @@ package struct ListingOutcome: Sendable {
     if hasFailed, let copyCount {
       let words =
         copyCount == 1
-        ? "the only \(noun.singular) is cached: read it with --offline --all"
+        ? "the only \(noun.word(for: 1)) is cached: read it with --offline --all"
         : "all \(noun.count(copyCount)) are cached: read them with --offline --all"
       all.append(Remark(warning: Warning(.cachedOnly, words), isNote: true))
     }

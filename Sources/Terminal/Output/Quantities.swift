@@ -38,7 +38,7 @@ package struct RecordNoun {
     return isPlural ? word : "record\(count == 1 ? "" : "s") of \(word)"
   }
 
-  package func count(_ count: Int) -> String { "\(count) \(count == 1 ? singular : plural)" }
+  package func count(_ count: Int) -> String { "\(count) \(word(for: count))" }
 }
 
 extension Plugin {

@@ -38,7 +38,7 @@ extension HTMLRenderer {
     let count = page.flatMap { knownCount($0, content) }
     let noun = content.source.noun
     let records = count.map { count in
-      count == 0 ? "No \(noun.plural)" : "\(count.grouped) \(noun.word(for: count))"
+      count == 0 ? "No \(noun.word(for: 0))" : "\(count.grouped) \(noun.word(for: count))"
     }
     let query = content.query.query.map { " for “\($0)”" } ?? ""
     let selection = selectionWords(content).map { " \($0)" } ?? ""
@@ -123,7 +123,7 @@ extension HTMLRenderer {
       let total = page.summary.total ?? 0
       let isBeyond = total > 0 && query.offset ?? 0 > 0
       return """
-        <div class="bar"><p class="count" data-announce>\(isBeyond ? count : "No \(source.noun.plural)")</p>\
+        <div class="bar"><p class="count" data-announce>\(isBeyond ? count : "No \(source.noun.word(for: 0).safeLine)")</p>\
         \(jump(page, content))\(badgeHTML)</div>
         \(badge?.notesHTML ?? [])
         \(hints)

@@ -199,12 +199,14 @@ extension HTMLRenderer {
     let source = content.source
     if !content.query.conditions.isEmpty {
       let words = selectionWords(content) ?? ""
-      return state(.search, "No matches", ["No \(source.noun.singular) \(words)."]) {
+      return state(.search, "No matches", ["No \(source.noun.word(for: 1)) \(words)."]) {
         #"<a class="button primary" href="\#(narrowed(content) { $0.conditions = [] })">Remove all filters</a>"#
       }
     }
     guard let query = content.query.query else {
-      return state(.information, "No \(source.noun.plural) yet", ["Nothing is cached so far."]) {
+      return state(
+        .information, "No \(source.noun.word(for: 0)) yet", ["Nothing is cached so far."]
+      ) {
         refresh(content)
       }
     }
@@ -223,7 +225,7 @@ extension HTMLRenderer {
     let isOnlyWay = further == nil && matching.isEmpty && page?.suggestion == nil
     return state(
       .search, shortcoming == nil ? "No matches" : "No matches so far",
-      [shortcoming?.capitalizedFirst ?? "No \(source.noun.singular) matches “\(query)”."]
+      [shortcoming?.capitalizedFirst ?? "No \(source.noun.word(for: 1)) matches “\(query)”."]
         + (page?.advice?.words(\.label.fieldLabel.lowercasedFirst) ?? [])
     ) {
       """

@@ -134,6 +134,32 @@ import Testing
     #expect(!list(.heroes).contains("For live data"))
   }
 
+  @Test func `a source whose name is no plural has records`() {
+    let part = MadeUpSource(name: "part")
+    let html = list(part)
+    #expect(html.contains(">No records of part</p>"))
+    #expect(html.contains("<h2>No records of part yet</h2>"))
+    #expect(list(part, ServedQuery(query: "x")).contains("No record of part matches “x”."))
+    var filtered = ServedQuery()
+    filtered.conditions = ["price<20"]
+    #expect(list(part, filtered).contains("<p dir=\"auto\">No record of part where "))
+  }
+
+  @Test(arguments: [
+    ("100 of 19996 parts are cached", "100 of 19,996 parts are cached"),
+    ("searched only the first 1000 parts", "searched only the first 1,000 parts"),
+    ("the service lists no more than 20000", "the service lists no more than 20,000"),
+    (
+      "a/2024.csv on 127.0.0.1:18938 since 2026-11-29",
+      "a/2024.csv on 127.0.0.1:18938 since 2026-11-29"
+    ),
+  ])
+  func `numbers in the warnings of a page have commas`(message: String, words: String) {
+    var summary = ListingSummary(count: 0)
+    summary.warnings = [SourceWarning("parts", Warning(.scanned, message))]
+    #expect(summary.forPages.warnings.map(\.warning.message) == [words])
+  }
+
   @Test func pagesCanBeLookedAt() throws {
     let pages = all
     #expect(Set(pages.map(\.name)).count == pages.count)
