@@ -24,7 +24,7 @@ package struct Condition<Item>: Sendable {
         throw FilterError(
           "missing value after \"\(typed.field)\(comparison.rawValue)\"",
           hint:
-            "\(field.name.asField)= matches records without a value, \(field.name.asField)!= all others"
+            "write \(field.name.asField)= for records without a value, \(field.name.asField)!= for all others"
         )
       }
       guard

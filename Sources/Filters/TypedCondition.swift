@@ -94,6 +94,7 @@ package struct TypedCondition: Hashable, Sendable {
       return "\(label) is \(comparison == .equal ? "" : "not ")empty"
     case .compare(let comparison, _):
       let isDate = wording.isDate(field)
+      if comparison == .greaterOrEqual, isDate { return "\(label) is \(values[0]) or later" }
       let verb =
         switch comparison {
         case .equal: "is"
@@ -102,7 +103,7 @@ package struct TypedCondition: Hashable, Sendable {
         case .less: isDate ? "is before" : "is below"
         case .lessOrEqual: isDate ? "is up to" : "is at most"
         case .greater: isDate ? "is after" : "is above"
-        case .greaterOrEqual: isDate ? "is from" : "is at least"
+        case .greaterOrEqual: "is at least"
         }
       return "\(label) \(verb) \(values[0])"
     case .oneOf:

@@ -470,7 +470,7 @@ import Testing
       "--where|name<",
       """
       missing value after "name<"
-      hint: name= matches records without a value, name!= all others
+      hint: write name= for records without a value, name!= for all others
       """
     ),
     (

@@ -188,6 +188,11 @@ import Testing
       filter.words(in: FilterWording(label: { "the \($0)" }))
         == "(the price is below 20 or the name matches /new/i) and not (the stock is empty) "
         + "and the size is S, M or empty and the age is 20–30")
+    let dates = FilterWording(label: \.self, isDate: { $0 == "day" })
+    let since = try TypedFilter("day>=2025 and price>=20 and day<2026")
+    #expect(
+      since.words(in: dates)
+        == "day is 2025 or later and price is at least 20 and day is before 2026")
     // What has no meaning is as it was typed.
     let broken = try ["price > ", "name~", "stock!="].map { text in
       try TypedFilter(text).words(in: FilterWording(label: { "the \($0)" }))
