@@ -87,14 +87,14 @@ extension HTMLRenderer {
     let numbers = ["records", "added", "changed", "removed"]
     let counts = zip(last.counts, numbers).filter { $0.0 > 0 || $0.1 == "records" }
       .map { "\($0.0.grouped) \($0.0 == 1 && $0.1 == "records" ? "record" : $0.1)" }
-    let start = "The last sync started here, of \(last.startedAt.written)"
+    let start = "The last sync that was started here began on \(last.startedAt.written), and"
     let length = last.duration.map { " after \($0.text)" } ?? ""
     let sum = counts.joined(separator: ", ")
     let reason = last.outcome == "stopped" ? "" : last.reason.map { ": \($0)" } ?? ""
     let words =
       last.reason == nil
-      ? "\(start), is \(last.outcome)\(length): \(sum)"
-      : "\(start), \(last.outcome == "failed" ? "" : "was ")\(last.outcome)\(length)\(reason)"
+      ? "\(start) \(last.duration == nil ? "is" : "was") \(last.outcome)\(length): \(sum)"
+      : "\(start) \(last.outcome == "failed" ? "" : "was ")\(last.outcome)\(length)\(reason)"
     let rest: HTML? =
       last.reason == nil
       ? nil

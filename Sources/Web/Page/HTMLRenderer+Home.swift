@@ -162,7 +162,7 @@ extension HTMLRenderer {
   /// A problem, which opens into what is missing and where one gets it, so that cards are nearly of one height.
   private func note(_ problem: Problem) -> HTML {
     let message = problem.message
-    guard let remedy = remedy(of: problem) else {
+    guard let remedy = remedy(of: problem, isSentence: true) else {
       return #"<p class="note" dir="auto">\#(message.sentence)</p>"#
     }
     let title = message.safeLine.capitalizedFirst
@@ -171,13 +171,14 @@ extension HTMLRenderer {
   }
 
   /// Where one gets what is missing, and how it is set; `nil` if there is nothing to say.
-  func remedy(of problem: Problem) -> HTML? {
+  func remedy(of problem: Problem, isSentence: Bool = false) -> HTML? {
     let here = mayAdd ? ", or type it below" : ""
     let command: HTML? = missingKey(of: problem).map {
-      "run <code>\(program) config set \($0)</code>\(here)"
+      "\(isSentence && problem.hint == nil ? "Run" : "run") <code>\(program) config set \($0)</code>\(here)"
     }
-    guard let hint = problem.hint.map({ linked($0.safeLine) }) else { return command }
-    return "\(hint)\(command.map { ", then \($0)" as HTML })"
+    guard let hint = problem.hint?.safeLine else { return command }
+    return
+      "\(linked(isSentence ? hint.capitalizedFirst : hint))\(command.map { ", then \($0)" as HTML })"
   }
 
   private func missingKey(of problem: Problem) -> String? {

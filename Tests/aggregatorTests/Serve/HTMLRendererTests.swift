@@ -671,7 +671,8 @@ import Testing
     state.problem = Problem(503, "missingKey", "HERO_KEY is not set", hint: "get a key")
     #expect(
       page(state, in: pages).contains(
-        #"<details class="note" dir="auto"><summary>HERO_KEY is not set</summary>get a key"#))
+        #"<details class="note" dir="auto"><summary>HERO_KEY is not set</summary>Get a key, then run <code>"#
+      ))
     state.problem = Problem(503, "unreachable", "nobody answers")
     #expect(page(state, in: pages).contains(#"<p class="note" dir="auto">Nobody answers.</p>"#))
     let readOnly = HTMLRenderer(

@@ -34,7 +34,7 @@ def run(site):
     expect(page.get_by_role("navigation", name="Kind").get_by_role("link")).to_have_text(
         [re.compile(r"^All 2\d\d$"), re.compile(r"^Added 2\d\d$"), "Changed 0", "Removed 0"]
     )
-    expect(page.locator(".note", has_text="The last sync started here")).to_contain_text("is complete after")
+    expect(page.locator(".note", has_text="The last sync that was started here")).to_contain_text("was complete after")
     page.get_by_text("The last sync", exact=True).click()
     expect(page.get_by_role("region", name="Syncs").locator("tbody tr")).to_have_count(1)
     is_accessible(page)
