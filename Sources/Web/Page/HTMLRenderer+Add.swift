@@ -304,16 +304,14 @@ extension HTMLRenderer {
     _ source: any ServedSource, leaving leftovers: SourceAdding.Leftovers, undo: String?
   ) -> String {
     let data = leftovers.data.map { data in
-      "Still in the store: \(data), which \(program) store clear \(source.name) --forget-deleted removes"
+      left("Still in the store: \(data)", "store clear \(source.name) --forget-deleted")
     }
-    let keys = leftovers.keys.map { key in
-      "Still set: \(key), which \(program) config unset \(key) removes"
-    }
+    let keys = leftovers.keys.map { left("Still set: \($0)", "config unset \($0)") }
     return document(
       Frame(title: "Removed \(source.name)"),
       """
       <div class="column">
-      \(state(.delete, "Removed the source \(source.name)", level: 1, [data] + keys) {
+      \(state(.delete, "Removed the source \(source.name)", level: 1, []) {
         """
         \(undo.map { id in
           """
@@ -324,9 +322,17 @@ extension HTMLRenderer {
         <a class="button primary" href="/">All sources</a>
         """
       })
+      \(data)\(keys)
       </div>
       """
     ).text
+  }
+
+  /// What a removed source leaves, and the command that removes it.
+  private func left(_ words: String, _ command: String) -> HTML {
+    """
+    <p class="note" dir="auto">\(words.safeLine), which <code>\(program) \(command)</code> removes.</p>
+    """
   }
 
   /// The form of the title and of the names of the fields, which can be changed before the source is saved.

@@ -218,7 +218,7 @@ extension HTMLRenderer {
       return "<p>SQL has no words for this \(isSearch ? "search" : "filter")</p>"
     }
     return """
-      <p><a href="\(WebAddress.sql(query))">SQL</a>\
+      <p><a href="\(WebAddress.sql(query))">Open this list as an SQL query</a>\
       \(isSearch ? ", which searches cached records only" : "")</p>
       """
   }

@@ -134,6 +134,16 @@ import Testing
     #expect(!list(.heroes).contains("For live data"))
   }
 
+  @Test func `a removed source names the commands that remove the rest as code`() {
+    let html = pages.removed(
+      MadeUpSource.heroes, leaving: .init(data: "25 cached records", keys: ["HERO_KEY"]), undo: nil)
+    let clear = "<code>aggregator store clear heroes --forget-deleted</code>"
+    #expect(html.contains("Still in the store: 25 cached records, which \(clear) removes.</p>"))
+    #expect(
+      html.contains(
+        "Still set: HERO_KEY, which <code>aggregator config unset HERO_KEY</code> removes.</p>"))
+  }
+
   @Test func `a source whose name is no plural has records`() {
     let part = MadeUpSource(name: "part")
     let html = list(part)
@@ -391,6 +401,7 @@ import Testing
       pages.query(of: SourceContent(source: source, query: chosen))
         == #"SELECT "order", name FROM heroes LIMIT 100"#)
     #expect(list(.heroes).contains(#"<a href="/sql?sql=SELECT%20%2A%20FROM%20heroes%20"#))
+    #expect(list(.heroes).contains(">Open this list as an SQL query</a>"))
     let withoutSQL = HTMLRenderer(
       program: "aggregator", sources: pages.sources, isReadOnly: false, now: MadeUpSource.now)
     let heroes = MadeUpSource.heroes

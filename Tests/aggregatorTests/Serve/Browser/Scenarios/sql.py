@@ -49,7 +49,7 @@ def run(site):
 
 def data(site):
     """Every link of a Data menu answers in its format."""
-    types = {"JSON": "json", "CSV": "csv", "TSV": "tab-separated", "NDJSON": "ndjson", "Markdown": "markdown", "SQL": "html", "Parquet": "parquet"}
+    types = {"JSON": "json", "CSV": "csv", "TSV": "tab-separated", "NDJSON": "ndjson", "Markdown": "markdown", "Open this list as an SQL query": "html", "Parquet": "parquet"}
     page = site.open("/sources/countries")
     for path in ("/sources/countries", "/sources/countries?query=france&where=name~a&sort=-name", "/sources/countries/FR", address(BY_PUBLISHER)):
         page.goto(site.origin + path)
@@ -65,7 +65,7 @@ def data(site):
     # The search is a part of the query that a list leads to.
     page.goto(site.origin + "/sources/countries?query=france")
     page.locator(".tools").get_by_text("Data", exact=True).click()
-    page.get_by_role("link", name="SQL", exact=True).last.click()
+    page.get_by_role("link", name="Open this list as an SQL query").click()
     expect(page.locator("#sql")).to_have_value(re.compile("france"))
 
 
@@ -334,13 +334,13 @@ def mistakes(site):
     # The chosen columns are those of the query.
     page.goto(site.origin + "/sources/countries?sort=-name&fields=name,region")
     page.locator("#list .menu summary", has_text="Data").click()
-    page.locator("#list .menu").get_by_role("link", name="SQL").click()
+    page.locator("#list .menu").get_by_role("link", name="Open this list as an SQL query").click()
     expect(page.locator("#sql")).to_have_value(
         "SELECT name, region FROM countries ORDER BY name DESC LIMIT 100"
     )
     page.goto(site.origin + "/sources/countries?sort=-name")
     page.locator("#list .menu summary", has_text="Data").click()
-    page.locator("#list .menu").get_by_role("link", name="SQL").click()
+    page.locator("#list .menu").get_by_role("link", name="Open this list as an SQL query").click()
     expect(page.locator("#sql")).to_have_value(
         "SELECT * FROM countries ORDER BY name DESC LIMIT 100"
     )
