@@ -155,8 +155,9 @@ extension HTMLRenderer {
     // It reads the cache.
     if whole.cache != .offline { whole.cache = .normal }
     let name = content.source.name
+    let hasParquet = content.source.hasParquet
     let parquet: HTML? =
-      content.source.hasParquet
+      hasParquet
       ? """
        · <a href="\(WebAddress.api(name, whole.with(\.isParquet, true)))" download="\(name).parquet">Parquet</a>
       """ : nil
@@ -173,6 +174,7 @@ extension HTMLRenderer {
       \(content.source.hasStore ? """
         <p>\(formats(ofFile: name) { WebAddress.api(name, whole.with(\.format, $0)) })\(parquet) \
         of all \(isNarrowed ? "matching" : "cached") records</p>
+        \(hasParquet ? nil : "<p>Parquet needs the program <code>duckdb</code> on the server</p>" as HTML)
         """ : nil)
       \(hasSQL ? sqlLink(content) : nil)
       \(copies(of: address, command(content)))\(removal)</div></details>

@@ -144,6 +144,18 @@ import Testing
         "Still set: HERO_KEY, which <code>aggregator config unset HERO_KEY</code> removes.</p>"))
   }
 
+  @Test func `the menu of a list says what Parquet needs`() {
+    let words = "Parquet needs the program <code>duckdb</code> on the server"
+    #expect(list(.heroes).contains(words))
+    var source = MadeUpSource.heroes
+    source.hasParquet = true
+    #expect(list(source).contains(#"download="heroes.parquet">Parquet</a>"#))
+    #expect(!list(source).contains(words))
+    source = .heroes
+    source.hasStore = false
+    #expect(!list(source).contains(words))
+  }
+
   @Test func `a source whose name is no plural has records`() {
     let part = MadeUpSource(name: "part")
     let html = list(part)

@@ -15,6 +15,7 @@ struct MadeUpSource: ServedSource {
   var hasImages = true
   var isEndless = false
   var hasStore = true
+  var hasParquet = false
   var largestPage = 100
   var fields: [FieldEntry] = []
   var records: [ServedRecord] = []
