@@ -253,7 +253,7 @@ package struct API: Sendable {
         object: [
           "name": .string(source.name), "summary": .string(source.summary),
           "fields": .array(
-            source.fields.map {
+            await source.fieldsWithKinds().map {
               ["name": .string($0.id), "kind": .string($0.kind), "about": .string($0.about)]
             }),
           "images": .bool(source.hasImages), "endless": .bool(source.isEndless),

@@ -146,6 +146,22 @@ extension ServedQuery {
 }
 
 extension ServedSource {
+  /// The fields; those that may have any value with the kind that the values of cached records have.
+  func fieldsWithKinds() async -> [FieldEntry] {
+    let any = FieldKind.any.rawValue
+    guard fields.contains(where: { $0.kind == any }) else { return fields }
+    let (sample, observed) = (await sample(), await observedKinds())
+    return fields.map { field in
+      // Of the values that syncs have found, the sample may have one kind only.
+      guard field.kind == any, observed[field.id]?.count ?? 1 == 1,
+        let kind = sample.kinds[field.id]
+      else { return field }
+      var field = field
+      field.kind = kind == .date ? FieldKind.text.rawValue : kind.rawValue
+      return field
+    }
+  }
+
   var scope: String? { nil }
   var hasParquet: Bool { false }
   func observedKinds() -> [String: [RowSchema.Kind]] { [:] }

@@ -321,6 +321,15 @@ import Testing
     return things
   }
 
+  @Test func `the list of sources has the kinds of the values of an added one`() async throws {
+    let things = try await things([2, 1.5])
+    let kinds = await things.fieldsWithKinds().map { "\($0.id) \($0.kind)" }
+    #expect(kinds == ["id text", "price number"])
+    #expect(things.fields.contains { $0.kind == "any" })
+    let countries = await source.fieldsWithKinds()
+    #expect(countries.map(\.kind) == source.fields.map(\.kind))
+  }
+
   @Test func `IDs that are numbers are sorted as such`() async throws {
     let sample = try await things([2, 1]).sample()
     #expect(sample.kinds["id"] == .text && sample.orderKind(of: "id") == .number)
