@@ -1015,10 +1015,10 @@ function syncWords(sync, noun) {
     case "interrupted":
       return `Stopped after ${amount}, because the server ended; the next sync goes on there`;
     default: {
-      const status = / failed \((\d{3})\)$/.exec(error.message)?.[1];
-      const reason = (status ? `the service answered ${status}` : error.message) + (records ? ` after ${amount}; sync again to go on` : "");
-      const time = Date.now() - Date.parse(updatedAt) > 60000 ? `failed on ${new Date(updatedAt).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })} UTC: ` : "";
-      return [time + reason, error.hint].filter(Boolean).map(sentence).join(" ");
+      const reason = error.message.replace(/^.*? failed \((\d{3})\)/, "the service answered $1");
+      const kept = records ? `${amount} read so far stay cached; the next sync goes on there` : "The cached records stay";
+      const time = Date.now() - Date.parse(updatedAt) > 60000 ? ` on ${new Date(updatedAt).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })} UTC` : "";
+      return [`Sync failed${time}: ${reason}`, kept, error.hint].filter(Boolean).map(sentence).join(" ");
     }
   }
 }

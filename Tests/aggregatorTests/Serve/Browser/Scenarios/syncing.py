@@ -76,13 +76,13 @@ def failing(site):
     expect(words).to_have_text("Starting…")
     page.locator(".table-box").evaluate("box => box.scrollTo(0, 300)")
     job |= {"state": "failed", "error": {"message": "countries failed (500)"}}
-    expect(words).to_have_text("The service answered 500.")
-    expect(page.locator("#announcer")).to_have_text("The service answered 500.")
+    expect(words).to_have_text("Sync failed: the service answered 500. The cached records stay.")
+    expect(page.locator("#announcer")).to_have_text("Sync failed: the service answered 500. The cached records stay.")
     expect(toast).to_be_empty()
     job |= {"state": "running", "startedAt": "2026-01-02T00:00:00Z"}
     expect(words).to_have_text("Starting…")
     job |= {"state": "failed", "result": {"records": 20}}
-    expect(words).to_have_text("The service answered 500 after 20 countries; sync again to go on.")
+    expect(words).to_have_text("Sync failed: the service answered 500. 20 countries read so far stay cached; the next sync goes on there.")
     expect(toast).to_contain_text("Some records came before the sync failed")
     expect(toast.get_by_role("button", name="Show")).to_be_visible()
     page.close()
@@ -141,12 +141,12 @@ def run(site):
     page.route("**/api/v1/sync", lambda route: route.fulfill(json={"items": [failed]}))
     page.goto(site.origin + "/sources/heroes?cache=offline")
     state = page.locator(".sync-state.failed")
-    expect(state).to_have_text("The key is wrong. Get another one at https://keys.invalid/new.")
+    expect(state).to_have_text("Sync failed: the key is wrong. The cached records stay. Get another one at https://keys.invalid/new.")
     expect(state.get_by_role("link")).to_have_attribute("href", "https://keys.invalid/new")
     # An old one says when it was.
     failed |= {"updatedAt": "2026-03-04T05:06:07Z"}
     page.reload()
-    expect(state).to_contain_text("Failed on 4 Mar 2026, 05:06 UTC: the key is wrong.")
+    expect(state).to_contain_text("Sync failed on 4 Mar 2026, 05:06 UTC: the key is wrong.")
     failed |= {"updatedAt": None, "result": {"records": 1250}, "error": {"message": "heroes failed (500)"}}
     page.reload()
-    expect(state).to_have_text("The service answered 500 after 1,250 heroes; sync again to go on.")
+    expect(state).to_have_text("Sync failed: the service answered 500. 1,250 heroes read so far stay cached; the next sync goes on there.")
