@@ -356,7 +356,7 @@ function remove(page) {
 }
 
 /* Keeps rows whole, and the cards on the screen where they are, when another number of cards fits into a row. */
-let columns = 0;
+let columns = 0, seen = [];
 const resized = new ResizeObserver(([{ contentRect: { width } }]) => {
   requestAnimationFrame(look);
   const all = $$(".gallery", list());
@@ -364,14 +364,13 @@ const resized = new ResizeObserver(([{ contentRect: { width } }]) => {
   columns = width && all.length ? columnsOf(all[0]) : 0;
   if (!columns || columns === before) return;
   const focus = document.activeElement;
-  const seen = $$(".gallery .record").find(card => card.getBoundingClientRect().bottom > 0);
-  const top = seen?.getBoundingClientRect().top;
+  const [card, top] = seen.find(([card]) => card.isConnected) ?? [];
   for (const page of all) if (!page.previousElementSibling?.matches(".gallery")) arrange(page);
   // Those that are far away are taken out again, with another height.
   for (const page of takenOut.keys()) putBack(page);
   nearPages.disconnect();
   watch();
-  if (seen) scrollBy(0, seen.getBoundingClientRect().top - top);
+  if (card) scrollBy(0, card.getBoundingClientRect().top - top);
   if (focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true });
 });
 
@@ -502,6 +501,7 @@ function settle() {
   if (isNarrow()) return;
   const address = listAddress();
   const [first, end] = total ? inSight() : [];
+  seen = $$(".gallery .record").map(card => [card, card.getBoundingClientRect().top]).filter(([, top]) => top >= edges()[0]);
   if (rowHeight && (end <= offset() || first >= offset() + countLoaded())) return showFrom(Math.min(first, total - 1));
   if (first) address.searchParams.set("offset", first);
   const page = !total && $$(".records > [data-page]").findLast(page => page.getBoundingClientRect().top < innerHeight / 2);
@@ -683,9 +683,9 @@ async function openDetail(address, focus = "h2") {
   detail().setAttribute("aria-busy", "true");
   try {
     const next = await part(address, "detail", controller.signal);
-    const title = replaceDetail(next);
+    replaceDetail(next);
     const wanted = $(focus, next);
-    (wanted?.disabled ? title : wanted)?.focus({ preventScroll: true });
+    (wanted?.disabled ? $("h2", next) : wanted)?.focus({ preventScroll: true });
     if (isNarrow()) scrollTo(0, 0);
   } catch (error) {
     if (controller.signal.aborted) return;
@@ -701,7 +701,6 @@ function replaceDetail(next) {
   const title = $("h2", next);
   document.title = [title?.textContent, heading, program].filter(Boolean).join(" – ");
   title?.setAttribute("tabindex", "-1");
-  return title;
 }
 
 /* Shows the open record as it is now, with the reader where they are in it; says so if it is another, or gone. */
@@ -749,10 +748,10 @@ function hideDetail() {
   focusRecord(id);
 }
 
-/* Returns the focus to the list. */
+/* Returns the focus to the list, which stays where it is: to a record in sight if the one that was open is gone. */
 function focusRecord(id) {
-  const record = (id !== undefined && recordWith(id)) || $(".record[aria-current]");
-  (record ? reveal(record) : $(".record") ?? field)?.focus({ preventScroll: Boolean(record) });
+  const record = (id !== undefined && recordWith(id)) || $(".record[aria-current]") || recordAt(1);
+  (reveal(record) ?? field)?.focus({ preventScroll: true });
 }
 
 function closeDetail() {
@@ -874,20 +873,19 @@ document.addEventListener("submit", async event => {
   const page = item?.closest(".gallery");
   item?.replaceWith(gap);
   changeCount(-1);
-  const path = location.pathname;
   hideDetail();
   arrange(page);
   watch();
   history.replaceState(null, "", listAddress());
   windows.postMessage({ list: form.action, words: `Deleted “${name}” in another window` });
-  toast(`Deleted “${name}”`, { label: "Undo", run: () => restore(api, path, item, gap) });
+  toast(`Deleted “${name}”`, { label: "Undo", run: () => restore(api, item, gap) });
 });
 
-async function restore(api, path, item, gap) {
+async function restore(api, item, gap) {
   try {
     await send("POST", `${api}/restore`);
   } catch (error) {
-    return toast(words(error), { label: "Try again", run: () => restore(api, path, item, gap) });
+    return toast(words(error), { label: "Try again", run: () => restore(api, item, gap) });
   }
   if (item && (gap.isConnected || [...takenOut.values()].some(items => items.contains(gap)))) {
     gap.replaceWith(item);
@@ -904,6 +902,7 @@ async function restore(api, path, item, gap) {
 
 function changeCount(change) {
   total += total && change;
+  requestAnimationFrame(look);
   const text = countText();
   if (text) text.data = text.data.replace(/\d[\d,]*/, count => number(amountIn(count) + change));
 }

@@ -194,6 +194,12 @@ def run(site):
     expect(rows.nth(1).locator(".record")).to_have_text(name)
     expect(page.locator(".count")).to_contain_text("249 countries")
 
+    # The list stays where the reader is when a record in sight is deleted, and when it comes back.
+    page.goto(site.origin + "/sources/countries?sort=name&offset=120")
+    expect(position).to_have_text(re.compile("^121–"))
+    page.wait_for_function(IN_SIGHT)
+    deleted_in_place(page, 5)
+
     # So has a long gallery, whose rows are whole, however many cards fit into one.
     site.tell("all heroes")
     page = site.open("/sources/heroes?cache=reload")
@@ -207,10 +213,50 @@ def run(site):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_function(WHOLE_ROWS)
     assert ids_from_the_end(page) == all_ids
+    # It stays where the reader is, also when an open record makes it narrower.
+    # The address follows the reader who has stopped.
+    page.wait_for_url(lambda url: "cursor=" not in url and "offset=" not in url)
+    page.locator(".record").nth(40).evaluate("each => each.scrollIntoView({ block: 'center' })")
+    page.wait_for_url(re.compile("cursor=|offset="))
+    deleted_in_place(page, 4)
     origins(site)
 
 
+def deleted_in_place(page, number):
+    """Deletes one of the records in sight and restores it: those before it do not move."""
+    before = page.evaluate(SEEN)
+    chosen = page.locator(f".record[data-id='{before[number]}']")
+    chosen.click()
+    expect(page.locator("#detail h2")).to_be_visible()
+    page.locator("form.delete button").click()
+    expect(chosen).to_have_count(0)
+    after = [each for each in before if each != before[number]]
+    page.wait_for_function(f"ids => ({SEEN})().slice(0, ids.length).join() === ids.join()", arg=after)
+    page.get_by_role("button", name="Undo").click()
+    expect(chosen).to_be_focused()
+    page.wait_for_function(f"ids => ({SEEN})().join() === ids.join()", arg=before)
+    # Nor does it move when the offer to undo is dismissed.
+    chosen.click()
+    page.locator("form.delete button").click()
+    expect(chosen).to_have_count(0)
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.locator(".record:focus")).to_have_attribute("data-id", after[0])
+    page.wait_for_function(f"ids => ({SEEN})().slice(0, ids.length).join() === ids.join()", arg=after)
+
+
 HEIGHT = "box => document.querySelector(box).scrollHeight"
+
+# The IDs of the records that are wholly in sight.
+SEEN = """() => {
+  const [search, head, box] = [".search", "thead th", ".table-box"].map(
+    selector => document.querySelector(selector)?.getBoundingClientRect());
+  const top = head ? head.bottom : search.bottom;
+  const bottom = Math.min(innerHeight, box ? box.bottom : innerHeight);
+  return [...document.querySelectorAll(".record")].filter(each => {
+    const place = each.getBoundingClientRect();
+    return place.top >= top && place.bottom <= bottom;
+  }).map(each => each.dataset.id);
+}"""
 
 # Rows fill the box as far as it is on the screen.
 IN_SIGHT = """() => [...document.querySelectorAll(".room, tbody:has(> .gap)")].every(room => {
