@@ -191,7 +191,7 @@ extension HTMLRenderer {
     return """
       <form class="jump" action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">
       \(hiddenFields(query.forLinks))<label>Go to no. <input type="number" name="position" min="1" \
-      max="\(total)" value="\(min(total, (query.offset ?? 0) + 1))" required></label>
+      max="\(total)" placeholder="1–\(total.grouped)" required></label>
       <button type="submit" class="button">Go</button></form>
       """
   }

@@ -244,7 +244,9 @@ def run(site):
         plain.get_by_label("Go to no.").fill("30")
         plain.get_by_role("button", name="Go", exact=True).click()
         is_at(plain, f"/sources/countries?{query}offset=29")
-        expect(plain.get_by_label("Go to no.")).to_have_value("30")
+        # It names the numbers that there are, not one that is out of date once the list is scrolled.
+        expect(plain.get_by_label("Go to no.")).to_have_value("")
+        expect(plain.get_by_label("Go to no.")).to_have_attribute("placeholder", re.compile("^1–[0-9]+$"))
         expect(plain.locator(".record").first).to_be_visible()
 
     # Columns of a histogram are as wide as a finger needs, and more of them do not spill.
