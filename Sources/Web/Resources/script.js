@@ -50,10 +50,10 @@ function toast(text, action) {
   if (action && !action.isOffer) buttons[0].focus();
 }
 
-/* Pictures that cannot be had make room for the initial behind them. */
-const dropPicture = image => (image.closest(".portrait") ?? image).remove();
-addEventListener("error", ({ target }) => { if (target instanceof HTMLImageElement) dropPicture(target); }, true);
-for (const image of document.images) if (image.complete && image.naturalWidth === 0) dropPicture(image);
+/* Pictures that cannot be had make room for the initial behind them; the room of others is no larger than they are. */
+const fitPicture = image => (image.naturalWidth ? image.closest(".portrait")?.classList.add("loaded") : (image.closest(".portrait") ?? image).remove());
+for (const type of ["load", "error"]) document.addEventListener(type, ({ target }) => { if (target instanceof HTMLImageElement) fitPicture(target); }, true);
+for (const image of document.images) if (image.complete) fitPicture(image);
 
 /* Pictures are loaded three at a time, while they are near the screen, so that other requests need not wait. */
 const pictures = { near: new Set(), loading: new Map() };
@@ -684,8 +684,7 @@ async function openDetail(address, focus = "h2") {
   try {
     const next = await part(address, "detail", controller.signal);
     replaceDetail(next);
-    const wanted = $(focus, next);
-    (wanted?.disabled ? $("h2", next) : wanted)?.focus({ preventScroll: true });
+    ($(`${focus}:not(:disabled)`, next) ?? $("h2", next))?.focus({ preventScroll: true });
     if (isNarrow()) scrollTo(0, 0);
   } catch (error) {
     if (controller.signal.aborted) return;
@@ -727,8 +726,8 @@ async function refreshDetail() {
 
 /* Shows a picture of the record large, above its name. */
 function showPicture({ href, ariaLabel }) {
-  const box = $(".portrait", detail()) ?? make("div", { class: "portrait" });
-  box.replaceChildren(make("img", { src: href, alt: ariaLabel, decoding: "async" }));
+  const box = make("div", { class: "portrait" }, make("img", { src: href, alt: ariaLabel, decoding: "async" }));
+  $(".portrait", detail())?.remove();
   $("article", detail()).prepend(box);
   box.scrollIntoView({ block: "nearest" });
 }

@@ -25,6 +25,10 @@ def run(site):
     page.wait_for_function(IS_SHOWN, arg=image.element_handle())
     # It is drawn no larger than it is.
     assert image.evaluate("each => getComputedStyle(each).objectFit") == "scale-down"
+    # Nor is its room, once it is there.
+    expect(page.locator("#detail .portrait.loaded")).to_have_count(1)
+    height = page.locator("#detail .portrait").bounding_box()["height"]
+    assert height == image.evaluate("image => image.naturalHeight"), height
 
     # Until it has arrived, its room is kept.
     waiting = site.context().new_page()
@@ -67,6 +71,8 @@ def several(site):
     image = page.get_by_role("img", name="Picture 2 of 5")
     page.wait_for_function(IS_SHOWN, arg=image.element_handle())
     assert image.get_attribute("src").endswith("?size=large&number=2")
+    # However tall, it leaves two thirds of the screen.
+    assert image.evaluate("each => getComputedStyle(each).maxHeight") == "264px"
     is_accessible(page)
     fits(page)
     page.set_viewport_size({"width": 1280, "height": 800})
