@@ -76,6 +76,11 @@ def run(site):
     page.get_by_role("button", name="Sync").tap()
     expect(page.locator(".sync-words")).to_have_text("249 countries synced")
     page.goto(site.origin + "/sources/countries")
+    # The links of its data are as tall as a finger needs.
+    page.get_by_text("Data", exact=True).tap()
+    link = page.get_by_role("link", name="CSV", exact=True).first
+    assert link.bounding_box()["height"] >= 40, link.bounding_box()
+    page.keyboard.press("Escape")
     page.get_by_label("Go to no.").fill("100")
     page.get_by_role("button", name="Go", exact=True).tap()
     is_at(page, "/sources/countries?offset=99")
