@@ -92,7 +92,7 @@ import Testing
   @Test func `a person reads few digits of computed numbers, also of small ones and in cards`() {
     var listing = Listing.heroes
     let rates: [Int: JSON] = [
-      1: .number(22 / 7e5), 2: .number(1e-7), 4: .number(12_345_678_901_234_567_890),
+      1: .number(22 / 7e5), 2: .number(1e-7), 4: .number(1e19 / 7),
     ]
     listing.fields = [
       Hero.fields[0], Field("rate", "Rate", .any, about: "") { rates[$0.id] ?? .number(1e3 / 7) },
@@ -103,7 +103,7 @@ import Testing
     let large = TerminalGrid(
       rendered([[Hero(id: 4)]], as: .table, listing, on: .terminal(80))
     ).lines
-    #expect(large.last?.hasSuffix("1.234568e+19") == true, "\(large)")
+    #expect(large.last?.hasSuffix("1.428571e+18") == true, "\(large)")
     (listing.prefersCards, listing.cutsOnlyProse) = (true, true)
     func card(_ layout: TerminalLayout) -> String {
       rendered([[Hero(id: 3)]], as: .cards, listing, on: layout)
