@@ -110,7 +110,7 @@ import Testing
     #expect(try Manifest(reading: Data(manifest.json.text.utf8)) == manifest)
     let plugin = DeclaredPlugin("lamps", manifest)
     let first = try #require(try await records(proposal.json).first)
-    #expect(plugin.fields.first?[first] == .string(first.id))
+    #expect(plugin.fields.first?[first].cell == first.id)
     guard let hidden else { return }
     #expect(plugin.fields.dropFirst().map(\.name) == names)
     let field = try #require(plugin.fields.first { $0.name == names[0] })

@@ -216,7 +216,7 @@ def run(site):
     # It stays where the reader is, also when an open record makes it narrower.
     # The address follows the reader who has stopped.
     page.wait_for_url(lambda url: "cursor=" not in url and "offset=" not in url)
-    page.locator(".record").nth(40).evaluate("each => each.scrollIntoView({ block: 'center' })")
+    page.locator(".record").nth(30).evaluate("each => each.scrollIntoView({ block: 'center' })")
     page.wait_for_url(re.compile("cursor=|offset="))
     deleted_in_place(page, 4)
     origins(site)
