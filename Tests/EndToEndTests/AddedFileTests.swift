@@ -444,7 +444,9 @@ import Testing
     #expect(quoted.errors.contains("No rows; a number has no quotes: = 20"), "\(quoted)")
     try write(#"{"id":"a","n":1}"# + "\n" + #"{"id":"7","n":2}"# + "\n", to: "texts.ndjson")
     #expect(try await home.run("sources add texts texts.ndjson").status == 0)
-    #expect(try await home.run("texts list --ndjson --jq .id").lines == ["\"a\"", "\"7\""])
+    #expect(
+      try await home.run("texts list --ndjson --fields id").lines
+        == [#"{"id":"a"}"#, #"{"id":"7"}"#])
     // Rows that nothing identifies.
     try write("name,n\nc,3\na,1\na,1\n", to: "rows.csv")
     #expect(try await home.run("sources add rows rows.csv").status == 0)
