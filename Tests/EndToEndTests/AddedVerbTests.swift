@@ -91,7 +91,7 @@ import Testing
       func run(_ verb: String, _ options: String...) async throws -> String {
         try await Binary.run(["lamps", verb, id] + options, in: home.sandbox).errors
       }
-      #expect(try await run("open").hasSuffix("hint: aggregator sources edit lamps\n"))
+      #expect(try await run("open").hasSuffix("sources edit lamps --link FIELD\n"))
       #expect(try await run("image").hasSuffix("hint: aggregator lamps show \(word)\n"))
       #expect(
         try await run("delete", "--yes")

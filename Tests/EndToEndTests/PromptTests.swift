@@ -70,7 +70,7 @@ import Testing
     let adding = try start("sources add lamps \(service.baseURL)/x --rate off --single")
     let report = try await terminal.read(until: "link ", "saved ")
     let indent = String(repeating: " ", count: 16)
-    #expect(report.contains("has a URL\r\n\(indent)of another host: "), "\(report)")
+    #expect(report.contains("has a web page:\r\n\(indent)records have none"), "\(report)")
     #expect(try await adding.outcome().status == 0)
 
     let removing = try start("sources remove")

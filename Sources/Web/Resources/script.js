@@ -97,7 +97,7 @@ watchPictures();
 
 /* -- Search as you type, and endless scrolling -- */
 
-let searching, typing, loading, shownDetail;
+let searching, typing, loading, opening, shownDetail;
 
 const typed = {
   number: { pattern: "-?[0-9,]+(\\.[0-9]+)?", title: "A number, such as 12.5" },
@@ -356,15 +356,13 @@ function remove(page) {
 }
 
 /* Keeps rows whole, and the cards on the screen where they are, when another number of cards fits into a row. */
-let columns = 0, seen = [];
+let columns = 0, seen = [], scrolled = 0;
 const resized = new ResizeObserver(([{ contentRect: { width } }]) => {
   requestAnimationFrame(look);
-  const all = $$(".gallery", list());
-  const before = columns;
+  const [all, before] = [$$(".gallery", list()), columns];
   columns = width && all.length ? columnsOf(all[0]) : 0;
   if (!columns || columns === before) return;
-  const focus = document.activeElement;
-  const [card, top] = seen.find(([card]) => card.isConnected) ?? [];
+  const [focus, [card, top]] = [document.activeElement, seen.find(([card]) => card.isConnected) ?? []];
   for (const page of all) if (!page.previousElementSibling?.matches(".gallery")) arrange(page);
   // Those that are far away are taken out again, with another height.
   for (const page of takenOut.keys()) putBack(page);
@@ -373,6 +371,9 @@ const resized = new ResizeObserver(([{ contentRect: { width } }]) => {
   if (card) scrollBy(0, card.getBoundingClientRect().top - top);
   if (focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true });
 });
+
+/* Notes where the reader is before the list gets another width, or is hidden: then it comes back to its height alone. */
+const keepPlace = () => { [seen, scrolled] = isNarrow() ? [[], scrolled] : [$$(".gallery .record").map(card => [card, card.getBoundingClientRect().top]).filter(([, top]) => top >= edges()[0]), scrollY]; };
 
 function mark() {
   const id = detail()?.dataset.id;
@@ -501,7 +502,7 @@ function settle() {
   if (isNarrow()) return;
   const address = listAddress();
   const [first, end] = total ? inSight() : [];
-  seen = $$(".gallery .record").map(card => [card, card.getBoundingClientRect().top]).filter(([, top]) => top >= edges()[0]);
+  keepPlace();
   if (rowHeight && (end <= offset() || first >= offset() + countLoaded())) return showFrom(Math.min(first, total - 1));
   if (first) address.searchParams.set("offset", first);
   const page = !total && $$(".records > [data-page]").findLast(page => page.getBoundingClientRect().top < innerHeight / 2);
@@ -669,14 +670,13 @@ setInterval(() => {
 
 /* -- Opening and closing a record without leaving the list -- */
 
-let opening, scrolled = 0;
 const heading = $("h1")?.textContent;
 const listTitle = () => `${$("[data-announce]:not(:has([data-shown]))")?.textContent ?? heading} – ${program}`;
 
 async function openDetail(address, focus = "h2") {
   opening?.abort();
   const controller = opening = new AbortController();
-  if (!shownDetail) scrolled = scrollY;
+  keepPlace();
   shownDetail = new URL(address, location).pathname;
   document.body.classList.add("has-detail");
   detail().hidden = false;
@@ -736,8 +736,8 @@ const isNarrow = () => getComputedStyle(list()).display === "none";
 
 function hideDetail() {
   opening?.abort();
-  const id = detail().dataset.id;
-  const wasNarrow = isNarrow();
+  const [id, wasNarrow] = [detail().dataset.id, isNarrow()];
+  keepPlace();
   shownDetail = undefined;
   document.body.classList.remove("has-detail");
   detail().replaceWith(make("section", { id: "detail", "aria-label": "Details", hidden: true }));
