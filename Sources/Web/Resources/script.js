@@ -737,7 +737,7 @@ const isNarrow = () => getComputedStyle(list()).display === "none";
 function hideDetail() {
   opening?.abort();
   const [id, wasNarrow] = [detail().dataset.id, isNarrow()];
-  keepPlace();
+  if (wasNarrow) seen = [];
   shownDetail = undefined;
   document.body.classList.remove("has-detail");
   detail().replaceWith(make("section", { id: "detail", "aria-label": "Details", hidden: true }));
