@@ -116,7 +116,7 @@ struct FieldInference {
 }
 
 extension JSON {
-  /// The objects inside of one another in a row whose members are fields of their own.
+  /// The depth of objects in a row whose members are fields of their own.
   private static let maxDepth = 2
 
   /// Passes the values of a row and their paths, also objects before their members.

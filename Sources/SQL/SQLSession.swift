@@ -237,8 +237,13 @@ package struct SQLSession: Sendable {
       }
       isPartial = !failures.isEmpty || !run.doubts.isEmpty || !run.gaps.isEmpty
       if count == 0, output.isForPeople {
-        // Of columns whose kinds are those of the values, a text equals no number.
-        let number = store.joinsOtherTables ? text.firstMatch(of: /=\s*'(-?\d+)'/)?.1 : nil
+        // Columns of added sources have the kinds of their values, and a text equals no number.
+        let mayDiffer =
+          store.joinsOtherTables
+          && context.catalog.plugins.contains {
+            sources.contains($0.name) && $0.hasUndeclaredKinds
+          }
+        let number = mayDiffer ? text.firstMatch(of: /=\s*'(-?\d+)'/)?.1 : nil
         context.diagnostics.note(
           "No rows\(number.map { "; a number has no quotes: = \($0)" } ?? "")")
       }
@@ -317,4 +322,9 @@ private final class SaidMessages: Sendable {
   private let messages = Mutex<Set<String>>([])
 
   func isFirst(_ message: String) -> Bool { messages.withLock { $0.insert(message).inserted } }
+}
+
+extension Plugin {
+  /// True if a field may have values of any kind.
+  fileprivate var hasUndeclaredKinds: Bool { fields.contains { $0.kind == .any } }
 }

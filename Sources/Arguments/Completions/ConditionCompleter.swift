@@ -77,9 +77,11 @@ package struct ConditionCompleter {
   /// The fields that can follow, and after a field what compares it.
   private func names(_ typed: String) -> [Candidate] {
     let (head, name) = Self.parts(of: typed)
-    let begun = Set(fields.map(\.id.asField).filter { $0.begins(with: String(name)) })
-    if endsWords, begun.count == 1, let field = begun.first {
-      return Comparison.allCases.map { Candidate("\(head)\(field)\($0.rawValue)") }
+    if endsWords {
+      let found = Set(fields.map(\.id.asField).filter { $0.begins(with: String(name)) })
+      if found.count == 1, let field = found.first {
+        return Comparison.allCases.map { Candidate("\(head)\(field)\($0.rawValue)") }
+      }
     }
     return fields.flatMap { field -> [Candidate] in
       let id = field.id.asField

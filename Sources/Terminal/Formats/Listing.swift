@@ -92,7 +92,7 @@ where Item.ID: CustomStringConvertible {
     }
   }
 
-  /// Those of cards, in which a person sees the numbers of a result as in its table.
+  /// The fields of cards: of a result in SQL with the numbers that a person sees in its table.
   func fieldsOfCards(on layout: TerminalLayout) -> [Field<Item>] {
     guard cutsOnlyProse, layout.isRead else { return fieldsForPeople }
     return fieldsForPeople.map { field in

@@ -304,9 +304,9 @@ extension HTMLRenderer {
     _ source: any ServedSource, leaving leftovers: SourceAdding.Leftovers, undo: String?
   ) -> String {
     let data = leftovers.data.map { data in
-      left("Still in the store: \(data)", "store clear \(source.name) --forget-deleted")
+      leftover("Still in the store: \(data)", "store clear \(source.name) --forget-deleted")
     }
-    let keys = leftovers.keys.map { left("Still set: \($0)", "config unset \($0)") }
+    let keys = leftovers.keys.map { leftover("Still set: \($0)", "config unset \($0)") }
     return document(
       Frame(title: "Removed \(source.name)"),
       """
@@ -328,8 +328,8 @@ extension HTMLRenderer {
     ).text
   }
 
-  /// What a removed source leaves, and the command that removes it.
-  private func left(_ words: String, _ command: String) -> HTML {
+  /// A note on records or a key of a removed source that are still there, with the command that removes them.
+  private func leftover(_ words: String, _ command: String) -> HTML {
     """
     <p class="note" dir="auto">\(words.safeLine), which <code>\(program) \(command)</code> removes.</p>
     """
