@@ -283,8 +283,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
       ? query.columns.flatMap { try? plugin.fields.fields(named: $0) } ?? chosen.filter(\.isShown)
       : chosen
     return ServedListing(
-      records: records.map { ServedRecord($0, of: plugin, columns: columns) },
-      summary: summary.forPages,
+      records: records.map { ServedRecord($0, of: plugin, columns: columns) }, summary: summary,
       columns: columns.map { field in
         var entry = FieldEntry(field)
         // Services do not say what their values are.

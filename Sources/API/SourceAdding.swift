@@ -65,7 +65,7 @@ package final class SourceAdding: Sendable {
     package var keys: [String]
 
     package init(data: String?, keys: [String]) {
-      self.data = data?.replacing(/[0-9]+/) { String($0.output).withThousands }
+      self.data = data
       self.keys = keys
     }
   }

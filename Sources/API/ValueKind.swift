@@ -65,34 +65,6 @@ package enum ValueKind: String, Sendable {
   }
 }
 
-extension Int {
-  /// `20,000`.
-  package var grouped: String { String(self).withThousands }
-
-  /// `20,000 records`, `1 record`.
-  package func grouped(_ word: String) -> String { "\(grouped) \(word)\(self == 1 ? "" : "s")" }
-}
-
-extension String {
-  /// A warning with `20,000` for the number 20000, unless it is a part of a word.
-  var withGroupedNumbers: String {
-    replacing(/(^| )([0-9]{4,})(?= |[,:;]|$)/) { match in
-      match.output.1 + String(match.output.2).withThousands
-    }
-  }
-}
-
-extension ListingSummary {
-  /// The summary for people: pages write all numbers with commas.
-  var forPages: ListingSummary {
-    var summary = self
-    for index in warnings.indices where warnings[index].warning.tellsOfMissingData {
-      summary.warnings[index].warning.message = warnings[index].warning.message.withGroupedNumbers
-    }
-    return summary
-  }
-}
-
 /// Kinds and decimals of the values of some records, by the names of their fields.
 package struct FieldSample: Sendable {
   package var kinds: [String: ValueKind] = [:]

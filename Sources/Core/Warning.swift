@@ -1,3 +1,5 @@
+import AggregatorText
+
 /// A message about an answer that is not a failure.
 public struct Warning: Hashable, Codable, Sendable {
   /// The kind of a warning; sources may have kinds of their own, and an error beside an answer has its own code.
@@ -84,9 +86,6 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let unreadable = Code("unreadable")
   }
 
-  /// Values are not those that the service has sent, or may not be; no record is missing for that.
-  package static let codesOfValues: Set<Code> = [.guessed, .redacted]
-
   private static let incompleteCodes: Set<Code> = [
     .depthLimit, .incomplete, .mixedGenerations, .repeated, .restarted, .stopped, .unknownSecret,
     .unproved,
@@ -101,6 +100,9 @@ public struct Warning: Hashable, Codable, Sendable {
     self.message = message
   }
 
+  /// True if values are not those that the service has sent, or may not be, while all records are there.
+  package var isOfValues: Bool { [.guessed, .redacted].contains(code) }
+
   /// True if records are missing from the answer, or may be.
   package var meansIncomplete: Bool { Self.incompleteCodes.contains(code) }
 
@@ -109,7 +111,8 @@ public struct Warning: Hashable, Codable, Sendable {
   package static func fewer(_ sent: Int, than total: Int, in query: SearchQuery?) -> Warning {
     Warning(
       query == nil ? .incomplete : .estimated,
-      "the service reports \(total) \(query == nil ? "records" : "matches") but sent \(sent)")
+      "the service reports \(total.grouped) \(query == nil ? "records" : "matches") but sent \(sent.grouped)"
+    )
   }
 }
 

@@ -36,11 +36,11 @@ package struct CachedData: Sendable {
     let records = status.records + status.hidden + status.removedUpstream
     let noun = noun ?? RecordNoun("records")
     let removed =
-      status.removedUpstream > 0 ? " (\(status.removedUpstream) removed upstream)" : ""
+      status.removedUpstream > 0 ? " (\(status.removedUpstream.grouped) removed upstream)" : ""
     text = [
-      "\(records) cached \(records == 1 ? noun.singular : noun.plural)\(removed)",
-      images > 0 ? images.of("image") : nil,
-      extent != .records && status.deleted > 0 ? status.deleted.of("deletion") : nil,
+      "\(records.grouped) cached \(noun.word(for: records))\(removed)",
+      images > 0 ? images.grouped("image") : nil,
+      extent != .records && status.deleted > 0 ? status.deleted.grouped("deletion") : nil,
       kept.isEmpty ? nil : kept.count.of("kept scope"),
     ].compactMap(\.self).joined(separator: " and ")
     isEmpty = records + images + status.deleted == 0 && !scopes.contains { !$0.isShown }

@@ -72,8 +72,7 @@ private struct ListingEntry {
 
   /// False if its source said that records are missing, or rows could not be read; other values lose none.
   var isWhole: Bool {
-    page.unreadable == 0
-      && page.warnings?.allSatisfy { Warning.codesOfValues.contains($0.code) } != false
+    page.unreadable == 0 && page.warnings?.allSatisfy(\.isOfValues) != false
   }
 
   /// The number of rows of a list.

@@ -619,7 +619,7 @@ public struct SyncResult: Equatable, Sendable {
     passed = pass.progress.records
     for page in pages {
       unreadable = unreadable + page.unreadable
-      warnings.addOfValues(page.warnings)
+      warnings.addThoseOfValues(in: page.warnings)
     }
     guard pass.isComplete else { return }
     if pass.progress.isCut {
@@ -654,6 +654,6 @@ public struct SyncResult: Equatable, Sendable {
     pages += batch.pages
     total = batch.checkpoint.total ?? total
     unreadable = unreadable + batch.unreadable
-    warnings.addOfValues(batch.guesses)
+    warnings.addThoseOfValues(in: batch.valueWarnings)
   }
 }

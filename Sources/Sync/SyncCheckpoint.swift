@@ -204,7 +204,7 @@ struct SyncBatch<Item: SourceRecord> {
 
   private(set) var unreadable = UnreadableRows.none
 
-  private(set) var guesses: [Warning] = []
+  private(set) var valueWarnings: [Warning] = []
 
   /// The provenance of its last page.
   private(set) var provenance: Provenance?
@@ -227,7 +227,7 @@ struct SyncBatch<Item: SourceRecord> {
     counts.append(page.records.count)
     provenance = page.provenance
     unreadable = unreadable + page.unreadable
-    guesses.addOfValues(page.warnings)
+    valueWarnings.addThoseOfValues(in: page.warnings)
     checkpoint = checkpoint.after(page, at: date)
     checkpoint.note(page.changeMarks, by: tracking)
     checkpoint.cut(at: depth)
@@ -236,9 +236,8 @@ struct SyncBatch<Item: SourceRecord> {
 
 extension [Warning] {
   /// Adds the warnings of values that differ from those of the service, each once.
-  mutating func addOfValues(_ warnings: [Warning]) {
-    for warning in warnings where Warning.codesOfValues.contains(warning.code) && !contains(warning)
-    {
+  mutating func addThoseOfValues(in warnings: [Warning]) {
+    for warning in warnings where warning.isOfValues && !contains(warning) {
       append(warning)
     }
   }

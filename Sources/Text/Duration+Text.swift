@@ -75,11 +75,31 @@ extension Duration {
 extension Int {
   /// This number of things: `1 page`, `2 pages`.
   package func of(_ word: String) -> String { "\(self) \(word)\(self == 1 ? "" : "s")" }
+
+  /// `20,000`.
+  package var grouped: String { String(self).withThousands }
+
+  /// `20,000 records`, `1 record`.
+  package func grouped(_ word: String) -> String { "\(grouped) \(word)\(self == 1 ? "" : "s")" }
 }
 
 extension [String] {
   /// These words in a sentence: `a`, `a and b`, `a, b and c`.
   package var listText: String {
     count < 2 ? joined() : "\(dropLast().joined(separator: ", ")) and \(self[count - 1])"
+  }
+}
+
+extension String {
+  /// This number with commas between the thousands of its whole part.
+  package var withThousands: String {
+    let sign = prefix { $0 == "-" }
+    let digits = dropFirst(sign.count).prefix { "0"..."9" ~= $0 }
+    var text = String(sign)
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index) % 3 == 0 { text += "," }
+      text.append(digit)
+    }
+    return text + dropFirst(sign.count + digits.count)
   }
 }

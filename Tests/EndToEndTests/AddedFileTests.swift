@@ -520,6 +520,9 @@ import Testing
     #expect(added.status == 0, "\(added)")
     #expect(try await home.column("id", "large list --limit 2") == ["1", "2"])
     #expect(try await home.run("large list --count --all").lines == ["18000"])
+    #expect(try await home.run("large sync").status == 0)
+    let removal = try await home.run("sources remove large --data --dry-run")
+    #expect(removal.errors.contains("its 18,000 cached records"), "\(removal)")
 
     try write("[" + String(repeating: " ", count: 65 << 20), to: "large.json")
     let refused = try await home.run("sources add other large.json")

@@ -147,7 +147,7 @@ import Testing
     #expect(outcome.status == 3)
     #expect(
       try outcome.envelope().warnings.map(\.message)
-        == ["the service reports 1000000 records but sent 100"])
+        == ["the service reports 1,000,000 records but sent 100"])
     #expect(try outcome.envelope().items.count == 100)
     #expect(try outcome.envelope().page.next == nil)
     #expect(service.requests.count == 2)

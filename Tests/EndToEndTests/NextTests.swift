@@ -189,7 +189,7 @@ import Testing
     #expect(end.status == 3)
     #expect(try end.envelope().items.isEmpty)
     #expect(
-      end.errors.contains("warning: heroes: the service reports 1000 records but sent 5\n"),
+      end.errors.contains("warning: heroes: the service reports 1,000 records but sent 5\n"),
       "\(end)")
   }
 

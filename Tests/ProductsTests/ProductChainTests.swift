@@ -91,7 +91,7 @@ struct ProductChainTests {
     let page = try await chain.page(PageRequest(matching: query, limit: 5))
     #expect(page.records.isEmpty)
     #expect(page.total == nil)
-    #expect(page.warnings.map(\.message) == ["searched only the first 1000 products"])
+    #expect(page.warnings.map(\.message) == ["searched only the first 1,000 records"])
     #expect(service.requests.count == 10)
     let rest = try await chain.page(PageRequest(matching: query, after: page.next, limit: 5))
     #expect(rest.records.map(\.id) == [FakeProduct.id(3)])

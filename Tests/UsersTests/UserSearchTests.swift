@@ -47,7 +47,7 @@ struct UserSearchTests {
     #expect(page.records.isEmpty)
     #expect(service.requests.count == 10)
     // Ten of a hundred addresses repeat on their page.
-    #expect(page.warnings.map(\.message) == ["searched only the first 900 users"])
+    #expect(page.warnings.map(\.message) == ["searched only the first 900 records"])
     _ = try await chain.page(PageRequest(matching: query, after: page.next, limit: 5))
     #expect(service.requests.map { $0.query["page"] } == (1...20).map(\.description))
   }

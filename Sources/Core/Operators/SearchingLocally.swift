@@ -201,7 +201,7 @@ private struct LocalSearch<Item: SourceRecord> {
   func ownWarnings(about name: String) -> [Warning] {
     if isWithoutProgress { return [Warning(.stopped, "stopped: the pages of \(name) repeat")] }
     guard let next, matches.count < limit else { return [] }
-    return [Warning(.scanned, "searched only the first \(next.scanned) \(name)")]
+    return [Warning(.scanned, "searched only the first \(next.scanned.grouped) records")]
   }
 }
 

@@ -32,7 +32,7 @@ extension Plugin {
     }
     let verb = coverage.cached == 1 ? "is" : "are"
     let depth = coverage.cached > 0 ? coverage.depth : nil
-    let rest = depth.map { ": the service lists no more than \($0)" }
+    let rest = depth.map { ": the service lists no more than \($0.grouped)" }
     var total = coverage.totalOfCached
     if total == nil, depth == nil, coverage.cached > 0,
       let reported = try await recordStore(in: store).totalOfUnfinishedSync(),
@@ -54,8 +54,9 @@ extension Plugin {
       switch (coverage.cached, total) {
       case (0, _): "no \(noun.word(for: 0)) are cached"
       case (let count, let total?):
-        "\(count) of \(noun.count(total)) \(verb) cached\(end ?? "")"
-      case (let count, nil): "\(noun.count(count)) \(verb) cached\(end ?? ", possibly not all")"
+        "\(count.grouped) of \(total.grouped) \(noun.word(for: total)) \(verb) cached\(end ?? "")"
+      case (let count, nil):
+        "\(count.grouped) \(noun.word(for: count)) \(verb) cached\(end ?? ", possibly not all")"
       }
     return CacheGap(
       warning: SourceWarning(name, Warning(.incomplete, words)),

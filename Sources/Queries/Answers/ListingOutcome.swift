@@ -217,11 +217,7 @@ package struct ListingOutcome: Sendable {
     if warnings.contains(where: \.meansIncomplete) { isIncomplete = true }
     // Only the last one counts: the next page goes on with the scan.
     remarks.removeAll { $0.warning.code == .scanned }
-    for var warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
-      // A source knows its name only, which may be a word such as `weather`.
-      if warning.code == .scanned, warning.message.hasSuffix(" \(noun.plural)") {
-        warning.message = warning.message.dropLast(noun.plural.count) + noun.word(for: 2)
-      }
+    for warning in warnings where !remarks.contains(where: { $0.warning == warning }) {
       let hint = warning.code == .scanned ? syncCommand.map(Hint.command) : nil
       remarks.append(Remark(warning: warning, hint: hint, isNote: warning.code == .cachedOnly))
     }

@@ -85,8 +85,7 @@ struct Cached<Base: DataSource>: Decorator {
       next: page.next, total: page.total, endpoint: page.provenance.endpoint,
       unreadable: page.unreadable, generation: generation)
     let kept = page.warnings.filter {
-      $0.meansIncomplete || Warning.codesOfValues.contains($0.code)
-        || [.endedByRule, .skippedPartition].contains($0.code)
+      $0.meansIncomplete || $0.isOfValues || [.endedByRule, .skippedPartition].contains($0.code)
     }
     if !kept.isEmpty { fetched.warnings = kept }
     fetched.rows = page.records.count + page.unreadable.count

@@ -188,7 +188,7 @@ extension SyncResult {
     pages += 1
     passed += page.records.count
     unreadable = unreadable + page.unreadable
-    warnings.addOfValues(page.warnings)
+    warnings.addThoseOfValues(in: page.warnings)
   }
 }
 

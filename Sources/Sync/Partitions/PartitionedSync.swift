@@ -424,7 +424,7 @@ extension SyncResult {
     pages += part.pages
     passed += part.passed
     unreadable = unreadable + part.unreadable
-    warnings.addOfValues(part.warnings)
+    warnings.addThoseOfValues(in: part.warnings)
     needsConfirmation = needsConfirmation || part.needsConfirmation
     fullReason = fullReason ?? part.fullReason
   }

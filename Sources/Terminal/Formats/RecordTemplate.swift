@@ -190,18 +190,6 @@ extension Array {
 }
 
 extension String {
-  /// This number with commas between the thousands of its whole part.
-  package var withThousands: String {
-    let sign = prefix { $0 == "-" }
-    let digits = dropFirst(sign.count).prefix { "0"..."9" ~= $0 }
-    var text = String(sign)
-    for (index, digit) in digits.enumerated() {
-      if index > 0, (digits.count - index) % 3 == 0 { text += "," }
-      text.append(digit)
-    }
-    return text + dropFirst(sign.count + digits.count)
-  }
-
   /// This form of `strftime` with the time in UTC, in seconds since 1970.
   fileprivate func filled(at seconds: Double) -> String {
     var (time, parts) = (time_t(seconds.rounded(.down)), tm())
@@ -246,14 +234,15 @@ extension JSON {
     }
   }
 
-  /// A number below 1, or one of more digits than it has exactly, with at most seven digits that count; `nil` for all else.
+  /// A number below 1, or one so large that its last digits are not exact, with at most seven digits that count; `nil`
+  /// for all others.
   package var shortened: String? {
     guard case .number(let number) = self, number != 0, abs(number) < 1 || abs(number) >= 1e16
     else { return nil }
     return number.fixed(to: 7, as: "%.*g")
   }
 
-  /// A computed number as a person reads it: with at most six decimals, or seven digits below 1.
+  /// A computed number as a person reads it: ``shortened``, or with at most six decimals.
   var rounded: JSON {
     guard case .number(let number) = self else { return self }
     return Double(aligned(to: 6) ?? shortened ?? "").map { .number($0) } ?? .number(number)

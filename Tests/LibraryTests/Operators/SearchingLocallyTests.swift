@@ -44,7 +44,7 @@ struct SearchingLocallyTests {
     let source = searching(base, upTo: 25, by: 10)
     let first = try await source.page(PageRequest(matching: try SearchQuery("red")))
     #expect(first.records.map(\.id) == [3, 6, 9, 12, 15, 18])
-    #expect(first.warnings == [Warning(.scanned, "searched only the first 20 notes")])
+    #expect(first.warnings == [Warning(.scanned, "searched only the first 20 records")])
     #expect(first.hidden == 14)
     #expect(first.total == nil)
     #expect(base.callCount == 2)
@@ -64,7 +64,7 @@ struct SearchingLocallyTests {
     var cursor: PageCursor?
     for looked in [10, 20, 30] {
       let page = try await source.page(PageRequest(matching: query, after: cursor))
-      #expect(page.warnings.map(\.message) == ["searched only the first \(looked) notes"])
+      #expect(page.warnings.map(\.message) == ["searched only the first \(looked) records"])
       #expect((page.records.count, page.hidden) == (0, 10))
       cursor = page.next
     }

@@ -145,7 +145,7 @@ struct ChainTests {
       .source(in: environment()).cachePolicy(.noFallback)
     let page = try await source.page(PageRequest(matching: try SearchQuery("note 2"), limit: 50))
     #expect(page.records.map(\.id) == [2, 12, 20])
-    #expect(page.warnings.map(\.message) == ["searched only the first 20 notes"])
+    #expect(page.warnings.map(\.message) == ["searched only the first 20 records"])
     #expect(Set(service.requests.map(\.limit)) == [10])
     #expect(try await source.everyID(limit: 7) == Array(1...30))
   }
@@ -156,7 +156,7 @@ struct ChainTests {
     let source = try NotesPlugin(service: service, policy: policy)
       .source(in: environment()).cachePolicy(.noFallback)
     let page = try await source.page(PageRequest(matching: try SearchQuery("note 2"), limit: 50))
-    #expect(page.warnings.map(\.message) == ["searched only the first 12 notes"])
+    #expect(page.warnings.map(\.message) == ["searched only the first 12 records"])
     #expect(service.requests.map(\.limit) == [6, 6])
   }
 

@@ -167,21 +167,6 @@ import Testing
     #expect(list(part, filtered).contains("<p dir=\"auto\">No record of part where "))
   }
 
-  @Test(arguments: [
-    ("100 of 19996 parts are cached", "100 of 19,996 parts are cached"),
-    ("searched only the first 1000 parts", "searched only the first 1,000 parts"),
-    ("the service lists no more than 20000", "the service lists no more than 20,000"),
-    (
-      "a/2024.csv on 127.0.0.1:18938 since 2026-11-29",
-      "a/2024.csv on 127.0.0.1:18938 since 2026-11-29"
-    ),
-  ])
-  func `numbers in the warnings of a page have commas`(message: String, words: String) {
-    var summary = ListingSummary(count: 0)
-    summary.warnings = [SourceWarning("parts", Warning(.scanned, message))]
-    #expect(summary.forPages.warnings.map(\.warning.message) == [words])
-  }
-
   @Test func pagesCanBeLookedAt() throws {
     let pages = all
     #expect(Set(pages.map(\.name)).count == pages.count)
@@ -1403,12 +1388,6 @@ import Testing
     source.records = [ServedRecord(id: "1", object: ["a\"b": "<x>"])]
     let whole = #"data-copy="{&#34;a\&#34;b&#34;:&#34;&#60;x&#62;&#34;}" hidden>Copy JSON</button>"#
     #expect(detail(source, "1").contains(whole))
-  }
-
-  @Test func `the numbers of what a removed source leaves are grouped`() {
-    let page = pages.removal(
-      of: MadeUpSource.heroes, .init(data: "20001 cached records and 3 images", keys: []))
-    #expect(page.contains("Also remove its 20,001 cached records and 3 images</label>"))
   }
 
   @Test func aDeletedRecordCanBeRestored() {
