@@ -51,7 +51,8 @@ extension Command {
       } catch { throw failure(of: error, with: NewSecrets([])) }
       if option("id") != nil, let path = manifest.pathWithoutID(in: records) {
         throw CommandError(
-          .usage, "--id: no cached record has an ID at \"\(path)\"",
+          .usage,
+          "--id: none of \(records.count.grouped("cached record")) has an ID at \"\(path)\"",
           hint: "name a member with another text or number in each record")
       }
       if option("link") != nil, let link = manifest.link,
@@ -60,7 +61,8 @@ extension Command {
       {
         let path = link.description.oneLine(atMost: 80)
         throw CommandError(
-          .usage, "--link: no cached record has a web address at \"\(path)\"",
+          .usage,
+          "--link: none of \(records.count.grouped("cached record")) has a web address at \"\(path)\"",
           hint: "name a field with the http or https URL of a page")
       }
       if try JSONText(Data(folder.text(of: name))) == nil {
@@ -76,7 +78,8 @@ extension Command {
         return folder.file(of: name)
       }
       if let path = try? folder.manifest(name).pathWithoutID(in: records) {
-        context.diagnostics.warning("\(name): no cached record has an ID at \"\(path)\"")
+        context.diagnostics.warning(
+          "\(name): none of \(records.count.grouped("cached record")) has an ID at \"\(path)\"")
       }
     }
     await context.warnOfMissingPaths(of: folder.sources(of: name), in: folder)

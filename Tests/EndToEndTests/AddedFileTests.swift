@@ -346,7 +346,8 @@ import Testing
     let refused = try await home.run("sources edit inv --link Nr")
     #expect(
       refused.status == 64
-        && refused.errors.hasPrefix("error: --link: no cached record has a web address at \"Nr\"\n"),
+        && refused.errors.hasPrefix(
+          "error: --link: none of 2 cached records has a web address at \"Nr\"\n"),
       "\(refused)")
     #expect(try home.sandbox.text(of: manifest) == old)
     #expect(try await home.run("sources edit inv --link page").status == 0)
@@ -491,7 +492,7 @@ import Testing
     let refused = try await home.run("sources edit things --id nope")
     #expect(refused.status == 64, "\(refused)")
     #expect(
-      refused.errors.contains("--id: no cached record has an ID at \"nope\""), "\(refused)")
+      refused.errors.contains("--id: none of 2 cached records has an ID at \"nope\""), "\(refused)")
     #expect(try home.sandbox.text(of: path) == before)
     let editor = try home.sandbox.write(
       "#!/bin/sh\nsed -i 's/\"id\": \"id\"/\"id\": \"nope\"/' \"$1\"\n", to: "bin/editor")
@@ -499,7 +500,7 @@ import Testing
     let edited = try await home.run("sources edit things", ["EDITOR": editor.path])
     #expect(edited.status == 0, "\(edited)")
     #expect(
-      edited.errors.contains("things: no cached record has an ID at \"nope\""), "\(edited)")
+      edited.errors.contains("things: none of 2 cached records has an ID at \"nope\""), "\(edited)")
     #expect(try await home.run("sources edit things --id n").status == 0)
     #expect(try await home.column("id", "things list") == ["a", "b"])
   }
