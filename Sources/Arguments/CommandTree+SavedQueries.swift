@@ -80,6 +80,11 @@ extension CommandTree {
         .usage, "unknown parameter \"\(parameter)\": arguments are $1 to $9 and $@",
         hint: "write $$ for a dollar sign")
     }
+    if let number = query.lackingParameter {
+      throw CommandError(
+        .usage, "the words have no $\(number), but a later argument",
+        hint: "number the arguments from $1 on")
+    }
     let expansion = try expansion(
       of: [query.name], among: catalog.savedQueries.with(query), missing: .isKept)
     guard let expansion, expansion.command == nil else { return nil }

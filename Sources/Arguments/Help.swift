@@ -114,8 +114,11 @@ package struct Help {
     }
     var lines: [String] = []
     if let command = node.command {
+      // What follows -- has options of its own.
+      let arguments = command.arguments.replacing(" -- ", with: " [OPTION…] -- ")
+      let options = arguments == command.arguments ? "[OPTION…]" : ""
       lines.append(
-        [tree.catalog.program, node.path, command.arguments, "[OPTION…]"].filter { !$0.isEmpty }
+        [tree.catalog.program, node.path, arguments, options].filter { !$0.isEmpty }
           .joined(separator: " "))
     }
     if !node.children.isEmpty {

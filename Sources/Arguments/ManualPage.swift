@@ -179,11 +179,14 @@ struct ManualPage {
   private var examples: [Element] {
     let words = Set(tree.commonVerbs.map(\.node.word))
     var elements = [Element.section("EXAMPLES")]
+    // A command that stands for its first one has the same.
+    var shown: Set<String> = []
     for node in tree.root.children {
       let isFurther = tree.catalog.sources.dropFirst().contains(node.word)
       node.visit { child in
         guard !isFurther || !words.contains(child.word), !child.repeats(node) else { return }
-        for example in child.command?.examples ?? [] {
+        for example in child.command?.examples ?? []
+        where shown.insert(example.arguments).inserted {
           elements.append(
             .item(tag: [bold("\(tree.catalog.program) \(example.arguments)")], text: example.about))
         }

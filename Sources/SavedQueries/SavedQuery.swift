@@ -311,6 +311,18 @@ extension SavedQuery {
     }.first
   }
 
+  /// The least number of `$1` to `$9` that the words lack although they have a higher one.
+  package var lackingParameter: Int? {
+    let numbers = parameterNumbers
+    return numbers.max().flatMap { (1..<$0).first { !numbers.contains($0) } }
+  }
+
+  private var parameterNumbers: [Int] {
+    words.flatMap(Self.pieces).compactMap { piece in
+      if case .argument(let number) = piece { number } else { nil }
+    }
+  }
+
   /// True if the words depend on arguments.
   package var hasParameters: Bool {
     words.contains { word in
@@ -320,12 +332,10 @@ extension SavedQuery {
 
   /// The words that run it: its name, and its parameters, as in `by $1 $2`.
   package var usage: String {
-    let pieces = words.flatMap(Self.pieces)
-    let numbers = pieces.compactMap { piece -> Int? in
-      if case .argument(let number) = piece { number } else { nil }
+    let others = words.flatMap(Self.pieces).contains {
+      if case .others = $0 { true } else { false }
     }
-    let others = pieces.contains { if case .others = $0 { true } else { false } }
-    let places = (numbers.max().map { Array(1...$0) } ?? []).map { "$\($0)" }
+    let places = (parameterNumbers.max().map { Array(1...$0) } ?? []).map { "$\($0)" }
     return ([name] + places + (others ? ["$@"] : [])).joined(separator: " ")
   }
 

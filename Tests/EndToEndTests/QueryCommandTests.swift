@@ -73,6 +73,13 @@ import Testing
       (["countries", "list", "--fields", "nmae"], "unknown field \"nmae\""),
       (["countries list 'x"], "a quote is not closed"),
       (["countries", "list", "$x"], "unknown parameter \"$x\": arguments are $1 to $9 and $@"),
+      (
+        ["countries", "list", "--where", "region=$2"], "the words have no $1, but a later argument"
+      ),
+      (
+        ["countries", "list", "--where", "region=$1", "--replace"],
+        "Did you mean \"query save q --replace -- countries list --where 'region=$1'\"?"
+      ),
       (["countries", "list", "--where", "$1=x"], "must be a value in its condition"),
       (["countries", "list", "--where", "code>${1:-FR}"], "unknown parameter \"${1:-FR}\""),
       (["sql", "SELECT \"$1\" FROM countries"], "must be a value in the SQL"),

@@ -119,6 +119,7 @@ import Testing
     ("list -h", "aggregator SOURCE list [OPTION…]"),
     ("list --nonsense -h", "aggregator SOURCE list [OPTION…]"),
     ("heroes --nonsense list -h", "aggregator heroes list [OPTION…]"),
+    ("help query save", "aggregator query save NAME [OPTION…] -- WORDS…\n"),
     ("help deal", "aggregator countries deal [OPTION…]"),
     ("heroes help", "aggregator heroes VERB …"),
     ("heroes help list", "aggregator heroes list [OPTION…]"),

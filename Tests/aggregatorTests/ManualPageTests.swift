@@ -112,6 +112,7 @@ import Testing
       examples.formUnion($0.command?.examples.map(\.arguments) ?? [])
     }
     #expect(shown.count > 30)
+    #expect(Set(shown).count == shown.count)
     #expect(examples.isSuperset(of: shown))
   }
 

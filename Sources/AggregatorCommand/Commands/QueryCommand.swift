@@ -100,6 +100,13 @@ extension Command {
     let query = try SavedQuery(name, typed: words)
     let statement: Invocation?
     do throws(CommandError) { statement = try CommandTree(context.catalog).check(query) } catch {
+      let own = replaceQuery.spelling
+      if words.contains(own), error.message.contains(own) {
+        var moved = error
+        moved.suggestion =
+          "query save \(name) \(own) -- \(ShellWords.line(of: words.filter { $0 != own }))"
+        throw moved
+      }
       guard let script = query.scriptText(running: context.catalog.program) else { throw error }
       throw CommandError(
         .usage, "\(error.message): a query is one command, or a script after !",

@@ -175,6 +175,15 @@ import Testing
         == ["a", "x", "y", "b", "--z"])
   }
 
+  @Test func `arguments are numbered from one on`() throws {
+    for (text, number) in [
+      ("a b", nil), ("a $1 $2", nil), ("a $2 $1", nil), ("a x=$2", 1), ("a $1 $3 $@", 2),
+      ("a $$2", nil),
+    ] as [(String, Int?)] {
+      #expect(try SavedQuery("q", text: text).lackingParameter == number, "\(text)")
+    }
+  }
+
   @Test func `a dollar sign before something else is no parameter`() throws {
     for (text, parameter) in [
       ("a $1 $@ $$x $.a $", nil), ("a $x", "$x"), ("a b=$0", "$0"),
