@@ -1,4 +1,5 @@
 import AggregatorText
+import Synchronization
 
 /// A regular expression whose matching takes linear time: at most as many steps as the text has Unicode scalars times
 /// the pattern has states.
@@ -19,13 +20,22 @@ package struct Pattern: Sendable {
   enum Assertion: Sendable {
     case start, end, wordBoundary, noWordBoundary
 
-    func holds(between before: Unicode.Scalar?, and after: Unicode.Scalar?) -> Bool {
+    func holds(between before: Neighbor, and after: Neighbor) -> Bool {
       switch self {
-      case .start: before == nil
-      case .end: after == nil
-      case .wordBoundary: (before?.isWord ?? false) != (after?.isWord ?? false)
-      case .noWordBoundary: !Self.wordBoundary.holds(between: before, and: after)
+      case .start: before == .none
+      case .end: after == .none
+      case .wordBoundary: (before == .word) != (after == .word)
+      case .noWordBoundary: (before == .word) == (after == .word)
       }
+    }
+  }
+
+  /// What an assertion asks of the scalar before or after it.
+  enum Neighbor: Sendable {
+    case none, word, other
+
+    init(_ scalar: Unicode.Scalar?) {
+      self = scalar.map { $0.isWord ? .word : .other } ?? .none
     }
   }
 
@@ -38,6 +48,14 @@ package struct Pattern: Sendable {
 
   let ignoresCase: Bool
   let program: [Instruction]
+  private let shared: SharedMatcher
+
+  /// What one text has reached is known for the next.
+  private final class SharedMatcher: Sendable {
+    let matcher: Mutex<Matcher>
+
+    init(_ matcher: Matcher) { self.matcher = Mutex(matcher) }
+  }
 
   /// - Parameter ignoresCase: As `(?i)` at the beginning of the pattern.
   package init(_ text: String, ignoringCase ignoresCase: Bool = false) throws(FilterError) {
@@ -51,17 +69,18 @@ package struct Pattern: Sendable {
         hint: "repeat less: it may have \(Self.maxStates) states")
     }
     program = compiler.program + [.match]
+    shared = SharedMatcher(Matcher(program, ignoringCase: self.ignoresCase))
   }
 
   /// True if the pattern occurs in a text.
-  package func matches(_ text: String) -> Bool {
-    var matcher = Matcher(self)
-    return matcher.matches(text)
-  }
+  package func matches(_ text: String) -> Bool { matches(text, until: { false }) ?? false }
 
   /// True if the pattern occurs in a text; `nil` if `isOver`, which is asked every few thousand Unicode scalars, became
   /// true before the end of the text.
   package func matches(_ text: String, until isOver: () -> Bool) -> Bool? {
+    let answer = shared.matcher.withLockIfAvailable { $0.matches(text, until: isOver) }
+    if let answer { return answer }
+    // Another thread is at a text.
     var matcher = Matcher(self)
     return matcher.matches(text, until: isOver)
   }
@@ -136,21 +155,36 @@ package struct Pattern: Sendable {
   }
 }
 
-/// Simulates all states of a pattern at once (Thompson 1968), scalar by scalar.
-struct Matcher {
-  private let pattern: Pattern
-  /// The instructions that wait for a scalar.
-  private var current: [Int] = []
-  private var next: [Int] = []
-  /// The position at which each instruction was entered last.
-  private var entered: [Int]
-  private var stack: [Int] = []
+/// Simulates all states of a pattern at once (Thompson 1968), scalar by scalar, and keeps what a scalar of ASCII leads to from
+/// each set of them: a deterministic automaton, of which texts make what they reach.
+struct Matcher: Sendable {
+  /// All that depends on the scalars so far.
+  private struct Place: Hashable {
+    /// The instructions that follow those which consumed the last scalar, sorted.
+    let instructions: [Int]
+    let before: Pattern.Neighbor
+  }
+
+  private static let maxPlaces = 256
+  /// Scalars of ASCII, and the end of the text.
+  private static let columns = 129
+  private static let unknown: Int32 = -1
+  private static let match: Int32 = -2
+
+  private let program: [Pattern.Instruction]
+  private let ignoresCase: Bool
+  private var places: [Place] = []
+  private var indices: [Place: Int] = [:]
+  /// The index of the place that each place and column lead to, `unknown` or `match`.
+  private var followers: [Int32] = []
   /// The number of instructions that were executed.
   private(set) var steps = 0
 
-  init(_ pattern: Pattern) {
-    self.pattern = pattern
-    entered = Array(repeating: -1, count: pattern.program.count)
+  init(_ pattern: Pattern) { self.init(pattern.program, ignoringCase: pattern.ignoresCase) }
+
+  init(_ program: [Pattern.Instruction], ignoringCase ignoresCase: Bool) {
+    self.program = program
+    self.ignoresCase = ignoresCase
   }
 
   mutating func matches(_ text: String) -> Bool { matches(text, until: { false }) ?? false }
@@ -158,50 +192,77 @@ struct Matcher {
   /// `nil` if `isOver` became true first.
   mutating func matches(_ text: String, until isOver: () -> Bool) -> Bool? {
     let isPlain = text.utf8.allSatisfy { $0 < 0x80 }
-    let scalars = Array((isPlain ? text : text.canonicallyComposed).unicodeScalars)
-    for position in 0...scalars.count {
-      if position % 4096 == 4095, isOver() { return nil }
-      let before = position > 0 ? scalars[position - 1] : nil
-      let after = position < scalars.count ? scalars[position] : nil
-      if position > 0, let before {
-        let variants = pattern.ignoresCase ? before.caseVariants : [before]
-        swap(&current, &next)
-        next.removeAll(keepingCapacity: true)
-        // `next` is filled from `current`, which is what waited before this scalar.
-        for state in current {
-          steps += 1
-          guard case .scalar(let set) = pattern.program[state], set.contains(anyOf: variants)
-          else { continue }
-          if enter(state + 1, at: position, before, after) { return true }
-        }
-      }
-      // A match may begin anywhere.
-      if enter(0, at: position, before, after) { return true }
+    var place = self.index(of: Place(instructions: [], before: .none))
+    var count = 0
+    for scalar in (isPlain ? text : text.canonicallyComposed).unicodeScalars {
+      count += 1
+      if count % 4096 == 0, isOver() { return nil }
+      guard let next = follower(of: place, by: scalar) else { return true }
+      place = next
     }
-    return false
+    return follower(of: place, by: nil) == nil
   }
 
-  /// Adds what an instruction leads to without a scalar to `next`; true for a match.
-  private mutating func enter(
-    _ state: Int, at position: Int, _ before: Unicode.Scalar?, _ after: Unicode.Scalar?
-  ) -> Bool {
-    stack.append(state)
-    while let state = stack.popLast() {
-      guard entered[state] != position else { continue }
-      entered[state] = position
+  /// The index of the place behind a scalar, or of any at the end of the text; `nil` for a match.
+  private mutating func follower(of place: Int, by scalar: Unicode.Scalar?) -> Int? {
+    let value = scalar?.value ?? 0x80
+    guard value < 0x80 || scalar == nil else {
+      return makeFollower(of: places[place], by: scalar).map { self.index(of: $0) }
+    }
+    let cell = place * Self.columns + Int(value)
+    switch followers[cell] {
+    case Self.match: return nil
+    case Self.unknown: break
+    case let index: return Int(index)
+    }
+    guard let next = makeFollower(of: places[place], by: scalar) else {
+      followers[cell] = Self.match
+      return nil
+    }
+    let count = places.count
+    let found = self.index(of: next)
+    // Else all were forgotten.
+    if places.count >= count { followers[cell] = Int32(found) }
+    return found
+  }
+
+  private mutating func index(of place: Place) -> Int {
+    if let index = indices[place] { return index }
+    if places.count == Self.maxPlaces {
+      places.removeAll(keepingCapacity: true)
+      indices.removeAll(keepingCapacity: true)
+      followers.removeAll(keepingCapacity: true)
+    }
+    let made = places.count
+    indices[place] = made
+    places.append(place)
+    followers.append(contentsOf: repeatElement(Self.unknown, count: Self.columns))
+    return made
+  }
+
+  /// What follows a scalar, or the end of the text; `nil` if a match ends before it.
+  private mutating func makeFollower(of place: Place, by scalar: Unicode.Scalar?) -> Place? {
+    let after = Pattern.Neighbor(scalar)
+    let variants = scalar.map { ignoresCase ? $0.caseVariants : [$0] } ?? []
+    var isEntered = Array(repeating: false, count: program.count)
+    // A match may begin anywhere.
+    var stack = place.instructions + [0]
+    var next: [Int] = []
+    while let instruction = stack.popLast() {
+      guard !isEntered[instruction] else { continue }
+      isEntered[instruction] = true
       steps += 1
-      switch pattern.program[state] {
-      case .scalar: next.append(state)
+      switch program[instruction] {
+      case .scalar(let set):
+        if set.contains(anyOf: variants), scalar != nil { next.append(instruction + 1) }
       case .assertion(let assertion):
-        if assertion.holds(between: before, and: after) { stack.append(state + 1) }
-      case .split(let first, let second):
-        stack.append(second)
-        stack.append(first)
+        if assertion.holds(between: place.before, and: after) { stack.append(instruction + 1) }
+      case .split(let first, let second): stack += [second, first]
       case .jump(let target): stack.append(target)
-      case .match: return true
+      case .match: return nil
       }
     }
-    return false
+    return Place(instructions: next.sorted(), before: after)
   }
 }
 

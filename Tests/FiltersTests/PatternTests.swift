@@ -93,7 +93,7 @@ import Testing
 
   @Test(arguments: [
     "(a*)*b", "(a|aa)+$b", "(a|a)*b", "(.*)*(.*)*(.*)*x", "((a?){10}){2}b",
-    "^(([a-z])+.)+[A-Z]([a-z])+$",
+    "^(([a-z])+.)+[A-Z]([a-z])+$", "(a|b)*a(a|b){12}c",
     #"(\w+\s?)*!"#,
   ])
   func `takes as many steps as text times pattern, whatever the pattern`(text: String) throws {
@@ -104,6 +104,24 @@ import Testing
       #expect(!matches)
       // Each instruction is entered once a scalar, and left once.
       #expect(matcher.steps <= (count + 1) * pattern.program.count * 2)
+    }
+  }
+
+  @Test func `finds the same whatever other texts it was asked before`() throws {
+    // The automaton of this pattern has 2¹³ states, far more than are kept.
+    let pattern = try Pattern("[abé]*a[abé]{12}c")
+    var state: UInt64 = 42
+    for count in [13, 14, 500, 5000, 13, 500] {
+      var letters = (0..<count).map { _ in
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return ["a", "b", "é"][Int(state >> 33) % 3]
+      }
+      for letter in ["a", "b", "é"] {
+        letters[count - 13] = letter
+        let text = letters.joined() + "c"
+        #expect(pattern.matches(text) == (letter == "a"), "\(count) \(letter)")
+        #expect(try Pattern(#"\ba"#).matches(text) == (letters[0] == "a"))
+      }
     }
   }
 }
