@@ -90,7 +90,7 @@ package final class ServedSQL: Sendable {
           return SQLAnswer(
             columns: run.columns, rows: Array(rows.prefix(Self.maxRows)), hasMore: hasMore,
             time: .now - start,
-            notes: (run.doubts + run.omissions).map {
+            notes: (run.doubts + run.omissions + run.warnings(on: rows)).map {
               "\($0.source.map { "\($0): " } ?? "")\($0.warning.message)"
             } + run.gaps.map(\.warning.warning.message))
         })
@@ -138,8 +138,10 @@ package final class ServedSQL: Sendable {
           for: Listing(ofQuery: text, run.columns, like: rows ?? []))
         var document = writer.begin()
         var count = 0
+        var redacted: [SourceWarning] = []
         while let page = rows, count < limit {
           let shown = page.prefix(limit - count)
+          if redacted.isEmpty { redacted = run.warnings(on: Array(shown)) }
           document += writer.append(shown.map { SQLRow(values: $0) })
           guard document.utf8.count <= limits.documentBytes else {
             throw Problem(
@@ -151,7 +153,7 @@ package final class ServedSQL: Sendable {
           if shown.count == page.count { rows = try await run.result.page(within: time.left) }
         }
         let summary = ListingSummary(
-          count: count, total: rows == nil ? count : nil, warnings: run.warnings)
+          count: count, total: rows == nil ? count : nil, warnings: run.warnings + redacted)
         document += writer.finish(summary)
         return ServedListing(records: [], summary: summary, body: Array(document.utf8))
       }

@@ -154,6 +154,7 @@ extension Plugin {
   public func recordStore(in store: any SourceStore) -> RecordStore<Item> {
     var recordStore = RecordStore(name, in: store, text: searchableText)
     recordStore.listsAreWhole = !fields.contains { $0.isDetail }
+    recordStore.mayHaveRedacted = settings.contains { $0.isSecret }
     return recordStore
   }
 

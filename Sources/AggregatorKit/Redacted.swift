@@ -25,7 +25,7 @@ private struct Redacted<Base: DataSource>: Decorator {
         page.records[index] = clean
         hasSecret = true
       }
-      if hasSecret { page.warnings.append(Self.warning) }
+      if hasSecret { page.warnings.append(.redacted) }
       page.unreadable.firstReason = page.unreadable.firstReason.map(scanner.redacted)
       return page
     } catch { throw scanner.current.redacted(error) }
@@ -40,7 +40,7 @@ private struct Redacted<Base: DataSource>: Decorator {
       found.warnings = redacted(found.warnings, by: scanner)
       if let clean = try redacted(found.item, by: scanner) {
         found.item = clean
-        found.warnings.append(Self.warning)
+        found.warnings.append(.redacted)
       }
       return found
     } catch { throw scanner.current.redacted(error) }
@@ -50,12 +50,7 @@ private struct Redacted<Base: DataSource>: Decorator {
     warnings.map { Warning($0.code, scanner.redacted($0.message)) }
   }
 
-  /// The same on each page, so that it is said once.
-  private static var warning: Warning {
-    Warning(.redacted, "records contain a secret that the service gets: REDACTED stands for it")
-  }
-
-  /// The record without the secrets in its JSON; `nil` if it has none.
+  /// The record without the secrets in its JSON; `nil` if it has none, and the transport has removed none.
   private func redacted(
     _ record: Base.Item, by scanner: SecretScanner
   ) throws(SourceError) -> Base.Item? {
@@ -63,7 +58,7 @@ private struct Redacted<Base: DataSource>: Decorator {
     // A record without a JSON form cannot be stored either, and fails there.
     guard let json = (try? CanonicalJSON.bytes(of: record)).map(Array.init) else { return nil }
     let clean = scanner.redacted(json)
-    if clean == json { return nil }
+    if clean == json { return Data(json).hasRedacted ? record : nil }
     guard let copy = try? JSONText(Data(clean))?.read(Base.Item.self) else {
       throw SourceError(.malformed, "a record contains a key where it cannot be removed")
     }

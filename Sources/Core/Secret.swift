@@ -5,6 +5,9 @@
 public struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
+  /// Stands for a secret in records and messages.
+  package static let mark = "REDACTED"
+
   private let prefix: String
   private let token: String
   /// Other texts that are secret, too.

@@ -1,3 +1,4 @@
+package import AggregatorFoundation
 import AggregatorText
 
 /// A message about an answer that is not a failure.
@@ -100,6 +101,12 @@ public struct Warning: Hashable, Codable, Sendable {
     self.message = message
   }
 
+  /// The same of each page, so that it is said once.
+  package static let redacted = Warning(
+    .redacted,
+    "\(Secret.mark) in records stands for a secret that the service gets, unless it sent that word itself"
+  )
+
   /// True if values are not those that the service has sent, or may not be, while all records are there.
   package var isOfValues: Bool { [.guessed, .redacted].contains(code) }
 
@@ -122,4 +129,21 @@ extension Warning.Code: Codable {
   }
 
   public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
+}
+
+extension Data {
+  /// True if ``Secret/mark`` is in these bytes, as it is in a record of which a secret was removed.
+  package var hasRedacted: Bool { withUnsafeBytes(\.hasRedacted) }
+}
+
+extension String {
+  /// True if ``Secret/mark`` is in this text.
+  package var hasRedacted: Bool {
+    var text = self
+    return text.withUTF8 { UnsafeRawBufferPointer($0).hasRedacted }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  fileprivate var hasRedacted: Bool { offset(of: Array(Secret.mark.utf8)) != nil }
 }

@@ -15,7 +15,7 @@ import AggregatorText
 /// mixtures of their cases, the special cases of a language (Turkish, Lithuanian), compatibility forms such as
 /// full-width letters, and encodings other than UTF-8.
 package struct SecretScanner: Sendable {
-  static let mark = "REDACTED"
+  static let mark = Secret.mark
 
   /// Shorter secrets occur by chance in any text, so they cannot be replaced or reported.
   package static let minimumLength = 8
@@ -240,28 +240,11 @@ extension [UInt8] {
     return needles.flatMap { needle -> [Range<Int>] in
       var found: [Range<Int>] = []
       var rest = 0
-      while let start = low.offset(of: needle, from: rest) {
+      while let start = low.withUnsafeBytes({ $0.offset(of: needle, from: rest) }) {
         found.append(start..<(start + needle.count))
         rest = start + needle.count
       }
       return found
-    }
-  }
-
-  /// The first occurrence of `needle`; `nil` if there is none, or if it is empty.
-  func offset(of needle: [UInt8], from start: Int = 0) -> Int? {
-    withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress, let first = needle.first else { return nil }
-      var at = start
-      // Glibc's module does not export memmem; memchr skips most of the bytes as quickly.
-      while at + needle.count <= count,
-        let found = memchr(base + at, Int32(first), count - at - needle.count + 1)
-      {
-        at = UnsafeRawPointer(found) - base
-        if memcmp(base + at, needle, needle.count) == 0 { return at }
-        at += 1
-      }
-      return nil
     }
   }
 
@@ -315,7 +298,9 @@ extension [UInt8] {
         tagEnd = self[start...].firstIndex(of: UInt8(ascii: ">")).map { $0 + 1 } ?? .max
       }
       if isComment, commentEnd < start + 7 {
-        commentEnd = offset(of: Array("-->".utf8), from: start + 4).map { $0 + 3 } ?? .max
+        commentEnd =
+          withUnsafeBytes { $0.offset(of: Array("-->".utf8), from: start + 4) }.map { $0 + 3 }
+          ?? .max
       }
       let end = isComment ? commentEnd : tagEnd
       guard end < .max else { continue }

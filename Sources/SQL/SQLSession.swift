@@ -178,7 +178,7 @@ package struct SQLSession: Sendable {
       for omission in omissions {
         context.diagnostics.warning("\(omission.source ?? ""): \(omission.warning.message)")
       }
-      let warnings = omissions + failures + run.gaps.map(\.warning)
+      var warnings = omissions + failures + run.gaps.map(\.warning)
       var rows = try await query.page(within: time.left)
       var listing = try output.listing(ofQuery: text, run.columns, like: rows ?? [])
       listing.nullText = nullText ?? listing.nullText
@@ -203,8 +203,10 @@ package struct SQLSession: Sendable {
       }
       var printer = RecordPrinter(listing, output, in: context, on: layout)
       var count = 0
+      var redacted: [SourceWarning] = []
       do {
         while let page = rows {
+          if redacted.isEmpty { redacted = run.warnings(on: page) }
           try printer.print(page.map { SQLRow(values: $0) })
           count += page.count
           rows = try await query.page(within: time.left)
@@ -215,7 +217,11 @@ package struct SQLSession: Sendable {
         try printer.finish(ListingSummary(count: count, warnings: warnings + [warning]))
         throw error
       }
+      warnings += redacted
       try printer.finish(ListingSummary(count: count, total: count, warnings: warnings))
+      for warning in redacted {
+        context.diagnostics.warning("\(warning.source ?? ""): \(warning.warning.message)")
+      }
       if printer.omittedColumns > 0 {
         let remedy =
           format == nil

@@ -10,6 +10,9 @@ public struct RecordStore<Item: SourceRecord>: Sendable {
   /// True if lists have all that there is to know of a record, so that a sync that finds one unchanged has seen all of it.
   package var listsAreWhole = false
 
+  /// True if the source has secrets, for which `REDACTED` may stand in its records.
+  package var mayHaveRedacted = false
+
   private let text: @Sendable (Item) -> FoldedText
 
   /// `text` returns the folded text of a record, in which searches look.
@@ -94,19 +97,29 @@ public struct RecordStore<Item: SourceRecord>: Sendable {
     return (records, unreadable)
   }
 
+  /// A warning if `REDACTED` stands in one of these records.
+  package func warnings(on stored: [StoredRecord]) -> [Warning] {
+    mayHaveRedacted && stored.contains { $0.json.hasRedacted } ? [.redacted] : []
+  }
+
   /// The stored record with an ID, deleted or not; `nil` if there is none that can be decoded.
   ///
   /// It is as old as its last change, or as the last complete sync: that writes no record which it finds unchanged, and
   /// marks those as removed which it does not find.
   @concurrent package func item(
     _ id: Item.ID
-  ) async throws(SourceError) -> (item: Item, fetchedAt: Date, removedUpstreamAt: Date?)? {
+  ) async throws(SourceError) -> (
+    item: Item, fetchedAt: Date, removedUpstreamAt: Date?, warnings: [Warning]
+  )? {
     guard let record = try await store.record(id.description, of: source),
       let item = decoded([record]).records.first
     else { return nil }
     let isListed = listsAreWhole && record.removedUpstreamAt == nil
     let seen = isListed ? try await completeSync()?.begun : nil
-    return (item, max(record.savedAt, seen ?? record.savedAt), record.removedUpstreamAt)
+    return (
+      item, max(record.savedAt, seen ?? record.savedAt), record.removedUpstreamAt,
+      warnings(on: [record])
+    )
   }
 }
 

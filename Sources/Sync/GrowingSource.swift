@@ -63,7 +63,9 @@ struct GrowingSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     _ id: Item.ID, cachePolicy: CachePolicy
   ) async throws(SourceError) -> LookupResult<Item> {
     if let found = try await recordStore.item(id) {
-      return LookupResult(found.item, provenance: Provenance(.cached, fetchedAt: found.fetchedAt))
+      return LookupResult(
+        found.item, provenance: Provenance(.cached, fetchedAt: found.fetchedAt),
+        warnings: found.warnings)
     }
     try await throwIfEmpty()
     throw .notFound(id, in: recordStore.source)

@@ -92,6 +92,36 @@ import Testing
     #expect(try await home.column("secrets", "store scopes") == ["2"])
   }
 
+  @Test func `a record whose secret was replaced has a warning wherever its values are shown`()
+    async throws
+  {
+    lamps.behave { number in
+      guard number == 1 else { return nil }
+      return .json(FakeLamps.page(1).replacing("lamp 3", with: "lamp \(FakeLamps.key)"))
+    }
+    #expect(try await add("X-Api-Key: \(FakeLamps.key)").status == 0)
+    let why = "warning: lamps: REDACTED in records stands for a secret"
+    let lines = [
+      ["lamps", "list"], ["lamps", "sync"], ["lamps", "list", "--offline"],
+      ["lamps", "list", "--where", "id=3"], ["lamps", "list", "--all", "--group-by", "name"],
+      ["lamps", "show", "3", "--offline"], ["export", "lamps", "-o", "-", "--format", "csv"],
+      ["sql", "SELECT name FROM lamps"],
+    ]
+    for words in lines {
+      let outcome = try await Binary.run(
+        words, environment: home.environment, in: home.sandbox)
+      #expect(outcome.status == 0 && outcome.errors.contains(why), "\(words): \(outcome)")
+      #expect(!outcome.output.contains(FakeLamps.key), "\(words): \(outcome)")
+    }
+    let document = try await home.run("lamps list --offline --json")
+    #expect(document.output.contains(#""code":"redacted""#), "\(document)")
+    for words in [["lamps", "show", "4", "--offline"], ["sql", "SELECT id FROM lamps"]] {
+      let outcome = try await Binary.run(
+        words, environment: home.environment, in: home.sandbox)
+      #expect(!outcome.errors.contains(why), "\(words): \(outcome)")
+    }
+  }
+
   @Test func `a curl command that cannot be read changes nothing`() async throws {
     for (input, message) in [
       ("", "it must begin with curl"), ("curl x --fancy", "unknown option --fancy"),

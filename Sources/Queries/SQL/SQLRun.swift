@@ -16,6 +16,9 @@ package struct SQLRun: Sendable {
   /// Warnings of records that are too large for a query.
   package let omissions: [SourceWarning]
 
+  /// The sources that the query reads, and that have secrets.
+  private let sourcesWithSecrets: [String]
+
   /// The time limit of a query unless another one is given.
   package static let defaultTime = Duration.seconds(30)
 
@@ -55,12 +58,25 @@ package struct SQLRun: Sendable {
     }
     doubts = await records.warningsOfUnknownSecrets(sources)
     omissions = await query.omissions
+    sourcesWithSecrets = plugins.filter {
+      sources.contains($0.name) && $0.settings.contains { $0.isSecret }
+    }.map { $0.name }
     columns = await query.columns
     result = query
   }
 
   /// All warnings of an answer, as documents have them.
   package var warnings: [SourceWarning] { doubts + omissions + gaps.map(\.warning) }
+
+  /// Warns if `REDACTED` stands in one of these rows.
+  package func warnings(on rows: [[SQLValue]]) -> [SourceWarning] {
+    guard !sourcesWithSecrets.isEmpty,
+      rows.joined().contains(where: {
+        if case .text(let text) = $0 { text.hasRedacted } else { false }
+      })
+    else { return [] }
+    return sourcesWithSecrets.map { SourceWarning($0, .redacted) }
+  }
 }
 
 extension SQLStatement {

@@ -66,7 +66,7 @@ package struct IndexedSource<Item: SourceRecord>: DataSource {
       }
       page.warnings =
         selection.warnings(unfetched: found.count { table.lacksDetails[$0] })
-        + table.warnings(of: selection, among: found)
+        + table.warnings(of: selection, among: found) + index.records.warnings(on: stored)
       return page
     }
     throw SourceError(.busy, "\(index.records.source) are changing all the time")

@@ -239,7 +239,8 @@ struct Cached<Base: DataSource>: Decorator {
 
   private func found(_ stored: CachedPage) -> LookupResult<Base.Item>? {
     recordStore.decoded(stored.records).records.first.map {
-      LookupResult($0, provenance: provenance(of: stored))
+      LookupResult(
+        $0, provenance: provenance(of: stored), warnings: recordStore.warnings(on: stored.records))
     }
   }
 

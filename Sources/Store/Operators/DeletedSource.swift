@@ -71,7 +71,9 @@ private struct DeletedSource<Item: SourceRecord>: DataSource, CustomStringConver
     ).isEmpty
     guard isDeleted else { throw .notFound(id, in: description) }
     guard let found = try await recordStore.item(id) else { return try await bundled.item(id) }
-    return LookupResult(found.item, provenance: Provenance(.cached, fetchedAt: found.fetchedAt))
+    return LookupResult(
+      found.item, provenance: Provenance(.cached, fetchedAt: found.fetchedAt),
+      warnings: found.warnings)
   }
 
   var description: String { "\(recordStore.source).deleted" }

@@ -94,7 +94,8 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     }
     return LookupResult(
       found.item, provenance: Provenance(.cached, fetchedAt: found.fetchedAt),
-      warnings: found.removedUpstreamAt.map { [.removedUpstream(id, at: $0)] } ?? [])
+      warnings: found.warnings
+        + (found.removedUpstreamAt.map { [.removedUpstream(id, at: $0)] } ?? []))
   }
 
   var description: String { "\(recordStore.source).stored" }
@@ -123,7 +124,7 @@ extension RecordStore {
       records, next: try next.map { next throws(SourceError) in try seal.close(next) },
       total: slice.total,
       provenance: Provenance(.cached, fetchedAt: slice.records.map(\.savedAt).min()),
-      unreadable: unreadable)
+      unreadable: unreadable, warnings: warnings(on: slice.records))
     page.excludesDeleted = true
     return page
   }
