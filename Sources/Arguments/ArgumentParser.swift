@@ -168,6 +168,9 @@ package struct ArgumentParser {
       guard given.count < 2 else {
         var error = CommandError.exclusive(given[0].spelling, given[1].spelling)
         error.hint = .command(query.map { "query show \($0.name)" } ?? "help \(node.path)")
+        if Set(given) == [.groupBy, .count] {
+          error.hint = .words("\(Option.groupBy.spelling) alone counts the records of each value")
+        }
         throw error
       }
     }

@@ -63,7 +63,8 @@ package struct Help {
 
   /// Common words for names and kinds of options.
   private static let synonyms = [
-    "cache": cache, "cached": cache, "caching": cache, "pages": "paging", "pagination": "paging",
+    "cache": cache, "cached": cache, "caching": cache, "bundled": cache, "live": cache,
+    "pages": "paging", "pagination": "paging",
     "order": "sort", "sorting": "sort", "grouping": "group-by", "columns": "fields",
   ]
 
@@ -241,7 +242,8 @@ enum HelpTopic: String, CaseIterable {
       "time", "times", "ago", "null", "empty":
       self = .filters
     case "templates", "placeholders": self = .template
-    case "codes", "errors", "status": self = .exitCodes
+    case "codes", "errors", "status", "exit", "partial": self = .exitCodes
+    case let code where Int32(code).flatMap(ExitCode.init) != nil: self = .exitCodes
     case "env", "variables", "settings", "keys", "secrets", "proxy": self = .environment
     case "manual": self = .man
     default: return nil

@@ -48,7 +48,7 @@ extension CommandTree {
     "where": ["path"], "file": ["path"],
     "stats": ["status"], "settings": ["config"], "preferences": ["config"], "db": ["store"],
     "database": ["store"], "cache": ["store"], "plugins": ["sources"], "console": ["sql"],
-    "repl": ["sql"],
+    "repl": ["sql"], "gz": ["export"], "gzip": ["export"],
     "completion": ["completions"], "alias": ["query"], "aliases": ["query"], "queries": ["query"],
   ]
 
@@ -67,6 +67,7 @@ extension CommandTree {
     "data-raw": ["input -", "body JSON"], "user": ["basic"], "token": ["header"],
     "average": ["stats"], "avg": ["stats"], "mean": ["stats"], "min": ["stats"], "sum": ["stats"],
     "unique": ["distinct"], "in": ["source", "input"],
+    "md": ["format markdown"], "yml": ["format yaml"], "jsonl": ["ndjson"], "raw": ["json"],
     "bearer": ["header"], "auth": ["header"], "path": ["rows"], "items": ["rows"],
   ]
 
@@ -139,8 +140,14 @@ extension CommandTree {
     if words.isEmpty {
       var error = CommandError(.usage, "unexpected argument \"\(word)\"", hint: hint)
       let path = node.path.split(separator: " ").map(String.init)
+      // An editor has made a dash of two hyphens: `—limit 3`.
+      let name = String(word.drop { "–—".contains($0) })
       if word == "help" {
         error.suggestion = "help \(node.path)"
+      } else if name != word {
+        error.suggestion = option(
+          meant: name, among: node.command?.options.map(\.name) ?? []
+        ).map { "--\($0)" }
       } else if node.command?.options.contains(.since) == true,
         (try? HistoryStart(typed: word, now: Date())) != nil
       {

@@ -357,10 +357,13 @@ extension Array {
   where Element == Field<Item> {
     guard let field = first(where: { $0.name == name }) else {
       let members = map(\.name).filter { $0.hasPrefix("\(name).") }
+      // `avg(points)`, as in SQL.
+      let start = name.firstIndex(of: "(").map(name.index(after:)) ?? name.startIndex
+      let meant = String(name[start...].prefix { $0 != ")" })
       throw FilterError(
         "unknown field \"\(name)\"",
         suggestion: members.isEmpty
-          ? nearest(to: name, in: map(\.name)) : members.prefix(3).joined(separator: ", "),
+          ? nearest(to: meant, in: map(\.name)) : members.prefix(3).joined(separator: ", "),
         hint: "available fields: \(map(\.name).joined(separator: ", "))")
     }
     return field

@@ -74,6 +74,18 @@ import Testing
       "unknown option \"--yaml\"\n\nDid you mean \"--format yaml\"?\nhint: aggregator help countries list"
     ),
     (
+      "countries list --md",
+      "unknown option \"--md\"\n\nDid you mean \"--format markdown\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries list —limit 3",
+      "unexpected argument \"—limit\"\n\nDid you mean \"--limit\"?\nhint: aggregator help countries list"
+    ),
+    (
+      "countries list --group-by region --count",
+      "--group-by and --count cannot be used together\nhint: --group-by alone counts the records of each value"
+    ),
+    (
       "heroes show 1443 --json name",
       "unexpected argument \"name\" after --json\n\nDid you mean \"--json --fields name\"?\nhint: aggregator help heroes show"
     ),
