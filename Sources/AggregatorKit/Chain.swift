@@ -205,12 +205,13 @@ extension Plugin {
     let made: any DataSource<Item>
     var quotaAware = environment
     quotaAware.transport = QuotaTransport(environment.transport, now: environment.now)
+    // An invalid one is named even if a key is missing.
+    let rate = try rate(in: environment)
     do { made = try remote(quotaAware) } catch let error where error.allowsFallback {
       return UnavailableSource<Item>(error).erased.onlineOnly()
     }
     let service = try service(in: environment)
     let sharedState = sharedState(of: service, in: environment)
-    let rate = try rate(in: environment)
     let cost = rate == nil ? 1 : try cost(in: environment)
     let policy = policy
     let calls = LazySource {

@@ -215,6 +215,15 @@ import Testing
     #expect(outcome.errorLines.allSatisfy { $0.hasPrefix("warning: ") || $0.hasPrefix("hint: ") })
   }
 
+  @Test func `an invalid rate is named by a list without a key, too`() async throws {
+    let outcome = try await Binary.run(
+      "heroes list", environment: ["COMIC_VINE_RATE": "fast", "COMIC_VINE_API_KEY": nil])
+    #expect(outcome.status == 78)
+    #expect(
+      outcome.errors.contains("invalid value \"fast\" for COMIC_VINE_RATE: must be a rate"),
+      "\(outcome)")
+  }
+
   @Test func `valid values are listed without warnings`() async throws {
     let outcome = try await Binary.run(
       "config list", environment: ["AGGREGATOR_RECORD": "tape", "COMIC_VINE_RATE": "off"])
