@@ -65,6 +65,7 @@ extension Command {
         in: context)
     }
     for (check, plugin) in zip(checks, plugins) {
+      for field in check.emptyFields { context.diagnostics.warning("\(plugin.name): \(field)") }
       guard let error = check.failure else { continue }
       context.diagnostics.warning(
         "\(plugin.name): \(error.message)", hint: error.hint(settings: plugin.settings))
@@ -110,6 +111,8 @@ package struct SourceCheck: Entry {
   let settings: [String]
   /// The records of a page as the laws judge them, or the failure of the service.
   let page: Result<LawReport, SourceError>
+  /// A sentence for each field that records have usually, and none of the page has.
+  package let emptyFields: [String]
   let time: Duration
   let stored: StoreStatus?
   /// `nil` if a list fails.
@@ -168,18 +171,23 @@ extension Plugin {
       requests.withLock { $0 = ($0 ?? .zero) + time }
     }
     let page = await Result { () async throws(SourceError) in
-      if let fed = try await firstFedRecords(in: environment, maxSilence: time) { return fed }
-      return try await live(in: environment, deadline: time).page(PageRequest(limit: 5)).records
+      if let fed = try await firstFedRecords(in: environment, maxSilence: time) {
+        return Page(fed, provenance: Provenance(.live))
+      }
+      return try await live(in: environment, deadline: time).page(PageRequest(limit: 5))
     }
     // Not the wait for a rate limit, or for the other checks; a tap sends no request of ours.
     let taken = requests.withLock(\.self) ?? (ContinuousClock.now - start)
     let stored = try? await environment.store?.status(of: name)
     let report = await Result { () async throws(SourceError) in
-      await judge(try page.get())
+      await judge(try page.get().records)
     }
     return SourceCheck(
       id: name, key: keyState(environment.settings), settings: shownSettings(environment.settings),
-      page: report, time: taken, stored: stored,
+      page: report,
+      emptyFields: ((try? page.get())?.warnings ?? []).filter { $0.code == .emptyField }.map(
+        \.message),
+      time: taken, stored: stored,
       origin: await answer(
         isLive: page.failure == nil, hasStored: (stored?.records ?? 0) > 0, in: environment))
   }

@@ -198,6 +198,20 @@ import Testing
     #expect(help.output.contains("List lamps."))
   }
 
+  @Test func `a check says that a member was renamed`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    #expect(try await home.run("lamps sync").status == 0)
+    let sound = try await home.run("sources check lamps")
+    #expect(sound.status == 0 && !sound.errors.contains("renamed"), "\(sound)")
+    lamps.behave {
+      .json(FakeLamps.page($0).replacing("\"name\": \"lamp", with: "\"title\": \"lamp"))
+    }
+    let renamed = try await home.run("sources check lamps")
+    #expect(
+      renamed.errors.contains("warning: lamps: name is empty in all ")
+        && renamed.errors.contains(" records: has the service renamed it?"), "\(renamed)")
+  }
+
   @Test func `--laws checks the laws with few requests`() async throws {
     #expect(try await home.add(lamps).status == 0)
     let count = lamps.server.requests.count
