@@ -33,6 +33,8 @@ where Item.ID: CustomStringConvertible {
   private var id: Int?
   /// The column that names the records.
   private var name: Int?
+  /// The widths of texts that were added for the room that is left, and cut to it; by their names.
+  private var caps: [String: Int] = [:]
   /// The other fields with the ID beside it, which nobody reads twice.
   private var copies: [String] = []
   private var shortIDs = ShortIDs()
@@ -56,6 +58,9 @@ where Item.ID: CustomStringConvertible {
 
   /// In fewer cells, nobody reads a text of several words.
   private static var minProse: Int { 12 }
+
+  /// No text is added to be cut to fewer cells.
+  private static var minAddedText: Int { 24 }
 
   /// Stands for columns that are left out of a table that is kept.
   private static var mark: String { "…" }
@@ -151,8 +156,10 @@ where Item.ID: CustomStringConvertible {
     return text
   }
 
-  /// Adds the fields with values that have room beside the others, and take at most a quarter of the line: only outliers
-  /// of the others are cut.
+  /// Adds the fields with values that have room beside the others.
+  ///
+  /// Whole ones take at most a quarter of the line: only outliers of the others are cut. The room that is left then is for
+  /// longer texts, which are cut to it.
   private mutating func addFields(for records: [Item]) {
     guard case .open = form, terminalLayout.isRead, listing.source != nil,
       listing.chosen == nil, !listing.prefersCards, terminalLayout.width >= Self.minWidthOfAllFields
@@ -168,12 +175,21 @@ where Item.ID: CustomStringConvertible {
     }
     var names = Set(fields.map(\.name))
     // Without room, the widths of long texts are not measured.
+    var texts: [Field<Item>] = []
     for field in listing.fields
     where room > Columns.minWidth && !names.contains(field.name) && !copies.contains(field.name) {
       let needed = width(of: field)
-      guard needed <= min(room, terminalLayout.width / 4),
-        records.contains(where: { !field[$0].cell.isEmpty })
-      else { continue }
+      guard records.contains(where: { !field[$0].cell.isEmpty }) else { continue }
+      if needed <= min(room, terminalLayout.width / 4) {
+        room -= needed
+        names.insert(field.name)
+      } else if field.hasProse(in: records) {
+        texts.append(field)
+      }
+    }
+    for field in texts where room >= Self.minAddedText + Columns.gap {
+      let needed = min(width(of: field), room)
+      caps[field.name] = min(needed - Columns.gap, Self.maxText)
       room -= needed
       names.insert(field.name)
     }
@@ -200,7 +216,8 @@ where Item.ID: CustomStringConvertible {
     var requirements = fields.indices.map { index in
       Columns.Requirement(
         natural: isRigid(index) || isWhole
-          ? extents[index].cell : min(extents[index].cell, Self.maxText),
+          ? extents[index].cell
+          : min(extents[index].cell, caps[fields[index].name] ?? Self.maxText),
         word: extents[index].word, isRigid: isRigid(index), isRequired: index == id)
     }
     // The labels of numbers are cut before a text is, then outliers.
@@ -433,6 +450,11 @@ extension Field {
   fileprivate func isID(of records: [Item]) -> Bool
   where Item: Identifiable, Item.ID: CustomStringConvertible {
     records.allSatisfy { self[$0].cell == $0.id.description }
+  }
+
+  /// True if most values of `records` are of several words: those of an address, cut, lead nowhere.
+  fileprivate func hasProse(in records: [Item]) -> Bool {
+    records.count { self[$0].cell.contains(" ") } * 2 > records.count
   }
 
   /// True if all values of `records` are times, or empty, and not all are empty.

@@ -35,6 +35,24 @@ import Testing
     #expect(TerminalGrid(text).lines[0].hasSuffix("Issues"))
   }
 
+  @Test func `a long text is cut to the room that is left, and cuts no other`() {
+    let heroes = (1...3).map { id in
+      Hero(
+        id: id, name: "Friendly Neighborhood Spider \(id)", realName: "Peter Parker",
+        publisher: "Marvel", issues: id, biography: String(repeating: "word ", count: 60))
+    }
+    func lines(_ width: Int) -> [String] {
+      TerminalGrid(rendered([heroes], as: .table, .heroes, on: .terminal(width))).lines
+    }
+    let wide = lines(120)
+    #expect(wide[0].hasSuffix("Biography"))
+    for line in wide.dropFirst() {
+      #expect(line.contains("Friendly Neighborhood Spider ") && line.hasSuffix(" word…"))
+      #expect(line.count <= 120)
+    }
+    #expect(lines(80)[0].hasSuffix("Issues"))
+  }
+
   @Test func `a wide terminal shows the ID once, and names no field that has it, too`() {
     var listing = Listing.heroes
     listing.fields.append(
