@@ -495,9 +495,11 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     var sample = FieldSample()
     for field in plugin.fields {
       sample.kinds[field.name] = ValueKind(of: field, in: items)
-      for item in items { sample.add(field[item], of: field.name) }
-      let values = items.lazy.map { SortValue(field[$0]) }.filter { $0 != .missing }
-      if !values.isEmpty, values.allSatisfy(\.isNumber) { sample.numerals.insert(field.name) }
+      let values = items.map { field[$0] }
+      for value in values { sample.add(value, of: field.name) }
+      if values.isFacet { sample.repeated.insert(field.name) }
+      let keys = values.lazy.map { SortValue($0) }.filter { $0 != .missing }
+      if !keys.isEmpty, keys.allSatisfy(\.isNumber) { sample.numerals.insert(field.name) }
     }
     return sample
   }

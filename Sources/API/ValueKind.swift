@@ -74,6 +74,8 @@ package struct FieldSample: Sendable {
   package static let maxDecimals = 8
   /// The fields whose values are numbers, some of them as texts, such as IDs.
   package var numerals: Set<String> = []
+  /// The fields whose values are few and repeat, so that a value selects several records.
+  package var repeated: Set<String> = []
 
   package init() {}
 

@@ -211,6 +211,14 @@ enum FacetShape: Sendable {
 }
 
 extension [JSON] {
+  /// True for the values of a field that are few and repeat, as the facet of these records has them; missing ones do not count.
+  package var isFacet: Bool {
+    let values = filter { !$0.present.isEmpty }
+    guard !values.isEmpty, case .values = FacetShape(of: values, in: values.count, areCodes: false)
+    else { return false }
+    return true
+  }
+
   /// The texts of the different values of a field, if they are few and repeat, else those that begin as typed; in order.
   package func texts(from beginning: String, atMost count: Int) -> [String] {
     if case .values(let texts) = FacetShape(of: self, in: self.count, areCodes: true) {

@@ -147,10 +147,8 @@ extension HTMLRenderer {
         <a href="\(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\
         \(address.safeLine)</a>
         """
-      } else if let written = line.written(in: numbers) {
-        written
       } else {
-        "\(line.value.safeParagraphs)"
+        plain(line, isLong ? nil : content, numbers)
       }
     // The script copies what is beside it.
     let copy: HTML? =
@@ -164,6 +162,31 @@ extension HTMLRenderer {
       <div\(attribute: "class", isLong ? "long" : nil)><dt>\(line.label.fieldLabel)</dt>\
       <dd dir="auto"\(attribute: "class", line.isLink && line.elements.isEmpty ? "link" : nil)>\(value)\(copy)</dd></div>
 
+      """
+  }
+
+  /// A value as people write it; one that other records share, as the first records of the source tell, leads to them.
+  ///
+  /// - Parameter content: `nil` for a value that leads nowhere.
+  private func plain(
+    _ line: ServedRecord.Line, _ content: SourceContent?, _ numbers: FieldSample
+  ) -> HTML {
+    let words = line.written(in: numbers) ?? "\(line.value.safeParagraphs)"
+    guard let content, content.source.hasStore, line.json != nil,
+      content.sample.repeated.contains(line.field)
+    else { return words }
+    return filter(line.field, line.value, words, content)
+  }
+
+  /// The way to all cached records that have a value.
+  private func filter(
+    _ field: String, _ value: String, _ words: HTML, _ content: SourceContent
+  ) -> HTML {
+    let all = ServedQuery.plain.with(\.chosenView, content.query.chosenView)
+    let condition = TypedCondition(field, .equal, value).quoted
+    let address = WebAddress.list(content.source.name, all.with(\.conditions, [condition]))
+    return """
+      <a class="chip" href="\(address)" title="\(value.safeLine)"><bdi>\(words)</bdi></a>
       """
   }
 
@@ -230,18 +253,12 @@ extension HTMLRenderer {
   /// The elements of a list, each of which leads to the cached records that have it, too, by the filter of its facet; of a field
   /// that lists do not include, the list says of how many it is unknown.
   private func tags(_ line: ServedRecord.Line, _ content: SourceContent) -> HTML {
-    let source = content.source
-    let all = ServedQuery.plain.with(\.chosenView, content.query.chosenView)
     let tags = line.elements.map { element -> HTML in
-      let words: HTML = "<bdi>\(element.safeLine)</bdi>"
-      guard source.hasStore else {
-        return #"<li class="chip" title="\#(element.safeLine)">\#(words)</li>"#
+      let words: HTML = "\(element.safeLine)"
+      guard content.source.hasStore else {
+        return #"<li class="chip" title="\#(element.safeLine)"><bdi>\#(words)</bdi></li>"#
       }
-      let condition = TypedCondition(line.field, .equal, element).quoted
-      let address = WebAddress.list(source.name, all.with(\.conditions, [condition]))
-      return """
-        <li><a class="chip" href="\(address)" title="\(element.safeLine)">\(words)</a></li>
-        """
+      return "<li>\(filter(line.field, element, words, content))</li>\n"
     }
     return #"<ul class="chips">\#(tags)</ul>"#
   }

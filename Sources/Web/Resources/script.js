@@ -1183,7 +1183,7 @@ document.addEventListener("toggle", event => {
 
 /* The value beside a button, as the service has it. */
 function valueBeside({ parentElement: value }) {
-  const written = $(":scope > :is(data, time)", value);
+  const written = $("data, time", value);
   return written?.dateTime ?? written?.value ?? value.innerText.trim();
 }
 

@@ -330,6 +330,25 @@ import Testing
     #expect(countries.map(\.kind) == source.fields.map(\.kind))
   }
 
+  @Test func `a value that several records have leads to them from each`() async throws {
+    func detail(_ prices: [Double]) async throws -> String {
+      let things = try await things(prices)
+      var content = SourceContent(source: things, query: .plain)
+      let record = try await things.record("1", .plain)
+      content.detail = DetailContent(id: "1", answer: .success(record), history: nil)
+      content.sample = await things.sample()
+      #expect(content.sample.repeated.isSubset(of: ["price"]))
+      let pages = HTMLRenderer(
+        program: "aggregator", sources: [things], isReadOnly: false, now: MadeUpSource.now)
+      return pages.page(content, part: .detail)
+    }
+    let way = #"<a class="chip" href="/sources/things?where=price%3D%222.5%22" title="2.5">"#
+    let html = try await detail([2.5, 2.5, 3.5, 3.5])
+    #expect(html.contains(way + "<bdi>2.5</bdi></a>"))
+    // What nearly every record has alone selects nothing but itself.
+    #expect(try await !detail([2.5, 3.5, 4.5, 5.5]).contains("where="))
+  }
+
   @Test func `IDs that are numbers are sorted as such`() async throws {
     let sample = try await things([2, 1]).sample()
     #expect(sample.kinds["id"] == .text && sample.orderKind(of: "id") == .number)
