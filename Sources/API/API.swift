@@ -140,37 +140,32 @@ package struct API: Sendable {
   private func changes(
     of source: any ServedSource, _ request: ServerRequest
   ) async throws -> ServerResponse {
-    try request.requireParameters(among: ["since", "kind", "limit", "cursor", "all", "format"])
+    try request.requireParameters(among: [
+      "since", "kind", "field", "limit", "cursor", "all", "format",
+    ])
     let format = try Format.served(to: request)
     let isAll = try request.parameter("all", hint: "true or false") { Bool($0) } ?? false
-    let kinds = ChangeEntry.Kind.allCases.map(\.rawValue).joined(separator: ", ")
     let limits = 1...ChangesQuery.largestLimit
-    let query = ChangesQuery(
-      since: request.parameter("since") ?? "sync",
-      kind: try request.parameter("kind", hint: "the kinds are \(kinds)") {
-        ChangeEntry.Kind(rawValue: $0)
-      },
-      limit: try request.parameter("limit", hint: "from 1 to \(ChangesQuery.largestLimit)") {
-        Int($0).flatMap { limits ~= $0 ? $0 : nil }
-      } ?? ChangesQuery.defaultLimit,
-      cursor: try request.parameter("cursor").map { text throws(Problem) in
-        try PageCursor(received: text)
-      })
+    let limit = try request.parameter("limit", hint: "from 1 to \(ChangesQuery.largestLimit)") {
+      Int($0).flatMap { limits ~= $0 ? $0 : nil }
+    }
+    var query = try ChangesQuery(request, of: source, limit: limit ?? ChangesQuery.defaultLimit)
+    let isFirst = query.cursor == nil
     guard var page = try await source.changes(query) else {
       throw Problem(
         404, "notFound", "the changes of \(source.name) are not known since then",
         hint: "they are known from the first sync on")
     }
+    query.limit = ChangesQuery.largestLimit
     while isAll, page.entries.count < Self.maxChanges, let cursor = page.next {
-      let rest = ChangesQuery(
-        since: query.since, kind: query.kind, limit: ChangesQuery.largestLimit, cursor: cursor)
-      guard let more = try await source.changes(rest) else { break }
+      query.cursor = cursor
+      guard let more = try await source.changes(query) else { break }
       page.entries += more.entries
       page.summary.unreadable = page.summary.unreadable + more.summary.unreadable
       page.next = more.next
     }
     let count = page.entries.count
-    let isWhole = query.cursor == nil && page.next == nil
+    let isWhole = isFirst && page.next == nil
     let summary = ListingSummary(
       count: count, total: isWhole ? count : nil, next: page.next,
       warnings: page.summary.warnings(of: source.name))

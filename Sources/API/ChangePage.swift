@@ -1,5 +1,6 @@
 package import AggregatorKit
 package import AggregatorQueries
+package import AggregatorServer
 
 /// A query for changes.
 package struct ChangesQuery: Sendable {
@@ -10,19 +11,48 @@ package struct ChangesQuery: Sendable {
   package let since: String
   /// `nil` for all.
   package let kind: ChangeEntry.Kind?
-  let limit: Int
-  package let cursor: PageCursor?
+  /// The name of the field that has changed; `nil` for all changes.
+  package let field: String?
+  var limit: Int
+  package var cursor: PageCursor?
 
   /// - Parameter limit: The most changes of a page, 1 to ``largestLimit``.
   package init(
-    since: String, kind: ChangeEntry.Kind? = nil, limit: Int = defaultLimit,
-    cursor: PageCursor? = nil
+    since: String, kind: ChangeEntry.Kind? = nil, field: String? = nil,
+    limit: Int = defaultLimit, cursor: PageCursor? = nil
   ) {
     self.since = since
     self.kind = kind
+    self.field = field
     self.limit = limit
     self.cursor = cursor
   }
+
+  /// The query of a request for the changes of a source.
+  package init(
+    _ request: ServerRequest, of source: any ServedSource, limit: Int
+  ) throws(Problem) {
+    let kinds = ChangeEntry.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+    let fields = source.fields.map(\.id)
+    self.init(
+      since: request.parameter("since") ?? "sync",
+      kind: try request.parameter("kind", hint: "the kinds are \(kinds)") {
+        ChangeEntry.Kind(rawValue: $0)
+      },
+      field: try request.parameter(
+        "field", hint: "the fields are \(fields.joined(separator: ", "))"
+      ) { fields.contains($0) ? $0 : nil },
+      limit: limit,
+      cursor: try request.parameter("cursor").map { text throws(Problem) in
+        try PageCursor(received: text)
+      })
+  }
+
+  /// True if all changes are wanted, of whatever kind and field.
+  package var isOfAll: Bool { kind == nil && field == nil }
+
+  /// True for a change that is wanted.
+  func selects(_ entry: ChangeEntry) -> Bool { field.map(entry.names.contains) ?? true }
 }
 
 /// Some of the changes since a point, in first-seen order.
@@ -49,13 +79,14 @@ private struct ChangesPosition: Codable {
 extension Plugin {
   /// A page of changes; `nil` if nothing is known of the point.
   ///
-  /// It is of fifty thousand records at most: of a rare kind it may have few changes, or none, and still a next one.
+  /// It is of fifty thousand records at most: of a rare kind or field it may have few changes, or none, and still a next one.
   func changePage(
     _ query: ChangesQuery, in environment: PluginEnvironment
   ) async throws -> ChangePage? {
     let recordStore = recordStore(in: try environment.requiredStore())
     let seal = CursorSeal(
-      [name, "changes", query.since, query.kind?.rawValue ?? ""].joined(separator: "\0"), for: nil)
+      [name, "changes", query.since, query.kind?.rawValue ?? "", query.field ?? ""]
+        .joined(separator: "\0"), for: nil)
     let place = try seal.open(query.cursor, as: ChangesPosition.self)
     var start: HistoryStart =
       if let place {
@@ -66,8 +97,8 @@ extension Plugin {
     var last = place?.last ?? 0
     var result: ChangePage?
     for _ in 0..<100 {
-      // Each change takes the place of a record that was read; of a kind, there may be few among many.
-      let limit = query.kind == nil ? query.limit - (result?.entries.count ?? 0) : 500
+      // Each change takes the place of a record that was read; of a kind or a field, there may be few among many.
+      let limit = query.isOfAll ? query.limit - (result?.entries.count ?? 0) : 500
       let slice = try await recordStore.store.changes(
         of: name, since: start, after: last, limit: min(500, limit))
       guard let slice else { return nil }
@@ -80,9 +111,9 @@ extension Plugin {
         guard query.kind.map({ $0 == stored.kind }) ?? true else { continue }
         let (change, unreadable) = recordStore.change(stored)
         sum.summary.unreadable = sum.summary.unreadable + unreadable
-        guard let entry = change.flatMap({ ChangeEntry($0, at: stored.date, of: self) }) else {
-          continue
-        }
+        guard let entry = change.flatMap({ ChangeEntry($0, at: stored.date, of: self) }),
+          query.selects(entry)
+        else { continue }
         sum.entries.append(entry)
         sum.summary.add(entry)
       }

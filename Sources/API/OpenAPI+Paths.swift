@@ -349,6 +349,10 @@ extension OpenAPI {
     let kind = parameter(
       "kind", ["type": "string", "enum": .array(kinds)],
       "The kind of changes; all if it is missing.")
+    let names = described.source.fields.map { JSON.string($0.id) }
+    let field = parameter(
+      "field", ["type": "string", "enum": .array(names)],
+      "The name of the field that has changed; all changes if it is missing.")
     let limit = parameter(
       "limit",
       [
@@ -362,7 +366,7 @@ extension OpenAPI {
     let success = page(reference("schemas", "ChangesPage"), isList: true)
     return operation(
       "changes", of: described, "How the cached records have changed",
-      parameters: [since, kind, limit, all]
+      parameters: [since, kind, field, limit, all]
         + ["cursor", "format"].map { reference("parameters", $0) },
       Answers(success: success, failures: [400, 401, 404, 406, 503]))
   }

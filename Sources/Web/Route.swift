@@ -130,10 +130,11 @@ enum WebAddress {
 
   static func changes(
     _ source: String, since start: String? = nil, of kind: ChangeEntry.Kind? = nil,
-    at cursor: PageCursor? = nil
+    in field: String? = nil, at cursor: PageCursor? = nil
   ) -> String {
     let parameters = [
-      ("since", start), ("kind", kind?.rawValue), ("cursor", cursor?.description),
+      ("since", start), ("kind", kind?.rawValue), ("field", field),
+      ("cursor", cursor?.description),
     ]
     return address(
       RoutePath(PagePath.changes, source),
@@ -144,6 +145,7 @@ enum WebAddress {
   static func api(_ source: String, changes query: ChangesQuery, as format: Format) -> String {
     var parameters: [Parameter] = [("since", query.since)]
     if let kind = query.kind { parameters.append(("kind", kind.rawValue)) }
+    if let field = query.field { parameters.append(("field", field)) }
     parameters.append(("all", "true"))
     parameters.append(("format", format.rawValue))
     return address(RoutePath(APIPath.changes, source), parameters)

@@ -66,8 +66,11 @@ struct WebRouter: Sendable {
       // A record that is called so comes first.
       let record = try? await source.record(path.id, ServedQuery.plain.with(\.cache, .offline))
       guard record?.records.isEmpty == false else {
+        let query = try ChangesQuery(request, of: source, limit: 1)
         return .redirect(
-          to: WebAddress.changes(source.name, since: request.parameter("since")), status: 308)
+          to: WebAddress.changes(
+            source.name, since: request.parameter("since"), of: query.kind, in: query.field),
+          status: 308)
       }
       return try await list(path, request, pages, part)
     case .list, .record: return try await list(path, request, pages, part)
@@ -94,20 +97,14 @@ struct WebRouter: Sendable {
   private func changes(
     of source: any ServedSource, _ request: ServerRequest, _ pages: HTMLRenderer
   ) async throws -> ServerResponse {
-    try request.requireParameters(among: ["since", "kind", "cursor"])
-    let kinds = ChangeEntry.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-    let since = request.parameter("since") ?? ChangesContent.starts[0].typed
-    let kind = try request.parameter("kind", hint: kinds) { ChangeEntry.Kind(rawValue: $0) }
-    let cursor = try request.parameter("cursor").map { text throws(Problem) in
-      try PageCursor(received: text)
-    }
-    let query = ChangesQuery(since: since, kind: kind, limit: 500, cursor: cursor)
+    try request.requireParameters(among: ["since", "kind", "field", "cursor"])
+    let query = try ChangesQuery(request, of: source, limit: 500)
     let page = await Self.result { try await source.changes(query) }
     var content = ChangesContent(source: source, query: query, page: page)
     content.syncs = await api.lastSyncs(of: source)
     content.sample = await source.sample()
-    if !content.isWhole, cursor == nil {
-      content.sum = try? await source.changeSummary(since: since)
+    if !content.isWhole, query.cursor == nil {
+      content.sum = try? await source.changeSummary(since: query.since)
     }
     return html(pages.changes(content), status: page.failure?.status ?? 200)
   }

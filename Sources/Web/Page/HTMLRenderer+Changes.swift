@@ -17,10 +17,10 @@ struct ChangesContent: Sendable {
   /// The numbers of all changes since the point, or of many; `nil` to take those of the page, if it has all.
   var sum: ChangeSummary?
 
-  /// True if the page has all changes, of all kinds.
+  /// True if the page has all changes, of all kinds and fields.
   var isWhole: Bool {
     guard case .success(let page?) = page else { return false }
-    return query.kind == nil && query.cursor == nil && page.next == nil
+    return query.isOfAll && query.cursor == nil && page.next == nil
   }
 
   /// The points that are offered, the usual one first.
@@ -57,26 +57,28 @@ extension HTMLRenderer {
       <div class="tools"><nav class="views" aria-label="Kind">\(ChangesContent.kinds.map { kind in
         let name = kind?.rawValue.capitalizedFirst ?? "All"
         let words = [name, sum?.number(of: kind)].compactMap(\.self).joined(separator: " ")
-        return tab(words, since: content.query.since, kind, content)
+        return tab(words, since: content.query.since, kind, nil, content)
       })</nav>
       <nav class="views" aria-label="Time">\(ChangesContent.starts.map { start in
-        tab(start.words, since: start.typed, content.query.kind, content)
+        tab(start.words, since: start.typed, content.query.kind, content.query.field, content)
       })</nav></div>
       \(syncs(content.syncs))
-      \(sum.flatMap { timeline($0, page) })
+      \(content.query.field == nil ? sum.flatMap { timeline($0, page) } : nil)
       \(body)
       </div>
       """
     ).text
   }
 
-  /// The way to the changes since a point, or of a kind.
+  /// The way to the changes since a point, of a kind or of a field.
   private func tab(
-    _ words: String, since start: String, _ kind: ChangeEntry.Kind?, _ content: ChangesContent
+    _ words: String, since start: String, _ kind: ChangeEntry.Kind?, _ field: String?,
+    _ content: ChangesContent
   ) -> HTML {
-    let isCurrent = start == content.query.since && kind == content.query.kind
+    let query = content.query
+    let isCurrent = start == query.since && kind == query.kind && field == query.field
     return """
-      <a class="button" href="\(WebAddress.changes(content.source.name, since: start, of: kind))"\
+      <a class="button" href="\(WebAddress.changes(content.source.name, since: start, of: kind, in: field))"\
       \(attribute: "aria-current", isCurrent ? "true" : nil)>\(words)</a>
       """
   }
@@ -182,7 +184,8 @@ extension HTMLRenderer {
     }
     let more: HTML? = page.next.map { next in
       let address = WebAddress.changes(
-        source.name, since: content.query.since, of: content.query.kind, at: next)
+        source.name, since: content.query.since, of: content.query.kind, in: content.query.field,
+        at: next)
       return """
         <p class="more"><a class="button" rel="next" href="\(address)">More changes</a></p>
         """
@@ -196,7 +199,7 @@ extension HTMLRenderer {
       <p class="count">\(count)\(since ?? "")</p>
       \(files)
       \(notes.map { #"<p class="note" dir="auto">\#($0)</p>"# as HTML })
-      \(changedFields(page.entries, source, isWhole: isWhole))
+      \(changedFields(page.entries, content, isWhole: isWhole))
       \(parts)
       \(more)
       """
@@ -208,17 +211,31 @@ extension HTMLRenderer {
       + (isWhole ? "" : " on this page")
   }
 
-  /// The number of changes of each field, the largest first.
+  /// The number of changes of each field, the largest first, each with the way to them; of a page of one field, the way back.
   private func changedFields(
-    _ entries: [ChangeEntry], _ source: any ServedSource, isWhole: Bool
+    _ entries: [ChangeEntry], _ content: ChangesContent, isWhole: Bool
   ) -> HTML? {
+    let (source, query) = (content.source, content.query)
+    func address(_ field: String?) -> String {
+      WebAddress.changes(source.name, since: query.since, of: query.kind, in: field)
+    }
+    if let field = query.field {
+      return """
+        <p class="note" dir="auto">Only changes of <bdi>\(label(of: field, source))</bdi> · \
+        <a href="\(address(nil))">Changes of all fields</a></p>
+        """
+    }
     let counts = Dictionary(grouping: entries.flatMap(\.names)) { $0 }.mapValues(\.count)
     guard !counts.isEmpty else { return nil }
-    let words = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { name, count in
-      "\(label(of: name, source)) \(count.grouped)"
+    let fields = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.enumerated()
+    let links = fields.map { index, field -> HTML in
+      """
+      \(index == 0 ? "" : ", ")<a href="\(address(field.key))">\(label(of: field.key, source)) \
+      \(field.value.grouped)</a>
+      """
     }
     return """
-      <p class="note" dir="auto">Changed fields\(isWhole ? "" : " on this page"): \(words.joined(separator: ", "))</p>
+      <p class="note" dir="auto">Changed fields\(isWhole ? "" : " on this page"): \(links)</p>
       """
   }
 

@@ -137,6 +137,28 @@ import Testing
     #expect(html.contains(#"?since=1970-01-02&#38;kind=added" aria-current="true">Added</a>"#))
   }
 
+  @Test func `changes of a field are listed alone, with the way back`() async throws {
+    try await save("Almaty", onDay: 0)
+    try await save("Astana", onDay: 2)
+    let pages = HTMLRenderer(
+      program: "aggregator", sources: [source], isReadOnly: false, now: Date())
+    func page(of field: String) async throws -> String {
+      let query = ChangesQuery(since: "1970-01-02", field: field)
+      let page = try await source.changes(query)
+      return pages.changes(ChangesContent(source: source, query: query, page: .success(page)))
+    }
+    let html = try await page(of: "capital")
+    #expect(html.contains("1 changed since 2 Jan 1970, 00:00 UTC"))
+    let back = #"<a href="/changes/countries?since=1970-01-02">Changes of all fields</a>"#
+    #expect(html.contains("Only changes of <bdi>Capital</bdi> · \(back)"))
+    // Another time keeps the field, another kind does not, and a file has the same changes.
+    #expect(html.contains("/changes/countries?since=7d&#38;field=capital"))
+    #expect(html.contains("/changes/countries?since=1970-01-02&#38;kind=added\""))
+    #expect(html.contains("changes?since=1970-01-02&#38;field=capital&#38;all=true&#38;format=csv"))
+    let other = try await page(of: "name")
+    #expect(other.contains("No changes since") && other.contains(back))
+  }
+
   @Test func `changes of a rare kind are found behind many others, and all are counted`()
     async throws
   {
@@ -167,6 +189,11 @@ import Testing
       cursor = page?.next
     } while cursor != nil
     #expect(ids == codes.dropLast())
+    let capitals = try await source.changes(
+      ChangesQuery(since: "1970-01-02", field: "capital", limit: 1000))
+    #expect(capitals?.entries.map(\.id) == codes.dropLast() && capitals?.next == nil)
+    let names = try await source.changes(ChangesQuery(since: "1970-01-02", field: "name", limit: 1))
+    #expect(names?.entries.count == 0 && names?.next == nil)
     let sum = try #require(try await source.changeSummary(since: "1970-01-02"))
     #expect(sum.counts == [.changed: 599, .added: 1] && !sum.isCut)
     #expect(sum.days == ["1970-01-03": sum.counts])
@@ -203,7 +230,9 @@ import Testing
       bars.map { "\($0.1) \($0.2) \($0.3)" } == [
         "0.1 60 changed", "1.1 60 changed", "1.1 10 removed",
       ])
-    #expect(html.contains(">Changed fields: Capital 2, Name 1</p>"))
+    let way = #"<a href="/changes/countries?since=sync&#38;field="#
+    let fields = ["capital\">Capital 2</a>", "name\">Name 1</a>"].map { way + $0 }
+    #expect(html.contains(">Changed fields: \(fields.joined(separator: ", "))</p>"))
     let days = html.matches(of: /<li><a href="#([-0-9]+)">[^<]*<\/a>: ([^<]*)<\/li>/)
     #expect(
       days.map { "\($0.1) \($0.2)" } == [
@@ -213,7 +242,7 @@ import Testing
     // A page that has not all of them takes the numbers of more, or none.
     page.next = PageCursor("x7")
     content = ChangesContent(source: source, query: content.query, page: .success(page))
-    #expect(pages.changes(content).contains(">Changed fields on this page: Capital 2, Name 1</p>"))
+    #expect(pages.changes(content).contains(">Changed fields on this page: \(fields[0]), "))
     #expect(!pages.changes(content).contains("<svg role"))
     var sum = ChangeSummary(date: nil, knownSince: nil)
     for _ in 0..<1200 { for entry in page.entries { sum.add(entry) } }

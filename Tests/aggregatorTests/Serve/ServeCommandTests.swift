@@ -118,6 +118,7 @@ import Testing
       ("/api/v1/search?query=a&limit=0", #""hint":"from 1 to 100""#),
       ("/api/v1/countries/records/changes?since=soon", #"invalid value \"soon\" for since:"#),
       ("/api/v1/countries/records/changes?kind=stats", #""hint":"the kinds are added, "#),
+      ("/api/v1/countries/records/changes?field=size", #""hint":"the fields are code, "#),
       ("/api/v1/countries/records/changes?limit=1001", #""hint":"from 1 to 1000""#),
     ] {
       let reply = try await server.get(path)
