@@ -169,7 +169,7 @@ const foldOf = details => `${fieldOf(details)} ${details.matches(".facets detail
 
 /* Leaves open what was; at first, only what is chosen where the values are above the list, so that it is not far below. */
 function fold(open) {
-  const isAtFirst = details => $("[aria-current]", details) || getComputedStyle($(".filters")).float === "left";
+  const isAtFirst = details => $("[aria-current]", details) || getComputedStyle($(".filters")).position !== "static";
   for (const details of $$(".filters details", list())) details.open = open?.includes(foldOf(details)) ?? (details.open && isAtFirst(details));
 }
 

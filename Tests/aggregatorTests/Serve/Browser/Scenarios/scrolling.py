@@ -23,6 +23,8 @@ def origins(site):
     badge = page.locator(".origin .badge").first
     expect(badge).to_contain_text("Elsewhere")
     expect(page.locator("table")).to_have_count(1)
+    # A row of which the heads leave a part is a small target, wherever a table is scrolled to.
+    scroll(page, ".table-box", 0)
     is_accessible(page)
     badge.locator("summary").click()
     panel, box = badge.locator(".panel").bounding_box(), page.locator(".table-box").bounding_box()
@@ -141,6 +143,18 @@ def run(site):
     load_all(page, box)
     expect(page.locator("tbody tr.gap").first).to_be_attached()
     assert rows.count() < 240
+    # The table alone is scrolled, and its end is in the window, also beside its filters and an open record.
+    first_id = page.locator(".record").first.get_attribute("data-id")
+    for path in ("", f"/{first_id}"):
+        for width, height in ((1440, 900), (1024, 768)):
+            for filters in ("", "&filters=shown") if not path else ("",):
+                alone = site.context(width=width, height=height).new_page()
+                alone.goto(f"{site.origin}/sources/countries{path}?sort=name{filters}")
+                expect(alone.locator(".record").first).to_be_visible()
+                room = alone.evaluate("document.documentElement.scrollHeight - innerHeight")
+                end = alone.locator(".table-box").bounding_box()
+                assert room <= 0 and end["y"] + end["height"] <= height and end["height"] > 190, (room, end)
+                alone.close()
     # Also at the end of the page the heads are in view, below the search.
     place = page.evaluate("scrollY")
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
