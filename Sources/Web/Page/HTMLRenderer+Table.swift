@@ -175,9 +175,19 @@ extension HTMLRenderer {
         <p>\(formats(ofFile: name) { WebAddress.api(name, whole.with(\.format, $0)) })\(parquet) \
         of all \(isNarrowed ? "matching" : "cached") records</p>
         \(hasParquet ? nil : "<p>Parquet needs the program <code>duckdb</code> on the server</p>" as HTML)
+        \(export(name))
         """ : nil)
       \(hasSQL ? sqlLink(content) : nil)
       \(copies(of: address, command(content)))\(removal)</div></details>
+      """
+  }
+
+  /// The command that saves all cached records as a database, which is a file of the command line alone.
+  private func export(_ name: String) -> HTML {
+    let command = "\(program) export \(name) -o \(name).db"
+    return """
+      <p><button type="button" class="button" data-copy="\(command)" hidden>Copy the SQLite export command</button></p>
+      <p class="command"><code>\(command)</code></p>
       """
   }
 

@@ -144,6 +144,14 @@ import Testing
         "Still set: HERO_KEY, which <code>aggregator config unset HERO_KEY</code> removes.</p>"))
   }
 
+  @Test func `the menu of a list has the command for a database`() {
+    let command = "<code>aggregator export heroes -o heroes.db</code>"
+    #expect(list(.heroes).contains(command))
+    var source = MadeUpSource.heroes
+    source.hasStore = false
+    #expect(!list(source).contains(command))
+  }
+
   @Test func `the menu of a list says what Parquet needs`() {
     let words = "Parquet needs the program <code>duckdb</code> on the server"
     #expect(list(.heroes).contains(words))
