@@ -355,14 +355,15 @@ function remove(page) {
   page.remove();
 }
 
-/* Keeps rows whole, and the cards on the screen where they are, when another number of cards fits into a row. */
-let columns = 0, seen = [], scrolled = 0;
+/* Keeps rows whole, and a card on the screen where it is, the opened one if it is there, when another number of cards fits into a row. */
+let columns = 0, seen = [], scrolled = 0, opened;
 const resized = new ResizeObserver(([{ contentRect: { width } }]) => {
   requestAnimationFrame(look);
   const [all, before] = [$$(".gallery", list()), columns];
   columns = width && all.length ? columnsOf(all[0]) : 0;
   if (!columns || columns === before) return;
-  const [focus, [card, top]] = [document.activeElement, seen.find(([card]) => card.isConnected) ?? []];
+  const there = seen.filter(([card]) => card.isConnected);
+  const [focus, [card, top]] = [document.activeElement, there.find(([card, top]) => card.pathname === opened && top < innerHeight) ?? there[0] ?? []];
   for (const page of all) if (!page.previousElementSibling?.matches(".gallery")) arrange(page);
   // Those that are far away are taken out again, with another height.
   for (const page of takenOut.keys()) putBack(page);
@@ -677,7 +678,7 @@ async function openDetail(address, focus = "h2") {
   opening?.abort();
   const controller = opening = new AbortController();
   keepPlace();
-  shownDetail = new URL(address, location).pathname;
+  shownDetail = opened = new URL(address, location).pathname;
   document.body.classList.add("has-detail");
   detail().hidden = false;
   detail().setAttribute("aria-busy", "true");

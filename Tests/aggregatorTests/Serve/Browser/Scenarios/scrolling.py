@@ -233,6 +233,15 @@ def run(site):
     page.locator(".record").nth(30).evaluate("each => each.scrollIntoView({ block: 'center' })")
     page.wait_for_url(re.compile("cursor=|offset="))
     deleted_in_place(page, 4)
+    # A card that is opened stays where it was, and is there when the record is closed.
+    chosen = page.locator(f".record[data-id='{page.evaluate(SEEN)[-1]}']")
+    top = chosen.bounding_box()["y"]
+    for keys in ("Enter", "Escape"):
+        chosen.press(keys) if keys == "Enter" else page.keyboard.press(keys)
+        expect(page.locator("#detail h2")).to_have_count(int(keys == "Enter"))
+        page.wait_for_function(
+            "([id, top]) => Math.abs(document.querySelector(`.record[data-id='${id}']`).getBoundingClientRect().top - top) < 2",
+            arg=[chosen.get_attribute("data-id"), top])
     origins(site)
 
 
