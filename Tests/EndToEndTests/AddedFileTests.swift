@@ -505,6 +505,16 @@ import Testing
     #expect(try await home.column("id", "things list") == ["a", "b"])
   }
 
+  @Test func `digits in other fields make a record no candidate for a number`() async throws {
+    try write(
+      "id,title,size\n6,Lamp,123456999\n7,Sofa 1999,1\n8999,Bed,2\n", to: "things.csv")
+    #expect(try await home.run("sources add things things.csv").status == 0)
+    #expect(try await home.run("things sync").status == 0)
+    let outcome = try await home.run("things show 999")
+    #expect(outcome.status != 0 && outcome.errors.contains("7 (Sofa 1999)"), "\(outcome)")
+    #expect(!outcome.errors.contains("Lamp"), "\(outcome)")
+  }
+
   @Test func `nothing is requested of a file`() async throws {
     try write("id,name\n1,Lamp\n", to: "things.csv")
     #expect(try await home.run("sources add things things.csv").status == 0)

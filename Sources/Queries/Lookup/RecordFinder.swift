@@ -223,7 +223,12 @@ package struct RecordFinder<P: Plugin> {
       ranked = Dictionary(grouping: records) { record in
         let rank = search.rank(record.id.description, fields.searchableText(of: record))
         // Words elsewhere in a title do not name the record.
-        return rank <= .name ? rank : rank <= .beginning ? .beginning : .other
+        guard rank > .beginning else { return rank <= .name ? rank : .beginning }
+        // Digits elsewhere, such as those of a price, are there by chance.
+        let isNear =
+          rank <= .title || text.contains(where: \.isLetter)
+          || record.id.description.contains(text)
+        return isNear ? .other : .rest
       }
     }
     let known = Set(ranked[.beginning, default: []].map { RecordKey($0.id) })
