@@ -55,6 +55,21 @@ extension Command {
           "--id: none of \(records.count.grouped("cached record")) has an ID at \"\(path)\"",
           hint: "name a member with another text or number in each record")
       }
+      let known = old.first?.1?.fields.map(\.path) ?? []
+      let added = invocation.has(.fields) ? manifest.fields.map(\.path) : []
+      for (option, paths) in [
+        ("--fields", added.filter { !known.contains($0) }),
+        ("--link", option("link") == nil ? [] : [manifest.link].compactMap(\.self)),
+      ] {
+        guard let (path, near) = Manifest.missing(paths, in: records).first else { continue }
+        throw CommandError(
+          .usage,
+          "\(option): none of \(records.count.grouped("cached record")) has \"\(path)\"",
+          suggestion: near,
+          hint: .words(
+            "name what the records have, or use an editor: "
+              + context.diagnostics.command("sources edit \(name)")))
+      }
       if option("link") != nil, let link = manifest.link,
         case let values = records.compactMap({ link.value(in: $0.row) }).filter({ $0 != .null }),
         !values.isEmpty, !values.contains(where: \.isURL)

@@ -86,19 +86,12 @@ public struct DeclaredPlugin: Plugin {
 
   /// Warnings of the paths of fields, tables, titles, links and images that none of some records has.
   package func missingPaths(in records: [DeclaredRecord]) -> [String] {
-    let rows = records.map(\.row)
-    guard let first = rows.first else { return [] }
     let paths =
       manifest.fields.map(\.path) + manifest.tables.map(\.path)
       + [manifest.title, manifest.link, manifest.image].compactMap(\.self)
-    var said: Set<JSONPath> = []
-    return paths.filter { path in
-      said.insert(path).inserted && !rows.contains { path.value(in: $0) != nil }
-    }.map { path in
-      let near = nearest(to: path.description, in: first.members.map(\.name))
-        .map { "; did you mean \"\($0.oneLine(atMost: 80))\"?" }
-      let count = rows.count.of("cached record")
-      return "none of \(count) has \"\(path.description.oneLine(atMost: 80))\"\(near ?? "")"
+    return Manifest.missing(paths, in: records).map { path, near in
+      let suggestion = near.map { "; did you mean \"\($0)\"?" } ?? ""
+      return "none of \(records.count.of("cached record")) has \"\(path)\"\(suggestion)"
     }
   }
 

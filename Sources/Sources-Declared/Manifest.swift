@@ -318,6 +318,20 @@ extension Manifest {
     return try Manifest(reading: Data(edited.json.text.utf8))
   }
 
+  /// The paths that none of some records has, each once, with a name that may have been meant; safe to show.
+  package static func missing(
+    _ paths: [JSONPath], in records: [DeclaredRecord]
+  ) -> [(path: String, near: String?)] {
+    guard let first = records.first else { return [] }
+    var said: Set<JSONPath> = []
+    return paths.filter { path in
+      said.insert(path).inserted && !records.contains { path.value(in: $0.row) != nil }
+    }.map { path in
+      let near = nearest(to: path.description, in: first.row.members.map(\.name))
+      return (path.description.oneLine(atMost: 80), near?.oneLine(atMost: 80))
+    }
+  }
+
   /// This manifest with other fields, by their names or paths, and other paths; `nil` leaves what there is.
   ///
   /// As in `list`, `*` is the fields that there are, without those after a dash: `*,-name`.

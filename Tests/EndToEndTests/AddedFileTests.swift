@@ -505,6 +505,36 @@ import Testing
     #expect(try await home.column("id", "things list") == ["a", "b"])
   }
 
+  @Test(arguments: [
+    ("--fields id,nmae,n", "nmae", "\n\nDid you mean \"name\"?"), ("--link nope", "nope", ""),
+    ("--fields name --link nme", "nme", "\n\nDid you mean \"name\"?"),
+  ])
+  func `a path that no record has becomes no field and no link`(
+    options: String, path: String, suggestion: String
+  ) async throws {
+    try write("id,name,n\n1,Lamp,a\n2,Sofa,b\n", to: "things.csv")
+    #expect(try await home.run("sources add things things.csv").status == 0)
+    let editor = try home.sandbox.write(
+      "#!/bin/sh\nsed -i 's/\"n\"/\"n\", \"other\"/' \"$1\"\n", to: "bin/editor")
+    try home.sandbox.makeExecutable(editor)
+    let edited = try await home.run("sources edit things", ["EDITOR": editor.path])
+    #expect(edited.status == 0 && edited.errors.contains("has \"other\""), "\(edited)")
+    let manifest = "home/.config/aggregator/sources/things.json"
+    let before = try home.sandbox.text(of: manifest)
+    let refused = try await home.run("sources edit things \(options)")
+    #expect(refused.status == 64, "\(refused)")
+    let option = options.contains("--link") ? "--link" : "--fields"
+    #expect(
+      refused.errors == """
+        error: \(option): none of 2 cached records has "\(path)"\(suggestion)
+        hint: name what the records have, or use an editor: aggregator sources edit things
+
+        """, "\(refused)")
+    #expect(try home.sandbox.text(of: manifest) == before)
+    // One that is there already stays.
+    #expect(try await home.run("sources edit things --fields other,name").status == 0)
+  }
+
   @Test func `digits in other fields make a record no candidate for a number`() async throws {
     try write(
       "id,title,size\n6,Lamp,123456999\n7,Sofa 1999,1\n8999,Bed,2\n", to: "things.csv")
