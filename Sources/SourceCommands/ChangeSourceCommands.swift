@@ -32,8 +32,12 @@ extension Command {
     let folder = try context.manifestFolder(of: name, orService: true)
     let paths = manifestOptions.filter(invocation.has)
     let old = folder.sources(of: name).map { ($0, try? folder.manifest($0)) }
-    // With another ID they are no longer those of the source.
-    let records = await context.cachedRecords(of: name, in: folder)?.records ?? []
+    // With another URL or ID they are no longer those of the source.
+    var cached: [String: [DeclaredRecord]] = [:]
+    for (source, _) in old {
+      cached[source] = await context.cachedRecords(of: source, in: folder)?.records
+    }
+    let records = cached[name] ?? []
     var code = ExitCode.success
     if invocation.has(.fields) || !paths.isEmpty {
       try context.checkFile(of: name, in: folder)
@@ -98,6 +102,14 @@ extension Command {
       }
     }
     await context.warnOfMissingPaths(of: folder.sources(of: name), in: folder)
+    for (source, before) in old where cached[source]?.isEmpty == false {
+      guard let before, let after = try? folder.manifest(source), after.scope != before.scope else {
+        continue
+      }
+      context.diagnostics.note(
+        "\(source): the records cached before the change are kept, but no longer shown. Fetch the present ones with: "
+          + context.diagnostics.command("\(source) sync"))
+    }
     // Nothing was requested, so a change may have left nothing to read.
     let changed = old.compactMap { source, before -> String? in
       guard let before, let after = try? folder.manifest(source),

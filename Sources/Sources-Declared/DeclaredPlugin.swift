@@ -284,7 +284,7 @@ public struct DeclaredPlugin: Plugin {
 
 extension Manifest {
   /// A text that differs if other records, or other IDs, are read.
-  fileprivate var scope: String {
+  package var scope: String {
     let parts: [JSON] = [
       .string(url), body ?? .null, .string(rows?.description ?? ""),
       .array(idTexts.map(JSON.string)),

@@ -535,6 +535,27 @@ import Testing
     #expect(try await home.run("sources edit things --fields other,name").status == 0)
   }
 
+  @Test func `another URL or ID leaves the cached records behind, which is said`() async throws {
+    try write("id,name\n1,Lamp\n", to: "things.csv")
+    try write("id,name\n2,Sofa\n", to: "others.csv")
+    #expect(try await home.run("sources add things things.csv").status == 0)
+    #expect(try await home.run("things sync").status == 0)
+    let note = "things: the records cached before the change are kept, but no longer shown. "
+    let same = try await home.run("sources edit things --fields name")
+    #expect(same.status == 0 && !same.errors.contains(note), "\(same)")
+    let editor = try home.sandbox.write(
+      "#!/bin/sh\nsed -i s/things.csv/others.csv/ \"$1\"\n", to: "bin/editor")
+    try home.sandbox.makeExecutable(editor)
+    let moved = try await home.run("sources edit things", ["EDITOR": editor.path])
+    #expect(
+      moved.errors.contains("\(note)Fetch the present ones with: aggregator things sync\n"),
+      "\(moved)")
+    #expect(try await home.run("things sync").status == 0)
+    #expect(try await home.column("name", "things list") == ["Sofa"])
+    let renamed = try await home.run("sources edit things --id name")
+    #expect(renamed.status == 0 && renamed.errors.contains(note), "\(renamed)")
+  }
+
   @Test func `digits in other fields make a record no candidate for a number`() async throws {
     try write(
       "id,title,size\n6,Lamp,123456999\n7,Sofa 1999,1\n8999,Bed,2\n", to: "things.csv")
