@@ -36,6 +36,7 @@ package struct Prober: Sendable {
     guard proposal.manifest.rows != nil else { return proposal }
     chooseFormat(&proposal, first)
     first.rows = proposal.manifest.records(in: first.exchange.document) ?? []
+    if first.rows.isEmpty, let cut = cut(first, hints) { throw cut }
     if let failure = failure(reportedBy: first, of: hints) {
       guard !first.rows.isEmpty else { throw failure }
       proposal.warnings.append("rows may be missing: \(failure.message)")
@@ -214,7 +215,11 @@ package struct Prober: Sendable {
       if Deadline.hasPassed { proposal.isOutOfTime = true }
       var failure = error
       failure.cause = error.cause ?? received.flatMap { UnusableResponse($0) }
-      if manifest.file != nil {
+      if let body = received?.body, case .otherFormat? = failure.cause as? UnusableResponse,
+        JSONText.errorOffset(in: body) == body.count
+      {
+        (failure.cause, failure.remedy) = (nil, Self.remedyForCut(of: manifest))
+      } else if manifest.file != nil {
         if failure.cause != nil {
           failure.remedy = "a file has JSON, CSV, TSV, NDJSON or XML"
         }
@@ -224,6 +229,10 @@ package struct Prober: Sendable {
       }
       return .failure(failure)
     }
+  }
+
+  private static func remedyForCut(of manifest: Manifest) -> Remedy {
+    manifest.file == nil ? "try again when all of it is sent" : "get the whole file"
   }
 
   package static let wrongURL = Remedy(
@@ -301,7 +310,7 @@ package struct Prober: Sendable {
     }
     if let given = proposal.manifest.rows {
       guard let rows = given.rows(in: document) else {
-        throw failure(reportedBy: first, of: proposal.manifest)
+        throw failure(reportedBy: first, of: proposal.manifest) ?? cut(first, proposal.manifest)
           ?? SourceError(
             .malformed, "there is no list at \"\(given.description.oneLine(atMost: 80))\"",
             remedy: first.exchange.listRemedy)
@@ -311,12 +320,15 @@ package struct Prober: Sendable {
     }
     let candidates = first.exchange.rowsCandidates()
     guard var best = candidates.first else {
-      throw failure(reportedBy: first, of: proposal.manifest)
+      let isFile = proposal.manifest.file != nil
+      let what = isFile ? "the file" : "the response"
+      throw failure(reportedBy: first, of: proposal.manifest) ?? cut(first, proposal.manifest)
         ?? SourceError(
           .malformed,
-          first.exchange.mixedList.map { "the response has no list of objects: \($0)" }
-            ?? "the response has no list of objects",
-          remedy: "name the list, or use the URL of a list", cause: NoList())
+          first.exchange.mixedList.map { "\(what) has no list of objects: \($0)" }
+            ?? "\(what) has no list of objects",
+          remedy: isFile ? "name the list" : "name the list, or use the URL of a list",
+          cause: NoList(isFile: isFile))
     }
     let rivals = candidates.filter { best.score - $0.score < 1 }.prefix(Self.maxOptions)
     let chosen =
@@ -339,6 +351,15 @@ package struct Prober: Sendable {
         : "\(best.rows.count.of("object")), \(best.sharedNames.of("key")) in common")
     if chosen == nil, let rival = rivals.dropFirst().first {
       proposal.warnings.append("the rows may also be at \"\(rival.path)\"")
+    }
+  }
+
+  /// The failure of a response that ends before its first row; `nil` for any other.
+  private func cut(_ first: Sample, _ manifest: Manifest) -> SourceError? {
+    first.response.conversion?.cut.map { cut in
+      let what = manifest.file == nil ? "the response" : "the file"
+      return SourceError(
+        .malformed, "\(what) is incomplete: \(cut)", remedy: Self.remedyForCut(of: manifest))
     }
   }
 

@@ -205,8 +205,10 @@ package enum UnusableResponse: Error {
   }
 }
 
-/// A response without a list of objects.
-package struct NoList: Error {}
+/// A response, or a file, without a list of objects.
+package struct NoList: Error {
+  package let isFile: Bool
+}
 
 /// The host to which a next link leads, and which the manifest does not allow.
 package struct OtherHost: Error {

@@ -382,8 +382,9 @@ extension Command {
         case .otherFormat: .words("use a URL that sends JSON, CSV, TSV, NDJSON or XML")
         }
     }
-    if error.cause is NoList {
-      failure.hint = "name the list with --rows PATH, or use the URL of a list"
+    if let cause = error.cause as? NoList {
+      let list = cause.isFile ? "a file with a list" : "the URL of a list"
+      failure.hint = .words("name the list with --rows PATH, or use \(list)")
     }
     if let other = error.cause as? OtherHost {
       failure.hint = .words("allow it with --allow-host \(other.host); it gets no secrets")

@@ -556,6 +556,31 @@ import Testing
     #expect(renamed.status == 0 && renamed.errors.contains(note), "\(renamed)")
   }
 
+  @Test(arguments: [
+    ("things.xml", "<r><i><id>1</id>", "the file is incomplete: the document ends in line 1"),
+    ("things.csv", "id,name\n\"1,Lamp\n", "the file is incomplete: line 2: a quote is not closed"),
+    ("things.json", #"[{"id": 1}, {"id""#, "things sent JSON that ends early"),
+  ])
+  func `a file that ends before its first row is incomplete, not one without a list`(
+    name: String, text: String, message: String
+  ) async throws {
+    try write(text, to: name)
+    let outcome = try await home.run("sources add things \(name) --yes")
+    #expect(outcome.status == 76, "\(outcome)")
+    #expect(outcome.errors == "error: \(message)\nhint: get the whole file\n", "\(outcome)")
+  }
+
+  @Test func `what is said of a file without a list speaks of no URL`() async throws {
+    try write("{\"message\": \"hello\"}", to: "things.json")
+    let outcome = try await home.run("sources add things things.json")
+    #expect(
+      outcome.errors == """
+        error: the file has no list of objects
+        hint: name the list with --rows PATH, or use a file with a list
+
+        """, "\(outcome)")
+  }
+
   @Test func `digits in other fields make a record no candidate for a number`() async throws {
     try write(
       "id,title,size\n6,Lamp,123456999\n7,Sofa 1999,1\n8999,Bed,2\n", to: "things.csv")
