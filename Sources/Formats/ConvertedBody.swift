@@ -5,7 +5,7 @@ package import AggregatorFoundation
 package struct ConvertedBody: Sendable {
   package var json: Data
 
-  /// The format in which it was sent; `nil` for JSON that was only compressed.
+  /// The format in which it was sent; `nil` for JSON that was compressed, or not in UTF-8.
   package var format: BodyFormat?
 
   /// The names of the columns of CSV and TSV; `nil` for other formats.
@@ -47,18 +47,16 @@ package struct ConvertedBody: Sendable {
   /// Each byte of CSV may be a value with a long name.
   private static let maxGrowth = 4
 
-  /// Converts a body; `nil` if it is JSON already, or has no records.
+  /// Converts a body; `nil` if it is JSON in UTF-8 already, or has no records.
   ///
   /// - Parameter maxBytes: The most bytes of the body after it is decompressed.
   package init?(_ body: Data, from origin: Origin, maxBytes: Int) throws(FormatError) {
     let isCompressed = Inflation.isNeeded(for: body)
-    // Nearly all bodies are JSON.
-    if origin.format == nil, !isCompressed,
-      BodyFormat(contentType: origin.contentType, path: origin.path, head: body) == nil,
-      !body.hasUTF16Mark
-    {
-      return nil
-    }
+    let isJSON =
+      origin.format == nil && !isCompressed
+      && BodyFormat(contentType: origin.contentType, path: origin.path, head: body) == nil
+    // Nearly all bodies are JSON, in UTF-8.
+    if isJSON, !body.hasUTF16Mark, body.isUTF8 { return nil }
     var bytes = Array(body)
     if isCompressed {
       var inflation = try Inflation()
@@ -76,7 +74,10 @@ package struct ConvertedBody: Sendable {
     // XML names its encoding itself.
     var text: [UInt8]?
     if origin.format != .xml {
-      var decoder = try TextDecoder(contentType: origin.contentType, head: bytes.prefix(4))
+      let (type, head) = (origin.contentType, bytes.prefix(4))
+      // JSON has one encoding, so that an unknown name is not worth a failure.
+      let isIgnored = isJSON && (try? TextDecoder(contentType: type, head: head)) == nil
+      var decoder = try TextDecoder(contentType: isIgnored ? nil : type, head: head)
       text = decoder.decode(bytes) + decoder.finish()
       isGuess = decoder.isGuess
     }
@@ -117,6 +118,11 @@ package struct ConvertedBody: Sendable {
 
 extension Data {
   fileprivate var hasUTF16Mark: Bool { starts(with: [0xFF, 0xFE]) || starts(with: [0xFE, 0xFF]) }
+
+  /// Found out at some gigabytes a second, as JSON is not parsed.
+  fileprivate var isUTF8: Bool {
+    withUnsafeBytes { String(validating: $0.bindMemory(to: UInt8.self), as: UTF8.self) != nil }
+  }
 }
 
 extension JSON {

@@ -365,6 +365,9 @@ package struct Prober: Sendable {
 
   /// Fixes the format, and the kinds of values that are sent as text.
   private func chooseFormat(_ proposal: inout Proposal, _ first: Sample) {
+    if first.response.conversion?.isGuess == true {
+      proposal.warnings.append("the text is not UTF-8: it was read as Windows-1252")
+    }
     guard let format = first.response.conversion?.format else { return }
     proposal.manifest.format = format
     if let cut = first.response.conversion?.cut {
@@ -372,9 +375,6 @@ package struct Prober: Sendable {
     }
     if let fault = first.response.conversion?.fault {
       proposal.warnings.append("the file is damaged: \(fault)")
-    }
-    if first.response.conversion?.isGuess == true {
-      proposal.warnings.append("the text is not UTF-8: it was read as Windows-1252")
     }
     guard format != .ndjson, proposal.manifest.kinds.isEmpty else {
       return proposal.note("format", format.rawValue, "as the service sends it")

@@ -5,7 +5,7 @@ import AggregatorFoundation
 extension HTTPResponse {
   /// The original form of a body that was converted to JSON.
   package struct Conversion: Sendable {
-    /// The format in which it was sent; `nil` for JSON that was only compressed.
+    /// The format in which it was sent; `nil` for JSON that was compressed, or not in UTF-8.
     package let format: BodyFormat?
     /// The names of the columns of CSV and TSV; `nil` for other formats.
     package let columns: [String]?

@@ -250,6 +250,17 @@ struct ConvertedBodyTests {
     }
   }
 
+  @Test(arguments: [
+    ("application/json", true), ("application/json; charset=iso-8859-1", false),
+    ("application/json; charset=ebcdic", true),
+  ])
+  func `JSON that is not UTF-8 is read as other text`(type: String, isGuess: Bool) throws {
+    let text = Data(#"[{"v": "Zo"#.utf8) + [0xEB, 0x20, 0x80] + Data(#""}]"#.utf8)
+    let read = try body(text, type)
+    #expect(try json(read) == [["v": "Zoë €"]])
+    #expect(read.isGuess == isGuess && read.format == nil)
+  }
+
   @Test func `UTF-16 is the same in pieces`() throws {
     let text = "a😀ë"
     let bytes = [UInt8](try #require(text.data(using: .utf16)))
