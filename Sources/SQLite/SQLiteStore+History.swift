@@ -20,6 +20,7 @@ extension SQLiteStore {
   }
 
   public func clearHistory(of source: String) async throws(SourceError) {
+    guard !isMissing else { return }
     try await write { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return }
       try connection.clearHistory(of: number)

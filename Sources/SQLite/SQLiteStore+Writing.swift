@@ -101,8 +101,12 @@ extension SQLiteStore {
     } ?? []
   }
 
+  /// True if there is no file, and so nothing to remove: none is made for that.
+  var isMissing: Bool { access(path, F_OK) != 0 && errno == ENOENT }
+
   /// Removes a source's records, pages, checkpoints and history, and returns their space to the disk.
   public func clear(_ source: String, forgetsDeleted: Bool) async throws(SourceError) {
+    guard !isMissing else { return }
     try await write { connection throws(SQLiteFailure) in
       guard let number = try connection.number(of: source) else { return }
       let range = PositionRange(of: number)

@@ -51,8 +51,8 @@ public final class SQLiteStore: SourceStore {
   /// Creates a store at an absolute path, which keeps these views of its sources up to date in the file; `nil`
   /// leaves them alone.
   ///
-  /// With `keepsDamagedFile` a damaged file is an error, too, instead of being moved aside. The log is copied
-  /// into the file when it has `threshold` pages.
+  /// With `keepsDamagedFile` a damaged file is an error, too, instead of being moved aside, and so is a missing directory of
+  /// its directory. The log is copied into the file when it has `threshold` pages.
   package init(
     at path: String, busyTimeout: Duration = .seconds(5), history: HistoryLimit = .standard,
     showing views: SourceViews? = nil, keepsDamagedFile: Bool = false,

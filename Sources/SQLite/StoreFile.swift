@@ -12,7 +12,8 @@ package struct StoreFile: Sendable {
   /// The longest wait for a lock.
   package let busyTimeout: Duration
 
-  /// True if a damaged file is an error; otherwise it is moved aside.
+  /// True if a damaged file is an error, and of missing directories only the last is made, as of a file that somebody
+  /// named; otherwise it is moved aside, and all are made.
   var keepsDamagedFile = false
 
   /// Receives a warning when a file is moved aside.
@@ -223,7 +224,15 @@ package struct StoreFile: Sendable {
   /// Creates an empty file with mode 0600.
   private func create() throws(SourceError) {
     guard try identity() == nil else { return }
-    try PrivateFile.makeDirectory(PrivateFile.directory(of: path))
+    let directory = PrivateFile.directory(of: path)
+    let parent = PrivateFile.directory(of: directory)
+    // A path that somebody named may be mistyped.
+    guard !keepsDamagedFile || access(parent, F_OK) == 0 || errno != ENOENT else {
+      throw SourceError(
+        .storage, "cannot create \(path): there is no directory \(parent)",
+        remedy: Remedy("create it, or choose another store", .moveStore))
+    }
+    try PrivateFile.makeDirectory(directory)
     try locked(.exclusive, orThrow: busy) { () throws(SourceError) in
       // If it exists by now, this process may have a connection, and closing the file here would drop
       // that connection's locks (https://sqlite.org/howtocorrupt.html, 2.2).

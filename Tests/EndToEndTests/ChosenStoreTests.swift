@@ -49,6 +49,28 @@ import Testing
     #expect(completed.output.hasPrefix("FR"), "\(completed)")
   }
 
+  @Test(arguments: [
+    "doctor countries", "store clear countries --yes", "store clear countries --history --yes",
+    "store status",
+  ])
+  func `what stores nothing makes no directory`(line: String) async throws {
+    let directory = home.sandbox.root.appending(path: "elsewhere").path
+    let outcome = try await home.run("\(line) --store \(directory)/records.sqlite")
+    #expect(outcome.errors.contains("there is no directory \(directory) yet"), "\(outcome)")
+    #expect(!FileManager.default.fileExists(atPath: directory))
+  }
+
+  @Test func `no directory is made above that of the file`() async throws {
+    let parent = home.sandbox.root.appending(path: "elsewhere").path
+    let path = "\(parent)/data/records.sqlite"
+    let outcome = try await home.run("countries delete FR --yes --store \(path)")
+    #expect(outcome.status == 74, "\(outcome)")
+    #expect(
+      outcome.errors.contains("cannot create \(path): there is no directory \(parent)\n"),
+      "\(outcome)")
+    #expect(!FileManager.default.fileExists(atPath: parent))
+  }
+
   @Test(arguments: ["songs of another program", ""])
   func `a file of another program is refused and stays`(text: String) async throws {
     let file = try home.sandbox.write(text, to: "songs.db")

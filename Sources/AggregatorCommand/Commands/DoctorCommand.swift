@@ -59,8 +59,9 @@ extension Command {
     switch environment {
     case .success(var environment):
       let store = await context.store(of: environment, with: plugins)
-      // It would be what is wrong with each service, too.
-      if store.contains(where: \.isUnusableStore) { environment.store = nil }
+      // It would be what is wrong with each service, too; and to keep their rates would make a mistyped directory.
+      let isMissing = (try? context.chosenLocation(environment.settings))?.missingDirectory != nil
+      if isMissing || store.contains(where: \.isUnusableStore) { environment.store = nil }
       findings += store
       findings += await context.wrongSQL
       if !invocation.has(.offline) {

@@ -5,6 +5,16 @@ import AggregatorSQLite
 package import AggregatorTerminal
 import DeclaredSource
 
+extension StoreLocation {
+  /// The directory of its file, if it is not there.
+  package var missingDirectory: String? {
+    guard case .file(let path) = self, case let directory = PrivateFile.directory(of: path),
+      access(directory, F_OK) != 0, errno == ENOENT
+    else { return nil }
+    return directory
+  }
+}
+
 extension CommandContext {
   /// The location of the store; `nil` if there is no directory for its file, `settings` if it is invalid.
   package func storeLocation(_ settings: SourceSettings) throws(CommandError) -> StoreLocation? {
@@ -25,12 +35,9 @@ extension CommandContext {
   ) throws(CommandError) -> (any SourceStore)? {
     guard let location = try storeLocation(settings) else { return nil }
     let isChosen = try chosenLocation(settings) != nil
-    if isChosen, case .file(let path) = location {
-      let directory = PrivateFile.directory(of: path)
-      // A path that was mistyped would be an empty store.
-      if access(directory, F_OK) != 0, errno == ENOENT {
-        diagnostics.warning("there is no directory \(directory) yet, so the store is empty")
-      }
+    // A path that was mistyped would be an empty store.
+    if isChosen, let directory = location.missingDirectory {
+      diagnostics.warning("there is no directory \(directory) yet, so the store is empty")
     }
     let history = try CommandError.wrapping(
       try settings.history(Directories.history(of: catalog.name)))
