@@ -119,9 +119,8 @@ package struct ConvertedBody: Sendable {
 extension Data {
   fileprivate var hasUTF16Mark: Bool { starts(with: [0xFF, 0xFE]) || starts(with: [0xFE, 0xFF]) }
 
-  /// Found out at some gigabytes a second, as JSON is not parsed.
   fileprivate var isUTF8: Bool {
-    withUnsafeBytes { String(validating: $0.bindMemory(to: UInt8.self), as: UTF8.self) != nil }
+    withUnsafeBytes { (try? UTF8Span(validating: $0.bindMemory(to: UInt8.self).span)) != nil }
   }
 }
 
