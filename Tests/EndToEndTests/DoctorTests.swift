@@ -142,6 +142,8 @@ import Testing
       #expect(names.allSatisfy { $0.contains("a-name-of-a-directory") }, "\(line)")
       #expect(line.count <= width, "\(line)")
     }
+    // Only paragraphs are apart.
+    #expect(!page.output.contains("\n\n "), "\(page)")
   }
 
   @Test func `a key is never shown`() async throws {

@@ -478,7 +478,7 @@ extension String {
   fileprivate func brokenAtSlashes(within room: Int) -> String {
     split(separator: " ", omittingEmptySubsequences: false).map { word in
       guard word.displayWidth > room else { return String(word) }
-      var (lines, line) = ("\n", "")
+      var (lines, line) = (word.startIndex == startIndex ? "" : "\n", "")
       for (index, part) in word.split(separator: "/", omittingEmptySubsequences: false).enumerated()
       {
         let part = index == 0 ? String(part) : "/\(part)"
