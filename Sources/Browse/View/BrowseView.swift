@@ -294,7 +294,7 @@ package struct BrowseView {
         ("", .plain)
       }
     guard !text.isEmpty else { return area.endColumn }
-    let word = badge.map { " \($0.kind.rawValue)" } ?? ""
+    let word = badge.map { " \($0.word)" } ?? ""
     let forms = ["\(theme.dot) \(text)", theme.dot + word, theme.dot].map(\.safeLine)
     let shown =
       forms.first { $0.displayWidth + 2 <= area.width - title } ?? forms.last ?? ""

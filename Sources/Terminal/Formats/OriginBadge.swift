@@ -7,6 +7,9 @@ package struct OriginBadge: Sendable {
   package let kind: Kind
   /// The origin in words: `Offline · cached 3 min ago`.
   package var label: String { "\(name)\(age?.words ?? "")" }
+  /// The label in one word, which names the data rather than a lack of a network: records that are bundled or cached are
+  /// not live.
+  package let word: String
   package let explanation: String
 
   /// The reasons the answer is not what was asked for, or not all of it, to be shown beside the list.
@@ -58,6 +61,12 @@ package struct OriginBadge: Sendable {
       case _ where isOffline: .offline
       case .bundled: .bundled
       case .cached, .mixed: .cached
+      }
+    word =
+      switch provenance.origin {
+      case .live: "live"
+      case .cached, .mixed: "cached"
+      case .bundled: "bundled"
       }
     name = kind == .offline ? "Offline · \(origin.lowercasedFirst)" : origin
     age =

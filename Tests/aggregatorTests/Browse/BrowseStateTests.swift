@@ -641,6 +641,23 @@ import Testing
     #expect(browsing.text.contains("Hero 1"))
   }
 
+  @Test(arguments: [(Provenance.Origin.bundled, "bundled"), (.cached, "cached")])
+  func `without room for the badge it names the data, not the lack of a network`(
+    origin: Provenance.Origin, word: String
+  ) throws {
+    var browsing = opened()
+    browsing.handle(.resized(width: 40, height: 24))
+    var summary = ListingSummary(count: 3)
+    summary.provenance = CombinedProvenance(
+      Provenance(origin, reason: SourceError(.offline, "offline mode")))
+    var window = BrowsedWindow(
+      columns: BrowsingState.columns, rows: BrowsingState.rows(0..<3), total: 3)
+    window.badge = OriginBadge(summary, choosesLocal: true, at: BrowsingState.now)
+    browsing.handle(.window(browsing.state.source.list.request, start: 0, .success(window)))
+    #expect(browsing.text.contains(" \(word)\n"), "\(browsing.text)")
+    #expect(!browsing.text.contains("offline"))
+  }
+
   @Test(arguments: [(100.0, 3), (420.0, 7)])
   func `after a failed refresh the rows are as old as the oldest of them`(
     age: Double, minutes: Int
