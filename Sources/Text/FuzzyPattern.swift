@@ -1,8 +1,8 @@
 /// Typed words, in the syntax of fzf, that a text of several fields matches if one of its fields matches each of them.
 ///
 /// The letters of a word are in a short field in this order, with others between them, and in a long one side by side.
-/// `'word` is side by side in any field, `^word` at its beginning, `word$` at its end, `!word` in none, and `one | other`
-/// is either. The scores are those of fzf: runs of letters and the beginnings of words count more, gaps less. A word
+/// `'word`, and a word without letters, such as a number, is side by side in any field, `^word` at its beginning, `word$`
+/// at its end, `!word` in none, and `one | other` is either. The scores are those of fzf: runs of letters and the beginnings of words count more, gaps less. A word
 /// matches in any case unless it has a capital, and always in spite of diacritics.
 package struct FuzzyPattern: Hashable, Sendable {
   /// All groups must match, by any of their words.
@@ -117,8 +117,9 @@ private struct FuzzyWord: Hashable, Sendable {
     self.isAbsent = isAbsent
     self.isAtEnd = isAtEnd
     isAtStart = sign == "^"
-    // fzf has letters apart after "!'".
-    isExact = (sign == "'") != isAbsent || isAtStart || isAtEnd
+    // fzf has letters apart after "!'". The digits of a short number are, with others between them, in many long ones.
+    isExact =
+      (sign == "'") != isAbsent || isAtStart || isAtEnd || !text.contains(where: \.isLetter)
   }
 
   private init(_ text: String) {

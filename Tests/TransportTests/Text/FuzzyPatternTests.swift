@@ -16,8 +16,6 @@ import Testing
       "/.oh-my-zsh/cache", "zshc", 8, 12,
       match * 4 + boundary * 2 + boundary * 2 + gap + delimiter
     ),
-    ("ab0123 456", "12356", 3, 9, match * 5 + run * 3 + gap + more),
-    ("abc123 456", "12356", 3, 9, match * 5 + camel * 2 + camel * 2 + run + gap + more),
     ("foo/bar/baz", "fbb", 0, 8, match * 3 + white * 2 + delimiter * 2 + 2 * gap + 4 * more),
     ("fooBarBaz", "fbb", 0, 6, match * 3 + white * 2 + camel * 2 + 2 * gap + 2 * more),
     ("foo barbaz", "fbb", 0, 7, match * 3 + white * 2 + white + gap * 2 + more * 3),
@@ -94,6 +92,14 @@ import Testing
     #expect(order([Self.record], typed).isEmpty != matches)
     let found = FuzzyPattern(typed).match(in: FuzzyText(Self.record))
     #expect((found != nil) == matches)
+  }
+
+  @Test func `digits are side by side, as in a search for a number`() {
+    let texts = ["Mill\t1723", "Fork 12\t904", "Lamp\t11812", "Lock v1.2\t7"]
+    #expect(Set(order(texts, "12")) == ["Fork 12\t904", "Lamp\t11812"])
+    #expect(order(texts, "1.2") == ["Lock v1.2\t7"])
+    #expect(order(texts, "fk 12") == ["Fork 12\t904"])
+    #expect(order(texts, "l !12") == ["Mill\t1723", "Lock v1.2\t7"])
   }
 
   @Test func `a word is marked in its field`() {
