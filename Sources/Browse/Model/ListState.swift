@@ -32,8 +32,8 @@ package struct ListState: Sendable {
   /// The width of the columns at that time; `nil` before.
   private var filledWidth: Int?
 
-  /// The widest cell of each column up to now, and its longest word.
-  private(set) var extents: [(cell: Int, word: Int)] = []
+  /// The widest cell of each column up to now, that without outliers, and its longest word.
+  private(set) var extents: [(cell: Int, usual: Int, word: Int)] = []
   /// The widest whole part of the numbers of each column, and the most decimals, which all of them are shown with.
   private var numbers: [(whole: Int, decimals: Int)] = []
   /// True for a column of times, such as `2024-06-11T10:20:30Z`; `nil` before its first value.
@@ -259,8 +259,8 @@ package struct ListState: Sendable {
     }
   }
 
-  /// Adds the fields that have room beside the columns of the source and take at most a quarter of it, as tables do: none
-  /// is cut.
+  /// Adds the fields that have room beside the columns of the source and take at most a quarter of it, as tables do: only
+  /// outliers of these columns are cut.
   ///
   /// While words or a condition are typed, the columns stay.
   package mutating func fill(_ room: Int, from fields: [BrowsedColumn]) {
@@ -272,15 +272,17 @@ package struct ListState: Sendable {
     filled = (room, version)
     defer { filledWidth = self.width }
     guard !isChosen else { return }
-    func width(_ field: BrowsedColumn) -> Int {
+    func width(_ field: BrowsedColumn, isWhole: Bool = true) -> Int {
       let values = shown.map { $0.object[field.name] ?? .null }
       let decimals = values.reduce(0) { max($0, $1.decimals()) }
+      let widths = values.map { BrowsedRow.shown($0, decimals: decimals).displayWidth }
       return Columns.gap
-        + values.reduce(field.label.displayWidth + 1) {
-          max($0, BrowsedRow.shown($1, decimals: decimals).displayWidth)
-        }
+        + max(field.label.displayWidth + 1, isWhole ? widths.max() ?? 0 : widths.usualWidth)
     }
-    var rest = own.reduce(room + Columns.gap) { $0 - width($1) }
+    let id = idColumn.map { columns[$0].name }
+    var rest = own.reduce(room + Columns.gap) {
+      $0 - width($1, isWhole: $1.isNumeric || $1.name == id)
+    }
     var names = Set(own.map(\.name))
     for field in fields where rest > Columns.minWidth && !names.contains(field.name) {
       let needed = width(field)
@@ -307,7 +309,10 @@ package struct ListState: Sendable {
 
   /// The widths of columns without rows.
   private mutating func setWidths() {
-    extents = columns.map { ($0.label.displayWidth, $0.label.displayWidth) }
+    extents = columns.map { column in
+      let width = column.label.displayWidth
+      return (width, width, width)
+    }
     areTimes = columns.map { _ in nil }
     numbers = columns.map { _ in (0, 0) }
   }
@@ -334,6 +339,10 @@ package struct ListState: Sendable {
     if hasUUIDs { shortIDs.add(rows.map(\.id)) }
     for row in rows {
       for (index, cell) in row.cells.enumerated() { measure(cell, index) }
+    }
+    for index in columns.indices {
+      let widths = rows.map { $0.cells[index].displayWidth }
+      extents[index].usual = max(extents[index].usual, widths.usualWidth)
     }
     // The rows of a query in SQL are aligned, and their columns may have the same name.
     guard !isInMemory else { return }

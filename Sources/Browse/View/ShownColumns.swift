@@ -24,7 +24,7 @@ struct ShownColumns: Equatable, Sendable {
     let passed = list.columns.indices.filter { $0 != fixed }.prefix(list.left)
     let indices = list.columns.indices.filter { !passed.contains($0) }
     var requirements = indices.map { index in
-      let (cell, word) = list.extents[index]
+      let (cell, _, word) = list.extents[index]
       // The sign of the order follows the label.
       let hasSign = list.columns[index].name == list.request.orderField
       let natural = max(cell, list.columns[index].label.displayWidth + (hasSign ? 1 : 0))
@@ -46,6 +46,11 @@ struct ShownColumns: Equatable, Sendable {
         requirements[place].word = min(requirements[place].word, length)
         // A part of a date is no use.
         requirements[place].isRigid = true
+      }
+      // One long value is cut before other columns are, or left out.
+      for (place, index) in indices.enumerated() where !requirements[place].isRigid {
+        let usual = max(list.extents[index].usual, list.columns[index].label.displayWidth + 1)
+        requirements[place].natural = min(requirements[place].natural, usual)
       }
       if list.hasUUIDs, let place = indices.firstIndex(where: { $0 == list.idColumn }) {
         let least = max(list.shortIDs.length, list.columns[indices[place]].label.displayWidth + 1)

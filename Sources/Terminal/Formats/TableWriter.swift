@@ -431,7 +431,7 @@ extension String {
 
 extension [Int] {
   /// The widest of these widths, without one in ten of them if they are more than twice as wide as the others.
-  fileprivate var usualWidth: Int {
+  package var usualWidth: Int {
     let sorted = sorted()
     guard let most = sorted.last else { return 0 }
     // Few values leave room for a word.

@@ -424,6 +424,25 @@ import Testing
     return browsing
   }
 
+  @Test func `one long value takes no room from other fields`() {
+    var browsing = describing(width: 200)
+    browsing.answer(total: 40) { index in
+      guard index == 7 else { return Self.described(index) }
+      let name = String(repeating: "Name ", count: 40)
+      var row = BrowsingState.row(index, name)
+      row.object = .object(
+        Self.described(index).object.members.map {
+          $0.name == "name" ? .init("name", .string(name)) : $0
+        })
+      return row
+    }
+    let names = browsing.state.list.columns.map(\.name)
+    #expect(names == ["id", "name", "publisher", "city", "age"])
+    let lines = browsing.screen().lines
+    #expect(lines[1].contains("Publisher") && lines[1].contains("age"), "\(browsing.text)")
+    #expect(lines.contains { $0.contains(/Name Name[^│]*… +Marvel/) }, "\(browsing.text)")
+  }
+
   @Test func `a wide list has further fields as columns, whole, until others are chosen`() {
     var browsing = describing(width: 200)
     browsing.answer(total: 5, Self.described)
