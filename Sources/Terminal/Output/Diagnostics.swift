@@ -113,7 +113,7 @@ package struct Diagnostics: Sendable {
   private func put(_ text: String) {
     // If standard error is closed, there is nowhere to report it.
     let print = { @Sendable [output] in _ = try? output.write(text + "\n") }
-    if let paged { paged.say(print) } else { print() }
+    if let paged { paged.say(rows: isForPeople ? 1 : 0, print) } else { print() }
   }
 }
 

@@ -4,7 +4,8 @@ import Synchronization
 /// Standard output for listings, through a pager on a terminal if they are longer than the screen.
 ///
 /// A screenful is held back before the pager starts. While it runs there is no progress line, and
-/// messages wait until it has ended.
+/// messages wait until it has ended. A table that fits the screen, but not with the messages that follow it, has the names
+/// of its columns again at its end: a pager for a line or two would only be in the way.
 package final class ListingOutput: Sendable {
   private enum Phase {
     case direct
@@ -27,6 +28,8 @@ package final class ListingOutput: Sendable {
     var isDropped = false
     var isInterrupted = false
     var messages: [@Sendable () -> Void] = []
+    /// The rows that these take after a table.
+    var rowsOfMessages = 0
     /// Printed in the place of ``messages`` if the pager ends before the listing.
     var messageIfDropped: (@Sendable () -> Void)?
     var cancel: (@Sendable () -> Void)?
@@ -35,6 +38,9 @@ package final class ListingOutput: Sendable {
   private let output: Output
   private let pager: Pager?
   private let size: (rows: Int, columns: Int)
+  /// The rows that messages after a table may take: only where it leaves fewer, it waits for them.
+  private static let maxRowsOfMessages = 8
+
   /// Held while writing, which may block, unlike the lock of the state.
   private let writing = Mutex(())
   private let state: Mutex<State>
@@ -53,12 +59,18 @@ package final class ListingOutput: Sendable {
   /// - Throws: ``Output/ClosedPipe``, also if the pager has ended, or ``CommandError``.
   package func write(_ text: String, under head: String? = nil) throws {
     try writing.withLock { _ in
-      let (phase, isDropped) = state.withLock { ($0.phase, $0.isDropped) }
+      let (phase, isDropped, isComplete) = state.withLock {
+        ($0.phase, $0.isDropped, $0.isComplete)
+      }
       guard !isDropped else { throw Output.ClosedPipe() }
       switch phase {
       case .direct: try output.write(text)
       case .paged(let session, let heads):
         try page([Piece(text: text, head: head)], by: session, heads)
+      case .held(let earlier) where isComplete:
+        // Another one follows.
+        try writeDirectly(earlier)
+        try output.write(text)
       case .held(let earlier):
         let all = earlier + [Piece(text: text, head: head)]
         // The prompt of the shell takes a row too.
@@ -92,10 +104,20 @@ package final class ListingOutput: Sendable {
     state.withLock { $0.phase = .paged(session, heads: heads) }
   }
 
-  /// The end of a listing: prints it if it fits the screen.
+  /// The end of a listing: prints it if it fits the screen, a table that nearly fills it together with the messages that
+  /// follow.
   package func flush() throws {
-    state.withLock { $0.isComplete = true }
-    try release()
+    let fillsScreen = state.withLock { state in
+      state.isComplete = true
+      guard case .held(let pieces) = state.phase else { return false }
+      return pieces.contains { $0.head != nil }
+        && rows(of: pieces) + Self.maxRowsOfMessages >= size.rows
+    }
+    if !fillsScreen { try release() }
+  }
+
+  private func rows(of pieces: [Piece]) -> Int {
+    pieces.reduce(0) { $0 + $1.text.rows(in: size.columns) }
   }
 
   /// Prints the text held back, and all that follows without a pager, unless that has started.
@@ -106,9 +128,17 @@ package final class ListingOutput: Sendable {
   }
 
   private func writeDirectly(_ pieces: [Piece]) throws {
-    state.withLock { $0.phase = .direct }
-    let text = pieces.map(\.text).joined()
+    let (messages, rowsBelow) = state.withLock { state in
+      defer { (state.phase, state.messages) = (.direct, []) }
+      return (state.messages, state.isComplete ? state.rowsOfMessages : 0)
+    }
+    var text = pieces.map(\.text).joined()
+    // The prompt of the shell takes a row too.
+    if rowsBelow > 0, rows(of: pieces) + rowsBelow >= size.rows {
+      text += pieces.lazy.compactMap(\.head).last ?? ""
+    }
     if !text.isEmpty { try output.write(text) }
+    for message in messages { message() }
   }
 
   private func start(_ pager: Pager?) -> Pager.Session? {
@@ -150,7 +180,10 @@ package final class ListingOutput: Sendable {
       task.cancel()
     }
     let isDropped = state.withLock { $0.isDropped || $0.isInterrupted }
-    if case .success = result, !isDropped { try flush() }
+    if case .success = result, !isDropped {
+      state.withLock { $0.isComplete = true }
+      try release()
+    }
     if case .failure = result, !isDropped { try? release() }
     if isDropped {
       state.withLock { state in state.messages = state.messageIfDropped.map { [$0] } ?? [] }
@@ -181,10 +214,14 @@ package final class ListingOutput: Sendable {
     state.withLock { $0.messageIfDropped = message }
   }
 
-  /// Prints a message now, or after the end of the pager.
-  package func say(_ message: @escaping @Sendable () -> Void) {
+  /// Prints a message of so many rows of this terminal now, or after the end of the pager or of a table.
+  package func say(rows: Int = 0, _ message: @escaping @Sendable () -> Void) {
     let isKept = state.withLock { state in
-      guard case .paged = state.phase else { return false }
+      switch state.phase {
+      case .paged: break
+      case .held where state.isComplete: state.rowsOfMessages += rows
+      case .held, .direct: return false
+      }
       state.messages.append(message)
       return true
     }

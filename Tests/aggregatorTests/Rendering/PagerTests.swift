@@ -67,6 +67,22 @@ import Testing
     #expect(heads == [0, 23, 46] && lines.count == 63, "\(screen)")
   }
 
+  @Test(arguments: [(24, 1), (23, 2), (22, 2)] as [(UInt16, Int)])
+  func `a table that fits without its notes ends with the names of its columns`(
+    rows: UInt16, heads: Int
+  ) async throws {
+    terminal.widen(to: 80, rows: rows)
+    // The table has 21 lines, two of notes follow.
+    let run = try start("countries list --offline", ["PAGER": marker, "NO_COLOR": "1"])
+    var screen = try await terminal.read(until: "(offline mode)")
+    #expect(try await run.outcome().status == 0)
+    screen += await rest()
+    let lines = screen.replacing(/\r?[^\r\n]*\u{1B}\[K/, with: "").split(separator: "\r\n")
+    let places = lines.indices.filter { lines[$0].hasPrefix("Code  Name") }
+    #expect(places == [0, 21].prefix(heads).map(\.self), "\(screen)")
+    #expect(lines.last?.hasPrefix("warning:") == true && !screen.contains("> "), "\(screen)")
+  }
+
   @Test(arguments: [("590", false), ("643", true)])
   func `less pins the head if it can`(version: String, pins: Bool) async throws {
     let text = """
