@@ -274,6 +274,19 @@ import Testing
     }
   }
 
+  @Test func `sources of one directory are told apart in a list of 80 columns`() async throws {
+    for name in ["one", "two"] {
+      try home.sandbox.write(
+        #"{"url": "http://127.0.0.1:1/", "summary": "/tmp/a-directory-of-files/\#(name).json"}"#,
+        to: home.manifestPath("\(name).json"))
+    }
+    let variables = ["AGGREGATOR_FORCE_TTY": "80", "NO_COLOR": "1"]
+    let table = try await home.run("sources list", variables)
+    for name in ["one", "two"] {
+      #expect(table.output.contains("/\(name).json  not needed"), "\(table)")
+    }
+  }
+
   @Test func `several sources are removed at once, or none`() async throws {
     for name in ["one", "two"] {
       try home.sandbox.write(

@@ -140,7 +140,9 @@ where Item.ID: CustomStringConvertible {
 
 extension Field {
   /// The names of the times at which this program has found something out.
-  private static var times: Set<String> { ["fetchedAt", "foundAt", "lastFull", "lastIncremental"] }
+  private static var times: Set<String> {
+    ["fetchedAt", "foundAt", "lastFull", "lastIncremental", "lastSync"]
+  }
 
   /// This field with the age of a time of this program in its place: `2 h ago`.
   fileprivate var withAge: Field {

@@ -317,7 +317,12 @@ where Item.ID: CustomStringConvertible {
 
   private func line(_ row: [String], of record: Item, _ columns: Columns) -> String {
     line(columns) { index, width in
-      let cell = isRigid(index) ? row[index] : row[index].fittedToTimeOrWords(width)
+      let text = row[index]
+      let cell =
+        isRigid(index)
+        ? text
+        : listing.isNamedByID && text.isPath
+          ? text.fittedInMiddle(width) : text.fittedToTimeOrWords(width)
       return (cell, index == id ? .id : nil, index == name ? link(of: record) : nil)
     }
   }
@@ -576,6 +581,12 @@ package struct Columns: Hashable {
     for (done, column) in ascending.enumerated() {
       widths[column] = min(widths[column], max(1, room / (soft.count - done)))
       room -= widths[column]
+    }
+    // Room that these do not need either is for those that have only enough for their words.
+    for (place, column) in shown.enumerated() where room > 0 {
+      let more = min(room, requirements[column].natural - widths[place])
+      widths[place] += more
+      room -= more
     }
     self.widths = widths
   }

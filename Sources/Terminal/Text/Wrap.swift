@@ -119,6 +119,20 @@ extension String {
     return cut + "…"
   }
 
+  /// True for a path or a URL, whose end tells it from others.
+  package var isPath: Bool {
+    hasPrefix("/") || hasPrefix("~/") || contains("/") && !contains(where: \.isWhitespace)
+  }
+
+  /// Cut in its middle, with `…` before the last two thirds, if it is wider than `width` cells.
+  package func fittedInMiddle(_ width: Int) -> String {
+    guard displayWidth > width, width > 2 else { return fitted(to: width) }
+    let start = self[...].prefix(cells: width / 3)
+    var end = self[start.endIndex...].suffix(width)
+    while start.displayWidth + 1 + end.displayWidth > width { end.removeFirst() }
+    return start + "…" + end
+  }
+
   /// Cut as by ``fitted(to:)``, but after a word, unless the next is wider than `width`.
   package func fittedToWords(_ width: Int) -> String {
     let cut = fitted(to: width)

@@ -37,6 +37,12 @@ import Testing
     #expect(Columns([id(4), wordy, wordy], in: 23).shown == [0, 1])
   }
 
+  @Test func `room that narrow columns leave is for those with room for their words only`() {
+    let summary = Columns.Requirement(natural: 40, word: 20, isRigid: false, isRequired: false)
+    let columns = Columns([soft(9), summary, soft(10), id(7), id(16), soft(8)], in: 80)
+    #expect(columns.widths == [9, 20, 10, 7, 16, 8])
+  }
+
   @Test func `columns never exceed the width`() {
     var random = SeededGenerator(4)
     for _ in 0..<2000 {

@@ -26,6 +26,16 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("/tmp/files/lamps.json", 13, "/tmp…mps.json"), ("127.0.0.1:80/lamps", 12, "127.…0/lamps"),
+    ("/short", 6, "/short"), ("/日本語/灯.json", 10, "/日….json"), ("/path", 2, "/…"),
+  ])
+  func `the ends of a path are shown`(text: String, width: Int, fitted: String) {
+    #expect(text.isPath)
+    let cut = text.fittedInMiddle(width)
+    #expect(cut == fitted && cut.displayWidth <= width)
+  }
+
   @Test func `a consonant cluster wider than the line is cut between its letters`() {
     let cluster = String(repeating: "क्", count: 50) + "ष"
     let beginning = cluster[...].prefix(cells: 10)
