@@ -954,7 +954,7 @@ function showSync(box) {
   showAmount(bar, sync);
   // What ended before the page was opened is of interest only if it failed.
   const isNew = box.dataset.isWatched || ["failed", "interrupted"].includes(sync?.state);
-  const text = sync && isNew ? syncWords(sync, box.dataset.noun) : "";
+  const text = sync && isNew ? syncWords(sync, box.dataset.noun, box.closest("li") ?? list()) : "";
   const state = $(".sync-state", box);
   state.hidden = !text;
   state.classList.toggle("failed", sync?.state === "failed");
@@ -997,7 +997,7 @@ function showAmount(bar, sync) {
   bar.value = Math.min(records, total);
 }
 
-function syncWords(sync, noun) {
+function syncWords(sync, noun, place) {
   const { state, result, error, updatedAt } = sync;
   const { kind, records = 0, total, added, changed, complete, warnings = [] } = result;
   const amount = kind === "incremental" && state !== "running"
@@ -1010,12 +1010,12 @@ function syncWords(sync, noun) {
     case "done":
       if (complete || kind === "endless") return `${amount} synced`;
       return `${amount} synced, but not all: ${warnings[0]?.message ?? "the list did not end"}`;
-    case "cancelled": return `Stopped after ${amount}; the next sync goes on there`;
-    case "interrupted":
-      return `Stopped after ${amount}, because the server ended; the next sync goes on there`;
+    case "cancelled": case "interrupted":
+      return `Stopped after ${amount}${state === "interrupted" ? ", because the server ended" : ""}; the next sync goes on there`;
     default: {
       const reason = error.message.replace(/^.*? failed \((\d{3})\)/, "the service answered $1");
-      const kept = records ? `${amount} read so far stay cached; the next sync goes on there` : "The cached records stay";
+      const kept = records ? `${amount} read so far stay cached; the next sync goes on there`
+        : !$(".tone.offline", place) && `The ${/bundled/i.test($(".tone, .badge .label", place)?.textContent) ? "bundled sample" : "cached"} records stay`;
       const time = Date.now() - Date.parse(updatedAt) > 60000 ? ` on ${new Date(updatedAt).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })} UTC` : "";
       return [`Sync failed${time}: ${reason}`, kept, error.hint].filter(Boolean).map(sentence).join(" ");
     }

@@ -66,6 +66,18 @@ def pace(site):
     page.close()
 
 
+def nothing_cached(site):
+    """Where nothing is cached, the bundled records stay after a failure, and no cached ones."""
+    failed = {"source": "heroes", "state": "failed", "result": {}, "error": {"message": "heroes failed (500)"}}
+    page = site.context().new_page()
+    page.route("**/api/v1/sync", lambda route: route.fulfill(json={"items": [failed]}))
+    for path in ("/", "/sources/heroes?cache=offline"):
+        page.goto(site.origin + path)
+        words = page.locator(".sync[data-source=heroes] .sync-words")
+        expect(words).to_have_text("Sync failed: the service answered 500. The bundled sample records stay.")
+    page.close()
+
+
 def failing(site):
     """A failure in sight is said once, also while the list is read; what came before it is offered."""
     job = {"source": "countries", "state": "running", "startedAt": "2026-01-01T00:00:00Z", "result": {}, "error": None}
@@ -76,8 +88,8 @@ def failing(site):
     expect(words).to_have_text("Starting…")
     page.locator(".table-box").evaluate("box => box.scrollTo(0, 300)")
     job |= {"state": "failed", "error": {"message": "countries failed (500)"}}
-    expect(words).to_have_text("Sync failed: the service answered 500. The cached records stay.")
-    expect(page.locator("#announcer")).to_have_text("Sync failed: the service answered 500. The cached records stay.")
+    expect(words).to_have_text("Sync failed: the service answered 500. The bundled sample records stay.")
+    expect(page.locator("#announcer")).to_have_text("Sync failed: the service answered 500. The bundled sample records stay.")
     expect(toast).to_be_empty()
     job |= {"state": "running", "startedAt": "2026-01-02T00:00:00Z"}
     expect(words).to_have_text("Starting…")
@@ -89,6 +101,7 @@ def failing(site):
 
 
 def run(site):
+    nothing_cached(site)
     pace(site)
     failing(site)
     page = site.open("/sources/countries")
@@ -141,7 +154,7 @@ def run(site):
     page.route("**/api/v1/sync", lambda route: route.fulfill(json={"items": [failed]}))
     page.goto(site.origin + "/sources/heroes?cache=offline")
     state = page.locator(".sync-state.failed")
-    expect(state).to_have_text("Sync failed: the key is wrong. The cached records stay. Get another one at https://keys.invalid/new.")
+    expect(state).to_have_text(re.compile(r"^Sync failed: the key is wrong\. The .* records stay\. Get another one at https://keys\.invalid/new\.$"))
     expect(state.get_by_role("link")).to_have_attribute("href", "https://keys.invalid/new")
     # An old one says when it was.
     failed |= {"updatedAt": "2026-03-04T05:06:07Z"}
