@@ -21,14 +21,16 @@ struct WebRouter: Sendable {
       let order = try request.parameter("sort", hint: "the orders are \(orders)") {
         HomeOrder(rawValue: $0)
       }
-      return html(pages.home(await states(of: pages), by: order ?? .name))
+      return html(
+        pages.home(
+          await states(of: pages), by: order ?? .name, running: await api.runningSyncs(),
+          hasSynced: request.parameter("sync") != nil))
     case .sync:
       try request.requireParameters(among: [])
-      for (source, state) in await states(of: pages)
-      where source.maySyncAll && (try? state.get())?.problem == nil {
-        await api.syncs.start(source, pages: nil)
-      }
-      return .redirect(to: "/")
+      let states = await states(of: pages)
+      let synced = states.filter { $0.source.obstacle(toSyncOf: $0.state) == nil }
+      for (source, _) in synced { await api.syncs.start(source, pages: nil) }
+      return .redirect(to: synced.count < states.count ? "/?sync=all" : "/")
     case .changes:
       let source = try api.source(named: path.source)
       return try await changes(of: source, request, pages)

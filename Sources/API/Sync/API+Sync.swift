@@ -27,6 +27,12 @@ extension API {
     return ([job] + (job.earlier ?? [])).map { $0.served(at: time) }
   }
 
+  /// The names of the sources that a server syncs now.
+  package func runningSyncs() async -> Set<String> {
+    let (jobs, time) = await syncs.all()
+    return Set(sources.filter { jobs[$0]?.state(at: time) == .running }.map(\.name))
+  }
+
   /// Starts the sync of a source, follows it or stops it.
   ///
   /// It goes on when its client leaves.

@@ -32,13 +32,26 @@ enum HomeOrder: String, CaseIterable {
 extension ServedSource {
   /// True for a source with an end, all of whose records a store can have.
   var maySyncAll: Bool { hasStore && !isEndless }
+
+  /// The reason a sync of all sources passes over this one; `nil` if it does not.
+  func obstacle(toSyncOf state: Result<SourceState, Problem>) -> String? {
+    if !hasStore { return "without a cache" }
+    if isEndless { return "its list has no end" }
+    return switch state {
+    case .success(let state): state.problem?.message
+    case .failure(let problem): problem.message
+    }
+  }
 }
 
 extension HTMLRenderer {
-  /// - Parameter states: The sources in the order of their names.
+  /// - Parameters:
+  ///   - states: The sources in the order of their names.
+  ///   - running: The names of those that are being synced.
+  ///   - hasSynced: True after a sync of all, to tell of the sources that it has passed over.
   func home(
     _ states: [(source: any ServedSource, state: Result<SourceState, Problem>)],
-    by order: HomeOrder = .name
+    by order: HomeOrder = .name, running: Set<String> = [], hasSynced: Bool = false
   ) -> String {
     let states = states.enumerated().sorted { first, second in
       let weights = (order.weight(of: first.element.state), order.weight(of: second.element.state))
@@ -53,7 +66,10 @@ extension HTMLRenderer {
       \(searchForm("/search", "Search all sources", ServedQuery.plain))
       <div id="sources">\(lead(states.compactMap { try? $0.state.get() }))
       \(states.count > 1 ? tools(by: order) : nil)
-      <ul class="sources">\(states.map { overview($0.source, $0.state) })</ul>
+      \(hasSynced ? passedOver(states) : nil)
+      <ul class="sources">\(states.map { source, state in
+        overview(source, state, isRunning: running.contains(source.name))
+      })</ul>
       \(mayAdd ? """
         <p class="actions"><a class="button" href="\(RoutePath(PagePath.add).text)">\
         \(Icon.add.html)<span>Add a source</span></a></p>
@@ -85,6 +101,17 @@ extension HTMLRenderer {
       """
   }
 
+  /// The sources that a sync of all leaves as they are; `nil` if there are none.
+  private func passedOver(
+    _ states: [(source: any ServedSource, state: Result<SourceState, Problem>)]
+  ) -> HTML? {
+    let names = states.compactMap { source, state in
+      source.obstacle(toSyncOf: state).map { "\(source.title) (\($0))" }
+    }
+    guard !names.isEmpty else { return nil }
+    return #"<p class="note" dir="auto">Not synced: \#(names.joined(separator: ", ").sentence)</p>"#
+  }
+
   /// The number of cached records, or a first step where there are none; nothing without a store.
   private func lead(_ states: [SourceState]) -> HTML? {
     let counts = states.compactMap(\.records)
@@ -104,7 +131,7 @@ extension HTMLRenderer {
   }
 
   private func overview(
-    _ source: any ServedSource, _ state: Result<SourceState, Problem>
+    _ source: any ServedSource, _ state: Result<SourceState, Problem>, isRunning: Bool
   ) -> HTML {
     let facts: HTML
     switch state {
@@ -113,7 +140,7 @@ extension HTMLRenderer {
       facts = """
         <p class="tone \(tone(of: state))">\(amount(of: state, source))</p>
         \(state.problem.map(note))
-        \(changes(state, source))
+        \(changes(state, source, isRunning: isRunning))
         """
     }
     return """
@@ -210,11 +237,14 @@ extension HTMLRenderer {
       """
   }
 
-  private func changes(_ state: SourceState, _ source: any ServedSource) -> HTML? {
+  private func changes(
+    _ state: SourceState, _ source: any ServedSource, isRunning: Bool
+  ) -> HTML? {
     guard let changes = state.changes, changes.count > 0 else { return nil }
     let words =
       changes.isCut
       ? "More than \(changes.count.grouped) changes" : changes.counts.words.capitalizedFirst
-    return #"<p><a href="\#(WebAddress.changes(source.name))">\#(words) by the last sync</a></p>"#
+    let sync = isRunning ? "so far by this sync" : "by the last sync"
+    return #"<p><a href="\#(WebAddress.changes(source.name))">\#(words) \#(sync)</a></p>"#
   }
 }

@@ -675,6 +675,31 @@ import Testing
     }
   }
 
+  @Test func `the changes of a running sync are not those of the last one`() {
+    var state = SourceState(coverage: Coverage(cached: 9, total: 9, isComplete: true))
+    var changes = ChangeSummary(date: nil, knownSince: nil)
+    changes.add(.changed, on: "2026-03-04T05:06:07Z")
+    state.changes = changes
+    let states = [(source: MadeUpSource.heroes as any ServedSource, state: Result.success(state))]
+    #expect(pages.home(states).contains(">1 changed by the last sync</a>"))
+    #expect(pages.home(states, running: ["heroes"]).contains(">1 changed so far by this sync</a>"))
+  }
+
+  @Test func `a sync of all says which sources it passes over, and why`() {
+    var endless = MadeUpSource(name: "users")
+    endless.isEndless = true
+    var keyless = SourceState(coverage: Coverage(cached: 0, total: nil, isComplete: false))
+    keyless.problem = Problem(503, "missingKey", "HERO_KEY is not set")
+    let states: [(source: any ServedSource, state: Result<SourceState, Problem>)] = [
+      (MadeUpSource.countries, .success(SourceState())),
+      (MadeUpSource.heroes, .success(keyless)), (endless, .success(SourceState())),
+    ]
+    let words = "Not synced: Heroes (HERO_KEY is not set), Users (its list has no end).</p>"
+    #expect(pages.home(states, hasSynced: true).contains(words))
+    #expect(!pages.home(states).contains("Not synced"))
+    #expect(!pages.home([states[0]], hasSynced: true).contains("Not synced"))
+  }
+
   @Test func `the first page says what to do first`() {
     func page(_ state: SourceState, in pages: HTMLRenderer) -> String {
       pages.home([(source: MadeUpSource.heroes, state: .success(state))])

@@ -455,12 +455,14 @@ import Testing
 
   @Test func `all sources that can be synced are synced at once`() async throws {
     #expect(try await home.run("sources add lands \(url)").status == 0)
-    let server = try await ServingProgram("--source lands", in: home.sandbox)
+    let server = try await ServingProgram("--source lands,users", in: home.sandbox)
     let own = ["Origin": "http://127.0.0.1:\(server.port)"]
     let foreign = try await server.post("/sync", "", ["Origin": "http://evil.example"])
     #expect(foreign.status == 403)
     let reply = try await server.post("/sync", "", own)
-    #expect(reply.status == 303 && reply.header("Location") == "/", "\(reply.text)")
+    #expect(reply.status == 303 && reply.header("Location") == "/?sync=all", "\(reply.text)")
+    let page = try await server.get("/?sync=all", ["Accept": "text/html"])
+    #expect(page.text.contains("Not synced: Users (its list has no end).</p>"))
     let jobs = try await server.get("/api/v1/sync").json()["items"]?.array
     #expect(jobs?.map { $0["source"] } == ["lands"])
     #expect(try await server.get("/?sort=size").status == 400)
