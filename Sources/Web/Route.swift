@@ -90,7 +90,7 @@ enum PagePath: String, CaseIterable {
   case add = "/add"
   /// Where an added source is removed.
   case remove = "/remove/{source}"
-  /// Where an added source is edited; the form is sent where sources are added.
+  /// Where an added source is edited.
   case edit = "/edit/{source}"
   /// Where the key of a source is saved.
   case key = "/key"
@@ -105,7 +105,7 @@ enum PagePath: String, CaseIterable {
   fileprivate var methods: [String] {
     switch self {
     case .delete, .restore, .sync, .key: ["POST"]
-    case .sql, .add, .remove: ["GET", "POST"]
+    case .sql, .add, .remove, .edit: ["GET", "POST"]
     default: ["GET"]
     }
   }

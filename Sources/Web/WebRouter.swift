@@ -39,8 +39,9 @@ struct WebRouter: Sendable {
     case .edit:
       let name = try api.source(named: path.source).name
       guard let adding = api.adding, pages.mayChange(name) else { throw Problem.unknownPath }
+      if request.method == "POST" { return try await add(request, pages) }
       try request.requireParameters(among: [])
-      return html(pages.edit(try adding.edit(name)))
+      return html(pages.edit(try adding.edit(name), record: await sample(of: name)))
     case .key:
       guard let adding = api.adding else { throw Problem.unknownPath }
       let fields = try request.formFields(among: ["setting", "key"])
@@ -367,7 +368,8 @@ struct WebRouter: Sendable {
       } catch {
         guard let answer = adding.answer(by: id), answer.proposal.edited != nil else { throw error }
         let problem = Problem(error)
-        return html(pages.edit(answer, edits, problem), status: problem.status)
+        let record = await sample(of: answer.proposal.name)
+        return html(pages.edit(answer, edits, problem, record: record), status: problem.status)
       }
     }
     var content = AddContent()
@@ -391,6 +393,12 @@ struct WebRouter: Sendable {
     // It may contain a key that was typed.
     response.set("Cache-Control", "no-store")
     return response
+  }
+
+  /// A cached record of a source; `nil` if there is none.
+  private func sample(of name: String) async -> JSON? {
+    let query = ServedQuery.plain.with(\.cache, .offline).with(\.limit, 1)
+    return try? await api.source(named: name).page(query).records.first?.object
   }
 
   /// A URL that may have been typed without its scheme, as in the address field of a browser.

@@ -35,12 +35,13 @@ extension HTMLRenderer {
       <div class="column">
       <div class="heading"><div><h1>\(title)</h1>
       <p class="summary">\(summary) Nothing is saved before you say so.</p></div></div>
-      \(content.answer?.failure.map(failure))
       <form id="add" class="fields" action="\(action)" method="post">
       <p><label for="url">URL of the list</label>
       <input inputmode="url" id="url" name="url" required value="\(content.url)" \
-      placeholder="https://api.example.com/items" autocomplete="off" autocapitalize="off" spellcheck="false"\(attribute: "autofocus", content.answer == nil ? "" : nil)></p>
-      \(replaced(content) ?? name(content.name, "if empty, a word of the URL, or “list”"))
+      placeholder="https://api.example.com/items" autocomplete="off" autocapitalize="off" spellcheck="false"\(faulty(.url, content, isFirst: true))></p>
+      \(alert(.url, content))
+      \(replaced(content) ?? name(content.name, "if empty, a word of the URL, or “list”", faulty(.name, content)))
+      \(alert(.name, content))
       \(path(content))
       \(key(content))
       <div class="actions"><button type="submit" class="button primary" data-busy="Asking the service…">Preview</button></div>
@@ -64,7 +65,8 @@ extension HTMLRenderer {
     return """
       <p><label for="path">Where the list is in the response <small>(its path, such as data.items; if empty, \
       it is looked for)</small></label>
-      <input id="path" name="rows" value="\(given ?? "")" autocomplete="off" autocapitalize="off" spellcheck="false"></p>
+      <input id="path" name="rows" value="\(given ?? "")" autocomplete="off" autocapitalize="off" spellcheck="false"\(faulty(.path, content))></p>
+      \(alert(.path, content))
       """
   }
 
@@ -78,7 +80,8 @@ extension HTMLRenderer {
       <details\(attribute: "open", isOpen ? "" : nil)><summary>Key of the service</summary>
       \(content.keyID.map { hidden("keyID", $0) })
       <p><label for="key">Key <small>(saved in your settings file, and sent to the host of the URL only\(note))</small></label>
-      <input type="password" id="key" name="key" autocomplete="off"\(attribute: "autofocus", wanted.map { _ in "" })></p>
+      <input type="password" id="key" name="key" autocomplete="off"\(faulty(.key, content))></p>
+      \(alert(.key, content))
       <p><label for="key-place">Sent in <small>(a header field, such as “Authorization: Bearer” or “X-Api-Key”, or a \
       query parameter after a question mark, such as “?api_key”)</small></label>
       <input id="key-place" name="keyPlace" value="\(place ?? SourceAdding.usualKeyPlace)" autocomplete="off" \
@@ -86,10 +89,34 @@ extension HTMLRenderer {
       """
   }
 
-  private func failure(_ problem: Problem) -> HTML {
-    """
-    <div role="alert">\(state(.warning, "This is not a source yet", [problem.message, problem.hint]))</div>
-    """
+  /// A field of the form, beside which its problem is said.
+  private enum Fault { case url, name, path, key }
+
+  /// The field that has to be changed; `nil` if nothing has failed.
+  private func fault(_ content: AddContent) -> Fault? {
+    guard let problem = content.answer?.failure else { return nil }
+    if problem.keyPlace != nil { return .key }
+    if problem.code == SourceError.Code.malformed.description { return .path }
+    let isTaken = !content.isReplacing && sources.contains { $0.name == content.name }
+    return isTaken ? .name : .url
+  }
+
+  /// What a field has that has to be changed, or the first one of an empty form.
+  private func faulty(_ field: Fault, _ content: AddContent, isFirst: Bool = false) -> HTML? {
+    if fault(content) == field {
+      return #" aria-invalid="true" aria-describedby="fault" autofocus"#
+    }
+    return isFirst && content.answer == nil ? " autofocus" : nil
+  }
+
+  /// The problem of a field, below it.
+  private func alert(_ field: Fault, _ content: AddContent) -> HTML? {
+    guard fault(content) == field, let problem = content.answer?.failure else { return nil }
+    let words = [problem.message, problem.hint].compactMap(\.self).map(\.sentence)
+    return """
+      <p id="fault" class="note failed" role="alert" dir="auto">\(Icon.warning.html)\
+      <span>This is not a source yet. \(words.joined(separator: " "))</span></p>
+      """
   }
 
   private func found(
@@ -100,8 +127,9 @@ extension HTMLRenderer {
       <section aria-labelledby="found"><h2 id="found" tabindex="-1" autofocus>Preview of “\(proposal.name)”</h2>
       <ul class="found">\(([proposal.countWords] + proposal.evidence.map(\.words)).compactMap(\.self).map { "<li>\($0.safeLine)</li>" as HTML })</ul>
       \(proposal.warnings.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# as HTML })
-      \(decision(on: answer, at: action))
       \(choices(of: proposal, content, at: action))
+      \(rows(of: proposal))
+      \(decision(on: answer, at: action))
       <details class="history"><summary>How this was found</summary>
       <div class="table-box" tabindex="0" role="region" aria-label="What was found"><table>
       <caption class="visually-hidden">What was found</caption>
@@ -113,7 +141,6 @@ extension HTMLRenderer {
 
         """
       })</tbody></table></div></details>
-      \(rows(of: proposal))
       </section>
       """
   }
@@ -191,9 +218,11 @@ extension HTMLRenderer {
   private static let maxColumns = 8
 
   /// The form that changes an added source: what was found, as it is saved, or as it was typed before it could not be saved.
+  ///
+  /// - Parameter record: A cached record of the source, as a sample.
   func edit(
     _ answer: SourceAdding.Answer, _ typed: ProposedSource.Edits = .init(),
-    _ problem: Problem? = nil
+    _ problem: Problem? = nil, record: JSON? = nil
   ) -> String {
     let proposal = answer.proposal
     let ids = proposal.document["manifest"]?["id"]
@@ -212,7 +241,7 @@ extension HTMLRenderer {
       <p class="summary">Also for the command line. \(change)</p></div></div>
       \(proposal.warnings.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# as HTML })
       \(problem.map { #"<p class="note" role="alert" dir="auto">Not saved: \#($0.message.sentence)</p>"# as HTML })
-      <form class="fields" action="\(RoutePath(PagePath.add).text)" method="post">\(hidden("proposal", answer.id))
+      <form class="fields" action="\(RoutePath(PagePath.edit, proposal.name).text)" method="post">\(hidden("proposal", answer.id))
       \(name(typed.name ?? proposal.name, "its records move with it"))
       \(others.isEmpty ? nil : """
         <p><label for="id">What identifies a record <small>(with another one, cached records are fetched anew)</small></label>
@@ -220,7 +249,7 @@ extension HTMLRenderer {
         \(others.map { #"<option value="\#($0)"\#(attribute: "selected", $0 == typed.id ? "" : nil)>\#($0.safeLine)</option>"# as HTML })</select></p>
         """)
       \(proposal.keys.map { key($0, as: "key:\($0)", "if empty, it stays") })
-      \(edits(of: proposal, typed, isOpen: true))
+      \(edits(of: proposal, typed, samples: proposal.samples(in: record), isOpen: true))
       <div class="actions"><button type="submit" class="button primary" data-busy="Saving…">Save source</button>
       <a class="button" href="\(WebAddress.list(proposal.name, ServedQuery.plain))">Cancel</a></div>
       </form>
@@ -229,12 +258,12 @@ extension HTMLRenderer {
     ).text
   }
 
-  private func name(_ name: String, _ note: String) -> HTML {
+  private func name(_ name: String, _ note: String, _ attributes: HTML? = nil) -> HTML {
     """
     <p><label for="name">Name <small>(up to 32 lower-case letters, digits and hyphens, a letter first; \
     \(note))</small></label>
     <input id="name" name="name" value="\(name)" pattern="[a-z][a-z0-9\\-]{0,31}" \
-    title="1 to 32 lower-case letters, digits and hyphens" autocomplete="off" autocapitalize="off" spellcheck="false"></p>
+    title="1 to 32 lower-case letters, digits and hyphens" autocomplete="off" autocapitalize="off" spellcheck="false"\(attributes)></p>
     """
   }
 
@@ -337,7 +366,8 @@ extension HTMLRenderer {
 
   /// The form of the title and of the names of the fields, which can be changed before the source is saved.
   private func edits(
-    of proposal: ProposedSource, _ typed: ProposedSource.Edits = .init(), isOpen: Bool = false
+    of proposal: ProposedSource, _ typed: ProposedSource.Edits = .init(),
+    samples: [String: JSON] = [:], isOpen: Bool = false
   ) -> HTML? {
     let fields = proposal.fields
     guard !fields.isEmpty else { return nil }
@@ -356,14 +386,23 @@ extension HTMLRenderer {
       <details\(attribute: "open", isOpen ? "" : nil)><summary>Title and fields</summary>
       <p><label for="title">Title of a record</label>
       <select id="title" name="title"><option value="">Not set: the first text, else the ID</option>\(options)</select></p>
-      \(fields.map { field -> HTML in
-        """
-        <p><label>Name of the field <bdi>\(field.name.safeLine)</bdi> <small>(if empty, it is left out)</small>
-        <input name="field:\(field.path)" value="\(typed.names?[field.path] ?? field.name)" maxlength="64" autocomplete="off" autocapitalize="off" \
-        spellcheck="false"></label></p>
+      <p class="note">A field whose name is empty is left out.</p>
+      <table class="names"><caption class="visually-hidden">Fields</caption>
+      <thead><tr><th scope="col">Field</th><th scope="col">Name here</th>\
+      \(samples.isEmpty ? nil : #"<th scope="col">First value</th>"#)</tr></thead>
+      <tbody>\(fields.map { field -> HTML in
+        let value = samples[field.path]
+        let sample: HTML? =
+          samples.isEmpty
+          ? nil : #"<td dir="auto">\#(value.map { HTML($0, of: field.name, atMost: 80) })</td>"#
+        return """
+          <tr><td dir="auto" title="\(field.path.safeLine)">\(field.path.safeLine)</td>\
+          <td><input name="field:\(field.path)" value="\(typed.names?[field.path] ?? field.name)" \
+          aria-label="Name of \(field.path.safeLine)" maxlength="64" autocomplete="off" autocapitalize="off" spellcheck="false"></td>\
+          \(sample)</tr>
 
-        """
-      })</details>
+          """
+      })</tbody></table></details>
       """
   }
 
@@ -377,7 +416,7 @@ extension HTMLRenderer {
         <p class="note">It could not be shown that all pages are read: lists will warn that records may be missing.</p>
         """)
       <form class="fields" action="\(action)" method="post">\(hidden("proposal", answer.id))
-      \(edits(of: proposal))
+      \(edits(of: proposal, samples: proposal.samples))
       <div class="actions"><button type="submit" class="button primary">\
       \(proposal.isProved ? "Save source" : "Save source anyway")</button></div></form>
       """
@@ -394,6 +433,22 @@ extension ProposedSource {
       else { return nil }
       return (field["name"]?.string ?? path, path)
     }
+  }
+
+  /// The first value of each field, by its path, as far as there is one.
+  fileprivate var samples: [String: JSON] {
+    let values = fields.map { field in
+      let names = field.path.split(separator: ".").map(String.init)
+      let found = rows.lazy.compactMap { row in names.reduce(row as JSON?) { $0?[$1] } }
+      return (field.path, found.first { $0 != .null })
+    }
+    return Dictionary(values) { first, _ in first }.compactMapValues(\.self)
+  }
+
+  /// The values of a cached record, by the paths of their fields.
+  fileprivate func samples(in record: JSON?) -> [String: JSON] {
+    let values = fields.map { ($0.path, record?[$0.name]) }
+    return Dictionary(values) { first, _ in first }.compactMapValues(\.self)
   }
 
   /// The paths that could identify a record instead, after the one that was found; `nil` if none could.

@@ -680,7 +680,9 @@ import Testing
     var changes = ChangeSummary(date: nil, knownSince: nil)
     changes.add(.changed, on: "2026-03-04T05:06:07Z")
     state.changes = changes
-    let states = [(source: MadeUpSource.heroes as any ServedSource, state: Result.success(state))]
+    let states: [(source: any ServedSource, state: Result<SourceState, Problem>)] = [
+      (MadeUpSource.heroes, .success(state))
+    ]
     #expect(pages.home(states).contains(">1 changed by the last sync</a>"))
     #expect(pages.home(states, running: ["heroes"]).contains(">1 changed so far by this sync</a>"))
   }
@@ -1105,6 +1107,8 @@ import Testing
     let both = page(["rows": ["users", "<b>"], "id": ["name"]])
     #expect(both.contains(#"name="rows"><option value="users">users</option><option value="&#60;"#))
     #expect(both.contains(#"name="id"><option value="">–</option><option value="name">"#))
+    // A choice comes before what depends on it.
+    #expect(both.firstMatch(of: /Preview again.*Save source/.dotMatchesNewlines()) != nil)
     #expect(both.contains(#"name="url" value="https://a.example/two?a=1&#38;b=2">"#))
     // What was chosen before is kept.
     #expect(page(["id": ["name"]], ["rows": "users"]).contains(#"name="rows" value="users">"#))
@@ -1135,7 +1139,7 @@ import Testing
     ("changes from page to page", 1000, "1,000 records in the first response"),
     ("not given by this API", 1, "1 record in the first response"),
   ])
-  func `a preview says how many records there are, and is saved above them`(
+  func `a preview says how many records there are, and is saved below them`(
     total: String, rows: Int, words: String
   ) throws {
     var proposal = ProposedSource("two", [:], isProved: true) { _ in "two" }
@@ -1146,7 +1150,7 @@ import Testing
     let html = pages.add(content)
     #expect(html.contains(#"<ul class="found"><li>\#(words)</li>"#), "\(html)")
     let save = try #require(html.firstRange(of: "Save source</button>"))
-    #expect(save.upperBound < (try #require(html.firstRange(of: "The first records"))).lowerBound)
+    #expect(save.lowerBound > (try #require(html.firstRange(of: "The first records"))).upperBound)
   }
 
   @Test(arguments: [("name", "name"), (nil, "Not set: the first text, else the ID")])
@@ -1163,6 +1167,49 @@ import Testing
     let options = form.matches(of: /<option value="[^"]*"( selected="")?>([^<]*)/)
     let shown = options.first { $0.1 != nil } ?? options.first
     #expect(shown?.2 == words[...], "\(form)")
+  }
+
+  @Test func `fields are named beside a value of theirs`() {
+    let manifest: JSON = [
+      "fields": [["name": "town", "path": "place.<b>"], ["name": "age", "path": "age"]]
+    ]
+    var proposal = ProposedSource("two", ["manifest": manifest], isProved: true) { _ in "two" }
+    let cell = #"<td dir="auto" title="place.&#60;b&#62;">place.&#60;b&#62;</td>"#
+    let input =
+      #"name="field:place.&#60;b&#62;" value="town" aria-label="Name of place.&#60;b&#62;""#
+    func check(_ html: String, _ values: [String]) {
+      #expect(html.contains(cell) && html.contains(input), "\(html)")
+      let samples = html.matches(of: /spellcheck="false"><\/td><td dir="auto">([^<]*)<\/td>/)
+      #expect(samples.map { String($0.1) } == values)
+    }
+    let answer = SourceAdding.Answer(id: "x", proposal: proposal)
+    check(pages.edit(answer), [])
+    check(pages.edit(answer, record: ["town": "Köln", "age": 7]), ["Köln", "7"])
+    proposal.rows = [["age": nil, "place": ["<b>": "Bonn"]], ["age": 8]]
+    var content = AddContent(url: "https://a.example/two")
+    content.answer = .success(SourceAdding.Answer(id: "x", proposal: proposal))
+    check(pages.add(content), ["Bonn", "8"])
+  }
+
+  @Test func `what is wrong with a new source is said below its field`() {
+    var key = Problem(422, "rejected", "the key is missing")
+    key.keyPlace = "X-Key"
+    let others: [(name: String, problem: Problem, field: String)] = [
+      ("two", Problem(422, "notFound", "nothing is there", hint: "try another URL"), "url"),
+      ("heroes", Problem(422, "usage", "there is a source \"heroes\" already"), "name"),
+      ("two", Problem(422, "malformed", "it has no list"), "path"), ("two", key, "key"),
+    ]
+    for (name, problem, field) in others {
+      var content = AddContent(url: "https://a.example/two", name: name)
+      content.answer = .failure(problem)
+      let html = pages.add(content)
+      let inputs = html.matches(of: /id="([a-z]*)"[^>]* aria-invalid="true"[^>]* autofocus>/)
+      #expect(inputs.map { String($0.1) } == [field])
+      #expect(html.firstMatch(of: /autofocus><\/p>\s*<p id="fault" [^>]*role="alert"/) != nil)
+      let start = problem.message.prefix(1).uppercased()
+      #expect(html.contains("This is not a source yet. \(start)"))
+    }
+    #expect(!pages.add(AddContent()).contains("fault"))
   }
 
   @Test func `the first records of a new source are aligned as in tables`() {

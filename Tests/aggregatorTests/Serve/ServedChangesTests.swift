@@ -127,14 +127,16 @@ import Testing
     let foreign = try await post("/add", edits, to: server, from: "http://evil.example")
     #expect(foreign.status == 403)
     let taken = edits.replacing("name=places", with: "name=countries")
-    let refused = try await post("/add", taken, to: server)
+    // At the address of the form, so that a reload shows it again.
+    #expect(form.text.contains(#"action="/edit/lands" method="post""#))
+    let refused = try await post("/edit/lands", taken, to: server)
     #expect(refused.status == 422)
     // The form has what was typed.
     #expect(refused.text.contains(#"role="alert" dir="auto">Not saved: "#), "\(refused.text)")
     #expect(refused.text.contains(#"name="name" value="countries""#))
     #expect(refused.text.contains(#"<option value="code" selected="">code</option>"#))
     #expect(refused.text.contains(#"name="field:name" value="who""#))
-    let saved = try await post("/add", edits, to: server)
+    let saved = try await post("/edit/lands", edits, to: server)
     #expect(saved.status == 303 && saved.header("Location") == "/sources/places", "\(saved.text)")
     #expect(try await post("/add", edits, to: server).status == 409, "it was saved already")
     let records = try await server.get("/api/v1/places?cache=offline").json()

@@ -30,6 +30,8 @@ def edited(site):
         expect(page.locator("h1")).to_have_text(f"Edit the source {old}")
         expect(page.locator("#name")).to_have_value(old)
         expect(page.locator("#title")).to_be_visible()
+        expect(page.locator(".names thead th")).to_have_text(["Field", "Name here", "First value"])
+        expect(page.get_by_label("Name of ").first).to_be_visible()
         fits(page)
         if scripts:
             is_accessible(page)
@@ -37,6 +39,7 @@ def edited(site):
         page.fill("#name", "countries")
         page.get_by_role("button", name="Save source").click()
         expect(page.get_by_role("alert")).to_contain_text("Not saved: ")
+        is_at(page, f"/edit/{old}")
         expect(page.locator("#name")).to_have_value("countries")
         page.fill("#name", new)
         page.get_by_role("button", name="Save source").click()
@@ -111,7 +114,10 @@ def add(site, name, **options):
     expect(page.locator(".found li").first).to_have_text(re.compile("^2[0-9]+ records in the first response$"))
     expect(page.locator("section th[scope=row]").first).to_be_hidden()
     expect(page.locator("section th[scope=row]").first).to_have_text("rows")
-    expect(page.locator("table").nth(1).locator("tbody tr")).to_have_count(5)
+    first = page.get_by_role("region", name="The first records")
+    expect(first.locator("tbody tr")).to_have_count(5)
+    # What is saved is seen before.
+    assert first.bounding_box()["y"] < page.get_by_role("button", name="Save").bounding_box()["y"]
     # Nothing is saved yet.
     expect(page.locator("nav").get_by_role("link", name=name.capitalize())).to_have_count(0)
     page.get_by_role("button", name="Save").click()
@@ -146,6 +152,9 @@ def mistakes(site):
     page.get_by_role("button", name="Preview").click()
     expect(page.locator("[role=alert]")).to_contain_text("This is not a source yet")
     expect(page.locator("[role=alert]")).to_be_in_viewport()
+    focused(page, "#url")
+    top, bottom = page.locator("#url").bounding_box(), page.locator("[role=alert]").bounding_box()
+    assert 0 < bottom["y"] - top["y"] - top["height"] < 40, (top, bottom)
     expect(page.locator("[role=alert]")).to_contain_text("/nothing/here: its service answered 404")
     # What was typed is still there.
     expect(page.locator("#url")).to_have_value(os.environ["LIST"].rsplit("/", 1)[0] + "/nothing/here")
@@ -155,6 +164,7 @@ def mistakes(site):
     page.fill("#name", "lands")
     page.get_by_role("button", name="Preview").click()
     expect(page.locator("[role=alert]")).to_contain_text('There is a source "lands" already')
+    focused(page, "#name")
     # A key is asked for where it may be needed.
     expect(page.locator("#key")).to_be_hidden()
     page.get_by_text("Key of the service").click()
