@@ -89,14 +89,12 @@ extension HTMLRenderer {
     let numbers = ["records", "added", "changed", "removed"]
     let counts = zip(last.counts, numbers).filter { $0.0 > 0 || $0.1 == "records" }
       .map { "\($0.0.grouped) \($0.0 == 1 && $0.1 == "records" ? "record" : $0.1)" }
-    let start = "The last sync that was started here began on \(last.startedAt.written), and"
     let length = last.duration.map { " after \($0.text)" } ?? ""
     let sum = counts.joined(separator: ", ")
     let reason = last.outcome == "stopped" ? "" : last.reason.map { ": \($0)" } ?? ""
+    // The numbers of one that has ended are those of the changes.
     let words =
-      last.reason == nil
-      ? "\(start) \(last.duration == nil ? "is" : "was") \(last.outcome)\(length): \(sum)"
-      : "\(start) \(last.outcome == "failed" ? "" : "was ")\(last.outcome)\(length)\(reason)"
+      "Last sync started here: \(last.startedAt.written), \(last.outcome)\(length)\(reason)"
     let rest: HTML? =
       last.reason == nil
       ? nil
@@ -176,8 +174,11 @@ extension HTMLRenderer {
     let days = Dictionary(grouping: page.entries) { $0.date.prefix(10) }
     let parts = days.sorted { $0.key < $1.key }.map { day, entries -> HTML in
       let entries = entries.sorted { ($0.kind.order, $0.date) < ($1.kind.order, $1.date) }
+      // Those of the only day have been said above.
+      let words = isWhole && days.count == 1 ? nil : counts(of: entries, isWhole: isWhole)
+      let sum = words.map { #" <small class="difference">\#($0)</small>"# as HTML }
       return """
-        <h2 id="\(String(day))">\(String(day).writtenDay) <small class="difference">\(counts(of: entries, isWhole: isWhole))</small></h2>
+        <h2 id="\(String(day))">\(String(day).writtenDay)\(sum)</h2>
         <ul class="changes">\(entries.map { item($0, content) })</ul>
 
         """

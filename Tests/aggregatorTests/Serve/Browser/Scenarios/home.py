@@ -29,12 +29,18 @@ def run(site):
     page.get_by_role("link", name="1 day").click()
     expect(page.locator(".changes .added").first).to_be_visible()
     expect(page.locator(".changes .kind").first).to_have_text(re.compile(r"^Added \d\d:\d\d$"))
-    expect(page.locator("h2 .difference")).to_have_text(re.compile(r"^2\d\d added$"))
+    # They are of one day, whose number is that of all.
+    expect(page.locator(".count")).to_have_text(re.compile(r"^2\d\d added since "))
+    expect(page.locator("h2 .difference")).to_have_count(0)
     # The kinds have their numbers, and the syncs their outcome.
     expect(page.get_by_role("navigation", name="Kind").get_by_role("link")).to_have_text(
         [re.compile(r"^All 2\d\d$"), re.compile(r"^Added 2\d\d$"), "Changed 0", "Removed 0"]
     )
-    expect(page.locator(".note", has_text="The last sync that was started here")).to_contain_text("was complete after")
+    last = page.locator(".note", has_text="Last sync started here")
+    expect(last).to_contain_text("complete after")
+    # Only links have the colour of links.
+    colors = [place.evaluate("one => getComputedStyle(one).color") for place in (last.locator("span"), page.locator(".count"))]
+    assert colors[0] == colors[1], colors
     page.get_by_text("The last sync", exact=True).click()
     expect(page.get_by_role("region", name="Syncs").locator("tbody tr")).to_have_count(1)
     is_accessible(page)
