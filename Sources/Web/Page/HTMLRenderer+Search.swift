@@ -71,7 +71,7 @@ extension HTMLRenderer {
     let address = WebAddress.search(content.query.with(\.cache, .reload))
     return """
       <p class="note">Still asking the service\(names.count == 1 ? "" : "s") of \(names.listText): \
-      so far only their local data was searched. <a class="wait" href="\(address)">Wait for the answer\(names.count == 1 ? "" : "s")</a>\
+      so far only \(names.count == 1 ? "its" : "their") local data was searched. <a class="wait" href="\(address)">Wait for the answer\(names.count == 1 ? "" : "s")</a>\
       <span data-countdown="1" hidden></span></p>
       """
   }

@@ -199,7 +199,7 @@ extension HTMLRenderer {
     let source = content.source
     if !content.query.conditions.isEmpty {
       let words = selectionWords(content) ?? ""
-      return state(.search, "No matches", ["No \(source.noun.word(for: 1)) \(words)."]) {
+      return state(.search, "No matches", ["No \(source.noun.word(for: 0)) \(words)."]) {
         #"<a class="button primary" href="\#(narrowed(content) { $0.conditions = [] })">Remove all filters</a>"#
       }
     }
@@ -225,7 +225,7 @@ extension HTMLRenderer {
     let isOnlyWay = further == nil && matching.isEmpty && page?.suggestion == nil
     return state(
       .search, shortcoming == nil ? "No matches" : "No matches so far",
-      [shortcoming?.capitalizedFirst ?? "No \(source.noun.word(for: 1)) matches “\(query)”."]
+      [shortcoming?.capitalizedFirst ?? "No \(source.noun.word(for: 0)) match “\(query)”."]
         + (page?.advice?.words(\.label.fieldLabel.lowercasedFirst) ?? [])
     ) {
       """

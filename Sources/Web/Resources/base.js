@@ -18,6 +18,11 @@ function make(name, attributes = {}, ...children) {
 
 function announce(text) { $("#announcer").textContent = text; }
 
+function sentence(text) {
+  const words = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$|^$/.test(words) ? words : `${words}.`;
+}
+
 /* Browsers can be told to keep nothing. */
 function attempt(run) { try { return run(); } catch { return undefined; } }
 

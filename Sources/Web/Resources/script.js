@@ -32,11 +32,6 @@ async function send(method, address, signal) {
 
 const words = error => (error instanceof TypeError ? `Cannot reach ${program}. Is it still running?` : sentence(error.message));
 
-function sentence(text) {
-  const words = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(words) ? words : `${words}.`;
-}
-
 /* Shows a message until it is dismissed or replaced; an offer takes no focus. */
 function toast(text, action) {
   const button = (label, name, run) => make("button", {

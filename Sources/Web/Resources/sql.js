@@ -391,13 +391,13 @@ function draw(kind, x, y, { view, names, ids, hasMore, lines }) {
   const drawing = make("svg", { class: `drawing ${kind}`, role: "img", "aria-label": name, width, height: top + height + 50, viewBox: `0 0 ${width} ${top + height + 50}` }, ...labels, ...marks);
   const [total, listed] = [x.texts.length, result.tBodies[0].rows.length], count = number => `${plain.format(number)} ${number === 1 ? "row" : "rows"}`;
   const notes = [
-    `Drawn: ${points.length < all ? "the first " : ""}${plain.format(points.length)} of ${hasMore ? "more than " : ""}${count(total)}`,
+    (points.length < total || hasMore) && `drawn: ${points.length < all ? "the first " : ""}${plain.format(points.length)} of ${hasMore ? "more than " : ""}${count(total)}`,
     all < total && `${count(total - all)} without these values`,
     shown.length < points.length && "a point stands for all rows at its place",
     listed < total && `the table has the first ${plain.format(listed)}`,
   ];
   const legend = keys.map((key, number) => lines.texts ? make("span", { class: `s${number}` }, `● ${key || "(none)"} `) : "");
-  return [drawing, make("p", { class: "note" }, ...legend, `${notes.filter(Boolean).join("; ")}.`)];
+  return [drawing, make("p", { class: "note" }, ...legend, sentence(notes.filter(Boolean).join("; ")))];
 }
 
 /* A box for a map that shows the places at first, and can be enlarged and moved: by buttons, keys, the wheel with Ctrl, and the pointer. */

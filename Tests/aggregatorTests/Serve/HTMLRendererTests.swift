@@ -169,10 +169,10 @@ import Testing
     let html = list(part)
     #expect(html.contains(">No records of part</p>"))
     #expect(html.contains("<h2>No records of part yet</h2>"))
-    #expect(list(part, ServedQuery(query: "x")).contains("No record of part matches “x”."))
+    #expect(list(part, ServedQuery(query: "x")).contains("No records of part match “x”."))
     var filtered = ServedQuery()
     filtered.conditions = ["price<20"]
-    #expect(list(part, filtered).contains("<p dir=\"auto\">No record of part where "))
+    #expect(list(part, filtered).contains("<p dir=\"auto\">No records of part where "))
   }
 
   @Test func pagesCanBeLookedAt() throws {

@@ -481,7 +481,7 @@ import Testing
     }
     let first = try await page()
     mayEnd.signal()
-    #expect(first.contains("Still asking the service of countries"))
+    #expect(first.contains("Still asking the service of countries: so far only its local data"))
     #expect(first.contains(#"<span class="label">Bundled sample data</span>"#))
     // As many as the local data have, not only those that are shown.
     let least = try #require(first.firstMatch(of: /"count">at least (\d+)</)?.output.1)
