@@ -364,6 +364,10 @@ private struct FacetChoice {
   let rest: [String]
   /// The chosen values; an empty text stands for a missing one.
   private let chosen: [String]
+  /// The bounds of each range.
+  private let bounds: [RangeBounds?]
+  /// The indices of the ranges that the chosen one consists of; `nil` for any other filter.
+  private let span: ClosedRange<Int>?
   /// The number of records of the most frequent value.
   let most: Int
 
@@ -376,23 +380,95 @@ private struct FacetChoice {
     own = filters.joined().filter(isOwn)
     rest = filters.filter { !$0.allSatisfy(isOwn) }.map(\.condition)
     chosen = facet.isRange ? [] : own.flatMap(\.equalValues)
+    bounds =
+      !facet.isRange
+      ? []
+      : facet.values.map { value in
+        (try? TypedFilter(value.condition)).flatMap { RangeBounds($0.conjuncts) }
+      }
+    if let range = RangeBounds(own),
+      let first = bounds.firstIndex(where: { $0.map { $0.lower == range.lower } ?? false }),
+      let last = bounds.lastIndex(where: { $0.map { $0.upper == range.upper } ?? false }),
+      first <= last
+    {
+      span = first...last
+    } else {
+      span = nil
+    }
     most = facet.values.map(\.count).max() ?? 1
   }
 
   func isChosen(_ value: Facet.Value) -> Bool {
-    facet.isRange
-      ? (try? TypedFilter(value.condition))?.conjuncts == own : chosen.contains(value.text)
+    guard facet.isRange else { return chosen.contains(value.text) }
+    return index(of: value).map { span?.contains($0) ?? false }
+      ?? ((try? TypedFilter(value.condition))?.conjuncts == own)
   }
 
-  /// The condition with a value beside the others or no longer, or with a range in the place of the other one; `nil` for none.
+  /// The condition with a value beside the others or no longer; `nil` for none.
+  ///
+  /// A range is extended to another one, and one of several that it consists of is chosen alone.
   func condition(toggling value: Facet.Value) -> String? {
     let isOn = isChosen(value)
-    if facet.isRange { return isOn ? nil : value.condition }
+    if facet.isRange {
+      if isOn, span?.count ?? 1 == 1 { return nil }
+      guard let index = index(of: value), let span, !isOn else { return value.condition }
+      let lower = bounds[min(index, span.lowerBound)]?.lower
+      let upper = bounds[max(index, span.upperBound)]?.upper
+      let condition = [lower, upper].compactMap(\.self).map { bound in
+        "\(bound.field.asField)\(bound.comparison.rawValue)\(bound.value)"
+      }.joined(separator: " and ")
+      // From the first range to the last one are all values.
+      return condition.isEmpty ? nil : condition
+    }
     let values = isOn ? chosen.filter { $0 != value.text } : chosen + [value.text]
     guard let first = values.first else { return nil }
     return TypedCondition(
       facet.field, values.count == 1 ? .compare(.equal, first) : .oneOf(values)
     ).quoted
+  }
+
+  /// The index of a range; `nil` for missing values.
+  private func index(of value: Facet.Value) -> Int? {
+    facet.values.firstIndex { $0.condition == value.condition }
+  }
+}
+
+/// The bounds of a range of values; `nil` for one without end.
+private struct RangeBounds {
+  struct Bound: Equatable {
+    let field: String
+    let comparison: Comparison
+    let value: String
+  }
+
+  private(set) var lower: Bound?
+  private(set) var upper: Bound?
+
+  /// `nil` for filters that are no range.
+  init?(_ filters: [TypedFilter]) {
+    for filter in filters {
+      guard case .condition(let condition) = filter, let value = condition.values.first else {
+        return nil
+      }
+      func bound(_ comparison: Comparison, _ value: String) -> Bound {
+        Bound(field: condition.field, comparison: comparison, value: value)
+      }
+      switch condition.test {
+      case .compare(let comparison, _) where [.greater, .greaterOrEqual].contains(comparison):
+        guard lower == nil else { return nil }
+        lower = bound(comparison, value)
+      case .compare(let comparison, _) where [.less, .lessOrEqual].contains(comparison):
+        guard upper == nil else { return nil }
+        upper = bound(comparison, value)
+      case .compare(.equal, _) where filters.count == 1 && !value.isEmpty,
+        .range where filters.count == 1:
+        (lower, upper) = (
+          bound(.greaterOrEqual, value), bound(.lessOrEqual, condition.values.last ?? value)
+        )
+      case .compare, .range, .oneOf, .pattern: return nil
+      }
+    }
+    guard lower != nil || upper != nil else { return nil }
   }
 }
 

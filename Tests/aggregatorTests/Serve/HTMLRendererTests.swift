@@ -1387,17 +1387,30 @@ import Testing
         == ["b", "a"].map { start + #"where=kind="\#($0)"&filters=shown"# })
   }
 
-  @Test func aRangeTakesThePlaceOfAnother() {
-    let values = ["x>=0 and x<20", "x>=20 and x<40"].map {
+  @Test(arguments: [
+    // A range is extended to another one, and taken away if it is the only one.
+    (["x<0"], ["", "x<20", "x<=20", ""]),
+    (["x>=0 and x<20"], ["x<20", "", "x>=0 and x<=20", "x>=0"]),
+    (["x=20", "y=1"], ["x<=20", "x>=0 and x<=20", "", "x>=20"]),
+    // One of several is chosen alone.
+    (["x>=0 and x<=20"], ["x<=20", "x>=0 and x<20", "x=20", "x>=0"]),
+    (["x in 0..20"], ["x<=20", "x>=0 and x<20", "x=20", "x>=0"]),
+    // What is no range of these is replaced.
+    (["x>=5 and x<20"], ["x<0", "x>=0 and x<20", "x=20", "x>20"]),
+    (["x>=0 and x<20", "x!=3"], ["x<0", "x>=0 and x<20", "x=20", "x>20"]),
+    (["x="], ["x<0", "x>=0 and x<20", "x=20", "x>20"]),
+  ])
+  func `a range is extended to another`(conditions: [String], results: [String]) {
+    let values = ["x<0", "x>=0 and x<20", "x=20", "x>20"].map {
       Facet.Value(text: $0, count: 2, condition: $0)
     }
     let ranges = [Facet(field: "x", label: "X", isRange: true, values: values, missing: 0)]
-    #expect(
-      links(facets(ranges, ["x>=0 and x<20", "x!=3"])).last
-        == "/sources/heroes?where=x>=20 and x<40&filters=shown")
-    #expect(
-      links(facets(ranges, ["x>=20 and x<40"]))
-        == ["/sources/heroes?where=x>=0 and x<20&filters=shown", "/sources/heroes?filters=shown"])
+    let rest = conditions.contains("y=1") ? #"where=y="1"&"# : ""
+    let expected = results.map { result in
+      // The two ends of all values are no filter.
+      "/sources/heroes?\(rest)\(result.isEmpty ? "" : "where=\(result)&")filters=shown"
+    }
+    #expect(links(facets(ranges, conditions)) == expected)
   }
 
   @Test func `rare values are folded unless one is chosen, and none moves`() {
