@@ -213,10 +213,26 @@ extension HTMLRenderer {
     <form class="save" action="\(WebAddress.list(content.source.name, ServedQuery.plain))" method="get">
     \(hiddenFields(rest))
     <input name="where" value="\(text ?? "")" aria-label="Filter as text" required autocomplete="off" spellcheck="false" \
-    placeholder="price > 20 and not (size = S or size = M)"\(attribute: "autofocus", text.map { _ in "" }) dir="auto">
+    placeholder="\(exampleFilter(content))"\(attribute: "autofocus", text.map { _ in "" }) dir="auto">
     <button type="submit" class="button">Apply</button>
     </form>
     """
+  }
+
+  /// A filter with fields and values that the records have, which is no longer than its field is wide.
+  private func exampleFilter(_ content: SourceContent) -> String {
+    let value = content.facets.lazy.filter { !$0.isRange && !$0.isNearlyUnique }.compactMap {
+      facet in
+      facet.values.first { $0.text.allSatisfy { $0.isLetter || $0.isNumber } }
+        .map { "\(facet.field.asField) = \($0.text)" }
+    }.first
+    let number = content.source.fields.first {
+      content.sample.kinds[$0.id] == .number && !$0.id.namesCodes
+    }.map { "\($0.id.asField) > 20" }
+    let both = [number, value].compactMap(\.self)
+    let examples = [both.joined(separator: " or "), value, number].compactMap(\.self)
+    return examples.first { 1...26 ~= $0.count }
+      ?? content.source.fields.first.map { "\($0.id.asField) = …" } ?? ""
   }
 
   /// The values of the first fields, and of the others on demand.
@@ -249,11 +265,11 @@ extension HTMLRenderer {
       ? nil
       : """
       <a class="filter" href="\(narrowed(content) { $0.showsAllFilters.toggle() })" \
-      aria-expanded="\(isShown ? "true" : "false")">\(others.count.of("more field"))</a>
+      aria-expanded="\(isShown ? "true" : "false")">\(isShown ? "Fewer fields" : others.count.of("more field"))</a>
       """
     return """
       \(first.isEmpty ? nil : group(first, "Values"))
-      \(more)\(isShown && !others.isEmpty ? group(others, "More values") : nil)
+      \(isShown ? nil : more)\(isShown && !others.isEmpty ? group(others, "More values") : nil)\(isShown ? more : nil)
       """
   }
 

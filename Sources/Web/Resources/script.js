@@ -138,7 +138,7 @@ async function showList(address, isQuiet = false) {
     const next = await part(address, "list", controller.signal);
     const focused = list().contains(document.activeElement) && placeOf(document.activeElement);
     const filters = $(".filters", list());
-    const open = filters && $$("details[open]", filters).map(foldOf);
+    const open = filters && new Map($$("details", filters).map(each => [foldOf(each), each.open]));
     const top = filters?.scrollTop;
     list().replaceWith(next);
     fold(open);
@@ -165,7 +165,7 @@ const foldOf = details => `${fieldOf(details)} ${details.matches(".facets detail
 /* Leaves open what was; at first, only what is chosen where the values are above the list, so that it is not far below. */
 function fold(open) {
   const isAtFirst = details => $("[aria-current]", details) || getComputedStyle($(".filters")).position !== "static";
-  for (const details of $$(".filters details", list())) details.open = open?.includes(foldOf(details)) ?? (details.open && isAtFirst(details));
+  for (const details of $$(".filters details", list())) details.open = open?.get(foldOf(details)) ?? (details.open && isAtFirst(details));
 }
 
 /* What tells an element of a part from the others, also in the next one. */

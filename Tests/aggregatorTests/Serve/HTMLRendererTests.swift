@@ -898,7 +898,7 @@ import Testing
       ], [], showsAll: true)
     let fields = html.matches(of: /<h2>([A-Z][a-z]+)<\/h2>/).map { String($0.1) }
     #expect(fields == ["Few", "Range", "Many", "Unique"])
-    #expect(html.contains(/1 more field<\/a><div class="facets"[^\n]*<h2>Unique/))
+    #expect(html.contains(/<h2>Unique.*Fewer fields<\/a>/.dotMatchesNewlines()))
   }
 
   @Test(arguments: [0, 1, 6, 7, 8, 17])
@@ -911,7 +911,7 @@ import Testing
     func fields(_ html: String) -> Int { html.matches(of: /<h2>Field/).count }
     func link(_ mode: String, _ isOpen: Bool) -> String {
       #"<a class="filter" href="/sources/heroes?filters=\#(mode)" aria-expanded="\#(isOpen)">"#
-        + "\(count - 6) more fields</a>"
+        + (isOpen ? "Fewer fields</a>" : "\(count - 6) more fields</a>")
     }
     let first = count == 7 ? 7 : min(count, 6)
     let (some, whole) = (facets(all, []), facets(all, [], showsAll: true))
@@ -921,6 +921,29 @@ import Testing
     // The form and the links to other values keep what is shown.
     #expect(whole.contains(#"<input type="hidden" name="filters" value="all">"#))
     #expect(fields(facets(all, ["f16=x"])) == (count == 17 ? 17 : first))
+  }
+
+  @Test(arguments: [
+    (["Lamp"], "price", "price > 20 or kind = Lamp"), (["A B", "C"], "id", "kind = C"),
+    (["Lamps and lanterns"], "price", "price > 20"), (["A longer word than that"], "id", "id = …"),
+  ])
+  func `an example of a filter has a field of the source`(
+    values: [String], number: String, example: String
+  ) {
+    var source = MadeUpSource.heroes
+    source.fields = [number, "kind"].map {
+      FieldEntry(Field<ServedRecord>($0, $0, \.name, about: "A field."))
+    }
+    var content = SourceContent(
+      source: source, query: ServedQuery(showsFilters: true), list: .success(source.page(.plain)))
+    content.sample.kinds = [number: .number, "kind": .text]
+    content.facets = [
+      Facet(
+        field: "kind", label: "Kind", isRange: false,
+        values: values.map { Facet.Value(text: $0, count: 2, condition: "kind=x") }, missing: 0)
+    ]
+    let html = pages.page(content).replacing("&#62;", with: ">")
+    #expect(html.contains("placeholder=\"\(example)\""))
   }
 
   @Test func `a filter leads to the form that is filled in for it`() {
