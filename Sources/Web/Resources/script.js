@@ -888,9 +888,7 @@ async function restore(api, item, gap) {
     const record = reveal($(".record", item));
     arrange(item.closest(".gallery"));
     record.focus();
-  } else {
-    focusRecord();
-  }
+  } else focusRecord();
   announce("Restored");
   windows.postMessage({ list: form.action, words: "A record was restored in another window" });
 }
@@ -898,8 +896,10 @@ async function restore(api, item, gap) {
 function changeCount(change) {
   total += total && change;
   requestAnimationFrame(look);
-  const text = countText();
-  if (text) text.data = text.data.replace(/\d[\d,]*/, count => number(amountIn(count) + change));
+  const jump = $(".jump input[max]", list()) ?? {};
+  jump.max -= -change;
+  // The last number of `1–20` is that of all.
+  for (const [place, name] of [[countText() ?? {}, "data"], [jump, "placeholder"]]) place[name] = place[name]?.replace(/\d[\d,]*(?![\d,–])/, count => number(amountIn(count) + change));
 }
 
 /* -- Syncs: the server runs them, and every page shows those that are under way -- */

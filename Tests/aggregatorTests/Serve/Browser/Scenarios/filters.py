@@ -87,6 +87,19 @@ def run(site):
     page.reload()
     expect(page.locator(".count")).to_contain_text("sorted by name")
     fits(page)
+    # The lines of a row meet, also those of the column that stays: their heights are whole.
+    heights = page.locator("tbody tr :is(th, td)").evaluate_all("all => all.map(each => each.getBoundingClientRect().height)")
+    assert all(height == round(height) for height in heights), heights
+    # The numbers that can be gone to are those of the records that there are, also after a deletion.
+    jump = page.get_by_label("Go to no.")
+    numbers, last = jump.get_attribute("placeholder"), int(jump.get_attribute("max"))
+    page.locator("tbody tr").first.locator("td").last.click()
+    expect(page.locator("#detail h2")).to_be_focused()
+    page.locator("form.delete button").click()
+    expect(jump).to_have_attribute("placeholder", f"1–{last - 1}")
+    expect(jump).to_have_attribute("max", str(last - 1))
+    page.get_by_role("button", name="Undo").click()
+    expect(jump).to_have_attribute("placeholder", numbers)
 
     # A search stays within the filter, and a row opens its record, which keeps its address while the list moves.
     page.fill("#query", first)
