@@ -38,14 +38,19 @@ extension HTMLRenderer {
     let isDescribed = content.source.fields.contains {
       $0.id == column.id && $0.kind != FieldKind.any.rawValue
     }
-    let order = content.query.order
-    let (isAscending, isDescending) = (order == column.id, order == "-\(column.id)")
-    let next = isAscending ? "-\(column.id)" : isDescending ? nil : column.id
-    let sort = isAscending ? "ascending" : isDescending ? "descending" : nil
+    let keys = SortKeys(content.query.order)
+    let (alone, beside) = (keys.choosing(column.id), keys.adding(column.id))
+    let place = keys.names.count > 1 ? keys.index(of: column.id) : nil
+    let titles = [
+      isDescribed ? column.about.safeLine : nil,
+      content.source.fields.count > 1 ? "Hold Shift to sort by several columns" : nil,
+    ].compactMap(\.self)
     return """
-      <th scope="col"\(attribute: "aria-sort", sort)\(attribute: "class", kind)>\
-      <a href="\(narrowed(content) { $0.order = next })"\
-      \(attribute: "title", isDescribed ? column.about.safeLine : nil)>\
+      <th scope="col"\(attribute: "aria-sort", keys.direction(of: column.id))\(attribute: "class", kind)>\
+      <a href="\(narrowed(content) { $0.order = alone })"\
+      \(attribute: "data-then", narrowed(content) { $0.order = beside })\
+      \(attribute: "data-key", place.map { String($0 + 1) })\
+      \(attribute: "title", titles.isEmpty ? nil : titles.joined(separator: "\n"))>\
       \(column.label.fieldLabel)</a></th>
       """
   }
@@ -258,6 +263,42 @@ extension HTMLRenderer {
     \(query.chosenView.map { hidden("view", $0.rawValue) })\
     \(query.cache == .normal ? nil : hidden("cache", query.cache.rawValue))
     """
+  }
+}
+
+/// The keys of an order, the first of which decides first.
+private struct SortKeys {
+  /// Each with a hyphen if it is descending.
+  private let keys: [String]
+
+  init(_ order: String?) {
+    keys = order?.split(separator: ",").map { String($0.trimmingPrefix("+")) } ?? []
+  }
+
+  /// The names of the fields.
+  var names: [String] { keys.map { String($0.trimmingPrefix("-")) } }
+
+  func index(of field: String) -> Int? { names.firstIndex(of: field) }
+
+  /// The value of `aria-sort`; `nil` if the field is no key.
+  func direction(of field: String) -> String? {
+    index(of: field).map { keys[$0].hasPrefix("-") ? "descending" : "ascending" }
+  }
+
+  /// The order by a field alone: ascending, then descending, then none.
+  func choosing(_ field: String) -> String? {
+    keys == [field] ? "-\(field)" : keys == ["-\(field)"] ? nil : field
+  }
+
+  /// The order in which a field is the last key, or, where it is one, the opposite or none.
+  func adding(_ field: String) -> String? {
+    var keys = keys
+    switch index(of: field) {
+    case nil: keys.append(field)
+    case let index? where keys[index] == field: keys[index] = "-\(field)"
+    case let index?: keys.remove(at: index)
+    }
+    return keys.isEmpty ? nil : keys.joined(separator: ",")
   }
 }
 

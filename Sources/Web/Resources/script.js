@@ -180,9 +180,9 @@ function focusAt(place, next, other) {
   ($("[autofocus]", next) ?? found ?? $(other, next))?.focus({ preventScroll: true });
 }
 
-/* Shows the list at the address of a link: one that narrows or sorts it. */
-function follow(link) {
-  const address = new URL(link.href);
+/* Shows the list at the address of a link: one that narrows or sorts it; with Shift, by the next key. */
+function follow(link, { shiftKey }) {
+  const address = new URL((shiftKey && link.dataset.then) || link.href, location);
   keepInForm(address);
   showAddress(address, null, "pushState");
   showList(address);
@@ -757,7 +757,7 @@ function closeDetail() {
 
 if (list()) {
   document.addEventListener("click", event => {
-    if (event.button || event.defaultPrevented || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (event.button || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || (event.shiftKey && !event.target.closest("[data-then]"))) return;
     const row = getSelection().isCollapsed && event.target.closest("tbody tr");
     const link = event.target.closest("a") ?? (row && $(".record", row)) ?? undefined;
     if (detail() && link?.matches(".record")) {
@@ -775,7 +775,7 @@ if (list()) {
       };
       const action = Object.keys(actions).find(selector => link?.matches(selector));
       if (action) event.preventDefault();
-      actions[action]?.(link);
+      actions[action]?.(link, event);
     }
   });
   addEventListener("popstate", () => {
@@ -1151,11 +1151,7 @@ document.addEventListener("keydown", event => {
     if (menu) {
       menu.open = false;
       $("summary", menu).focus();
-    } else if (target === field && field.value) {
-      return;
-    } else if (shownDetail) {
-      closeDetail();
-    }
+    } else if (shownDetail && !(target === field && field.value)) closeDetail();
   } else if (event.key === "ArrowDown" && target === field) {
     const first = $(".record", list());
     if (first) { event.preventDefault(); first.focus(); }

@@ -1318,6 +1318,33 @@ import Testing
     for order in ["f", "g", "unknown"] { #expect(facts(order) == facts(nil)) }
   }
 
+  @Test(arguments: [
+    (nil, "price", "price", nil), ("name", "price", "name,price", nil),
+    ("price", "-price", "-price", "ascending"), ("-price", nil, nil, "descending"),
+    ("name,price", "price", "name,-price", "ascending"),
+    ("name,-price", "price", "name", "descending"),
+    ("+price,name", "price", "-price,name", "ascending"),
+  ])
+  func `a head sorts by its column alone, or beside the others`(
+    order: String?, alone: String?, beside: String?, direction: String?
+  ) {
+    let source = MadeUpSource.countries
+    let query = ServedQuery(order: order, view: .table)
+    var listing = source.page(query)
+    listing.columns = ["name", "price"].map {
+      FieldEntry(Field<ServedRecord>($0, $0, \.name, about: "A field."))
+    }
+    let html = pages.page(SourceContent(source: source, query: query, list: .success(listing)))
+    func address(_ order: String?) -> String {
+      "/sources/countries" + (order.map { "?sort=\($0.replacing(",", with: "%2C"))" } ?? "")
+    }
+    let link = #"<a href="\#(address(alone))" data-then="\#(address(beside))""#
+    let head = direction.map { #" aria-sort="\#($0)""# } ?? ""
+    #expect(html.contains("<th scope=\"col\"\(head)>\(link)"))
+    let keys = html.matches(of: /data-key="([0-9])"/).map { String($0.output.1) }
+    #expect(keys.sorted() == (order?.contains(",") == true ? ["1", "2"] : []))
+  }
+
   @Test func `every source has cards, with pictures only where it has some`() {
     var source = MadeUpSource.countries
     let lines = ["a", "b", "c", "d"].map {
