@@ -111,15 +111,15 @@ extension HTMLRenderer {
     let order = content.query.order
     let items = content.source.fields.map { field -> HTML in
       let orders = content.sample.orderKind(of: field.id).orders
-      let ways = [(field.id, orders.ascending), ("-\(field.id)", orders.descending)].map {
-        key, way in
+      let label = field.label.fieldLabel
+      let ways = [(field.id, "↑", orders.ascending), ("-\(field.id)", "↓", orders.descending)].map {
+        key, arrow, way in
         """
-        <a href="\(narrowed(content) { $0.order = key })"\
-        \(attribute: "aria-current", order == key ? "true" : nil)>\(way)\
-        <span class="visually-hidden"> by \(field.label.fieldLabel)</span></a>
+        <a href="\(narrowed(content) { $0.order = key })" title="\(way)" aria-label="\(label): \(way)"\
+        \(attribute: "aria-current", order == key ? "true" : nil)>\(arrow)</a>
         """ as HTML
       }
-      return "<li>\(field.label.fieldLabel): \(ways[0]) · \(ways[1])</li>"
+      return "<li><span title=\"\(label)\">\(label)</span>\(ways)</li>"
     }
     let standard: HTML? =
       order == nil

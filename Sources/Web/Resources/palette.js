@@ -30,7 +30,7 @@ function commands() {
     name: $("span:not(.initial)", link).textContent, about: link.pathname === "/search" ? "Search" : "Page", address: link.href,
   }));
   const tools = $$(".tools > .filter, .views a, .heading a.button, thead a, .sort .panel a, .menu [download]").map(link => ({
-    name: `${link.download ? "Download " : link.closest("thead") ? "Sort by " : ""}${link.textContent.trim()}`, about: heading, run: () => link.click(),
+    name: `${link.download ? "Download " : link.closest("thead, .sort li") ? "Sort by " : ""}${link.ariaLabel ?? link.textContent.trim()}`, about: heading, run: () => link.click(),
   }));
   const buttons = $$(".sync:not([hidden]) button").map(button => ({
     name: button.textContent.trim().replace(/\s+/g, " "), about: "Action", run: () => button.click(),

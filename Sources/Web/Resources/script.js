@@ -771,7 +771,7 @@ if (list()) {
     } else {
       const actions = {
         ".pictures a": showPicture, ".close": closeDetail, ".more a": loadMore, ".wait": link => showList(link),
-        ".filter, .chip, .chip a, .facets a, thead a": follow,
+        ".filter, .chip, .chip a, .facets a, .sort a, thead a": follow,
       };
       const action = Object.keys(actions).find(selector => link?.matches(selector));
       if (action) event.preventDefault();

@@ -1345,6 +1345,18 @@ import Testing
     #expect(keys.sorted() == (order?.contains(",") == true ? ["1", "2"] : []))
   }
 
+  @Test func `the order of a gallery is marked in its menu`() {
+    var source = MadeUpSource.heroes
+    source.fields = ["price", "name"].map {
+      FieldEntry(Field<ServedRecord>($0, $0, \.name, about: "A field."))
+    }
+    let html = list(source, ServedQuery(order: "-price"))
+    let marked = html.matches(of: /aria-label="([^"]*)" aria-current="true">(.)</)
+    #expect(marked.map { "\($0.output.1) \($0.output.2)" } == ["Price: descending ↓"])
+    #expect(html.contains("As the service has them"))
+    #expect(!list(source).contains("As the service has them"))
+  }
+
   @Test func `every source has cards, with pictures only where it has some`() {
     var source = MadeUpSource.countries
     let lines = ["a", "b", "c", "d"].map {
