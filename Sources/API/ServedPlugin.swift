@@ -103,8 +103,36 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
         listing.suggestion = await plugin.suggestion(for: words, in: environment)
       }
       await advise(after: words, query, in: &listing)
+    } else if records.isEmpty, query.isForPeople, words == nil, query.time == nil,
+      query.cursor == nil, query.offset == nil
+    {
+      listing.suggestion = try await meantCondition(query)
     }
     return listing
+  }
+
+  /// The condition that is meant by the only one of a query, which no record meets; `nil` if there are very many records.
+  private func meantCondition(_ query: ServedQuery) async throws -> String? {
+    guard query.conditions.count == 1,
+      case .condition(let condition) = try TypedFilter(query.conditions[0])
+    else { return nil }
+    // Of bounds and patterns, nothing is near.
+    switch condition.test {
+    case .compare(.equal, _), .compare(.contains, _), .oneOf: break
+    case .compare, .range, .pattern: return nil
+    }
+    let selection = try selection(of: query)
+    let local = try await plugin.localRecords(in: localEnvironment(for: query))
+    if let store = environment.store, local.isCached,
+      try await store.status(of: name).records > Self.maxUnasked
+    {
+      return nil
+    }
+    let miss = await SelectedSource(name, of: local.source, selection) { _ in false }.nearMiss()
+    return miss.suggestion.map { near in
+      let meant = near.hasPrefix(miss.field.asField) ? try? TypedFilter(near) : nil
+      return meant?.quoted ?? TypedCondition(miss.field, .equal, near).quoted
+    }
   }
 
   /// Adds what may help after a search without matches; not after one of several sources, which waits for none.

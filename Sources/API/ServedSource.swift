@@ -301,7 +301,8 @@ package struct ServedListing: Sendable {
   package var columns: [FieldEntry] = []
   /// The records in the format of the query; `nil` for a page of JSON.
   package var body: [UInt8]?
-  /// A query that has matches, if a search without conditions has none; `nil` for programs.
+  /// A query that has matches, if a search without conditions has none, or a condition, if there is only one that no record
+  /// meets; `nil` for programs.
   package var suggestion: String?
   /// Hints about words of the search that may be meant as operators.
   package var searchHints: [SearchHint] = []

@@ -66,6 +66,11 @@ extension HTMLRenderer {
       isDate: { content.sample.kinds[$0] == .date })
   }
 
+  /// A filter as `Price is at least 10`.
+  func words(of filter: TypedFilter, _ content: SourceContent) -> String {
+    filter.words(in: wording(content) { $0 })
+  }
+
   /// The value of a condition as people write it.
   private func written(_ text: String, of field: String, _ content: SourceContent) -> String {
     let value: JSON? =

@@ -1,4 +1,5 @@
 import AggregatorAPI
+import AggregatorFilters
 import AggregatorKit
 import AggregatorQueries
 import AggregatorTerminal
@@ -199,8 +200,18 @@ extension HTMLRenderer {
     let source = content.source
     if !content.query.conditions.isEmpty {
       let words = selectionWords(content) ?? ""
+      let meant = content.query.query == nil ? (try? content.list?.get())?.suggestion : nil
+      let near: HTML? = meant.flatMap { try? TypedFilter($0) }.map { filter in
+        """
+        <a class="button primary" href="\(narrowed(content) { $0.conditions = [filter.quoted] })">\
+        <span>Did you mean “<bdi>\(self.words(of: filter, content).safeLine)</bdi>”?</span></a>
+        """
+      }
       return state(.search, "No matches", ["No \(source.noun.word(for: 0)) \(words)."]) {
-        #"<a class="button primary" href="\#(narrowed(content) { $0.conditions = [] })">Remove all filters</a>"#
+        """
+        \(near)
+        <a class="button\(near == nil ? " primary" : "")" href="\(narrowed(content) { $0.conditions = [] })">Remove all filters</a>
+        """
       }
     }
     guard let query = content.query.query else {

@@ -1118,6 +1118,21 @@ import Testing
     #expect(!list(source, query).contains("Did you mean"))
   }
 
+  @Test(arguments: [nil, #"kind="Lighting""#])
+  func `a condition that no record meets is corrected by a link`(meant: String?) {
+    let source = MadeUpSource.heroes
+    let query = ServedQuery(conditions: ["kind=lighting"])
+    var listing = source.page(query)
+    (listing.records, listing.summary.total) = ([], 0)
+    listing.suggestion = meant
+    let html = pages.page(SourceContent(source: source, query: query, list: .success(listing)))
+    let link =
+      #"<a class="button primary" href="/sources/heroes?where=kind%3D%22Lighting%22">"#
+      + "<span>Did you mean “<bdi>Kind is Lighting</bdi>”?</span></a>"
+    #expect(html.contains(link) == (meant != nil))
+    #expect(html.contains("button primary") && html.contains(">Remove all filters<"))
+  }
+
   @Test func `the page of a new source offers what may fit`() {
     var proposal = ProposedSource("two", [:], isProved: true) { _ in "two" }
     func page(_ choices: [String: [String]], _ hints: [String: String] = [:]) -> String {

@@ -225,6 +225,23 @@ import Testing
     #expect(try await suggestion("switzerlandd", ["name~a"]) == nil)
   }
 
+  @Test func `a list without matches suggests the condition that is probably meant`() async throws {
+    _ = try await source.sync(pages: nil) { _ in }
+    func suggestion(
+      _ conditions: String..., offset: Int? = nil, isForPeople: Bool = true
+    ) async throws -> String? {
+      let query = ServedQuery(offset: offset, conditions: conditions, isForPeople: isForPeople)
+      return try await source.page(query).suggestion
+    }
+    #expect(try await suggestion("region=eu") == #"region="EU""#)
+    #expect(try await suggestion("name=switzerlandd") == #"name="Switzerland""#)
+    #expect(try await suggestion("region=EU,AS") == #"region in ("EU", "AS")"#)
+    #expect(try await suggestion("region=EU") == nil)
+    #expect(try await suggestion("region=eu", "name~land") == nil)
+    #expect(try await suggestion("region=EU", offset: 1000) == nil)
+    #expect(try await suggestion("region=eu", isForPeople: false) == nil)
+  }
+
   @Test func `a search without matches names what was searched, and filters that have some`()
     async throws
   {
