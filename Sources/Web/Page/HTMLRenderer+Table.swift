@@ -50,7 +50,7 @@ extension HTMLRenderer {
       <a href="\(narrowed(content) { $0.order = alone })"\
       \(attribute: "data-then", narrowed(content) { $0.order = beside })\
       \(attribute: "data-key", place.map { String($0 + 1) })\
-      \(attribute: "title", titles.isEmpty ? nil : titles.joined(separator: "\n"))>\
+      \(attribute: "title", titles.isEmpty ? nil : titles.joined(separator: " · "))>\
       \(column.label.fieldLabel)</a></th>
       """
   }
