@@ -1333,13 +1333,14 @@ import Testing
     for order in ["f", "g", "unknown"] { #expect(facts(order) == facts(nil)) }
   }
 
-  @Test(arguments: [
-    (nil, "price", "price", nil), ("name", "price", "name,price", nil),
-    ("price", "-price", "-price", "ascending"), ("-price", nil, nil, "descending"),
-    ("name,price", "price", "name,-price", "ascending"),
-    ("name,-price", "price", "name", "descending"),
-    ("+price,name", "price", "-price,name", "ascending"),
-  ])
+  @Test(
+    arguments: [
+      (nil, "price", "price", nil), ("name", "price", "name,price", nil),
+      ("price", "-price", "-price", "ascending"), ("-price", nil, nil, "descending"),
+      ("name,price", "price", "name,-price", "ascending"),
+      ("name,-price", "price", "name", "descending"),
+      ("+price,name", "price", "-price,name", "ascending"),
+    ] as [(String?, String?, String?, String?)])
   func `a head sorts by its column alone, or beside the others`(
     order: String?, alone: String?, beside: String?, direction: String?
   ) {
