@@ -383,6 +383,15 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   /// The most records whose values are read although neither a filter nor an order asks for them.
   private static var maxUnasked: Int { 50_000 }
 
+  package func knownCount(of query: ServedQuery) async -> Int? {
+    guard let index else { return 0 }
+    // The list reports a store that cannot be read.
+    return try? await index.count(of: selection(of: query), readingAtMost: Self.maxAwaited)
+  }
+
+  /// The most records whose values a page waits for that can do without.
+  private static var maxAwaited: Int { 2000 }
+
   package func prepareIndex() {
     guard let index, let store = environment.store else { return }
     Task { [name] in

@@ -171,6 +171,7 @@ extension ServedSource {
   func sample() -> FieldSample { FieldSample() }
   func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
   func offset(of id: String, in query: ServedQuery) -> Int? { nil }
+  func knownCount(of query: ServedQuery) -> Int? { nil }
   func prepareIndex() {}
   func recordCount() -> Int? { nil }
 }
@@ -397,6 +398,8 @@ package protocol ServedSource: Sendable {
   /// The number of cached records before one in the list of a query; `nil` if it is not among them, or the service may list
   /// others.
   func offset(of id: String, in query: ServedQuery) async throws -> Int?
+  /// The number of cached records that the conditions of a query select; `nil` if many records would have to be read for it.
+  func knownCount(of query: ServedQuery) async -> Int?
   /// Begins to read what filters, orders and ``offset(of:in:)`` need, unless there are very many records.
   func prepareIndex()
   /// The values of the cached records of a query, or of the bundled ones while none are cached, with the number of each.

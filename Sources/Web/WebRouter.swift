@@ -253,9 +253,13 @@ struct WebRouter: Sendable {
     content.edited = request.parameter("edit").flatMap { Int($0) }
     if let id {
       // A store that cannot be read is reported by the record.
-      content.detail = DetailContent(
+      var detail = DetailContent(
         id: id, answer: await Self.result { try await source.record(id, query) },
         history: try? await source.history(of: id))
+      if let record = try? detail.answer.get().records.first {
+        detail.links = await RecordLinks(of: record, in: source, among: api.sources)
+      }
+      content.detail = detail
     }
     content.sample = await source.sample()
     // A filter that does not work is reported by the list.

@@ -125,6 +125,24 @@ package actor RecordIndex<Item: SourceRecord> {
     return try await found(in: table, matching: query).count
   }
 
+  /// The number of present records that a selection shows; `nil` if the values of more than `most` records would have to be
+  /// read for it.
+  package nonisolated func count(
+    of selection: Selection<Item>, readingAtMost most: Int
+  ) async throws(SourceError) -> Int? {
+    let count = try await records.store.status(of: records.source).records
+    guard count > 0 else { return 0 }
+    guard count <= Self.maxSearched,
+      let revision = try await records.store.revision(of: records.source)
+    else { return nil }
+    var known = await table
+    if known?.revision != revision || known?.has(selection.fields) != true {
+      known = count <= most ? try await table(of: selection.fields) : nil
+    }
+    guard let table = known else { return nil }
+    return try table.rows(selectedBy: selection, among: Array(table.positions.indices)).count
+  }
+
   /// The number of records before one in the order of a selection; `nil` if it is not among them.
   package nonisolated func offset(
     of id: Item.ID, in selection: Selection<Item>, matching query: SearchQuery?

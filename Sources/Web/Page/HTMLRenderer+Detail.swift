@@ -38,6 +38,11 @@ extension HTMLRenderer {
     let badge = Badge(page, query.cache, now)
     let badgeHTML = badge?.html(content.query) { WebAddress.record(source.name, record.id, $0) }
     let numbers = content.sample.with([record])
+    let links = content.detail?.links ?? RecordLinks()
+    // The heading has its name and ID; a record that it leads to may have the same ID.
+    let lines = record.card.filter { line in
+      ![record.name, record.id].contains(line.value) || links.targets[line.field] != nil
+    }
     let image: HTML? =
       record.hasImage
       ? """
@@ -57,10 +62,10 @@ extension HTMLRenderer {
       \(removal(page, content.detail?.history))
       \(badge?.notesHTML ?? [])
       <dl>
-      \(record.card.filter { $0.value != record.name && $0.value != record.id }.map { line in
+      \(lines.map { line in
         self.line(
           line, content, numbers, line.images.isEmpty ? nil : pictures(line, of: record, content))
-      })
+      })\(links.referrers.map { self.line(of: $0, naming: source.noun) })
       </dl>
       \(map(record.card))
       \(content.detail?.history.map { history($0, source, content.sample) })
@@ -138,6 +143,8 @@ extension HTMLRenderer {
         pictures
       } else if line.value.isEmpty {
         #"<span class="none">–</span>"#
+      } else if let target = content.detail?.links.targets[line.field] {
+        reference(to: target)
       } else if !line.elements.isEmpty {
         tags(line, content)
       } else if isFolded {

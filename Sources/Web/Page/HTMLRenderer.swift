@@ -105,6 +105,8 @@ struct DetailContent: Sendable {
   let answer: Result<ServedListing, Problem>
 
   let history: ServedHistory?
+
+  var links = RecordLinks()
 }
 
 struct SearchContent: Sendable {
