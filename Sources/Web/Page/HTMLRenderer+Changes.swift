@@ -270,9 +270,11 @@ extension HTMLRenderer {
       let decimals = [old, new].compactMap {
         $0?.decimals(atMost: FieldSample.maxDecimals)
       }.reduce(sample.decimals[name] ?? 0, max)
+      let growth = old.flatMap { old in new.flatMap { old.growth(to: $0, in: name) } }
       return """
         <span class="difference">\(label(of: name, source)) <del dir="auto">\(old?.written(in: name, decimals: decimals) ?? excerpts.before)</del> → \
-        <ins dir="auto">\(new?.written(in: name, decimals: decimals) ?? excerpts.after)</ins></span>
+        <ins dir="auto">\(new?.written(in: name, decimals: decimals) ?? excerpts.after)</ins>\
+        \(growth.map { " (\($0))" } ?? "")</span>
         """
     }
   }

@@ -1,4 +1,5 @@
 import AggregatorAPI
+import AggregatorFilters
 import AggregatorKit
 import AggregatorTerminal
 
@@ -98,6 +99,20 @@ extension JSON {
 }
 
 extension JSON {
+  /// The part by which an amount grows to a new one: `+10%`, `−2.5%`; `nil` for other values and zero, and for less than a
+  /// tenth of a percent or more than 999 percent.
+  func growth(to new: JSON, in field: String) -> String? {
+    guard !field.namesNoAmounts, !field.namesYears, let old = asDouble, let new = new.asDouble,
+      old > 0, new >= 0
+    else { return nil }
+    let percent = (new / old - 1) * 100
+    let tenths = (abs(percent) * 10).rounded()
+    guard 1..<9_995 ~= tenths else { return nil }
+    let isWhole = tenths >= 100 || tenths.remainder(dividingBy: 10) == 0
+    let size = isWhole ? "\(Int(abs(percent).rounded()))" : "\(tenths / 10)"
+    return "\(percent < 0 ? "−" : "+")\(size)%"
+  }
+
   /// With a number of decimals; `nil` for a number that is too large for them, or too small to be more than zero, and if
   /// that is the value itself.
   private func rounded(to decimals: Int) -> String? {

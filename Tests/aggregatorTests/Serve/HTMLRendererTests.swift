@@ -829,6 +829,22 @@ import Testing
     #expect(value.written(in: field) == nil)
   }
 
+  @Test(arguments: [
+    (JSON.integer(20), JSON.integer(22), "price", "+10%"), (20, .number(19.5), "price", "−2.5%"),
+    (.number(4.99), .integer(5), "price", "+0.2%"), (.integer(50), .integer(51), "price", "+2%"),
+    (10_000, .number(10_996), "price", "+10%"), (3, 4, "price", "+33%"), (1, 0, "price", "−100%"),
+    (1, 10, "price", "+900%"), (1, 11, "price", nil),
+    (.number(1e-300), .number(1e300), "price", nil),
+    (10_000, 10_001, "price", nil), (0, 5, "price", nil), (-5, 5, "price", nil),
+    (5, -5, "price", nil), (5, .null, "price", nil), (.string("5"), .string("6"), "price", nil),
+    (2, 3, "maker_id", nil), (1999, 2004, "founded", nil),
+  ])
+  func `the size of a change is that of amounts`(
+    old: JSON, new: JSON, field: String, words: String?
+  ) {
+    #expect(old.growth(to: new, in: field) == words)
+  }
+
   @Test func anOrderIsCalledByTheKindOfItsField() {
     var source = MadeUpSource.heroes
     source.fields = ["name", "born", "height", "isAlive"].map {

@@ -1,5 +1,6 @@
 import AggregatorKit
 import AggregatorSourceTesting
+import AggregatorTestSupport
 import CountriesSource
 import Foundation
 import Testing
@@ -68,6 +69,26 @@ import Testing
     let words = values.map { "\($0.1) → \($0.2)" }
     #expect(words == ["Astana → &#60;Nur-Sultan&#62;", "Almaty → Astana"])
     #expect(page.contains("<li>First seen 1 Jan 1970</li>"))
+  }
+
+  @Test func `a changed number has the size of the change`() async throws {
+    let server = try LoopbackServer(
+      replies: [20, 22].map { .json(#"[{"id": 1, "price": \#($0), "maker_id": \#($0)}]"#) })
+    let manifest = """
+      {"url": "\(server.baseURL)/things", "rows": "$", "id": "id", "paging": "single", "fields": ["price", "maker_id"]}
+      """
+    let things = ServedPlugin(
+      DeclaredPlugin("things", try Manifest(reading: Data(manifest.utf8))),
+      in: PluginEnvironment(
+        settings: SourceSettings([:]), transport: HTTPTransport(), store: store))
+    for _ in 1...2 { _ = try await things.sync(pages: nil) { _ in } }
+    let query = ChangesQuery(since: "sync")
+    let page = try #require(try await things.changes(query))
+    let pages = HTMLRenderer(
+      program: "aggregator", sources: [things], isReadOnly: false, now: Date())
+    let html = pages.changes(ChangesContent(source: things, query: query, page: .success(page)))
+    let sizes = html.matches(of: /<ins dir="auto">22<\/ins>([^<]*)<\/span>/).map { String($0.1) }
+    #expect(sizes.sorted() == ["", " (+10%)"])
   }
 
   @Test func `changes that are no longer known are not passed over`() async throws {
