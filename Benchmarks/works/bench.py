@@ -20,7 +20,8 @@ class Bench:
     def __init__(self, place, report, options, installed):
         self.place, self.report, self.installed = place, report, installed
         self.is_small, self.is_huge = options.small, options.huge
-        self.repeat = options.repeat or (1 if options.small else 5)
+        # One run suffices to compare with medians of before, not to be one of them.
+        self.repeat = options.repeat or (1 if options.small and not options.record else 5)
         # Where more would take minutes.
         self.fewer = options.repeat or min(self.repeat, 3)
         self.count = 2_000 if options.small else 100_000
