@@ -103,7 +103,7 @@ import Testing
     let why = "warning: lamps: REDACTED in records stands for a secret"
     let lines = [
       ["lamps", "list"], ["lamps", "sync"], ["lamps", "list", "--offline"],
-      ["lamps", "list", "--where", "id=3"], ["lamps", "list", "--all", "--group-by", "name"],
+      ["lamps", "list", "--where", "id=3"], ["lamps", "list", "--group-by", "name"],
       ["lamps", "show", "3", "--offline"], ["export", "lamps", "-o", "-", "--format", "csv"],
       ["sql", "SELECT name FROM lamps"],
     ]

@@ -438,10 +438,6 @@ import Testing
       "unknown source or command \"lst\"\n\nDid you mean \"help list\"?\n\(topics)"
     ),
     (
-      "help exit",
-      "unknown source or command \"exit\"\n\nDid you mean \"help exit-codes\"?\n\(topics)"
-    ),
-    (
       "help console",
       "unknown source or command \"console\"\n\nDid you mean \"help sql\"?\n\(topics)"
     ),

@@ -103,8 +103,11 @@ extension Command {
       let own = replaceQuery.spelling
       if words.contains(own), error.message.contains(own) {
         var moved = error
-        moved.suggestion =
-          "query save \(name) \(own) -- \(ShellWords.line(of: words.filter { $0 != own }))"
+        // To a shell, $1 is one of its own.
+        let rest = words.filter { $0 != own }.map {
+          $0.contains("$") ? $0.shellQuoted : ShellWords.line(of: [$0])
+        }
+        moved.suggestion = "query save \(name) \(own) -- \(rest.joined(separator: " "))"
         throw moved
       }
       guard let script = query.scriptText(running: context.catalog.program) else { throw error }
