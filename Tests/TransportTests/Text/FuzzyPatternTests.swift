@@ -99,7 +99,7 @@ import Testing
     #expect(Set(order(texts, "12")) == ["Fork 12\t904", "Lamp\t11812"])
     #expect(order(texts, "1.2") == ["Lock v1.2\t7"])
     #expect(order(texts, "fk 12") == ["Fork 12\t904"])
-    #expect(order(texts, "l !12") == ["Mill\t1723", "Lock v1.2\t7"])
+    #expect(order(texts, "l !12") == ["Lock v1.2\t7", "Mill\t1723"])
   }
 
   @Test func `a word is marked in its field`() {
