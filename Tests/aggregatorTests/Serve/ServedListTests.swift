@@ -351,7 +351,7 @@ import Testing
     func detail(_ prices: [Double]) async throws -> String {
       let things = try await things(prices)
       var content = SourceContent(source: things, query: .plain)
-      let record = try await things.record("1", .plain)
+      let record = try await things.record("1", .plain.with(\.isForPeople, true))
       content.detail = DetailContent(id: "1", answer: .success(record), history: nil)
       content.sample = await things.sample()
       #expect(content.sample.repeated.isSubset(of: ["price"]))
