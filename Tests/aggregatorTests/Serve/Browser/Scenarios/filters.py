@@ -59,7 +59,7 @@ def run(site):
     # Another value is chosen beside it, and taken away.
     other = region.locator("li a:not([aria-current])").first.locator("bdi").inner_text()
     # The panel stays where it was scrolled to.
-    page.set_viewport_size({"width": 1440, "height": 400})
+    page.set_viewport_size({"width": 1440, "height": 600})
     panel = page.locator(".filters")
     panel.evaluate("each => each.scrollTo(0, 30)")
     region.locator("li a", has_text=other).evaluate("each => each.click()")

@@ -146,14 +146,14 @@ def run(site):
     # The table alone is scrolled, and its end is in the window, also beside its filters and an open record.
     first_id = page.locator(".record").first.get_attribute("data-id")
     for path in ("", f"/{first_id}"):
-        for width, height in ((1440, 900), (1024, 768)):
+        for width, tall in ((1440, 900), (1024, 768)):
             for filters in ("", "&filters=shown") if not path else ("",):
-                alone = site.context(width=width, height=height).new_page()
+                alone = site.context(width=width, height=tall).new_page()
                 alone.goto(f"{site.origin}/sources/countries{path}?sort=name{filters}")
                 expect(alone.locator(".record").first).to_be_visible()
                 room = alone.evaluate("document.documentElement.scrollHeight - innerHeight")
                 end = alone.locator(".table-box").bounding_box()
-                assert room <= 0 and end["y"] + end["height"] <= height and end["height"] > 190, (room, end)
+                assert room <= 0 and end["y"] + end["height"] <= tall and end["height"] > 190, (room, end)
                 alone.close()
     # Also at the end of the page the heads are in view, below the search.
     place = page.evaluate("scrollY")
