@@ -83,7 +83,9 @@ package struct Help {
     guard !found.isEmpty, tree.onlyCommand(with: word) == nil else { return nil }
     var commands = word == Self.cache ? ["sync", "store"] : []
     tree.root.visit { node in
-      guard let command = node.command, !named.isEmpty, !commands.contains(node.word),
+      // All commands have the general ones, and so has the program itself, whose word is empty.
+      guard let command = node.command, named.contains(where: { $0.group != .general }),
+        !commands.contains(node.word),
         command.options.contains(where: { $0.name == word })
       else { return }
       commands.append(node.word)

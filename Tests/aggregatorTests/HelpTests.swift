@@ -90,6 +90,12 @@ import Testing
     #expect(outcome.status == 0 && outcome.output.contains(text), "\(outcome)")
   }
 
+  @Test(arguments: ["color", "quiet", "verbose", "no-input"])
+  func `options of all commands are shown without a list of commands`(word: String) async throws {
+    let outcome = try await Binary.run("help \(word)")
+    #expect(outcome.status == 0 && !outcome.output.contains("Commands: "), "\(outcome)")
+  }
+
   @Test func `help and --help print the same`() async throws {
     let help = try await Binary.run("help heroes search")
     let option = try await Binary.run("heroes search --help")
