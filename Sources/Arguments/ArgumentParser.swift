@@ -102,8 +102,8 @@ package struct ArgumentParser {
       }, path: node.path)
   }
 
-  /// True for `--help` and `-h` anywhere, also among other flags (`-qh`), but not for the values of
-  /// options, as in `-ohero.jpg`.
+  /// True for `--help` and `-h` anywhere, also among other flags of the command (`-qh`), but not for the values of
+  /// options, as in `-ohero.jpg`, or for a word such as `-dash`.
   private func asksForHelp(_ arguments: [String], of command: Command?) -> Bool {
     var isValue = false
     for argument in arguments.prefix(while: { $0 != "--" }) {
@@ -115,13 +115,17 @@ package struct ArgumentParser {
         isValue = tree.option(named: String(argument.dropFirst(2)), of: command)?.value != nil
       } else if argument.hasPrefix("-") {
         var letters = argument.dropFirst()
-        while let letter = letters.popFirst(), letter.isASCII, letter.isLetter {
-          if letter == "h" { return true }
-          guard tree.option(lettered: letter, of: command)?.value == nil else {
+        var (hasHelp, isAccepted) = (false, true)
+        while let letter = letters.popFirst() {
+          let option = tree.option(lettered: letter, of: command)
+          isAccepted = isAccepted && option.map { command?.options.contains($0) ?? true } ?? false
+          hasHelp = hasHelp || option == .help
+          guard option?.value == nil else {
             isValue = letters.isEmpty
             break
           }
         }
+        if hasHelp, isAccepted { return true }
       }
     }
     return false
@@ -131,9 +135,7 @@ package struct ArgumentParser {
     at node: CommandTree.Node, _ rest: [String], _ scan: ArgumentScan, of query: NamedQuery?,
     asksForHelp: Bool
   ) throws(CommandError) -> Action {
-    if asksForHelp || scan.options.keys.contains(.help) {
-      return .help(try explained(scan.words))
-    }
+    if asksForHelp { return .help(try explained(scan.words)) }
     if scan.options.keys.contains(.version) { return .version }
     // `heroes help list`: where a word must follow, and no argument can.
     if rest.first == "help", !node.children.isEmpty, !scan.isPastOptions {

@@ -62,6 +62,29 @@ import Testing
     #expect(outcome.output.contains("aggregator heroes list [OPTION…]"))
   }
 
+  @Test(arguments: [
+    ("heroes list -xh", "unknown option \"-xh\""), ("heroes list -qxh", "unknown option \"-xh\""),
+    ("heroes list -hx", "unknown option \"-x\""), ("heroes list -ash", "unknown option \"-ash\""),
+    ("heroes list -refresh", "Did you mean \"--refresh\"?"),
+    ("heroes list -ih", "\"heroes list\" does not accept -i"),
+    ("heroes search -dash", "put -- before arguments that begin with a dash"),
+  ])
+  func `letters that are not all options of the command are no help`(
+    line: String, text: String
+  ) async throws {
+    let outcome = try await Binary.run(line)
+    #expect(outcome.status == 64)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.contains(text), "\(outcome)")
+  }
+
+  @Test(arguments: ["-hq", "-qhv", "-hL5", "-qhL 5"])
+  func `h among options of the command is help`(letters: String) async throws {
+    let outcome = try await Binary.run("heroes list \(letters)")
+    #expect(outcome.status == 0)
+    #expect(outcome.output.contains("aggregator heroes list [OPTION…]"), "\(outcome)")
+  }
+
   @Test func `after two dashes nothing is an option`() async throws {
     let outcome = try await Binary.run("heroes search --offline -- --help")
     #expect(outcome.status == 0)
