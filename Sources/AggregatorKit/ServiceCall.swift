@@ -120,6 +120,9 @@ package struct ServicePage: Sendable {
   /// The number of records that the source has read.
   package let count: Int
 
+  /// True if the page has no records, also none that cannot be read.
+  package let isEmpty: Bool
+
   /// The number of all records, if the service says it.
   package let total: Int?
 
@@ -220,7 +223,9 @@ extension Plugin {
     if case .success(let page) = result {
       last.page = ServicePage(
         isFollowed: transport.isFollowed, next: transport.isFollowed ? page.next : nil,
-        count: page.records.count, total: page.total, warnings: page.warnings)
+        count: page.records.count,
+        isEmpty: page.records.count + page.hidden + page.unreadable.count == 0,
+        total: page.total, warnings: page.warnings)
       // A status of 404 may be the end of a list, but is an error of a page that was asked for.
       if transport.isFollowed, call.cursor != nil || call.numbers.isEmpty { return }
     } else if let failure, call.cursor != nil {

@@ -63,7 +63,7 @@ extension Command {
           + "the source beside yours: another page size, page or offset of yours replaces that of the source. For other paths, or if "
           + "another of your parameters has another value there, the next page is that of rel=\"next\" in the Link header field, or "
           + "the URL in the member next, links.next or _links.next.href of the body. A page that repeats an earlier one ends it "
-          + "with an error, and so does --max-pages.",
+          + "with an error, and so does --max-pages. An empty page that ends the list of the source is not printed.",
         "In a body, the fields a[b]=1 and a[c]=2 are members of the object a, a[]=1 and a[]=2 elements of the list a, and a[] "
           + "alone is an empty list, as in gh. In a query, the name is sent as it is. All are sent in the order in which they are given.",
         "HEAD prints the status and the header fields. --slurp keeps all pages in memory, and prints the array also if a later "
@@ -402,8 +402,12 @@ extension Plugin {
           context.diagnostics.trace("< \(line)")
         }
       }
+      // Some lists end only with an empty page.
+      let isPastEnd =
+        call.cursor != nil && reply.error == nil
+        && reply.page.map { $0.isEmpty && $0.next == nil } ?? false
       // The end of a list may be an error that is none.
-      if let response = reply.response, reply.error != nil || response.status < 400 {
+      if let response = reply.response, reply.error != nil || response.status < 400, !isPastEnd {
         if invocation.has(Command.include) || call.method == .head {
           try context.printHead(of: scanner.redacted(response), afterLine: isInLine)
           isInLine = false
@@ -429,7 +433,7 @@ extension Plugin {
         throw failure
       }
       guard invocation.has(Command.paginate) else { return .success }
-      let body = reply.response.flatMap { $0.status < 400 ? $0.body : nil }
+      let body = reply.response.flatMap { $0.status < 400 && !isPastEnd ? $0.body : nil }
       if let body {
         do throws(CommandError) { try walk.add(body, mustBeJSON: pages != nil) } catch {
           throw CommandError(error.code, "\(name): \(error.message)", hint: error.hint)

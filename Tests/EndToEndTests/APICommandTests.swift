@@ -476,6 +476,8 @@ import Testing
     let outcome = try await Binary.run(
       ["api", "rows", path, "--paginate"], environment: home.environment, in: home.sandbox)
     #expect(outcome.status == 0 && Self.ids(in: outcome) == Array(first..<45), "\(outcome)")
+    // That there are no more is seen from an empty page.
+    #expect(!outcome.output.contains("[]"), "\(outcome)")
     #expect(requests(of: "/offset").allSatisfy { $0.query["limit"] == size })
     let deep = try await Binary.run(
       ["api", "rows", "?offset=100", "--paginate"], environment: home.environment, in: home.sandbox)
