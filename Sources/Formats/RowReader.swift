@@ -92,6 +92,9 @@ package struct RowReader: Sendable {
     after passed: Int, into rows: inout JSONRows
   ) throws(FormatError) -> String? {
     let cut = try readLast(into: &rows)
+    guard columns != nil || cut != nil || !isDelimited else {
+      throw FormatError(.invalid, "the file is empty")
+    }
     guard passed + rows.count > 0 || columns?.count ?? 0 > 1 || !isDelimited else {
       throw .invalid("there is neither a row nor more than one column", line: 1)
     }

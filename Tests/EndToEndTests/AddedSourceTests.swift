@@ -491,6 +491,7 @@ import Testing
       #expect(outcome.status == 0, "\(outcome)")
       #expect(
         outcome.errors.components(separatedBy: "read as Windows-1252").count == 2, "\(outcome)")
+      #expect(outcome.errors.contains("warning: names: the text is not UTF-8"), "\(outcome)")
     }
     #expect(try await home.column("name", "names list --all --offline") == ["Zoë", "Zoë", "Zoë"])
   }

@@ -348,14 +348,14 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
       var reply = try decoding(checked, position)
       if paging(for: query).isFile { FilePages.complete(&reply, by: checked) }
       if let cut = checked.conversion?.cut {
-        reply.warnings.append(Warning(.incomplete, "\(service) sent an incomplete file: \(cut)"))
+        reply.warnings.append(Warning(.incomplete, "the file is incomplete: \(cut)"))
       }
       if let fault = checked.conversion?.fault, reply.unreadable.count > 0 {
         reply.unreadable.firstReason = fault
       }
       if checked.conversion?.isGuess == true {
         reply.warnings.append(
-          Warning(.guessed, "\(service) sent text that is not UTF-8: it was read as Windows-1252"))
+          Warning(.guessed, "the text is not UTF-8: it was read as Windows-1252"))
       }
       if let failure = checked.reportedFailure(
         by: service, hasRows: reply.rowCount > 0, now: now())

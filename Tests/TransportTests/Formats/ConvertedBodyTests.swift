@@ -81,6 +81,18 @@ struct ConvertedBodyTests {
     #expect(rows.count == count)
   }
 
+  @Test(arguments: [
+    ("", "the file is empty"), ("\n\n", "the file is empty"), ("\u{FEFF}", "the file is empty"),
+    ("id\n", "line 1: there is neither a row nor more than one column"),
+    ("\"id\n", "line 1: there is neither a row nor more than one column"),
+  ])
+  func `a table without rows and with at most one column is an error`(
+    text: String, reason: String
+  ) throws {
+    let error = #expect(throws: FormatError.self) { try body(text, "text/csv") }
+    #expect(error?.description == reason)
+  }
+
   @Test func `CSV that is damaged is an error with its line`() throws {
     let error = #expect(throws: FormatError.self) {
       try body("id,name\n1,\"x\"y\n", "text/csv")
