@@ -708,10 +708,12 @@ extension CommandContext {
     _ name: String, in folder: ManifestFolder, mayReplace: Bool
   ) throws(CommandError) {
     guard ManifestFolder.isName(name) else {
-      let lower = name.lowercased()
+      // `sx_csv`, as tables in SQL are called.
+      let near = String(
+        name.lowercased().map { ["_", " ", "."].contains($0) ? "-" : $0 })
       throw CommandError(
         .usage, "invalid name \"\(name)\"",
-        suggestion: ManifestFolder.isName(lower) ? lower : nil,
+        suggestion: ManifestFolder.isName(near) ? near : nil,
         hint: "use 1 to 32 lower-case letters, digits and hyphens, beginning with a letter")
     }
     let isService = folder.services.contains(name)

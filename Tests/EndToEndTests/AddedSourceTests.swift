@@ -342,6 +342,7 @@ import Testing
       ),
       ("sources add lamps ftp://x.example/", "invalid URL \"ftp://x.example/\""),
       ("sources add Lamps \(url)", "Did you mean \"lamps\"?"),
+      ("sources add big_Lamps.csv \(url)", "Did you mean \"big-lamps-csv\"?"),
       ("sources add \(url) lamps", "Did you mean \"sources add lamps '\(url)'\"?"),
       ("sources add \(url)", "Did you mean \"sources add lamps '\(url)'\"?"),
       ("sources add http://x.example/heroes", "sources add heroes-2 'http://x.example/heroes'"),
