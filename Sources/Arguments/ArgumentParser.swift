@@ -54,12 +54,29 @@ package struct ArgumentParser {
     }
     var line = parse(words: expansion?.words ?? arguments, of: query)
     line.expansion = expansion
+    if case .failure(let error) = line.action, let names = expansion?.names {
+      line.action = .failure(located(error, in: names))
+    }
     if let command = line.command {
       do { try checkRepetition(in: arguments, of: command, at: line.path) } catch {
         line.action = .failure(error)
       }
     }
     return line
+  }
+
+  /// An error with the saved query that has it without what is typed beside its name, and how to mend that.
+  private func located(_ error: CommandError, in names: [String]) -> CommandError {
+    let faulty = names.last { name in
+      let alone = try? tree.expansion(of: [name], missing: .isKept)
+      let action = alone.map { parse(words: $0.words).action }
+      return action?.failure?.message == error.message
+    }
+    guard let faulty else { return error }
+    var error = error
+    error.message = "in the saved query \"\(faulty)\": \(error.message)"
+    error.hint = .command("query edit \(faulty)")
+    return error
   }
 
   /// Refuses an option of one value that is given twice; the value of a saved query may be replaced.

@@ -185,6 +185,32 @@ import Testing
     #expect(help.status == 64 && help.errors.contains("Did you mean \"help euro\"?"), "\(help)")
   }
 
+  @Test(arguments: [
+    ("foo = bar baz", ["foo"], "foo", "unknown source or command \"bar\""),
+    ("foo = bar baz", ["foo", "x", "--json"], "foo", "unknown source or command \"bar\""),
+    ("foo = countries lost", ["foo"], "foo", "unknown verb \"lost\" for countries"),
+    ("foo = countries list --lmit 3", ["foo", "--tsv"], "foo", "unknown option \"--lmit\""),
+    ("foo = countries list --limit x", ["foo"], "foo", "invalid value \"x\" for --limit"),
+    ("foo = bar baz\nall = foo --all", ["all"], "foo", "unknown source or command \"bar\""),
+  ])
+  func `an error of a saved query names it, and how to change it`(
+    file: String, words: [String], name: String, message: String
+  ) async throws {
+    try write("\(file)\n")
+    let outcome = try await Binary.run(words, in: home.sandbox)
+    #expect(outcome.status == 64)
+    #expect(
+      outcome.errors.hasPrefix("error: in the saved query \"\(name)\": \(message)"), "\(outcome)")
+    #expect(
+      outcome.errors.hasSuffix("hint: aggregator query edit \(name)\n"), "\(outcome)")
+  }
+
+  @Test func `an error of the words beside a saved query is not its own`() async throws {
+    try write("foo = countries $1 --offline\n")
+    let outcome = try await run("foo", "lost")
+    #expect(outcome.status == 64 && !outcome.errors.contains("in the saved query"), "\(outcome)")
+  }
+
   @Test func `a query without words names how to save one`() async throws {
     #expect(
       try await run("query", "save", "euro").errors == """
