@@ -205,8 +205,9 @@ extension Plugin {
     let made: any DataSource<Item>
     var quotaAware = environment
     quotaAware.transport = QuotaTransport(environment.transport, now: environment.now)
-    // An invalid one is named even if a key is missing.
+    // An invalid one is named even if a key is missing, or only a sync needs it.
     let rate = try rate(in: environment)
+    _ = try policy.syncPageSize?.value(in: environment.settings)
     do { made = try remote(quotaAware) } catch let error where error.allowsFallback {
       return UnavailableSource<Item>(error).erased.onlineOnly()
     }

@@ -215,6 +215,16 @@ import Testing
     #expect(outcome.errorLines.allSatisfy { $0.hasPrefix("warning: ") || $0.hasPrefix("hint: ") })
   }
 
+  @Test(arguments: ["products list", "products search lamp", "heroes list"])
+  func `an invalid page size of syncs is named by lists, too`(line: String) async throws {
+    let key = line.hasPrefix("heroes") ? "COMIC_VINE_PAGE_SIZE" : "PRODUCTS_PAGE_SIZE"
+    let outcome = try await Binary.run(line, environment: [key: "abc"])
+    #expect(outcome.status == 78 && outcome.output == "", "\(outcome)")
+    #expect(
+      outcome.errors.contains("invalid value \"abc\" for \(key): must be an integer"),
+      "\(outcome)")
+  }
+
   @Test func `an invalid rate is named by a list without a key, too`() async throws {
     let outcome = try await Binary.run(
       "heroes list", environment: ["COMIC_VINE_RATE": "fast", "COMIC_VINE_API_KEY": nil])
