@@ -59,6 +59,8 @@ public struct Warning: Hashable, Codable, Sendable {
     public static let repeated = Code("repeated")
     /// A list was started over, so that records that moved meanwhile may be missing.
     public static let restarted = Code("restarted")
+    /// Whole numbers have more digits than are kept.
+    public static let rounded = Code("rounded")
     /// Only the first records of the service were searched.
     public static let scanned = Code("scanned")
     /// A rule for errors leaves out a partition of the list, whose records stay as they are.
@@ -108,7 +110,7 @@ public struct Warning: Hashable, Codable, Sendable {
   )
 
   /// True if values are not those that the service has sent, or may not be, while all records are there.
-  package var isOfValues: Bool { [.guessed, .redacted].contains(code) }
+  package var isOfValues: Bool { [.guessed, .redacted, .rounded].contains(code) }
 
   /// True if records are missing from the answer, or may be.
   package var meansIncomplete: Bool { Self.incompleteCodes.contains(code) }

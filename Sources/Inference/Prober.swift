@@ -368,6 +368,12 @@ package struct Prober: Sendable {
     if first.response.conversion?.isGuess == true {
       proposal.warnings.append("the text is not UTF-8: it was read as Windows-1252")
     }
+    if let text = JSONText(first.response.body),
+      let warning = Warning.rounded(
+        in: proposal.manifest.records(in: first.exchange.document) ?? [], of: text)
+    {
+      proposal.warnings.append(warning.message)
+    }
     guard let format = first.response.conversion?.format else { return }
     proposal.manifest.format = format
     if let cut = first.response.conversion?.cut {

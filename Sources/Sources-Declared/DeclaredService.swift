@@ -186,7 +186,8 @@ extension Manifest {
   ) throws(SourceError) -> RESTResponse<DeclaredRecord> {
     // The order of entries is that of the records.
     let isCanonical = rows?.isEntries == false
-    let document = try response.document(by: service, isCanonical: isCanonical)
+    let text = try response.jsonText(by: service)
+    let document = isCanonical ? JSON(canonical: text) : JSON(text)
     guard let rows = records(in: document) else {
       throw SourceError(
         .malformed,
@@ -217,6 +218,7 @@ extension Manifest {
         }
       }
     }
+    if let warning = Warning.rounded(in: rows, of: text) { reply.warnings.append(warning) }
     reply.schema = schema.schema
     reply.total = total.flatMap { value(at: $0, document, response, rows) }.flatMap(\.wholeNumber)
     reply.hasMore = paging.more.flatMap { more in
@@ -333,15 +335,46 @@ extension JSON {
 }
 
 extension HTTPResponse {
-  /// The body as JSON, with members in the order of the text or in canonical form.
-  package func document(
-    by service: String, isCanonical: Bool = false
-  ) throws(SourceError) -> JSON {
+  /// The body as JSON, with members in the order of the text.
+  package func document(by service: String) throws(SourceError) -> JSON {
+    JSON(try jsonText(by: service))
+  }
+
+  package func jsonText(by service: String) throws(SourceError) -> JSONText {
     guard let text = JSONText(body) else {
       // For its messages about HTML and empty bodies.
       _ = try decoded(as: JSON.self, by: service)
       throw SourceError(.malformed, "\(service) sent something that is not JSON")
     }
-    return isCanonical ? JSON(canonical: text) : JSON(text)
+    return text
+  }
+}
+
+extension Warning {
+  /// A warning that names a member of rows that lacks digits of its whole number; `nil` if there is none.
+  ///
+  /// Without the number, so that it is the same on each page.
+  package static func rounded(in rows: [JSON], of text: JSONText) -> Warning? {
+    let rounded = text.roundedIntegers
+    // Numbers beside the rows are not shown.
+    let shown = rounded.isEmpty ? [] : JSON.array(rows).largeNumbers
+    guard let first = rounded.first(where: { !$0.number.isFinite || shown.contains($0.number) })
+    else { return nil }
+    let name = text.nameOfMember(around: first.index) ?? ""
+    return Warning(
+      .rounded,
+      "whole numbers beyond 64 bits are rounded to about 16 digits: \"\(name.oneLine(atMost: 80))\""
+    )
+  }
+}
+
+extension JSON {
+  /// The numbers that no integer holds.
+  fileprivate var largeNumbers: Set<Double> {
+    switch self {
+    case .number(let number): number.magnitude >= 0x1p63 ? [number] : []
+    case .array, .object: children.reduce(into: []) { $0.formUnion($1.largeNumbers) }
+    default: []
+    }
   }
 }

@@ -473,6 +473,27 @@ import Testing
     #expect(try await home.run("countries list -L 1 --offline").status == 0)
   }
 
+  @Test func `a list says, once, that whole numbers are rounded`() async throws {
+    let rows = (0..<6).map { #"{"id": \#($0), "big": 1234567890123456789\#($0)}"# }
+    let service = try LoopbackServer { request in
+      let number = request.query["page"] ?? "1"
+      let isSecond = number == "2"
+      let page = isSecond ? rows[3..<6] : number == "1" ? rows[0..<3] : []
+      let next = isSecond ? "null" : #""/things?page=2""#
+      let items = page.joined(separator: ",")
+      let text = #"{"items": [\#(items)], "next": \#(next), "version": 99999999999999999999}"#
+      return .ok(Data(text.utf8), headers: [("Content-Type", "application/json")])
+    }
+    let words = "whole numbers beyond 64 bits are rounded to about 16 digits: \"big\""
+    let added = try await home.run("sources add things \(service.baseURL)/things --rate off --yes")
+    #expect(added.status == 0 && added.errors.contains(words), "\(added)")
+    let outcome = try await home.run("things list --all --refresh")
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(outcome.errors.components(separatedBy: words).count == 2, "\(outcome)")
+    let document = try await home.run("things list --json")
+    #expect(document.output.contains(#""code":"rounded""#), "\(document)")
+  }
+
   @Test(arguments: [
     ("text/csv", "id,name\n1,Zo~\n2,Zo~\n3,Zo~\n"),
     (

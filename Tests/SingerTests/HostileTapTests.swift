@@ -56,6 +56,18 @@ struct HostileTapTests {
     #expect(try await user.records() == rows(1...7))
   }
 
+  @Test func `whole numbers that are rounded have one warning`() async throws {
+    let user = try await user(then: [
+      #"{"type":"RECORD","stream":"orders","record":{"id":8,"sum":12345678901234567891}}"#,
+      #"{"type":"RECORD","stream":"orders","record":{"id":9,"sum":12345678901234567892}}"#,
+    ])
+    let synced = try await user.run("shop sync")
+    #expect(synced.status == 0, "\(synced)")
+    #expect(
+      synced.errors.components(separatedBy: "are rounded to about 16 digits: \"sum\"").count == 2,
+      "\(synced)")
+  }
+
   @Test func `records before their schema are dropped and counted`() async throws {
     let user = try await user(
       running: """

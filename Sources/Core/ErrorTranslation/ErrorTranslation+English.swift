@@ -81,6 +81,7 @@ extension ErrorTranslation {
       .removedUpstream: "The service no longer has this record.",
       .repeated: "Records came twice: others may be missing.",
       .restarted: "The list was started over: records may be missing.",
+      .rounded: "Some large numbers are rounded.",
       .scanned: "Only the first records were searched.",
       .schemaChanged: "The service has changed what its records have.",
       .skippedPartition: "A part of the list could not be loaded.",

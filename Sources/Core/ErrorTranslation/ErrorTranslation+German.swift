@@ -98,6 +98,7 @@ extension ErrorTranslation {
       .removedUpstream: "Der Dienst hat diesen Eintrag nicht mehr.",
       .repeated: "Einträge kamen doppelt: Vielleicht fehlen andere.",
       .restarted: "Die Liste wurde von vorn begonnen: Vielleicht fehlen Einträge.",
+      .rounded: "Manche große Zahlen sind gerundet.",
       .scanned: "Nur die ersten Einträge wurden durchsucht.",
       .schemaChanged: "Der Dienst hat geändert, was seine Einträge enthalten.",
       .skippedPartition: "Ein Teil der Liste konnte nicht geladen werden.",

@@ -29,6 +29,7 @@ final class TapReader {
   /// True if the stream was announced.
   private(set) var hasSchema = false
   private var dropped = 0
+  private var rounded: Warning?
   private var unknown: (count: Int, types: [String]) = (0, [])
 
   private let names: Set<String>
@@ -77,6 +78,7 @@ final class TapReader {
         Warning(
           .leftOut, "left out \(unknown.count.of("message")) of unknown types: \(types)"))
     }
+    if let rounded { end.warnings.append(rounded) }
     return end
   }
 
@@ -142,7 +144,7 @@ final class TapReader {
     let message = JSON(canonical: text)
     switch message["type"]?.string {
     case "SCHEMA"?: if isOwn(message) { hasSchema = true }
-    case "RECORD"?: if isOwn(message) { take(message, clean.count) }
+    case "RECORD"?: if isOwn(message) { take(message, of: text, clean.count) }
     case "STATE"?: batch.step.state = text.rawText(of: "value") ?? batch.step.state
     case "ACTIVATE_VERSION"?: if isOwn(message) { activate(message["version"]) }
     case "BATCH"?: if isOwn(message) { try readFiles(of: message) }
@@ -159,16 +161,16 @@ final class TapReader {
     message["stream"]?.string.map(names.contains) ?? false
   }
 
-  private func take(_ message: JSON, _ size: Int) {
+  private func take(_ message: JSON, of text: JSONText, _ size: Int) {
     if case .integer(let new)? = message["version"], new != version {
       if bytes > 0 || batch.step.state != nil { complete() }
       version = new
     }
-    take(row: message["record"] ?? .null, size)
+    take(row: message["record"] ?? .null, of: text, size)
   }
 
   /// - Parameter row: In canonical form.
-  private func take(row: JSON, _ size: Int) {
+  private func take(row: JSON, of text: JSONText, _ size: Int) {
     guard hasSchema else {
       dropped += 1
       return
@@ -180,6 +182,7 @@ final class TapReader {
           ? DeclaredRecord(canonical: row, id: row.digest)
           : try DeclaredRecord(row, id: ids, isCanonical: true))
       schema.add(row)
+      rounded = rounded ?? Warning.rounded(in: [row], of: text)
       bytes += size
     } catch { note("line \(lines): \(error.message)") }
   }
@@ -199,7 +202,7 @@ final class TapReader {
           note("a line of a BATCH file is not JSON")
           continue
         }
-        take(row: JSON(canonical: text), line.count)
+        take(row: JSON(canonical: text), of: text, line.count)
         if batch.records.count >= Self.maxRecords || bytes >= Self.maxBytes { complete() }
       }
     }

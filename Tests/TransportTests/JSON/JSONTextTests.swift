@@ -166,6 +166,23 @@ struct JSONTextTests {
     #expect(accepted > 1000 && refused > 1000)
   }
 
+  @Test func `finds whole numbers of which digits are lost`() throws {
+    let kept =
+      #"[9223372036854775807, -9223372036854775808, 10000000000000000000, 1.5e300, 0.12345678901234567891]"#
+    #expect(try #require(JSONText(Data(kept.utf8))).roundedIntegers.isEmpty)
+    let text = #"""
+      {"n": 1, "list": [{"id": "a", "of": [[1], 9223372036854775808]}, {"id": "b", "deep": {"x": -12345678901234567891}}],
+       "last": [12345678901234567891]}
+      """#
+    let lost = try #require(JSONText(Data(text.utf8)))
+    let found = lost.roundedIntegers
+    #expect(found.map(\.number) == [0x1p63, -1.2345678901234567891e19, 1.2345678901234567891e19])
+    #expect(found.map { lost.nameOfMember(around: $0.index) } == ["of", "x", "last"])
+    let alone = try #require(JSONText(Data("[\(String(repeating: "9", count: 400))]".utf8)))
+    #expect(alone.roundedIntegers.map(\.number) == [.infinity])
+    #expect(alone.nameOfMember(around: 1) == nil)
+  }
+
   private func read<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
     try #require(JSONText(Data(text.utf8))).read(type)
   }
