@@ -54,12 +54,11 @@ package struct CollectedListing<Item: SourceRecord> {
 }
 
 extension LawSubject {
-  package func collectPages(matching query: SearchQuery? = nil, size: Int = 7) async
-    -> CollectedListing<
-      Item
-    >
-  {
-    await CollectedListing(source, from: PageRequest(matching: query, limit: size), upTo: bound)
+  package func collectPages(
+    matching query: SearchQuery? = nil, size: Int? = nil
+  ) async -> CollectedListing<Item> {
+    let start = PageRequest(matching: query, limit: size ?? smallSize)
+    return await CollectedListing(source, from: start, upTo: bound)
   }
 
   /// True if each cursor leads to its page only once.
@@ -68,6 +67,11 @@ extension LawSubject {
 
 extension LawContext {
   package static var spentTokens: String { "the service sends each page only once" }
+
+  /// The records read may be all, if another request would have shown the end.
+  static func unreachedEnd(after count: Int) -> String {
+    "the first \(count.of("record")) were read, and the end was not reached within the bound"
+  }
 
   /// Compares the records that both collected; throws the failure that ended one of
   /// them, or if their origins differ.

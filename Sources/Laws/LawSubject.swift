@@ -24,6 +24,9 @@ public struct LawSubject<Item: SourceRecord>: Sendable {
 
   public var sizes = [1, 2, 3, 7, 20, 100]
 
+  /// The size of pages of laws that need several, but no particular ones.
+  package var smallSize = 7
+
   /// The limit of any pagination; records beyond it are not checked.
   public var bound = PaginationBound(items: 300, pages: 25)
 

@@ -44,7 +44,7 @@ struct ListComplete: LawCheck {
     guard whole.isWhole else {
       return pages < Self.minPages
         ? "only \(pages.of("page")) of a longer list \(pages == 1 ? "was" : "were") read"
-        : "there are more than the \(count.of("record")) within the bound"
+        : LawContext.unreachedEnd(after: count)
     }
     guard subject.isRemote else { return nil }
     if count == 0 { return "there are no records" }

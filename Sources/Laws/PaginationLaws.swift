@@ -2,7 +2,7 @@ import AggregatorKit
 
 extension Law {
   package static let paginationStable = Law(
-    "pagination-stable", "Fetching all pages twice returns the same records in the same order.",
+    "pagination-stable", "Fetching pages twice returns the same records in the same order.",
     PaginationStable())
 
   package static let paginationEnds = Law(
@@ -43,19 +43,20 @@ private struct PaginationEnds: LawCheck {
   {
     let whole = await subject.wholeList()
     if let failure = whole.listing.failure { throw failure }
-    let count = whole.listing.records.count.of("record")
+    let count = whole.listing.records.count
     switch whole.listing.end {
     case .exhausted where subject.isEndless:
       // Fallback data for an endless service may end.
       if let reason = whole.listing.reason { throw reason }
-      law.violation("the source is declared endless, but ends after \(count)", at: whole.lastCall)
+      law.violation(
+        "the source is declared endless, but ends after \(count.of("record"))", at: whole.lastCall)
     case .nothingNew where subject.repeatsRecords:
       law.notApplicable("the service repeats records")
     case let end? where end.isWithoutProgress:
       let cause = whole.repetition.map { "\($0.text) (\(end.text))" }
       law.violation(cause ?? "the list does not end: \(end.text)", at: whole.lastCall)
     case .itemLimit where !subject.isEndless, .pageLimit where !subject.isEndless:
-      law.notApplicable("there are more than the \(count) within the bound")
+      law.notApplicable(LawContext.unreachedEnd(after: count))
     default: break
     }
   }

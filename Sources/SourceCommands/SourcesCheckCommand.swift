@@ -9,8 +9,11 @@ extension Command {
   /// The most requests to a service for its laws.
   fileprivate static let maxLawRequests = 60
 
-  /// The most pages of a list that a law reads.
+  /// The number of pages in which a list is read that has as many records as it says.
   fileprivate static let lawPages = 5
+
+  /// The most pages of a list that a law reads: several laws together stay within ``maxLawRequests``.
+  fileprivate static let maxLawPages = 8
 
   static func checkSources(_ plugins: [any Plugin]) -> Command {
     Command(
@@ -223,9 +226,12 @@ extension Plugin {
     func live() throws(CommandError) -> any DataSource<Item> {
       try CommandError.wrapping(of: self, try self.live(in: environment, deadline: deadline))
     }
+    var bound = PaginationBound(pages: Command.maxLawPages)
     if !policy.isEndless, let page = try? await live().page(PageRequest(limit: policy.largestPage))
     {
       environment.pageSize = page.sizeOfPages(Command.lawPages)
+      // Pages of the service that are larger than requested are read in several parts.
+      bound = PaginationBound(items: max(page.records.count, 1) * Command.maxLawPages)
     }
     let source = try live()
     var subject = LawSubject(name, source: source, fields: fields)
@@ -234,10 +240,10 @@ extension Plugin {
     subject.isEndless = policy.isEndless
     subject.repeatsRecords = policy.repeatsRecords
     subject.secrets = secrets(in: environment.settings)
-    // The last page may be followed by an empty one.
-    subject.bound = PaginationBound(pages: Command.lawPages + 1)
+    subject.bound = bound
     subject.pageSize = nil
     subject.sizes = [environment.pageSize ?? policy.largestPage]
+    subject.smallSize = subject.sizes[0]
     subject.sample = bundled
     subject.requestCounter = counter
     subject.isRemote = true

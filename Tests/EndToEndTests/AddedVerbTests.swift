@@ -225,6 +225,23 @@ import Testing
     #expect(held.errors == "lamps: \(requests) of at most 60 requests\n")
     #expect(1...60 ~= requests)
 
+    // Pages of a fixed size, of which the last is known only by the empty one after it.
+    let long = try FakeLamps()
+    long.behave { .json(FakeLamps.page($0, of: Array(1...57))) }
+    let added = try await home.run("sources add many \(long.url) --rate off --yes")
+    #expect(added.status == 0, "\(added)")
+    let before = long.server.requests.count
+    let whole = try await home.run("sources check many --laws --fields law,verdict --tsv")
+    #expect(whole.status == 0, "\(whole)")
+    for law in ["pagination-ends", "list-complete"] {
+      #expect(whole.lines.contains("\(law)\tpass"), "\(law): \(whole)")
+    }
+    #expect(long.pages.dropFirst(before).count { $0 == "6" } >= 3, "\(long.pages)")
+    long.behave { .json(FakeLamps.page($0, of: Array(1...200))) }
+    let cut = try await home.run("sources check many --laws --fields law,found --tsv")
+    let reason = "the first 80 records were read, and the end was not reached within the bound"
+    #expect(cut.lines.contains("pagination-ends\t\(reason)"), "\(cut)")
+
     lamps.behave { number in
       number == 2 ? .json(FakeLamps.page(2).replacing("\"id\": 11,", with: "\"id\": 10,")) : nil
     }

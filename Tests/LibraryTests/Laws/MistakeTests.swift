@@ -432,6 +432,7 @@ private struct LossyPaper: SourceRecord {
     )
     #expect(
       try await reason { $0.count = 2001 }
-        == "list-complete: not applicable: there are more than the 2000 records within the bound")
+        == "list-complete: not applicable: the first 2000 records were read, and the end was not reached within the bound"
+    )
   }
 }
