@@ -104,15 +104,20 @@ private struct SearchPages: LawCheck {
   func run(on subject: LawSubject<some SourceRecord>, _ law: inout LawContext)
     async throws(SourceError)
   {
-    guard subject.search == .service, subject.isRemote, let query = subject.query else {
+    guard subject.search == .service, subject.isRemote else {
       return law.notApplicable("search is not the service's")
+    }
+    let listed = subject.query == nil ? await subject.wordOfList() : nil
+    guard let query = subject.query ?? listed else {
+      return law.notApplicable("the list has no word to search for")
     }
     let found = await subject.readWhole(query)
     if let failure = found.listing.failure { throw failure }
     let (count, call) = (found.rowCount, found.listing.start.text)
     if count == 0 { return law.notApplicable("the search for \"\(query)\" has no results") }
     guard found.isWhole else {
-      return law.notApplicable("the search has more results than the bound")
+      return law.notApplicable(
+        "of the search for \"\(query)\", \(LawContext.unreachedEnd(after: count))")
     }
     // A search with a single page may have lost its paging, and is then requested as the list is.
     let own = PageParameter(of: found.requests)
@@ -145,6 +150,31 @@ private struct SearchPages: LawCheck {
 extension LawSubject {
   fileprivate func matches(_ record: Item, _ query: SearchQuery) -> Bool {
     fields.searchableText(of: record).containsAll(query.words)
+  }
+
+  /// A word that several records of the list have, so that a search for it may have several pages: the most of a list
+  /// that was read to its end, and otherwise the fewest, because there are more.
+  fileprivate func wordOfList() async -> SearchQuery? {
+    let list = await wholeList()
+    // A service may search in names alone, and hardly in URLs.
+    let searched = (fields.filter(\.isName) + fields.filter { !$0.isName }).filter(\.isSearchable)
+    var counts: [Substring: Int] = [:]
+    var words: [Substring] = []
+    for record in list.listing.records {
+      let texts = searched.compactMap { $0[record].string }.filter { !$0.contains("://") }
+      var seen: Set<Substring> = []
+      for word in texts.flatMap({ $0.split { !$0.isLetter } })
+      where word.count > 2 && seen.insert(word).inserted {
+        if counts[word] == nil { words.append(word) }
+        counts[word, default: 0] += 1
+      }
+    }
+    let shared = words.filter { counts[$0, default: 0] > 1 }
+    let isRarer = { (one: Substring, other: Substring) in
+      counts[one, default: 0] < counts[other, default: 0]
+    }
+    let word = (list.isWhole ? shared.max(by: isRarer) : shared.min(by: isRarer)) ?? words.first
+    return word.flatMap { try? SearchQuery(String($0)) }
   }
 
   /// The subject's query, and a word of the first record that has one, in capitals.

@@ -235,7 +235,8 @@ extension Plugin {
     }
     let source = try live()
     var subject = LawSubject(name, source: source, fields: fields)
-    subject.query = try? SearchQuery(example.query)
+    // The placeholder of a source without an example is no query.
+    subject.query = example == .unknown ? nil : try? SearchQuery(example.query)
     subject.search = policy.localSearchBound == nil ? .service : .none
     subject.isEndless = policy.isEndless
     subject.repeatsRecords = policy.repeatsRecords

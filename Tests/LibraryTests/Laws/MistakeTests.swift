@@ -414,6 +414,29 @@ private struct LossyPaper: SourceRecord {
     #expect(error?.code == .rejected)
   }
 
+  @Test func `a search without an example is for a word of the list`() async throws {
+    func verdict(_ change: (inout PapersPlugin<Paper>) -> Void) async throws -> String {
+      let server = try LoopbackServer(PapersService().handler)
+      defer { server.stop() }
+      var environment = PluginEnvironment(
+        settings: SourceSettings([PapersPlugin<Paper>.key: "canary-7f3a-9c51"]),
+        transport: LocalTransport(server: server))
+      environment.pageSize = 5
+      var subject = try LawSubject(remoteOf: PapersPlugin<Paper>(change), in: environment)
+      subject.query = nil
+      let law = try #require(Law.all.first { $0.name == "search-pages" })
+      let verdict = await law.check(subject)
+      let words = Set(server.requests.compactMap { $0.query["q"] })
+      #expect(words == ["Sample"])
+      return "\(verdict)"
+    }
+    #expect(try await verdict { _ in } == "holds")
+    let single = try await verdict {
+      $0.search = RESTPaging(.single, size: (PapersPlugin<Paper>.limit, 100))
+    }
+    #expect(single.contains("the search ends after 5 results"), "\(single)")
+  }
+
   /// Nothing is green that was not seen.
   @Test func `names what it cannot know`() async throws {
     func reason(_ change: (inout PapersService) -> Void) async throws -> String? {
