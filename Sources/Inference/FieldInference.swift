@@ -1,5 +1,5 @@
 package import AggregatorKit
-import DeclaredSource
+package import DeclaredSource
 
 /// Finds the fields of rows, most useful first, or in the order of the columns of a table.
 struct FieldInference {
@@ -166,6 +166,17 @@ extension JSON {
   /// True for an absolute http or https URL.
   package var isURL: Bool {
     string.map { $0.hasPrefix("https://") || $0.hasPrefix("http://") } ?? false
+  }
+}
+
+extension Manifest {
+  /// The fields that some rows have, and this manifest does not.
+  package func otherFields(in rows: [JSON]) -> [DeclaredField] {
+    let inference = FieldInference(rows: rows, id: id, isTable: format?.isTable == true)
+    let others = inference.fields.filter { other in
+      !fields.contains { $0.path == other.path || $0.name.lowercased() == other.name.lowercased() }
+    }
+    return Array(others.prefix(max(Self.maxFields - fields.count, 0)))
   }
 }
 

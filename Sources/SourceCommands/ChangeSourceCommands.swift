@@ -18,7 +18,7 @@ extension Command {
     examples: [
       ("sources edit issues", "change the manifest of an added source"),
       ("sources edit issues --link html_url", "say where the web page of a record is"),
-      ("sources edit issues --fields '*,user.login'", "add a field by its path"),
+      ("sources edit issues --fields '*,user.login'", "all fields of cached records, and a path"),
     ],
     run: editSource)
 
@@ -47,12 +47,23 @@ extension Command {
           hint: .command("sources edit \(name)"))
       }
       let option = { (key: String) in paths.first { $0.name == key } }
-      let manifest: Manifest
+      let (present, manifest): (Manifest, Manifest)
+      let fields = invocation.list(.fields)
       do throws(SourceError) {
-        manifest = try folder.manifest(name).edited(
-          fields: invocation.list(.fields), id: option("id").flatMap(invocation.list),
-          link: option("link").flatMap(invocation.text))
+        present = try folder.manifest(name)
+        manifest = try present.edited(
+          fields: fields, and: present.otherFields(in: records.map(\.row)),
+          id: option("id").flatMap(invocation.list), link: option("link").flatMap(invocation.text))
       } catch { throw failure(of: error, with: NewSecrets([])) }
+      guard manifest != present else {
+        if fields?.contains("*") == true, records.isEmpty {
+          throw CommandError(
+            .usage, "--fields: without cached records, \"*\" is only the fields of the manifest",
+            hint: .command("\(name) sync"))
+        }
+        context.diagnostics.note("Nothing changed")
+        return .success
+      }
       if option("id") != nil, let path = manifest.pathWithoutID(in: records) {
         throw CommandError(
           .usage,
@@ -60,7 +71,7 @@ extension Command {
           hint: "name a member with another text or number in each record")
       }
       let known = old.first?.1?.fields.map(\.path) ?? []
-      let added = invocation.has(.fields) ? manifest.fields.map(\.path) : []
+      let added = fields == nil ? [] : manifest.fields.map(\.path)
       for (option, paths) in [
         ("--fields", added.filter { !known.contains($0) }),
         ("--link", option("link") == nil ? [] : [manifest.link].compactMap(\.self)),

@@ -334,14 +334,16 @@ extension Manifest {
 
   /// This manifest with other fields, by their names or paths, and other paths; `nil` leaves what there is.
   ///
-  /// As in `list`, `*` is the fields that there are, without those after a dash: `*,-name`.
+  /// As in `list`, `*` is all fields, without those after a dash: `*,-name`.
   ///
+  /// - Parameter others: Fields that records have besides.
   /// - Throws: ``SourceError`` with code `invalidSettings`.
   package func edited(
-    fields names: [String]?, id: [String]?, link: String?
+    fields names: [String]?, and others: [DeclaredField] = [], id: [String]?, link: String?
   ) throws(SourceError) -> Manifest {
     var new: [JSON.Member] = []
     if let names {
+      let fields = fields + others
       let hasAll = names.contains("*")
       var chosen: [JSON] = []
       for name in names {

@@ -301,6 +301,26 @@ import Testing
     #expect(JSON(reading: Data(try home.sandbox.text(of: manifest).utf8)) == new)
   }
 
+  @Test func `an asterisk in the fields of edit brings back fields of cached records`() async throws
+  {
+    try write(#"[{"id": 1, "a": "x", "b": 2, "c": true}, {"id": 2, "a": "z"}]"#, to: "inv.json")
+    #expect(try await home.run("sources add inv inv.json").status == 0)
+    #expect(try await home.run("sources edit inv --fields a").status == 0)
+    let again = try await home.run("sources edit inv --fields a")
+    #expect(again.status == 0 && again.errors == "Nothing changed\n", "\(again)")
+    let unknown = try await home.run("sources edit inv --fields *")
+    #expect(
+      unknown.status == 64 && unknown.errors.hasSuffix("\nhint: aggregator inv sync\n"),
+      "\(unknown)")
+    #expect(try await home.run("inv sync").status == 0)
+    #expect(try await home.run("sources edit inv --fields *,-c").status == 0)
+    #expect(try await home.run("inv list --csv").output.hasPrefix("id,a,b\r\n"))
+    #expect(try await home.run("sources edit inv --fields *").status == 0)
+    #expect(try await home.run("inv list --csv").output.hasPrefix("id,a,b,c\r\n"))
+    let whole = try await home.run("sources edit inv --fields *")
+    #expect(whole.status == 0 && whole.errors == "Nothing changed\n", "\(whole)")
+  }
+
   @Test func `an asterisk in the fields of edit is for those that there are`() async throws {
     try write(
       #"[{"id": 1, "a": "x", "b": "y", "ctx": {"user": {"id": 3}}}, {"id": 2, "a": "z", "b": "w"}]"#,
