@@ -130,6 +130,7 @@ extension HTMLRenderer {
       """
   }
 
+  /// A card, without changes during a sync: they may be those of the sync before it.
   private func overview(
     _ source: any ServedSource, _ state: Result<SourceState, Problem>, isRunning: Bool
   ) -> HTML {
@@ -140,7 +141,7 @@ extension HTMLRenderer {
       facts = """
         <p class="tone \(tone(of: state))">\(amount(of: state, source))</p>
         \(state.problem.map(note))
-        \(changes(state, source, isRunning: isRunning))
+        \(isRunning ? nil : changes(state, source))
         """
     }
     return """
@@ -237,14 +238,11 @@ extension HTMLRenderer {
       """
   }
 
-  private func changes(
-    _ state: SourceState, _ source: any ServedSource, isRunning: Bool
-  ) -> HTML? {
+  private func changes(_ state: SourceState, _ source: any ServedSource) -> HTML? {
     guard let changes = state.changes, changes.count > 0 else { return nil }
     let words =
       changes.isCut
       ? "More than \(changes.count.grouped) changes" : changes.counts.words.capitalizedFirst
-    let sync = isRunning ? "so far by this sync" : "by the last sync"
-    return #"<p><a href="\#(WebAddress.changes(source.name))">\#(words) \#(sync)</a></p>"#
+    return #"<p><a href="\#(WebAddress.changes(source.name))">\#(words) by the last sync</a></p>"#
   }
 }

@@ -675,7 +675,7 @@ import Testing
     }
   }
 
-  @Test func `the changes of a running sync are not those of the last one`() {
+  @Test func `a card tells of no changes during a sync`() {
     var state = SourceState(coverage: Coverage(cached: 9, total: 9, isComplete: true))
     var changes = ChangeSummary(date: nil, knownSince: nil)
     changes.add(.changed, on: "2026-03-04T05:06:07Z")
@@ -684,7 +684,7 @@ import Testing
       (MadeUpSource.heroes, .success(state))
     ]
     #expect(pages.home(states).contains(">1 changed by the last sync</a>"))
-    #expect(pages.home(states, running: ["heroes"]).contains(">1 changed so far by this sync</a>"))
+    #expect(!pages.home(states, running: ["heroes"]).contains("1 changed"))
   }
 
   @Test func `a sync of all says which sources it passes over, and why`() {
