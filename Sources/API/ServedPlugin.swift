@@ -3,6 +3,7 @@ package import AggregatorKit
 package import AggregatorQueries
 package import AggregatorSelection
 package import AggregatorTerminal
+import Synchronization
 
 /// The cache of images, the pool and the program that all sources of a server use.
 package struct ServedResources: Sendable {
@@ -566,8 +567,18 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
   ) async throws -> SyncResult {
     let store = try environment.requiredStore()
     let sync = try plugin.sync(into: store, in: environment)
+    let written = Mutex(0)
     let result = try await holdingSyncLock {
-      await sync.run(upTo: pages, jobs: 1, waits: true, progress: progress)
+      await sync.run(upTo: pages, jobs: 1, waits: true) { [chain] result in
+        let count = result.added + result.changed
+        // A page in memory may have these records as they were.
+        let isNew = written.withLock { known in
+          defer { known = count }
+          return count != known
+        }
+        if isNew { chain.renew() }
+        progress(result)
+      }
     }
     // The pages before the sync are gone from the store, too.
     chain.renew()

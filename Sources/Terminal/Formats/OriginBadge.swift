@@ -48,9 +48,13 @@ package struct OriginBadge: Sendable {
     let reasonOfOrigin = isChosen ? nil : provenance.reason
     let code = reasonOfOrigin?.code
     let isOffline = !isChosen && (choosesLocal || code == .offline || code == .unreachable)
+    // A page that was fetched for an earlier request may be kept for a minute.
+    let fetched = provenance.fetchedAt.flatMap { date in
+      now.timeIntervalSince(date) < 5 ? nil : date.age(at: now)
+    }
     let origin =
       switch provenance.origin {
-      case .live: "Live"
+      case .live: fetched.map { "Fetched \($0)" } ?? "Live"
       case .cached: "Cached"
       case .bundled: "Bundled sample data"
       case .mixed: "Partly cached"
@@ -90,7 +94,7 @@ package struct OriginBadge: Sendable {
     notes = causes.map(\.capitalizedFirst)
     let usual =
       switch provenance.origin {
-      case .live: "Fetched from the service just now"
+      case .live: "Fetched from the service \(fetched ?? "just now")"
       case .cached where choosesLocal: "You chose to use local data only"
       case .cached: "Fresh enough: the service was not asked again"
       case .bundled: "Sample data that is part of the program"

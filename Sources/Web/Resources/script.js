@@ -601,7 +601,7 @@ function append(next, items, link) {
   if (items.length) items[0].dataset.page = link.href;
   // An age grows while the list is read.
   const isSameOrigin = isSame(badge => $(".label", badge).textContent)
-    || isSame(badge => badge.className + $("time", badge)?.textContent);
+    || isSame(badge => badge.className + (badge.matches(".live") || $("time", badge)?.textContent));
   const known = new Set($$(".note", list()).map(note => note.textContent));
   const notes = $$(".note", next)
     .filter(note => !known.has(note.textContent) && !(isSameOrigin && note.matches(".reason")));

@@ -26,11 +26,23 @@ import Testing
     let cached = Provenance(.cached, fetchedAt: Self.minutesAgo)
     let bundled = Provenance(.bundled)
     #expect(try badge(live).origin.label == "Live")
+    #expect(try badge(live).origin.explanation == "Fetched from the service just now")
     #expect(try badge(cached).origin.label == "Cached 3 min ago")
     #expect(try badge(bundled).origin.label == "Bundled sample data")
     #expect(try badge(live, cached).origin.label == "Partly cached")
     #expect(try badge(live).origin.notes == [])
     #expect(try badge(cached).origin.notes == [])
+  }
+
+  @Test(arguments: [(4.0, "Live", "just now"), (49, "Fetched 49 s ago", "49 s ago")])
+  func `a page that was fetched for an earlier request has an age`(
+    seconds: Double, label: String, age: String
+  ) throws {
+    let fetched = MadeUpSource.now.addingTimeInterval(-seconds)
+    let badge = try badge(Provenance(.live, fetchedAt: fetched))
+    #expect(badge.origin.kind == .live)
+    #expect(badge.origin.label == label)
+    #expect(badge.origin.explanation == "Fetched from the service \(age)")
   }
 
   @Test func offerNoWayThatTheServerRefuses() throws {

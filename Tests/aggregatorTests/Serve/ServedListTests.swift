@@ -6,6 +6,7 @@ import AggregatorTestSupport
 import CountriesSource
 import Foundation
 import HeroesSource
+import Synchronization
 import Testing
 
 @testable import AggregatorAPI
@@ -66,6 +67,42 @@ import Testing
     _ = try await source.page(filtered)
     #expect(await index.begun == begun)
     #expect(await index.table?.readings == 1)
+  }
+
+  @Test func `a list has the records of a running sync, not those of a page in memory`()
+    async throws
+  {
+    let (mayEnd, price) = (DispatchSemaphore(value: 0), Mutex(20))
+    func body(_ id: Int) -> String {
+      #"{"rows": [{"id": \#(id), "price": \#(price.withLock(\.self))}], "total": 2}"#
+    }
+    let server = try LoopbackServer { request in
+      guard request.query["page"] == "2" else { return .json(body(1)) }
+      let last = body(2)
+      return .begin(headers: [("Content-Length", "\(last.utf8.count)")])
+        .performing { mayEnd.wait() }.sending(Data(last.utf8))
+    }
+    let manifest = """
+      {"url": "\(server.baseURL)/things", "rows": "rows", "id": "id", "page": "page=1", "total": "total", \
+      "paging": "proved", "rate": "off", "fields": ["price"]}
+      """
+    let things = ServedPlugin(
+      DeclaredPlugin("things", try Manifest(reading: Data(manifest.utf8))),
+      in: PluginEnvironment(
+        settings: SourceSettings([:]), transport: HTTPTransport(), store: InMemoryStore()))
+    func shown() async throws -> JSON? {
+      try await things.page(ServedQuery(limit: 1)).records.first?.object["price"]
+    }
+    #expect(try await shown() == 20)
+    price.withLock { $0 = 21 }
+    #expect(try await shown() == 20)
+    let (pages, continuation) = AsyncStream<Void>.makeStream()
+    async let sync = things.sync(pages: nil) { _ in continuation.yield() }
+    for await _ in pages { break }
+    let meanwhile = try await shown()
+    mayEnd.signal()
+    #expect(try await sync.isComplete)
+    #expect(meanwhile == 21)
   }
 
   @Test func `the columns of a table are remembered, unless the address names some`() async throws {
@@ -509,7 +546,7 @@ import Testing
         #"class="wait" href="/search?query=an&#38;cache=reload">Wait for the answer</a>"#))
     var last = first
     while last.contains("Still asking") { last = try await page() }
-    #expect(last.contains(#"<span class="label">Live</span>"#) && !last.contains("At least"))
+    #expect(last.contains(#"<details class="badge live">"#) && !last.contains("At least"))
     // However often the page has looked: the second one is a retry.
     #expect(service.requests.count == 2)
   }
