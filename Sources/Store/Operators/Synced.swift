@@ -104,16 +104,17 @@ extension RecordStore {
 
   /// The time since which the cached records were fetched, as far as their pages or the first of them tell; `nil` for none.
   ///
-  /// It is that of the oldest page unless a sync has been complete: a newer page says nothing of the other records.
+  /// It is that of the oldest page unless a sync has been complete, or other records are cached, which pages say nothing of.
   package func oldestFetch() async throws(SourceError) -> Date? {
     if let begun = try await completeSync()?.begun { return begun }
-    if let key = try await store.fetchedPages(of: source).last?.key,
-      let page = try await store.page(key, of: source)
-    {
-      return page.fetchedAt
-    }
+    let pages = try await store.fetchedPages(of: source)
+    var oldest: Date?
+    if let key = pages.last?.key { oldest = try await store.page(key, of: source)?.fetchedAt }
+    let listed = pages.reduce(0) { $0 + ($1.page.rows ?? 0) }
+    if let oldest, try await store.status(of: source).records <= listed { return oldest }
     // The first to be fetched; a record that has changed since is newer.
-    return try await slice(PageRequest(limit: 1000), after: nil).slice.records.map(\.savedAt).min()
+    let first = try await slice(PageRequest(limit: 1000), after: nil).slice.records
+    return (first.map(\.savedAt) + [oldest].compactMap(\.self)).min()
   }
 
   /// The last sync, if all records of the service are stored; `nil` if they may not be, or may be those of another
