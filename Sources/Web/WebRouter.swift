@@ -23,7 +23,7 @@ struct WebRouter: Sendable {
       }
       return html(
         pages.home(
-          await states(of: pages), by: order ?? .name, running: await api.runningSyncs(),
+          await states(of: pages), by: order ?? .name, syncs: await api.lastSyncs(),
           hasSynced: request.parameter("sync") != nil))
     case .sync:
       try request.requireParameters(among: [])
@@ -270,6 +270,11 @@ struct WebRouter: Sendable {
       // A store that cannot be read is reported by the list.
       content.schemaChanges = (try? await source.schemaChanges()) ?? []
       content.hidden = try? await source.deleted()
+    }
+    if part != .detail, query.cursor == nil, let sync = await api.lastSyncs()[source.name],
+      sync.outcome == "incomplete"
+    {
+      content.shortfall = (try? await source.state())?.shortfall(after: sync)
     }
     content.list = await list
     if part == nil, let id, let offset = await offset(of: id, in: content) {

@@ -27,10 +27,11 @@ extension API {
     return ([job] + (job.earlier ?? [])).map { $0.served(at: time) }
   }
 
-  /// The names of the sources that a server syncs now.
-  package func runningSyncs() async -> Set<String> {
+  /// The last sync that a server has run, or runs, of each source, by the names of the sources.
+  package func lastSyncs() async -> [String: ServedSync] {
     let (jobs, time) = await syncs.all()
-    return Set(sources.filter { jobs[$0]?.state(at: time) == .running }.map(\.name))
+    let last = sources.compactMap { source in jobs[source].map { (source.name, $0) } }
+    return Dictionary(last) { first, _ in first }.mapValues { $0.served(at: time) }
   }
 
   /// Starts the sync of a source, follows it or stops it.

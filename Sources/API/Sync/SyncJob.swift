@@ -85,7 +85,7 @@ package struct ServedSync: Sendable {
   package let duration: Duration?
   /// `complete`, `incomplete`, `running`, `failed`, `stopped` or `interrupted`.
   package let outcome: String
-  /// The reason it has not come to its end; `nil` for one that has, or runs.
+  /// The reason it has not come to its end, or may have missed records; `nil` for one that has read all, or runs.
   package let reason: String?
   /// The records that it has read, and those of them that were added, have changed and were removed.
   package let counts: [Int]
@@ -135,7 +135,16 @@ extension SyncJob {
     return ServedSync(
       startedAt: startedAt.date,
       duration: state == .running ? nil : updatedAt.sinceStart - startedAt.sinceStart,
-      outcome: outcome, reason: error(at: time)?.message, counts: counts)
+      outcome: outcome, reason: error(at: time)?.message ?? shortcoming, counts: counts)
+  }
+
+  /// The reason a sync that has come to its end may have missed records.
+  private var shortcoming: String? {
+    guard state == .done, result["complete"] != true,
+      case .array(let warnings)? = result["warnings"]
+    else { return nil }
+    let code = Warning.Code.incomplete.description
+    return warnings.first { $0["code"]?.string == code }?["message"]?.string
   }
 
   /// The error of a job that has not come to its end; `nil` for one that runs or is done.

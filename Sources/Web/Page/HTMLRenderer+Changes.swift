@@ -96,7 +96,7 @@ extension HTMLRenderer {
     let words =
       "Last sync started here: \(last.startedAt.written), \(last.outcome)\(length)\(reason)"
     let rest: HTML? =
-      last.reason == nil
+      last.reason == nil || last.outcome == "incomplete"
       ? nil
       : """
       <p class="note">What it had read until then stays cached: \(sum). Other records may be older, \

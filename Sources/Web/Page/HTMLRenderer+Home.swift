@@ -44,14 +44,25 @@ extension ServedSource {
   }
 }
 
+extension SourceState {
+  /// The reason records may be missing since a sync, which was the last one; `nil` if they may not, or the command line has
+  /// synced all since.
+  func shortfall(after sync: ServedSync?) -> String? {
+    guard let sync, sync.outcome == "incomplete", let reason = sync.reason,
+      syncedAt ?? .distantPast < sync.startedAt
+    else { return nil }
+    return "The last sync is incomplete: \(reason)"
+  }
+}
+
 extension HTMLRenderer {
   /// - Parameters:
   ///   - states: The sources in the order of their names.
-  ///   - running: The names of those that are being synced.
+  ///   - syncs: The last sync of each, by their names.
   ///   - hasSynced: True after a sync of all, to tell of the sources that it has passed over.
   func home(
     _ states: [(source: any ServedSource, state: Result<SourceState, Problem>)],
-    by order: HomeOrder = .name, running: Set<String> = [], hasSynced: Bool = false
+    by order: HomeOrder = .name, syncs: [String: ServedSync] = [:], hasSynced: Bool = false
   ) -> String {
     let states = states.enumerated().sorted { first, second in
       let weights = (order.weight(of: first.element.state), order.weight(of: second.element.state))
@@ -68,7 +79,7 @@ extension HTMLRenderer {
       \(states.count > 1 ? tools(by: order) : nil)
       \(hasSynced ? passedOver(states) : nil)
       <ul class="sources">\(states.map { source, state in
-        overview(source, state, isRunning: running.contains(source.name))
+        overview(source, state, syncs[source.name])
       })</ul>
       \(mayAdd ? """
         <p class="actions"><a class="button" href="\(RoutePath(PagePath.add).text)">\
@@ -132,16 +143,18 @@ extension HTMLRenderer {
 
   /// A card, without changes during a sync: they may be those of the sync before it.
   private func overview(
-    _ source: any ServedSource, _ state: Result<SourceState, Problem>, isRunning: Bool
+    _ source: any ServedSource, _ state: Result<SourceState, Problem>, _ sync: ServedSync?
   ) -> HTML {
     let facts: HTML
     switch state {
     case .failure(let problem): facts = note(problem)
     case .success(let state):
+      let shortfall = state.shortfall(after: sync)
       facts = """
-        <p class="tone \(tone(of: state))">\(amount(of: state, source))</p>
+        <p class="tone \(tone(of: state))">\(amount(of: state, source, isShort: shortfall != nil))</p>
+        \(shortfall.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# as HTML })
         \(state.problem.map(note))
-        \(isRunning ? nil : changes(state, source))
+        \(sync?.outcome == "running" ? nil : changes(state, source))
         """
     }
     return """
@@ -159,15 +172,22 @@ extension HTMLRenderer {
     return state.bundled > 0 ? "bundled" : "offline"
   }
 
-  private func amount(of state: SourceState, _ source: any ServedSource) -> String {
+  /// - Parameter isShort: True if the last sync may have missed records, however many are cached.
+  private func amount(
+    of state: SourceState, _ source: any ServedSource, isShort: Bool
+  ) -> String {
     guard let coverage = state.coverage, coverage.cached > 0 else {
       return state.bundled == 0
         ? "Not cached" : "\(state.bundled.grouped) bundled sample records"
     }
-    let total = coverage.total.map { max($0, coverage.cached) }
+    let isComplete = coverage.isComplete && !isShort
+    let total =
+      isShort
+      ? coverage.total.flatMap { $0 > coverage.cached ? $0 : nil }
+      : coverage.total.map { max($0, coverage.cached) }
     let records = (state.records ?? 0).grouped
     let part =
-      coverage.isComplete
+      isComplete
       ? "all \(records)"
       : total.map { "\(records) of \($0.grouped)" } ?? "\(records), maybe not all"
     let exceptions = [
@@ -178,7 +198,7 @@ extension HTMLRenderer {
     let comma = exceptions.isEmpty ? ", " : "; "
     guard let syncedAt = state.syncedAt else {
       let age = state.fetchedAt.map { "\(comma)fetched \($0.age(at: now))" } ?? ""
-      let sync = source.isEndless || coverage.isComplete ? "" : "; not synced completely"
+      let sync = source.isEndless || coverage.isComplete || isShort ? "" : "; not synced completely"
       return "\(cached)\(age)\(sync)"
     }
     // Records that a sync has fetched are as old as it is.

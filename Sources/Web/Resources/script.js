@@ -947,8 +947,8 @@ function showSync(box) {
   const bar = $("progress", box);
   bar.hidden = !isRunning;
   showAmount(bar, sync);
-  // What ended before the page was opened is of interest only if it failed.
-  const isNew = box.dataset.isWatched || ["failed", "interrupted"].includes(sync?.state);
+  // What ended before the page was opened is of interest only if it did not come to its end.
+  const isNew = box.dataset.isWatched || ["failed", "interrupted", "cancelled"].includes(sync?.state);
   const text = sync && isNew ? syncWords(sync, box.dataset.noun, box.closest("li") ?? list()) : "";
   const state = $(".sync-state", box);
   state.hidden = !text;
@@ -1004,7 +1004,7 @@ function syncWords(sync, noun, place) {
       return `${amount}${totalOf(sync) ? `, ${number(totalOf(sync))} the last time` : ""}${paceWords(sync)}`;
     case "done":
       if (complete || kind === "endless") return `${amount} synced`;
-      return `${amount} synced, but not all: ${warnings[0]?.message ?? "the list did not end"}`;
+      return `${amount} synced, but not all${warnings.some(each => each.code === "incomplete") ? "" : `: ${warnings[0]?.message ?? "the list did not end"}`}`;
     case "cancelled": case "interrupted":
       return `Stopped after ${amount}${state === "interrupted" ? ", because the server ended" : ""}; the next sync goes on there`;
     default: {

@@ -92,6 +92,12 @@ import Testing
       served(.running, at: 60) == ["interrupted", "3 s", "the server that ran the sync has ended"])
     #expect(served(.done, at: 60) == ["incomplete", "3 s", nil])
     #expect(served(.done, at: 60, ["complete": true]) == ["complete", "3 s", nil])
+    let warnings: JSON = [
+      ["code": "schemaChanged", "message": "new"],
+      ["code": "incomplete", "message": "1 is missing"],
+    ]
+    #expect(
+      served(.done, at: 60, ["warnings": warnings]) == ["incomplete", "3 s", "1 is missing"])
     #expect(served(.failed, at: 60) == ["failed", "3 s", "refused"])
     #expect(served(.cancelled, at: 60) == ["stopped", "3 s", "the sync was stopped"])
   }

@@ -163,3 +163,7 @@ def run(site):
     failed |= {"updatedAt": None, "result": {"records": 1250}, "error": {"message": "heroes failed (500)"}}
     page.reload()
     expect(state).to_have_text("Sync failed: the service answered 500. 1,250 heroes read so far stay cached; the next sync goes on there.")
+    # One that was stopped is still said to be.
+    failed |= {"state": "cancelled"}
+    page.reload()
+    expect(page.locator(".sync-words")).to_have_text("Stopped after 1,250 heroes; the next sync goes on there")
