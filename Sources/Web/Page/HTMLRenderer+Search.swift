@@ -13,8 +13,8 @@ extension HTMLRenderer {
       Frame(title: title, place: "search"),
       """
       <div class="column">
-      <div class="heading"><div><h1>All sources</h1>
-      <p class="summary">Search \(sources.map(\.noun.plural.safeLine).joined(separator: ", ")) at once</p>\
+      <div class="heading"><div><h1>Search all sources</h1>
+      <p class="summary">\(sources.map(\.noun.plural.safeLine).listText.capitalizedFirst)</p>\
       </div></div>
       \(searchForm("/search", "Search all sources", content.query.forLinks))
       \(resultsPart(content))

@@ -70,7 +70,7 @@ extension HTMLRenderer {
     <ul>
     <li\(attribute: "class", hasSQL ? nil : "apart")><a href="/search"\
     \(attribute: "aria-current", place == "search" ? "page" : nil)>\
-    \(Icon.search.html)<span>All sources</span></a></li>
+    \(Icon.search.html)<span>Search</span></a></li>
     \(hasSQL ? sqlLink(isCurrent: place == "sql") : nil)
     \(sources.map { source in
       """

@@ -27,7 +27,7 @@ const searchAddress = text => `/search?${new URLSearchParams({ query: text })}`;
 /* The pages and actions, each with what it is and what it does: it leads to an address, or runs. */
 function commands() {
   const pages = $$("nav a").map(link => ({
-    name: $("span:not(.initial)", link).textContent, about: link.pathname === "/search" ? "Search" : "Page", address: link.href,
+    name: $("span:not(.initial)", link).textContent, about: link.pathname === "/search" ? "All sources" : "Page", address: link.href,
   }));
   const tools = $$(".tools > .filter, .views a, .heading a.button, thead a, .sort .panel a, .menu [download]").map(link => ({
     name: `${link.download ? "Download " : link.closest("thead, .sort li") ? "Sort by " : ""}${link.ariaLabel ?? link.textContent.trim()}`, about: heading, run: () => link.click(),

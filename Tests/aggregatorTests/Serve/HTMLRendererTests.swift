@@ -144,6 +144,13 @@ import Testing
         "Still set: HERO_KEY, which <code>aggregator config unset HERO_KEY</code> removes.</p>"))
   }
 
+  @Test func `the search of all sources is called a search`() {
+    let html = search(nil)
+    #expect(html.contains("<span>Search</span></a></li>"))
+    #expect(html.contains("<h1>Search all sources</h1>"))
+    #expect(!html.contains("All sources"))
+  }
+
   @Test func `the menu of a list has the command for a database`() {
     let command = "<code>aggregator export heroes -o heroes.db</code>"
     #expect(list(.heroes).contains(command))
