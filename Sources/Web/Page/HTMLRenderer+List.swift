@@ -284,9 +284,14 @@ extension HTMLRenderer {
     let excerpt = excerpt(of: record, query)
     shown.removeAll { $0.field == excerpt?.field }
     let facts = shown.map { line -> HTML in
-      let value = line.address ?? HTML(line, in: numbers)
-      return
-        #"<span class="fact"><span class="label">\#(line.label.fieldLabel)</span> <bdi>\#(value)</bdi></span>"#
+      let (value, label) = (line.address ?? HTML(line, in: numbers), line.label.fieldLabel)
+      // A small card has no room for the label of a text, which says what it is better than a number or a code does.
+      let isText = if case .string = line.json { true } else { !line.elements.isEmpty }
+      let isAlone = query.view == .small && isText && !line.field.namesCodes
+      return """
+        <span class="fact"\(attribute: "title", isAlone ? label : nil)>\
+        <span class="\(isAlone ? "visually-hidden" : "label")">\(label)</span> <bdi>\(value)</bdi></span>
+        """
     }
     return """
       <li><a class="record" href="\(WebAddress.record(source.name, record.id, query))" \

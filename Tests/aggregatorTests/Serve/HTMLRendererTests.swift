@@ -1365,6 +1365,22 @@ import Testing
     #expect(html.matches(of: /<span class="fact number">/).count == 2)
   }
 
+  @Test func `a text on a small card is there without its label, a number and a code with it`() {
+    func line(_ name: String, _ value: JSON) -> ServedRecord.Line {
+      ServedRecord.Line(field: name, label: name, value: value.cell, json: value)
+    }
+    var source = MadeUpSource.heroes
+    let kind = #"<span class="fact" title="Kind"><span class="visually-hidden">Kind</span> <bdi>"#
+    for (other, value) in [("stock", 7), ("sold", true), ("zip", "01234")] as [(String, JSON)] {
+      source.records = [ServedRecord("1", "One", [line("kind", "Lamp"), line(other, value)])]
+      let label = #"<span class="fact"><span class="label">\#(other.capitalizedFirst)</span>"#
+      let small = list(source, ServedQuery(view: .small))
+      #expect(small.contains(kind) && small.contains(label))
+      let large = list(source, ServedQuery(view: .gallery))
+      #expect(large.contains(#"<span class="label">Kind</span>"#) && large.contains(label))
+    }
+  }
+
   @Test func `a card shows the value that its list is sorted by`() {
     let lines = ["a", "b", "c", "d"].map {
       ServedRecord.Line(field: $0, label: $0, value: "\($0) of it")

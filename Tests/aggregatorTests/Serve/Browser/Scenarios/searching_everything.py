@@ -20,6 +20,13 @@ def run(site):
     row, last = (page.locator(f"section.group[aria-label=Heroes] {each}").last.bounding_box() for each in (".bar", ".gallery li"))
     assert abs(row["x"] + row["width"] - last["x"] - last["width"]) < 12, (row, last)
 
+    # A phone has room for two of them, whose texts need no label.
+    page.set_viewport_size({"width": 390, "height": 800})
+    cards = page.locator("section.group[aria-label=Heroes] .gallery")
+    assert cards.evaluate("each => getComputedStyle(each).gridTemplateColumns.split(' ').length") == 2
+    expect(cards.locator(".fact .label", has_text="Publisher")).to_have_count(0)
+    page.set_viewport_size({"width": 1280, "height": 720})
+
     # The matches are marked, without case and accents.
     page.goto(site.origin + "/search?query=CURACAO")
     expect(page.locator("section.group[aria-label=Countries] .record").first).to_be_visible()
