@@ -19,7 +19,7 @@ extension HTMLRenderer {
       <div class="column">
       <div class="heading">
       <div><h1>\(source.title)</h1>
-      <p class="summary">\(source.summary.safeLine.capitalizedFirst)</p></div>
+      <p class="summary">\(source.summary.safeLine.capitalizedFirst)</p>\(changeLinks(source))</div>
       \(source.hasStore ? #"<a class="button" href="\#(WebAddress.changes(source.name))">Changes</a>"# : nil)\
       \(syncBox(source))
       </div>
@@ -30,6 +30,16 @@ extension HTMLRenderer {
       </div>
       \(detailPart(content))
       """)
+  }
+
+  /// The ways to change a source that was added.
+  private func changeLinks(_ source: any ServedSource) -> HTML? {
+    guard mayChange(source.name) else { return nil }
+    let this: HTML = #"<span class="visually-hidden"> this source</span>"#
+    return """
+      <p class="aside"><a href="\(RoutePath(PagePath.edit, source.name).text)">Edit\(this)…</a> · \
+      <a href="\(RoutePath(PagePath.remove, source.name).text)">Remove\(this)…</a></p>
+      """
   }
 
   /// The list in words: `Things for “lamp” where price is below 20`, counted `2 things for …`.

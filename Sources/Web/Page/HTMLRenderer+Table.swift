@@ -160,30 +160,22 @@ extension HTMLRenderer {
     // It reads the cache.
     if whole.cache != .offline { whole.cache = .normal }
     let name = content.source.name
-    let hasParquet = content.source.hasParquet
     let parquet: HTML? =
-      hasParquet
+      content.source.hasParquet
       ? """
        · <a href="\(WebAddress.api(name, whole.with(\.isParquet, true)))" download="\(name).parquet">Parquet</a>
       """ : nil
-    let removal: HTML? =
-      mayChange(name)
-      ? """
-      <p><a href="\(RoutePath(PagePath.edit, name).text)">Edit this source…</a> · \
-      <a href="\(RoutePath(PagePath.remove, name).text)">Remove this source…</a></p>
-      """ : nil
     let isNarrowed = query.query != nil || !query.conditions.isEmpty
     return """
-      <details class="menu"><summary class="button">Data</summary>
-      <div class="panel"><p>\(formats { WebAddress.api(name, query.with(\.format, $0)) }) of this page</p>
+      <details class="menu data"><summary class="button">Data</summary>
+      <div class="panel"><p>This page: \(formats { WebAddress.api(name, query.with(\.format, $0)) })</p>
       \(content.source.hasStore ? """
-        <p>\(formats(ofFile: name) { WebAddress.api(name, whole.with(\.format, $0)) })\(parquet) \
-        of all \(isNarrowed ? "matching" : "cached") records</p>
-        \(hasParquet ? nil : "<p>Parquet needs the program <code>duckdb</code> on the server</p>" as HTML)
+        <p>All \(isNarrowed ? "matching" : "cached"): \
+        \(formats(ofFile: name) { WebAddress.api(name, whole.with(\.format, $0)) })\(parquet)</p>
         \(export(name))
         """ : nil)
       \(hasSQL ? sqlLink(content) : nil)
-      \(copies(of: address, command(content)))\(removal)</div></details>
+      \(copies(of: address, command(content)))</div></details>
       """
   }
 
@@ -214,13 +206,12 @@ extension HTMLRenderer {
     """
     \(address.map { address in
       """
-      <p><button type="button" class="button" data-copy="\(address)" data-as="url" hidden>\
-      Copy the API’s address</button></p>
-      <p><button type="button" class="button" data-copy="\(address)" \
+      <p class="actions"><button type="button" class="button" data-copy="\(address)" data-as="url" hidden>\
+      Copy the API’s address</button>
+      <button type="button" class="button" data-copy="\(address)" \
       data-as="\(hasToken ? "curl with token" : "curl")" hidden>Copy a curl command</button></p>
       \(hasToken ? """
-        <p><code>$TOKEN</code> in it stands for the token, which is in the address that \
-        <code>\(program) serve</code> has printed</p>
+        <p class="aside"><code>$TOKEN</code> is in the address that <code>serve</code> has printed</p>
         """ : nil)
       """ as HTML
     })

@@ -115,7 +115,7 @@ import Testing
     let server = try await ServingProgram("--allow-add", in: home.sandbox)
     #expect(try await server.get("/api/v1/lands").status == 200)
     let list = try await server.get("/sources/lands", ["Accept": "text/html"])
-    #expect(list.text.contains(#"<a href="/edit/lands">Edit this source…</a>"#))
+    #expect(list.text.contains(#"<p class="aside"><a href="/edit/lands">Edit<span"#))
     #expect(try await server.get("/edit/countries").status == 404)
 
     let form = try await server.get("/edit/lands", ["Accept": "text/html"])

@@ -145,6 +145,12 @@ def run(site):
     expect(page.get_by_role("columnheader", name="Region")).to_have_count(0)
     page.get_by_text("Data", exact=True).click()
     expect(page.get_by_role("button", name="Copy the command")).to_be_visible()
+    # The menu is on the screen as a whole, with the formats of the page on one line.
+    panel = page.locator(".tools .menu.data .panel")
+    box = panel.bounding_box()
+    assert box["y"] + box["height"] <= page.viewport_size["height"], box
+    tops = panel.locator("p").first.locator("a").evaluate_all("all => all.map(each => each.offsetTop)")
+    assert len(set(tops)) == 1, tops
     expect(page.locator(".command").last).to_contain_text("aggregator countries list --where")
     # Programs find localhost, and none of the names below it.
     page.evaluate("navigator.clipboard.writeText = text => { window.copied = String(text); }")
