@@ -114,7 +114,7 @@ function openPalette() {
 $("#go-to")?.addEventListener("click", openPalette);
 if ($("#go-to")) $("#go-to").parentElement.hidden = false;
 // Once the bar of sources has the room that the button leaves.
-$("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+for (const link of $$("nav [aria-current]")) link.scrollIntoView({ block: "nearest", inline: "center" });
 wish.addEventListener("input", find);
 wish.addEventListener("keydown", event => {
   if (event.isComposing) return;

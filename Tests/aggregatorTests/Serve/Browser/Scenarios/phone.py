@@ -37,6 +37,15 @@ def run(site):
     page.goto(site.origin + "/changes/countries")
     expect(page.locator(".tools .button:visible")).to_have_count(8)
     fits(page)
+    # However large the numbers are, the kinds stay beside each other.
+    kinds = page.get_by_role("navigation", name="Kind")
+    kinds.get_by_role("link").last.evaluate("each => { each.textContent = 'Removed ' + 100000000000; }")
+    tops = kinds.get_by_role("link").evaluate_all("all => all.map(each => each.offsetTop)")
+    assert len(set(tops)) == 1, tops
+    fits(page)
+    # The chosen one is in sight.
+    page.goto(site.origin + "/changes/countries?kind=removed")
+    expect(kinds.locator("[aria-current]")).to_be_in_viewport(ratio=1)
     # The controls leave room for records, and their menus are whole.
     page.goto(site.origin + "/sources/countries")
     top = page.locator(".record").first.bounding_box()["y"]
@@ -57,6 +66,8 @@ def run(site):
     section = page.locator(".filters > .facets > section").first
     expect(section.locator("li a").first).to_be_hidden()
     assert page.locator(".filters").bounding_box()["height"] < 600
+    # The list is below them, so that no place in it is named.
+    expect(page.locator(".position")).to_be_hidden()
     section.locator("summary").first.tap()
     expect(section.locator("li a").first).to_be_visible()
     assert section.bounding_box()["width"] > 280
