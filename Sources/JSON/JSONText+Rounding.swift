@@ -8,9 +8,11 @@ extension JSONText {
 
   /// The number of a part whose digits do not fit ``JSON``; `nil` for any other part.
   private func roundedInteger(_ part: Part) -> Double? {
-    // 18 digits always fit.
+    // 18 digits always fit, and so do 19 that are below 9 × 10^18, such as those of many IDs.
     guard part.kind == .number, part.end - part.start > 18 else { return nil }
-    let isWhole = bytes[Int(part.start)..<Int(part.end)].allSatisfy {
+    let range = Int(part.start)..<Int(part.end)
+    guard range.count > 19 || bytes[range.lowerBound] == UInt8(ascii: "9") else { return nil }
+    let isWhole = bytes[range].allSatisfy {
       0x30...0x39 ~= $0 || $0 == UInt8(ascii: "-")
     }
     guard isWhole else { return nil }
