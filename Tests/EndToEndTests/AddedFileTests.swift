@@ -308,11 +308,6 @@ import Testing
     #expect(try await home.run("sources edit inv --fields a").status == 0)
     let again = try await home.run("sources edit inv --fields a")
     #expect(again.status == 0 && again.errors == "Nothing changed\n", "\(again)")
-    let unknown = try await home.run("sources edit inv --fields *")
-    #expect(
-      unknown.status == 64 && unknown.errors.hasSuffix("\nhint: aggregator inv sync\n"),
-      "\(unknown)")
-    #expect(try await home.run("inv sync").status == 0)
     #expect(try await home.run("sources edit inv --fields *,-c").status == 0)
     #expect(try await home.run("inv list --csv").output.hasPrefix("id,a,b\r\n"))
     #expect(try await home.run("sources edit inv --fields *").status == 0)

@@ -116,6 +116,19 @@ import Testing
     #expect(try await home.run("sources edit heroes", ["EDITOR": "true"]).status == 1)
   }
 
+  @Test func `an asterisk in the fields of edit needs cached records`() async throws {
+    #expect(try await home.add(lamps).status == 0)
+    #expect(try await home.run("sources edit lamps --fields name").status == 0)
+    let unknown = try await home.run("sources edit lamps --fields *")
+    #expect(
+      unknown.status == 64 && unknown.errors.hasSuffix("\nhint: aggregator lamps sync\n"),
+      "\(unknown)")
+    #expect(try await home.run("lamps sync").status == 0)
+    #expect(try await home.run("sources edit lamps --fields *").status == 0)
+    let listed = try await home.run("lamps list --csv")
+    #expect(listed.lines.first?.contains("maker.name") == true, "\(listed)")
+  }
+
   @Test func `edit warns of a path that no cached record has, without a request`() async throws {
     #expect(try await home.add(lamps).status == 0)
     let wrong = try editor(#"sed -i 's/"fields": \[/&"nmae", /' "$1""#)

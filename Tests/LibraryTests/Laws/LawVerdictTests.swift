@@ -134,7 +134,7 @@ import Testing
     var subject = LawSubject("endless", source: endless, fields: Note.fields)
     #expect(
       "\(try await Self.law("pagination-ends").check(subject))".hasPrefix(
-        "not applicable: there are more"))
+        "not applicable: the first 2000 records were read"))
     subject.isEndless = true
     #expect("\(try await Self.law("pagination-ends").check(subject))" == "holds")
     let limit = 2000 / 5 + 25
