@@ -102,6 +102,8 @@ def run(site):
     # The scroll bar stands for all records from the start, and the badge for those in sight.
     height = page.evaluate(HEIGHT, box)
     assert height > 249 * 30, height
+    # So no button is needed for those that follow.
+    expect(page.locator(".more a")).to_be_hidden()
     position = page.locator(".position")
     expect(position).to_have_text(re.compile(r"^1–1[0-9] of 249$"))
     # What is dragged to is loaded in the place of what was there.
