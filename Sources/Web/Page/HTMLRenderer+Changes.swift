@@ -94,7 +94,7 @@ extension HTMLRenderer {
     let reason = last.outcome == "stopped" ? "" : last.reason.map { ": \($0)" } ?? ""
     // The numbers of one that has ended are those of the changes.
     let words =
-      "Last sync started here: \(last.startedAt.written), \(last.outcome)\(length)\(reason)"
+      "Last sync by a server: \(last.startedAt.written), \(last.outcome)\(length)\(reason)"
     let rest: HTML? =
       last.reason == nil || last.outcome == "incomplete"
       ? nil

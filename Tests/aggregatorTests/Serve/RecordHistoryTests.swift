@@ -316,14 +316,14 @@ import Testing
     let day = "2 Jan 1970, 00:00 UTC"
     #expect(
       failed.contains(
-        "<span>Last sync started here: \(day), failed after 3 s: refused &#60;b&#62;.</span>"))
+        "<span>Last sync by a server: \(day), failed after 3 s: refused &#60;b&#62;.</span>"))
     #expect(failed.contains("stays cached: 2,600 records, 4 changed. Other records may be older"))
     #expect(failed.contains(">Failed: refused &#60;b&#62;</td><td class=\"number\">3 s</td>"))
     #expect(
       failed.contains(">Complete</td><td class=\"number\">2 s</td><td class=\"number\">1</td>"))
     content.syncs.removeFirst()
     let done = pages.changes(content)
-    #expect(done.contains("<span>Last sync started here: \(day), complete after 2 s.</span>"))
+    #expect(done.contains("<span>Last sync by a server: \(day), complete after 2 s.</span>"))
     #expect(!done.contains("note failed"))
   }
 
