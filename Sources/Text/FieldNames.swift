@@ -10,6 +10,9 @@ extension String {
   /// True for the name of a field whose numbers are years: `founded`.
   package var namesYears: Bool { Self.namesOfYears.contains(words.last ?? "") }
 
+  /// True for the name of a coordinate or a size, such as `location.lat` and `image_width`.
+  package var namesMeasures: Bool { Self.namesOfMeasures.contains(words.last ?? "") }
+
   /// In lower case: `user` and `id` of `userId`.
   private var words: [String] {
     var words = [""]
@@ -34,6 +37,10 @@ extension String {
   private static let namesOfYears: Set = [
     "born", "built", "debut", "died", "established", "founded", "opened", "published", "released",
     "since",
+  ]
+
+  private static let namesOfMeasures: Set = [
+    "height", "lat", "latitude", "lng", "lon", "longitude", "width", "x", "y", "z",
   ]
 
   private static let namesOfNumbers: Set = [

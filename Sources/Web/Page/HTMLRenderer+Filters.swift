@@ -155,14 +155,14 @@ extension HTMLRenderer {
     if edited != nil, let index = content.edited {
       rest.conditions = all.enumerated().filter { $0.offset != index }.map(\.element.condition)
     }
-    /// Fields that people filter by come first: those of few values, then dates and numbers; IDs and codes come last.
+    /// Fields that people filter by come first: those of few values, then dates and numbers; measures, IDs and codes come last.
     func rank(_ field: FieldEntry) -> Int {
       if content.facets.contains(where: {
         $0.field == field.id && !$0.isRange && !$0.isNearlyUnique
       }) {
         return 0
       }
-      if field.id.namesCodes { return 4 }
+      if field.id.namesCodes || field.id.namesMeasures { return 4 }
       return [ValueKind.date: 1, .number: 2][content.sample.kinds[field.id] ?? .any] ?? 3
     }
     let ranked = (0...4).flatMap { number in content.source.fields.filter { rank($0) == number } }
@@ -242,17 +242,20 @@ extension HTMLRenderer {
 
   /// The values of the first fields, and of the others on demand.
   ///
+  /// Texts of few values come first, then numbers and dates, each in the order of the columns; measures and codes come last.
   /// All records decide the order, so that a filter moves no field.
   private func facets(_ content: SourceContent) -> HTML? {
     func rank(_ facet: Facet) -> Int {
-      if facet.isNearlyUnique { return 3 }
-      return facet.isRange ? 1 : facet.different <= 10 ? 0 : 2
+      if facet.isNearlyUnique { return 4 }
+      if facet.field.namesCodes || facet.field.namesMeasures { return 3 }
+      let isText = !facet.isRange && content.sample.kinds[facet.field] != .number
+      return isText && facet.different <= 30 ? 0 : isText ? 2 : 1
     }
     // Nobody chooses from web addresses.
     let useful = content.facets.filter { facet in
       facet.isRange || facet.values.contains { $0.text.webAddress == nil }
     }
-    let ranked = (0...3).flatMap { number in useful.filter { rank($0) == number } }
+    let ranked = (0...4).flatMap { number in useful.filter { rank($0) == number } }
     let usable = ranked.prefix { !$0.isNearlyUnique }
     // A single one is not worth a click.
     let first = usable.count == 7 ? usable : usable.prefix(6)

@@ -943,13 +943,14 @@ import Testing
     unique.isNearlyUnique = true
     let html = facets(
       [
-        unique, facet("Many", ["a", "b"], of: 20),
+        unique, facet("Many", ["a", "b"], of: 40),
+        facet("Height", ["1", "2"], isRange: true, of: 9), facet("Zip", ["1", "2"], of: 2),
         facet("Range", ["1", "2"], isRange: true, of: 9),
         facet("Page", ["https://a.example/1", "https://a.example/2"], of: 2),
-        facet("Few", ["a", "https://a.example"], of: 2),
+        facet("Some", ["a", "b"], of: 14), facet("Few", ["a", "https://a.example"], of: 2),
       ], [], showsAll: true)
     let fields = html.matches(of: /<h2>([A-Z][a-z]+)<\/h2>/).map { String($0.1) }
-    #expect(fields == ["Few", "Range", "Many", "Unique"])
+    #expect(fields == ["Some", "Few", "Range", "Many", "Height", "Zip", "Unique"])
     #expect(html.contains(/<h2>Unique.*Fewer fields<\/a>/.dotMatchesNewlines()))
   }
 
