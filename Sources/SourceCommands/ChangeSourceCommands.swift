@@ -113,6 +113,13 @@ extension Command {
       }
     }
     await context.warnOfMissingPaths(of: folder.sources(of: name), in: folder)
+    // Before a file is allowed, nothing else can be done with its source.
+    if let manifest = try? folder.manifest(name) {
+      do throws(SourceError) { try folder.requireAdded(manifest, as: name) } catch {
+        context.diagnostics.warning("\(name): \(error.message)", hint: error.hint(settings: []))
+        return code
+      }
+    }
     for (source, before) in old where cached[source]?.isEmpty == false {
       guard let before, let after = try? folder.manifest(source), after.scope != before.scope else {
         continue

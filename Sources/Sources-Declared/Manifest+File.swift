@@ -1,5 +1,5 @@
 import AggregatorFiles
-import AggregatorKit
+package import AggregatorKit
 
 extension Manifest {
   /// The absolute path of the file that has the records; `nil` for a service or a program.
@@ -52,7 +52,7 @@ extension ManifestFolder {
   package var isOwn: Bool { feeds != nil }
 
   /// Refuses a file that nobody has added by its path: somebody else may have written the manifest.
-  func requireAdded(_ manifest: Manifest, as name: String) throws(SourceError) {
+  package func requireAdded(_ manifest: Manifest, as name: String) throws(SourceError) {
     guard let file = manifest.file, !(isOwn && isBound(manifest.url, to: Self.fileMark)) else {
       return
     }

@@ -520,6 +520,23 @@ import Testing
     #expect(try await home.column("id", "things list") == ["a", "b"])
   }
 
+  @Test func `another file in the manifest has to be allowed first, which edit says`() async throws
+  {
+    try write("id,name\n1,Lamp\n", to: "things.csv")
+    try write("id,name\n2,Sofa\n", to: "others.csv")
+    #expect(try await home.run("sources add things things.csv").status == 0)
+    let editor = try home.sandbox.write(
+      "#!/bin/sh\nsed -i 's/things.csv/others.csv/' \"$1\"\n", to: "bin/editor")
+    try home.sandbox.makeExecutable(editor)
+    let edited = try await home.run("sources edit things", ["EDITOR": editor.path])
+    #expect(edited.status == 0 && edited.errors.hasPrefix("Changed "), "\(edited)")
+    #expect(edited.errors.contains("others.csv, which nobody has allowed yet"), "\(edited)")
+    #expect(
+      edited.errors.hasSuffix("others.csv' --replace\n")
+        && edited.errors.contains("\nhint: aggregator sources add things '"), "\(edited)")
+    #expect(!edited.errors.contains("things sync"), "\(edited)")
+  }
+
   @Test(arguments: [
     ("--fields id,nmae,n", "nmae", "\n\nDid you mean \"name\"?"), ("--link nope", "nope", ""),
     ("--fields name --link nme", "nme", "\n\nDid you mean \"name\"?"),
