@@ -123,6 +123,19 @@ import Testing
     }
   }
 
+  @Test func `fields that may have any value need no text`() async throws {
+    let subject = Diary().subject().with {
+      $0.fields = [
+        Field("half", "Half", .any, about: "A number.", isSearchable: true) {
+          .number(Double($0.id) + 0.5)
+        }
+      ]
+    }
+    #expect(
+      "\(try await Self.law("searchable-text").check(subject))"
+        == "not applicable: no record has text")
+  }
+
   @Test func `declared properties are not violations`() async throws {
     let repeating = Diary(Diary.notes + Diary.notes).subject().with { $0.repeatsRecords = true }
     let report = await LawReport(on: repeating)
