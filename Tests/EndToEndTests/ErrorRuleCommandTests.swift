@@ -80,6 +80,7 @@ import Testing
       second.status == 75 && second.errors.contains("rate limited by the service "), "\(second)")
     #expect(second.errors.contains(", after GET /"), "\(second)")
     #expect(second.errors.contains("hint: retry in "), "\(second)")
+    #expect(second.errors.hasSuffix("; --refresh retries now\n"), "\(second)")
     #expect(lamps.pages.count == count)
     // One request that a person insists on, and none after it.
     #expect(try await home.run("api lamps ?page=2 --refresh").status == 0)

@@ -41,7 +41,8 @@ extension SourceError {
           : .command("config set \(setting.key)")
         return code == .missingKey ? words.map { .steps($0, set) } ?? set : set
       } ?? words
-    case .circuitOpen: remedy.map { .words("\($0); --refresh retries now") }
+    case .rateLimited where (cause as? LocalRateLimitError)?.isPause == true, .circuitOpen:
+      remedy.map { .words("\($0); --refresh retries now") }
     default: words
     }
   }

@@ -84,12 +84,16 @@ package struct CallLimit: Sendable {
   func refusal(of turn: SlidingWindow.Turn) -> SourceError {
     SourceError(
       .rateLimited, turn.isOpening ? turn.reason : "local \(turn.reason) reached",
-      remedy: "retry in \(turn.wait.text)", retryAfter: turn.wait, cause: LocalRateLimitError())
+      remedy: "retry in \(turn.wait.text)", retryAfter: turn.wait,
+      cause: LocalRateLimitError(isPause: turn.isOpening))
   }
 }
 
 /// The cause of a `rateLimited` error of a call that was never made.
-struct LocalRateLimitError: Error {}
+package struct LocalRateLimitError: Error {
+  /// True if the service has asked for a pause, in spite of which ``CachePolicy/reload`` makes a call.
+  package let isPause: Bool
+}
 
 /// A rate limit: one or more bounds that hold at once.
 ///
