@@ -231,6 +231,18 @@ import Testing
     #expect(try await run("countries|list|--offline|--json|\(options)").status == 0)
   }
 
+  @Test func `says how many of all bundled records a part of them is`() async throws {
+    let all = try await run("countries|list|--offline|--count").output.trimmingCharacters(
+      in: .whitespacesAndNewlines)
+    let some = try await run("countries|list|--offline|--where|region=EU|--count").output
+      .trimmingCharacters(in: .whitespacesAndNewlines)
+    let filtered = try await run("countries|list|--offline|--where|region=EU|-L3")
+    #expect(filtered.errors.hasPrefix("3 of \(some) matching countries · more: "), "\(filtered)")
+    #expect(filtered.errors.contains("showing bundled sample data"), "\(filtered)")
+    let sorted = try await run("countries|list|--offline|--sort|-name|-L3")
+    #expect(sorted.errors.hasPrefix("3 of \(all) countries · more: "), "\(sorted)")
+  }
+
   @Test func `selects deleted records`() async throws {
     #expect(try await run("countries|list|--all").status == 0)
     #expect(try await run("countries|delete|FR|DE|CN|--yes").status == 0)

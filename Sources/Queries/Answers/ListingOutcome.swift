@@ -396,7 +396,8 @@ package struct ListingOutcome: Sendable {
   }
 
   private var amount: String {
-    let total = lacksRecords ? nil : total
+    // That of bundled records is known, and a warning says what they are.
+    let total = isCacheShort ? nil : total
     if let total, let earlier, earlier > 0, count > 0, earlier + count <= total {
       let range = count == 1 ? "\(earlier + 1)" : "\(earlier + 1)–\(earlier + count)"
       return "\(range) of \(total) \(subject)"
