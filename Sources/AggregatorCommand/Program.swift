@@ -158,7 +158,9 @@ public struct Program: Sendable {
             Now { [date = context.currentDate] in date.value }
           ) {
             if let expression = line.invocation.text(.jq) {
-              return try await JQ(expression, of: command, context).filter { context in
+              return try await JQ(
+                expression, hasJSON: command.options.contains(.json), context
+              ).filter { context in
                 try await command.run(line.invocation, context)
               }
             }

@@ -71,6 +71,29 @@ import Testing
   }
 
   @Test(.enabled(if: isInstalled, "requires jq"))
+  func `a path for a name with dots is said to lead to nothing`() async throws {
+    let home = try TestHome()
+    try #"[{"id": 1, "owner": {"login": "x"}}, {"id": 2, "owner": {"login": "y"}}]"#.write(
+      to: home.sandbox.home.appending(path: "items.json"), atomically: true, encoding: .utf8)
+    let file = home.sandbox.home.appending(path: "items.json").path
+    #expect(try await home.run("sources add items \(file)").status == 0)
+    func filter(_ words: String...) async throws -> Outcome {
+      try await Binary.run(["items", "list", "--jq"] + words, in: home.sandbox)
+    }
+    let hint = #"hint: "owner.login" is one name: write ."owner.login""#
+    for outcome in [
+      try await filter(".items[].owner.login"), try await filter(".owner.login", "--ndjson"),
+      try await filter(#".items[] | select(.owner.login == "x")"#),
+    ] {
+      #expect(outcome.status == 0 && outcome.errors.contains(hint), "\(outcome)")
+    }
+    let failed = try await filter(".items[].owner.login | explode")
+    #expect(failed.status == 64 && failed.errors.contains(hint), "\(failed)")
+    let right = try await filter(#".items[]."owner.login""#)
+    #expect(right.output == "x\ny\n" && !right.errors.contains("hint"), "\(right)")
+  }
+
+  @Test(.enabled(if: isInstalled, "requires jq"))
   func `is safe on a terminal`() async throws {
     let expression = #""\u001b[31mred\u202e\tx\n  y""#
     let terminal = try await jq(expression, "countries list --offline -L1", NextTests.terminal)

@@ -1,24 +1,23 @@
-import AggregatorArguments
 import AggregatorKit
-import AggregatorQueries
-import AggregatorTerminal
+package import AggregatorTerminal
 
 /// The `jq` program, which filters the JSON output of a command once it is complete: a failed command writes nothing.
-struct JQ {
+package struct JQ {
   private static let program = "jq"
 
   private let path: String
   private let expression: String
   private let context: CommandContext
 
-  /// False for a command that prints the body of a response, which may be anything.
   private let hasJSON: Bool
 
+  /// - Parameter hasJSON: False for a command that prints the body of a response, which may be anything.
+  ///
   /// Fails with code `unavailable` if `jq` is not installed, and `usage` for an expression that it rejects.
-  init(
-    _ expression: String, of command: Command, _ context: CommandContext
+  package init(
+    _ expression: String, hasJSON: Bool, _ context: CommandContext
   ) throws(CommandError) {
-    hasJSON = command.options.contains(.json)
+    self.hasJSON = hasJSON
     path = try ExternalProgram.path(
       of: Self.program, requiredBy: Option.jq.spelling, context.variables)
     self.expression = expression
@@ -33,7 +32,7 @@ struct JQ {
   }
 
   /// Runs a command, and passes its output through the program.
-  func filter(
+  package func filter(
     _ command: (CommandContext) async throws -> ExitCode
   ) async throws -> ExitCode {
     let input = try TemporaryFile()
@@ -42,7 +41,12 @@ struct JQ {
     let text = try context.terminal.isOutput ? TemporaryFile() : nil
     let result = try run(on: input, writingTo: text)
     if let text { try context.output.write(String(decoding: text.bytes, as: UTF8.self).safeLines) }
-    if result.status == 0 { return code }
+    let name = nameWithDots(in: input)
+    let hint = name.map { Hint.words("\"\($0)\" is one name: write .\"\($0)\"") }
+    if result.status == 0 {
+      if let name { context.diagnostics.warning("\(Self.program): .\(name) is null", hint: hint) }
+      return code
+    }
     // The reader closed the pipe.
     guard result.status != SIGPIPE else { throw Output.ClosedPipe() }
     // The document of a command is an object, whose records are in `items`; other programs print a list.
@@ -55,10 +59,29 @@ struct JQ {
       "\(Self.program) failed with \(ExternalProgram.ending(result.status)): \(result.message)",
       suggestion: isDocument && expression.hasPrefix(".[")
         ? "\(Option.jq.spelling) \(".items\(expression.dropFirst())".shellQuoted)" : nil,
-      hint: .words(
-        hasJSON
-          ? "\(Option.json.spelling) shows the input, whose records are in .items"
-          : "without \(Option.jq.spelling) you see the body"))
+      hint: hint
+        ?? .words(
+          hasJSON
+            ? "\(Option.json.spelling) shows the input, whose records are in .items"
+            : "without \(Option.jq.spelling) you see the body"))
+  }
+
+  /// The name of a field such as `owner.login` that the expression has as a path, which leads to nothing in the input;
+  /// `nil` if there is none.
+  private func nameWithDots(in input: TemporaryFile) -> String? {
+    let paths = expression.matches(of: #/\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)/#).map(\.1)
+    guard !paths.isEmpty else { return nil }
+    return input.bytes.withUnsafeBytes { json in
+      func hasMember(_ name: String) -> Bool { json.offset(of: Array("\"\(name)\":".utf8)) != nil }
+      for path in paths {
+        let names = path.split(separator: ".").map(String.init)
+        guard !hasMember(names[0]) else { continue }
+        let found = (2...names.count).map { names.prefix($0).joined(separator: ".") }
+          .first(where: hasMember)
+        if let found { return found }
+      }
+      return nil
+    }
   }
 
   private func run(
