@@ -77,14 +77,14 @@ package struct Condition<Item>: Sendable {
     }
   }
 
-  /// True if the condition compares numbers or dates by their order, so that it is false for other values.
-  package var skipsTexts: Bool { bounds.contains { !$0.ordersTexts } }
+  /// True if the condition compares values by their order, so that it is false for those of another kind.
+  package var comparesOrder: Bool { !bounds.isEmpty }
 
   /// Counts the values of records that have this one.
   package func add(_ value: JSON, of records: Int = 1, to values: inout ComparedValues) {
     for value in value.present {
       values.count += records
-      if bounds.contains(where: { !$0.ordersTexts && $0.order(of: value) == nil }) {
+      if bounds.contains(where: { $0.order(of: value) == nil }) {
         values.skipped += records
       }
     }
@@ -92,11 +92,11 @@ package struct Condition<Item>: Sendable {
 
   /// A warning if values are neither above nor below that of the condition.
   package func warning(of values: ComparedValues) -> Warning? {
-    guard values.skipped > 0, let bound = bounds.first(where: { !$0.ordersTexts }) else {
-      return nil
-    }
+    guard values.skipped > 0, let bound = bounds.first(where: { !$0.ordersTexts }) ?? bounds.first
+    else { return nil }
     let kind =
-      bound.number == nil ? "dates" : bound.isPeriod ? "numbers or dates" : "numbers"
+      bound.ordersTexts
+      ? "text" : bound.number == nil ? "dates" : bound.isPeriod ? "numbers or dates" : "numbers"
     let all = values.count.of("value")
     return Warning(
       Warning.Code("incomparable"),
@@ -359,11 +359,16 @@ extension Array {
       let members = map(\.name).filter { $0.hasPrefix("\(name).") }
       // `avg(points)`, as in SQL.
       let start = name.firstIndex(of: "(").map(name.index(after:)) ?? name.startIndex
-      let meant = String(name[start...].prefix { $0 != ")" })
+      var meant = String(name[start...].prefix { $0 != ")" })
+      if ["avg", "average"].contains(meant) { meant = "mean" }
+      let parts = name.split { $0 == " " || $0 == ";" }.map(String.init)
+      let areFields = parts.count > 1 && parts.allSatisfy { part in contains { $0.name == part } }
       throw FilterError(
         "unknown field \"\(name)\"",
-        suggestion: members.isEmpty
-          ? nearest(to: meant, in: map(\.name)) : members.prefix(3).joined(separator: ", "),
+        suggestion: areFields
+          ? parts.joined(separator: ",")
+          : members.isEmpty
+            ? nearest(to: meant, in: map(\.name)) : members.prefix(3).joined(separator: ", "),
         hint: "available fields: \(map(\.name).joined(separator: ", "))")
     }
     return field

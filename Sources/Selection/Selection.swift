@@ -157,7 +157,7 @@ package struct Selection<Item: SourceRecord>: Sendable {
 
   /// Those of which ``warnings(of:)`` tell.
   var conditionsOnOrder: [Condition<Item>] {
-    filters.flatMap(\.conditions).filter(\.skipsTexts)
+    filters.flatMap(\.conditions).filter(\.comparesOrder)
   }
 
   /// Counts the values that ``conditionsOnOrder`` are compared with, for ``warnings(of:)``.

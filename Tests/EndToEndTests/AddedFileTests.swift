@@ -237,6 +237,16 @@ import Testing
         selected.errors.contains("2 of 3 values of \"amt\" cannot be compared as numbers"),
         "\(end): \(selected)")
     }
+    try write(
+      #"[{"id": 1, "price": 5}, {"id": 2, "price": "N/A"}, {"id": 3, "price": 7}]"#,
+      to: "mixed.json")
+    #expect(try await home.run("sources add mixed mixed.json").status == 0)
+    for end in ["", " --count", " --sort id"] {
+      let selected = try await home.run("mixed list --where price<abc\(end)")
+      #expect(
+        selected.errors.contains("2 of 3 values of \"price\" cannot be compared as text"),
+        "\(end): \(selected)")
+    }
     let json = try await home.run("money list --where amt>10 --json")
     #expect(json.output.contains("\"incomparable\""), "\(json)")
   }

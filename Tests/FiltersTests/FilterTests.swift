@@ -59,6 +59,15 @@ import Testing
     #expect(error?.suggestion == "owner.name, owner.email")
   }
 
+  @Test(arguments: [
+    ("id name", "id,name"), ("id; name", "id,name"), ("avg", "mean"), ("id nam", nil),
+  ])
+  func `what is meant by a name is suggested`(name: String, suggestion: String?) throws {
+    let fields = ["id", "name", "mean"].map { Field<Thing>($0, $0, \.text, about: "") }
+    let error = #expect(throws: FilterError.self) { try fields.field(named: name) }
+    #expect(error?.suggestion == suggestion)
+  }
+
   @Test func `dates of RFC 822 are dates`() throws {
     let texts = [
       "Mon, 02 Jan 2023 10:00:00 GMT", "Tue, 27 Dec 2022 23:30:00 -0100", "1 Feb 2023 09:00 Z",
