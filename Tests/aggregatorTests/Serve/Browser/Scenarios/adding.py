@@ -25,7 +25,7 @@ def edited(site):
     """An added source gets another name and title on the page, without a script, too."""
     for scripts, old, new in ((True, "places", "spots"), (False, "spots", "places")):
         page = site.open(f"/sources/{old}", java_script_enabled=scripts)
-        page.get_by_role("link", name="Edit this source…").click()
+        page.get_by_role("link", name="Edit this source").click()
         expect(page.locator("h1")).to_have_text(f"Edit the source {old}")
         expect(page.locator("#name")).to_have_value(old)
         expect(page.locator("#title")).to_be_visible()
@@ -124,11 +124,11 @@ def add(site, name, **options):
     expect(page.locator("nav").get_by_role("link", name=name.capitalize())).to_have_count(1)
     expect(page.locator(".record").first).to_be_visible()
     # It is removed after a question, of whose answers one changes nothing.
-    page.get_by_role("link", name="Remove this source…").click()
+    page.get_by_role("link", name="Remove this source").click()
     expect(page.locator("h1")).to_have_text(f"Remove the source {name}?")
     page.get_by_role("link", name="Keep it").click()
     is_at(page, f"/sources/{name}")
-    page.get_by_role("link", name="Remove this source…").click()
+    page.get_by_role("link", name="Remove this source").click()
     if name == "places":
         page.get_by_label(re.compile("Also remove its [0-9]+ cached records")).check()
         page.get_by_role("button", name="Remove").click()
