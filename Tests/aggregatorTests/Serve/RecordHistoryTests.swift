@@ -327,6 +327,22 @@ import Testing
     #expect(!done.contains("note failed"))
   }
 
+  @Test func `cached records are as old as those that no page has`() async throws {
+    let records = CountriesPlugin().recordStore(in: store)
+    func add(_ code: String, _ rows: Int, onDay day: Int) async throws -> Double? {
+      let country = CountriesSource.Country(
+        code: try #require(CountryCode(code)), name: code, region: "EU", capital: code)
+      var page = PageMetadata(next: nil, total: nil, endpoint: nil)
+      page.rows = rows
+      let date = Date(timeIntervalSince1970: Double(day) * 86_400)
+      _ = try await records.save([country], page: ("page", page), at: date)
+      return try await source.state().fetchedAt.map { $0.timeIntervalSince1970 / 86_400 }
+    }
+    try await save("Astana", onDay: 1)
+    #expect(try await add("FR", 1, onDay: 5) == 1)
+    #expect(try await add("FR", 2, onDay: 7) == 7)
+  }
+
   @Test func `nothing is said of a record that is not stored`() async throws {
     #expect(try await !page(of: "FR").contains("History"))
   }

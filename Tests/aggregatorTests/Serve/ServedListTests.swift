@@ -72,8 +72,9 @@ import Testing
   @Test func `a list has the records of a running sync, not those of a page in memory`()
     async throws
   {
-    let (mayEnd, price) = (DispatchSemaphore(value: 0), Mutex(20))
-    func body(_ id: Int) -> String {
+    let mayEnd = DispatchSemaphore(value: 0)
+    let price = Mutex(20)
+    @Sendable func body(_ id: Int) -> String {
       #"{"rows": [{"id": \#(id), "price": \#(price.withLock(\.self))}], "total": 2}"#
     }
     let server = try LoopbackServer { request in
