@@ -78,7 +78,8 @@ import Testing
       #"{"rows": [{"id": \#(id), "price": \#(price.withLock(\.self))}], "total": 2}"#
     }
     let server = try LoopbackServer { request in
-      guard request.query["page"] == "2" else { return .json(body(1)) }
+      let page = request.query["page"] ?? "1"
+      guard page == "2" else { return .json(page == "1" ? body(1) : #"{"rows": [], "total": 2}"#) }
       let last = body(2)
       return .begin(headers: [("Content-Length", "\(last.utf8.count)")])
         .performing { mayEnd.wait() }.sending(Data(last.utf8))

@@ -47,7 +47,7 @@ import Testing
       LoopbackReply.html(title: "Welcome"), "web page, not an API",
       "use the URL of a list of the API"
     ),
-    (.json(#"{"items":[{"id":1,"na"#), "incomplete", "try again when all of it is sent"),
+    (.json(#"{"items":[{"id":1,"na"#), "ends early", "try again when all of it is sent"),
   ])
   func `a URL of a page or half a response is said to be that`(
     reply: LoopbackReply, words: String, hint: String
