@@ -192,7 +192,8 @@ struct BrowseTerminalTests {
   }
 
   @Test func `a query without end is shown, and Esc stops it`() async throws {
-    let run = try start()
+    // Half a minute may pass on a busy machine.
+    let run = try start("browse countries --offline --timeout 1h")
     var screen = EmulatedScreen()
     await terminal.wait(for: "Afghanistan", on: &screen)
     terminal.type(":WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) ")

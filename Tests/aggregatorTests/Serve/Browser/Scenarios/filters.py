@@ -10,6 +10,7 @@ def run(site):
     page = site.open("/sources/countries")
     page.get_by_role("button", name="Sync").click()
     expect(page.locator(".sync-words")).to_have_text(re.compile("synced$"))
+    page.goto(site.origin + "/sources/countries")
     # It leads to another list, as a link does, and says whether its panel is open.
     toggle = page.get_by_role("link", name="Filter", exact=True)
     expect(toggle).to_have_attribute("aria-expanded", "false")
