@@ -30,7 +30,7 @@ package struct Pattern: Sendable {
     }
   }
 
-  /// What an assertion asks of the scalar before or after it.
+  /// A scalar beside a place in the text, as far as assertions depend on it.
   enum Neighbor: Sendable {
     case none, word, other
 
@@ -50,7 +50,7 @@ package struct Pattern: Sendable {
   let program: [Instruction]
   private let shared: SharedMatcher
 
-  /// What one text has reached is known for the next.
+  /// The matcher of all texts, so that each finds the transitions which earlier ones have made.
   private final class SharedMatcher: Sendable {
     let matcher: Mutex<Matcher>
 
@@ -155,17 +155,18 @@ package struct Pattern: Sendable {
   }
 }
 
-/// Simulates all states of a pattern at once (Thompson 1968), scalar by scalar, and keeps what a scalar of ASCII leads to from
-/// each set of them: a deterministic automaton, of which texts make what they reach.
+/// Simulates all instructions of a pattern at once (Thompson 1968), scalar by scalar, and keeps the transitions by scalars of ASCII:
+/// a deterministic automaton, whose states are made when a text first reaches them.
 struct Matcher: Sendable {
-  /// All that depends on the scalars so far.
-  private struct Place: Hashable {
+  /// A state of the automaton.
+  private struct State: Hashable {
     /// The instructions that follow those which consumed the last scalar, sorted.
     let instructions: [Int]
     let before: Pattern.Neighbor
   }
 
-  private static let maxPlaces = 256
+  /// With more, all are forgotten.
+  private static let maxStates = 256
   /// Scalars of ASCII, and the end of the text.
   private static let columns = 129
   private static let unknown: Int32 = -1
@@ -173,10 +174,10 @@ struct Matcher: Sendable {
 
   private let program: [Pattern.Instruction]
   private let ignoresCase: Bool
-  private var places: [Place] = []
-  private var indices: [Place: Int] = [:]
-  /// The index of the place that each place and column lead to, `unknown` or `match`.
-  private var followers: [Int32] = []
+  private var states: [State] = []
+  private var indices: [State: Int] = [:]
+  /// The index of the state that each state and column lead to, `unknown` or `match`.
+  private var transitions: [Int32] = []
   /// The number of instructions that were executed.
   private(set) var steps = 0
 
@@ -192,61 +193,61 @@ struct Matcher: Sendable {
   /// `nil` if `isOver` became true first.
   mutating func matches(_ text: String, until isOver: () -> Bool) -> Bool? {
     let isPlain = text.utf8.allSatisfy { $0 < 0x80 }
-    var place = self.index(of: Place(instructions: [], before: .none))
+    var state = self.index(of: State(instructions: [], before: .none))
     var count = 0
     for scalar in (isPlain ? text : text.canonicallyComposed).unicodeScalars {
       count += 1
       if count % 4096 == 0, isOver() { return nil }
-      guard let next = follower(of: place, by: scalar) else { return true }
-      place = next
+      guard let next = self.state(after: state, scalar) else { return true }
+      state = next
     }
-    return follower(of: place, by: nil) == nil
+    return self.state(after: state, nil) == nil
   }
 
-  /// The index of the place behind a scalar, or of any at the end of the text; `nil` for a match.
-  private mutating func follower(of place: Int, by scalar: Unicode.Scalar?) -> Int? {
+  /// The index of the state after a scalar, or of any at the end of the text, which has none; `nil` for a match.
+  private mutating func state(after state: Int, _ scalar: Unicode.Scalar?) -> Int? {
     let value = scalar?.value ?? 0x80
     guard value < 0x80 || scalar == nil else {
-      return makeFollower(of: places[place], by: scalar).map { self.index(of: $0) }
+      return makeState(after: states[state], scalar).map { self.index(of: $0) }
     }
-    let cell = place * Self.columns + Int(value)
-    switch followers[cell] {
+    let cell = state * Self.columns + Int(value)
+    switch transitions[cell] {
     case Self.match: return nil
     case Self.unknown: break
     case let index: return Int(index)
     }
-    guard let next = makeFollower(of: places[place], by: scalar) else {
-      followers[cell] = Self.match
+    guard let next = makeState(after: states[state], scalar) else {
+      transitions[cell] = Self.match
       return nil
     }
-    let count = places.count
+    let count = states.count
     let found = self.index(of: next)
     // Else all were forgotten.
-    if places.count >= count { followers[cell] = Int32(found) }
+    if states.count >= count { transitions[cell] = Int32(found) }
     return found
   }
 
-  private mutating func index(of place: Place) -> Int {
-    if let index = indices[place] { return index }
-    if places.count == Self.maxPlaces {
-      places.removeAll(keepingCapacity: true)
+  private mutating func index(of state: State) -> Int {
+    if let index = indices[state] { return index }
+    if states.count == Self.maxStates {
+      states.removeAll(keepingCapacity: true)
       indices.removeAll(keepingCapacity: true)
-      followers.removeAll(keepingCapacity: true)
+      transitions.removeAll(keepingCapacity: true)
     }
-    let made = places.count
-    indices[place] = made
-    places.append(place)
-    followers.append(contentsOf: repeatElement(Self.unknown, count: Self.columns))
+    let made = states.count
+    indices[state] = made
+    states.append(state)
+    transitions.append(contentsOf: repeatElement(Self.unknown, count: Self.columns))
     return made
   }
 
-  /// What follows a scalar, or the end of the text; `nil` if a match ends before it.
-  private mutating func makeFollower(of place: Place, by scalar: Unicode.Scalar?) -> Place? {
+  /// The state after a scalar, or after the end of the text, which is never used; `nil` if a match ends before either.
+  private mutating func makeState(after state: State, _ scalar: Unicode.Scalar?) -> State? {
     let after = Pattern.Neighbor(scalar)
     let variants = scalar.map { ignoresCase ? $0.caseVariants : [$0] } ?? []
     var isEntered = Array(repeating: false, count: program.count)
     // A match may begin anywhere.
-    var stack = place.instructions + [0]
+    var stack = state.instructions + [0]
     var next: [Int] = []
     while let instruction = stack.popLast() {
       guard !isEntered[instruction] else { continue }
@@ -254,15 +255,15 @@ struct Matcher: Sendable {
       steps += 1
       switch program[instruction] {
       case .scalar(let set):
-        if set.contains(anyOf: variants), scalar != nil { next.append(instruction + 1) }
+        if scalar != nil, set.contains(anyOf: variants) { next.append(instruction + 1) }
       case .assertion(let assertion):
-        if assertion.holds(between: place.before, and: after) { stack.append(instruction + 1) }
+        if assertion.holds(between: state.before, and: after) { stack.append(instruction + 1) }
       case .split(let first, let second): stack += [second, first]
       case .jump(let target): stack.append(target)
       case .match: return nil
       }
     }
-    return Place(instructions: next.sorted(), before: after)
+    return State(instructions: next.sorted(), before: after)
   }
 }
 
