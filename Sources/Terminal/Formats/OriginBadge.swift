@@ -59,19 +59,14 @@ package struct OriginBadge: Sendable {
       case .bundled: "Bundled sample data"
       case .mixed: "Partly cached"
       }
-    kind =
+    let data: Kind =
       switch provenance.origin {
       case .live: .live
-      case _ where isOffline: .offline
       case .bundled: .bundled
       case .cached, .mixed: .cached
       }
-    word =
-      switch provenance.origin {
-      case .live: "live"
-      case .cached, .mixed: "cached"
-      case .bundled: "bundled"
-      }
+    kind = isOffline && data != .live ? .offline : data
+    word = data == .live && fetched != nil ? "fetched" : data.rawValue
     name = kind == .offline ? "Offline · \(origin.lowercasedFirst)" : origin
     age =
       provenance.origin == .cached

@@ -42,6 +42,7 @@ import Testing
     let badge = try badge(Provenance(.live, fetchedAt: fetched))
     #expect(badge.origin.kind == .live)
     #expect(badge.origin.label == label)
+    #expect(badge.origin.word == (label == "Live" ? "live" : "fetched"))
     #expect(badge.origin.explanation == "Fetched from the service \(age)")
   }
 
