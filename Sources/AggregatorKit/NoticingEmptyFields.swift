@@ -88,7 +88,7 @@ package final class UsualFields<Item: SourceRecord>: Sendable {
     var (stored, merged): ([Item], [Item]) = ([], [])
     for record in first {
       do throws(SourceError) {
-        guard let known = try await recordStore.item(record.id)?.item else { continue }
+        guard let known = try await recordStore.item(record.id)?.found.item else { continue }
         stored.append(known)
         // Values that lists never have are kept.
         merged.append(record.merged(over: known))

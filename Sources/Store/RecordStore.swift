@@ -108,18 +108,16 @@ public struct RecordStore<Item: SourceRecord>: Sendable {
   /// marks those as removed which it does not find.
   @concurrent package func item(
     _ id: Item.ID
-  ) async throws(SourceError) -> (
-    item: Item, fetchedAt: Date, removedUpstreamAt: Date?, warnings: [Warning]
-  )? {
+  ) async throws(SourceError) -> (found: LookupResult<Item>, removedUpstreamAt: Date?)? {
     guard let record = try await store.record(id.description, of: source),
       let item = decoded([record]).records.first
     else { return nil }
     let isListed = listsAreWhole && record.removedUpstreamAt == nil
     let seen = isListed ? try await completeSync()?.begun : nil
-    return (
-      item, max(record.savedAt, seen ?? record.savedAt), record.removedUpstreamAt,
-      warnings(on: [record])
-    )
+    let found = LookupResult(
+      item, provenance: Provenance(.cached, fetchedAt: max(record.savedAt, seen ?? record.savedAt)),
+      warnings: warnings(on: [record]))
+    return (found, record.removedUpstreamAt)
   }
 }
 

@@ -62,11 +62,7 @@ struct GrowingSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
   func item(
     _ id: Item.ID, cachePolicy: CachePolicy
   ) async throws(SourceError) -> LookupResult<Item> {
-    if let found = try await recordStore.item(id) {
-      return LookupResult(
-        found.item, provenance: Provenance(.cached, fetchedAt: found.fetchedAt),
-        warnings: found.warnings)
-    }
+    if let stored = try await recordStore.item(id) { return stored.found }
     try await throwIfEmpty()
     throw .notFound(id, in: recordStore.source)
   }

@@ -70,10 +70,8 @@ private struct DeletedSource<Item: SourceRecord>: DataSource, CustomStringConver
       among: [id.description], of: recordStore.source
     ).isEmpty
     guard isDeleted else { throw .notFound(id, in: description) }
-    guard let found = try await recordStore.item(id) else { return try await bundled.item(id) }
-    return LookupResult(
-      found.item, provenance: Provenance(.cached, fetchedAt: found.fetchedAt),
-      warnings: found.warnings)
+    if let stored = try await recordStore.item(id) { return stored.found }
+    return try await bundled.item(id)
   }
 
   var description: String { "\(recordStore.source).deleted" }

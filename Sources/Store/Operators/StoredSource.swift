@@ -83,7 +83,7 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
     _ id: Item.ID, cachePolicy: CachePolicy
   ) async throws(SourceError) -> LookupResult<Item> {
     try check(cachePolicy)
-    guard let found = try await recordStore.item(id) else {
+    guard let stored = try await recordStore.item(id) else {
       if isOnly, try await recordStore.completeSync() == nil {
         throw SourceError(
           .nothingCached,
@@ -92,10 +92,9 @@ struct StoredSource<Item: SourceRecord>: DataSource, CustomStringConvertible {
       }
       throw .notFound(id, in: recordStore.source)
     }
-    return LookupResult(
-      found.item, provenance: Provenance(.cached, fetchedAt: found.fetchedAt),
-      warnings: found.warnings
-        + (found.removedUpstreamAt.map { [.removedUpstream(id, at: $0)] } ?? []))
+    var found = stored.found
+    if let date = stored.removedUpstreamAt { found.warnings.append(.removedUpstream(id, at: date)) }
+    return found
   }
 
   var description: String { "\(recordStore.source).stored" }
