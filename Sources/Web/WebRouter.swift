@@ -272,7 +272,7 @@ struct WebRouter: Sendable {
       content.hidden = try? await source.deleted()
     }
     if part != .detail, query.cursor == nil, let sync = await api.lastSyncs()[source.name],
-      sync.outcome == "incomplete"
+      sync.outcome == .incomplete
     {
       content.shortfall = (try? await source.state())?.shortfall(after: sync)
     }

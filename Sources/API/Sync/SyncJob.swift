@@ -80,18 +80,21 @@ extension [String: SyncJob] {
 
 /// A sync that a server runs or has run, as the page of changes lists it.
 package struct ServedSync: Sendable {
+  package enum Outcome: String, Sendable {
+    case complete, incomplete, running, failed, stopped, interrupted
+  }
+
   package let startedAt: Date
   /// Until its end, or until its server was alive last; `nil` while it runs.
   package let duration: Duration?
-  /// `complete`, `incomplete`, `running`, `failed`, `stopped` or `interrupted`.
-  package let outcome: String
+  package let outcome: Outcome
   /// The reason it has not come to its end, or may have missed records; `nil` for one that has read all, or runs.
   package let reason: String?
   /// The records that it has read, and those of them that were added, have changed and were removed.
   package let counts: [Int]
 
   package init(
-    startedAt: Date, duration: Duration?, outcome: String, reason: String? = nil, counts: [Int]
+    startedAt: Date, duration: Duration?, outcome: Outcome, reason: String? = nil, counts: [Int]
   ) {
     self.startedAt = startedAt
     self.duration = duration
@@ -124,13 +127,13 @@ extension SyncJob {
     let counts = ["records", "added", "changed", "removedUpstream"].map { key in
       if case .integer(let number)? = result[key] { number } else { 0 }
     }
-    let outcome =
+    let outcome: ServedSync.Outcome =
       switch state {
-      case .running: "running"
-      case .done: result["complete"] == true ? "complete" : "incomplete"
-      case .failed: "failed"
-      case .cancelled: "stopped"
-      case .interrupted: "interrupted"
+      case .running: .running
+      case .done: result["complete"] == true ? .complete : .incomplete
+      case .failed: .failed
+      case .cancelled: .stopped
+      case .interrupted: .interrupted
       }
     return ServedSync(
       startedAt: startedAt.date,
@@ -143,8 +146,12 @@ extension SyncJob {
     guard state == .done, result["complete"] != true,
       case .array(let warnings)? = result["warnings"]
     else { return nil }
-    let code = Warning.Code.incomplete.description
-    return warnings.first { $0["code"]?.string == code }?["message"]?.string
+    return warnings.lazy.compactMap { warning -> Warning? in
+      guard let code = warning["code"]?.string, let message = warning["message"]?.string else {
+        return nil
+      }
+      return Warning(Warning.Code(code), message)
+    }.first(where: \.meansIncomplete)?.message
   }
 
   /// The error of a job that has not come to its end; `nil` for one that runs or is done.

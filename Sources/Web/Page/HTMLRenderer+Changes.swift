@@ -91,12 +91,12 @@ extension HTMLRenderer {
       .map { "\($0.0.grouped) \($0.0 == 1 && $0.1 == "records" ? "record" : $0.1)" }
     let length = last.duration.map { " after \($0.text)" } ?? ""
     let sum = counts.joined(separator: ", ")
-    let reason = last.outcome == "stopped" ? "" : last.reason.map { ": \($0)" } ?? ""
+    let reason = last.outcome == .stopped ? "" : last.reason.map { ": \($0)" } ?? ""
     // The numbers of one that has ended are those of the changes.
     let words =
-      "Last sync by a server: \(last.startedAt.written), \(last.outcome)\(length)\(reason)"
+      "Last sync by a server: \(last.startedAt.written), \(last.outcome.rawValue)\(length)\(reason)"
     let rest: HTML? =
-      last.reason == nil || last.outcome == "incomplete"
+      last.reason == nil || last.outcome == .incomplete
       ? nil
       : """
       <p class="note">What it had read until then stays cached: \(sum). Other records may be older, \
@@ -112,7 +112,7 @@ extension HTMLRenderer {
       <tbody>\(syncs.map { sync in
         """
         <tr><td>\(sync.startedAt.written)</td><td dir="auto"\(attribute: "title", sync.reason?.safeLine)>\
-        \(([sync.outcome.capitalizedFirst, sync.reason].compactMap(\.self).joined(separator: ": ")).safeLine)</td>\
+        \(([sync.outcome.rawValue.capitalizedFirst, sync.reason].compactMap(\.self).joined(separator: ": ")).safeLine)</td>\
         <td class="number">\(sync.duration?.text ?? "")</td>\
         \(sync.counts.map { #"<td class="number">\#($0.grouped)</td>"# as HTML })</tr>
 

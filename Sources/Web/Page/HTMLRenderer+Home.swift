@@ -35,8 +35,7 @@ extension ServedSource {
 
   /// The reason a sync of all sources passes over this one; `nil` if it does not.
   func obstacle(toSyncOf state: Result<SourceState, Problem>) -> String? {
-    if !hasStore { return "without a cache" }
-    if isEndless { return "its list has no end" }
+    guard maySyncAll else { return hasStore ? "its list has no end" : "without a cache" }
     return switch state {
     case .success(let state): state.problem?.message
     case .failure(let problem): problem.message
@@ -48,7 +47,7 @@ extension SourceState {
   /// The reason records may be missing since a sync, which was the last one; `nil` if they may not, or the command line has
   /// synced all since.
   func shortfall(after sync: ServedSync?) -> String? {
-    guard let sync, sync.outcome == "incomplete", let reason = sync.reason,
+    guard let sync, sync.outcome == .incomplete, let reason = sync.reason,
       syncedAt ?? .distantPast < sync.startedAt
     else { return nil }
     return "The last sync is incomplete: \(reason)"
@@ -154,7 +153,7 @@ extension HTMLRenderer {
         <p class="tone \(tone(of: state))">\(amount(of: state, source, isShort: shortfall != nil))</p>
         \(shortfall.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# as HTML })
         \(state.problem.map(note))
-        \(sync?.outcome == "running" ? nil : changes(state, source))
+        \(sync?.outcome == .running ? nil : changes(state, source))
         """
     }
     return """

@@ -690,17 +690,17 @@ import Testing
     ]
     #expect(pages.home(states).contains(">1 changed by the last sync</a>"))
     let sync = ServedSync(
-      startedAt: MadeUpSource.now, duration: nil, outcome: "running", counts: [0, 0, 0, 0])
+      startedAt: MadeUpSource.now, duration: nil, outcome: .running, counts: [0, 0, 0, 0])
     #expect(!pages.home(states, syncs: ["heroes": sync]).contains("1 changed"))
   }
 
   @Test func `an incomplete sync is said on the card and on the list, until one is complete`() {
-    func sync(_ outcome: String, _ reason: String?) -> ServedSync {
+    func sync(_ outcome: ServedSync.Outcome, _ reason: String?) -> ServedSync {
       ServedSync(
         startedAt: MadeUpSource.now - 60, duration: .seconds(9), outcome: outcome, reason: reason,
         counts: [9, 0, 0, 0])
     }
-    let short = sync("incomplete", "records may be missing: 1 row had the ID of an earlier one")
+    let short = sync(.incomplete, "records may be missing: 1 row had the ID of an earlier one")
     let words =
       "The last sync is incomplete: records may be missing: 1 row had the ID of an earlier one"
     var state = SourceState(coverage: Coverage(cached: 9, total: 9, isComplete: true))
@@ -709,9 +709,9 @@ import Testing
     }
     #expect(home(short).contains(">9, maybe not all cached</p>"))
     #expect(home(short).contains(#"<p class="note" dir="auto">\#(words).</p>"#))
-    #expect(home(sync("complete", nil)).contains(">All 9 cached</p>"))
+    #expect(home(sync(.complete, nil)).contains(">All 9 cached</p>"))
     // A sync of some pages has missed none.
-    #expect(home(sync("incomplete", nil)).contains(">All 9 cached</p>"))
+    #expect(home(sync(.incomplete, nil)).contains(">All 9 cached</p>"))
     state.coverage?.total = 10
     #expect(home(short).contains(">9 of 10 cached</p>"))
     // By the command line.

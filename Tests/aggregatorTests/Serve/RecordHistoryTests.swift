@@ -307,10 +307,10 @@ import Testing
       source: source, query: ChangesQuery(since: "sync"), page: .success(nil))
     content.syncs = [
       ServedSync(
-        startedAt: start, duration: .seconds(3), outcome: "failed", reason: "refused <b>",
+        startedAt: start, duration: .seconds(3), outcome: .failed, reason: "refused <b>",
         counts: [2600, 0, 4, 0]),
       ServedSync(
-        startedAt: start, duration: .seconds(2), outcome: "complete", counts: [1, 1, 0, 0]),
+        startedAt: start, duration: .seconds(2), outcome: .complete, counts: [1, 1, 0, 0]),
     ]
     let failed = pages.changes(content)
     let day = "2 Jan 1970, 00:00 UTC"

@@ -85,7 +85,7 @@ import Testing
       let sync = job.served(at: start + .seconds(seconds))
       #expect(sync.startedAt.iso8601 == "1970-01-02T00:00:00Z")
       #expect(sync.counts == (result == nil ? [20, 2, 0, 1] : [0, 0, 0, 0]))
-      return [sync.outcome, sync.duration?.text, sync.reason]
+      return [sync.outcome.rawValue, sync.duration?.text, sync.reason]
     }
     #expect(served(.running, at: 4) == ["running", nil, nil])
     #expect(
@@ -98,6 +98,9 @@ import Testing
     ]
     #expect(
       served(.done, at: 60, ["warnings": warnings]) == ["incomplete", "3 s", "1 is missing"])
+    // Whatever its kind, as long as records may be missing for it.
+    let repeated: JSON = [["code": "repeated", "message": "twice"]]
+    #expect(served(.done, at: 60, ["warnings": repeated]) == ["incomplete", "3 s", "twice"])
     #expect(served(.failed, at: 60) == ["failed", "3 s", "refused"])
     #expect(served(.cancelled, at: 60) == ["stopped", "3 s", "the sync was stopped"])
   }
@@ -145,7 +148,7 @@ import Testing
     await a.start(held.source, pages: nil)
     #expect(await state(a, is: .done) == .done)
     let syncs = await api.lastSyncs(of: held.source)
-    #expect(syncs.map(\.outcome) == ["incomplete"] + Array(repeating: "stopped", count: 9))
+    #expect(syncs.map(\.outcome) == [.incomplete] + Array(repeating: .stopped, count: 9))
     #expect(syncs[1].startedAt.timeIntervalSince1970 == 11)
   }
 
@@ -305,11 +308,11 @@ import Testing
     source.scope = "x"
     await a.start(source, pages: nil)
     let late = api([], b, after: [SourceChange("held", source)])
-    #expect(await late.lastSyncs(of: source).map(\.outcome) == ["running"])
+    #expect(await late.lastSyncs(of: source).map(\.outcome) == [.running])
     held.isReleased.withLock { $0 = true }
     // As it is saved.
     #expect(await state(b, is: .cancelled, .done) == .done)
-    #expect(await late.lastSyncs(of: source).map(\.outcome) == ["incomplete"])
+    #expect(await late.lastSyncs(of: source).map(\.outcome) == [.incomplete])
     _ = api([], b, after: [SourceChange("held", source)])
     #expect(await late.lastSyncs(of: source).count == 1)
   }
@@ -343,7 +346,7 @@ import Testing
     #expect(await b.refuse(new), "nothing keeps it from being removed")
     b.allow("held")
     await b.start(new, pages: nil)
-    #expect(await other.lastSyncs(of: new).map(\.outcome) == ["running"])
+    #expect(await other.lastSyncs(of: new).map(\.outcome) == [.running])
     // The one that runs it: its sync ends, and not that of the other source.
     _ = api([old], a, after: [SourceChange("held", new)])
     second.isReleased.withLock { $0 = true }
