@@ -37,6 +37,11 @@ package struct Prober: Sendable {
     chooseFormat(&proposal, first)
     first.rows = proposal.manifest.records(in: first.exchange.document) ?? []
     if first.rows.isEmpty, let cut = cut(first, hints) { throw cut }
+    if let text = JSONText(first.response.body),
+      let rounded = Warning.rounded(in: first.rows, of: text)
+    {
+      proposal.warnings.append(rounded.message)
+    }
     if let failure = failure(reportedBy: first, of: hints) {
       guard !first.rows.isEmpty else { throw failure }
       proposal.warnings.append("rows may be missing: \(failure.message)")
@@ -365,20 +370,9 @@ package struct Prober: Sendable {
 
   /// Fixes the format, and the kinds of values that are sent as text.
   private func chooseFormat(_ proposal: inout Proposal, _ first: Sample) {
-    if first.response.conversion?.isGuess == true {
-      proposal.warnings.append("the text is not UTF-8: it was read as Windows-1252")
-    }
-    if let text = JSONText(first.response.body),
-      let warning = Warning.rounded(
-        in: proposal.manifest.records(in: first.exchange.document) ?? [], of: text)
-    {
-      proposal.warnings.append(warning.message)
-    }
+    proposal.warnings += (first.response.conversion?.warnings ?? []).map(\.message)
     guard let format = first.response.conversion?.format else { return }
     proposal.manifest.format = format
-    if let cut = first.response.conversion?.cut {
-      proposal.warnings.append("the file is incomplete: \(cut)")
-    }
     if let fault = first.response.conversion?.fault {
       proposal.warnings.append("the file is damaged: \(fault)")
     }

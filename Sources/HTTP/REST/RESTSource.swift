@@ -347,15 +347,9 @@ public struct RESTSource<Item: SourceRecord>: DataSource, CustomStringConvertibl
     do throws(SourceError) {
       var reply = try decoding(checked, position)
       if paging(for: query).isFile { FilePages.complete(&reply, by: checked) }
-      if let cut = checked.conversion?.cut {
-        reply.warnings.append(Warning(.incomplete, "the file is incomplete: \(cut)"))
-      }
+      reply.warnings += checked.conversion?.warnings ?? []
       if let fault = checked.conversion?.fault, reply.unreadable.count > 0 {
         reply.unreadable.firstReason = fault
-      }
-      if checked.conversion?.isGuess == true {
-        reply.warnings.append(
-          Warning(.guessed, "the text is not UTF-8: it was read as Windows-1252"))
       }
       if let failure = checked.reportedFailure(
         by: service, hasRows: reply.rowCount > 0, now: now())

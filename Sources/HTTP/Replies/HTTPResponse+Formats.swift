@@ -17,6 +17,14 @@ extension HTTPResponse {
     package var isGuess = false
     /// The number of rows of a file before those of the body.
     package var rowsBefore = 0
+
+    /// What is said of records that were read in spite of a cut or of a guessed encoding.
+    package var warnings: [Warning] {
+      [
+        cut.map { Warning(.incomplete, "the file is incomplete: \($0)") },
+        isGuess ? Warning(.guessed, "the text is not UTF-8: it was read as Windows-1252") : nil,
+      ].compactMap(\.self)
+    }
   }
 
   /// This response with a body in JSON, if it was sent in another format of records.
