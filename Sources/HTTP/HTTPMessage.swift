@@ -45,7 +45,7 @@ public struct HTTPRequest: Sendable {
 
     /// The text, `REDACTED` for a secret.
     var shown: String {
-      if case .plain(let text) = self { text } else { SecretScanner.mark }
+      if case .plain(let text) = self { text } else { Secret.mark }
     }
   }
 
@@ -176,7 +176,7 @@ package enum LikelySecret {
   /// The text with `REDACTED` for the values of such parameters of addresses in it.
   package static func hidden(in text: String) -> String {
     text.replacing(/([?&])([^=&?#\s<>"]+)=([^&#\s<>"]*)/) { match in
-      isParameter(match.2) ? "\(match.1)\(match.2)=\(SecretScanner.mark)" : String(match.0)
+      isParameter(match.2) ? "\(match.1)\(match.2)=\(Secret.mark)" : String(match.0)
     }
   }
 }

@@ -15,8 +15,6 @@ import AggregatorText
 /// mixtures of their cases, the special cases of a language (Turkish, Lithuanian), compatibility forms such as
 /// full-width letters, and encodings other than UTF-8.
 package struct SecretScanner: Sendable {
-  static let mark = Secret.mark
-
   /// Shorter secrets occur by chance in any text, so they cannot be replaced or reported.
   package static let minimumLength = 8
 
@@ -71,7 +69,7 @@ package struct SecretScanner: Sendable {
   func masked(_ bytes: [UInt8]) -> [UInt8] {
     var masked = bytes
     for range in ranges(of: replaced, in: bytes) {
-      let mask = Array(Self.mark.utf8.prefix(range.count))
+      let mask = Array(Secret.mark.utf8.prefix(range.count))
       let rest = [UInt8](repeating: UInt8(ascii: "*"), count: range.count - mask.count)
       masked.replaceSubrange(range, with: mask + rest)
     }
@@ -228,7 +226,7 @@ extension [UInt8] {
     var rest = 0
     for range in merged {
       clean += self[rest..<range.lowerBound]
-      clean += SecretScanner.mark.utf8
+      clean += Secret.mark.utf8
       rest = range.upperBound
     }
     return clean + self[rest...]

@@ -112,7 +112,7 @@ package struct RecordedRequest: Sendable {
     let value: String
 
     /// `true` if the value is a secret that was removed.
-    var isRedacted: Bool { value == SecretScanner.mark }
+    var isRedacted: Bool { value == Secret.mark }
   }
 
   init(

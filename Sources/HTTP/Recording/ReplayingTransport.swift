@@ -151,7 +151,7 @@ extension RecordedRequest {
     let items = query.split(separator: "&", omittingEmptySubsequences: false).map { item in
       let name = item.prefix { $0 != "=" }
       guard names.contains(name.percentDecoded ?? "") else { return String(item) }
-      return "\(name)=\(SecretScanner.mark)"
+      return "\(name)=\(Secret.mark)"
     }
     return "\(path)?\(items.joined(separator: "&"))"
   }
