@@ -51,11 +51,11 @@ public final class SQLiteStore: SourceStore {
   /// Creates a store at an absolute path, which keeps these views of its sources up to date in the file; `nil`
   /// leaves them alone.
   ///
-  /// With `keepsDamagedFile` a damaged file is an error, too, instead of being moved aside, and so is a missing directory of
-  /// its directory. The log is copied into the file when it has `threshold` pages.
+  /// With `isStrict` a damaged file is an error, too, instead of being moved aside, and so is a missing directory above its
+  /// own. The log is copied into the file when it has `threshold` pages.
   package init(
     at path: String, busyTimeout: Duration = .seconds(5), history: HistoryLimit = .standard,
-    showing views: SourceViews? = nil, keepsDamagedFile: Bool = false,
+    showing views: SourceViews? = nil, isStrict: Bool = false,
     checkpointing threshold: Int = Checkpointer.standardThreshold,
     pollInterval: Duration = .milliseconds(500), clock: any Clock<Duration> = ContinuousClock(),
     report: @escaping @Sendable (Warning) -> Void = { _ in }
@@ -68,7 +68,7 @@ public final class SQLiteStore: SourceStore {
       ViewDefinitions(views) { ($0.storedName, $0.definition) }
     }
     file = StoreFile(
-      path: path, busyTimeout: busyTimeout, keepsDamagedFile: keepsDamagedFile, report: report)
+      path: path, busyTimeout: busyTimeout, isStrict: isStrict, report: report)
     writer = StoreConnection(to: file, for: .writing)
     checkpointer = Checkpointer(of: file, threshold: threshold)
     readers = [StoreConnection(to: file, for: .reading), StoreConnection(to: file, for: .reading)]

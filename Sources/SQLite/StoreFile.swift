@@ -12,9 +12,9 @@ package struct StoreFile: Sendable {
   /// The longest wait for a lock.
   package let busyTimeout: Duration
 
-  /// True if a damaged file is an error, and of missing directories only the last is made, as of a file that somebody
-  /// named; otherwise it is moved aside, and all are made.
-  var keepsDamagedFile = false
+  /// True if a damaged file is an error, and so is a missing directory above its own, as for a file that somebody named;
+  /// otherwise the file is moved aside, and all directories are made.
+  var isStrict = false
 
   /// Receives a warning when a file is moved aside.
   let report: @Sendable (Warning) -> Void
@@ -227,7 +227,7 @@ package struct StoreFile: Sendable {
     let directory = PrivateFile.directory(of: path)
     let parent = PrivateFile.directory(of: directory)
     // A path that somebody named may be mistyped.
-    guard !keepsDamagedFile || access(parent, F_OK) == 0 || errno != ENOENT else {
+    guard !isStrict || access(parent, F_OK) == 0 || errno != ENOENT else {
       throw SourceError(
         .storage, "cannot create \(path): there is no directory \(parent)",
         remedy: Remedy("create it, or choose another store", .moveStore))
@@ -263,7 +263,7 @@ package struct StoreFile: Sendable {
   ///
   /// - Throws: ``SourceError`` with code `storage` or `busy`, or `unusableStore` if a damaged file has to stay where it is.
   func moveAside(_ why: String, if isStillThere: () -> Bool) throws(SourceError) {
-    guard !keepsDamagedFile else { throw Fault.damage(why).error(of: path) }
+    guard !isStrict else { throw Fault.damage(why).error(of: path) }
     let moved = try locked(.exclusive, orThrow: busy) { () throws(SourceError) -> String? in
       guard isStillThere() else { return nil }
       let file = realPath

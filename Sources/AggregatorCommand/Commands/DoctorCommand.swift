@@ -54,7 +54,7 @@ extension Command {
     findings.append(context.clock)
     findings += context.surroundings
     let environment = Result { () throws(CommandError) in
-      try context.localEnvironment(keepsDamagedFile: true)
+      try context.localEnvironment(isStrict: true)
     }
     switch environment {
     case .success(var environment):

@@ -42,8 +42,8 @@ extension Command {
     let result: StoreCopy.Result
     do {
       result = try await StoreCopy(
-        from: .init(context.store(at: from, keepsDamagedFile: true), at: from.description),
-        to: .init(context.store(at: to, keepsDamagedFile: true), at: to.description)
+        from: .init(context.store(at: from, isStrict: true), at: from.description),
+        to: .init(context.store(at: to, isStrict: true), at: to.description)
       ) { progress in
         // A copy that was finished before is only compared.
         if !progress.isComparing { hasBegun.store(true, ordering: .relaxed) }

@@ -31,7 +31,7 @@ extension CommandContext {
   ///
   /// A damaged file is an error for commands that only examine it; others move it aside, unless somebody named it.
   package func store(
-    _ settings: SourceSettings, keepsDamagedFile: Bool = false
+    _ settings: SourceSettings, isStrict: Bool = false
   ) throws(CommandError) -> (any SourceStore)? {
     guard let location = try storeLocation(settings) else { return nil }
     let isChosen = try chosenLocation(settings) != nil
@@ -45,7 +45,7 @@ extension CommandContext {
       store(
         at: location, history: history,
         // A file that somebody named stays where it is.
-        keepsDamagedFile: keepsDamagedFile || isChosen
+        isStrict: isStrict || isChosen
       ) { [name = catalog.name] () throws(SourceError) in
         try SQLAddress.all(in: SQLAddress.setting(of: name), settings).first
       }, settings)
@@ -55,7 +55,7 @@ extension CommandContext {
   ///
   /// `queryAddress` returns the address of queries of a store in PostgreSQL; `nil` for that of the store.
   package func store(
-    at location: StoreLocation, history: HistoryLimit = .standard, keepsDamagedFile: Bool,
+    at location: StoreLocation, history: HistoryLimit = .standard, isStrict: Bool,
     queryAddress: @escaping @Sendable () throws(SourceError) -> PostgresAddress? = { nil }
   ) -> any DatabaseStore {
     // A run with other added sources does not know all of those of the store.
@@ -67,7 +67,7 @@ extension CommandContext {
     case .file(let path):
       return SQLiteStore(
         at: path, busyTimeout: busyTimeout, history: history, showing: views,
-        keepsDamagedFile: keepsDamagedFile
+        isStrict: isStrict
       ) { [diagnostics] warning in
         diagnostics.alarm(
           warning.message,

@@ -151,12 +151,12 @@ package final class CommandContext: Sendable {
 
   /// The environment of plugins, for commands that use only the local store.
   package func localEnvironment(
-    knowing others: [Setting] = [], keepsDamagedFile: Bool = false
+    knowing others: [Setting] = [], isStrict: Bool = false
   ) throws(CommandError) -> PluginEnvironment {
     let settings = try settings(knowing: others)
     var environment = PluginEnvironment(
       settings: settings, transport: HTTPTransport.standard,
-      store: try store(settings, keepsDamagedFile: keepsDamagedFile),
+      store: try store(settings, isStrict: isStrict),
       observer: Tracer.observing(tracingObserver.reporting(to: progress)))
     environment.tokenDirectory = try directories(settings).state.map {
       URL(filePath: "\($0)/tokens")

@@ -126,7 +126,7 @@ struct StoreDamageTests {
   {
     try await directory.store().save([StoreEntry("a")])
     try directory.database().execute("UPDATE sources SET number = -1")
-    let store = SQLiteStore(at: directory.path, keepsDamagedFile: true)
+    let store = SQLiteStore(at: directory.path, isStrict: true)
     let error = await #expect(throws: SourceError.self) { _ = try await store.ids() }
     #expect(error?.code == .unusableStore)
     #expect(error?.message == "\(directory.path) is damaged")
