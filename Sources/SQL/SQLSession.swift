@@ -214,7 +214,7 @@ package struct SQLSession: Sendable {
       } catch let error as SourceError {
         // The document is complete even if the records are not.
         let warning = SourceWarning(nil, Warning(Warning.Code(error.code), error.message))
-        try printer.finish(ListingSummary(count: count, warnings: warnings + [warning]))
+        try printer.finish(ListingSummary(count: count, warnings: warnings + redacted + [warning]))
         throw error
       }
       warnings += redacted

@@ -552,7 +552,7 @@ package final class EffectRunner: Sendable {
     let cut = isCut ? ["only the first \(maxRows) rows are shown"] : []
     var window = BrowsedWindow(
       columns: columns, rows: records, total: records.count,
-      warnings: cut + run.warnings.map(\.warning.message))
+      warnings: cut + (run.warnings + run.warnings(on: rows)).map(\.warning.message))
     window.isCut = isCut
     return window
   }
