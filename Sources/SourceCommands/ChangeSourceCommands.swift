@@ -30,7 +30,6 @@ extension Command {
     try invocation.refuseArguments(after: 1)
     let name = try invocation.names("NAME", of: context.addedNames())[0]
     let folder = try context.manifestFolder(of: name, orService: true)
-    let paths = manifestOptions.filter(invocation.has)
     let old = folder.sources(of: name).map { ($0, try? folder.manifest($0)) }
     // With another URL or ID they are no longer those of the source.
     var cached: [String: [DeclaredRecord]] = [:]
@@ -39,61 +38,16 @@ extension Command {
     }
     let records = cached[name] ?? []
     var code = ExitCode.success
-    if invocation.has(.fields) || !paths.isEmpty {
+    if invocation.has(.fields) || manifestOptions.contains(where: invocation.has) {
       try context.checkFile(of: name, in: folder)
       guard !folder.services.contains(name) else {
         throw CommandError(
           .usage, "\(name) is a service, and options change one source",
           hint: .command("sources edit \(name)"))
       }
-      let option = { (key: String) in paths.first { $0.name == key } }
-      let (present, manifest): (Manifest, Manifest)
-      let fields = invocation.list(.fields)
-      do throws(SourceError) {
-        present = try folder.manifest(name)
-        manifest = try present.edited(
-          fields: fields, and: present.otherFields(in: records.map(\.row)),
-          id: option("id").flatMap(invocation.list), link: option("link").flatMap(invocation.text))
-      } catch { throw failure(of: error, with: NewSecrets([])) }
-      guard manifest != present else {
-        if fields?.contains("*") == true, records.isEmpty {
-          throw CommandError(
-            .usage, "--fields: without cached records, \"*\" is only the fields of the manifest",
-            hint: .command("\(name) sync"))
-        }
+      guard let manifest = try edited(name, records, in: folder, invocation, context) else {
         context.diagnostics.note("Nothing changed")
         return .success
-      }
-      if option("id") != nil, let path = manifest.pathWithoutID(in: records) {
-        throw CommandError(
-          .usage,
-          "--id: none of \(records.count.grouped("cached record")) has an ID at \"\(path)\"",
-          hint: "name a member with another text or number in each record")
-      }
-      let known = old.first?.1?.fields.map(\.path) ?? []
-      let added = fields == nil ? [] : manifest.fields.map(\.path)
-      for (option, paths) in [
-        ("--fields", added.filter { !known.contains($0) }),
-        ("--link", option("link") == nil ? [] : [manifest.link].compactMap(\.self)),
-      ] {
-        guard let (path, near) = Manifest.missing(paths, in: records).first else { continue }
-        throw CommandError(
-          .usage,
-          "\(option): none of \(records.count.grouped("cached record")) has \"\(path)\"",
-          suggestion: near,
-          hint: .words(
-            "name what the records have, or use an editor: "
-              + context.diagnostics.command("sources edit \(name)")))
-      }
-      if option("link") != nil, let link = manifest.link,
-        case let values = records.compactMap({ link.value(in: $0.row) }).filter({ $0 != .null }),
-        !values.isEmpty, !values.contains(where: \.isURL)
-      {
-        let path = link.description.oneLine(atMost: 80)
-        throw CommandError(
-          .usage,
-          "--link: none of \(records.count.grouped("cached record")) has a web address at \"\(path)\"",
-          hint: "name a field with the http or https URL of a page")
       }
       if try JSONText(Data(folder.text(of: name))) == nil {
         context.diagnostics.warning("the comments of \(folder.file(of: name)) are removed")
@@ -141,6 +95,59 @@ extension Command {
       context.diagnostics.note("Verify it with: \(command)")
     }
     return code
+  }
+
+  /// The manifest of a source with the fields and paths of the options; `nil` if they change nothing.
+  ///
+  /// Fails with code `usage` for a path that none of the cached records has.
+  private static func edited(
+    _ name: String, _ records: [DeclaredRecord], in folder: ManifestFolder,
+    _ invocation: Invocation, _ context: CommandContext
+  ) throws(CommandError) -> Manifest? {
+    let option = { (key: String) in
+      manifestOptions.first { $0.name == key && invocation.has($0) }
+    }
+    let fields = invocation.list(.fields)
+    let (present, manifest): (Manifest, Manifest)
+    do throws(SourceError) {
+      present = try folder.manifest(name)
+      manifest = try present.edited(
+        fields: fields, and: present.otherFields(in: records.map(\.row)),
+        id: option("id").flatMap(invocation.list), link: option("link").flatMap(invocation.text))
+    } catch { throw failure(of: error, with: NewSecrets([])) }
+    guard manifest != present else {
+      guard fields?.contains("*") == true, records.isEmpty else { return nil }
+      throw CommandError(
+        .usage, "--fields: without cached records, \"*\" is only the fields of the manifest",
+        hint: .command("\(name) sync"))
+    }
+    let count = records.count.grouped("cached record")
+    if option("id") != nil, let path = manifest.pathWithoutID(in: records) {
+      throw CommandError(
+        .usage, "--id: none of \(count) has an ID at \"\(path)\"",
+        hint: "name a member with another text or number in each record")
+    }
+    let known = present.fields.map(\.path)
+    let added = manifest.fields.map(\.path).filter { !known.contains($0) }
+    let link = option("link") == nil ? nil : manifest.link
+    for (option, paths) in [("--fields", added), ("--link", [link].compactMap(\.self))] {
+      guard let (path, near) = Manifest.missing(paths, in: records).first else { continue }
+      throw CommandError(
+        .usage, "\(option): none of \(count) has \"\(path)\"", suggestion: near,
+        hint: .words(
+          "name what the records have, or use an editor: "
+            + context.diagnostics.command("sources edit \(name)")))
+    }
+    if let link,
+      case let values = records.compactMap({ link.value(in: $0.row) }).filter({ $0 != .null }),
+      !values.isEmpty, !values.contains(where: \.isURL)
+    {
+      let path = link.description.oneLine(atMost: 80)
+      throw CommandError(
+        .usage, "--link: none of \(count) has a web address at \"\(path)\"",
+        hint: "name a field with the http or https URL of a page")
+    }
+    return manifest
   }
 
   static let removeSource = Command(

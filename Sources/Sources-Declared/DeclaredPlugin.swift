@@ -91,7 +91,7 @@ public struct DeclaredPlugin: Plugin {
       + [manifest.title, manifest.link, manifest.image].compactMap(\.self)
     return Manifest.missing(paths, in: records).map { path, near in
       let suggestion = near.map { "; did you mean \"\($0)\"?" } ?? ""
-      return "none of \(records.count.of("cached record")) has \"\(path)\"\(suggestion)"
+      return "none of \(records.count.grouped("cached record")) has \"\(path)\"\(suggestion)"
     }
   }
 
