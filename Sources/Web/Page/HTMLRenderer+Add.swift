@@ -38,9 +38,9 @@ extension HTMLRenderer {
       <form id="add" class="fields" action="\(action)" method="post">
       <p><label for="url">URL of the list</label>
       <input inputmode="url" id="url" name="url" required value="\(content.url)" \
-      placeholder="https://api.example.com/items" autocomplete="off" autocapitalize="off" spellcheck="false"\(faulty(.url, content, isFirst: true))></p>
+      placeholder="https://api.example.com/items" autocomplete="off" autocapitalize="off" spellcheck="false"\(attributes(of: .url, content))></p>
       \(alert(.url, content))
-      \(replaced(content) ?? name(content.name, "if empty, a word of the URL, or “list”", faulty(.name, content)))
+      \(replaced(content) ?? name(content.name, "if empty, a word of the URL, or “list”", attributes(of: .name, content)))
       \(alert(.name, content))
       \(path(content))
       \(key(content))
@@ -65,7 +65,7 @@ extension HTMLRenderer {
     return """
       <p><label for="path">Where the list is in the response <small>(its path, such as data.items; if empty, \
       it is looked for)</small></label>
-      <input id="path" name="rows" value="\(given ?? "")" autocomplete="off" autocapitalize="off" spellcheck="false"\(faulty(.path, content))></p>
+      <input id="path" name="rows" value="\(given ?? "")" autocomplete="off" autocapitalize="off" spellcheck="false"\(attributes(of: .path, content))></p>
       \(alert(.path, content))
       """
   }
@@ -80,7 +80,7 @@ extension HTMLRenderer {
       <details\(attribute: "open", isOpen ? "" : nil)><summary>Key of the service</summary>
       \(content.keyID.map { hidden("keyID", $0) })
       <p><label for="key">Key <small>(saved in your settings file, and sent to the host of the URL only\(note))</small></label>
-      <input type="password" id="key" name="key" autocomplete="off"\(faulty(.key, content))></p>
+      <input type="password" id="key" name="key" autocomplete="off"\(attributes(of: .key, content))></p>
       \(alert(.key, content))
       <p><label for="key-place">Sent in <small>(a header field, such as “Authorization: Bearer” or “X-Api-Key”, or a \
       query parameter after a question mark, such as “?api_key”)</small></label>
@@ -90,10 +90,10 @@ extension HTMLRenderer {
   }
 
   /// A field of the form, beside which its problem is said.
-  private enum Fault { case url, name, path, key }
+  private enum FormField { case url, name, path, key }
 
   /// The field that has to be changed; `nil` if nothing has failed.
-  private func fault(_ content: AddContent) -> Fault? {
+  private func faultyField(_ content: AddContent) -> FormField? {
     guard let problem = content.answer?.failure else { return nil }
     if problem.keyPlace != nil { return .key }
     if problem.code == SourceError.Code.malformed.description { return .path }
@@ -101,17 +101,17 @@ extension HTMLRenderer {
     return isTaken ? .name : .url
   }
 
-  /// What a field has that has to be changed, or the first one of an empty form.
-  private func faulty(_ field: Fault, _ content: AddContent, isFirst: Bool = false) -> HTML? {
-    if fault(content) == field {
+  /// The attributes of a field with a problem, and of the first one of an empty form, which has the focus.
+  private func attributes(of field: FormField, _ content: AddContent) -> HTML? {
+    if faultyField(content) == field {
       return #" aria-invalid="true" aria-describedby="fault" autofocus"#
     }
-    return isFirst && content.answer == nil ? " autofocus" : nil
+    return field == .url && content.answer == nil ? " autofocus" : nil
   }
 
   /// The problem of a field, below it.
-  private func alert(_ field: Fault, _ content: AddContent) -> HTML? {
-    guard fault(content) == field, let problem = content.answer?.failure else { return nil }
+  private func alert(_ field: FormField, _ content: AddContent) -> HTML? {
+    guard faultyField(content) == field, let problem = content.answer?.failure else { return nil }
     let words = [problem.message, problem.hint].compactMap(\.self).map(\.sentence)
     return """
       <p id="fault" class="note failed" role="alert" dir="auto">\(Icon.warning.html)\
