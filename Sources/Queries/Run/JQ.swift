@@ -8,12 +8,11 @@ package struct JQ {
   private let path: String
   private let expression: String
   private let context: CommandContext
-
   private let hasJSON: Bool
 
-  /// - Parameter hasJSON: False for a command that prints the body of a response, which may be anything.
-  ///
   /// Fails with code `unavailable` if `jq` is not installed, and `usage` for an expression that it rejects.
+  ///
+  /// - Parameter hasJSON: False for a command that prints the body of a response, which may be anything.
   package init(
     _ expression: String, hasJSON: Bool, _ context: CommandContext
   ) throws(CommandError) {
