@@ -458,7 +458,7 @@ extension PartsService.State {
         var (result, read, asked, unchanged) = try await trial.sync()
         #expect((result.unchanged, result.changed, read) == (34, 1, 1))
         if hasTags { #expect((asked, unchanged) == ([0, 20, 30], [0, 20, 30])) }
-        #expect(try await parts.item(14)?.item.name == "part 14")
+        #expect(try await parts.item(14)?.found.item.name == "part 14")
         (result, read, asked, unchanged) = try await trial.sync()
         #expect((result.unchanged, read) == (35, 0))
       }
