@@ -36,6 +36,7 @@ import Testing
     let plugin = DeclaredPlugin(name, try Manifest(reading: Data(manifest.utf8)))
     let source = ServedPlugin(plugin, in: environment)
     let result = try await source.sync(pages: nil) { _ in }
+    withExtendedLifetime(server) {}
     #expect(result.failure == nil && result.passed == rows.count)
     return source
   }
