@@ -287,7 +287,8 @@ package struct SQLSession: Sendable {
     // It is as it is written.
     let text = invocation.arguments.joined(separator: " ").replacing("$$", with: "$")
     guard text.contains(where: \.isLetter), !invocation.has(.attach), !SQLConsole.isScript(text),
-      let environment = try? context.localEnvironment(),
+      // A damaged store stays where it is.
+      let environment = try? context.localEnvironment(isStrict: true),
       environment.store?.capabilities.database?.joinsOtherTables == true
     else { return }
     do {
