@@ -358,9 +358,20 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
 
   // MARK: - The cached records
 
-  package func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int? {
-    guard let index, let store = environment.store, try await store.coverage(of: name).isComplete
+  package func shortfall() async throws -> String? {
+    guard let store = environment.store,
+      try await store.checkpoint(Coverage.shortfallCheckpoint, of: name) != nil
     else { return nil }
+    return try await store.coverage(of: name).shortfall
+  }
+
+  package func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int? {
+    guard let index, let store = environment.store else { return nil }
+    // The page says then that the service may have more.
+    let isCopy =
+      query.isForPeople && query.query == nil
+      && page.summary.warnings.contains { $0.warning.code == .cachedOnly }
+    if !isCopy, try await !store.coverage(of: name).isComplete { return nil }
     // Another order and other matches would be those of the service.
     guard query.query == nil || page.summary.provenance?.origin == .cached else { return nil }
     if query.query != nil, let total = page.summary.total { return total }

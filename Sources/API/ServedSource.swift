@@ -169,6 +169,7 @@ extension ServedSource {
   func changes(_ query: ChangesQuery) -> ChangePage? { nil }
   func changeSummary(since start: String) -> ChangeSummary? { nil }
   func sample() -> FieldSample { FieldSample() }
+  func shortfall() -> String? { nil }
   func cachedCount(of query: ServedQuery, _ page: ServedListing) -> Int? { nil }
   func offset(of id: String, in query: ServedQuery) -> Int? { nil }
   func knownCount(of query: ServedQuery) -> Int? { nil }
@@ -392,8 +393,10 @@ package protocol ServedSource: Sendable {
 
   func page(_ query: ServedQuery) async throws -> ServedListing
   func record(_ id: String, _ query: ServedQuery) async throws -> ServedListing
-  /// The number of records that a query without conditions matches, if all records are cached, and answered it; `nil` if
-  /// that is unknown.
+  /// ``Coverage/shortfall``.
+  func shortfall() async throws -> String?
+  /// The number of records that a query without conditions matches, if all records are cached, and answered it, or the page
+  /// of people lists what is cached; `nil` if that is unknown.
   func cachedCount(of query: ServedQuery, _ page: ServedListing) async throws -> Int?
   /// The number of cached records before one in the list of a query; `nil` if it is not among them, or the service may list
   /// others.

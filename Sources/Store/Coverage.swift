@@ -9,8 +9,8 @@ public struct Coverage: Hashable, Sendable {
   /// The number of all records, as the service last reported it; `nil` if unknown.
   public var total: Int?
 
-  /// The total, unless more records are cached: it has fallen since, and no record counts as removed.
-  package var totalOfCached: Int? { total.flatMap { $0 < cached ? nil : $0 } }
+  /// The total, unless as many records are cached that are not all of them, or even more.
+  package var totalOfCached: Int? { total.flatMap { isComplete || $0 > cached ? $0 : nil } }
 
   /// True if every record of the service is cached, as far as is known.
   public var isComplete: Bool
@@ -22,11 +22,17 @@ public struct Coverage: Hashable, Sendable {
   /// True if a list that is cached from its first page to its last has fewer rows than its pages say.
   package var isShort = false
 
+  /// The reason the last sync that came to its end may have missed records, unless the whole list was fetched since.
+  package var shortfall: String?
+
   /// The name of the checkpoint that a complete sync leaves.
   package static let checkpoint = "complete"
 
   /// The name of the checkpoint that a sync leaves which has come to the depth of the service.
   package static let depthCheckpoint = "depth"
+
+  /// The name of the checkpoint with the reason a sync which has come to its end may have missed records.
+  package static let shortfallCheckpoint = "shortfall"
 }
 
 extension SourceStore {
@@ -37,21 +43,26 @@ extension SourceStore {
     let lists = try await fetchedPages(of: source).compactMap { ListingEntry($0.key, $0.page) }
     let isWhole = lists.allSatisfy(\.isWhole)
     let depth = try await checkpoint(Coverage.depthCheckpoint, of: source).flatMap { Int($0) }
+    let whole = ListingEntry.whole(of: lists)
+    // Pages that are cached were fetched after the last sync.
+    let shortfall =
+      whole == nil ? try await checkpoint(Coverage.shortfallCheckpoint, of: source) : nil
     if let total = lists.lazy.compactMap(\.page.total).first {
       // Different totals are those of different times.
-      let isShort = ListingEntry.whole(of: lists).map { list in
+      let isShort = whole.map { list in
         // A page that contradicts its total has none.
         list.allSatisfy { $0.total ?? total == total } && ListingEntry.rows(of: list) < total
       }
       return Coverage(
-        cached: cached, total: total, isComplete: isWhole && cached >= total, depth: depth,
-        isShort: isShort ?? false)
+        cached: cached, total: total,
+        isComplete: isWhole && cached >= total && shortfall == nil, depth: depth,
+        isShort: isShort ?? false, shortfall: shortfall)
     }
     let isSynced = try await checkpoint(Coverage.checkpoint, of: source) != nil
-    let isListed =
-      ListingEntry.whole(of: lists).map { ListingEntry.rows(of: $0) <= cached } ?? false
+    let isListed = whole.map { ListingEntry.rows(of: $0) <= cached } ?? false
     return Coverage(
-      cached: cached, total: nil, isComplete: isWhole && (isSynced || isListed), depth: depth)
+      cached: cached, total: nil, isComplete: isWhole && (isSynced && shortfall == nil || isListed),
+      depth: depth, shortfall: shortfall)
   }
 }
 

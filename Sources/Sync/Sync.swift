@@ -372,6 +372,7 @@ public struct Sync<Item: SourceRecord>: Sendable {
       return
     }
     guard isFull else { return }
+    try await noteShortfall(of: result)
     try await note(
       Coverage.checkpoint,
       result.isComplete ? CompleteSync.mark(from: result.begun, to: now()) : nil)
@@ -481,6 +482,11 @@ public struct Sync<Item: SourceRecord>: Sendable {
   func note(_ name: String, _ new: String?) async throws(SourceError) {
     let mark = try await recordStore.store.checkpoint(name, of: recordStore.source)
     if mark != new { try await move(name, from: mark, to: new) }
+  }
+
+  /// Leaves the reason a pass that has come to its end may have missed records; see ``Coverage/shortfall``.
+  func noteShortfall(of result: SyncResult) async throws(SourceError) {
+    try await note(Coverage.shortfallCheckpoint, result.inconclusiveReason)
   }
 
   /// Changes a checkpoint, if it is still this one.

@@ -271,11 +271,7 @@ struct WebRouter: Sendable {
       content.schemaChanges = (try? await source.schemaChanges()) ?? []
       content.hidden = try? await source.deleted()
     }
-    if part != .detail, query.cursor == nil, let sync = await api.lastSyncs()[source.name],
-      sync.outcome == .incomplete
-    {
-      content.shortfall = (try? await source.state())?.shortfall(after: sync)
-    }
+    if part != .detail, query.cursor == nil { content.shortfall = try? await source.shortfall() }
     content.list = await list
     if part == nil, let id, let offset = await offset(of: id, in: content) {
       content.query.offset = offset

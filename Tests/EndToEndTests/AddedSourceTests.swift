@@ -197,6 +197,40 @@ import Testing
     }
   }
 
+  @Test func `what a sync has found is said wherever the cached records are counted`() async throws
+  {
+    enum State { case whole, short, broken }
+    let state = Mutex(State.whole)
+    let server = try LoopbackServer { request in
+      let (now, page) = (state.withLock(\.self), request.query["page"].flatMap { Int($0) } ?? 1)
+      if now == .broken, page > 1 { return .json("<html>") }
+      let rows = (1...(now == .short ? 24 : 25)).dropFirst((page - 1) * 10).prefix(10).map {
+        #"{"id": \#($0), "name": "lamp \#($0)"}"#
+      }
+      return .json(#"{"total": 25, "lamps": [\#(rows.joined(separator: ","))]}"#)
+    }
+    #expect(
+      try await home.run("sources add lamps \(server.baseURL)/lamps --rate off").status == 0)
+    #expect(try await home.run("lamps sync").status == 0)
+    #expect(
+      try await home.run("doctor lamps --offline").output.contains("25 lamps cached, fetched"))
+    state.withLock { $0 = .short }
+    #expect(try await home.run("lamps sync").status == 3)
+    state.withLock { $0 = .broken }
+    let words = "25 lamps are cached, possibly not all: the service sent 24 different records"
+    let count = try await home.run("lamps list --all --refresh --count")
+    #expect(count.status == 3 && !count.errors.contains("all 25 lamps are cached"), "\(count)")
+    for line in ["lamps list --where id>0", "doctor lamps --offline", "sql SELECT 1 FROM lamps"] {
+      let outcome = try await home.run(line)
+      #expect(outcome.status == 3, "\(line): \(outcome)")
+      #expect((outcome.output + outcome.errors).contains(words), "\(line): \(outcome)")
+    }
+    state.withLock { $0 = .whole }
+    #expect(try await home.run("lamps sync").status == 0)
+    let outcome = try await home.run("lamps list --where id>0")
+    #expect(outcome.status == 0 && !outcome.errors.contains("possibly"), "\(outcome)")
+  }
+
   @Test func `a list of one page is added, and read further when it has grown`() async throws {
     let count = Mutex(5)
     let service = try LoopbackServer { request in

@@ -67,6 +67,22 @@ import Testing
     #expect(try home.file.faults() == [])
   }
 
+  @Test(arguments: damages.indices)
+  func `doctor examines a damaged file, and does nothing with it`(index: Int) async throws {
+    let (what, change) = Self.damages[index]
+    #expect(try await home.run("users load 30").status == 0)
+    #expect(try await home.run("query save mails -- sql 'SELECT email FROM users'").status == 0)
+    try home.file.checkpoint()
+    let damaged = change(try bytes())
+    try replace(by: damaged)
+    let outcome = try await home.run("doctor --offline")
+    #expect(outcome.status == 3, "\(outcome)")
+    let line = "store\tstore\tfailed\t\(home.file.path) \(what)\tmove it away"
+    #expect(outcome.output.contains(line), "\(outcome)")
+    #expect(try bytes() == damaged)
+    #expect(!FileManager.default.fileExists(atPath: home.file.path + ".aside-1"))
+  }
+
   @Test(arguments: [
     "users list --offline", "users list -q", "users next", "users load 5", "products list -q",
     "heroes search spider --offline", "countries show FR", "sql 'SELECT 1'", "store status",

@@ -49,7 +49,7 @@ extension Plugin {
       let file = path.oneLine(atMost: 200)
       damage = "; the last sync could not use all rows of \(file): mend the file"
     }
-    let end = rest ?? damage
+    let end = rest ?? damage ?? coverage.shortfall.map { ", possibly not all: \($0)" }
     let words =
       switch (coverage.cached, total) {
       case (0, _): "no \(noun.word(for: 0)) are cached"

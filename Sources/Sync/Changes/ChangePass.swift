@@ -174,7 +174,10 @@ extension Sync {
         result.inconclusiveReason = walk.pass.incompleteReason
         result.isComplete = result.inconclusiveReason == nil
         result.schema = walk.pass.schema
-        if partition == nil { try await noteSchema(walk.pass.schema, ofAll: false, &result) }
+        if partition == nil {
+          try await noteShortfall(of: result)
+          try await noteSchema(walk.pass.schema, ofAll: false, &result)
+        }
       }
       progress(result)
       if isLast { return .complete }

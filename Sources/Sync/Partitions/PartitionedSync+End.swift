@@ -36,6 +36,7 @@ extension Sync {
     result.kind = .incremental
     (result.changedSince, result.lastFull) = (pass.mark, full)
     result.isComplete = result.inconclusiveReason == nil
+    try await noteShortfall(of: result)
     guard result.isComplete else { return }
     try await noteSchema(pass.schema, ofAll: false, &result)
     guard let mark = pass.mark, let full else {

@@ -43,17 +43,6 @@ extension ServedSource {
   }
 }
 
-extension SourceState {
-  /// The reason records may be missing since a sync, which was the last one; `nil` if they may not, or the command line has
-  /// synced all since.
-  func shortfall(after sync: ServedSync?) -> String? {
-    guard let sync, sync.outcome == .incomplete, let reason = sync.reason,
-      syncedAt ?? .distantPast < sync.startedAt
-    else { return nil }
-    return "The last sync is incomplete: \(reason)"
-  }
-}
-
 extension HTMLRenderer {
   /// - Parameters:
   ///   - states: The sources in the order of their names.
@@ -148,10 +137,9 @@ extension HTMLRenderer {
     switch state {
     case .failure(let problem): facts = note(problem)
     case .success(let state):
-      let shortfall = state.shortfall(after: sync)
       facts = """
-        <p class="tone \(tone(of: state))">\(amount(of: state, source, isShort: shortfall != nil))</p>
-        \(shortfall.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# as HTML })
+        <p class="tone \(tone(of: state))">\(amount(of: state, source))</p>
+        \(state.coverage?.shortfall.map(note(ofShortfall:)))
         \(state.problem.map(note))
         \(sync?.outcome == .running ? nil : changes(state, source))
         """
@@ -171,22 +159,22 @@ extension HTMLRenderer {
     return state.bundled > 0 ? "bundled" : "offline"
   }
 
-  /// - Parameter isShort: True if the last sync may have missed records, however many are cached.
-  private func amount(
-    of state: SourceState, _ source: any ServedSource, isShort: Bool
-  ) -> String {
+  /// Says that the last sync may have missed records.
+  func note(ofShortfall reason: String) -> HTML {
+    #"<p class="note" dir="auto">\#("The last sync is incomplete: \(reason)".sentence)</p>"#
+  }
+
+  private func amount(of state: SourceState, _ source: any ServedSource) -> String {
     guard let coverage = state.coverage, coverage.cached > 0 else {
       return state.bundled == 0
         ? "Not cached" : "\(state.bundled.grouped) bundled sample records"
     }
-    let isComplete = coverage.isComplete && !isShort
+    let isShort = coverage.shortfall != nil
     let total =
-      isShort
-      ? coverage.total.flatMap { $0 > coverage.cached ? $0 : nil }
-      : coverage.total.map { max($0, coverage.cached) }
+      isShort ? coverage.totalOfCached : coverage.total.map { max($0, coverage.cached) }
     let records = (state.records ?? 0).grouped
     let part =
-      isComplete
+      coverage.isComplete
       ? "all \(records)"
       : total.map { "\(records) of \($0.grouped)" } ?? "\(records), maybe not all"
     let exceptions = [
