@@ -7,9 +7,8 @@ const searches = () => kept("searches").filter(text => typeof text === "string" 
 
 function remember(text) {
   const search = text.trim();
-  if (!search) return;
   const others = searches().filter(other => other.toLowerCase() !== search.toLowerCase());
-  keep("searches", [search, ...others].slice(0, 8));
+  keep("searches", [search, ...others].filter(Boolean).slice(0, 8));
 }
 
 const options = make("ul", { id: "palette-options", role: "listbox", "aria-label": "Results" });

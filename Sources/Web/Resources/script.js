@@ -109,12 +109,6 @@ function listAddress(from = new URL(location)) {
   return address;
 }
 
-function typedAddress() {
-  const address = new URL(form.action);
-  for (const [name, value] of new FormData(form)) if (value.trim()) address.searchParams.append(name, value.trim());
-  return address;
-}
-
 let shownList = form && listAddress().href;
 
 /* The address in the bar: that of the open record, if any, with the parameters of the list. */
@@ -191,15 +185,14 @@ function follow(link, { shiftKey }) {
 /* The search keeps what the list is narrowed by. */
 function keepInForm(address) {
   for (const input of $$("input[type=hidden]", form)) input.remove();
-  for (const [name, value] of listAddress(address).searchParams) {
-    if (name === "query") continue;
-    form.append(make("input", { type: "hidden", name, value }));
-  }
+  const others = [...listAddress(address).searchParams].filter(([name]) => name !== "query");
+  form.append(...others.map(([name, value]) => make("input", { type: "hidden", name, value })));
 }
 
 function search() {
   clearTimeout(typing);
-  const address = typedAddress();
+  const address = new URL(form.action);
+  for (const [name, value] of new FormData(form)) if (value.trim()) address.searchParams.append(name, value.trim());
   if (address.href === shownList) return;
   // The list from which the typing began can be gone back to.
   showAddress(address, { isTyped: true }, history.state?.isTyped ? "replaceState" : "pushState");
@@ -388,10 +381,7 @@ function mark() {
 const records = () => $$(".records", list()).flatMap(page => $$(".record", contents(page)));
 
 /* The record so many places after another one in the list. */
-function recordFrom(record, step) {
-  const all = records();
-  return all[all.indexOf(record) + step];
-}
+const recordFrom = (record, step, all = records()) => all[all.indexOf(record) + step];
 
 /* The record so many places after the open one in the list, or after the focused one; at first, one that is in sight. */
 function recordAt(step) {
@@ -762,8 +752,7 @@ if (list()) {
     const link = event.target.closest("a") ?? (row && $(".record", row)) ?? undefined;
     if (detail() && link?.matches(".record")) {
       event.preventDefault();
-      const isFromList = !shownDetail;
-      history.pushState({ isFromList }, "", link.href);
+      history.pushState({ isFromList: !shownDetail }, "", link.href);
       openDetail(link.href);
     } else if (event.target.closest(".step")) {
       const { step } = event.target.closest(".step").dataset;
@@ -785,12 +774,9 @@ if (list()) {
       keepInForm(address);
       showList(address);
     }
-    const isRecord = location.pathname !== new URL(form.action).pathname;
-    if (!isRecord || location.pathname === "/") {
-      if (shownDetail) hideDetail();
-    } else if (location.pathname !== shownDetail) {
-      openDetail(location.href);
-    }
+    const isRecord = !["/", new URL(form.action).pathname].includes(location.pathname);
+    if (!isRecord && shownDetail) hideDetail();
+    if (isRecord && location.pathname !== shownDetail) openDetail(location.href);
   });
 }
 
@@ -1051,13 +1037,11 @@ function refresh(words, offer = words) {
 }
 
 async function showSources() {
-  const watched = $$(".sync").filter(box => box.dataset.isWatched).map(box => box.dataset.source);
+  const watched = $$(".sync[data-is-watched]").map(({ dataset }) => dataset);
   const next = await part(`/${location.search}`, "sources");
   $("#sources").replaceWith(next);
-  for (const box of $$(".sync")) {
-    if (watched.includes(box.dataset.source)) box.dataset.isWatched = "true";
-    showSync(box);
-  }
+  for (const box of watched.flatMap(syncBoxes)) box.dataset.isWatched = "true";
+  for (const box of $$(".sync")) showSync(box);
 }
 
 document.addEventListener("click", event => {
@@ -1173,17 +1157,12 @@ document.addEventListener("toggle", event => {
   for (const button of $$("[data-copy]", event.target)) button.hidden = false;
 }, true);
 
-/* The value beside a button, as the service has it. */
-function valueBeside({ parentElement: value }) {
+/* Copies what a button names, else the value beside it, as the service has it. */
+async function copy({ dataset, parentElement: value }) {
   const written = $("data, time", value);
-  return written?.dateTime ?? written?.value ?? value.innerText.trim();
-}
-
-async function copy(button) {
-  const { dataset } = button;
   const url = new URL(dataset.copy, location);
   if (url.hostname.endsWith(".localhost")) url.hostname = "localhost"; // the others are found by browsers only
-  const text = { url, curl: `curl '${url}'`, "curl with token": `curl -H "Authorization: Bearer $TOKEN" '${url}'` }[dataset.as] ?? (dataset.copy || valueBeside(button));
+  const text = { url, curl: `curl '${url}'`, "curl with token": `curl -H "Authorization: Bearer $TOKEN" '${url}'` }[dataset.as] ?? (dataset.copy || (written?.dateTime ?? written?.value ?? value.innerText.trim()));
   try { await navigator.clipboard.writeText(text); announce("Copied"); toast(`Copied: ${text}`); }
   catch { toast(text); }
 }
