@@ -92,7 +92,7 @@ watchPictures();
 
 /* -- Search as you type, and endless scrolling -- */
 
-let searching, typing, loading, opening, shownDetail;
+let searching, typing, loading, opening, shownDetail, touched;
 
 const typed = {
   number: { pattern: "-?[0-9,]+(\\.[0-9]+)?", title: "A number, such as 12.5" },
@@ -136,7 +136,7 @@ async function showList(address, isQuiet = false) {
     const top = filters?.scrollTop;
     list().replaceWith(next);
     fold(open);
-    $(".filters", next)?.scrollTo(0, top ?? 0);
+    $(".filters", next)?.scrollTo(0, $("[autofocus]", next) ? 0 : top ?? 0);
     if (focused) focusAt(focused, next, ".filter, .group h2 a");
     if (!shownDetail) document.title = listTitle();
     begin();
@@ -158,7 +158,7 @@ const foldOf = details => `${fieldOf(details)} ${details.matches(".facets detail
 
 /* Leaves open what was; at first, only what is chosen where the values are above the list, so that it is not far below. */
 function fold(open) {
-  const isAtFirst = details => $("[aria-current]", details) || getComputedStyle($(".filters")).position !== "static";
+  const isAtFirst = details => $("[aria-current]", details) || !$(".filters").offsetHeight || getComputedStyle($(".filters")).position !== "static";
   for (const details of $$(".filters details", list())) details.open = open?.get(foldOf(details)) ?? (details.open && isAtFirst(details));
 }
 
@@ -174,9 +174,15 @@ function focusAt(place, next, other) {
   ($("[autofocus]", next) ?? found ?? $(other, next))?.focus({ preventScroll: true });
 }
 
-/* Shows the list at the address of a link: one that narrows or sorts it; with Shift, by the next key. */
-function follow(link, { shiftKey }) {
-  const address = new URL((shiftKey && link.dataset.then) || link.href, location);
+/* Shows the list at the address of a link: one that narrows or sorts it; with Shift, by the next key. Filters for which
+   an open record leaves no room are shown in its place. */
+function follow(link, { shiftKey, pointerType }) {
+  if (pointerType === "touch" && link.closest(".range") && touched !== link) return (touched = link).focus(); // shows its range
+  let address = new URL((shiftKey && link.dataset.then) || link.href, location);
+  if (shownDetail && link.matches(".tools > .filter, .chip a:not(.remove)") && !getComputedStyle(link).getPropertyValue("--beside")) {
+    hideDetail();
+    if (link.matches(".filter") && $(".filters", list())) address = listAddress();
+  }
   keepInForm(address);
   showAddress(address, null, "pushState");
   showList(address);
@@ -347,6 +353,7 @@ function remove(page) {
 let columns = 0, seen = [], scrolled = 0, opened;
 const resized = new ResizeObserver(([{ contentRect: { width } }]) => {
   requestAnimationFrame(look);
+  if ($(".filters", list())) $(".tools > .filter", list()).ariaExpanded = String($(".filters", list()).offsetHeight > 0);
   const [all, before] = [$$(".gallery", list()), columns];
   columns = width && all.length ? columnsOf(all[0]) : 0;
   if (!columns || columns === before) return;
@@ -670,6 +677,7 @@ async function openDetail(address, focus = "h2") {
   try {
     const next = await part(address, "detail", controller.signal);
     replaceDetail(next);
+    $(".record[aria-current]")?.scrollIntoView({ block: "nearest" }); // the list is elsewhere without its filters
     ($(`${focus}:not(:disabled)`, next) ?? $("h2", next))?.focus({ preventScroll: true });
     if (isNarrow()) scrollTo(0, 0);
   } catch (error) {

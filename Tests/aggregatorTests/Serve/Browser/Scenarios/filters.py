@@ -248,6 +248,40 @@ def run(site):
     expect(page.get_by_label("Filter as text")).to_have_value(re.compile("Gabon"))
     is_accessible(page)
 
+    # Beside an open record they make room for the list, also in a page that has just been loaded, and come back with it.
+    for width in (1440, 1024):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(site.origin + "/sources/countries?filters=shown&view=table&sort=name")
+        page.locator("tbody .record").nth(4).click()
+        for _ in range(2):
+            expect(page.locator("tbody [aria-current]")).to_be_in_viewport()
+            expect(page.locator("#detail h2")).to_be_visible()
+            expect(page.locator(".filters")).to_be_hidden()
+            expect(toggle).to_have_attribute("aria-expanded", "false")
+            page.reload()
+        toggle.click()
+        expect(page.locator("#detail")).to_be_hidden()
+        expect(page.locator(".filters")).to_be_visible()
+        expect(toggle).to_have_attribute("aria-expanded", "true")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    # The form of a filter is in sight, wherever the panel was scrolled to.
+    page.goto(site.origin + "/sources/countries?filters=shown&view=table&where=name~a")
+    panel.evaluate("each => each.scrollTo(0, 300)")
+    page.locator(".chip a:not(.remove)").click()
+    expect(page.get_by_label("Comparison")).to_be_focused()
+    expect(page.get_by_label("Comparison")).to_be_in_viewport()
+    # A finger sees what a bar of a histogram stands for before it narrows the list; a mouse while it is there.
+    touched = site.open("/sources/countries?filters=shown", has_touch=True)
+    bar = touched.locator(".range a").first
+    bar.tap()
+    words = bar.evaluate("each => [getComputedStyle(each, '::after').content, each.title]")
+    assert words[1] in words[0] or "attr(title)" in words[0], words
+    expect(bar).to_be_focused()
+    expect(touched.locator(".chip")).to_have_count(0)
+    bar.tap()
+    expect(touched.locator(".chip")).to_have_count(1)
+    touched.close()
+
     # The same without script.
     plain = site.open("/sources/countries?filters=shown", java_script_enabled=False)
     plain.locator("select[name=field]").select_option("name")
