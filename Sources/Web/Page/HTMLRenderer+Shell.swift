@@ -114,7 +114,9 @@ extension HTMLRenderer {
   private var keys: HTML {
     let keys = [
       (["/"], "search"), (["j", "k"], "the next record, the previous one"),
-      (["↑", "↓", "←", "→"], "move in the list"), (["Enter"], "open the record"),
+      (["↑", "↓", "←", "→"], "move in the list"), (["Page ↑", "Page ↓"], "move by a page"),
+      (["Home", "End"], "the first record, the last one"), (["Enter"], "open the record"),
+      (["f", "v"], "show the filters, the next view"),
       (["Esc"], "close it"), (["Ctrl-K", "⌘K"], "go to a page, a record or an action"),
       (["?"], "show these keys"),
     ]

@@ -1095,7 +1095,7 @@ if ($("nav")) showSyncs();
 
 const shortcuts = $("#shortcuts");
 const menus = "details:is(.badge, .menu)[open]";
-const isEditable = element => element?.matches?.("input, textarea, select, [contenteditable]");
+const tools = { f: ".tools > .filter", v: ".tools .views :is([aria-current] + a, :has(+ a + [aria-current]))" };
 
 function showShortcuts() {
   attempt(() => localStorage.setItem("shortcuts", shortcuts.checked ? "on" : "off"));
@@ -1117,9 +1117,10 @@ function neighbour(record, key) {
   const gallery = record.closest(".gallery");
   const columns = gallery ? columnsOf(gallery) : 1;
   const ahead = !gallery ? 0 : getComputedStyle(record).direction === "rtl" ? -1 : 1;
-  const step = { ArrowDown: columns, ArrowUp: -columns, ArrowRight: ahead, ArrowLeft: -ahead }[key];
+  const page = columns * Math.max(1, Math.floor((edges()[1] - edges()[0]) / record.closest("li, tr").offsetHeight) - 1);
+  const step = { ArrowDown: columns, ArrowUp: -columns, ArrowRight: ahead, ArrowLeft: -ahead, PageDown: page, PageUp: -page }[key];
   if (!step) return null;
-  const next = recordFrom(record, step) ?? (step > 0 ? records().at(-1) : null);
+  const next = recordFrom(record, step) ?? (step > 0 ? records().at(-1) : key === "PageUp" ? records()[0] : null);
   return next ? reveal(next) : key === "ArrowUp" && !isMore(-1) ? field : null;
 }
 
@@ -1127,12 +1128,14 @@ document.addEventListener("keydown", event => {
   if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return;
   const target = event.target;
   if ($("dialog[open]")) return;
-  const isSingle = shortcuts?.checked && !isEditable(target);
+  const isSingle = shortcuts?.checked && !target.matches?.("input, textarea, select, [contenteditable]");
   if (isSingle && event.key === "?") {
     $("#keys").showModal();
   } else if (detail() && (isSingle && ["j", "k"].includes(event.key) || event.key === "ArrowDown" && target === document.body && !shownDetail && recordAt(1))) {
     event.preventDefault();
     goTo(event.key === "k" ? -1 : 1);
+  } else if (isSingle && tools[event.key]) {
+    $(tools[event.key])?.click();
   } else if (isSingle && event.key === "/" && field) {
     event.preventDefault();
     if (document.body.classList.contains("has-detail") && isNarrow()) closeDetail();

@@ -111,6 +111,27 @@ def run(site):
     expect(records.nth(1)).to_be_focused()
     is_at(page, "/sources/heroes?query=anvil")
 
+    # A page is a step of its own, from where the other keys go on.
+    listed = site.open("/sources/heroes")
+    press(listed, "ArrowDown", "PageDown")
+    place = "[...document.querySelectorAll('.record')].indexOf(document.activeElement)"
+    paged = listed.evaluate(place)
+    assert paged >= columns and paged % columns == 0, (paged, columns)
+    press(listed, "ArrowRight")
+    assert listed.evaluate(place) == paged + 1
+    press(listed, "PageUp", "PageUp")
+    assert listed.evaluate(place) == 0
+    # Single keys lead to the filters and to the next view, the first one after the last.
+    press(listed, "f")
+    expect(listed.locator(".filters")).to_be_visible()
+    press(listed, "f")
+    expect(listed.locator(".filters")).to_have_count(0)
+    for view in ("Small", "Table", "Gallery"):
+        press(listed, "v")
+        expect(listed.locator(".views [aria-current]")).to_contain_text(view)
+        listed.wait_for_load_state()
+    listed.close()
+
     # A long title is cut, but does not move, and its outline is whole.
     table = site.open("/sources/products")
     table.get_by_role("link", name="Table").click()
