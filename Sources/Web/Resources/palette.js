@@ -28,7 +28,7 @@ function commands() {
   const pages = $$("nav a").map(link => ({
     name: $("span:not(.initial)", link).textContent, about: link.pathname === "/search" ? "All sources" : "Page", address: link.href,
   }));
-  const tools = $$(".tools > .filter, .views a, .heading a.button, thead a, .sort .panel a, .menu [download]").map(link => ({
+  const tools = $$(".tools > .filter, .views a, .heading a.button, .actions > form button, thead a, .sort .panel a, .menu [download]").map(link => ({
     name: `${link.download ? "Download " : link.closest("thead, .sort li") ? "Sort by " : ""}${link.ariaLabel ?? link.textContent.trim()}`, about: heading, run: () => link.click(),
   }));
   const buttons = $$(".sync:not([hidden]) button").map(button => ({
@@ -37,7 +37,7 @@ function commands() {
   // Where a page has no button for it, the bar of sources shows the progress.
   const others = $$("nav [data-sync]").filter(({ dataset }) => !syncBoxes(dataset).length).map(link => {
     const { source, sync } = link.dataset;
-    const name = `${runs(syncs.get(source)) ? "Stop" : "Sync"} ${$("span:not(.initial)", link).textContent}`;
+    const name = `${runs(syncs.get(source)) ? "Stop" : sync.includes("?") ? "Load more" : "Sync"} ${$("span:not(.initial)", link).textContent}`;
     return { name, about: "Action", run: () => changeSync(source, sync.split("?")[0], sync) };
   });
   return [{ name: "Home", about: "Page", address: "/" }, ...pages, ...tools, ...buttons, ...others];

@@ -1004,7 +1004,7 @@ function syncWords(sync, noun, place) {
     default: {
       const reason = error.message.replace(/^.*? failed \((\d{3})\)/, "the service answered $1");
       const kept = records ? `${amount} read so far stay cached; the next sync goes on there`
-        : !$(".tone.offline", place) && `The ${/bundled/i.test($(".tone, .badge .label", place)?.textContent) ? "bundled sample" : "cached"} records stay`;
+        : place && !$(".tone.offline", place) && `The ${/bundled/i.test($(".tone, .badge .label", place)?.textContent) ? "bundled sample" : "cached"} records stay`;
       const time = Date.now() - Date.parse(updatedAt) > 60000 ? ` on ${new Date(updatedAt).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })} UTC` : "";
       return [`Sync failed${time}: ${reason}`, kept, error.hint].filter(Boolean).map(sentence).join(" ");
     }
@@ -1025,7 +1025,7 @@ const linked = text => text.split(/(https?:\/\/[^\s<>"]*[A-Za-z0-9/])/).map((par
 /* Shows what a sync has brought. */
 function ended(sync) {
   const [box] = syncBoxes(sync);
-  if (!box) return;
+  if (!box) return started.delete(sync.source) && toast(`${titleOf(sync)}: ${syncWords(sync, "records").replace(/^S/, "s")}`);
   const words = $(".sync-words", box).textContent;
   // A failure that is in sight is not said twice.
   const isSeen = sync.state === "failed" && $(".sync-state", box).getBoundingClientRect().bottom > 0;
@@ -1060,12 +1060,15 @@ document.addEventListener("click", event => {
   changeSync(source, action, action + bound);
 });
 
-/* Starts the sync of a source, or stops it. */
+/* Starts the sync of a source, or stops it. A page without a place for its progress says that it begins and ends. */
+const started = new Set();
+const titleOf = ({ source }) => $(`nav [data-source="${CSS.escape(source)}"] span:not(.initial)`).textContent;
 async function changeSync(source, action, start) {
   try {
     const isStop = runs(syncs.get(source));
     await send(isStop ? "DELETE" : "POST", isStop ? action : start);
-    announce(isStop ? "Stopping…" : "Syncing…");
+    if (syncBoxes({ source }).length) announce(isStop ? "Stopping…" : "Syncing…");
+    else started.add(source) && toast(`${titleOf({ source })}: ${isStop ? "stopping" : "syncing"}…`);
   } catch (error) {
     toast(words(error));
   }
