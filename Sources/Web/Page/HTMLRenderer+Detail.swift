@@ -294,7 +294,7 @@ private struct MapRegion {
         <path class="grid" d="M\(x(degrees)) 0V200"/><text x="\(x(degrees) + 3)" y="196">\(name)</text>
         """
     }
-    let parallels = steps.filter { north - 40 < $0 && $0 < north }.map { degrees -> HTML in
+    let parallels = steps.filter { north - 37 < $0 && $0 < north }.map { degrees -> HTML in
       let name = Self.name(of: degrees, "N", "S")
       return """
         <path class="grid" d="M0 \(y(degrees))H400"/><text x="4" y="\(y(degrees) - 4)">\(name)</text>
