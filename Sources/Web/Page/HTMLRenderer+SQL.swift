@@ -79,7 +79,7 @@ extension HTMLRenderer {
       <label for="sql">Query</label>
       <div class="editor"><textarea id="sql" name="sql" rows="5" required spellcheck="false" \
       autocomplete="off" autocapitalize="off" autocorrect="off"\
-      \(attribute: "autofocus", content.missingParameter == nil ? "" : nil)\
+      \(attribute: "autofocus", content.missingParameter == nil && (content.answer == nil || isFailure) ? "" : nil)\
       \(attribute: "aria-describedby", content.answer == nil ? nil : "outcome")\
       \(attribute: "aria-invalid", isFailure ? "true" : nil)>
       \(text)</textarea></div>

@@ -65,8 +65,9 @@ form.addEventListener("submit", () => {
 const mistake = $(".failure")?.textContent.match(/\(character (\d+)\)/)?.[1] ?? Infinity;
 const start = [...field.value].slice(0, mistake - 1).join("").length;
 const wrong = field.value.slice(start).match(/^\w+|^[^]?/u)[0];
-// Some browsers would take the focus from a value that is missing.
-if (field.autofocus) field.setSelectionRange(start, start + wrong.length);
+// A result is read on; with a keyboard, its query goes on as well. Some browsers would take the focus from a value that is missing.
+if ($("#result table") && !$("[autofocus]") && matchMedia("(hover: hover)").matches) field.focus({ preventScroll: true });
+if (field === document.activeElement || field.autofocus) field.setSelectionRange(start, start + wrong.length);
 $(".keys").hidden = false;
 if (/Mac|iPhone|iPad/.test(navigator.platform)) $(".keys kbd").textContent = "⌘";
 

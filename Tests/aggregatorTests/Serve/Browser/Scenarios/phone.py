@@ -92,6 +92,16 @@ def run(site):
     link = page.get_by_role("link", name="CSV", exact=True).first
     assert link.bounding_box()["height"] >= 40, link.bounding_box()
     page.keyboard.press("Escape")
+    # So are those of a filter.
+    page.goto(site.origin + "/sources/countries?where=name~a")
+    for link in page.locator(".chip a").all():
+        box = link.bounding_box()
+        assert min(box["height"], box["width"]) >= 36, box
+    # The result of a query is read, without a keyboard over it.
+    page.goto(site.origin + "/sql?sql=SELECT+1")
+    expect(page.locator("#result table")).to_be_visible()
+    expect(page.locator("#sql")).not_to_be_focused()
+    page.goto(site.origin + "/sources/countries")
     page.get_by_label("Go to no.").fill("100")
     page.get_by_role("button", name="Go", exact=True).tap()
     is_at(page, "/sources/countries?offset=99")
