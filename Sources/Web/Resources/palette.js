@@ -25,7 +25,7 @@ const searchAddress = text => `/search?${new URLSearchParams({ query: text })}`;
 
 /* The pages and actions, each with what it is and what it does: it leads to an address, or runs. */
 function commands() {
-  const pages = $$("nav a").map(link => ({
+  const pages = $$(".side nav a").map(link => ({
     name: $("span:not(.initial)", link).textContent, about: link.pathname === "/search" ? "All sources" : "Page", address: link.href,
   }));
   const tools = $$(".tools > .filter, .views a, .heading a.button, .actions > form button, thead a, .sort .panel a, .menu [download]").map(link => ({

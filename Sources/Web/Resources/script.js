@@ -39,7 +39,7 @@ function toast(text, action) {
   }, label);
   const buttons = [
     ...(action ? [button(action.label, "button primary", action.run)] : []),
-    button("Dismiss", "button", () => { if (!action?.isOffer) focusRecord(); }),
+    button("Dismiss", "button", () => { if (list() && !action?.isOffer) focusRecord(); }),
   ];
   $("#toast").replaceChildren(make("p", { dir: "auto" }, text), ...buttons);
   if (action && !action.isOffer) buttons[0].focus();

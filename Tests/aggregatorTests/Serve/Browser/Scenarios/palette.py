@@ -84,7 +84,19 @@ def run(site):
     page.keyboard.press("Enter")
     page.wait_for_url("**/sources/countries/AF*")
 
-    # A source is synced from any page.
+    # A source is synced from any page, also from one with other navigation and without a list.
+    page.goto(site.origin + "/changes/countries")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("sync countries")
+    expect(chosen).to_contain_text("Sync Countries")
+    page.goto(site.origin + "/sql")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("sync countries")
+    expect(chosen).to_contain_text("Sync Countries")
+    page.keyboard.press("Enter")
+    expect(page.locator("#toast p")).to_contain_text("records synced")
+    page.locator("#toast").get_by_role("button", name="Dismiss").click()
+    expect(page.locator("#toast p")).to_have_count(0)
     page.goto(site.origin + "/search")
     page.keyboard.press("Control+k")
     page.keyboard.type("sync coun")
