@@ -4,15 +4,20 @@
 /// `'word`, and a word without letters, such as a number, is side by side in any field, `^word` at its beginning, `word$`
 /// at its end, `!word` in none, and `one | other` is either. The scores are those of fzf: runs of letters and the beginnings of words count more, gaps less. A word
 /// matches in any case unless it has a capital, and always in spite of diacritics.
+///
+/// The first field is the ID of a record, and the second one its name: what is typed is rather looked for in them.
 package struct FuzzyPattern: Hashable, Sendable {
   /// All groups must match, by any of their words.
   private var groups: [[FuzzyWord]] = []
+  /// All words side by side; `nil` for a single one.
+  private var phrase: FuzzyWord?
 
   private static let maxWords = 16
 
   package init(_ text: String) {
     var isAlternative = false
-    for part in text.split(whereSeparator: \.isWhitespace).prefix(Self.maxWords) {
+    let parts = text.split(whereSeparator: \.isWhitespace).prefix(Self.maxWords)
+    for part in parts {
       if part == "|", !groups.isEmpty {
         isAlternative = true
         continue
@@ -26,22 +31,33 @@ package struct FuzzyPattern: Hashable, Sendable {
       }
       isAlternative = false
     }
+    if groups.count > 1 { phrase = FuzzyWord(term: "'\(parts.joined(separator: " "))") }
   }
 
   /// True if every text matches.
   package var isEmpty: Bool { groups.isEmpty }
 
-  /// The score of a text, whose fields are separated by tabs; `nil` if it does not match.
-  func score(of text: UnsafeBufferPointer<UInt32>, _ scratch: inout FuzzyScratch) -> Int? {
-    var score = 0
+  /// The place and the score of a text, whose fields are separated by tabs; `nil` if it does not match.
+  func score(
+    of text: UnsafeBufferPointer<UInt32>, _ scratch: inout FuzzyScratch
+  ) -> (place: FuzzyPlace, score: Int)? {
+    var (score, place) = (0, FuzzyPlace.id)
     scratch.length = 0
     for group in groups {
       var part: Int?
       for word in group where part == nil { part = word.best(in: text, &scratch) }
       guard let part else { return nil }
       score += part
+      place = max(place, scratch.place)
     }
-    return score
+    guard let phrase else { return (place, score) }
+    // The words count, and are marked.
+    let (length, findsPositions) = (scratch.length, scratch.findsPositions)
+    scratch.findsPositions = false
+    defer { (scratch.length, scratch.findsPositions) = (length, findsPositions) }
+    place = place <= .named ? .words : .apart
+    let isPhrase = phrase.best(in: text, &scratch) != nil
+    return (isPhrase ? min(place, scratch.place) : place, score)
   }
 
   /// The words of a text without the signs, for a search that knows none of them; empty if it has alternatives.
@@ -59,14 +75,30 @@ package struct FuzzyPattern: Hashable, Sendable {
   package func match(in text: FuzzyText) -> (score: Int, characters: Set<Int>)? {
     var scratch = FuzzyScratch()
     scratch.findsPositions = true
-    guard let score = text.letters.withUnsafeBufferPointer({ self.score(of: $0, &scratch) })
+    guard let found = text.letters.withUnsafeBufferPointer({ score(of: $0, &scratch) })
     else { return nil }
-    return (score, Set(scratch.positions.map { text.characters[$0] }))
+    return (found.score, Set(scratch.positions.map { text.characters[$0] }))
   }
+}
+
+/// The place of what is typed in a record, the best first.
+enum FuzzyPlace: UInt64, Comparable {
+  /// All of the ID, all of the name, or a part of one with the score of letters side by side.
+  case id, name, named
+  /// Parts of the ID and the name, each with one of the words.
+  case words
+  /// A part of another field, with such a score.
+  case other
+  /// Letters far apart, or words in several fields.
+  case apart
+
+  static func < (left: FuzzyPlace, right: FuzzyPlace) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Memory that comparisons share.
 struct FuzzyScratch {
+  /// The place of the last word that matches.
+  fileprivate(set) var place = FuzzyPlace.id
   var findsPositions = false
   /// The letters of the text that match.
   var positions: [Int] = []
@@ -157,22 +189,29 @@ private struct FuzzyWord: Hashable, Sendable {
     return Self.bonuses[Int(before << 3 | text[index] >> FuzzyText.kindShift)]
   }
 
-  /// The score of the best field; `nil` if the text does not match.
+  /// The score of the best field, or of the ID or the name if it is good there; `nil` if the text does not match.
   func best(in text: UnsafeBufferPointer<UInt32>, _ scratch: inout FuzzyScratch) -> Int? {
     let findsPositions = scratch.findsPositions
     scratch.findsPositions = false
     defer { scratch.findsPositions = findsPositions }
+    // Letters side by side have at least this score.
+    let good = letters.count * Int(Self.match + Self.consecutive) - Int(Self.consecutive)
+    scratch.place = isAbsent ? .id : .apart
     var best: (score: Int, field: Range<Int>)?
-    var start = 0
-    while start <= text.count {
+    var (start, number) = (0, 0)
+    while start <= text.count, number < 2 || scratch.place > .named || isAbsent {
       var end = start
       while end < text.count, text[end] & FuzzyText.scalarMask != Self.tab { end += 1 }
       let field = UnsafeBufferPointer(rebasing: text[start..<end])
-      if let score = found(in: field, &scratch), score > best?.score ?? -1 {
+      if let score = found(in: field, &scratch) {
         if isAbsent { return nil }
-        best = (score, start..<end)
+        let isWhole = field.count == letters.count
+        let place: FuzzyPlace =
+          number > 1 ? .other : !isWhole ? .named : number == 0 ? .id : .name
+        if score >= good { scratch.place = min(scratch.place, place) }
+        if score > best?.score ?? -1 { best = (score, start..<end) }
       }
-      start = end + 1
+      (start, number) = (end + 1, number + 1)
     }
     guard let best else { return isAbsent ? 0 : nil }
     scratch.length += best.field.count

@@ -110,11 +110,11 @@ package struct FuzzyList: Sendable {
     ends.append(letters.count)
   }
 
-  /// The numbers of the texts that match: the higher score first, then the shorter fields, then the earlier.
+  /// The numbers of the texts that match: the better place first, then the higher score, the shorter fields, the earlier.
   ///
   /// - Returns: `nil` if it was cancelled.
   package func matches(of pattern: FuzzyPattern, isCancelled: () -> Bool) -> [Int]? {
-    // The order is that of these numbers, which sorts faster than a comparison of three.
+    // The order is that of these numbers, which sorts faster than a comparison of four.
     var keys: [UInt64] = []
     var scratch = FuzzyScratch()
     var wasCancelled = false
@@ -127,10 +127,11 @@ package struct FuzzyList: Sendable {
         }
         let text = UnsafeBufferPointer(rebasing: letters[start..<end])
         start = end
-        guard let score = pattern.score(of: text, &scratch) else { continue }
-        let rank = UInt64(UInt16.max) - UInt64(min(score, Int(UInt16.max)))
-        let length = UInt64(min(scratch.length, Int(UInt16.max)))
-        keys.append(rank << 48 | length << 32 | UInt64(UInt32(truncatingIfNeeded: number)))
+        guard let (place, score) = pattern.score(of: text, &scratch) else { continue }
+        // The words of a pattern have less than 2^15 points, and their fields up to 2^14 letters.
+        let rank = place.rawValue << 29 | UInt64(0x7FFF - min(score, 0x7FFF)) << 14
+        let length = UInt64(min(scratch.length, 0x3FFF))
+        keys.append((rank | length) << 32 | UInt64(UInt32(truncatingIfNeeded: number)))
       }
     }
     guard !wasCancelled else { return nil }

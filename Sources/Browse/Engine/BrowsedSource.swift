@@ -296,12 +296,14 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
     columns.map { BrowsedRow.cell($0[record].shownCell()) }
   }
 
-  private func row(_ record: P.Item) -> BrowsedRow {
-    let id = record.id.description
+  private func name(of record: P.Item) -> String {
     let label = plugin.label(of: record)
+    return label.isEmpty ? record.id.description : label
+  }
+
+  private func row(_ record: P.Item) -> BrowsedRow {
     var row = BrowsedRow(
-      id: id, name: label.isEmpty ? id : label,
-      cells: cells(of: record),
+      id: record.id.description, name: name(of: record), cells: cells(of: record),
       card: plugin.layout.cardFields(among: plugin.fields).compactMap { field in
         let value = field[record].shownCell()
         return value.isEmpty ? nil : BrowsedRow.Line(field.label, value)
@@ -338,7 +340,9 @@ package struct BrowsedPlugin<P: Plugin>: BrowsedSource {
       try selection.check(page.records)
       for record in page.records where selection.matches(record) {
         let id = record.id.description
-        content.append(id, BrowsedRow.fuzzyText(id, cells(of: record).map(\.safeLine)))
+        let fields = BrowsedRow.fuzzyFields(
+          id, name(of: record), cells(of: record).map(\.safeLine))
+        content.append(id, fields.joined(separator: "\t"))
       }
       request.cursor = page.next
       guard isFirst, request.cursor != nil, content.ids.count >= next else { continue }

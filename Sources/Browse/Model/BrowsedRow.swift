@@ -44,8 +44,8 @@ package struct BrowsedRow: Equatable, Identifiable, Sendable {
     cell((decimals > 0 ? value.aligned(to: decimals) : nil) ?? value.shownCell())
   }
 
-  /// The text in which the query of a picker is searched.
-  package var fuzzyText: String { Self.fuzzyText(id, cells) }
+  /// The texts in which the query of a picker is searched.
+  var fuzzyFields: [String] { Self.fuzzyFields(id, name, cells) }
 
   /// The values as a line of TSV.
   var tabSeparated: String {
@@ -53,9 +53,10 @@ package struct BrowsedRow: Equatable, Identifiable, Sendable {
     return members.map { $0.value.cell.tsvCell(isShown: false) }.joined(separator: "\t")
   }
 
-  /// The cells, separated by tabs, and the ID unless it is one of them.
-  static func fuzzyText(_ id: String, _ cells: [String]) -> String {
-    (cells.contains(id) ? cells : cells + [id]).joined(separator: "\t")
+  /// The ID, the name and the other cells: a match in the first two is the better one.
+  static func fuzzyFields(_ id: String, _ name: String, _ cells: [String]) -> [String] {
+    let first = [cell(id), cell(name)]
+    return first + cells.filter { !first.contains($0) }
   }
 
   // Small code: each caller would have a copy.

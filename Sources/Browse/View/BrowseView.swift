@@ -369,17 +369,20 @@ package struct BrowseView {
   /// The characters of each cell of a record that match the query of a picker; `nil` in the browser.
   private func fuzzyMarks(_ record: BrowsedRow) -> [Set<Int>]? {
     guard drawn.state.picking != nil, !query.isEmpty else { return nil }
-    let text = FuzzyText(record.fuzzyText)
+    let fields = record.fuzzyFields
+    let text = FuzzyText(fields.joined(separator: "\t"))
     let matched = FuzzyPattern(query).match(in: text)?.characters ?? []
     var start = 0
-    return record.cells.map { cell in
-      let count = cell.count
-      // After a cell is a tab.
-      defer { start += count + 1 }
-      return Set((0..<count).filter { matched.contains(start + $0) })
+    var marks: [String: Set<Int>] = [:]
+    for field in fields {
+      let count = field.count
+      marks[field, default: []].formUnion((0..<count).filter { matched.contains(start + $0) })
+      // After a field is a tab.
+      start += count + 1
     }
   }
 
+    return record.cells.map { marks[$0] ?? [] }
   private mutating func put(
     _ marked: MarkedText, at column: Int, _ row: Int, width: Int, _ style: CellStyle = .plain
   ) {

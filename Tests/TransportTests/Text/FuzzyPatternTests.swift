@@ -61,6 +61,31 @@ import Testing
   }
 
   @Test(arguments: [
+    (
+      "57", ["38/Item 38/57", "570/Item 570/1", "3/57/2", "57/Item 57/85.5"],
+      ["57", "3", "570", "38"]
+    ),
+    ("^57$", ["38/Item 38/57", "3/57/2", "57/Item 57/8"], ["57", "3", "38"]),
+    (
+      "item 12",
+      [
+        "8/Item 8/12", "7/Lamp/the item 12", "9/12 items/1", "120/Item 120/1", "13/Item 12/1",
+      ], ["13", "120", "9", "7", "8"]
+    ),
+    ("12 item", ["8/Item 8/12", "12/Item 12/1", "3/Item 3/12 items"], ["12", "3", "8"]),
+    ("open", ["1/Door/open", "2/Half-open door/shut"], ["2", "1"]),
+    // Letters far apart in a name are less than letters side by side elsewhere.
+    ("rome", ["1/Margo Comeau/Paris", "2/Anna/Rome", "3/Gerome/Oslo"], ["3", "2", "1"]),
+    ("!x open", ["1/Door/open", "2/Open/x", "3/Open/y"], ["3", "1"]),
+  ])
+  func `the ID comes first, then the name, and then other fields`(
+    typed: String, records: [String], expected: [String]
+  ) {
+    let found = order(records.map { $0.replacing("/", with: "\t") }, typed)
+    #expect(found.map { String($0.prefix { $0 != "\t" }) } == expected, "\(found)")
+  }
+
+  @Test(arguments: [
     ("sorensen", "Sørensen", true), ("Sørensen", "sorensen", false), ("sørensen", "SORENSEN", true),
     ("darkholme", "Darkhölme", true), ("strasse", "Straße", true), ("日本", "日本の英雄", true),
     ("本日", "日本", false), ("spider", "SPIDER", true), ("Spider", "spider", false),

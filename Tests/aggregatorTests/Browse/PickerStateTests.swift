@@ -165,6 +165,14 @@ import Testing
     #expect(browsing.state.prompt?.kind == .pick)
   }
 
+  @Test func `a record is searched by its ID and its name before its other fields`() {
+    let row = BrowsedRow(id: "7", name: "Item 7", cells: ["Oslo", "7", "Item 7", "12"], card: [])
+    #expect(row.fuzzyFields == ["7", "Item 7", "Oslo", "12"])
+    // Neither the ID nor the name is a column.
+    let other = BrowsedRow(id: "x", name: "Lamp", cells: ["Oslo"], card: [])
+    #expect(other.fuzzyFields == ["x", "Lamp", "Oslo"])
+  }
+
   @Test func `a narrow screen shows the hints that fit`() {
     var browsing = picking(isOffline: false)
     for (width, hints) in [
