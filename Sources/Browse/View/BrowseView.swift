@@ -599,7 +599,7 @@ package struct BrowseView {
         + (drawn.state.canRecall
           ? ["Up for earlier statements"] : ["such as SELECT * FROM \(drawn.state.source.name)"])
     case .pick:
-      ["Enter picks"] + (drawn.state.picking?.takesSeveral == true ? ["Tab marks"] : [])
+      (drawn.state.picking?.takesSeveral == true ? ["Tab marks"] : []) + ["Enter picks"]
         + (drawn.state.isOffline ? [] : ["Ctrl-R asks the service"]) + ["Esc leaves"]
     }
   }

@@ -176,8 +176,8 @@ import Testing
   @Test func `a narrow screen shows the hints that fit`() {
     var browsing = picking(isOffline: false)
     for (width, hints) in [
-      (80, "Enter picks · Tab marks · Ctrl-R asks the service · Esc leaves"),
-      (60, "Enter picks · Tab marks · Esc leaves"), (40, "Enter picks · Esc leaves"),
+      (80, "Tab marks · Enter picks · Ctrl-R asks the service · Esc leaves"),
+      (60, "Tab marks · Enter picks · Esc leaves"), (40, "Tab marks · Esc leaves"),
       (20, "Esc leaves"), (15, ""),
     ] {
       browsing.handle(.resized(width: width, height: 16))
