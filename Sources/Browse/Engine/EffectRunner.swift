@@ -227,12 +227,20 @@ package final class EffectRunner: Sendable {
   }
 
   static func words(of error: any Error) -> String {
+    let (message, nearest, hint): (String, String?, Hint?)
     switch error {
-    case let error as CommandError: error.message + error.suggestion.didYouMean
+    case let error as CommandError:
+      (message, nearest, hint) = (error.message, error.suggestion, error.hint)
     case let error as SourceError:
-      error.message + ((error.cause as? SQLMistake)?.nearest).didYouMean
-    default: "\(error)"
+      (message, nearest) = (error.message, (error.cause as? SQLMistake)?.nearest)
+      // Those of other failures name options of the command line.
+      hint = error.code == .invalidRequest ? error.remedy.map(Hint.init) : nil
+    default: return "\(error)"
     }
+    guard nearest == nil, case .words(let words)? = hint else {
+      return message + nearest.didYouMean
+    }
+    return "\(message). \(words.capitalizedFirst)"
   }
 
   private static func result<Value>(

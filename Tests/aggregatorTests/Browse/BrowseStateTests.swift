@@ -566,6 +566,23 @@ import Testing
     #expect(browsing.state.list.selection == rows / 2)
   }
 
+  @Test func `a mistake has the hint of the command line, unless it names what was meant`() {
+    func words(_ error: any Error) -> String { EffectRunner.words(of: error) }
+    let remedy: Remedy = "use single quotes for a text: 'open'"
+    #expect(
+      words(SourceError(.invalidRequest, "no such column: open", remedy: remedy))
+        == "no such column: open. Use single quotes for a text: 'open'")
+    // That of another failure names an option.
+    #expect(
+      words(SourceError(.offline, "offline", remedy: "retry without --offline")) == "offline")
+    #expect(
+      words(CommandError(.usage, "no operator", hint: "write ~OSLO")) == "no operator. Write ~OSLO")
+    #expect(words(CommandError(.usage, "blank", hint: .command("help"))) == "blank")
+    let unknown = CommandError(
+      .usage, #"unknown field "nmae""#, suggestion: "name", hint: "available fields: id, name")
+    #expect(words(unknown) == #"unknown field "nmae". Did you mean "name"?"#)
+  }
+
   @Test func `a condition that is refused stays to be mended, beside the reason`() {
     let refusal = #"unknown field "prize". Did you mean "price"?"#
     var browsing = BrowsingState { $0.condition.hasPrefix("prize") ? refusal : nil }

@@ -417,6 +417,8 @@ struct BrowseTerminalTests {
     await terminal.wait(for: #"unknown field "regoin". Did you mean "region"?"#, on: &screen)
     #expect(screen.text.contains("where regoin=EU"))
     #expect(screen.text.contains("Afghanistan"))
+    terminal.type("\u{15}region\r")
+    await terminal.wait(for: "Write FIELD=VALUE", on: &screen)
     terminal.type("\u{15}region=EU\r")
     await terminal.wait(for: "countries 1/53", on: &screen)
     terminal.type("q")
