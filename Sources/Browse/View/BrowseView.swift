@@ -295,7 +295,9 @@ package struct BrowseView {
       }
     guard !text.isEmpty else { return area.endColumn }
     let word = badge.map { " \($0.word)" } ?? ""
-    let forms = ["\(theme.dot) \(text)", theme.dot + word, theme.dot].map(\.safeLine)
+    let age = badge?.fetchedAt.map { " \(shortAge($0))" } ?? ""
+    let short = theme.dot + word
+    let forms = ["\(theme.dot) \(text)", short + age, short, theme.dot].map(\.safeLine)
     let shown =
       forms.first { $0.displayWidth + 2 <= area.width - title } ?? forms.last ?? ""
     let column = max(area.column, area.endColumn - shown.displayWidth - 1)
@@ -380,9 +382,9 @@ package struct BrowseView {
       // After a field is a tab.
       start += count + 1
     }
+    return record.cells.map { marks[$0] ?? [] }
   }
 
-    return record.cells.map { marks[$0] ?? [] }
   private mutating func put(
     _ marked: MarkedText, at column: Int, _ row: Int, width: Int, _ style: CellStyle = .plain
   ) {

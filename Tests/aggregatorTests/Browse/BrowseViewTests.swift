@@ -84,6 +84,13 @@ import Testing
     #expect(browsing.text.contains("1432  9m") && !browsing.text.contains(" now"))
   }
 
+  @Test func `a list without room for the badge keeps the age of its records`() throws {
+    var browsing = try browsing(40, 24)
+    #expect(browsing.text.contains("heroes 2/1432 of 150421    ● cached 2h"), "\(browsing.text)")
+    browsing.handle(.resized(width: 36, height: 24))
+    #expect(browsing.text.contains("heroes 2/1432 of 150421   ● cached"), "\(browsing.text)")
+  }
+
   @Test func `a source that may lack records is marked in its list and in the sources`() throws {
     var browsing = BrowsingState(["heroes"])
     browsing.open("heroes", width: 120, height: 24)
