@@ -169,7 +169,13 @@ package struct Condition<Item>: Sendable {
       let words = operands.flatMap { $0.text.split(whereSeparator: \.isWhitespace) }
       return words.count > operands.count ? list(of: words.map(String.init)) : nil
     }
-    guard case .compare(let comparison, let operand) = test, operand.isText else { return nil }
+    guard case .compare(let comparison, let operand) = test else { return nil }
+    // A code such as 007.
+    if comparison == .equal, operand.number != nil {
+      return best
+        ?? items.lazy.flatMap { field[$0].present }.first { operand.order(of: $0) == .equal }?.cell
+    }
+    guard operand.isText else { return nil }
     if let joint = operand.text.missingJoint {
       let parts = [operand.text[..<joint], operand.text[joint...]].map { String($0).trimmed }
       let text = "\(field.name.asField)\(comparison.rawValue)\(parts.joined(separator: " and "))"

@@ -58,11 +58,18 @@ struct Operand: Sendable {
 
   private func equals(_ value: JSON) -> Bool {
     switch value {
-    case .string(let string): string == text || order(ofDate: string) == .equal
+    case .string(let string):
+      string == text || order(ofDate: string) == .equal || isNumber(in: string)
     case .integer, .number: Numeral(value).map { $0 == number } ?? false
     case .bool(let value): value == bool
     case .null, .array, .object: value.cell == text
     }
+  }
+
+  /// True for a text of this number, as `10.50` is one of 10.5; zeros before it, as in `007`, make it a code.
+  private func isNumber(in text: String) -> Bool {
+    guard let number, Numeral(text) == number else { return false }
+    return text.prefixMatch(of: /-?0\d/) == nil
   }
 
   /// The order of a record's value; `nil` if the two cannot be compared.

@@ -118,6 +118,16 @@ import Testing
     for text in ["number=1e1", "number>-.5", "number<.1E+3", "number in -1e-3..1.0e1"] {
       #expect(try ten.matches(text), "\(text)")
     }
+    let price = Thing(id: 1, text: "10.50")
+    for text in ["text=10.5", "text in (9, 1.05e1)", "text in 10..11", "not text!=10.5"] {
+      #expect(try price.matches(text), "\(text)")
+    }
+    #expect(try !price.matches("text=10.05") && !price.matches("text in (10, 11)"))
+    // A code.
+    let code = Thing(id: 1, text: "007")
+    #expect(try !code.matches("text=7") && code.matches("text=007") && code.matches("text!=7"))
+    guard case .condition(let seven) = try Filter("text=7") else { return }
+    #expect(seven.nearMiss(in: [code], or: nil) == "007")
     // Of records, only digits are a number.
     #expect(try !Thing(id: 1, text: "1e9").matches("text>5"))
     #expect(try !Thing(id: 1).matches("bool in (true, false)"))
