@@ -106,7 +106,7 @@ package struct Condition<Item>: Sendable {
   private func misfit(_ operand: Operand, _ requirement: String) -> SourceError {
     let meant: String? =
       if case .compare(let comparison, _) = test {
-        field.remedy(for: operand.text, comparison)
+        field.remedy(for: operand, comparison)
       } else { nil }
     return SourceError(
       .invalidRequest,
@@ -262,9 +262,18 @@ extension Comparison {
 }
 
 extension Field {
-  /// The notation that is meant by a null of other languages, a decimal comma or a surplus parenthesis.
-  fileprivate func remedy(for value: String, _ comparison: Comparison) -> String? {
-    let name = name.asField
+  /// The notation that is meant by a null of other languages, a decimal comma, a surplus parenthesis or words for a date,
+  /// and the number of a date in Unix time.
+  fileprivate func remedy(for operand: Operand, _ comparison: Comparison) -> String? {
+    let (name, value) = (name.asField, operand.text)
+    if comparison.isOrder, let seconds = operand.seconds {
+      return "if it is Unix time, write \(name)\(comparison.rawValue)\(seconds)"
+    }
+    if let match = value.wholeMatch(of: /(?i)(?:last|past) (?:(\d{1,4}) )?(day|week|month|year)s?/)
+    {
+      return
+        "write \(name)\(comparison.rawValue)\(match.1 ?? "1") \(match.2)\(match.1 == nil ? "" : "s") ago"
+    }
     if ["null", "nil", "none"].contains(value.lowercased()), !comparison.isOrder {
       let isEqual = comparison == .equal
       return "write \(name)\(isEqual ? "=" : "!="), which matches records "
@@ -288,7 +297,7 @@ extension Field {
       FilterError(
         "invalid value \"\(value)\" for field \"\(name)\": must be \(requirement)",
         hint: example.map {
-          if let remedy = remedy(for: value, comparison) { return remedy }
+          if let remedy = remedy(for: operand, comparison) { return remedy }
           return value.missingJoint != nil
             ? "join conditions by \"and\""
             : value.contains("..")
@@ -362,7 +371,7 @@ extension Array {
   package func field<Item>(named name: String) throws(FilterError) -> Field<Item>
   where Element == Field<Item> {
     guard let field = first(where: { $0.name == name }) else {
-      let members = map(\.name).filter { $0.hasPrefix("\(name).") }
+      let members = map(\.name).filter { $0.hasPrefix("\(name).") || $0.hasSuffix(".\(name)") }
       // `avg(points)`, as in SQL.
       let start = name.firstIndex(of: "(").map(name.index(after:)) ?? name.startIndex
       var meant = String(name[start...].prefix { $0 != ")" })

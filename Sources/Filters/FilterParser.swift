@@ -169,6 +169,11 @@ struct FilterParser {
       let name = isGiven ? "" : field.prefix { $0 != sign }.oneLine(atMost: 80).asField
       known = "write \(name)\(meant)VALUE"
     }
+    // `region:EU`, as in searches of other services.
+    let typed = string(start..<endOfValue(start)).trimmed.oneLine(atMost: 80)
+    if !isGiven, let parts = typed.wholeMatch(of: /([\w.-]+):\s*(\S.*)/) {
+      known = "write \(parts.1)=\(parts.2)"
+    }
     if isGiven {
       let value = (text.nonBlank.map { String($0) } ?? "VALUE").oneLine(atMost: 80)
       return invalid(
@@ -251,8 +256,12 @@ struct FilterParser {
   ) throws(FilterError) -> String {
     if let quote = current, quote.isQuote { return try quoted() }
     if let sign = current, sign.isOperator {
+      let typed = string(index + 1..<endOfValue(index + 1)).trimmed
+      let value = typed.contains(/^\w|^["'-]/) ? typed : "VALUE"
+      // `.region`, as in jq.
+      let name = field.hasPrefix(".") ? String(field.dropFirst()) : field
       let known = Self.correction("\(comparison.rawValue)\(sign)")
-        .map { "write \(field.oneLine(atMost: 80).asField)\($0)VALUE" }
+        .map { "write \("\(name.asField)\($0)\(value)".oneLine(atMost: 80))" }
       throw invalid(
         "unknown operator",
         hint: (known ?? "the operators are = != ~ < <= > >=") + "; quote a value like \"=5\"")
@@ -304,7 +313,12 @@ struct FilterParser {
     let text = string(start..<endOfValue(start)).trimmed
     let hint = "quote a text that begins with \"/\": \(field.asField)~\(text.inQuotes)"
     guard let end = Pattern.endOfLiteral(scalars, from: start) else {
-      throw invalid("the regular expression has no end", at: start, hint: hint)
+      // A slash within […] does not end it.
+      let isOpen = text.dropFirst().contains("/") && text.contains("[")
+      throw invalid(
+        isOpen
+          ? "the regular expression has an unclosed [" : "the regular expression has no end",
+        at: start, hint: isOpen ? #"write \[ for a bracket"# : hint)
     }
     let pattern = string(start + 1..<end - 1)
     guard !pattern.isEmpty else {

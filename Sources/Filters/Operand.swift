@@ -38,6 +38,9 @@ struct Operand: Sendable {
   /// True for a day, a month, a year or a time.
   var isPeriod: Bool { period != nil }
 
+  /// The start of a period in whole seconds since 1970.
+  var seconds: Int? { period.flatMap { Int(exactly: $0.start.rounded()) } }
+
   /// True for what is neither a number nor a period.
   var isText: Bool { period == nil && number == nil }
 

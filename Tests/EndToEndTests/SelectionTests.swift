@@ -468,7 +468,7 @@ import Testing
       "--where|name==Hulk",
       """
       invalid condition "name==Hulk": unknown operator (character 6)
-      hint: write name=VALUE; quote a value like "=5"
+      hint: write name=Hulk; quote a value like "=5"
       """
     ),
     (

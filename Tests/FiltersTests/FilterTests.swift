@@ -154,6 +154,7 @@ import Testing
       ("text >= id", nil, "a query in SQL can: WHERE text >= id; quote a text"),
       ("20 <= number < 30", "number>=20 and number < 30", "the field comes first"),
       ("'x' = text", "text='x'", "the field comes first"),
+      ("number>2026-03-01", nil, "if it is Unix time, write number>1772323200"),
       ("txet=number", "text", "available fields: id, text, number, list, bool"),
     ] as [(String, String?, String?)])
   func `names the condition that is meant`(text: String, suggestion: String?, hint: String?) throws
@@ -244,6 +245,9 @@ import Testing
     for (text, kind, remedy) in [
       ("any=1..5", numbers, "write any in 1..5"), ("any in (1..5)", numbers, "write any in 1..5"),
       ("any=2020..2021", days, "write any in 2020..2021"),
+      ("any>last week", days, "write any>1 week ago"),
+      ("any>=past 30 days", days, "write any>=30 days ago"),
+      ("any<2026-01", numbers, "if it is Unix time, write any<1767225600"),
       ("any<1.02.2020", days, "write the date as 2020-02-01"), ("any<1.13.2020", days, nil),
     ] as [(String, CommonKind, String?)] {
       let error = #expect(throws: SourceError.self) { try condition(text).check(all: kind) }
