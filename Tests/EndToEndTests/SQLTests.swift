@@ -300,6 +300,27 @@ import Testing
         + "hint: aggregator help sql\n"
     ),
     (
+      "SELECT len(name) FROM heroes",
+      "error: no such function: len (character 8)\n  SELECT len(name) FROM heroes\n         ^\n\n"
+        + "Did you mean \"length\"?\n"
+        + "hint: aggregator help sql\n"
+    ),
+    (
+      "SELECT median(id) FROM heroes",
+      "error: no such function: median (character 8)\n  SELECT median(id) FROM heroes\n         ^\n"
+        + "hint: aggregator heroes list --stats FIELD\n"
+    ),
+    (
+      "SELECT id::text FROM heroes",
+      "error: unrecognized token: \":\" (character 10)\n  SELECT id::text FROM heroes\n           ^\n\n"
+        + "Did you mean \"CAST(id AS TEXT)\"?\nhint: aggregator help sql\n"
+    ),
+    (
+      "SELECT TOP 5 * FROM heroes",
+      "error: near \"5\": syntax error (character 12)\n  SELECT TOP 5 * FROM heroes\n             ^\n"
+        + "hint: write LIMIT 5 at the end\n"
+    ),
+    (
       // One that is refused is no suggestion.
       "SELECT readfiles('x') FROM heroes",
       "error: no such function: readfiles (character 8)\n  SELECT readfiles('x') FROM heroes\n         ^\n"

@@ -23,7 +23,8 @@ extension Command {
         "The column _row, which * leaves out as well, has all of a record as the service has sent it, as JSON "
           + "text, in which whole numbers beyond 64 bits are rounded. A list in the records that a manifest declares is a table of its own, such as orders_lines: its "
           + "first columns are orders.id, the ID of the record, and position, from 0.",
-        "IDs of added sources are text, and numbers in them compare as such with CAST(id AS INTEGER).",
+        "IDs of added sources are numbers where the service sends numbers; numbers in IDs that are text compare "
+          + "as such with CAST(id AS INTEGER).",
         "Without a query on a terminal, a console reads queries that end with a semicolon: \"\(program) sql .help\" "
           + "lists its commands.",
         "--attach joins other data, also several files. A .csv or .tsv file is a table with the name of the "

@@ -77,14 +77,28 @@ package struct SQLDiagnostics: Sendable {
         name, message, after: prefix ?? "",
         isQuoted: prefix.map { text.dropFirst($0.count).first == "\"" } ?? false)
     case .function(let name, let known):
-      return Self.error(message, suggesting: nearest(to: name, in: known))
+      let median =
+        name.lowercased() == "median"
+        ? named.first.map { Remedy("\($0.name) list --stats FIELD", .command) } : nil
+      return Self.error(
+        message, remedy: median,
+        suggesting: Self.functionsElsewhere[name.lowercased()] ?? nearest(to: name, in: known))
     case nil:
       return Self.error(
         message, remedy: remedyOfStatement ?? remedyOfHyphen,
-        suggesting: statementMeant
+        suggesting: castMeant(after: prefix) ?? statementMeant
           ?? prefix.flatMap { message.contains("syntax error") ? keywordMeant(after: $0) : nil })
     }
   }
+
+  /// What SQLite has in the place of functions of other databases.
+  private static let functionsElsewhere = [
+    "now": "datetime('now')", "getdate": "datetime('now')", "curdate": "date('now')",
+    "len": "length", "char_length": "length", "concat": "a || b", "concat_ws": "a || ',' || b",
+    "string_agg": "group_concat", "isnull": "ifnull", "nvl": "ifnull", "greatest": "max",
+    "least": "min", "strpos": "instr", "year": "strftime('%Y', date)",
+    "month": "strftime('%m', date)", "to_char": "strftime", "date_format": "strftime",
+  ]
 
   /// The remedy for the name of a table with a hyphen that is not in quotes.
   private var remedyOfHyphen: Remedy? {
@@ -111,6 +125,17 @@ package struct SQLDiagnostics: Sendable {
     return nil
   }
 
+  /// `CAST(id AS TEXT)` for `id::text`, if an error is there.
+  private func castMeant(after prefix: String?) -> String? {
+    guard let prefix, text.dropFirst(prefix.count).hasPrefix("::") else { return nil }
+    func isWord(_ character: Character) -> Bool {
+      character.isLetter || character.isNumber || "_.\"".contains(character)
+    }
+    let value = String(prefix.reversed().prefix(while: isWord).reversed())
+    let type = text.dropFirst(prefix.count + 2).prefix(while: isWord).uppercased()
+    return value.isEmpty || type.isEmpty ? nil : "CAST(\(value) AS \(type))"
+  }
+
   private var tables: [String] { views.map(\.name) + attached.map(\.text) }
 
   /// The words of the query in lower case.
@@ -128,6 +153,8 @@ package struct SQLDiagnostics: Sendable {
       Remedy("there is one database; its tables: \(tables.joined(separator: ", "))")
     case "explain" where words.dropFirst().first == "analyze":
       "EXPLAIN takes a SELECT, without ANALYZE"
+    case "select" where words.count > 2 && words[1] == "top" && Int(words[2]) != nil:
+      Remedy("write LIMIT \(words[2]) at the end")
     default: nil
     }
   }
@@ -164,18 +191,22 @@ package struct SQLDiagnostics: Sendable {
       })
     {
       return Self.error(
-        message, remedy: "use double quotes for a name that contains a dot", suggesting: whole)
+        message, remedy: Remedy("a name with a dot needs double quotes: \"\(whole)\""))
     }
     // A column of that name in another table is no correction.
     let word = isQuoted ? name : name.lastNamePart
     let others = columns.filter { $0 != word }
     let start = prefix.trimmed.lowercased()
     let operators = ["=", "<", ">", " like"]
+    let near = nearest(to: name, in: others) ?? nearest(to: word, in: others)
+    if near == nil, isQuoted, name.contains(".") {
+      return Self.error(message, remedy: "a field that the source does not list is in _row")
+    }
     let isText = isQuoted || word == name && operators.contains(where: start.hasSuffix)
     return Self.error(
       message,
       remedy: isText ? Remedy("use single quotes for a text: '\(name)'") : remedyOfHyphen,
-      suggesting: nearest(to: name, in: others) ?? nearest(to: word, in: others))
+      suggesting: near)
   }
 
   /// The views whose names occur in the query.
