@@ -387,7 +387,8 @@ extension Command {
         guard rest.isEmpty else { return .none }
         let topics = HelpTopic.allCases.map { Candidate($0.rawValue, $0.summary) }
         return .choice(
-          node.children.map { Candidate($0.word, $0.summary) } + (node.path.isEmpty ? topics : []))
+          node.children.map { Candidate($0.word, $0.summary) }
+            + (node.path.isEmpty ? topics + tree.shownCandidates : []))
       },
       notes: [
         "Topics: \(HelpTopic.allCases.map(\.rawValue).joined(separator: ", ")). Names of options, such as group-by or csv, and "

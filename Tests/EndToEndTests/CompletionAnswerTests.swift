@@ -79,6 +79,7 @@ import Testing
     #expect(try await home.complete("sorted --sort -t").output.contains("\n-title\t"))
     #expect(try await home.complete("sorted --sort id --sort").output == "")
     #expect(try await home.complete("run x").output == "\t_files\n")
+    #expect(try await home.complete("help goo").output == "goods\tproducts list --where title~a\n")
     for verb in ["show", "edit", "rename", "remove"] {
       #expect(
         try await home.complete("query \(verb) g").output

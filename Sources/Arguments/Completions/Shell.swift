@@ -111,7 +111,7 @@ package enum Shell: String, CaseIterable, Sendable {
         fi
         # The program offers what replaces the word only if nothing begins with it.
         [[ $found[1] == "${(Q)PREFIX}"* ]] || suffix+=(-U -p "$IPREFIX")
-        (( $#lines )) && compadd -l -d shown "${(@)suffix}" -a found
+        (( $#lines )) && compadd -l -V found -d shown "${(@)suffix}" -a found
       }
       if [[ $funcstack[1] == _\#(function) ]]; then _\#(function); else compdef _\#(function) \#(program); fi
 
