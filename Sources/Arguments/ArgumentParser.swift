@@ -459,7 +459,10 @@ struct ArgumentScan {
       (isLetter
         ? tree.option(meantByLetter: name, among: names)
         : tree.condition(meantBy: name, value, at: node) ?? tree.command(meantBy: name, at: node))
-      ?? tree.option(meant: name, among: names).map { "--\($0)" }
+      ?? tree.option(meant: name, among: names).map { option in
+        let format = value.flatMap { option == Option.format.name ? Format(rawValue: $0) : nil }
+        return "--\(option)" + (format.map { " \($0.rawValue)" } ?? "")
+      }
     // The value may be a secret.
     let shown =
       isLetter ? argument : argument.prefix { $0 != "=" } + (argument.contains("=") ? "=…" : "")

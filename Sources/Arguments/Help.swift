@@ -23,8 +23,10 @@ package struct Help {
 
   package func text(of node: CommandTree.Node) -> String {
     let summary = isSource(node) ? node.summary.capitalizedFirst : node.summary
+    // A full stop would look like a part of an address.
+    let stop = summary.contains(" ") ? "." : ""
     let sections =
-      [wrapped("\(summary)."), heading("Usage") + usage(of: node).map { hanging($0) }.joined()]
+      [wrapped(summary + stop), heading("Usage") + usage(of: node).map { hanging($0) }.joined()]
       + (node.path.isEmpty ? overview : details(of: node)) + [wrapped(footer(of: node))]
     return sections.joined(separator: "\n")
   }

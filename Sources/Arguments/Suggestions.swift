@@ -67,6 +67,7 @@ extension CommandTree {
     "data-raw": ["input -", "body JSON"], "user": ["basic"], "token": ["header"],
     "average": ["stats"], "avg": ["stats"], "mean": ["stats"], "min": ["stats"], "sum": ["stats"],
     "unique": ["distinct"], "in": ["source", "input"],
+    "plain": ["format tsv"], "output-format": ["format"], "pretty": ["json"], "live": ["refresh"],
     "md": ["format markdown"], "yml": ["format yaml"], "jsonl": ["ndjson"], "raw": ["json"],
     "bearer": ["header"], "auth": ["header"], "path": ["rows"], "items": ["rows"],
   ]
@@ -94,8 +95,11 @@ extension CommandTree {
     return "--\(option) \(value.drop { $0 == "=" })"
   }
 
-  /// The verb that does what an option of a list does elsewhere: `heroes next` for `--page`.
+  /// The word that is typed like an option, `heroes list` for `--list`, or the verb that does what an option of a list does
+  /// elsewhere: `heroes next` for `--page`.
   package func command(meantBy name: String, at node: Node) -> String? {
+    if let child = node.children.first(where: { $0.word == name }) { return child.path }
+    if node.path.isEmpty, let topic = HelpTopic(rawValue: name) { return "help \(topic.rawValue)" }
     guard let source = node.path.split(separator: " ").first.map(String.init),
       catalog.sources.contains(source), let command = node.command,
       let verb = Self.verbSynonyms[name], verb == "open" || command.options.contains(.limit)
@@ -284,6 +288,12 @@ extension CommandTree {
             nearest(to: word, in: find([source]).node.children.map(\.word)).map { "SOURCE \($0)" }
           }.first
       }
+    // `hero list` for `heroes list`.
+    if let source = error.suggestion, rest.count == 2,
+      find([source]).node.children.contains(where: { $0.word == rest[1] })
+    {
+      error.suggestion = "\(source) \(rest[1])"
+    }
     let longer = begun(by: word, among: candidates)
     if error.suggestion == nil, 2...8 ~= longer.count {
       error.hint = .words("names that begin with \"\(word)\": \(longer.joined(separator: ", "))")

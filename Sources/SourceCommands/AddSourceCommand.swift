@@ -300,7 +300,13 @@ extension Command {
     let url = request.url
     guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
       let isLocal = url.hasPrefix("localhost") || url.hasPrefix("127.0.0.1")
-      let isHost = url.contains(".") && !url.contains("://") && url.first?.isLetter == true
+      let documents = [
+        "xlsx", "xls", "ods", "txt", "pdf", "parquet", "sqlite", "db", "yaml", "yml",
+      ]
+      let isFile =
+        !url.contains("/") && documents.contains(URL(filePath: url).pathExtension.lowercased())
+      let isHost =
+        url.contains(".") && !url.contains("://") && url.first?.isLetter == true && !isFile
       throw CommandError(
         .usage,
         !mayBeFile || url.contains(":") || isLocal || isHost

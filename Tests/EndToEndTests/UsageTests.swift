@@ -11,7 +11,23 @@ import Testing
   static let mistakes: [(line: String, errors: String)] = [
     (
       "heros list",
-      "unknown source or command \"heros\"\n\nDid you mean \"heroes\"?\nhint: aggregator help"
+      "unknown source or command \"heros\"\n\nDid you mean \"heroes list\"?\nhint: aggregator help"
+    ),
+    (
+      "countries --list",
+      "unknown option \"--list\"\n\nDid you mean \"countries list\"?\nhint: aggregator help countries"
+    ),
+    (
+      "--man",
+      "unknown option \"--man\"\n\nDid you mean \"help man\"?\nhint: aggregator help options"
+    ),
+    (
+      "heroes list --output-format json",
+      "unknown option \"--output-format\"\n\nDid you mean \"--format json\"?\nhint: aggregator help heroes list"
+    ),
+    (
+      "heroes list --plain",
+      "unknown option \"--plain\"\n\nDid you mean \"--format tsv\"?\nhint: aggregator help heroes list"
     ),
     (
       "heroes serach spider",
