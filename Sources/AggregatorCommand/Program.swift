@@ -127,8 +127,11 @@ public struct Program: Sendable {
   private func run(
     _ line: ArgumentParser.CommandLine, in context: CommandContext, of tree: CommandTree
   ) async -> ExitCode {
-    for problem in tree.catalog.savedQueries.problems {
-      context.diagnostics.warning(problem.message, hint: problem.remedy.map { Hint($0) })
+    // Where they matter: the path is empty if a name was not found, and doctor has findings of its own.
+    if ["", "help", "query"].contains(line.path.prefix { $0 != " " }) {
+      for problem in tree.catalog.savedQueries.problems {
+        context.diagnostics.warning(problem.message, hint: problem.remedy.map { Hint($0) })
+      }
     }
     context.explain(line.expansion)
     do {
@@ -250,11 +253,12 @@ extension CommandContext {
       hint: "create it, or name another")
   }
 
-  /// Warns of saved queries that the command hides; the list of queries hides them all.
+  /// Warns of saved queries that a source or command hides, where queries are listed.
   fileprivate func warnOfHiddenQueries(at path: String) {
     let words = path.split(separator: " ").map(String.init)
     let listsAll = words.first == "query" && [nil, "list"].contains(words.dropFirst().first)
-    for name in catalog.hiddenQueries where listsAll || words.first == name {
+    guard listsAll else { return }
+    for name in catalog.hiddenQueries {
       let names = catalog.savedQueries.names
       let free = (2...).lazy.map { "\(name)-\($0)" }.first { name in
         !names.contains(name) && !catalog.isTaken(name)
