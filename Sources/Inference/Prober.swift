@@ -331,7 +331,8 @@ package struct Prober: Sendable {
         ?? SourceError(
           .malformed,
           first.exchange.mixedList.map { "\(what) has no list of objects: \($0)" }
-            ?? "\(what) has no list of objects",
+            ?? (first.exchange.isRecord
+              ? "\(what) is a single record" : "\(what) has no list of objects"),
           remedy: isFile ? "name the list" : "name the list, or use the URL of a list",
           cause: NoList(isFile: isFile))
     }

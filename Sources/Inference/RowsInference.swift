@@ -18,8 +18,13 @@ extension Exchange {
     finder.search(document, at: .root)
     // Rows that are the entries of an object are a last resort: most objects are records themselves.
     if finder.candidates.isEmpty { finder.searchEntries(document, at: .root) }
-    if finder.candidates.isEmpty { finder.addEmptyLists() }
+    if finder.candidates.isEmpty { finder.addEmptyLists(besideID: isRecord) }
     return finder.candidates.sorted { $0.score > $1.score }
+  }
+
+  /// True if the document has an ID, so that it is a single record unless it has a list.
+  var isRecord: Bool {
+    document.members.contains { normalized($0.name) == "id" && $0.value.kind == "scalar" }
   }
 
   /// The element for which the longest list with objects is no list of objects, in words; `nil` for no such list.
@@ -90,9 +95,12 @@ private struct RowsFinder {
     }
   }
 
-  /// Takes empty lists for those of the records, except what is beside records by its name.
-  mutating func addEmptyLists() {
-    for path in emptyLists where !Self.unusual.contains(normalized(path.lastName)) {
+  /// Takes empty lists for those of the records, except what is beside records by its name; beside an ID, as in the
+  /// answers of JSON-RPC, only lists with a usual name.
+  mutating func addEmptyLists(besideID: Bool) {
+    for path in emptyLists {
+      let name = normalized(path.lastName)
+      guard besideID ? Self.usual.contains(name) : !Self.unusual.contains(name) else { continue }
       add([], Manifest.RowsPath(path), path.components.count)
     }
   }

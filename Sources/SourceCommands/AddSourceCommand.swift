@@ -222,6 +222,9 @@ extension Command {
           try context.output.write(
             "\(proposal.padded("saved"))\(folder.file(of: name))\n"
               + "\(proposal.padded("next"))\(context.diagnostics.command("\(name) list"))\n")
+        } else if isWanted {
+          try context.output.write(
+            "\(proposal.padded("saved"))nothing (\(Option.dryRun.spelling))\n")
         }
       }
       for warning in proposal.warnings { context.diagnostics.warning("\(name): \(warning)") }

@@ -683,6 +683,16 @@ struct ProposalTests {
     #expect(error?.message == "the response has no list of objects")
   }
 
+  @Test func `A record with an empty list is no list, but an answer with an ID may have one`()
+    async throws
+  {
+    let record = try LoopbackServer { _ in .json(#"{"id": 3, "name": "x", "tags": []}"#) }
+    let error = await #expect(throws: SourceError.self) { try await Self.propose(record) }
+    #expect(error?.message == "the response is a single record")
+    let answer = try LoopbackServer { _ in .json(#"{"id": 1, "result": []}"#) }
+    _ = try await Self.propose(answer)
+  }
+
   @Test func `A total that is larger than what was sent is reported`() async throws {
     let server = try LoopbackServer { request in
       let page = Service.number(request, "page") ?? 1

@@ -622,6 +622,12 @@ import Testing
         """, "\(outcome)")
   }
 
+  @Test func `a dry run says that nothing was saved`() async throws {
+    try write("[{\"id\": 1, \"name\": \"a\"}]", to: "things.json")
+    let outcome = try await home.run("sources add things things.json --dry-run")
+    #expect(outcome.output.hasSuffix("saved   nothing (--dry-run)\n"), "\(outcome)")
+  }
+
   @Test func `digits in other fields make a record no candidate for a number`() async throws {
     try write(
       "id,title,size\n6,Lamp,123456999\n7,Sofa 1999,1\n8999,Bed,2\n", to: "things.csv")
