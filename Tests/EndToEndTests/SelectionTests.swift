@@ -389,6 +389,31 @@ import Testing
       key.lines.first == "created_at (quarter)  Count  Min  Max  Mean  Median  Sum", "\(key)")
   }
 
+  @Test func `a table has the same columns for all pages of a service`() async throws {
+    let service = try LoopbackServer { request in
+      let page = request.query["page"].flatMap { Int($0) } ?? 1
+      let rows = ((page * 10 - 9)...(page * 10)).map { id in
+        #"{"id": \#(id), "title": "Item \#(id)\#(page > 1 ? " with a longer title, which is cut" : "")", "#
+          + #""created_at": "2024-11-11T10:00:\#(10 + id)Z", "state": "closed", "owner": "someone"}"#
+      }
+      let link = [("Link", "</things?page=\(page + 1)>; rel=\"next\"")]
+      return .json("[\(rows.joined(separator: ","))]", headers: page < 3 ? link : [])
+    }
+    let home = try TestHome()
+    let added = try await home.run("sources add things \(service.baseURL)/things --rate off")
+    #expect(added.status == 0, "\(added)")
+    #expect(try await home.run("things sync").status == 0)
+    let table = try await home.run(
+      "things list", ["AGGREGATOR_FORCE_TTY": "70", "TERM": "dumb"])
+    let rows = table.lines.filter { $0.contains("2024-11-11 10:00 ") }
+    #expect(rows.count == 20 && table.lines.count { $0.hasPrefix("ID") } == 1, "\(table)")
+    let one = try await home.run("things list --limit 1")
+    #expect(one.errors.contains("1 thing · more"), "\(one)")
+    let short = try await home.run("things list --limit 1 --format md")
+    let long = try await home.run("things list --limit 1 --format markdown")
+    #expect(short.output == long.output && short.output.hasPrefix("| "), "\(short)")
+  }
+
   @Test func `groups dates by years, months, weeks and days in UTC`() async throws {
     let dates = [
       "2026-01-31T23:30:00Z", "2026-02-01", "2026-02-28T22:00:00-05:00", "2026-02", "unknown",

@@ -246,7 +246,21 @@ private struct RecordListing<P: Plugin> {
         outcome.reportOrigin(to: diagnostics)
       }
     }
-    while let records = try await run.next() { try printer.print(records) }
+    // A table has the same columns for all records of a screen, whatever the pages of the service.
+    var rows = output.format == .table ? context.terminal.height ?? 100 : 0
+    var screen: [P.Item] = []
+    do {
+      while let records = try await run.next() {
+        screen += records
+        guard screen.count >= rows else { continue }
+        try printer.print(screen)
+        (screen, rows) = ([], 0)
+      }
+    } catch {
+      if !screen.isEmpty { try printer.print(screen) }
+      throw error
+    }
+    try printer.print(screen)
     try printer.finish(run.outcome.printedSummary)
   }
 

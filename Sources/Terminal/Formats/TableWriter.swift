@@ -2,8 +2,9 @@ import AggregatorKit
 
 /// Writes records as a table that fits the width.
 ///
-/// Each page is measured together with those before it. If that changes the widths, the header is
-/// written again; else columns stay where they are. Cells that are too wide are cut, after the labels of numbers, and first the
+/// The records that come first decide the columns of a list of records on a terminal: an ID or a number that is wider later takes
+/// its room from the text after it. Elsewhere each page is measured together with those before it, and if that changes the
+/// widths, the header is written again. Cells that are too wide are cut, after the labels of numbers, and first the
 /// few texts that are far wider than the others of their column. IDs, which people copy, and numbers, which have as many decimals
 /// for a person as others of their column, and elsewhere their points in one cell, are never cut. Where anything would be cut or left out, times have no seconds. Below
 /// 100 cells, or among chosen fields, they are a day and an ellipsis rather than that a column is left out. The column of IDs is
@@ -208,6 +209,7 @@ where Item.ID: CustomStringConvertible {
     }
     switch form {
     case .blocks, .cards: return ""
+    case .table where terminalLayout.isRead && !listing.isNamedByID: return ""
     case .open, .table: break
     }
     // No person sees that a program's input was cut to a width.
@@ -333,10 +335,13 @@ where Item.ID: CustomStringConvertible {
     var line = Line(on: terminalLayout)
     var start = 0
     for (index, width) in zip(columns.shown, columns.widths) {
-      let (text, role, link) = cell(index, width)
-      let slack = numeric.contains(index) ? max(0, width - text.displayWidth) : 0
+      // Of a value before it that is wider than its column.
+      let taken = start == 0 ? 0 : max(0, line.width + Columns.gap - start)
+      let room = max(min(width, Columns.minWidth), width - taken)
+      let (text, role, link) = cell(index, room)
+      let slack = numeric.contains(index) ? max(0, width - taken - text.displayWidth) : 0
       if !text.isEmpty {
-        line.move(to: start + slack)
+        line.move(to: start + taken + slack)
         line.add(
           numeric.contains(index) ? text.withoutPadding : text, as: role, link: link,
           matching: role == .heading ? nil : listing.matched)

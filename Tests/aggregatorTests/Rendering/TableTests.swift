@@ -226,6 +226,22 @@ import Testing
       ])
   }
 
+  @Test func `later pages of a list keep the columns on a terminal`() {
+    let names = [10: "Short one", 123: "Eight in", 11: "A much longer name"]
+    let pages = [[10], [123, 11]].map { ids in
+      ids.map { id in
+        Hero(
+          id: id, name: names[id] ?? "", realName: "Someone Else", publisher: "DC", issues: id * 10)
+      }
+    }
+    let grid = TerminalGrid(rendered(pages, as: .table, .heroes, on: .terminal(80)))
+    #expect(grid.lines.count == 4 && grid.lines.count { $0.contains("Name") } == 1)
+    // An ID that is too wide takes its room from the name alone.
+    #expect(grid.lines[2].hasPrefix("123  Eight in  Someone Else"), "\(grid.lines)")
+    #expect(grid.lines[3].contains("…  "), "\(grid.lines)")
+    #expect((1...3).allSatisfy { grid.column(of: "Someone", in: $0) == 15 }, "\(grid.lines)")
+  }
+
   @Test func `a longer cell in a column that is cut writes no new header`() {
     let pages = (1...20).map { [Hero(id: $0, name: String(repeating: "word ", count: 20 + $0))] }
     let lines = TerminalGrid(rendered(pages, as: .table, .heroes, on: .plain(60))).lines
