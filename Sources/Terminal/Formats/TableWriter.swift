@@ -7,7 +7,8 @@ import AggregatorKit
 /// widths, the header is written again. Cells that are too wide are cut, after the labels of numbers, and first the
 /// few texts that are far wider than the others of their column. IDs, which people copy, and numbers, which have as many decimals
 /// for a person as others of their column, and elsewhere their points in one cell, are never cut. Where anything would be cut or left out, times have no seconds. Below
-/// 100 cells, or among chosen fields, they are a day and an ellipsis rather than that a column is left out. The column of IDs is
+/// 100 cells, or among chosen fields, they are a day and an ellipsis rather than that a column is left out, or a text cut to a word.
+/// The column of IDs is
 /// never left out.
 ///
 /// Fields that were chosen are never left out: without room for them, each record is a card, and what no person reads on a
@@ -239,8 +240,10 @@ where Item.ID: CustomStringConvertible {
     for length in times.isEmpty ? [] : String.timeLengths.dropLast(keepsMinutes ? 1 : 0) {
       let lacksRoom =
         columns.shown.count < fields.count
-        || length == String.timeLengths.first
-          && zip(columns.shown, columns.widths).contains { $1 < requirements[$0].natural }
+        || zip(columns.shown, columns.widths).contains { index, width in
+          let needed = requirements[index].natural
+          return width < (length == String.timeLengths.first ? needed : min(needed, Self.minProse))
+        }
       guard lacksRoom else { break }
       let shorter = fields.indices.map { index in
         times.contains(index) && index != id

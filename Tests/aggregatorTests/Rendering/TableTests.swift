@@ -298,6 +298,28 @@ import Testing
     #expect(!rest.contains(":") && !rest.contains("T"), "\(text)")
   }
 
+  @Test(arguments: [(60, "2026-01-05 09:12"), (56, "2026-01-05…")])
+  func `a time of day gives way to a text of which a word would be left`(
+    width: Int, shown: String
+  ) {
+    struct Visit: SourceRecord {
+      let id: Int
+      var title = "A visit that has a longer title"
+      var state = "closed"
+      var time = "2026-01-05T09:12:44Z"
+      var score = 12.5
+      var guest = "someone"
+    }
+    let fields: [Field<Visit>] = [
+      Field("id", "ID", \.id, about: ""), Field("title", "Title", \.title, about: ""),
+      Field("state", "State", \.state, about: ""), Field("time", "Time", \.time, about: ""),
+      Field("score", "Score", \.score, about: ""), Field("guest", "Guest", \.guest, about: ""),
+    ]
+    let listing = Listing("list", of: "visits", fields: fields, layout: RecordLayout())
+    let text = rendered([[Visit(id: 1)]], as: .table, listing, on: .plain(width))
+    #expect(text.contains(shown) && text.contains("A visit that…"), "\(text)")
+  }
+
   @Test(arguments: [(107, 6, false), (107, 6, true), (92, 5, false)])
   func `a wide table leaves out a column before a time of day`(
     width: Int, count: Int, isChosen: Bool
