@@ -36,10 +36,10 @@ package struct FieldValues: Sendable {
     }.map(\.element)
   }
 
-  /// The names of all ``statistics``, in their order.
+  /// The names of all ``statistics``, in their order: what says least comes last, because narrow tables leave it out.
   package static let statisticNames = [
-    "count", "empty", "distinct", "others", "first", "last", "earliest", "latest", "min", "max",
-    "mean", "median", "sum",
+    "count", "first", "last", "earliest", "latest", "min", "max", "mean", "median", "sum",
+    "distinct", "others", "empty",
   ]
 
   /// The statistics of the values, each with its name.
@@ -53,26 +53,27 @@ package struct FieldValues: Sendable {
     let numberCount = numbers.reduce(0) { $0 + (counts[$1] ?? 0) }
     let areNumbers = numberCount * 2 > total
     let (sorted, count) = areNumbers ? (numbers, numberCount) : (all, total)
-    var common: [(name: String, value: JSON)] = [
-      ("count", .integer(total)), ("empty", .integer(empty)), ("distinct", .integer(all.count)),
-    ]
-    if count < total { common.append(("others", .integer(total - count))) }
-    guard let first = sorted.first, let last = sorted.last else { return common }
-    guard areNumbers else {
-      let areDates = sorted.allSatisfy { value in
-        if case .string(let text) = value { Period(recorded: text)?.isDate == true } else { false }
+    var statistics: [(name: String, value: JSON)] = [("count", .integer(total))]
+    if let first = sorted.first, let last = sorted.last {
+      if areNumbers {
+        let scale = Self.scale(of: sorted)
+        let sum = sum(of: sorted, in: scale)
+        let mean = Self.rounded((sum.asDouble ?? 0) / Double(count), scale)
+        statistics += [
+          ("min", first), ("max", last), ("mean", JSON.number(mean).unified),
+          ("median", median(of: sorted, count, scale)), ("sum", sum),
+        ]
+      } else {
+        let areDates = sorted.allSatisfy {
+          if case .string(let text) = $0 { Period(recorded: text)?.isDate == true } else { false }
+        }
+        let names = areDates ? ("earliest", "latest") : ("first", "last")
+        statistics += [(names.0, first), (names.1, last)]
       }
-      return common
-        + (areDates
-          ? [("earliest", first), ("latest", last)] : [("first", first), ("last", last)])
     }
-    let scale = Self.scale(of: sorted)
-    let sum = sum(of: sorted, in: scale)
-    let mean = Self.rounded((sum.asDouble ?? 0) / Double(count), scale)
-    return common + [
-      ("min", first), ("max", last), ("mean", JSON.number(mean).unified),
-      ("median", median(of: sorted, count, scale)), ("sum", sum),
-    ]
+    statistics.append(("distinct", .integer(all.count)))
+    if count < total { statistics.append(("others", .integer(total - count))) }
+    return statistics + [("empty", .integer(empty))]
   }
 
   /// The power of ten by which all of these numbers become whole ones, at most 10^15.

@@ -341,10 +341,10 @@ import Testing
         == ["1 2", "2.5 1", "3 1", "null 1"])
     #expect(
       statistics(numbers)
-        == "count 4, empty 1, distinct 3, min 1, max 3, mean 1.875, median 1.75, sum 7.5")
+        == "count 4, min 1, max 3, mean 1.875, median 1.75, sum 7.5, distinct 3, empty 1")
     #expect(
       statistics([.integer(1), .integer(3), .integer(2), "n/a", "n/a"])
-        == "count 5, empty 0, distinct 4, others 2, min 1, max 3, mean 2, median 2, sum 6")
+        == "count 5, min 1, max 3, mean 2, median 2, sum 6, distinct 4, others 2, empty 0")
     #expect(statistics([1, 1, 2].map(JSON.integer)).contains("mean 1.333333,"))
     #expect(statistics([.number(0.25), .integer(1), .integer(1)]).contains("mean 0.75,"))
     #expect(statistics([.number(0.5), .integer(1), .integer(1)]).contains("mean 0.8333333,"))
@@ -353,19 +353,19 @@ import Testing
       statistics([1] + Array(repeating: 0, count: 2999).map(JSON.integer))
         .contains("mean 0.000333333,"))
     // Of the values, not of the different ones.
-    #expect(statistics([.integer(1), .integer(3), "x", "x"]).hasSuffix(#"first 1, last "x""#))
-    #expect(statistics([.integer(1), "b"]).hasSuffix("first 1, last \"b\""))
-    #expect(statistics([.number(0.1), .number(0.2), .number(0.3)]).hasSuffix("sum 0.6"))
+    #expect(statistics([.integer(1), .integer(3), "x", "x"]).contains(#"first 1, last "x","#))
+    #expect(statistics([.integer(1), "b"]).contains(#"first 1, last "b","#))
+    #expect(statistics([.number(0.1), .number(0.2), .number(0.3)]).contains("sum 0.6,"))
     // As decimal fractions: 3 × 0.1 is more than 0.3 in binary.
-    #expect(statistics([0.1, 0.1, 0.1].map(JSON.number)).hasSuffix("sum 0.3"))
-    #expect(statistics(Array(repeating: .number(8782.39), count: 7)).hasSuffix("sum 61476.73"))
-    #expect(statistics([1e-20, 1e-20].map(JSON.number)).hasSuffix("sum 2e-20"))
+    #expect(statistics([0.1, 0.1, 0.1].map(JSON.number)).contains("sum 0.3,"))
+    #expect(statistics(Array(repeating: .number(8782.39), count: 7)).contains("sum 61476.73,"))
+    #expect(statistics([1e-20, 1e-20].map(JSON.number)).contains("sum 2e-20,"))
     #expect(statistics([.integer(.max), .integer(.max)]).contains(/sum 1\.?8/))
     #expect(
       statistics(["2026-01-02", "2025-12-31", ""])
-        == #"count 2, empty 1, distinct 2, earliest "2025-12-31", latest "2026-01-02""#)
-    #expect(statistics(["b", "Ä"]) == #"count 2, empty 0, distinct 2, first "Ä", last "b""#)
-    #expect(statistics([.null]) == "count 0, empty 1, distinct 0")
+        == #"count 2, earliest "2025-12-31", latest "2026-01-02", distinct 2, empty 1"#)
+    #expect(statistics(["b", "Ä"]) == #"count 2, first "Ä", last "b", distinct 2, empty 0"#)
+    #expect(statistics([.null]) == "count 0, distinct 0, empty 1")
     let lists: [JSON] = [.array(["x", "y", "x"]), .array(["x"]), .array([])]
     #expect(values(lists).groups.map(\.count) == [2, 1, 1])
   }

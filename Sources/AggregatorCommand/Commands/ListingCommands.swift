@@ -291,9 +291,9 @@ private struct RecordListing<P: Plugin> {
     listing.chosen = try output.fields.map {
       try rows.fields.fields(named: rows.fields.names(listedAs: $0))
     }
-    if output.format == .table, context.terminalLayout.width >= 60, let fields = rows.narrowFields {
+    if output.format == .table, context.terminalLayout.width >= 60, rows.keyCount > 0 {
       // A card for each group would compare none of them.
-      (listing.fields, listing.keyCount) = (fields, rows.keyCount)
+      listing.keyCount = rows.keyCount
     } else {
       // No number is left out for want of room.
       listing.prefersCards = true

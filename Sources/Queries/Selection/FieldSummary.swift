@@ -238,16 +238,6 @@ package struct FieldSummary: Hashable, Sendable {
         + names.map { name in statistics.first { $0.name == name }?.value ?? .null }
     }
     var rows = SummaryRows(values, columns)
-    let others: Set = ["empty", "distinct", "others"]
-    // That no value is empty says least.
-    let isFull = groups.allSatisfy { $0.measured.empty == 0 }
-    let ranks = columns.enumerated().map { index, column in
-      index < fields.count || !others.contains(column.name)
-        ? 0 : isFull && column.name == "empty" ? 2 : 1
-    }
-    rows.narrowFields = (0...2).flatMap { rank in
-      zip(rows.fields, ranks).filter { $1 == rank }.map(\.0)
-    }
     rows.keyCount = fields.count
     return rows
   }
@@ -268,10 +258,7 @@ package struct SummaryRows: Sendable {
   package var rows: [SummaryRow]
   package let fields: [Field<SummaryRow>]
 
-  /// The fields in the order of a table that leaves out the last ones where they have no room; `nil` for one that leaves out none.
-  package fileprivate(set) var narrowFields: [Field<SummaryRow>]?
-
-  /// The number of the first of these fields, which tell the groups apart.
+  /// The number of the first fields, which tell measured groups apart: a table leaves out the last ones where they have no room.
   package fileprivate(set) var keyCount = 0
 
   /// The names of the fields of groups of which a record has several values.

@@ -106,8 +106,8 @@ import Testing
     (
       "countries list --group-by region --stats name --fields ",
       [
-        "region", "count", "empty", "distinct", "others", "first", "last", "earliest", "latest",
-        "min", "max", "mean", "median", "sum",
+        "region", "count", "first", "last", "earliest", "latest", "min", "max", "mean", "median",
+        "sum", "distinct", "others", "empty",
       ]
     ),
     ("countries list --distinct region --fields ", ["value"]),
