@@ -308,7 +308,7 @@ import Testing
     let document = try await home.run("countries list --group-by region --limit 3 --json")
     #expect(document.output.contains(#""count":3,"total":\#(counts.count)"#), "\(document)")
     let names = try await home.run("countries search france --distinct name --csv")
-    #expect(names.output.hasPrefix("value\r\n") && names.output.contains("France\r\n"), "\(names)")
+    #expect(names.output.hasPrefix("name\r\n") && names.output.contains("France\r\n"), "\(names)")
     let regions = try await home.run("countries list --distinct region --count")
     let listed = try await home.run("countries list --distinct region --tsv")
     #expect(
@@ -342,7 +342,7 @@ import Testing
     #expect(added.status == 0, "\(added)")
     #expect(try await home.run("notes sync").status == 0)
     let tags = try await home.run("notes list --group-by tags --csv")
-    #expect(tags.output == "value,count\r\n,3\r\np,1\r\nq,1\r\n", "\(tags)")
+    #expect(tags.output == "tags,count\r\n,3\r\np,1\r\nq,1\r\n", "\(tags)")
     let note = "note: a record counts once for each of its tags\n"
     #expect(tags.errors.contains(note), "\(tags)")
     let pairs = try await home.run("notes list --group-by kind,size --csv")
@@ -431,14 +431,14 @@ import Testing
       ("day", ["2026-01-31,1", "2026-02-01,1", "2026-03-01,1", "2026-02,1"]),
     ] {
       let outcome = try await home.run("notes list --group-by at:\(unit) --csv")
-      #expect(outcome.output.hasPrefix("value,count\r\n"), "\(outcome)")
+      #expect(outcome.output.hasPrefix("at:\(unit),count\r\n"), "\(outcome)")
       for group in groups { #expect(outcome.output.contains("\n\(group)\r\n"), "\(outcome)") }
     }
     let months = try await home.run("notes list --group-by at:month --csv")
-    let ordered = "value,count\r\n2026-01,1\r\n2026-02,2\r\n2026-03,1\r\n"
+    let ordered = "at:month,count\r\n2026-01,1\r\n2026-02,2\r\n2026-03,1\r\n"
     #expect(months.output.hasPrefix(ordered), "\(months)")
     let largest = try await home.run("notes list --group-by at:month --sort -count --csv")
-    #expect(largest.output.hasPrefix("value,count\r\n2026-02,2\r\n"), "\(largest)")
+    #expect(largest.output.hasPrefix("at:month,count\r\n2026-02,2\r\n"), "\(largest)")
     let pairs = try await home.run(
       "notes list --group-by kind,at:month --sort -at:month --ndjson --where id=3")
     #expect(pairs.output == #"{"kind":"a","at:month":"2026-03","count":1}"# + "\n", "\(pairs)")

@@ -206,11 +206,10 @@ struct Completer {
   /// The fields of the rows of a summary; `nil` for records.
   private func summary(at position: Position) -> [Candidate]? {
     let options = position.scan.options
-    if options[.distinct] != nil { return [Candidate("value")] }
+    if let fields = options[.distinct] { return fields.map { Candidate($0) } }
     let groups = groups(at: position)
     guard !groups.isEmpty || options[.stats] != nil else { return nil }
-    let isAlone = groups.count == 1 && options[.stats] == nil
-    return (isAlone ? ["value"] : groups).map { Candidate($0) } + numbers(at: position)
+    return groups.map { Candidate($0) } + numbers(at: position)
   }
 
   private func groups(at position: Position) -> [String] {

@@ -159,8 +159,7 @@ package struct FieldSummary: Hashable, Sendable {
       hint: .words("use one of \(units.joined(separator: ", "))"))
   }
 
-  /// The rows in the order of `--sort`, or of their dates, in which a value has the name of its field; fails if a field with a unit of dates
-  /// has other values only.
+  /// The rows in the order of `--sort`, or of their dates; fails if a field with a unit of dates has other values only.
   private func sorted(
     _ rows: SummaryRows, of units: [DateUnit?]
   ) throws(CommandError) -> SummaryRows {
@@ -174,9 +173,6 @@ package struct FieldSummary: Hashable, Sendable {
     let order = order.isEmpty ? dates : order
     guard !order.isEmpty else { return rows }
     var columns = rows.fields
-    if let value = columns.first, let field = fields.first {
-      columns[0] = Field(field, value.label, value.kind, about: "") { $0.values[0] }
-    }
     if kind == .distinct {
       columns.append(Field("count", "Count", .integer, about: "") { $0.values[1] })
     }
@@ -196,7 +192,7 @@ package struct FieldSummary: Hashable, Sendable {
   }
 
   private func rows(of values: FieldValues, in field: Field<some Any>) -> SummaryRows {
-    let value = (name: "value", label: field.label, kind: field.kind)
+    let value = (name: field.name, label: field.label, kind: field.kind)
     switch kind {
     case .stats:
       let statistics = values.statistics

@@ -101,7 +101,7 @@ import Testing
     ("countries list --group-by region --stats name --sort m", ["min", "max", "mean", "median"]),
     ("countries list --stats name --fields m", ["min", "max", "mean", "median"]),
     ("countries list --stats name --fields=min,me", ["--fields=min,mean", "--fields=min,median"]),
-    ("countries list --group-by region --fields ", ["value", "count"]),
+    ("countries list --group-by region --fields ", ["region", "count"]),
     ("countries list --group-by region,code --fields ", ["region", "code", "count"]),
     (
       "countries list --group-by region --stats name --fields ",
@@ -110,7 +110,7 @@ import Testing
         "sum", "distinct", "others", "empty",
       ]
     ),
-    ("countries list --distinct region --fields ", ["value"]),
+    ("countries list --distinct region --fields ", ["region"]),
     ("countries list --template '{name}: {c", ["{name}: {code}", "{name}: {capital}"]),
     ("countries list --template '{name}", []),
     (

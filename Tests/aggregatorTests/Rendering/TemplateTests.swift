@@ -20,12 +20,12 @@ import Testing
     ])
     #expect(sql.output == "1AD\n", "\(sql)")
     let list = ["countries", "list", "--offline", "--group-by", "region"]
-    let groups = try await Binary.run(list + ["--template", "{value}={count}"])
+    let groups = try await Binary.run(list + ["--template", "{region}={count}"])
     let rows = try await Binary.run(list)
     #expect(groups.lines.contains("EU=53"), "\(groups)")
     #expect(groups.lines == rows.lines.map { $0.replacing("\t", with: "=") })
     let unknown = try await Binary.run(list + ["--template", "{name}"])
-    #expect(unknown.errors.contains("available fields: value, count"), "\(unknown)")
+    #expect(unknown.errors.contains("available fields: region, count"), "\(unknown)")
     let sources = try await Binary.run(["sources", "--template", "{name}"])
     #expect(sources.lines.contains("heroes"))
   }
