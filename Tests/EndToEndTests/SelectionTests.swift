@@ -317,6 +317,11 @@ import Testing
     let sorted = try await home.run("countries list --distinct region --sort -count,+region --tsv")
     let regionsByCount = groups.lines.map { String($0.prefix { $0 != "\t" }) }
     #expect(sorted.lines == regionsByCount.filter { !$0.isEmpty }, "\(sorted)")
+    let first = try await home.run("countries list --distinct region --limit 2 --tsv")
+    #expect(
+      first.lines == Array(listed.lines.prefix(2))
+        && first.errors.contains("2 of \(listed.lines.count) values · all: without --limit"),
+      "\(first)")
     let some = try await home.run(
       "countries list --where region=EU --distinct region --count --ndjson")
     #expect(some.output == #"{"count":1}"# + "\n", "\(some)")
@@ -324,7 +329,7 @@ import Testing
       "countries list --where region=EU --stats name --json --offline")
     #expect(
       stats.output.contains(#""empty":0"#) && stats.output.contains(#""first":""#), "\(stats)")
-    for line in ["--stats regionn", "--stats name --count", "--distinct name --limit 3"] {
+    for line in ["--stats regionn", "--stats name --count", "--stats name --limit 3"] {
       #expect(try await home.run("countries list \(line)").status == 64)
     }
   }

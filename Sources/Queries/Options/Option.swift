@@ -355,10 +355,8 @@ extension Option {
 
   /// The options of lists of records that have no meaning beside one of ``summarizing``.
   private static func excluded(by option: Option) -> [Option] {
-    // The order, the limit and the fields of groups, and their statistics, are those of their own rows.
-    let meaningful = option == distinct ? [count, order] : [limit, order]
-    return [limit, all, maxPages, cursor, session, order, details, deleted, count]
-      .filter { !meaningful.contains($0) }
+    // The order, the limit and the fields of groups and values, and their statistics, are those of their own rows.
+    [all, maxPages, cursor, session, details, deleted] + (option == distinct ? [] : [count])
   }
 
   package static let exclusive: [[Option]] =

@@ -208,8 +208,10 @@ package struct FieldSummary: Hashable, Sendable {
         [value, ("count", "Count", .integer)])
     case .distinct:
       // Their numbers are not shown, but may sort them.
-      return SummaryRows(
+      var rows = SummaryRows(
         values.distinct.map { [$0, .integer(values.count(of: $0))] }, [value])
+      rows.noun = "values"
+      return rows
     }
   }
 
@@ -257,6 +259,9 @@ package struct SummaryRows: Sendable {
   /// The number of the first fields, which tell measured groups apart: a table leaves out the last ones where they have no room.
   package fileprivate(set) var keyCount = 0
 
+  /// What these rows are.
+  fileprivate var noun = "groups"
+
   /// The names of the fields of groups of which a record has several values.
   fileprivate var lists: [String] = []
 
@@ -283,7 +288,7 @@ package struct SummaryRows: Sendable {
   /// Says that there are more rows, and that a record may be in several groups.
   package func report(to diagnostics: Diagnostics, of total: Int) {
     if rows.count < total {
-      diagnostics.note("\(rows.count) of \(total) groups · all: without \(Option.limit.spelling)")
+      diagnostics.note("\(rows.count) of \(total) \(noun) · all: without \(Option.limit.spelling)")
     }
     guard !lists.isEmpty else { return }
     diagnostics.note(
