@@ -1,24 +1,31 @@
 import AggregatorKit
 
-/// Writes a table of GitHub Flavored Markdown.
+/// Writes a table of GitHub Flavored Markdown, in which columns of numbers are aligned right, as the first records have them.
 struct MarkdownWriter<Item: Identifiable & Sendable>: RecordWriter
 where Item.ID: CustomStringConvertible {
   private let columns: [Field<Item>]
   private let isShown: Bool
+  private var hasBegun = false
 
   /// - Parameter isShown: True on a terminal.
   init(_ listing: Listing<Item>, isShown: Bool) {
     (columns, self.isShown) = (listing.columns, isShown)
   }
 
-  func begin() -> String {
-    Self.row(columns.map { $0.label.markdown(isShown: isShown) })
-      + Self.row(columns.map { $0.kind.isNumeric ? "---:" : "---" })
+  mutating func append(_ records: [Item]) -> String {
+    (records.isEmpty ? "" : begin(with: records))
+      + records.map { record in
+        Self.row(columns.map { $0[record].cell.markdown(isShown: isShown) })
+      }.joined()
   }
 
-  func append(_ records: [Item]) -> String {
-    records.map { record in Self.row(columns.map { $0[record].cell.markdown(isShown: isShown) }) }
-      .joined()
+  mutating func finish(_ summary: ListingSummary) -> String { begin(with: []) }
+
+  private mutating func begin(with records: [Item]) -> String {
+    guard !hasBegun else { return "" }
+    hasBegun = true
+    return Self.row(columns.map { $0.label.markdown(isShown: isShown) })
+      + Self.row(columns.map { $0.hasNumbers(in: records) ? "---:" : "---" })
   }
 
   private static func row(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |\n" }

@@ -134,6 +134,23 @@ import Testing
     #expect(lines[2] == #"| 7 | a\|b␛\[31m \*&lt;b&gt;\* | Yes | 1: #x | 3 |  |  |"#)
   }
 
+  @Test func `Markdown aligns numbers of any field`() {
+    var listing = Listing.heroes
+    let issues: [Int: JSON] = [1: .integer(12), 2: .null, 3: .string("none")]
+    listing.fields = [
+      Hero.fields[0], Field("issues", "Issues", .any, about: "") { issues[$0.id] ?? .null },
+    ]
+    func rule(_ ids: [Int]) -> Substring? {
+      let pages = [[], ids.map { Hero(id: $0) }]
+      return rendered(pages, as: .markdown, listing, on: .plain(80)).split(separator: "\n").last {
+        $0.contains("---")
+      }
+    }
+    #expect(rule([1, 2]) == "| ---: | ---: |")
+    #expect(rule([1, 3]) == "| ---: | --- |")
+    #expect(rule([]) == "| ---: | --- |")
+  }
+
   @Test func `YAML has quotes where words would be something else`() throws {
     let yaml = try text(.yaml)
     #expect(
