@@ -498,7 +498,7 @@ extension Option.Value {
     case .size:
       guard Int(size: text) != nil else { throw invalid("a size such as 500m or 4g") }
     case .choice(let words):
-      guard words.contains(text) else {
+      guard words.contains(Format(named: text)?.rawValue ?? text) else {
         // `jsonl` is another name for `ndjson`, and not for `json`.
         let format = Format.allCases.first { $0.fileEndings.contains(text.lowercased()) }?.rawValue
         let near = format.flatMap { words.contains($0) ? $0 : nil } ?? nearest(to: text, in: words)

@@ -651,7 +651,7 @@ package struct SQLConsole {
       self.format = nil
       return
     }
-    guard let format = Format(rawValue: name) else {
+    guard let format = Format(named: name) else {
       let known = Instruction.mode.arguments
       throw CommandError(
         .usage, "unknown format \"\(name)\"",

@@ -96,7 +96,7 @@ enum ExportFormat: Hashable {
   /// - Parameter name: The value of `--format`, which precedes the ending of a file of text.
   init(ofFileNamed path: String, or name: String?) throws(CommandError) {
     let (ending, isCompressed) = path.fileEnding
-    let named = name.flatMap { Format(rawValue: $0) }
+    let named = name.flatMap { Format(named: $0) }
     let format = Format.allCases.first { $0.fileEndings.contains(ending) } ?? named
     if let name, path != "-", format != named || Self.databases.contains(ending) {
       throw CommandError(

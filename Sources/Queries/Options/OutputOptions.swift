@@ -22,7 +22,7 @@ package struct OutputOptions {
     for option in Option.formats where invocation.has(option) {
       formats += Format(rawValue: option.name).map { [(option.spelling, $0)] } ?? []
     }
-    if let text = invocation.text(.format), let format = Format(rawValue: text) {
+    if let text = invocation.text(.format), let format = Format(named: text) {
       formats.append(("--format \(text)", format))
     }
     if let text = invocation.text(.template) {

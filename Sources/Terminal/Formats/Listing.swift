@@ -166,6 +166,9 @@ package enum Format: String, CaseIterable, Sendable {
   case ndjson
   case yaml
 
+  /// - Parameter name: A raw value, or `md`.
+  package init?(named name: String) { self.init(rawValue: name == "md" ? "markdown" : name) }
+
   /// True for one document, which has an end.
   package var isDocument: Bool {
     switch self {
