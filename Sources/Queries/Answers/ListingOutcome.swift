@@ -398,12 +398,14 @@ package struct ListingOutcome: Sendable {
   private var amount: String {
     // That of bundled records is known, and a warning says what they are.
     let total = isCacheShort ? nil : total
+    // `heroes`, or `matching records of weather`.
+    let all = subject.dropLast(source.count) + noun.word(for: 2)
     if let total, let earlier, earlier > 0, count > 0, earlier + count <= total {
       let range = count == 1 ? "\(earlier + 1)" : "\(earlier + 1)–\(earlier + count)"
-      return "\(range) of \(total) \(subject)"
+      return "\(range) of \(total) \(all)"
     }
-    if let total, next != nil { return "\(count) of \(total) \(subject)" }
-    return subject == source ? noun.count(count) : "\(count) \(subject)"
+    if let total, next != nil { return "\(count) of \(total) \(all)" }
+    return subject == source ? noun.count(count) : "\(count) \(all)"
   }
 
   private func growth(_ query: SearchQuery?, _ diagnostics: Diagnostics) -> String? {
