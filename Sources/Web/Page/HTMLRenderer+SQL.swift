@@ -136,17 +136,7 @@ extension HTMLRenderer {
     }
     let isStored = !keys.isEmpty && keys.allSatisfy { columns.kinds[$0.name] != nil }
     let order = keys.map { $0.name.sqlSpelling + ($0.isDescending ? " DESC" : "") }
-    let words = (content.query.query ?? "")
-      .matches(of: /["“„«]([^"“”„«»]+)["“”»]?|[^\s"“”„«»]*[\p{L}\p{N}][^\s"“”„«»]*/)
-      .map { String($0.output.1 ?? $0.output.0).trimmed }
-      .filter { !FoldedText($0).text.isEmpty }
-    let searched = content.source.fields.filter(\.isSearchable).map(\.id)
-    guard content.query.query == nil || !words.isEmpty && !searched.isEmpty else { return nil }
-    let search = words.map { word in
-      // A word is in one of them.
-      let parts = searched.map { TypedFilter.condition(TypedCondition($0, .contains, word)) }
-      return parts.count == 1 ? parts[0] : TypedFilter.any(parts)
-    }
+    guard let search = searchFilters(of: content) else { return nil }
     let filters = search + Self.filters(of: content.query).joined()
     let conditions = filters.compactMap(columns.sql)
     guard conditions.count == filters.count else { return nil }
@@ -154,6 +144,21 @@ extension HTMLRenderer {
       of: content.source.name,
       selecting: (content.query.chosenFields ?? []).filter { columns.kinds[$0] != nil },
       where: conditions, order: isStored ? order.joined(separator: ", ") : nil)
+  }
+
+  /// The filters that have the cached records of a search, one for each word; `nil` if there are none for it.
+  func searchFilters(of content: SourceContent) -> [TypedFilter]? {
+    let words = (content.query.query ?? "")
+      .matches(of: /["“„«]([^"“”„«»]+)["“”»]?|[^\s"“”„«»]*[\p{L}\p{N}][^\s"“”„«»]*/)
+      .map { String($0.output.1 ?? $0.output.0).trimmed }
+      .filter { !FoldedText($0).text.isEmpty }
+    let searched = content.source.fields.filter(\.isSearchable).map(\.id)
+    guard content.query.query == nil || !words.isEmpty && !searched.isEmpty else { return nil }
+    return words.map { word in
+      // A word is in one of them.
+      let parts = searched.map { TypedFilter.condition(TypedCondition($0, .contains, word)) }
+      return parts.count == 1 ? parts[0] : TypedFilter.any(parts)
+    }
   }
 
   private func tables(_ tables: [ServedTable]) -> HTML {

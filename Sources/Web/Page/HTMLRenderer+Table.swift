@@ -155,7 +155,6 @@ extension HTMLRenderer {
   private func dataMenu(_ content: SourceContent) -> HTML {
     let query = content.query.forLinks.with(\.cursor, nil)
       .with(\.fields, content.query.chosenFields)
-    let address = WebAddress.api(content.source.name, query)
     var whole = query.with(\.limit, nil).with(\.offset, nil).with(\.isWhole, true)
     // It reads the cache.
     if whole.cache != .offline { whole.cache = .normal }
@@ -172,16 +171,23 @@ extension HTMLRenderer {
       \(content.source.hasStore ? """
         <p>All \(isNarrowed ? "matching" : "cached"): \
         \(formats(ofFile: name) { WebAddress.api(name, whole.with(\.format, $0)) })\(parquet)</p>
-        \(export(name))
+        \(export(content))
         """ : nil)
       \(hasSQL ? sqlLink(content) : nil)
-      \(copies(of: address, command(content)))</div></details>
+      \(copies(of: WebAddress.api(name, content.source.hasStore ? whole : query), command(content)))</div></details>
       """
   }
 
-  /// The command that saves all cached records as a database, which is a file of the command line alone.
-  private func export(_ name: String) -> HTML {
-    let command = "\(program) export \(name) -o \(name).db"
+  /// The command that saves the matching cached records as a database, which is a file of the command line alone; `nil` for a
+  /// search of which no filter has the records.
+  private func export(_ content: SourceContent) -> HTML? {
+    guard let search = searchFilters(of: content) else { return nil }
+    let name = content.source.name
+    let words =
+      [program, "export", name]
+      + selection(search.map(\.quoted) + content.query.conditions, content)
+      + ["-o", "\(name).db"]
+    let command = words.joined(separator: " ").safeLine
     return """
       <p><button type="button" class="button" data-copy="\(command)" hidden>Copy the SQLite export command</button></p>
       <p class="command"><code>\(command)</code></p>
@@ -231,15 +237,24 @@ extension HTMLRenderer {
       """
   }
 
-  /// The command that lists the same records.
+  /// The options of the command line for conditions and the order of a list.
+  private func selection(_ conditions: [String], _ content: SourceContent) -> [String] {
+    conditions.flatMap { ["--where", $0.shellQuoted] }
+      + (content.query.order.map { ["--sort", $0.shellQuoted] } ?? [])
+  }
+
+  /// The command that lists all records of the list.
   private func command(_ content: SourceContent) -> String {
     let query = content.query
     var words = [program, content.source.name]
     words += query.query.map { ["search", $0.shellQuoted] } ?? ["list"]
-    for condition in query.conditions { words += ["--where", condition.shellQuoted] }
-    if let order = query.order { words += ["--sort", order.shellQuoted] }
+    words += selection(query.conditions, content)
     if let fields = query.chosenFields {
       words += ["--fields", fields.joined(separator: ",").shellQuoted]
+    }
+    // A list without end has all only of the cached records.
+    if content.source.hasStore, !content.source.isEndless || query.readsIndex {
+      words.append("--all")
     }
     return words.joined(separator: " ").safeLine
   }

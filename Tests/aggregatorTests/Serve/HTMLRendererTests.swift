@@ -159,6 +159,34 @@ import Testing
     #expect(!list(source).contains(command))
   }
 
+  @Test func `what the menu of a list copies has all records of the list`() {
+    var source = MadeUpSource.heroes
+    source.fields = ["name", "real"].map {
+      FieldEntry(Field<ServedRecord>($0, $0, \.name, about: "A field.", isSearchable: true))
+    }
+    var query = ServedQuery(query: "lazy", conditions: [#"name="it's""#], order: "-name")
+    func commands(_ html: String) -> [String] {
+      html.matches(of: /<code>(aggregator [^<]*)<\/code>/).map {
+        String($0.1).replacing("&#39;", with: "'").replacing("&#34;", with: "\"")
+      }
+    }
+    #expect(
+      commands(list(source, query)) == [
+        #"aggregator export heroes --where 'name~"lazy" or real~"lazy"' "#
+          + #"--where 'name="it'\''s"' --sort '-name' -o heroes.db"#,
+        #"aggregator heroes search 'lazy' --where 'name="it'\''s"' --sort '-name' --all"#,
+      ])
+    (query.conditions, query.order) = ([], nil)
+    // No field is searched.
+    #expect(commands(list(.heroes, query)) == ["aggregator heroes search 'lazy' --all"])
+    var page = ServedQuery()
+    (page.limit, page.offset) = (10, 20)
+    #expect(list(.heroes, page).contains(#"data-copy="/api/v1/heroes?all=true" data-as="curl""#))
+    source.hasStore = false
+    #expect(commands(list(source)) == ["aggregator heroes list"])
+    #expect(list(source).contains(#"data-copy="/api/v1/heroes" data-as="url""#))
+  }
+
   @Test func `the menu of a list has Parquet where the server can write it`() {
     let link = #"download="heroes.parquet">Parquet</a>"#
     #expect(!list(.heroes).contains(link))
