@@ -262,6 +262,9 @@ struct WebRouter: Sendable {
       content.detail = detail
     }
     content.sample = await source.sample()
+    if part != .detail, !query.conditions.isEmpty {
+      content.observedKinds = await source.observedKinds()
+    }
     // A filter that does not work is reported by the list.
     if part != .detail, query.showsFilters {
       content.facets = (try? await source.facets(query)) ?? []

@@ -340,7 +340,19 @@ private struct SQLColumns {
 
   init(of content: SourceContent, hasMatches: Bool) {
     let fields = content.source.fields
-    kinds = Dictionary(fields.map { ($0.id, FieldKind(rawValue: $0.kind) ?? .any) }) { $1 }
+    kinds = Dictionary(
+      fields.map { field in
+        let kind = FieldKind(rawValue: field.kind) ?? .any
+        guard kind == .any else { return (field.id, kind) }
+        // PostgreSQL has any value as a text; what was read after a sync is in the sample at best.
+        return switch (content.observedKinds[field.id], content.sample.kinds[field.id]) {
+        case ([.text]?, .text?), ([.text]?, .date?): (field.id, .text)
+        case ([.number]?, .number?) where hasMatches: (field.id, .number)
+        case ([.boolean]?, .bool?) where hasMatches: (field.id, .bool)
+        default: (field.id, .any)
+        }
+      }
+    ) { $1 }
     booleans = Set(
       fields.map(\.id).filter { [kinds] name in
         kinds[name] == .bool || content.sample.kinds[name] == .bool

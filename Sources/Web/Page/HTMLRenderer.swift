@@ -92,6 +92,9 @@ struct SourceContent: Sendable {
   /// A sample of the first records of the source, so that lists and records write values in the same way.
   var sample = FieldSample()
 
+  /// ``ServedSource/observedKinds()`` of a list with conditions, which decide how SQL says them.
+  var observedKinds: [String: [RowSchema.Kind]] = [:]
+
   /// How the records are spread over values, if the query shows its filters.
   var facets: [Facet] = []
 

@@ -61,6 +61,7 @@ import Testing
   ) async -> String? {
     var content = SourceContent(source: source, query: query)
     content.sample = await source.sample()
+    content.observedKinds = await source.observedKinds()
     let pages = HTMLRenderer(
       program: "aggregator", sources: [source], isReadOnly: false, now: MadeUpSource.now,
       hasSQL: true, hasMatches: hasMatches)
@@ -133,9 +134,39 @@ import Testing
   {
     let outcome = try await compare(try await things(), filter)
     #expect(outcome.ids == ids.split(separator: " ").map(String.init))
-    // The text of a Boolean is not in the database; of added sources, nothing is known to be a text.
+    // The text of a Boolean is not in the database.
     #expect(outcome.hasQuery == !filter.hasPrefix("isNew~"))
-    #expect(!outcome.isPortable)
+  }
+
+  @Test(
+    arguments: [
+      (#"code="7""#, "code = '7'"), (#"name!="""#, "coalesce(name, '') <> ''"),
+      (#"code in ("7", "x")"#, "code IN ('7', 'x')"), (#"price>"9.5""#, "price > 9.5"),
+      (#"price in -3..4"#, "price BETWEEN -3 AND 4"),
+      (#"not isNew="yes""#, "(isNew = true) IS NOT TRUE"),
+      (#"code="70" or price="10""#, "(code = '70' OR price = 10)"),
+      // Several kinds of values, dates and texts beyond ASCII are compared as filters compare them.
+      (#"tags="red""#, #"matches(tags, '="red"')"#), (#"mixed="4""#, #"matches(mixed, '="4"')"#),
+      (#"sizes>"2""#, #"matches(sizes, '>"2"')"#), (#"code>"7""#, #"matches(code, '>"7"')"#),
+      (#"created="2020-03""#, #"matches(created, '="2020-03"')"#),
+      (#"name="Åland""#, #"matches(name, '="Åland"')"#),
+    ])
+  func `the values that syncs have found decide how SQL says a filter`(
+    filter: String, condition: String
+  ) async throws {
+    let plugin = try await things()
+    _ = try await compare(plugin, filter)
+    let text = await query(
+      ServedPlugin(plugin, in: environment()), ServedQuery(conditions: [filter]))
+    #expect(text == "SELECT * FROM things WHERE \(condition) LIMIT 100")
+  }
+
+  @Test func `PostgreSQL has numbers and Booleans of any kind as texts`() async throws {
+    let source = ServedPlugin(try await things(), in: environment())
+    for (filter, isPortable) in [(#"code="7""#, true), ("price>4", false), ("isNew=yes", false)] {
+      let text = await query(source, ServedQuery(conditions: [filter]), hasMatches: false)
+      #expect((text != nil) == isPortable, "\(filter)")
+    }
   }
 
   @Test(
