@@ -159,13 +159,13 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   /// The reason for a pass that has seen fewer than ``minRecordCount``.
   func inconclusiveReason(seen: Int) -> String {
     minRecordCount > records
-      ? "the service sent \(seen) different records, but \(minRecordCount) were expected"
+      ? "the service sent \(seen.grouped) different records, but \(minRecordCount.grouped) were expected"
       : "\((records - seen).of("row")) had the ID of an earlier one"
   }
 
   /// The reason for a pass that misses many records for the first time.
   func inconclusiveReason(_ removals: StoreChanges.Unconfirmed) -> String {
-    "\(removals.missing) of \(removals.known) known records are missing; sync again to confirm it"
+    "\(removals.missing.grouped) of \(removals.known.grouped) known records are missing; sync again to confirm it"
   }
 }
 
