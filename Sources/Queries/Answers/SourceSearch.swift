@@ -84,7 +84,10 @@ package struct SourceAnswer: Sendable {
 extension ListingSummary {
   /// The summary of the answers of several sources.
   package init(joining answers: [SourceAnswer]) {
-    self.init(count: answers.reduce(0) { $0 + $1.summary.count })
+    let totals = answers.compactMap { $0.error == nil ? $0.summary.total : nil }
+    self.init(
+      count: answers.reduce(0) { $0 + $1.summary.count },
+      total: totals.count == answers.count ? totals.reduce(0, &+) : nil)
     // Sources without records contribute nothing to them, unless all are without.
     let contributing = answers.filter { $0.summary.count > 0 }
     provenance = CombinedProvenance(

@@ -240,6 +240,9 @@ import Testing
         #expect(answer?["page"]?["count"]?.int == items.count, "\(cache) \(name)")
       }
       #expect(found["items"]?.array?.isEmpty == false)
+      let totals = names.map { found["sources"]?[$0]?["page"]?["total"]?.int }
+      let total = totals.contains(nil) ? nil : totals.compactMap(\.self).reduce(0, +)
+      #expect(found["page"]?["total"]?.int == total, "\(cache)")
       // The command joins the answers alike.
       let option = cache == "live" ? "--refresh --no-fallback" : "--offline"
       let command = try await home.run(
