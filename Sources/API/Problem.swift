@@ -31,7 +31,9 @@ package struct Problem: Error, Equatable {
     case let error as SourceError:
       self.init(Self.status(of: error.code), error.code.description, error.message)
       isOfDeleted = error.cause is DeletedRecord
-      hint = error.remedy.flatMap { $0.action == nil ? $0.text : nil }
+      // Whoever reads it has to retry.
+      hint = error.remedy.flatMap { $0.action == nil ? $0.text : nil }?
+        .replacing(#/^retry in /#, with: "try again in ")
       // At most a day: a service may name any time.
       retryAfter = error.retryAfter.map {
         Int(min(max($0 / .seconds(1), 1), 86_400).rounded(.up))

@@ -22,7 +22,8 @@ struct SyncJob: Hashable, Codable, Sendable {
     func said(at time: Duration) -> Failure {
       guard let retryAt, retryAt.sinceStart > time else { return self }
       let rest = ((retryAt.sinceStart - time) / .seconds(1)).rounded(.up)
-      return Failure(code: code, message: message, hint: "retry in \(Duration.seconds(rest).text)")
+      return Failure(
+        code: code, message: message, hint: "try again in \(Duration.seconds(rest).text)")
     }
   }
 

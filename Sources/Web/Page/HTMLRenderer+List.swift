@@ -50,7 +50,7 @@ extension HTMLRenderer {
     let records = count.map { count in
       count == 0 ? "No \(noun.word(for: 0))" : "\(count.grouped) \(noun.word(for: count))"
     }
-    let query = content.query.query.map { " for “\($0)”" } ?? ""
+    let query = content.query.query.map { " for “\($0.withoutQuotes)”" } ?? ""
     let selection = selectionWords(content).map { " \($0)" } ?? ""
     return (records ?? content.source.title) + query + selection
   }
@@ -186,7 +186,7 @@ extension HTMLRenderer {
       } else {
         "<span data-shown>\(page.records.count)</span> \(noun.word(for: 2)) shown"
       }
-    let query: HTML? = content.query.query.map { " for “<bdi>\($0.safeLine)</bdi>”" }
+    let query: HTML? = content.query.query.map { " for “<bdi>\($0.withoutQuotes.safeLine)</bdi>”" }
     let selection: HTML? = selectionWords(content).map { " <bdi>\($0.safeLine)</bdi>" }
     // The style hides it once the list has come to its end.
     let unknown: HTML? = known == nil ? #"<span class="unknown">, total unknown</span>"# : nil

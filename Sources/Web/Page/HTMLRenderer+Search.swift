@@ -8,7 +8,7 @@ import AggregatorTerminal
 
 extension HTMLRenderer {
   func searchPage(_ content: SearchContent) -> HTML {
-    let title = content.query.query.map { "“\($0)”" } ?? "Search"
+    let title = content.query.query.map { "“\($0.withoutQuotes)”" } ?? "Search"
     return document(
       Frame(title: title, place: "search"),
       """
@@ -51,7 +51,7 @@ extension HTMLRenderer {
     return """
       <section id="list" aria-label="Results">
       <div class="bar"><p class="count" data-announce>\
-      \(found > 0 ? "\(isExact ? "" : "At least ")\(total.grouped) \(total == 1 ? "match" : "matches")" : isSearched ? "No matches" : "No matches so far") for “<bdi>\(query.safeLine)</bdi>”\
+      \(found > 0 ? "\(isExact ? "" : "At least ")\(total.grouped) \(total == 1 ? "match" : "matches")" : isSearched ? "No matches" : "No matches so far") for “<bdi>\(query.withoutQuotes.safeLine)</bdi>”\
       \(found == 0 ? "" : " in \(found.of("source"))")\(failures)</p></div>
       \(chips(content))
       \(waiting(content))
@@ -186,6 +186,13 @@ extension HTMLRenderer {
         </section>
         """
     }
+  }
+}
+
+extension String {
+  /// The words of a search between quotation marks, which a phrase has already.
+  var withoutQuotes: String {
+    wholeMatch(of: /["“„«]([^"“”„«»]+)["”»]/).map { String($0.1) } ?? self
   }
 }
 

@@ -238,7 +238,10 @@ extension HTMLRenderer {
     let isOnlyWay = further == nil && matching.isEmpty && page?.suggestion == nil
     return state(
       .search, shortcoming == nil ? "No matches" : "No matches so far",
-      [shortcoming?.capitalizedFirst ?? "No \(source.noun.word(for: 0)) match “\(query)”."]
+      [
+        shortcoming?.capitalizedFirst
+          ?? "No \(source.noun.word(for: 0)) match “\(query.withoutQuotes)”."
+      ]
         + (page?.advice?.words(\.label.fieldLabel.lowercasedFirst) ?? [])
     ) {
       """
@@ -276,6 +279,7 @@ extension HTMLRenderer {
     let address = { (query: ServedQuery) in
       detail.map { WebAddress.record(name, $0.id, query) } ?? WebAddress.list(name, query)
     }
+    let isTimed = failure.hint?.hasPrefix("try again in ") == true
     let wait = failure.retryAfter.map { "Try again in \(Duration.seconds($0).text)." }
     let isLocal = content.query.cache == .offline
     // A page that cannot be continued can be started over.
@@ -291,14 +295,17 @@ extension HTMLRenderer {
       ? conditions[0] : conditions.map { "(\($0))" }.joined(separator: " and ")
     let rest = content.query.with(\.conditions, [])
     let filter = isOfFilter ? typedFilter(typed, rest, content) : nil
+    let near: HTML? = isOfFilter ? nearFilter(typed, content) : nil
     let isPaused = failure.code == SourceError.Code.circuitOpen.description
     if let detail, failure.isOfDeleted { return deletedState(detail.id, content) }
     let failed = state(
       isLocal ? .offline : .warning, isOfFilter ? "This filter does not work" : failure.title,
-      isPaused ? [OriginBadge.pauseWords, wait] : [failure.message, failure.hint, wait]
+      isPaused
+        ? [OriginBadge.pauseWords, wait]
+        : [failure.message, near == nil ? failure.hint : nil, isTimed ? nil : wait]
     ) {
       """
-      \(filter)<a class="button primary" href="\(address(query))">\(Icon.refresh.html)\
+      \(filter)\(near)<a class="button\(near == nil ? " primary" : "")" href="\(address(query))">\(Icon.refresh.html)\
       <span>\(isInvalid ? "Start over" : isLocal ? "Ask the service" : "Try again")</span></a>
       \(isLocal || isInvalid || failure.status == 404 ? nil : """
         <a class="button" href="\(address(content.query.with(\.cache, .offline)))">\
@@ -307,6 +314,22 @@ extension HTMLRenderer {
       """
     }
     return "\(failed)\(keyForm(of: failure))"
+  }
+
+  /// The way to the list with the nearest field in the place of one that the source does not have.
+  private func nearFilter(_ typed: String, _ content: SourceContent) -> HTML? {
+    let names = content.source.fields.map(\.id)
+    guard let filter = try? TypedFilter(typed),
+      let unknown = filter.conditions.map(\.field).first(where: { !names.contains($0) }),
+      let near = nearest(to: unknown, in: names)
+    else { return nil }
+    let meant = filter.mapConditions { condition in
+      condition.field == unknown ? TypedCondition(near, condition.test) : condition
+    }
+    return """
+      <a class="button primary" href="\(narrowed(content) { $0.conditions = [meant.quoted] })">\
+      <span>Did you mean “<bdi>\(words(of: meant, content).safeLine)</bdi>”?</span></a>
+      """
   }
 
   /// The page of a record that was deleted on this machine.

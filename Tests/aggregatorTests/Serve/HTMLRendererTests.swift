@@ -1723,6 +1723,45 @@ import Testing
     #expect(page(["nam=\"x\""]).contains(#"<input name="where" value="nam=&#34;x&#34;""#))
     #expect(page(["a=1", "b=2 or c=3"]).contains(#"value="(a=1) and (b=2 or c=3)""#))
     #expect(page([]).contains("This address does not work"))
+    // No field is known that could be meant.
+    #expect(!page(["nam=x"]).contains("Did you mean"))
+  }
+
+  @Test func `a filter of an unknown field leads to that of the nearest one`() {
+    var source = MadeUpSource.heroes
+    source.fields = ["name", "real"].map {
+      FieldEntry(Field<ServedRecord>($0, $0, \.name, about: "A field."))
+    }
+    let problem = Problem(
+      400, "invalidRequest", "unknown field \"nam\"", hint: "did you mean \"name\"?")
+    let html = pages.page(
+      SourceContent(
+        source: source, query: ServedQuery(conditions: ["nam=nam", "real>b"]),
+        list: .failure(problem)))
+    let address = "/sources/heroes?where=name%3D%22nam%22%20and%20real%3E%22b%22"
+    #expect(html.contains(#"<a class="button primary" href="\#(address)">"#))
+    #expect(html.contains("<span>Did you mean “<bdi>Name is nam and Real is "))
+    #expect(html.matches(of: /(?i)did you mean/).count == 1)
+    #expect(html.contains("<span>Start over</span>"))
+  }
+
+  @Test func `a phrase has its quotation marks once`() {
+    let query = ServedQuery(query: #""lazy dog""#)
+    let html = list(.heroes, query)
+    #expect(html.contains("for “<bdi>lazy dog</bdi>”"))
+    #expect(html.contains(" for “lazy dog” – aggregator</title>"))
+    let several = ServedQuery(query: #""lazy dog" fox"#)
+    #expect(list(.heroes, several).contains("for “<bdi>&#34;lazy dog&#34; fox</bdi>”"))
+  }
+
+  @Test func `a time to try again is named once`() {
+    let error = SourceError(
+      .rateLimited, "rate limited", remedy: "retry in 20 s", retryAfter: .seconds(20))
+    let html = pages.page(
+      SourceContent(
+        source: MadeUpSource.heroes, query: .plain, list: .failure(Problem(error))))
+    #expect(html.matches(of: /Try again in 20 s\./).count == 1)
+    #expect(!html.contains("etry in"))
   }
 
   @Test func `messages are sentences, also behind the words of a service`() {

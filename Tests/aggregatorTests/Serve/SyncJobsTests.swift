@@ -122,9 +122,9 @@ import Testing
       #expect(error?["message"] == "no network; paused")
       return error?["hint"]
     }
-    #expect(await hint() == "retry in 25 s")
+    #expect(await hint() == "try again in 25 s")
     clock.advance(by: .seconds(20))
-    #expect(await hint() == "retry in 5 s")
+    #expect(await hint() == "try again in 5 s")
     clock.advance(by: .seconds(6))
     #expect(await hint() == .some(.null))
   }
