@@ -146,7 +146,7 @@ extension ServedQuery {
 }
 
 extension ServedSource {
-  /// The fields; those that may have any value with the kind that the values of cached records have.
+  /// The fields; those that may have any value with the kind that the values of cached records have, also ``ValueKind/date``.
   func fieldsWithKinds() async -> [FieldEntry] {
     let any = FieldKind.any.rawValue
     guard fields.contains(where: { $0.kind == any }) else { return fields }
@@ -157,7 +157,7 @@ extension ServedSource {
         let kind = sample.kinds[field.id]
       else { return field }
       var field = field
-      field.kind = kind == .date ? FieldKind.text.rawValue : kind.rawValue
+      field.kind = kind.rawValue
       return field
     }
   }

@@ -361,11 +361,15 @@ import Testing
   }
 
   /// The cached records of an added source, whose IDs are texts.
-  private func things(_ prices: [Double]) async throws -> ServedPlugin<DeclaredPlugin> {
-    let rows = prices.enumerated().map { #"{"id": "\#($0 + 1)", "price": \#($1)}"# }
+  private func things(
+    _ prices: [Double], fields: String = #"["price"]"#
+  ) async throws -> ServedPlugin<DeclaredPlugin> {
+    let rows = prices.enumerated().map {
+      #"{"id": "\#($0 + 1)", "price": \#($1), "day": "2026-01-0\#($0 + 1)"}"#
+    }
     let server = try LoopbackServer { _ in .json("[\(rows.joined(separator: ","))]") }
     let manifest = """
-      {"url": "\(server.baseURL)/things", "rows": "$", "id": "id", "paging": "single", "fields": ["price"]}
+      {"url": "\(server.baseURL)/things", "rows": "$", "id": "id", "paging": "single", "fields": \(fields)}
       """
     let plugin = DeclaredPlugin("things", try Manifest(reading: Data(manifest.utf8)))
     let things = ServedPlugin(
@@ -378,9 +382,9 @@ import Testing
   }
 
   @Test func `the list of sources has the kinds of the values of an added one`() async throws {
-    let things = try await things([2, 1.5])
+    let things = try await things([2, 1.5], fields: #"["price", "day"]"#)
     let kinds = await things.fieldsWithKinds().map { "\($0.id) \($0.kind)" }
-    #expect(kinds == ["id text", "price number"])
+    #expect(kinds == ["id text", "price number", "day date"])
     #expect(things.fields.contains { $0.kind == "any" })
     let countries = await source.fieldsWithKinds()
     #expect(countries.map(\.kind) == source.fields.map(\.kind))
