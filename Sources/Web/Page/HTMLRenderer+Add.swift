@@ -483,6 +483,7 @@ extension ProposedSource.Evidence {
     case ("link", _) where value != "–": "“\(value)” leads to the web page of a record"
     case ("fields", _) where value != "–":
       "The records have \(value)\(reason.hasSuffix(" more") ? " and \(reason)" : "")"
+    case ("left out", _): "Left out of the fields: \(value) (\(reason))"
     default: nil
     }
   }

@@ -47,6 +47,13 @@ extension HTMLRenderer {
     let matches = content.answers.map { (try? $0.page.get())?.matches }
     let total = matches.compactMap { $0?.count }.reduce(0, +)
     let isExact = matches.allSatisfy { $0?.isExact == true }
+    let answered = content.answers.filter { !$0.isEmpty }
+    let words = SearchedWords(query)
+    func isNamed(_ answer: SourceListing) -> Bool {
+      (try? answer.page.get())?.records.contains { !words.ranges(in: $0.name).isEmpty } == true
+    }
+    // A match in a name says more than one in another field.
+    let groups = answered.filter(isNamed) + answered.filter { !isNamed($0) }
     let failures = failed == 0 ? "" : " · \(failed.of("source")) failed"
     return """
       <section id="list" aria-label="Results">
@@ -57,7 +64,7 @@ extension HTMLRenderer {
       \(waiting(content))
       \(suggestion)
       \(searchHints(content.answers.compactMap { try? $0.page.get() }, content.query, address: WebAddress.search))
-      \(content.answers.filter { !$0.isEmpty }.map { results($0, content) })
+      \(groups.map { results($0, content) })
       \(noMatches(content.answers.filter { $0.isEmpty && $0.shortcoming == nil }.map(\.source.noun.plural.safeLine)))
       \(content.answers.filter(\.isEmpty).compactMap { answer in answer.shortcoming.map { shortcoming(of: answer.source, $0) } })
       </section>

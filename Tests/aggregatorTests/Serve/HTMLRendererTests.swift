@@ -1230,15 +1230,17 @@ import Testing
     proposal.evidence = [
       .init("rows", "$", "3 objects"), .init("paging", "single", "6 parameters were tried"),
       .init("id", "<b>", "unique"), .init("link", "–", ""), .init("fields", "name, age", "6 more"),
+      .init("left out", "nested.a", "lists or objects inside; SQL has them in _row"),
     ]
     var content = AddContent(url: "https://a.example/two")
     content.answer = .success(SourceAdding.Answer(id: "x", proposal: proposal))
     let html = pages.add(content)
     let items = html.matches(of: /<li>([^<]*)<\/li>/).map { String($0.1) }
     #expect(
-      items.suffix(4) == [
+      items.suffix(5) == [
         "The whole response is the list", "All records come in one response",
         "The records are identified by “&#60;b&#62;”", "The records have name, age and 6 more",
+        "Left out of the fields: nested.a (lists or objects inside; SQL has them in _row)",
       ])
     #expect(html.contains("<summary>How this was found</summary>"))
     #expect(!html.contains(#"name="rows""#))
@@ -1743,6 +1745,22 @@ import Testing
     #expect(html.contains("<span>Did you mean “<bdi>Name is nam and Real is "))
     #expect(html.matches(of: /(?i)did you mean/).count == 1)
     #expect(html.contains("<span>Start over</span>"))
+  }
+
+  @Test func `a search of all sources begins with those that have matches in names`() {
+    func groups(_ names: [String]) -> [String] {
+      let answers = names.enumerated().map { index, name in
+        let summary = ListingSummary(count: 1, total: 1)
+        let record = ServedRecord("1", name, [.init(label: "Note", value: "tea")])
+        return SourceListing(
+          source: MadeUpSource(name: "s\(index)"),
+          page: .success(ServedListing(records: [record], summary: summary)))
+      }
+      let html = pages.search(SearchContent(query: ServedQuery(query: "tea"), answers: answers))
+      return html.matches(of: /<h2><a href="\/sources\/(s[0-9])/).map { String($0.1) }
+    }
+    #expect(groups(["Cup", "Green tea", "Pot", "Téa"]) == ["s1", "s3", "s0", "s2"])
+    #expect(groups(["Cup", "Pot"]) == ["s0", "s1"])
   }
 
   @Test func `a phrase has its quotation marks once`() {
