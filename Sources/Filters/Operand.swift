@@ -105,7 +105,7 @@ package struct Numeral: Comparable, Sendable {
   private let digits: String
 
   /// Only decimal digits, a sign and a point: no exponents, infinities or hexadecimal digits.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
     guard let first = digits.utf8.first, 0x30...0x39 ~= first,
       digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == 0x2E }), let double = Double(text)

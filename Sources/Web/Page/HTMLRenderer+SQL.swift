@@ -427,9 +427,10 @@ private struct SQLColumns {
     case .bool:
       return ["true": "true", "yes": "true", "false": "false", "no": "false"][text.lowercased()]
     case .text:
-      // Dates are periods, and letters beyond ASCII may have several spellings.
+      // Dates are periods, 1.5 is 1.50, and letters beyond ASCII may have several spellings.
       let isPeriod = Period(recorded: text) != nil || Period(words: text, at: .now) != nil
-      return isPeriod || !text.utf8.allSatisfy { 0x20..<0x7F ~= $0 } ? nil : text.sqlText
+      return isPeriod || Numeral(text) != nil || !text.utf8.allSatisfy { 0x20..<0x7F ~= $0 }
+        ? nil : text.sqlText
     case .list, .any: return nil
     }
   }

@@ -140,11 +140,12 @@ import Testing
 
   @Test(
     arguments: [
-      (#"code="7""#, "code = '7'"), (#"name!="""#, "coalesce(name, '') <> ''"),
-      (#"code in ("7", "x")"#, "code IN ('7', 'x')"), (#"price>"9.5""#, "price > 9.5"),
+      (#"code="x""#, "code = 'x'"), (#"code="7""#, #"matches(code, '="7"')"#),
+      (#"name!="""#, "coalesce(name, '') <> ''"),
+      (#"code in ("y", "x")"#, "code IN ('y', 'x')"), (#"price>"9.5""#, "price > 9.5"),
       (#"price in -3..4"#, "price BETWEEN -3 AND 4"),
       (#"not isNew="yes""#, "(isNew = true) IS NOT TRUE"),
-      (#"code="70" or price="10""#, "(code = '70' OR price = 10)"),
+      (#"code="x" or price="10""#, "(code = 'x' OR price = 10)"),
       // Several kinds of values, dates and texts beyond ASCII are compared as filters compare them.
       (#"tags="red""#, #"matches(tags, '="red"')"#), (#"mixed="4""#, #"matches(mixed, '="4"')"#),
       (#"sizes>"2""#, #"matches(sizes, '>"2"')"#), (#"code>"7""#, #"matches(code, '>"7"')"#),
@@ -163,7 +164,7 @@ import Testing
 
   @Test func `PostgreSQL has numbers and Booleans of any kind as texts`() async throws {
     let source = ServedPlugin(try await things(), in: environment())
-    for (filter, isPortable) in [(#"code="7""#, true), ("price>4", false), ("isNew=yes", false)] {
+    for (filter, isPortable) in [(#"code="x""#, true), ("price>4", false), ("isNew=yes", false)] {
       let text = await query(source, ServedQuery(conditions: [filter]), hasMatches: false)
       #expect((text != nil) == isPortable, "\(filter)")
     }
