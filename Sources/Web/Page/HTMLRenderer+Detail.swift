@@ -149,11 +149,8 @@ extension HTMLRenderer {
         tags(line, content)
       } else if isFolded {
         folded(line.value)
-      } else if line.isLink, let address = line.value.webAddress {
-        """
-        <a href="\(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\
-        \(address.safeLine)</a>
-        """
+      } else if line.isLink, let link = HTML.external(line.value, atMost: .max) {
+        link
       } else {
         plain(line, isLong ? nil : content, numbers)
       }
@@ -178,7 +175,7 @@ extension HTMLRenderer {
   private func plain(
     _ line: ServedRecord.Line, _ content: SourceContent?, _ numbers: FieldSample
   ) -> HTML {
-    let words = line.written(in: numbers) ?? "\(line.value.safeParagraphs)"
+    let words = line.written(in: numbers) ?? .paragraphs(line.value)
     guard let content, content.source.hasStore, line.json != nil,
       content.sample.repeated.contains(line.field)
     else { return words }
@@ -202,10 +199,14 @@ extension HTMLRenderer {
 
   private func folded(_ text: String) -> HTML {
     let words = text.prefix(Self.longest / 2).split(separator: " ").dropLast()
-    let start = words.isEmpty ? String(text.prefix(Self.longest / 2)) : words.joined(separator: " ")
+    // An address that is cut would be another one.
+    let start: HTML =
+      words.isEmpty
+      ? "\(String(text.prefix(Self.longest / 2)).safeParagraphs)"
+      : .paragraphs(words.joined(separator: " "))
     return """
-      <div class="fold"><p>\(start.safeParagraphs)…</p>\
-      <details><summary><span>Show all of it</span> <span>Show less</span></summary>\(text.safeParagraphs)</details></div>
+      <div class="fold"><p>\(start)…</p>\
+      <details><summary><span>Show all of it</span> <span>Show less</span></summary>\(HTML.paragraphs(text))</details></div>
       """
   }
 

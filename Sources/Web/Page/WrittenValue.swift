@@ -21,10 +21,26 @@ extension HTML {
 
 extension HTML {
   /// A web address as a link; `nil` for any other text.
-  static func external(_ text: String) -> HTML? {
+  ///
+  /// - Parameter length: The most characters that are shown of it.
+  static func external(_ text: String, atMost length: Int = 200) -> HTML? {
     text.webAddress.map { address in
-      #"<a href="\#(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\#(text.oneLine(atMost: 200).safeLine)</a>"#
+      #"<a href="\#(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\#(text.oneLine(atMost: length).safeLine)</a>"#
     }
+  }
+
+  /// A text of any lines, in which web addresses are links.
+  static func paragraphs(_ text: String) -> HTML {
+    let text = text.safeParagraphs
+    // Expressions take their time.
+    guard text.contains("://"), text.utf8.count <= 100_000 else { return "\(text)" }
+    var (parts, end): ([HTML], String.Index) = ([], text.startIndex)
+    for match in text.matches(of: /https?:\/\/[^\s<>"]*[A-Za-z0-9\/]/) {
+      guard let link = external(String(match.0), atMost: .max) else { continue }
+      parts.append("\(String(text[end..<match.range.lowerBound]))\(link)")
+      end = match.range.upperBound
+    }
+    return "\(parts)\(String(text[end...]))"
   }
 
   /// An ID without words, such as a UUID or a hash, whose middle the style cuts: it is selected, read and found as a whole;

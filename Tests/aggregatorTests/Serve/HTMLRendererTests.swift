@@ -799,6 +799,28 @@ import Testing
         #"<li class="chip" title="&#34;b&#34;"><bdi>&#34;b&#34;</bdi></li></ul>"#))
   }
 
+  @Test func `web addresses in a text are links`() {
+    func link(_ address: String) -> String {
+      #"<a href="\#(address)" rel="noopener noreferrer external" referrerpolicy="no-referrer">\#(address)</a>"#
+    }
+    let texts = [
+      "See https://a.example/x?y=1.": "See \(link("https://a.example/x?y=1")).",
+      "(http://b.example) & https://c.example/<b>":
+        "(\(link("http://b.example"))) &#38; \(link("https://c.example/"))&#60;b&#62;",
+      "javascript://x https:// ftp://c.example https://me:pw@d.example":
+        "javascript://x https:// ftp://c.example https://me:pw@d.example",
+    ]
+    for (text, html) in texts { #expect(HTML.paragraphs(text).text == html) }
+    // One that is cut would be another one.
+    var source = MadeUpSource.heroes
+    let long = "https://a.example/" + String(repeating: "x", count: 900)
+    source.records = [
+      ServedRecord("1", "One", card: [.init(label: "Story", value: "\(long) end")])
+    ]
+    let html = detail(source, "1")
+    #expect(html.contains(link(long)) && html.ranges(of: "<a href=\"https://a.example").count == 1)
+  }
+
   @Test(arguments: [
     ("latitude", "50.5", "longitude", "-95.25", #"<circle cx="200" cy="100" r="6"/>"#),
     // The world ends at its edges.
