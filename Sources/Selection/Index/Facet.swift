@@ -32,6 +32,9 @@ package struct Facet: Hashable, Sendable {
   /// True if nearly every record has a value of its own, so that a value selects few.
   package var isNearlyUnique = false
 
+  /// True for values of lists, of which a record can have several.
+  package var isOfLists = false
+
   /// True if all records have the same value, or none has one, so that a value selects nothing.
   package var isUniform: Bool { values.isEmpty || values.count == 1 && missing == 0 }
 
@@ -59,7 +62,8 @@ extension RecordIndex {
   /// The facets of those fields whose values repeat, or can be put in ranges; none if the store cannot tell whether its
   /// records change.
   ///
-  /// Conditions on a field alone do not narrow its own facet, so that it has the values that can be chosen instead.
+  /// Conditions on a field alone do not narrow its own facet, so that it has the values that can be chosen instead; those on
+  /// lists do, so that it has the values that records have besides.
   ///
   /// - Parameter keepsUniform: True for also those facets that are ``Facet/isUniform``.
   package nonisolated func facets(
@@ -68,8 +72,8 @@ extension RecordIndex {
   ) async throws(SourceError) -> [Facet] {
     guard let table = try await table(of: selection.fields + fields) else { return [] }
     return try table.facets(
-      of: fields, selectedBy: selection, among: try await found(in: table, matching: query)
-    ).filter { keepsUniform || !$0.isUniform }
+      of: fields, selectedBy: selection, among: try await found(in: table, matching: query),
+      keepsUniform)
   }
 }
 
@@ -97,8 +101,7 @@ extension Selection {
     of fields: [Field<Item>], in items: [Item], keepsUniform: Bool = false
   ) throws(SourceError) -> [Facet] {
     try RecordTable(items, self.fields + fields)
-      .facets(of: fields, selectedBy: self, among: Array(items.indices))
-      .filter { keepsUniform || !$0.isUniform }
+      .facets(of: fields, selectedBy: self, among: Array(items.indices), keepsUniform)
   }
 }
 
@@ -139,16 +142,22 @@ extension RecordTable {
   }
 
   fileprivate func facets<Item>(
-    of fields: [Field<Item>], selectedBy selection: Selection<Item>, among found: [Int]
+    of fields: [Field<Item>], selectedBy selection: Selection<Item>, among found: [Int],
+    _ keepsUniform: Bool
   ) throws(SourceError) -> [Facet] {
     let rows = try rows(selectedBy: selection, among: found)
     var facets: [Facet] = []
     for field in fields {
       guard let column = columns[field.name] else { continue }
       let others = selection.withoutFilters(of: field.name)
-      let isSame = others.filters.count == selection.filters.count
-      let counted = isSame ? rows : try self.rows(selectedBy: others, among: found)
-      if let facet = column.facet(of: field, in: counted) { facets.append(facet) }
+      let isOfLists = column.values.contains { $0.present.count > 1 }
+      let isChosen = others.filters.count < selection.filters.count
+      let counted =
+        isChosen && !isOfLists ? try self.rows(selectedBy: others, among: found) : rows
+      guard var facet = column.facet(of: field, in: counted) else { continue }
+      facet.isOfLists = isOfLists
+      // What was chosen of lists can be left again.
+      if keepsUniform || !facet.isUniform || isOfLists && isChosen { facets.append(facet) }
     }
     return facets
   }

@@ -382,7 +382,7 @@ extension HTMLRenderer {
 /// The values of a field, and those of them that a list is narrowed by.
 private struct FacetChoice {
   let facet: Facet
-  /// The filters of this field alone.
+  /// The filters of this field alone; of lists those that ask for one value.
   let own: [TypedFilter]
   /// The other filters, as conditions.
   let rest: [String]
@@ -398,6 +398,7 @@ private struct FacetChoice {
   init(_ facet: Facet, in query: ServedQuery) {
     func isOwn(_ filter: TypedFilter) -> Bool {
       filter.conditions.allSatisfy { $0.field == facet.field }
+        && (!facet.isOfLists || filter.equalValues.count == 1)
     }
     let filters = HTMLRenderer.filters(of: query)
     self.facet = facet
@@ -430,7 +431,8 @@ private struct FacetChoice {
 
   /// The condition with a value beside the others or no longer; `nil` for none.
   ///
-  /// A range is extended to another one, and one of several that it consists of is chosen alone.
+  /// Of lists, each must be among the values. A range is extended to another one, and one of several that it consists of is
+  /// chosen alone.
   func condition(toggling value: Facet.Value) -> String? {
     let isOn = isChosen(value)
     if facet.isRange {
@@ -446,6 +448,11 @@ private struct FacetChoice {
     }
     let values = isOn ? chosen.filter { $0 != value.text } : chosen + [value.text]
     guard let first = values.first else { return nil }
+    // A record can have all of them.
+    guard !facet.isOfLists else {
+      return values.map { TypedCondition(facet.field, .equal, $0).quoted }.joined(
+        separator: " and ")
+    }
     return TypedCondition(
       facet.field, values.count == 1 ? .compare(.equal, first) : .oneOf(values)
     ).quoted

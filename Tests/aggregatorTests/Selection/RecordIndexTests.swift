@@ -190,12 +190,16 @@ import Testing
     let some = try Selection(
       SelectionText(conditions: ["list=y", "number=2"]), Self.fields, at: Date())
     let narrowed = try await index.facets(of: Self.fields, selectedBy: some, matching: nil)
-    // Conditions on a field narrow the facets of the others.
+    // Conditions on a field narrow the facets of the others, and those on lists their own.
     func counts(_ field: String) -> [Int]? {
       narrowed.first { $0.field == field }?.values.map(\.count)
     }
     #expect(counts("number")?.count == 7 && counts("number")?.reduce(0, +) == 60)
-    #expect(counts("list") == [17, 9])
+    #expect(counts("list") == [9, 9])
+    let chosen = try Selection(
+      SelectionText(conditions: ["list=x", "id in (1, 3)"]), Self.fields, at: Date())
+    let left = try await index.facets(of: Self.fields, selectedBy: chosen, matching: nil)
+    #expect(left.first { $0.field == "list" }?.isUniform == true)
   }
 
   @Test func `facets of many values have the most frequent ones, and the number of the others`()

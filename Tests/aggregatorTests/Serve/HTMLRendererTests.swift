@@ -732,7 +732,8 @@ import Testing
     var home: String { pages.home([(source: MadeUpSource.heroes, state: .success(state))]) }
     #expect(home.contains(">All 9 cached</p>"))
     #expect(!home.contains("The last sync is"))
-    (state.coverage?.isComplete, state.coverage?.shortfall) = (false, reason)
+    state.coverage?.isComplete = false
+    state.coverage?.shortfall = reason
     #expect(home.contains(">9, maybe not all cached</p>"))
     #expect(home.contains(note))
     state.coverage?.total = 10
@@ -1039,6 +1040,37 @@ import Testing
     ]
     let html = pages.page(content).replacing("&#62;", with: ">")
     #expect(html.contains("placeholder=\"\(example)\""))
+  }
+
+  @Test(
+    arguments: [
+      ([], [#"tags="a""#], [#"tags="b""#]), (["tags=a"], [], [#"tags="a" and tags="b""#]),
+      (["tags=a", "tags=b"], [#"tags="b""#], [#"tags="a""#]),
+      // What was typed stays.
+      (
+        ["tags in (a, c)"], [#"tags in ("a", "c")"#, #"tags="a""#],
+        [#"tags in ("a", "c")"#, #"tags="b""#]
+      ),
+    ] as [([String], [String], [String])])
+  func `a second value of lists is one that a record has as well`(
+    conditions: [String], first: [String], second: [String]
+  ) throws {
+    var source = MadeUpSource.heroes
+    source.fields = [FieldEntry(Field<ServedRecord>("tags", "Tags", \.name, about: "A field."))]
+    let query = ServedQuery(conditions: conditions, showsFilters: true)
+    var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
+    var facet = Facet(
+      field: "tags", label: "Tags", isRange: false,
+      values: ["a", "b"].map { Facet.Value(text: $0, count: 2, condition: "tags=\($0)") },
+      missing: 0)
+    facet.isOfLists = true
+    content.facets = [facet]
+    let links = pages.page(content).matches(of: /<li><a href="([^"]*)" title="[ab]"/).map { match in
+      let address = match.1.replacing("&#38;", with: "&").replacing("+", with: "%20")
+      let items = URLComponents(string: String(address))?.queryItems ?? []
+      return items.filter { $0.name == "where" }.compactMap(\.value)
+    }
+    #expect(links == [first, second])
   }
 
   @Test func `a filter leads to the form that is filled in for it`() {
