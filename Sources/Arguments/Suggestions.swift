@@ -249,6 +249,13 @@ extension CommandTree {
       error.suggestion = suggestion
       return error
     }
+    // `aggregator heroes list` within a command line, and `run euro` for a saved query.
+    let others = rest.dropFirst()
+    let saved = others.first.flatMap { catalog.savedQueries[$0] }
+    if word == catalog.program || word == "run" && saved != nil {
+      error.suggestion = others.isEmpty ? "help" : others.map(\.typed).joined(separator: " ")
+      return error
+    }
     // `show 1 heroes` for `heroes show 1`.
     if let suggestion = sourceFirst(rest, where: { catalog.sources.contains($0) ? $0 : nil }) {
       if catalog.sources.contains(where: { find([$0, word]).rest.isEmpty }) {

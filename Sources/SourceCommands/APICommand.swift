@@ -198,6 +198,11 @@ extension Invocation {
 }
 
 extension ServiceCall {
+  /// True if a header field of the command line has a secret.
+  fileprivate var hasTypedSecret: Bool {
+    headers.contains { if case .secret = $0.value { true } else { false } }
+  }
+
   /// The longest body, as of responses.
   private static let maxBody = 16 << 20
 
@@ -419,7 +424,9 @@ extension Plugin {
       }
       if let error = reply.error {
         var failure = CommandError(error, of: self)
-        if error.code == .rejected, let status = reply.response?.status,
+        // The setting of the source has not been sent where a header field was typed.
+        if error.code == .rejected || error.code == .invalidKey && call.hasTypedSecret,
+          let status = reply.response?.status,
           let hint = try signInHint(for: call, status, in: environment.settings)
         {
           (failure.code, failure.hint) = (.key, hint)
@@ -497,11 +504,10 @@ extension Plugin {
     for call: ServiceCall, _ status: Int, in settings: SourceSettings
   ) throws -> Hint? {
     let isSigned = try signs(call.url, in: settings)
-    let isTyped = call.headers.contains { if case .secret = $0.value { true } else { false } }
-    let hasCredentials = isTyped || isSigned && !secrets(in: settings).isEmpty
+    let hasCredentials = call.hasTypedSecret || isSigned && !secrets(in: settings).isEmpty
     guard [401, 407].contains(status) || status == 403 && !hasCredentials else { return nil }
     let header = Command.header.spelling
-    guard !isTyped else { return .words("check the credentials of \(header)") }
+    guard !call.hasTypedSecret else { return .words("check the credentials of \(header)") }
     let others = "send credentials with \(header) 'Authorization: Bearer TOKEN'"
     return .words(isSigned ? others : "those of \(name) are for its own host; \(others)")
   }

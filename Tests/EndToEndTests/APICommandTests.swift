@@ -341,6 +341,7 @@ import Testing
       ),
       ("countries", "401", "-H Authorization:x", 77, "check the credentials of --header"),
       ("countries", "403", "-H Authorization:x", 69, nil), ("things", "403", "", 69, nil),
+      ("things", "401", "-H Authorization:x", 77, "check the credentials of --header"),
       ("open", "401", "", 77, "send credentials with --header 'Authorization: Bearer TOKEN'"),
       ("open", "403", "", 77, "send credentials with --header 'Authorization: Bearer TOKEN'"),
     ] as [(String, String, String, Int32, String?)])

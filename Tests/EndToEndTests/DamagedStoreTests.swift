@@ -71,7 +71,7 @@ import Testing
   func `doctor examines a damaged file, and does nothing with it`(index: Int) async throws {
     let (what, change) = Self.damages[index]
     #expect(try await home.run("users load 30").status == 0)
-    #expect(try await home.run("query save mails -- sql 'SELECT email FROM users'").status == 0)
+    #expect(try await home.run("query save mails -- sql SELECT email FROM users").status == 0)
     try home.file.checkpoint()
     let damaged = change(try bytes())
     try replace(by: damaged)

@@ -373,6 +373,12 @@ import Testing
     let chosen = try await home.run(
       "notes list --group-by kind --stats price --fields value,mean --csv")
     #expect(chosen.status == 64 && chosen.errors.contains("available fields: kind,"), "\(chosen)")
+    let grouped = try await home.run("notes list --group-by kind --stats price --fields mean --csv")
+    #expect(grouped.output == "kind,mean\r\na,1.5\r\nb,2.5\r\n", "\(grouped)")
+    // A card without the line of its group would look like the end of the one before it.
+    let cards = try await home.run(
+      "notes list --group-by size --stats price", ["AGGREGATOR_FORCE_TTY": "30", "TERM": "dumb"])
+    #expect(cards.lines.contains { $0.contains(/^size +–$/) }, "\(cards)")
     let means = try await home.run("notes list --stats price --fields mean,max --csv")
     #expect(means.output == "mean,max\r\n1.8333333,2.5\r\n", "\(means)")
     // A narrow table leaves out what says least.

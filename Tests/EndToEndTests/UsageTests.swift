@@ -14,6 +14,14 @@ import Testing
       "unknown source or command \"heros\"\n\nDid you mean \"heroes list\"?\nhint: aggregator help"
     ),
     (
+      "aggregator heroes list",
+      "unknown source or command \"aggregator\"\n\nDid you mean \"heroes list\"?\nhint: aggregator help"
+    ),
+    (
+      "help aggregator",
+      "unknown source or command \"aggregator\"\n\nDid you mean \"help\"?\nhint: aggregator help"
+    ),
+    (
       "countries --list",
       "unknown option \"--list\"\n\nDid you mean \"countries list\"?\nhint: aggregator help countries"
     ),
@@ -351,7 +359,7 @@ import Testing
     ),
     (
       "heros list --limit 0 -h",
-      "unknown source or command \"heros\"\n\nDid you mean \"heroes\"?\nhint: aggregator help"
+      "unknown source or command \"heros\"\n\nDid you mean \"heroes list\"?\nhint: aggregator help"
     ),
     (
       "countries list --where region = EU",

@@ -91,7 +91,9 @@ extension Command {
     _ invocation: Invocation, _ context: CommandContext
   ) async throws -> ExitCode {
     guard let name = invocation.arguments.first else { throw CommandError.missingArgument("NAME") }
-    let words = Array(invocation.arguments.dropFirst())
+    var words = Array(invocation.arguments.dropFirst())
+    // A line that was copied begins with the name of the program.
+    if words.count > 1, words[0] == context.catalog.program { words.removeFirst() }
     guard !words.isEmpty else {
       throw CommandError.missingArgument(
         "WORDS", hint: .command("query save \(name.typed) -- SOURCE list"))
