@@ -165,7 +165,8 @@ struct ManualPage {
         ("~/.local/share/\(tree.catalog.program)/store.sqlite", "cached records and deletions"),
         ("~/.local/state/\(tree.catalog.program)/positions", "saved positions of next"),
         (
-          "~/.local/state/\(tree.catalog.program)/sql_history", "lines typed at the console of sql"
+          "~/.local/state/\(tree.catalog.program)/sql_history",
+          "lines typed at the console of sql, and SQL typed in browse"
         ),
         (
           "~/.local/state/\(tree.catalog.program)/browse_filters",

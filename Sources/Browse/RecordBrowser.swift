@@ -111,9 +111,9 @@ package struct RecordBrowser {
       guard let (source, names) = EffectRunner.columns(in: line) else { continue }
       state.show(names, of: source)
     }
-    for kind in [BrowseState.Prompt.filter, .condition] {
-      let name = kind == .filter ? EffectRunner.filters : EffectRunner.conditions
-      let lines = EffectRunner.history(named: name, in: context)?.lines ?? []
+    for kind in [BrowseState.Prompt.filter, .condition, .query] {
+      var lines = EffectRunner.history(named: EffectRunner.file(of: kind), in: context)?.lines ?? []
+      if kind == .query { lines.removeAll { !LineInput.isStatement($0) } }
       var seen: Set<String> = []
       let newest = lines.reversed().filter { seen.insert($0).inserted }
       state.history[kind] = Array(newest.reversed())

@@ -789,7 +789,7 @@ package struct SQLConsole {
   private func savedHistory() -> LineHistory? {
     do {
       return try LineHistory(
-        named: "sql_history", in: context.directories(context.settings()).state)
+        named: LineHistory.sql, in: context.directories(context.settings()).state)
     } catch let error as SourceError {
       context.diagnostics.warning(error.message)
     } catch {

@@ -165,7 +165,9 @@ package final class EffectRunner: Sendable {
         }
       running.withLock { $0[slot]?.task }?.cancel()
     case .remember(let kind, let text):
-      keep(text, named: kind == .filter ? Self.filters : Self.conditions)
+      // A line of the console ends with a semicolon, or the statement would go on.
+      keep(
+        kind == .query && !text.hasSuffix(";") ? "\(text);" : text, named: Self.file(of: kind))
     case .keepColumns(let name, let fields):
       keep(Self.line(name, fields), named: Self.columns, replacing: "\(name) ")
     case .copy, .redraw, .pick, .quit: break
@@ -349,10 +351,17 @@ package final class EffectRunner: Sendable {
     }
   }
 
-  // The files of earlier sessions. A line of the last one is a source and its columns: `heroes ["id","name"]`.
-  static let (filters, conditions, columns) = (
-    "browse_filters", "browse_conditions", "browse_columns"
-  )
+  // The file of the columns of earlier sessions. A line is a source and its columns: `heroes ["id","name"]`.
+  static let columns = "browse_columns"
+
+  /// The file of the lines of earlier sessions: for SQL, that of the console.
+  static func file(of kind: BrowseState.Prompt) -> String {
+    switch kind {
+    case .query: LineHistory.sql
+    case .condition: "browse_conditions"
+    case .filter, .pick, .file: "browse_filters"
+    }
+  }
 
   /// The lines of earlier sessions; `nil` if there are none or they cannot be read.
   static func history(named name: String, in context: CommandContext) -> LineHistory? {

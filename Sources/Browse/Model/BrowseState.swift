@@ -177,7 +177,7 @@ package struct BrowseState: Sendable {
   /// The source of which a record is deleted or restored, until its list shows that.
   private var changed: String?
   private var isChanging = false
-  /// The lines up to now, each once, the newest last: filters and conditions of earlier sessions, too.
+  /// The lines up to now, each once, the newest last: those of earlier sessions, too.
   package var history: [Prompt: [String]] = [:]
   /// The number of the one that was recalled last.
   private var recalled = 0
@@ -284,7 +284,7 @@ package struct BrowseState: Sendable {
 
   package var canUndo: Bool { !deletions.isEmpty }
 
-  package var canRecall: Bool { history[.query] != nil }
+  package var canRecall: Bool { history[.query]?.isEmpty == false }
 
   /// The pause of the source that has not ended.
   package var pause: Pause? { source.pause.flatMap { $0.end > now ? $0 : nil } }
@@ -989,7 +989,7 @@ package struct BrowseState: Sendable {
     case .query:
       guard text.nonBlank != nil else { return [] }
       if let number = Int(text) { return select(row: number) }
-      return run(text)
+      return run(text) + [.remember(kind, text)]
     case .file:
       guard text.nonBlank != nil else { return [] }
       begin(.write)

@@ -16,6 +16,12 @@ package struct LineInput: Equatable, Sendable {
     cursor = characters.count
   }
 
+  /// True for a line of the console that can be run here: no command of its own such as `.tables` or `quit`, nor a longer
+  /// statement.
+  static func isStatement(_ line: String) -> Bool {
+    line.contains(" ") && line.first != "." && line.first != "\\" && line.count <= maxLength
+  }
+
   package var text: String { String(characters) }
 
   /// Changes it by a key; returns false if the key has no meaning here.

@@ -3,6 +3,9 @@ package import AggregatorKit
 
 /// The lines that were typed at a prompt, in a private file.
 package struct LineHistory {
+  /// The file of statements in SQL, which the console and `browse` share.
+  package static let sql = "sql_history"
+
   private static let maxLines = 1000
   private static let maxLineSize = 256 << 10
   private static let maxSize = 8 << 20

@@ -802,7 +802,7 @@ import Testing
     var browsing = opened()
     browsing.press(.character(":"))
     browsing.type("SELECT 1")
-    #expect(browsing.press(.enter) == [.query("SELECT 1")])
+    #expect(browsing.press(.enter) == [.query("SELECT 1"), .remember(.query, "SELECT 1")])
     let columns = [BrowsedColumn("1", "1", isNumeric: true)]
     let row = BrowsedRow(id: "0", name: "1", cells: ["1"], card: [.init("1", "1")])
     browsing.handle(
@@ -1246,6 +1246,16 @@ import Testing
     #expect(line == "")
   }
 
+  @Test func `commands of the console are no statements`() {
+    for line in ["SELECT 1;", "WITH a AS (SELECT 1) SELECT * FROM a;"] {
+      #expect(LineInput.isStatement(line), "\(line)")
+    }
+    let long = "SELECT '\(String(repeating: "x", count: 2000))';"
+    for line in [".tables", ".schema heroes", "\\d heroes", "quit", long] {
+      #expect(!LineInput.isStatement(line), "\(line)")
+    }
+  }
+
   @Test func `a query begins empty, and Up recalls those before`() {
     var browsing = opened()
     var line: String? { browsing.state.prompt?.line.text }
@@ -1253,7 +1263,7 @@ import Testing
       browsing.press(.character(":"))
       #expect(line == "")
       browsing.type(statement)
-      #expect(browsing.press(.enter) == [.query(statement)])
+      #expect(browsing.press(.enter) == [.query(statement), .remember(.query, statement)])
       let window = BrowsedWindow(columns: [], rows: [], total: 0)
       browsing.handle(.answered(statement, .success(window)))
     }

@@ -223,6 +223,23 @@ struct BrowseTerminalTests {
     }
   }
 
+  @Test func `statements are recalled in later sessions, and in the console`() async throws {
+    let file = "home/.local/state/aggregator/sql_history"
+    try home.sandbox.write("SELECT 6 AS six;\n.tables\nquit\n", to: file)
+    for keys in [":\u{1B}[A\u{7F} , 42 AS answer\r", ":\u{1B}[A\r"] {
+      let run = try start("browse countries --offline")
+      var screen = EmulatedScreen()
+      await terminal.wait(for: "Afghanistan", on: &screen)
+      terminal.type(keys)
+      await terminal.wait(for: "42", on: &screen)
+      terminal.type("q")
+      #expect(try await run.outcome().ending == .exit(0))
+      #expect(
+        try home.sandbox.text(of: file)
+          == "SELECT 6 AS six;\n.tables\nquit\nSELECT 6 AS six , 42 AS answer;\n")
+    }
+  }
+
   @Test func `columns of earlier versions are read, and kept as JSON in one line of each source`()
     async throws
   {
