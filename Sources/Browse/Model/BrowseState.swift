@@ -37,6 +37,8 @@ package struct BrowseState: Sendable {
     package var isIndexing = false
     /// The command that gives records web pages; `nil` if they have some, or cannot.
     package var linkCommand: String?
+    /// The conditions that have been made narrower, to which Esc returns, the last one first.
+    fileprivate var wider: [String] = []
     /// The reason for which the condition of a request is refused, if it is.
     fileprivate let refusal: @Sendable (ListRequest) -> String?
 
@@ -495,6 +497,7 @@ package struct BrowseState: Sendable {
     tried = nil
     guard case .failure(let failure) = result, source.list.request == request else { return false }
     sources[opened].list.ask { $0.condition = earlier }
+    if source.wider.last == earlier { sources[opened].wider.removeLast() }
     notice = Notice(.error, failure.message)
     if prompt == nil, overlay == nil { prompt = (.condition, LineInput(request.condition)) }
     return true
@@ -780,12 +783,19 @@ package struct BrowseState: Sendable {
     }
     if showsValues, let row = list.selected {
       answer = nil
-      sources[opened].list.ask { $0.condition = row.id }
-      return remember(.condition, row.id)
+      return select(where: row.id, isNarrower: true)
     }
     guard list.selected != nil, !isCardOpen else { return [] }
     (isCardOpen, pane, cardTop) = (true, .card, 0)
     return recordEffects
+  }
+
+  /// - Parameter isNarrower: True for a condition of which the present one is a part: Esc takes back the rest alone.
+  private mutating func select(where condition: String, isNarrower: Bool) -> [BrowseEffect] {
+    if isNarrower { sources[opened].wider.append(source.list.request.condition) }
+    sources[opened].wider.removeAll { $0 == condition || condition.isEmpty }
+    sources[opened].list.ask { $0.condition = condition }
+    return remember(.condition, condition)
   }
 
   /// One step: out of what is running, the card, the answer, the filter.
@@ -809,7 +819,8 @@ package struct BrowseState: Sendable {
     } else if !source.list.request.query.isEmpty {
       sources[opened].list.ask { $0.query = "" }
     } else {
-      sources[opened].list.ask { $0.condition = "" }
+      let condition = sources[opened].wider.popLast() ?? ""
+      sources[opened].list.ask { $0.condition = condition }
     }
     return []
   }
@@ -983,9 +994,9 @@ package struct BrowseState: Sendable {
       }
       pane = .list
       let earlier = source.list.request.condition
-      sources[opened].list.ask { $0.condition = condition }
+      let effects = select(where: condition, isNarrower: condition.hasPrefix(earlier))
       tried = earlier == condition ? nil : (source.list.request, earlier)
-      return remember(kind, condition)
+      return effects
     case .query:
       guard text.nonBlank != nil else { return [] }
       if let number = Int(text) { return select(row: number) }

@@ -1042,6 +1042,48 @@ import Testing
     #expect(browsing.text.contains("│ not sorted"))
   }
 
+  @Test func `Escape takes back the narrower condition alone`() {
+    var browsing = BrowsingState()
+    browsing.effects = browsing.state.start("heroes") { $0.condition = "id>3" }
+    browsing.answer(total: 300)
+    var condition: String { browsing.state.source.list.request.condition }
+    // A value that is filtered by.
+    let added = "id>3 and publisher=\"DC\""
+    browsing.press(.character("F"), .end, .enter)
+    let row = BrowsedRow(id: added, name: "DC", cells: ["DC", "99"], card: [])
+    let window = BrowsedWindow(
+      columns: [BrowsingState.columns[2], BrowsedColumn("count", "Records", isNumeric: true)],
+      rows: [row], total: 1)
+    browsing.handle(.values(browsing.state.source.list.request, .success(window)))
+    browsing.press(.enter)
+    browsing.answer(total: 99)
+    #expect(condition == added)
+    // A condition that is added to by hand, and then put back: Esc does not return to it twice.
+    browsing.press(.character("f"))
+    browsing.type(" and id<9")
+    browsing.press(.enter)
+    browsing.answer(total: 2)
+    browsing.press(.character("f"), .control("u"))
+    browsing.type(added)
+    browsing.press(.enter)
+    browsing.answer(total: 99)
+    #expect(condition == added)
+    browsing.press(.escape)
+    browsing.answer(total: 300)
+    #expect(condition == "id>3")
+    // One that the records refuse is none to return to.
+    browsing.press(.character("f"))
+    browsing.type(" and x")
+    browsing.press(.enter)
+    let refused = browsing.state.source.list.request
+    browsing.handle(.window(refused, start: 0, .failure(BrowseFailure("x is missing"))))
+    browsing.press(.escape)
+    browsing.answer(total: 300)
+    #expect(condition == "id>3")
+    browsing.press(.escape)
+    #expect(condition == "")
+  }
+
   @Test func `what is typed narrows the fields that are offered, as in the picker`() {
     var browsing = opened()
     let request = browsing.state.source.list.request
