@@ -201,7 +201,8 @@ let package = Package(
       "Browse",
       dependsOn: [
         "AggregatorArguments", "AggregatorFiles", "AggregatorFilters", "AggregatorKit",
-        "AggregatorQueries", "AggregatorSelection", "AggregatorTerminal", "CAggregatorTerminal",
+        "AggregatorQueries", "AggregatorSQL", "AggregatorSelection", "AggregatorTerminal",
+        "CAggregatorTerminal",
       ]),
     // The commands that add, change, check and export sources, and that send a request to the service of one.
     .library(

@@ -3,6 +3,9 @@ import CAggregatorSQLite
 
 /// A new database file, whose tables are complete with ``finish()``.
 package final class SQLiteFile {
+  /// The endings of its name.
+  package static let endings = ["db", "sqlite", "sqlite3"]
+
   fileprivate let connection: Connection
 
   /// Begins to write into an empty file.

@@ -123,21 +123,11 @@ enum ExportFormat: Hashable {
     }
   }
 
-  private static let databases = ["db", "sqlite", "sqlite3", "parquet"]
+  private static let databases = SQLiteFile.endings + ["parquet"]
 
   var text: Format? { if case .text(let format, _) = self { format } else { nil } }
 
   var isCompressed: Bool { if case .text(_, true) = self { true } else { false } }
-}
-
-extension String {
-  /// The ending of a file's name in lower case, without that of compression, as in `list.csv.gz`.
-  fileprivate var fileEnding: (String, isCompressed: Bool) {
-    let url = URL(filePath: self)
-    let ending = url.pathExtension.lowercased()
-    guard ending == "gz" else { return (ending, false) }
-    return (url.deletingPathExtension().pathExtension.lowercased(), true)
-  }
 }
 
 extension Plugin {

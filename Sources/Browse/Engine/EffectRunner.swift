@@ -1,6 +1,7 @@
 import AggregatorArguments
 package import AggregatorKit
 package import AggregatorQueries
+import AggregatorSQL
 import AggregatorSelection
 import AggregatorTerminal
 import Synchronization
@@ -474,10 +475,13 @@ package final class EffectRunner: Sendable {
   /// Writes rows to a file in the format of its ending.
   private func write(_ list: WrittenList) async {
     do {
-      let ending = URL(filePath: list.path).pathExtension.lowercased()
-      guard let format = Format.allCases.first(where: { $0.fileEndings.contains(ending) }) else {
+      let (ending, isCompressed) = list.path.fileEnding
+      let format = Format.allCases.first { $0.fileEndings.contains(ending) }
+      guard format != nil || SQLiteFile.endings.contains(ending) && !isCompressed else {
         throw CommandError(
-          .usage, "unknown format: end the name in .csv, .tsv, .json, .ndjson, .yaml or .md")
+          .usage,
+          "unknown format: end the name in .csv, .tsv, .json, .ndjson, .yaml or .md, also followed by .gz, or in .db"
+        )
       }
       let home = list.path.hasPrefix("~/") ? context.variables["HOME"] : nil
       let path = home.map { $0 + list.path.dropFirst() } ?? list.path
@@ -486,8 +490,12 @@ package final class EffectRunner: Sendable {
         return post(.notWritten(list, Notice(.warning, words), isThere: true))
       }
       let file = try NewFile(replacing: path, in: context)
-      let (count, missing) = try await write(list, as: format, to: file.output)
+      let output = isCompressed ? try file.output.compressed() : file.output
+      let database = format == nil ? try SQLiteFile(file.path) : nil
+      let (count, missing) = try await write(list, as: format, to: output, or: database)
       try Task.checkCancellation()
+      try output.finish()
+      try database?.finish()
       try file.finish()
       post(.written(list, count, missing: missing))
     } catch {
@@ -496,9 +504,9 @@ package final class EffectRunner: Sendable {
     }
   }
 
-  /// Returns the number of rows, and of those that could not be read.
+  /// Writes rows to a database, or for `nil` to the output; returns their number, and that of those that could not be read.
   private func write(
-    _ list: WrittenList, as format: Format, to output: Output
+    _ list: WrittenList, as format: Format?, to output: Output, or database: SQLiteFile?
   ) async throws -> (count: Int, missing: Int) {
     let fields = list.fields.map { column in
       Field<BrowsedRow>(column.name, column.label, .any, about: "") {
@@ -508,23 +516,32 @@ package final class EffectRunner: Sendable {
     var listing = Listing(
       "export", of: list.request.source, fields: fields, layout: RecordLayout(card: []))
     listing.chosen = fields
-    var printer = RecordPrinter(
-      listing, OutputOptions(format, context.invocation, in: context),
-      in: context.writing(to: output))
+    let table = try database.map {
+      try SQLiteTable(list.request.source, in: $0, columns: fields)
+    }
+    var printer = format.map {
+      RecordPrinter(
+        listing, OutputOptions($0, context.invocation, in: context),
+        in: context.writing(to: output))
+    }
+    func print(_ rows: [BrowsedRow]) throws {
+      try table?.insert(rows)
+      try printer?.print(rows)
+    }
     var (count, start, total) = (list.rows.count, 0, list.rows.count)
-    try printer.print(list.rows)
+    try print(list.rows)
     while list.rows.isEmpty, let source = sources[list.request.source] {
       // The first part has the columns of the list.
       try Task.checkCancellation()
       let size = start == 0 ? ListState.chunk : 1000
       let window = try await source.window(list.request, start: start, count: size)
-      try printer.print(window.rows)
+      try print(window.rows)
       count += window.rows.count
       start += size
       total = window.total ?? start
       if start >= total, window.total != nil || window.rows.isEmpty { break }
     }
-    try printer.finish(ListingSummary(count: count, total: nil))
+    try printer?.finish(ListingSummary(count: count, total: nil))
     return (count, max(0, total - count))
   }
 

@@ -594,7 +594,7 @@ package struct BrowseView {
         + (drawn.state.conditionPreview.map { $0.text == shown ? [] : [$0.text.safeLine] }
           ?? conditionField.map { "such as \($0.name.asField)~text" })
     case .file:
-      [".csv .tsv .json .ndjson .yaml .md"]
+      [".csv .tsv .json .ndjson .yaml .md .db .gz"]
         + [drawn.state.marked.isEmpty ? "Enter writes the list" : "Enter writes those marked"]
     case .query:
       ["Tab completes"]

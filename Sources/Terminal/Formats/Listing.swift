@@ -335,3 +335,13 @@ extension Array {
       })
   }
 }
+
+extension String {
+  /// The ending of a file's name in lower case, without that of compression, as in `list.csv.gz`.
+  package var fileEnding: (String, isCompressed: Bool) {
+    let url = URL(filePath: self)
+    let ending = url.pathExtension.lowercased()
+    guard ending == "gz" else { return (ending, false) }
+    return (url.deletingPathExtension().pathExtension.lowercased(), true)
+  }
+}

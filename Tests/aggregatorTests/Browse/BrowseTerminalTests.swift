@@ -183,6 +183,15 @@ struct BrowseTerminalTests {
     await terminal.wait(for: "Wrote 1 record to list.csv", on: &screen)
     let second = try home.sandbox.text(of: "work/list.csv")
     #expect(second.split(whereSeparator: \.isNewline).count == 2)
+    for name in ["list.csv.gz", "list.db"] {
+      terminal.type("w\u{15}\(name)\r")
+      await terminal.wait(for: "Wrote 1 record to \(name)", on: &screen)
+    }
+    let packed = home.sandbox.root.appending(path: "work/list.csv.gz")
+    #expect(try Data(contentsOf: packed).starts(with: [0x1F, 0x8B]))
+    let attached = try await Binary.run(
+      ["sql", "--attach", "d=list.db", "SELECT name FROM d.countries"], in: home.sandbox)
+    #expect(attached.output.contains("Jamaica"), "\(attached)")
     terminal.type("w\u{15}list.xyz\r")
     await terminal.wait(for: "unknown format", on: &screen)
     terminal.type("\u{1B}")
