@@ -558,9 +558,9 @@ package struct BrowseView {
     var hints = promptHints(kind)
     let separator = theme.separator
     var hint: String { hints.joined(separator: separator) }
-    // The last one stays longest.
+    // The last one stays longest, in the picker the first one.
     while !hints.isEmpty, text.displayWidth + hint.displayWidth + 4 >= room {
-      hints.remove(at: max(0, hints.count - 2))
+      hints.remove(at: max(0, hints.count - (kind == .pick ? 1 : 2)))
     }
     screen.put(
       hint, at: area.endColumn - hint.displayWidth - 1, area.row, width: hint.displayWidth,
@@ -601,8 +601,8 @@ package struct BrowseView {
         + (drawn.state.canRecall
           ? ["Up for earlier statements"] : ["such as SELECT * FROM \(drawn.state.source.name)"])
     case .pick:
-      (drawn.state.picking?.takesSeveral == true ? ["Tab marks"] : []) + ["Enter picks"]
-        + (drawn.state.isOffline ? [] : ["Ctrl-R asks the service"]) + ["Esc leaves"]
+      ["Enter picks"] + (drawn.state.picking?.takesSeveral == true ? ["Tab marks"] : [])
+        + ["Esc leaves"] + (drawn.state.isOffline ? [] : ["Ctrl-R asks the service"])
     }
   }
 

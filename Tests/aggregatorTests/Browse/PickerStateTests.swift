@@ -176,9 +176,9 @@ import Testing
   @Test func `a narrow screen shows the hints that fit`() {
     var browsing = picking(isOffline: false)
     for (width, hints) in [
-      (80, "Tab marks · Enter picks · Ctrl-R asks the service · Esc leaves"),
-      (60, "Tab marks · Enter picks · Esc leaves"), (40, "Tab marks · Esc leaves"),
-      (20, "Esc leaves"), (15, ""),
+      (80, "Enter picks · Tab marks · Esc leaves · Ctrl-R asks the service"),
+      (60, "Enter picks · Tab marks · Esc leaves"), (40, "Enter picks · Tab marks"),
+      (20, "Enter picks"), (15, ""),
     ] {
       browsing.handle(.resized(width: width, height: 16))
       let line = browsing.screen().lines.last ?? ""

@@ -39,7 +39,7 @@ struct PickerTests {
     let child = try start(#""$0" countries show --offline --json | cat > shown; echo done"#)
     var screen = EmulatedScreen()
     await terminal.wait(for: "Afghanistan", on: &screen)
-    #expect(screen.text.contains("Tab marks · Enter picks · Esc leaves"))
+    #expect(screen.text.contains("Enter picks · Tab marks · Esc leaves"))
     terminal.type("zimb")
     await terminal.wait(for: "▌ZW", on: &screen)
     #expect(screen.text.contains("> zimb"))
