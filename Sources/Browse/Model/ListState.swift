@@ -205,8 +205,9 @@ package struct ListState: Sendable {
   private mutating func take(_ window: BrowsedWindow, at start: Int) -> Bool {
     if version != request.version {
       (rows, answered, total, extent) = ([:], [], nil, 0)
-      // The columns have the widths of the rows that are shown, not of those before them.
-      setWidths()
+      // The columns have the widths of the rows that are shown, not of those before them; in a picker, where others are
+      // shown with every letter, they stay.
+      if !request.isFuzzy || request.query.isEmpty { setWidths() }
       // Matches are those of the records that the badge is about, and only the first rows have another one.
       if !request.isFuzzy, start == 0 { badge = nil }
       version = request.version

@@ -113,6 +113,20 @@ import Testing
     #expect(browsing.state.list.selected?.id == "-3")
   }
 
+  @Test func `columns stay as wide as they are while one types`() {
+    var browsing = picking()
+    let name = "Hero with a longer name"
+    browsing.type("x", of: 20) { BrowsingState.row($0, name) }
+    let labels = browsing.screen().lines[1]
+    #expect(labels.contains("Name                     Publisher"), "\(labels)")
+    browsing.type("y", of: 1) { BrowsingState.row($0, "Hero") }
+    #expect(browsing.screen().lines[1] == labels)
+    // All records have widths of their own.
+    browsing.press(.control("u"))
+    browsing.answer(total: 9) { BrowsingState.row($0, "Hero") }
+    #expect(browsing.text.contains("Name  Publisher"), "\(browsing.text)")
+  }
+
   @Test func `arrows with Shift scroll the record and the columns`() {
     var browsing = picking()
     browsing.handle(.resized(width: 40, height: 18))
