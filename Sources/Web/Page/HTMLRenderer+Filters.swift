@@ -308,7 +308,7 @@ extension HTMLRenderer {
     of field: String, _ kind: ValueKind, _ content: SourceContent
   ) -> String? {
     let facet = content.facets.first { $0.field == field && !$0.isRange && $0.omitted == 0 }
-    let known = facet.map { ($0.ordered ?? $0.values).map(\.text) } ?? []
+    let known = facet.map { $0.ordered?.map(\.text) ?? $0.values.map(\.text).sortedAsNames } ?? []
     let values = kind == .bool ? ["true", "false"] : known
     guard !values.isEmpty else { return nil }
     return JSON.array(
@@ -520,6 +520,18 @@ extension Facet {
     guard !places.contains(nil) else { return nil }
     // Dates of a year follow each other as their texts do.
     return zip(values, places).sorted { ($0.1 ?? 0, $0.0.text) < ($1.1 ?? 0, $1.0.text) }.map(\.0)
+  }
+}
+
+extension [String] {
+  /// These names in the order of an index, in which `item 9` comes before `item 10`.
+  fileprivate var sortedAsNames: [String] {
+    let keys = map { name in
+      FoldedText(name).text.replacing(/[0-9]+/) { match in
+        String(repeating: "0", count: Swift.max(0, 20 - match.output.count)) + match.output
+      }
+    }
+    return zip(keys, self).sorted(by: <).map(\.1)
   }
 }
 

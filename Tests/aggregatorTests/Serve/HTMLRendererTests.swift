@@ -1107,6 +1107,24 @@ import Testing
     for none in [1, 3, -1] { #expect(page(none).contains(">Add filter<")) }
   }
 
+  @Test func `the values of a field are offered in the order of their names`() {
+    var source = MadeUpSource.heroes
+    source.fields = [FieldEntry(Field<ServedRecord>("kind", "Kind", \.name, about: "A field."))]
+    let query = ServedQuery(showsFilters: true)
+    var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
+    func offered(_ texts: [String]) -> [String] {
+      let values = texts.map { Facet.Value(text: $0, count: 2, condition: "kind=a") }
+      content.facets = [
+        Facet(field: "kind", label: "Kind", isRange: false, values: values, missing: 0)
+      ]
+      let html = pages.page(content).replacing("&#34;", with: "\"")
+      return html.matches(of: /\["([^"]*)","/).map { String($0.output.1) }
+    }
+    #expect(
+      offered(["Shop 12", "shop 2", "Éclair", "Zoo"]) == ["Éclair", "shop 2", "Shop 12", "Zoo"])
+    #expect(offered(["XL", "S", "M"]) == ["S", "M", "XL"])
+  }
+
   @Test func aReadOnlyPageDeletesNothing() {
     let readOnly = HTMLRenderer(
       program: "aggregator", sources: pages.sources, isReadOnly: true, now: MadeUpSource.now)
