@@ -30,7 +30,7 @@ extension HTMLRenderer {
   }
 
   private func heading(_ column: FieldEntry, _ content: SourceContent, isName: Bool) -> HTML {
-    let kind = isName ? "name" : column.isNumeric ? "number" : nil
+    let kind = isName ? "name" : kind(of: column, content)
     guard content.source.hasStore else {
       return "<th scope=\"col\"\(attribute: "class", kind)>\(column.label.fieldLabel)</th>"
     }
@@ -55,6 +55,13 @@ extension HTMLRenderer {
       """
   }
 
+  /// The class of a column; that of an ID which nobody has chosen gives way to the others where there is little room.
+  private func kind(of column: FieldEntry, _ content: SourceContent) -> String? {
+    let givesWay = column.id.lowercased() == "id" && content.query.chosenFields == nil
+    let kinds = [column.isNumeric ? "number" : nil, givesWay ? "identity" : nil].compactMap(\.self)
+    return kinds.isEmpty ? nil : kinds.joined(separator: " ")
+  }
+
   private func row(
     _ record: ServedRecord, _ columns: [FieldEntry], naming name: Int?, _ numbers: FieldSample,
     _ content: SourceContent
@@ -71,7 +78,7 @@ extension HTMLRenderer {
       let value = record.cells.first { $0.field == column.id }
         .map { HTML.external($0.value) ?? HTML.opaque($0.value) ?? HTML($0, in: numbers) }
       return
-        "<td\(attribute: "class", column.isNumeric ? "number" : nil) dir=\"auto\">\(value)</td>"
+        "<td\(attribute: "class", kind(of: column, content)) dir=\"auto\">\(value)</td>"
     }
     return "<tr>\(name == nil ? link : nil)\(cells)</tr>\n"
   }
