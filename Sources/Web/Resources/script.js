@@ -185,7 +185,7 @@ function follow(link, { shiftKey, pointerType }) {
   }
   keepInForm(address);
   showAddress(address, null, "pushState");
-  showList(address);
+  return showList(address);
 }
 
 /* The search keeps what the list is narrowed by. */
@@ -215,8 +215,7 @@ function begin() {
   [rowHeight, rooms, left] = [0, [0, 0], undefined];
   const most = Number($(".jump input[max]", list())?.max);
   total = detail() && offset() >= 0 && most === amountIn(countText()?.data.match(/\d[\d,]*/)?.[0] ?? "") ? most : 0;
-  const first = $(".records > *");
-  if (first) first.dataset.page = location.href;
+  $(".records > *")?.setAttribute("data-page", location.href);
   if (detail()) arrange($(".gallery", list()));
   fitFilter();
   mark();
@@ -920,8 +919,7 @@ async function showSyncs() {
   } catch {
     // The server is asked again.
   }
-  const isBusy = [...syncs.values()].some(runs);
-  if (!document.hidden) asking = setTimeout(showSyncs, isBusy ? 500 : 2000);
+  if (!document.hidden) asking = setTimeout(showSyncs, [...syncs.values()].some(runs) ? 500 : 2000);
 }
 
 const runs = sync => sync?.state === "running";
@@ -1138,7 +1136,9 @@ document.addEventListener("keydown", event => {
     event.preventDefault();
     goTo(event.key === "k" ? -1 : 1);
   } else if (isSingle && tools[event.key]) {
-    $(tools[event.key])?.click();
+    const link = $(tools[event.key]);
+    if (link?.matches(".filter")) follow(link, event).then(() => $(".filters select", list())?.focus());
+    else link?.click();
   } else if (isSingle && event.key === "/" && field) {
     event.preventDefault();
     if (document.body.classList.contains("has-detail") && isNarrow()) closeDetail();
