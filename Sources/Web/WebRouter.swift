@@ -122,11 +122,49 @@ struct WebRouter: Sendable {
       return .redirect(to: request.address(replacing: "view", by: view.rawValue))
     }
     let id = path.pattern == .record ? path.id : nil
-    let content = try await content(of: api.source(named: path.source), id, part, request)
+    let (source, query) = (try api.source(named: path.source), try Self.query(of: request))
+    var content = try await content(of: source, query, id, part, request)
     // The status of what was asked for.
     let answer = part == .list ? content.list : content.detail?.answer ?? content.list
+    if let wrong = await wrongFilters(of: content) {
+      let detail = content.detail
+      content = try await self.content(
+        of: source, query.with(\.conditions, wrong.rest), nil, part, request)
+      (content.detail, content.wrong) = (detail, wrong)
+    }
     return html(
       pages.page(content, part: part), status: answer?.failure?.status ?? 200)
+  }
+
+  /// The filters for which a list failed; `nil` if it has not, or for another reason.
+  private func wrongFilters(of content: SourceContent) async -> WrongFilters? {
+    guard case .failure(let problem)? = content.list, problem.status == 400 else { return nil }
+    func flaw(of filter: String) async -> Problem? {
+      let query = ServedQuery.plain.with(\.conditions, [filter]).with(\.cache, .offline)
+      let answer = await Self.result { try await content.source.page(query) }
+      return answer.failure.flatMap { $0.status == 400 ? $0 : nil }
+    }
+    var wrong: WrongFilters?
+    var rest: [String] = []
+    for condition in content.query.conditions {
+      guard await flaw(of: condition) != nil else {
+        rest.append(condition)
+        continue
+      }
+      // The parts that must all hold are tried one by one, so that the others stay.
+      var working: [String] = []
+      for part in (try? TypedFilter(condition).conjuncts.map(\.quoted)) ?? [condition] {
+        if let problem = await flaw(of: part) {
+          wrong = WrongFilters(
+            filters: (wrong?.filters ?? []) + [part], problem: wrong?.problem ?? problem)
+        } else {
+          working.append("(\(part))")
+        }
+      }
+      if !working.isEmpty { rest.append(working.joined(separator: " and ")) }
+    }
+    wrong?.rest = rest
+    return wrong
   }
 
   /// The page for an error that no other page shows, which leads to the list of its source; strangers are clients whose access
@@ -240,9 +278,9 @@ struct WebRouter: Sendable {
   }
 
   private func content(
-    of source: any ServedSource, _ id: String?, _ part: HTMLFragment?, _ request: ServerRequest
+    of source: any ServedSource, _ asked: ServedQuery, _ id: String?, _ part: HTMLFragment?,
+    _ request: ServerRequest
   ) async throws -> SourceContent {
-    let asked = try Self.query(of: request)
     let view = asked.chosenView ?? (source.hasImages ? .gallery : .table)
     let columns = view == .table ? Self.columns(of: source, request) : nil
     let query = asked.with(\.view, view).with(\.columns, columns)

@@ -224,6 +224,41 @@ extension HTMLRenderer {
     """
   }
 
+  /// The filters that do not work, to be corrected, above the list that the others select.
+  func wrongFilters(_ content: SourceContent) -> HTML? {
+    guard let wrong = content.wrong else { return nil }
+    let typed =
+      wrong.filters.count == 1
+      ? wrong.filters[0] : wrong.filters.map { "(\($0))" }.joined(separator: " and ")
+    let near = nearFilter(typed, content)
+    let hint = near == nil ? wrong.problem.hint.map { " \($0.sentence)" } ?? "" : ""
+    let (subject, rest) =
+      wrong.filters.count == 1
+      ? ("This filter does not work", "it") : ("These filters do not work", "them")
+    return """
+      <div class="failure">\(Icon.warning.html)<div>\
+      <p>\(subject), so the list is shown without \(rest).</p><p dir="auto">\(wrong.problem.message.sentence)\(hint)</p>
+      \(typedFilter(typed, content.query.forLinks, content))
+      <div class="actions">\(near)<a class="button" href="\(narrowed(content) { _ in })">Remove \(rest)</a></div></div></div>
+      """
+  }
+
+  /// The way to the list with the nearest field in the place of one that the source does not have.
+  private func nearFilter(_ typed: String, _ content: SourceContent) -> HTML? {
+    let names = content.source.fields.map(\.id)
+    guard let filter = try? TypedFilter(typed),
+      let unknown = filter.conditions.map(\.field).first(where: { !names.contains($0) }),
+      let near = nearest(to: unknown, in: names)
+    else { return nil }
+    let meant = filter.mapConditions { condition in
+      condition.field == unknown ? TypedCondition(near, condition.test) : condition
+    }
+    return """
+      <a class="button primary" href="\(narrowed(content) { $0.conditions.append(meant.quoted) })">\
+      <span>Did you mean “<bdi>\(words(of: meant, content).safeLine)</bdi>”?</span></a>
+      """
+  }
+
   /// A filter with fields and values that the records have, which is no longer than its field is wide.
   private func exampleFilter(_ content: SourceContent) -> String {
     let value = content.facets.lazy.filter { !$0.isRange && !$0.isNearlyUnique }.compactMap {

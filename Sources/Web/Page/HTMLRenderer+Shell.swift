@@ -287,25 +287,15 @@ extension HTMLRenderer {
     let query =
       isInvalid
       ? ServedQuery.plain : content.query.with(\.cache, isLocal ? .normal : content.query.cache)
-    let isOfFilter = isInvalid && detail == nil && !content.query.conditions.isEmpty
-    // A typed condition can be corrected.
-    let conditions = content.query.conditions
-    let typed =
-      conditions.count == 1
-      ? conditions[0] : conditions.map { "(\($0))" }.joined(separator: " and ")
-    let rest = content.query.with(\.conditions, [])
-    let filter = isOfFilter ? typedFilter(typed, rest, content) : nil
-    let near: HTML? = isOfFilter ? nearFilter(typed, content) : nil
     let isPaused = failure.code == SourceError.Code.circuitOpen.description
     if let detail, failure.isOfDeleted { return deletedState(detail.id, content) }
     let failed = state(
-      isLocal ? .offline : .warning, isOfFilter ? "This filter does not work" : failure.title,
+      isLocal ? .offline : .warning, failure.title,
       isPaused
-        ? [OriginBadge.pauseWords, wait]
-        : [failure.message, near == nil ? failure.hint : nil, isTimed ? nil : wait]
+        ? [OriginBadge.pauseWords, wait] : [failure.message, failure.hint, isTimed ? nil : wait]
     ) {
       """
-      \(filter)\(near)<a class="button\(near == nil ? " primary" : "")" href="\(address(query))">\(Icon.refresh.html)\
+      <a class="button primary" href="\(address(query))">\(Icon.refresh.html)\
       <span>\(isInvalid ? "Start over" : isLocal ? "Ask the service" : "Try again")</span></a>
       \(isLocal || isInvalid || failure.status == 404 ? nil : """
         <a class="button" href="\(address(content.query.with(\.cache, .offline)))">\
@@ -314,22 +304,6 @@ extension HTMLRenderer {
       """
     }
     return "\(failed)\(keyForm(of: failure))"
-  }
-
-  /// The way to the list with the nearest field in the place of one that the source does not have.
-  private func nearFilter(_ typed: String, _ content: SourceContent) -> HTML? {
-    let names = content.source.fields.map(\.id)
-    guard let filter = try? TypedFilter(typed),
-      let unknown = filter.conditions.map(\.field).first(where: { !names.contains($0) }),
-      let near = nearest(to: unknown, in: names)
-    else { return nil }
-    let meant = filter.mapConditions { condition in
-      condition.field == unknown ? TypedCondition(near, condition.test) : condition
-    }
-    return """
-      <a class="button primary" href="\(narrowed(content) { $0.conditions = [meant.quoted] })">\
-      <span>Did you mean “<bdi>\(words(of: meant, content).safeLine)</bdi>”?</span></a>
-      """
   }
 
   /// The page of a record that was deleted on this machine.

@@ -108,7 +108,7 @@ extension HTMLRenderer {
     return """
       <div class="tools">\(filter)\(chips(content))<span class="actions">\
       <span class="views" role="group" aria-label="View">\(views)</span>\
-      \(query.view == .table ? columnPicker(content) : sortMenu(content))\(dataMenu(content))</span></div>
+      \(query.view == .table ? columnPicker(content) : sortMenu(content))\(dataMenu(content))</span>\(wrongFilters(content))</div>
       """
   }
 

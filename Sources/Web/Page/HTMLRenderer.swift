@@ -98,11 +98,22 @@ struct SourceContent: Sendable {
   /// How the records are spread over values, if the query shows its filters.
   var facets: [Facet] = []
 
+  /// The filters of the address that do not work, without which the list is shown.
+  var wrong: WrongFilters?
+
   /// The number of the filter that the form is to change, from 0 on, from the parameter `edit`.
   var edited: Int?
 
   /// The ID of a record that was just deleted by a form, from the parameter `deleted`.
   var deleted: String?
+}
+
+struct WrongFilters: Sendable {
+  let filters: [String]
+  /// What is wrong with the first one.
+  let problem: Problem
+  /// The filters that work.
+  var rest: [String] = []
 }
 
 struct DetailContent: Sendable {

@@ -140,7 +140,7 @@ async function showList(address, isQuiet = false) {
     if (focused) focusAt(focused, next, ".filter, .group h2 a");
     if (!shownDetail) document.title = listTitle();
     begin();
-    if (!isQuiet) announce($("[data-announce], .state h2", next)?.textContent ?? "");
+    if (!isQuiet) announce($(".failure p, [data-announce], .state h2", next)?.textContent ?? "");
     if (scrollY > form.offsetTop) form.parentElement.scrollIntoView();
   } catch (error) {
     if (controller.signal.aborted) return;

@@ -1789,20 +1789,25 @@ import Testing
     #expect(!pages.failure(problem, of: "heroes", nonce: "n").contains("/sources/"))
   }
 
-  @Test func aWrongFilterIsNotCalledAnAddress() {
-    func page(_ conditions: [String]) -> String {
-      pages.page(
-        SourceContent(
-          source: MadeUpSource.heroes, query: ServedQuery(conditions: conditions),
-          list: .failure(Problem(400, "invalidRequest", "unknown field \"nam\""))))
+  @Test func aWrongFilterIsCorrectedAboveTheListOfTheOthers() {
+    func page(_ filters: [String]) -> String {
+      let query = ServedQuery(conditions: ["name=b"])
+      var content = SourceContent(
+        source: MadeUpSource.heroes, query: query, list: .success(MadeUpSource.heroes.page(query)))
+      content.wrong = WrongFilters(
+        filters: filters, problem: Problem(400, "invalidRequest", "unknown field \"nam\""))
+      return pages.page(content)
     }
-    #expect(page(["nam=x"]).contains("This filter does not work"))
-    // It can be corrected.
-    #expect(page(["nam=\"x\""]).contains(#"<input name="where" value="nam=&#34;x&#34;""#))
+    let html = page(["nam=\"x\""])
+    #expect(html.contains("<p>This filter does not work, so the list is shown without it.</p>"))
+    #expect(html.contains("Unknown field &#34;nam&#34;."))
+    #expect(html.contains(#"<input name="where" value="nam=&#34;x&#34;""#))
+    #expect(html.contains(#"<input type="hidden" name="where" value="name=b">"#))
+    #expect(html.contains(#"href="/sources/heroes?where=name%3Db">Remove it</a>"#))
     #expect(page(["a=1", "b=2 or c=3"]).contains(#"value="(a=1) and (b=2 or c=3)""#))
-    #expect(page([]).contains("This address does not work"))
+    #expect(page(["a=1", "b=2 or c=3"]).contains("These filters do not work"))
     // No field is known that could be meant.
-    #expect(!page(["nam=x"]).contains("Did you mean"))
+    #expect(!html.contains("Did you mean"))
   }
 
   @Test func `a filter of an unknown field leads to that of the nearest one`() {
@@ -1810,17 +1815,17 @@ import Testing
     source.fields = ["name", "real"].map {
       FieldEntry(Field<ServedRecord>($0, $0, \.name, about: "A field."))
     }
-    let problem = Problem(
-      400, "invalidRequest", "unknown field \"nam\"", hint: "did you mean \"name\"?")
-    let html = pages.page(
-      SourceContent(
-        source: source, query: ServedQuery(conditions: ["nam=nam", "real>b"]),
-        list: .failure(problem)))
-    let address = "/sources/heroes?where=name%3D%22nam%22%20and%20real%3E%22b%22"
+    let query = ServedQuery(conditions: ["real>b"])
+    var content = SourceContent(source: source, query: query, list: .success(source.page(query)))
+    content.wrong = WrongFilters(
+      filters: ["nam=nam"],
+      problem: Problem(
+        400, "invalidRequest", "unknown field \"nam\"", hint: "did you mean \"name\"?"))
+    let html = pages.page(content)
+    let address = "/sources/heroes?where=real%3Eb&#38;where=name%3D%22nam%22"
     #expect(html.contains(#"<a class="button primary" href="\#(address)">"#))
-    #expect(html.contains("<span>Did you mean “<bdi>Name is nam and Real is "))
+    #expect(html.contains("<span>Did you mean “<bdi>Name is nam</bdi>”?</span>"))
     #expect(html.matches(of: /(?i)did you mean/).count == 1)
-    #expect(html.contains("<span>Start over</span>"))
   }
 
   @Test func `a search of all sources begins with those that have matches in names`() {

@@ -132,6 +132,28 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `a page is narrowed by the filters that work, and names the others`() async throws {
+    let server = try await ServingProgram("--source countries")
+    let path = "/sources/countries?filters=shown&view=table&sort=name&cache=offline&where="
+    let all = try await server.get(path + "region%3DEU").text
+    for filters in ["region%3DEU&where=nam%3Dx", "region%3DEU%20and%20nam%3Dx"] {
+      let page = try await server.get(path + filters)
+      #expect(page.status == 400, "\(filters)")
+      #expect(
+        page.text.contains("<p>This filter does not work, so the list is shown without it.</p>"))
+      #expect(page.text.contains("Did you mean “<bdi>Name is x</bdi>”?"), "\(filters)")
+      func records(_ text: String) -> [String] {
+        text.matches(of: /data-id="([^"]*)"/).map { String($0.output.1) }
+      }
+      #expect(!records(all).isEmpty && records(page.text) == records(all), "\(filters)")
+      #expect(page.text.contains(#"class="facets""#))
+    }
+    // Another mistake is none of the filters.
+    let other = try await server.get("/sources/countries?where=region%3DEU&sort=nam")
+    #expect(other.status == 400 && !other.text.contains("This filter"), "\(other.text)")
+    try await server.stop()
+  }
+
   @Test func `every path names its methods`() async throws {
     let server = try await ServingProgram()
     let readOnly = try await ServingProgram("--read-only")

@@ -28,6 +28,7 @@ def run(site):
         "/search?query=a",
         "/sources/heroes?query=zzzz",
         "/sources/heroes?cursor=unknown",
+        "/sources/countries?filters=shown&where=region%3DEurope&where=capitall%3D" + 40 * "Longer",
         "/sources/heroes?query=" + 40 * "Unbreakable",
         "/unknown",
     ):
