@@ -134,20 +134,23 @@ extension Plugin {
     // The times of files may be a little older than the clock.
     if let begun, let file = FileIdentity(path), Double(file.changed) + 1 < begun { return }
     guard !policy.listIsFile else {
-      guard let begun, let reason = fileChange(since: begun) else { return }
-      throw SourceError(.rejected, reason, remedy: Remedy("\(name) sync", .command))
+      if let begun, let change = fileChange(since: begun) { throw change }
+      return
     }
     let result = try await sync(into: store, in: environment).run()
     if let failure = result.failure { throw failure }
   }
 
-  /// The reason records read at a time, in seconds since 1970, are not those of the file of this source; `nil` if they
-  /// are.
-  package func fileChange(since time: Double) -> String? {
+  /// The reason records read at a time, in seconds since 1970, are not those of the file of this source, and its remedy;
+  /// `nil` if they are.
+  package func fileChange(since time: Double) -> SourceError? {
     guard let path = policy.file else { return nil }
-    let name = path.oneLine(atMost: 200)
-    guard let file = FileIdentity(path) else { return "cannot read \(name): no such file" }
-    return Double(file.changed) > time ? "\(name) has changed since it was read" : nil
+    do throws(SourceError) {
+      guard Double(try FileTransport.identity(ofFile: path).changed) > time else { return nil }
+    } catch { return error }
+    return SourceError(
+      .rejected, "\(path.oneLine(atMost: 200)) has changed since it was read",
+      remedy: Remedy("\(name) sync", .command))
   }
 
   /// The typed view of this source's records in a store, searched by the searchable fields.

@@ -1,5 +1,5 @@
 package import AggregatorCore
-import AggregatorFiles
+package import AggregatorFiles
 import AggregatorFoundation
 import AggregatorText
 
@@ -22,14 +22,8 @@ package struct FileTransport: Transport {
   ///   limit of the request; `serverError` if the file is changed meanwhile, before any byte of another version is handed on.
   package func send(_ request: HTTPRequest) async throws(SourceError) -> HTTPResponse {
     let path = request.url.path(percentEncoded: false)
-    let identity: FileIdentity?
-    do throws(SystemFailure) { identity = try FileIdentity(ifPresent: path) } catch {
-      throw .unreadable(path, error.words)
-    }
-    guard request.url.isFileURL, let identity else { throw .unreadable(path, "no such file") }
-    guard identity.isRegular else {
-      throw .unreadable(path, identity.isDirectory ? "is a directory" : "is a device or a pipe")
-    }
+    guard request.url.isFileURL else { throw .unreadable(path, "no such file") }
+    let identity = try Self.identity(ofFile: path)
     var response = HTTPResponse(
       status: 200, headers: [("content-length", String(identity.size))])
     // A file that has just changed may change again without another time.
@@ -73,6 +67,22 @@ package struct FileTransport: Transport {
     }
     guard response.body.count <= limit else { throw .tooLarge(limit, path) }
     return response
+  }
+
+  /// The identity of a file of records.
+  ///
+  /// - Throws: ``SourceError``: `rejected` if it cannot be read, or is no regular file.
+  package static func identity(ofFile path: String) throws(SourceError) -> FileIdentity {
+    let identity: FileIdentity?
+    do throws(SystemFailure) {
+      identity = try FileIdentity(ifPresent: path)
+      try SystemFailure.check { access(path, R_OK) }
+    } catch { throw .unreadable(path, error.isMissing ? "no such file" : error.words) }
+    guard let identity else { throw .unreadable(path, "no such file") }
+    guard identity.isRegular else {
+      throw .unreadable(path, identity.isDirectory ? "is a directory" : "is a device or a pipe")
+    }
+    return identity
   }
 }
 

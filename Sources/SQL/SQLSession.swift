@@ -257,7 +257,7 @@ package struct SQLSession: Sendable {
       where said.isFirst("\(gap.warning.source ?? "") \(gap.warning.warning.message)") {
         context.diagnostics.warning(
           "\(gap.warning.source ?? ""): \(gap.warning.warning.message)",
-          hint: gap.command.map { .command($0) })
+          hint: gap.hint)
       }
     } catch let error as SourceError {
       throw Self.failure(error, of: text, in: context)

@@ -1,5 +1,6 @@
 public import AggregatorCore
 import AggregatorFoundation
+import AggregatorText
 
 /// The part of a service's records that is cached.
 public struct Coverage: Hashable, Sendable {
@@ -22,8 +23,18 @@ public struct Coverage: Hashable, Sendable {
   /// True if a list that is cached from its first page to its last has fewer rows than its pages say.
   package var isShort = false
 
-  /// The reason the last sync that came to its end may have missed records, unless the whole list was fetched since.
+  /// The reason the last sync that came to its end, or the list if it was fetched whole since, may have missed records.
   package var shortfall: String?
+
+  /// The reason of a list with more rows than different records.
+  package static func repeatedIDs(_ count: Int) -> String { "\(count.of("row"))\(repeatedIDs)" }
+  private static let repeatedIDs = " had the ID of an earlier one"
+
+  /// True if that is the reason; a checkpoint has it in words only.
+  package var hasRepeatedIDs: Bool { shortfall?.hasSuffix(Self.repeatedIDs) ?? false }
+
+  /// The reason of a list with rows that are no records.
+  package static func unreadable(_ count: Int) -> String { "\(count.of("row")) could not be read" }
 
   /// The name of the checkpoint that a complete sync leaves.
   package static let checkpoint = "complete"
@@ -47,6 +58,7 @@ extension SourceStore {
     // Pages that are cached were fetched after the last sync.
     let shortfall =
       whole == nil ? try await checkpoint(Coverage.shortfallCheckpoint, of: source) : nil
+    let reason = shortfall ?? whole.flatMap { ListingEntry.shortfall(of: $0, cached: cached) }
     if let total = lists.lazy.compactMap(\.page.total).first {
       // Different totals are those of different times.
       let isShort = whole.map { list in
@@ -56,13 +68,13 @@ extension SourceStore {
       return Coverage(
         cached: cached, total: total,
         isComplete: isWhole && cached >= total && shortfall == nil, depth: depth,
-        isShort: isShort ?? false, shortfall: shortfall)
+        isShort: isShort ?? false, shortfall: reason)
     }
     let isSynced = try await checkpoint(Coverage.checkpoint, of: source) != nil
     let isListed = whole.map { ListingEntry.rows(of: $0) <= cached } ?? false
     return Coverage(
       cached: cached, total: nil, isComplete: isWhole && (isSynced && shortfall == nil || isListed),
-      depth: depth, shortfall: shortfall)
+      depth: depth, shortfall: reason)
   }
 }
 
@@ -90,6 +102,14 @@ private struct ListingEntry {
   ///
   /// If it is larger than that of different records, some rows repeat, and others may be missing.
   static func rows(of list: [PageMetadata]) -> Int { list.reduce(0) { $0 + ($1.rows ?? 0) } }
+
+  /// The reason a list that was fetched whole lacks records; `nil` if none is known.
+  static func shortfall(of list: [PageMetadata], cached: Int) -> String? {
+    let unreadable = list.reduce(0) { $0 + $1.unreadable }
+    if unreadable > 0 { return Coverage.unreadable(unreadable) }
+    let repeated = rows(of: list) - cached
+    return repeated > 0 ? Coverage.repeatedIDs(repeated) : nil
+  }
 
   /// The pages of a list that is cached from its first page to its last; `nil` if none is.
   static func whole(of pages: [ListingEntry]) -> [PageMetadata]? {

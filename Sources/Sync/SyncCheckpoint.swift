@@ -148,7 +148,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
     if let incompleteReason { return incompleteReason }
     if isSkipped == true { return nil }
     if records == 0, known > 0 || total ?? 0 > 0 { return "the service sent no records" }
-    if unreadable > 0 { return "\(unreadable.of("row")) could not be read" }
+    if unreadable > 0 { return Coverage.unreadable(unreadable) }
     return isCertain ? nil : "the list changed during the sync"
   }
 
@@ -160,7 +160,7 @@ struct SyncCheckpoint: Hashable, Codable, Sendable {
   func inconclusiveReason(seen: Int) -> String {
     minRecordCount > records
       ? "the service sent \(seen.grouped) different records, but \(minRecordCount.grouped) were expected"
-      : "\((records - seen).of("row")) had the ID of an earlier one"
+      : Coverage.repeatedIDs(records - seen)
   }
 
   /// The reason for a pass that misses many records for the first time.

@@ -394,18 +394,21 @@ extension CommandContext {
         // Another clock has written it, or this one is wrong.
         let isAhead = status.fetchedAt.map { $0 > Date().addingTimeInterval(300) } ?? false
         let oldest = try await plugin.oldestFetch(in: store)
-        let age = oldest.map { ", fetched \($0.age(at: Date()))" } ?? ""
+        let fetch = oldest.map { "fetched \($0.age(at: Date()))" }
         let gap = try await plugin.gap(in: store)
-        let cached =
-          gap?.warning.warning.message ?? "\(plugin.noun.count(status.records)) cached"
+        let reason = gap?.warning.warning.message
+        let count =
+          gap?.isOfChangedFile == false ? nil : "\(plugin.noun.count(status.records)) cached"
+        let cached = [count, fetch].compactMap(\.self).joined(separator: ", ")
         findings.append(
           isAhead
             ? Finding(
               "store", plugin.name, .failed, "records are of the future",
               "set the clock of this machine")
             : Finding(
-              "store", plugin.name, gap == nil ? .ok : .missing, cached + age,
-              gap?.command.map { diagnostics.command($0) }))
+              "store", plugin.name, gap == nil ? .ok : .missing,
+              (count == nil ? [reason, cached] : [cached, reason]).compactMap(\.self)
+                .joined(separator: "; "), gap?.hint.map(plain)))
       }
       return findings + moved
     } catch {

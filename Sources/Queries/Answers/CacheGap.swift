@@ -1,12 +1,21 @@
 package import AggregatorKit
 package import AggregatorTerminal
+import DeclaredSource
 
 /// A source whose cache lacks records of the service, or may lack some.
 package struct CacheGap {
   package private(set) var warning: SourceWarning
 
-  /// The command that fetches the rest, without the program's name; `nil` if the service lists no more.
+  /// The command that fetches the rest, without the program's name; `nil` if no sync can.
   package let command: String?
+
+  /// What mends a gap that a sync leaves; `nil` if nothing does.
+  package var remedy: Hint?
+
+  /// True if no record was missing when the file was read.
+  package var isOfChangedFile = false
+
+  package var hint: Hint? { command.map(Hint.command) ?? remedy }
 
   /// The gap of a source of which nothing is cached, if bundled records stand in for it.
   package var filledByBundledRecords: CacheGap {
@@ -23,12 +32,21 @@ extension Plugin {
     let coverage = try await store.coverage(of: name)
     let isGap =
       policy.readOrder == .localFirst ? coverage.cached == 0 : !coverage.isComplete
+    var change: SourceError?
+    if policy.file != nil {
+      // A sync that has come to its end reads a file whole, whatever it could not use.
+      let synced =
+        coverage.shortfall == nil ? nil : try await store.status(of: name).history?.syncedAt
+      let read = [try await oldestFetch(in: store), synced].compactMap(\.self).max()
+      change = fileChange(since: read?.timeIntervalSince1970 ?? .infinity)
+    }
+    let isSyncable = change.map { $0.remedy?.action == .command } ?? true
     guard isGap else {
-      guard let begun = try await recordStore(in: store).completeSync()?.begun,
-        let reason = fileChange(since: begun.timeIntervalSince1970)
-      else { return nil }
+      guard let change else { return nil }
       return CacheGap(
-        warning: SourceWarning(name, Warning(.incomplete, reason)), command: syncArguments)
+        warning: SourceWarning(name, Warning(.incomplete, change.message)),
+        command: isSyncable ? syncArguments : nil, remedy: change.remedy.map(Hint.init),
+        isOfChangedFile: true)
     }
     let verb = coverage.cached == 1 ? "is" : "are"
     let depth = coverage.cached > 0 ? coverage.depth : nil
@@ -40,19 +58,19 @@ extension Plugin {
     {
       total = reported
     }
-    // Another sync would read the same.
-    var damage: String?
-    if coverage.cached > 0, let path = policy.file,
-      let ended = try await store.status(of: name).history?.syncedAt,
-      fileChange(since: ended.timeIntervalSince1970) == nil
-    {
-      let file = path.oneLine(atMost: 200)
-      damage = "; the last sync could not use all rows of \(file): mend the file"
+    var remedy = isSyncable ? nil : change?.remedy.map(Hint.init)
+    if change == nil, coverage.shortfall != nil {
+      // Another sync would read the same.
+      let numbering = coverage.hasRepeatedIDs ? (self as? DeclaredPlugin)?.numberingCommand : nil
+      remedy =
+        numbering.map(Hint.command)
+        ?? policy.file.map { .words("mend the file \($0.oneLine(atMost: 200))") }
     }
-    let end = rest ?? damage ?? coverage.shortfall.map { ", possibly not all: \($0)" }
+    let unread = isSyncable ? nil : change.map { "; \($0.message)" }
+    let end = rest ?? unread ?? coverage.shortfall.map { ", possibly not all: \($0)" }
     let words =
       switch (coverage.cached, total) {
-      case (0, _): "no \(noun.word(for: 0)) are cached"
+      case (0, _): "no \(noun.word(for: 0)) are cached\(unread ?? "")"
       case (let count, let total?):
         "\(count.grouped) of \(total.grouped) \(noun.word(for: total)) \(verb) cached\(end ?? "")"
       case (let count, nil):
@@ -60,7 +78,7 @@ extension Plugin {
       }
     return CacheGap(
       warning: SourceWarning(name, Warning(.incomplete, words)),
-      command: depth == nil && damage == nil ? syncArguments : nil)
+      command: depth == nil && remedy == nil ? syncArguments : nil, remedy: remedy)
   }
 
   /// The time since which all cached records were fetched; `nil` if it is unknown.

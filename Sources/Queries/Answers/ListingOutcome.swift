@@ -263,7 +263,8 @@ package struct ListingOutcome: Sendable {
     remarks.removeAll { $0.warning.code == .cachedOnly }
     var warning = gap.warning.warning
     warning.message = "limited to cached records: \(warning.message)"
-    remarks.append(Remark(warning: warning, hint: gap.command.map { syncHint ?? .command($0) }))
+    remarks.append(
+      Remark(warning: warning, hint: gap.command == nil ? gap.remedy : syncHint ?? gap.hint))
   }
 
   /// Notes what in the search may be meant as an operator.
