@@ -23,18 +23,30 @@ public struct Coverage: Hashable, Sendable {
   /// True if a list that is cached from its first page to its last has fewer rows than its pages say.
   package var isShort = false
 
-  /// The reason the last sync that came to its end, or the list if it was fetched whole since, may have missed records.
+  /// The reason the last sync that came to its end may have missed records, unless the whole list was fetched since.
   package var shortfall: String?
+
+  /// The reason that list lacks records, if it is known.
+  package var listShortfall: String?
+
+  /// The reason records are missing, or may be.
+  package var gapReason: String? { shortfall ?? listShortfall }
 
   /// The reason of a list with more rows than different records.
   package static func repeatedIDs(_ count: Int) -> String { "\(count.of("row"))\(repeatedIDs)" }
   private static let repeatedIDs = " had the ID of an earlier one"
 
-  /// True if that is the reason; a checkpoint has it in words only.
-  package var hasRepeatedIDs: Bool { shortfall?.hasSuffix(Self.repeatedIDs) ?? false }
-
   /// The reason of a list with rows that are no records.
-  package static func unreadable(_ count: Int) -> String { "\(count.of("row")) could not be read" }
+  package static func unreadable(_ count: Int) -> String { "\(count.of("row"))\(unreadable)" }
+  private static let unreadable = " could not be read"
+
+  /// True if the reason is rows with the ID of an earlier one; a checkpoint has it in words only.
+  package var hasRepeatedIDs: Bool { gapReason?.hasSuffix(Self.repeatedIDs) ?? false }
+
+  /// True if the reason is rows, so that another sync leaves the same out.
+  package var hasUnusableRows: Bool {
+    hasRepeatedIDs || gapReason?.hasSuffix(Self.unreadable) ?? false
+  }
 
   /// The name of the checkpoint that a complete sync leaves.
   package static let checkpoint = "complete"
@@ -58,7 +70,7 @@ extension SourceStore {
     // Pages that are cached were fetched after the last sync.
     let shortfall =
       whole == nil ? try await checkpoint(Coverage.shortfallCheckpoint, of: source) : nil
-    let reason = shortfall ?? whole.flatMap { ListingEntry.shortfall(of: $0, cached: cached) }
+    let listShortfall = whole.flatMap { ListingEntry.shortfall(of: $0, cached: cached) }
     if let total = lists.lazy.compactMap(\.page.total).first {
       // Different totals are those of different times.
       let isShort = whole.map { list in
@@ -68,13 +80,13 @@ extension SourceStore {
       return Coverage(
         cached: cached, total: total,
         isComplete: isWhole && cached >= total && shortfall == nil, depth: depth,
-        isShort: isShort ?? false, shortfall: reason)
+        isShort: isShort ?? false, shortfall: shortfall, listShortfall: listShortfall)
     }
     let isSynced = try await checkpoint(Coverage.checkpoint, of: source) != nil
     let isListed = whole.map { ListingEntry.rows(of: $0) <= cached } ?? false
     return Coverage(
       cached: cached, total: nil, isComplete: isWhole && (isSynced && shortfall == nil || isListed),
-      depth: depth, shortfall: reason)
+      depth: depth, shortfall: shortfall, listShortfall: listShortfall)
   }
 }
 

@@ -36,7 +36,7 @@ extension Plugin {
     if policy.file != nil {
       // A sync that has come to its end reads a file whole, whatever it could not use.
       let synced =
-        coverage.shortfall == nil ? nil : try await store.status(of: name).history?.syncedAt
+        coverage.gapReason == nil ? nil : try await store.status(of: name).history?.syncedAt
       let read = [try await oldestFetch(in: store), synced].compactMap(\.self).max()
       change = fileChange(since: read?.timeIntervalSince1970 ?? .infinity)
     }
@@ -59,15 +59,14 @@ extension Plugin {
       total = reported
     }
     var remedy = isSyncable ? nil : change?.remedy.map(Hint.init)
-    if change == nil, coverage.shortfall != nil {
-      // Another sync would read the same.
+    if change == nil, coverage.hasUnusableRows {
       let numbering = coverage.hasRepeatedIDs ? (self as? DeclaredPlugin)?.numberingCommand : nil
       remedy =
         numbering.map(Hint.command)
         ?? policy.file.map { .words("mend the file \($0.oneLine(atMost: 200))") }
     }
     let unread = isSyncable ? nil : change.map { "; \($0.message)" }
-    let end = rest ?? unread ?? coverage.shortfall.map { ", possibly not all: \($0)" }
+    let end = rest ?? unread ?? coverage.gapReason.map { ", possibly not all: \($0)" }
     let words =
       switch (coverage.cached, total) {
       case (0, _): "no \(noun.word(for: 0)) are cached\(unread ?? "")"
