@@ -36,6 +36,9 @@ package struct RowReader: Sendable {
     guard !format.isTable || !head.isBinary else {
       throw FormatError(.invalid, "it is binary, or in an encoding other than UTF-8")
     }
+    guard format != .csv || !head.isMarkdown else {
+      throw FormatError(.invalid, "it is a Markdown table: export it as CSV or NDJSON instead")
+    }
     switch format {
     case .csv, .xml:
       reader = .delimited(
@@ -229,6 +232,13 @@ extension Collection<UInt8> {
   fileprivate var isBinary: Bool {
     let controls = count { $0 < 0x20 && !(0x09...0x0D).contains($0) && $0 != 0x1B }
     return contains(0) || controls * 20 > Swift.max(count, 80)
+  }
+
+  /// True for a table in Markdown, whose second line has nothing but lines and colons: `| ---: | --- |`.
+  fileprivate var isMarkdown: Bool {
+    guard csvSeparator == UInt8(ascii: "|") else { return false }
+    let line = drop { $0 != UInt8(ascii: "\n") }.dropFirst().prefix { $0 != UInt8(ascii: "\n") }
+    return line.contains(UInt8(ascii: "-")) && line.allSatisfy { "|-: \r".utf8.contains($0) }
   }
 
   /// The separator of the names in the first line: a comma, or what there is more of: semicolons, tabs or `|`.

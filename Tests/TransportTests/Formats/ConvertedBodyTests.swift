@@ -101,6 +101,16 @@ struct ConvertedBodyTests {
     #expect(error?.sourceError(from: "shop").code == .malformed)
   }
 
+  @Test func `a table in Markdown is no CSV`() throws {
+    let error = #expect(throws: FormatError.self) {
+      try body("| ID | v |\n| ---: | --- |\n| 1 | a |\n", "text/csv")
+    }
+    #expect(error?.description.contains("it is a Markdown table") == true)
+    // Values may be dashes.
+    #expect(try json(body("id|v\n1|-\n", "text/csv")) == [["id": "1", "v": "-"]])
+    #expect(try json(body("id,v\n-,-\n", "text/csv")) == [["id": "-", "v": "-"]])
+  }
+
   @Test(arguments: ["text/csv", "text/tab-separated-values"])
   func `what is no text is no table`(type: String) throws {
     let noise = Data((0..<2560).map { UInt8(truncatingIfNeeded: $0 * 167 + $0 / 256) })
