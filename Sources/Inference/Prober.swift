@@ -579,6 +579,7 @@ package struct Prober: Sendable {
       ) { $0.isIdentifying }
     }
     let feedLink = manifest.feedLink(in: rows)
+    var ownPage: JSONPath?
     if let link = manifest.link {
       if !sent.isEmpty, !sent.contains(where: { link.value(in: $0)?.isURL ?? false }) {
         proposal.manifest.link = nil
@@ -595,20 +596,20 @@ package struct Prober: Sendable {
         return url.host() != list?.host()
           || mayShareHost && !url.path().hasPrefix(list?.path() ?? "")
       }
+      let pageNames = ["htmlurl", "weburl", "permalink", "pageurl"]
       proposal.manifest.link =
-        feedLink
-        ?? inference.path(named: ["htmlurl", "weburl", "permalink", "pageurl"]) {
-          isPage($0, mayShareHost: true)
-        }
+        feedLink ?? inference.path(named: pageNames) { isPage($0, mayShareHost: true) }
         ?? inference.path(named: ["link", "homepage", "website", "url"]) {
           isPage($0, mayShareHost: false)
         }
+      ownPage = inference.path(named: pageNames) { $0.isURL && !$0.isImageURL }
     }
     let link = proposal.manifest.link?.description
     let reason =
       switch (manifest.link, link) {
       case (nil, nil):
-        "no field such as html_url has a web page: records have none to open"
+        ownPage.map { "\($0) is on the host of the list and below its path, as URLs of an API are" }
+          ?? "no field such as html_url has a web page: records have none to open"
       case (nil, _?) where feedLink != nil: "the page of an item of a feed"
       case (nil, _?): "named like a web page, and no URL of the list itself"
       case (_?, nil): "no row has a URL there"

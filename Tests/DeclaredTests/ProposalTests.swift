@@ -423,6 +423,8 @@ struct ProposalTests {
     let proposal = try await Self.propose(server)
     #expect(proposal.evidence.contains { $0.key == "link" && $0.value == path })
     #expect(proposal.manifest.link?.description ?? "–" == path)
+    let reason = proposal.evidence.first { $0.key == "link" }?.reason ?? ""
+    #expect(reason.contains("html_url is on the host of the list") == (path == "–"), "\(reason)")
   }
 
   @Test func `A web page that is told is taken if it is a URL, and else left out`() async throws {
