@@ -96,12 +96,12 @@ struct NamedFile: Sendable {
 
   func open() throws(CommandError) -> OpenFile {
     do throws(SystemFailure) { return try OpenFile(reading: absolutePath) } catch {
-      throw unreadable(error.words, isMissing: error.isMissing)
+      throw unreadable(error.words)
     }
   }
 
-  func unreadable(_ words: String, isMissing: Bool = false) -> CommandError {
-    CommandError(isMissing ? .usage : .io, "cannot read \"\(path)\": \(words)")
+  func unreadable(_ words: String) -> CommandError {
+    CommandError(.io, "cannot read \"\(path)\": \(words)")
   }
 
   var timedOut: CommandError {
@@ -120,7 +120,7 @@ struct NamedFile: Sendable {
       try SystemFailure.check { fstat(file.descriptor, &status) }
       try SystemFailure.check { pread(file.descriptor, &start, start.count, 0) }
     } catch {
-      throw unreadable(error.words, isMissing: error.isMissing)
+      throw unreadable(error.words)
     }
     guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable("not a regular file") }
     guard start == magic else {

@@ -184,6 +184,11 @@ extension Command {
     }
     var request = try request(invocation, context)
     let file = try file(of: &request, invocation, in: folder)
+    if let file {
+      do throws(SourceError) { _ = try FileTransport.identity(ofFile: file) } catch {
+        throw CommandError(.io, error.message)
+      }
+    }
     let literals = request.extractSecrets(
       of: name, avoiding: Set(context.catalog.settings(except: name).map(\.key)))
     if file == nil { try checkScheme(of: request, mayBeFile: !invocation.has(curl)) }
@@ -303,16 +308,21 @@ extension Command {
     let url = request.url
     guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
       let isLocal = url.hasPrefix("localhost") || url.hasPrefix("127.0.0.1")
-      let documents = [
-        "xlsx", "xls", "ods", "txt", "pdf", "parquet", "sqlite", "db", "yaml", "yml",
+      // Of a word alone, the ending tells a host from a file.
+      let ending = url.prefix { $0 != "?" }.split(separator: ".").last?.lowercased() ?? ""
+      let domains = [
+        "com", "org", "net", "dev", "app", "gov", "edu", "info", "biz", "cloud", "xyz", "example",
       ]
-      let isFile =
-        !url.contains("/") && documents.contains(URL(filePath: url).pathExtension.lowercased())
+      let mayBeDomain =
+        domains.contains(ending)
+        || ending.count == 2 && !["db", "md", "py", "js", "xz", "7z"].contains(ending)
       let isHost =
-        url.contains(".") && !url.contains("://") && url.first?.isLetter == true && !isFile
+        url.contains(".") && !url.contains("://") && url.first?.isLetter == true
+        && (url.contains("/") || mayBeDomain)
+      let isURL = !mayBeFile || url.contains(":") || isLocal || isHost
       throw CommandError(
-        .usage,
-        !mayBeFile || url.contains(":") || isLocal || isHost
+        isURL ? .usage : .io,
+        isURL
           ? "invalid URL \"\(url)\": must begin with https:// or http://"
           : "no such file: \"\(url)\"; a URL must begin with https:// or http://",
         suggestion: isLocal ? "http://\(url)" : isHost ? "https://\(url)" : nil)
@@ -742,7 +752,7 @@ extension CommandContext {
   fileprivate func ask(for secret: Setting, mayAsk: Bool) throws(CommandError) -> String {
     guard mayAsk else {
       throw CommandError(
-        .settings, "\(secret.key) is not set",
+        .key, "\(secret.key) is not set",
         hint: .words("set the environment variable \(secret.key)"))
     }
     return try SecretInput.read(secret.key, mayAsk: true)

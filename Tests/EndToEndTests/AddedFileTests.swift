@@ -194,10 +194,11 @@ import Testing
     #expect(!doctor.output.contains("could not be read"), "\(doctor)")
   }
 
-  @Test func `a word that is no file is named as one`() async throws {
-    let outcome = try await home.run("sources add things nofile")
-    #expect(outcome.status == 64, "\(outcome)")
-    let message = "no such file: \"nofile\"; a URL must begin with https:// or http://"
+  @Test(arguments: ["nofile", "none.png", "none.zip", "none.md"])
+  func `a word that is no file is named as one`(word: String) async throws {
+    let outcome = try await home.run("sources add things \(word)")
+    #expect(outcome.status == 74, "\(outcome)")
+    let message = "no such file: \"\(word)\"; a URL must begin with https:// or http://"
     #expect(outcome.errors.contains(message), "\(outcome)")
   }
 
@@ -234,7 +235,19 @@ import Testing
     try write("id,name\n1,Lamp\n", to: "text.csv")
     let refused = try await home.run("sources add things \(words)")
     #expect(refused.status != 0 && refused.errors.contains(message), "\(refused)")
+    #expect(refused.status == (message.contains("no such") ? 74 : refused.status), "\(refused)")
     #expect(try await home.run("things list").status == 64)
+  }
+
+  @Test func `a table in Markdown is refused under any name`() async throws {
+    for name in ["things.md", "things.csv"] {
+      try write("| ID | v |\n| ---: | --- |\n| 1 | a |\n", to: name)
+      let refused = try await home.run("sources add things \(name)")
+      #expect(refused.status == 76 && refused.output == "", "\(refused)")
+      #expect(
+        refused.errors.contains("it is a Markdown table: export it as CSV or NDJSON instead"),
+        "\(refused)")
+    }
   }
 
   @Test func `values that cannot be compared are counted, wherever records are selected`()

@@ -342,7 +342,7 @@ import Testing
       "sources", "add", "lamps", url, "--rate", "off", "--header", "X-Api-Key: ${LAMP_KEY}",
     ]
     let missing = try await Binary.run(words, environment: home.environment, in: home.sandbox)
-    #expect(missing.status == 78)
+    #expect(missing.status == 77)
     #expect(missing.errors.contains("LAMP_KEY is not set"))
     let added = try await Binary.run(words, environment: secret, in: home.sandbox)
     #expect(added.status == 0, "\(added)")
@@ -383,6 +383,7 @@ import Testing
       ("sources add \(url)", "Did you mean \"sources add lamps '\(url)'\"?"),
       ("sources add http://x.example/heroes", "sources add heroes-2 'http://x.example/heroes'"),
       ("sources add lamps x.example/v1", "Did you mean \"https://x.example/v1\"?"),
+      ("sources add lamps x.com", "Did you mean \"https://x.com\"?"),
       ("sources add lamps localhost:1/v1", "Did you mean \"http://localhost:1/v1\"?"),
       ("sources add lamps \(url) --rows a..b", "--rows must be a path"),
       ("sources add lamps", "missing argument: URL"),

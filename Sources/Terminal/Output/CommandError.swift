@@ -169,7 +169,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
       "no data: connection failed, server error, request rejected (4xx), service paused, "
         + "--offline without data, or request not in the recording"
     case .bug: "internal error"
-    case .io: "cannot read or write: disk full, permissions"
+    case .io: "cannot read or write: no such file, disk full, permissions"
     case .tryLater: "try later: timeout, rate limit, or a lock in use"
     case .notUnderstood: "the response was invalid or too large"
     case .key: "API key missing, invalid or expired"
