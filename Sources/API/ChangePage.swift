@@ -8,7 +8,7 @@ package struct ChangesQuery: Sendable {
   static let largestLimit = 1000
 
   /// The point with which records are compared, as typed for `--since`.
-  package let since: String
+  package var since: String
   /// `nil` for all.
   package let kind: ChangeEntry.Kind?
   /// The name of the field that has changed; `nil` for all changes.

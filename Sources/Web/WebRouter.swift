@@ -106,10 +106,15 @@ struct WebRouter: Sendable {
     var content = ChangesContent(source: source, query: query, page: page)
     content.syncs = await api.lastSyncs(of: source)
     content.sample = await source.sample()
-    if !content.isWhole, query.cursor == nil {
-      content.sum = try? await source.changeSummary(since: query.since)
+    content.baseline = query.cursor == nil ? content.firstFetch : nil
+    let asked = content.asked
+    if content.baseline != nil {
+      content.page = await Self.result { try await source.changes(asked) }
     }
-    return html(pages.changes(content), status: page.failure?.status ?? 200)
+    if !content.isWhole, query.cursor == nil {
+      content.sum = try? await source.changeSummary(since: asked.since)
+    }
+    return html(pages.changes(content), status: content.page.failure?.status ?? 200)
   }
 
   /// A list, and the record beside it.

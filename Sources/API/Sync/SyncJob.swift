@@ -44,10 +44,8 @@ struct SyncJob: Hashable, Codable, Sendable {
   var expected: Int?
   /// True if the server that runs it is asked to stop.
   var isCancelled = false
-  /// The ones before it, the latest first, at most ``maxEarlier``, which have none themselves.
+  /// The ones before it, the latest first, which have none themselves; with this one at most ``ServedSync/mostKept``.
   var earlier: [SyncJob]?
-
-  private static let maxEarlier = 9
 
   /// This job and the ones before it, as those before another.
   var asEarlier: [SyncJob] {
@@ -57,7 +55,7 @@ struct SyncJob: Hashable, Codable, Sendable {
       let shown = ["records", "added", "changed", "removedUpstream", "complete"]
       job.result = .object(members.filter { shown.contains($0.name) })
     }
-    return Array(([job] + (earlier ?? [])).prefix(Self.maxEarlier))
+    return Array(([job] + (earlier ?? [])).prefix(ServedSync.mostKept - 1))
   }
 
   /// True if a source is the one that is synced, and not another one of its name.
@@ -81,6 +79,9 @@ extension [String: SyncJob] {
 
 /// A sync that a server runs or has run, as the page of changes lists it.
 package struct ServedSync: Sendable {
+  /// The most syncs of a source that are known.
+  package static let mostKept = 10
+
   package enum Outcome: String, Sendable {
     case complete, incomplete, running, failed, stopped, interrupted
   }

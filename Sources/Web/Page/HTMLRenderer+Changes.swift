@@ -8,7 +8,9 @@ import AggregatorTerminal
 struct ChangesContent: Sendable {
   let source: any ServedSource
   let query: ChangesQuery
-  let page: Result<ChangePage?, Problem>
+  var page: Result<ChangePage?, Problem>
+  /// The first sync, if the page begins at its end, and not at the time of the query.
+  var baseline: ServedSync?
   /// The syncs that servers have run, the latest first.
   var syncs: [ServedSync] = []
   /// So that changes and lists write values in the same way.
@@ -16,6 +18,28 @@ struct ChangesContent: Sendable {
 
   /// The numbers of all changes since the point, or of many; `nil` to take those of the page, if it has all.
   var sum: ChangeSummary?
+
+  /// The query of the page.
+  var asked: ChangesQuery {
+    var query = query
+    query.since = baseline?.end ?? query.since
+    return query
+  }
+
+  /// The first sync, if the time of the query is before it and before all that is known.
+  ///
+  /// What it has added would hide later changes, as a record that is new is not one that has changed. `nil` if it has changed
+  /// records.
+  var firstFetch: ServedSync? {
+    guard case .success(let page?) = page, page.summary.knownSince != nil,
+      let date = page.summary.date, syncs.count < ServedSync.mostKept,
+      let first = syncs.last(where: { $0.outcome == .complete }), first.end != nil,
+      first.counts.dropFirst(2).allSatisfy({ $0 == 0 })
+    else { return nil }
+    // Its row leads to its start, in seconds.
+    let start = first.startedAt.timeIntervalSince1970.rounded(.down)
+    return date.timeIntervalSince1970 < start ? first : nil
+  }
 
   /// True if the page has all changes, of all kinds and fields.
   var isWhole: Bool {
@@ -61,8 +85,8 @@ extension HTMLRenderer {
       })</nav>
       <nav class="views" aria-label="Time">\(ChangesContent.starts.map { start in
         tab(start.words, since: start.typed, content.query.kind, content.query.field, content)
-      })</nav></div>
-      \(syncs(content.syncs))
+      })</nav>\(otherTime(content))</div>
+      \(syncs(content))
       \(content.query.field == nil ? sum.flatMap { timeline($0, page) } : nil)
       \(body)
       </div>
@@ -83,8 +107,30 @@ extension HTMLRenderer {
       """
   }
 
-  /// The last sync in words, and all of them as a table.
-  private func syncs(_ syncs: [ServedSync]) -> HTML? {
+  /// The form of a point that is not among those offered.
+  private func otherTime(_ content: ChangesContent) -> HTML {
+    let query = content.query
+    let isOffered = ChangesContent.starts.contains { $0.typed == query.since }
+    return """
+      <details class="menu"><summary class="button">Other time</summary>
+      <form class="panel" action="\(WebAddress.changes(content.source.name))" method="get">
+      \(query.kind.map { hidden("kind", $0.rawValue) })\(query.field.map { hidden("field", $0) })
+      <p class="save"><label for="since">Since</label>
+      <input id="since" name="since" required value="\(isOffered ? "" : query.since)" \
+      placeholder="10m or 3d" autocomplete="off" autocapitalize="off" spellcheck="false">
+      <button type="submit" class="button primary">Show</button></p>
+      <p class="aside">A span, or a date such as 2026-01-31, in UTC</p></form></details>
+      """
+  }
+
+  /// The last sync in words, and all of them as a table, with the ways to their changes.
+  private func syncs(_ content: ChangesContent) -> HTML? {
+    let syncs = content.syncs
+    func link(_ words: String, _ sync: ServedSync, _ kind: ChangeEntry.Kind? = nil) -> HTML {
+      let address = WebAddress.changes(
+        content.source.name, since: sync.startedAt.iso8601, of: kind, in: nil)
+      return #"<a href="\#(address)">\#(words)</a>"#
+    }
     guard let last = syncs.first else { return nil }
     let numbers = ["records", "added", "changed", "removed"]
     let counts = zip(last.counts, numbers).filter { $0.0 > 0 || $0.1 == "records" }
@@ -94,7 +140,7 @@ extension HTMLRenderer {
     let reason = last.outcome == .stopped ? "" : last.reason.map { ": \($0)" } ?? ""
     // The numbers of one that has ended are those of the changes.
     let words =
-      "Last sync by a server: \(last.startedAt.written), \(last.outcome.rawValue)\(length)\(reason)"
+      "Last sync by a page or the API: \(last.startedAt.written), \(last.outcome.rawValue)\(length)\(reason)"
     let rest: HTML? =
       last.reason == nil || last.outcome == .incomplete
       ? nil
@@ -111,14 +157,18 @@ extension HTMLRenderer {
       \(numbers.map { #"<th scope="col" class="number">\#($0.capitalizedFirst)</th>"# as HTML })</tr></thead>
       <tbody>\(syncs.map { sync in
         """
-        <tr><td>\(sync.startedAt.written)</td><td dir="auto"\(attribute: "title", sync.reason?.safeLine)>\
+        <tr><td>\(link(sync.startedAt.written, sync))</td><td dir="auto"\(attribute: "title", sync.reason?.safeLine)>\
         \(([sync.outcome.rawValue.capitalizedFirst, sync.reason].compactMap(\.self).joined(separator: ": ")).safeLine)</td>\
         <td class="number">\(sync.duration?.text ?? "")</td>\
-        \(sync.counts.map { #"<td class="number">\#($0.grouped)</td>"# as HTML })</tr>
+        \(zip(sync.counts, ChangesContent.kinds).map { count, kind in
+          let cell = count == 0 || kind == nil ? "\(count.grouped)" : link(count.grouped, sync, kind)
+          return #"<td class="number">\#(cell)</td>"# as HTML
+        })</tr>
 
         """ as HTML
       })</tbody></table></div>
-      <p class="note">Syncs from the command line are not among them.</p></details>
+      <p class="note">Each leads to the changes since it began, also those of later syncs. Syncs from the command line are \
+      not among them.</p></details>
       """
   }
 
@@ -185,19 +235,27 @@ extension HTMLRenderer {
     }
     let more: HTML? = page.next.map { next in
       let address = WebAddress.changes(
-        source.name, since: content.query.since, of: content.query.kind, in: content.query.field,
+        source.name, since: content.asked.since, of: content.query.kind, in: content.query.field,
         at: next)
       return """
         <p class="more"><a class="button" rel="next" href="\(address)">More changes</a></p>
         """
     }
     let links = formats(ofFile: "\(source.name)-changes") {
-      WebAddress.api(source.name, changes: content.query, as: $0)
+      WebAddress.api(source.name, changes: content.asked, as: $0)
     }
     let isEmpty = summary.count == 0 && page.next == nil
+    let first = content.baseline.map { sync -> HTML in
+      let address = WebAddress.changes(source.name, since: sync.startedAt.iso8601)
+      return """
+        <p class="note">The history begins with the first sync: these are the changes after it. \
+        <a href="\(address)">With what it added</a></p>
+        """
+    }
     let files: HTML? = isEmpty ? nil : #"<p class="note">All of them as \#(links)</p>"#
     return """
       <p class="count">\(count)\(since ?? "")</p>
+      \(first)
       \(files)
       \(notes.map { #"<p class="note" dir="auto">\#($0)</p>"# as HTML })
       \(changedFields(page.entries, content, isWhole: isWhole))
@@ -311,6 +369,18 @@ extension HTMLRenderer {
       <details class="history"><summary>History (\(count))</summary>
       <ul class="changes">\(entries)<li>\(facts.compactMap(\.self).joined(separator: ". "))</li></ul></details>
       """
+  }
+}
+
+extension ServedSync {
+  /// Its end in ISO 8601, to the millisecond after it, so that its own changes are before; `nil` while it runs.
+  fileprivate var end: String? {
+    guard let duration else { return nil }
+    let milliseconds = ((startedAt.timeIntervalSince1970 + duration / .seconds(1)) * 1000)
+      .rounded(.up)
+    let second = Date(timeIntervalSince1970: (milliseconds / 1000).rounded(.down))
+    let rest = Int(milliseconds.truncatingRemainder(dividingBy: 1000))
+    return "\(second.iso8601.dropLast()).\(String(1000 + rest).dropFirst())Z"
   }
 }
 

@@ -316,15 +316,53 @@ import Testing
     let day = "2 Jan 1970, 00:00 UTC"
     #expect(
       failed.contains(
-        "<span>Last sync by a server: \(day), failed after 3 s: refused &#60;b&#62;.</span>"))
+        "<span>Last sync by a page or the API: \(day), failed after 3 s: refused &#60;b&#62;.</span>"
+      ))
     #expect(failed.contains("stays cached: 2,600 records, 4 changed. Other records may be older"))
     #expect(failed.contains(">Failed: refused &#60;b&#62;</td><td class=\"number\">3 s</td>"))
     #expect(
       failed.contains(">Complete</td><td class=\"number\">2 s</td><td class=\"number\">1</td>"))
     content.syncs.removeFirst()
     let done = pages.changes(content)
-    #expect(done.contains("<span>Last sync by a server: \(day), complete after 2 s.</span>"))
+    #expect(
+      done.contains("<span>Last sync by a page or the API: \(day), complete after 2 s.</span>"))
     #expect(!done.contains("note failed"))
+  }
+
+  @Test func `each sync leads to its changes, and a time before the first one to those after it`() {
+    func sync(_ second: Double, _ counts: [Int]) -> ServedSync {
+      ServedSync(
+        startedAt: Date(timeIntervalSince1970: second), duration: .milliseconds(1500),
+        outcome: .complete, counts: counts)
+    }
+    func content(from second: Double, _ syncs: [ServedSync]) -> ChangesContent {
+      let (date, start) = (
+        Date(timeIntervalSince1970: second), Date(timeIntervalSince1970: 86_400.5)
+      )
+      let page = ChangePage(
+        summary: ChangeSummary(date: date, knownSince: date < start ? start : nil))
+      return ChangesContent(
+        source: source, query: ChangesQuery(since: "1d"), page: .success(page), syncs: syncs)
+    }
+    let syncs = [sync(90_000, [51, 2, 5, 1]), sync(86_400.25, [50, 50, 0, 0])]
+    var shown = content(from: 0, syncs)
+    shown.baseline = shown.firstFetch
+    #expect(shown.asked.since == "1970-01-02T00:00:01.750Z")
+    let pages = HTMLRenderer(
+      program: "aggregator", sources: [source], isReadOnly: false, now: Date())
+    let html = pages.changes(shown)
+    #expect(html.contains("these are the changes after it"))
+    let address = "/changes/countries?since=1970-01-02T01%3A00%3A00Z"
+    #expect(html.contains(#"<a href="\#(address)">2 Jan 1970, 01:00 UTC</a>"#))
+    #expect(html.contains(#"<a href="\#(address)&#38;kind=changed">5</a>"#))
+    #expect(html.contains(#"<td class="number">51</td>"#))
+    // The kinds keep the time that was chosen, and the form has another one.
+    #expect(html.contains(#"href="/changes/countries?since=1d&#38;kind=added""#))
+    #expect(html.contains(#"name="since" required value="""#))
+    // What the first sync has added is asked for by its start; one that changes records is not the first.
+    #expect(content(from: 86_400, syncs).firstFetch == nil)
+    #expect(content(from: 0, [sync(90_000, [51, 2, 5, 1])]).firstFetch == nil)
+    #expect(content(from: 0, Array(repeating: syncs[1], count: 10)).firstFetch == nil)
   }
 
   @Test func `cached records are as old as those that no page has`() async throws {
