@@ -187,6 +187,15 @@ package final class SourceAdding: Sendable {
     state.withLock { $0.proposals.first { $0.id == id } }
   }
 
+  /// The name of one of the sources that can be changed, of the list at the URL of a manifest; `nil` if there is none.
+  package func name(ofSourceLike manifest: JSON?, among names: [String]) -> String? {
+    guard let url = manifest?["url"] else { return nil }
+    return names.first { name in
+      sources.mayChange(name)
+        && (try? sources.proposal(toEdit: name))?.document["manifest"]?["url"] == url
+    }
+  }
+
   /// A source as it is, and the ID by which it is saved with other names and paths.
   package func edit(_ name: String) throws -> Answer { keep(try sources.proposal(toEdit: name)) }
 

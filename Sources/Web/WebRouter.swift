@@ -440,6 +440,9 @@ struct WebRouter: Sendable {
         for: name.isEmpty ? adding.name(for: url) : name, at: url, given: hints,
         signedBy: key, isReplacing: isReplacing)
     }
+    if !isReplacing, let manifest = try? content.answer?.get().proposal.document["manifest"] {
+      content.known = adding.name(ofSourceLike: manifest, among: pages.sources.map(\.name))
+    }
     var response = html(pages.add(content), status: content.answer?.failure?.status ?? 200)
     // It may contain a key that was typed.
     response.set("Cache-Control", "no-store")

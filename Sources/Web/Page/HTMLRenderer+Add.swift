@@ -17,6 +17,8 @@ struct AddContent: Sendable {
   var keyPlace: String?
   /// The ID of the key that was typed last; `nil` if there is none.
   var keyID: String?
+  /// The name of a source that has the URL already; `nil` if there is none.
+  var known: String?
   /// `nil` before a URL was typed.
   var answer: Result<SourceAdding.Answer, Problem>?
 }
@@ -40,7 +42,7 @@ extension HTMLRenderer {
       <input inputmode="url" id="url" name="url" required value="\(content.url)" \
       placeholder="https://api.example.com/items" autocomplete="off" autocapitalize="off" spellcheck="false"\(attributes(of: .url, content))></p>
       \(alert(.url, content))
-      \(replaced(content) ?? name(content.name, "if empty, a word of the URL, or “list”", attributes(of: .name, content)))
+      \(replaced(content) ?? name(content.name, "if empty, it is a word of the URL, or “list”", attributes(of: .name, content)))
       \(alert(.name, content))
       \(path(content))
       \(key(content))
@@ -126,6 +128,12 @@ extension HTMLRenderer {
     return """
       <section aria-labelledby="found"><h2 id="found" tabindex="-1" autofocus>Preview of “\(proposal.name)”</h2>
       <ul class="found">\(([proposal.countWords] + proposal.evidence.map(\.words)).compactMap(\.self).map { "<li>\($0.safeLine)</li>" as HTML })</ul>
+      \(content.known.map { known in
+        """
+        <p class="note">The source <a href="\(WebAddress.list(known, ServedQuery.plain))">\(known.safeLine)</a> \
+        has this URL already.</p>
+        """ as HTML
+      })
       \(proposal.warnings.map { #"<p class="note" dir="auto">\#($0.sentence)</p>"# as HTML })
       \(choices(of: proposal, content, at: action))
       \(rows(of: proposal))
@@ -260,10 +268,11 @@ extension HTMLRenderer {
 
   private func name(_ name: String, _ note: String, _ attributes: HTML? = nil) -> HTML {
     """
-    <p><label for="name">Name <small>(up to 32 lower-case letters, digits and hyphens, a letter first; \
-    \(note))</small></label>
+    <p><label for="name">Name</label>
     <input id="name" name="name" value="\(name)" pattern="[a-z][a-z0-9\\-]{0,31}" \
-    title="1 to 32 lower-case letters, digits and hyphens" autocomplete="off" autocapitalize="off" spellcheck="false"\(attributes)></p>
+    title="1 to 32 lower-case letters, digits and hyphens" autocomplete="off" autocapitalize="off" spellcheck="false"\
+    \(attributes ?? #" aria-describedby="name-note""#)>
+    <small id="name-note">Up to 32 lower-case letters, digits and hyphens, a letter first; \(note)</small></p>
     """
   }
 
@@ -462,7 +471,7 @@ extension ProposedSource {
   fileprivate var countWords: String? {
     let said = evidence.first { $0.subject == "total" }?.reason.wholeMatch(of: /([0-9]+) records/)
     if let total = said.flatMap({ Int($0.1) }) {
-      return "The service has \(total.grouped("record")), as it says"
+      return "The service reports \(total.grouped("record"))"
     }
     return rowCount.map { "\($0.grouped("record")) in the first response" }
   }

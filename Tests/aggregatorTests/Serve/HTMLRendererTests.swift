@@ -1323,7 +1323,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("12345 records", 20, "The service has 12,345 records, as it says"),
+    ("12345 records", 20, "The service reports 12,345 records"),
     ("changes from page to page", 20, "20 records in the first response"),
     ("changes from page to page", 1000, "1,000 records in the first response"),
     ("not given by this API", 1, "1 record in the first response"),
@@ -1338,6 +1338,10 @@ import Testing
     content.answer = .success(SourceAdding.Answer(id: "x", proposal: proposal))
     let html = pages.add(content)
     #expect(html.contains(#"<ul class="found"><li>\#(words)</li>"#), "\(html)")
+    #expect(!html.contains("has this URL already"))
+    content.known = "two-b"
+    #expect(
+      pages.add(content).contains(#"<a href="/sources/two-b">two-b</a> has this URL already."#))
     let save = try #require(html.firstRange(of: "Save source</button>"))
     #expect(save.lowerBound > (try #require(html.firstRange(of: "The first records"))).upperBound)
   }

@@ -118,6 +118,11 @@ import Testing
     #expect(list.text.contains(#"<p class="aside"><a href="/edit/lands">Edit<span"#))
     #expect(try await server.get("/edit/countries").status == 404)
 
+    let again = try await post("/add", "url=\(url.percentEncoded)", to: server)
+    #expect(
+      again.text.contains(#"<a href="/sources/lands">lands</a> has this URL already."#),
+      "\(again.text)")
+
     let form = try await server.get("/edit/lands", ["Accept": "text/html"])
     #expect(form.text.contains(#"name="name" value="lands""#), "\(form.text)")
     #expect(form.text.contains(#"<option value="name" selected="">name</option>"#))
