@@ -122,7 +122,7 @@ package struct API: Sendable {
         "query", "limit", "cursor", "offset", "all", "cache", "fields", "where", "sort", "format",
       ])
     query.isParquet = request.parameter("format") == Format.parquetName
-    query.format = query.isParquet ? .ndjson : try .served(to: request)
+    query.format = query.isParquet ? .ndjson : try .served(to: request, or: [Format.parquetName])
     var page = try await source.page(query)
     // The number that the page of the list has.
     if page.body == nil, page.summary.total == nil, !query.readsIndex {

@@ -14,8 +14,11 @@ extension Format {
   static let parquetType = "application/vnd.apache.parquet"
 
   /// Throws status 400 for an unknown `format`, 406 if the client accepts none of them.
-  static func served(to request: ServerRequest) throws(Problem) -> Format {
-    let names = served.map(\.rawValue).joined(separator: ", ")
+  ///
+  /// - Parameter others: The names of further formats that the hint has.
+  static func served(to request: ServerRequest, or others: [String] = []) throws(Problem) -> Format
+  {
+    let names = (served.map(\.rawValue) + others).joined(separator: ", ")
     let named = try request.parameter("format", hint: "the formats are \(names)") { name in
       served.first { $0.rawValue == name }
     }

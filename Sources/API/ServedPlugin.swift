@@ -214,7 +214,7 @@ package struct ServedPlugin<P: Plugin>: ServedSource {
     guard let duckDB else {
       throw Problem(
         501, "unsupported", "Parquet requires the program duckdb, which the server does not find",
-        hint: "install it (brew install duckdb, pip install duckdb-cli), or choose another format")
+        hint: "install it (\(DuckDB.installation)), or choose another format")
     }
     let rows = try TemporaryFile()
     try rows.output.write(text)

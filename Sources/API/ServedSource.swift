@@ -257,7 +257,9 @@ extension ServerRequest {
       guard known.contains(member.name) else {
         throw Problem(
           400, "invalidRequest", "unknown member \"\(member.name.oneLine(atMost: 80))\"",
-          hint: "the members are \(known.sorted().joined(separator: ", "))"
+          hint: member.name.hasPrefix("{")
+            ? "JSON requires the header field Content-Type: application/json"
+            : "the members are \(known.sorted().joined(separator: ", "))"
         ).suggesting(nearest(to: member.name, in: known.sorted()))
       }
       guard values.updateValue(member.value, forKey: member.name) == nil else {

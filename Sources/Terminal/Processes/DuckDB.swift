@@ -3,6 +3,9 @@ import AggregatorSQLite
 
 /// The `duckdb` program, which writes Parquet files.
 package struct DuckDB: Sendable {
+  /// The commands that install it.
+  package static let installation = "brew install duckdb, pip install duckdb-cli"
+
   private let path: String
   private let variables: [String: String]
 
@@ -11,7 +14,7 @@ package struct DuckDB: Sendable {
     guard let path = ExternalProgram.path(of: "duckdb", variables) else {
       throw CommandError(
         .unavailable, "a .parquet file requires duckdb, which is not installed",
-        hint: "install it (brew install duckdb, pip install duckdb-cli), or choose another format")
+        hint: "install it (\(Self.installation)), or choose another format")
     }
     self.path = path
     self.variables = variables

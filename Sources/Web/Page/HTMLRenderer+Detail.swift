@@ -105,7 +105,7 @@ extension HTMLRenderer {
       <details class="menu"><summary class="button">Data</summary>
       <div class="panel"><p><a href="\(address)">JSON</a></p>
       <p><button type="button" class="button" data-copy="\(record.object.text)" hidden>Copy JSON</button></p>
-      \(copies(of: address, command))</div></details>
+      \(copies(of: address, command, that: "shows it"))</div></details>
       """
   }
 

@@ -247,7 +247,7 @@ extension HTMLRenderer {
           """ as HTML
         })</form>
         """)
-      \(copies(of: isShort ? WebAddress.api(sql: text) : nil, command))</div></details>
+      \(copies(of: isShort ? WebAddress.api(sql: text) : nil, command, that: "runs it"))</div></details>
       """
   }
 

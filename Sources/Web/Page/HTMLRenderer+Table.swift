@@ -166,37 +166,42 @@ extension HTMLRenderer {
     // It reads the cache.
     if whole.cache != .offline { whole.cache = .normal }
     let name = content.source.name
-    let parquet: HTML? =
+    let parquet: HTML =
       content.source.hasParquet
       ? """
-       · <a href="\(WebAddress.api(name, whole.with(\.isParquet, true)))" download="\(name).parquet">Parquet</a>
-      """ : nil
+       · <a href="\(WebAddress.api(name, whole.with(\.isParquet, true)))" download="\(name).parquet">Parquet</a></p>
+      """
+      : """
+      </p><p class="aside">Parquet requires duckdb on the server (\(DuckDB.installation))</p>
+      """
     let isNarrowed = query.query != nil || !query.conditions.isEmpty
     return """
       <details class="menu data"><summary class="button">Data</summary>
       <div class="panel"><p>This page: \(formats { WebAddress.api(name, query.with(\.format, $0)) })</p>
       \(content.source.hasStore ? """
         <p>All \(isNarrowed ? "matching" : "cached"): \
-        \(formats(ofFile: name) { WebAddress.api(name, whole.with(\.format, $0)) })\(parquet)</p>
+        \(formats(ofFile: name) { WebAddress.api(name, whole.with(\.format, $0)) })\(parquet)
         \(export(content))
         """ : nil)
       \(hasSQL ? sqlLink(content) : nil)
-      \(copies(of: WebAddress.api(name, content.source.hasStore ? whole : query), command(content)))</div></details>
+      \(copies(of: WebAddress.api(name, content.source.hasStore ? whole : query), command(content), that: "lists them"))</div></details>
       """
   }
 
-  /// The command that saves the matching cached records as a database, which is a file of the command line alone; `nil` for a
-  /// search of which no filter has the records.
-  private func export(_ content: SourceContent) -> HTML? {
-    guard let search = searchFilters(of: content) else { return nil }
+  /// The command that saves the matching cached records as a database, which is a file of the command line alone.
+  private func export(_ content: SourceContent) -> HTML {
     let name = content.source.name
     let words =
-      [program, "export", name]
-      + selection(search.map(\.quoted) + content.query.conditions, content)
+      [program, "export", name] + selection(content.query.conditions, content)
       + ["-o", "\(name).db"]
     let command = words.joined(separator: " ").safeLine
+    let note: HTML? =
+      content.query.query == nil
+      ? nil : #"<p class="aside">Without the search, which <code>export</code> does not have</p>"#
     return """
-      <p><button type="button" class="button" data-copy="\(command)" hidden>Copy the SQLite export command</button></p>
+      <p><button type="button" class="button" data-copy="\(command)" hidden>\
+      Copy the command that exports them as SQLite</button></p>
+      \(note)
       <p class="command"><code>\(command)</code></p>
       """
   }
@@ -214,8 +219,10 @@ extension HTMLRenderer {
 
   /// The buttons that copy where a program finds the same, and the command that prints it.
   ///
-  /// - Parameter address: `nil` for what only the command prints.
-  func copies(of address: String?, _ command: String) -> HTML {
+  /// - Parameters:
+  ///   - address: `nil` for what only the command prints.
+  ///   - purpose: What the command does: `lists them`.
+  func copies(of address: String?, _ command: String, that purpose: String) -> HTML {
     """
     \(address.map { address in
       """
@@ -228,7 +235,7 @@ extension HTMLRenderer {
         """ : nil)
       """ as HTML
     })
-    <p><button type="button" class="button" data-copy="\(command)" hidden>Copy the command</button></p>
+    <p><button type="button" class="button" data-copy="\(command)" hidden>Copy the command that \(purpose)</button></p>
     <p class="command"><code>\(command)</code></p>
     """
   }
@@ -236,7 +243,8 @@ extension HTMLRenderer {
   private func sqlLink(_ content: SourceContent) -> HTML {
     let isSearch = content.query.query != nil
     guard let query = query(of: content) else {
-      return "<p>SQL has no words for this \(isSearch ? "search" : "filter")</p>"
+      return
+        "<p>This list cannot be opened as an SQL query: SQL cannot express its \(isSearch ? "search" : "filter")</p>"
     }
     return """
       <p><a href="\(WebAddress.sql(query))">Open this list as an SQL query</a>\

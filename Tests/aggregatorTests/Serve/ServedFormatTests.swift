@@ -164,8 +164,15 @@ import Testing
     let reply = try await server.get("/api/v1/countries?all=true&format=parquet")
     #expect(reply.status == 501)
     #expect(reply.text.contains("requires the program duckdb"))
-    #expect(try await server.get("/sources/countries").text.contains("parquet") == false)
+    let page = try await server.get("/sources/countries").text
+    #expect(!page.contains("format=parquet") && page.contains("Parquet requires duckdb"))
+    let unknown = try await server.get("/api/v1/countries?format=xml").text
+    #expect(unknown.contains("the formats are json, csv, ndjson, tsv, markdown, parquet"))
     #expect(try await server.get("/api/v1/sql?sql=SELECT%201&format=parquet").status == 400)
+    // As curl sends it without -H.
+    let untyped = try await server.post(
+      "/api/v1/sql", #"{"sql":"SELECT"}"#, ["Content-Type": "application/x-www-form-urlencoded"])
+    #expect(untyped.text.contains("header field Content-Type: application/json"))
     try await server.stop()
   }
 

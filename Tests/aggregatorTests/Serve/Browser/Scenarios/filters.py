@@ -145,7 +145,7 @@ def run(site):
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("columnheader", name="Region")).to_have_count(0)
     page.get_by_text("Data", exact=True).click()
-    expect(page.get_by_role("button", name="Copy the command")).to_be_visible()
+    expect(page.get_by_role("button", name="Copy the command that lists them")).to_be_visible()
     # The menu is on the screen as a whole, with the formats of the page on one line.
     panel = page.locator(".tools .menu.data .panel")
     place = panel.bounding_box()
