@@ -74,9 +74,17 @@ package struct SearchedWords {
   private let folded: [FoldedText]
   private let words: [[UInt8]]
 
-  package init(_ query: String) {
-    folded = (try? SearchQuery(query))?.words ?? []
+  package init(_ query: String) { self.init((try? SearchQuery(query))?.words ?? []) }
+
+  private init(_ folded: [FoldedText]) {
+    self.folded = folded
     words = folded.map { Array($0.text.utf8) }
+  }
+
+  /// The words that a text does not have.
+  package func missing(in text: String) -> SearchedWords {
+    let whole = FoldedText(text)
+    return SearchedWords(folded.filter { !whole.contains($0) })
   }
 
   /// The characters of a text that match, by their numbers, as the search finds them.

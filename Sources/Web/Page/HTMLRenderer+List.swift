@@ -379,16 +379,15 @@ extension HTMLRenderer {
       """
   }
 
-  /// The text around the first match of a search, with the name of its field; `nil` if the name of the record or a short
-  /// value beside it shows a match, or no field has one.
+  /// The text around the first match of a search that is not in the name of the record, with the name of its field; `nil` if
+  /// a short value beside the name shows it, or no field has one.
   ///
   /// - Parameter columns: The fields that are shown beside the name; `nil` for the first ones of the summary.
   func excerpt(
     of record: ServedRecord, _ query: ServedQuery, columns: [String]? = nil
   ) -> (field: String, html: HTML)? {
     guard let query = query.query else { return nil }
-    let words = SearchedWords(query)
-    guard words.ranges(in: record.name).isEmpty else { return nil }
+    let words = SearchedWords(query).missing(in: record.name)
     let beside = columns ?? record.summary.prefix(3).map(\.field)
     for line in record.summary + record.card {
       let text = String(line.value.prefix(10_000)).safeLine

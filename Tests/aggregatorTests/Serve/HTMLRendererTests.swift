@@ -1178,6 +1178,7 @@ import Testing
     arguments: [
       ("storm", nil, "Storm"),
       ("lamp", "<mark>lamp</mark>, for a living room", "Mirror"),
+      ("mirror lamp", "<mark>lamp</mark>, for a living room", "Mirror"),
       ("LÄMP", "…other piece or <mark>lamp</mark>", "Mirror"),
       ("short", nil, "Mirror"), ("none", nil, "Mirror"),
     ] as [(String, String?, String)])
