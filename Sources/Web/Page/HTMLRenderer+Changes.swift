@@ -36,9 +36,7 @@ struct ChangesContent: Sendable {
       let first = syncs.last(where: { $0.outcome == .complete }), first.end != nil,
       first.counts.dropFirst(2).allSatisfy({ $0 == 0 })
     else { return nil }
-    // Its row leads to its start, in seconds.
-    let start = first.startedAt.timeIntervalSince1970.rounded(.down)
-    return date.timeIntervalSince1970 < start ? first : nil
+    return date < first.beginning ? first : nil
   }
 
   /// True if the page has all changes, of all kinds and fields.
@@ -128,7 +126,7 @@ extension HTMLRenderer {
     let syncs = content.syncs
     func link(_ words: String, _ sync: ServedSync, _ kind: ChangeEntry.Kind? = nil) -> HTML {
       let address = WebAddress.changes(
-        content.source.name, since: sync.startedAt.iso8601, of: kind, in: nil)
+        content.source.name, since: sync.beginning.iso8601, of: kind, in: nil)
       return #"<a href="\#(address)">\#(words)</a>"#
     }
     guard let last = syncs.first else { return nil }
@@ -246,7 +244,7 @@ extension HTMLRenderer {
     }
     let isEmpty = summary.count == 0 && page.next == nil
     let first = content.baseline.map { sync -> HTML in
-      let address = WebAddress.changes(source.name, since: sync.startedAt.iso8601)
+      let address = WebAddress.changes(source.name, since: sync.beginning.iso8601)
       return """
         <p class="note">The history begins with the first sync: these are the changes after it. \
         <a href="\(address)">With what it added</a></p>
@@ -373,6 +371,11 @@ extension HTMLRenderer {
 }
 
 extension ServedSync {
+  /// A time before its own changes, whose dates have whole seconds.
+  fileprivate var beginning: Date {
+    Date(timeIntervalSince1970: startedAt.timeIntervalSince1970.rounded(.down) - 1)
+  }
+
   /// Its end in ISO 8601, to the millisecond after it, so that its own changes are before; `nil` while it runs.
   fileprivate var end: String? {
     guard let duration else { return nil }

@@ -134,10 +134,11 @@ import Testing
 
   @Test func `a page is narrowed by the filters that work, and names the others`() async throws {
     let server = try await ServingProgram("--source countries")
+    let html = ["Accept": "text/html"]
     let path = "/sources/countries?filters=shown&view=table&sort=name&cache=offline&where="
-    let all = try await server.get(path + "region%3DEU").text
+    let all = try await server.get(path + "region%3DEU", html).text
     for filters in ["region%3DEU&where=nam%3Dx", "region%3DEU%20and%20nam%3Dx"] {
-      let page = try await server.get(path + filters)
+      let page = try await server.get(path + filters, html)
       #expect(page.status == 400, "\(filters)")
       #expect(
         page.text.contains("<p>This filter does not work, so the list is shown without it.</p>"))
