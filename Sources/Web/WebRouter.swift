@@ -156,9 +156,10 @@ struct WebRouter: Sendable {
         rest.append(condition)
         continue
       }
-      // The parts that must all hold are tried one by one, so that the others stay.
+      // The parts that must all hold are tried one by one, so that the others stay; a single one stays as it was typed.
+      let parts = (try? TypedFilter(condition).conjuncts.map(\.quoted)) ?? []
       var working: [String] = []
-      for part in (try? TypedFilter(condition).conjuncts.map(\.quoted)) ?? [condition] {
+      for part in parts.count > 1 ? parts : [condition] {
         if let problem = await flaw(of: part) {
           wrong = WrongFilters(
             filters: (wrong?.filters ?? []) + [part], problem: wrong?.problem ?? problem)

@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func `no key ends it, and saves nothing`() async throws {
-    for (key, status, requests) in [(nil, 78, 1), ("wrong", 77, 2)] as [(String?, Int32, Int)] {
+    for (key, status, requests) in [(nil, 77, 1), ("wrong", 77, 2)] as [(String?, Int32, Int)] {
       let count = crm.server.requests.count
       let refused = try await home.run(
         "sources add crm --openapi \(document) --no-input", ["CRM_KEY": key])

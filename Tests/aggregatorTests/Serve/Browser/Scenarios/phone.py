@@ -36,7 +36,7 @@ def run(site):
         fits(page)
     # All kinds and times of changes can be chosen.
     page.goto(site.origin + "/changes/countries")
-    expect(page.locator(".tools .button:visible")).to_have_count(8)
+    expect(page.locator(".tools .button:visible")).to_have_count(9)
     fits(page)
     # However large the numbers are, the kinds stay beside each other.
     kinds = page.get_by_role("navigation", name="Kind")
