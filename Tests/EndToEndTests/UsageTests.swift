@@ -19,7 +19,7 @@ import Testing
     ),
     (
       "help aggregator",
-      "unknown source or command \"aggregator\"\n\nDid you mean \"help\"?\nhint: aggregator help"
+      "unknown source or command \"aggregator\"\n\nDid you mean \"help\"?\n\(topics)"
     ),
     (
       "countries --list",

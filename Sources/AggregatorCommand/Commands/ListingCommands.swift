@@ -288,19 +288,17 @@ private struct RecordListing<P: Plugin> {
     var listing = rows.listing(
       try output.ofAllFields.plainListing(verb, SummaryRow.self), of: plugin.name,
       matching: query?.text)
-    listing.chosen = try output.fields.map {
-      let fields = try rows.fields.fields(named: rows.fields.names(listedAs: $0))
+    // A card for each group would compare none of them; elsewhere no number is left out for want of room.
+    let comparesGroups =
+      output.format == .table && context.terminalLayout.width >= 60 && rows.keyCount > 0
+    if output.format == .table, !comparesGroups { listing.fields = rows.fieldsOfCards }
+    (listing.keyCount, listing.prefersCards) = (comparesGroups ? rows.keyCount : 0, !comparesGroups)
+    listing.chosen = try output.fields.map { [all = listing.fields] in
+      let fields = try all.fields(named: all.names(listedAs: $0))
       // Numbers say nothing without their group.
-      let keys = rows.fields.prefix(rows.keyCount)
+      let keys = all.prefix(rows.keyCount)
       return fields.contains { field in keys.contains { $0.name == field.name } }
         ? fields : keys + fields
-    }
-    if output.format == .table, context.terminalLayout.width >= 60, rows.keyCount > 0 {
-      // A card for each group would compare none of them.
-      listing.keyCount = rows.keyCount
-    } else {
-      // No number is left out for want of room, nor the line that begins a group.
-      (listing.prefersCards, listing.nullText) = (true, "–")
     }
     var shown = rows.summary(of: outcome.summary)
     shown.total = total

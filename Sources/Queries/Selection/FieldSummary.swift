@@ -273,6 +273,15 @@ package struct SummaryRows: Sendable {
     }
   }
 
+  /// The fields of cards, each of which begins with the line of its group, also of one without a value.
+  package var fieldsOfCards: [Field<SummaryRow>] {
+    fields.prefix(keyCount).map { field in
+      Field(field.name, field.label, field.kind, about: "") { row in
+        field[row] == .null ? .string("–") : field[row]
+      }
+    } + fields.dropFirst(keyCount)
+  }
+
   /// A listing of the rows in the place of the records of a source.
   package func listing(
     _ listing: Listing<SummaryRow>, of source: String, matching query: String?
