@@ -112,7 +112,7 @@ def run(site):
     expect(page.locator(".room")).to_have_count(2)
     page.wait_for_function(IN_SIGHT)
     assert pages.count() < 5
-    assert abs(page.evaluate(HEIGHT, box) - height) < 3
+    page.wait_for_function(f"([box, height]) => Math.abs(({HEIGHT})(box) - height) < 3", arg=[box, height])
     middle = rows.first.locator(".record").inner_text()
     assert middle != first
     # The rows before and after follow while the reader scrolls.
