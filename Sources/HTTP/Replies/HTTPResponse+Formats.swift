@@ -18,7 +18,7 @@ extension HTTPResponse {
     /// The number of rows of a file before those of the body.
     package var rowsBefore = 0
 
-    /// What is said of records that were read in spite of a cut or of a guessed encoding.
+    /// The warnings for a body that is cut off, or whose encoding was guessed.
     package var warnings: [Warning] {
       [
         cut.map { Warning(.incomplete, "the file is incomplete: \($0)") },

@@ -9,12 +9,13 @@ package struct CacheGap {
   /// The command that fetches the rest, without the program's name; `nil` if no sync can.
   package let command: String?
 
-  /// What mends a gap that a sync leaves; `nil` if nothing does.
+  /// The remedy for missing records that no sync can fetch; `nil` if there is none, or a sync can.
   package var remedy: Hint?
 
   /// True if no record was missing when the file was read.
   package var isOfChangedFile = false
 
+  /// The command, or the other remedy.
   package var hint: Hint? { command.map(Hint.command) ?? remedy }
 
   /// The gap of a source of which nothing is cached, if bundled records stand in for it.

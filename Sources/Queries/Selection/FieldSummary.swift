@@ -259,7 +259,7 @@ package struct SummaryRows: Sendable {
   /// The number of the first fields, which tell measured groups apart: a table leaves out the last ones where they have no room.
   package fileprivate(set) var keyCount = 0
 
-  /// What these rows are.
+  /// The plural noun for the rows in messages.
   fileprivate var noun = "groups"
 
   /// The names of the fields of groups of which a record has several values.

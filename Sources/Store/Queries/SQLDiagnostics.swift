@@ -91,7 +91,7 @@ package struct SQLDiagnostics: Sendable {
     }
   }
 
-  /// What SQLite has in the place of functions of other databases.
+  /// Functions of other databases by their names in lower case, each with the SQLite function or expression to write instead.
   private static let functionsElsewhere = [
     "now": "datetime('now')", "getdate": "datetime('now')", "curdate": "date('now')",
     "len": "length", "char_length": "length", "concat": "a || b", "concat_ws": "a || ',' || b",

@@ -26,10 +26,10 @@ struct ChangesContent: Sendable {
     return query
   }
 
-  /// The first sync, if the time of the query is before it and before all that is known.
+  /// The first sync, if the time of the query is before it and before the beginning of the history.
   ///
-  /// What it has added would hide later changes, as a record that is new is not one that has changed. `nil` if it has changed
-  /// records.
+  /// A comparison with that time would list all records as added, and none as changed since. `nil` if the oldest sync that
+  /// is known has changed or removed records, as it was not the first one then.
   var firstFetch: ServedSync? {
     guard case .success(let page?) = page, page.summary.knownSince != nil,
       let date = page.summary.date, syncs.count < ServedSync.mostKept,

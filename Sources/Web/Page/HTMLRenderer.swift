@@ -110,7 +110,7 @@ struct SourceContent: Sendable {
 
 struct WrongFilters: Sendable {
   let filters: [String]
-  /// What is wrong with the first one.
+  /// The error of the first of them.
   let problem: Problem
   /// The filters that work.
   var rest: [String] = []
