@@ -15,7 +15,8 @@ def run(site):
     for name in ("Countries", "Heroes", "Products"):
         group = page.locator(f"section.group[aria-label={name}]")
         expect(group.locator(".record").first).to_be_visible()
-        expect(group.locator(".badge .label").first).to_have_text(re.compile("^(Live|Fetched .* ago)$"))
+        # A page that has looked again says what it has fetched before.
+        expect(group.locator(".badge .label").first).to_have_text(re.compile("^(Live|Cached|Fetched .* ago)$"))
     # Five cards fill the row.
     row, last = (page.locator(f"section.group[aria-label=Heroes] {each}").last.bounding_box() for each in (".bar", ".gallery li"))
     assert abs(row["x"] + row["width"] - last["x"] - last["width"]) < 12, (row, last)
