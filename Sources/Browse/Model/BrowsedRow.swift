@@ -50,7 +50,7 @@ package struct BrowsedRow: Equatable, Identifiable, Sendable {
   /// The values as a line of TSV.
   var tabSeparated: String {
     guard case .object(let members) = object else { return "" }
-    return members.map { $0.value.cell.tsvCell(isShown: false) }.joined(separator: "\t")
+    return members.map { $0.value.unambiguousCell.tsvCell(isShown: false) }.joined(separator: "\t")
   }
 
   /// The ID, the name and the other cells: a match in the first two is the better one.

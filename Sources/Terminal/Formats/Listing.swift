@@ -207,7 +207,7 @@ package enum Format: String, CaseIterable, Sendable {
           ? listing.tsvLine(columns.map(\.name), isShown: terminalLayout.isRead) : ""
       ) { record, text in
         text += listing.tsvLine(
-          columns.map { $0[record].cell }, isShown: terminalLayout.isRead)
+          columns.map { $0[record].unambiguousCell }, isShown: terminalLayout.isRead)
       }
     case .csv:
       CSVWriter(

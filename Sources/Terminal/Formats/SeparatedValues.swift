@@ -58,6 +58,18 @@ extension String {
   }
 }
 
+extension JSON {
+  /// The ``cell`` for programs: a list as JSON if a comma, a quote or a line break in one of its elements would hide where
+  /// that ends.
+  package var unambiguousCell: String {
+    let cell = cell
+    guard case .array(let elements) = self,
+      elements.contains(where: { $0.cell.utf8.contains { ",\"\n\r".utf8.contains($0) } })
+    else { return cell }
+    return text
+  }
+}
+
 /// Writes lines of CSV (RFC 4180).
 struct CSVWriter<Item>: RecordWriter {
   private let columns: [Field<Item>]
@@ -78,7 +90,7 @@ struct CSVWriter<Item>: RecordWriter {
 
   mutating func append(_ records: [Item]) -> String {
     var text = ""
-    for record in records { text += line(columns.map { $0[record].cell }) }
+    for record in records { text += line(columns.map { $0[record].unambiguousCell }) }
     return text
   }
 
