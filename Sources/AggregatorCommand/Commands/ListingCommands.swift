@@ -290,7 +290,8 @@ private struct RecordListing<P: Plugin> {
       matching: query?.text)
     // A card for each group would compare none of them; elsewhere no number is left out for want of room.
     let comparesGroups =
-      output.format == .table && context.terminalLayout.width >= 60 && rows.keyCount > 0
+      output.format == .table && (output.keepsTable || context.terminalLayout.width >= 60)
+      && rows.keyCount > 0
     if output.format == .table, !comparesGroups { listing.fields = rows.fieldsOfCards }
     (listing.keyCount, listing.prefersCards) = (comparesGroups ? rows.keyCount : 0, !comparesGroups)
     listing.chosen = try output.fields.map { [all = listing.fields] in

@@ -90,6 +90,7 @@ package struct OutputOptions {
       chosen: try choose(from: all), isRaw: isRaw)
     listing.hasHeader = hasHeader
     listing.maxLines = maxLines
+    listing.keepsTable = keepsTable
     listing.template = template
     return listing
   }
@@ -103,6 +104,7 @@ package struct OutputOptions {
       shape: shape, chosen: namesFields ? try choose(from: Item.fields) : nil, isRaw: isRaw)
     listing.isNamedByID = true
     listing.hasHeader = hasHeader
+    listing.keepsTable = keepsTable
     listing.template = namesFields ? template : nil
     return listing
   }
@@ -112,7 +114,7 @@ package struct OutputOptions {
   ) throws(CommandError) -> Listing<SQLRow> {
     var listing = Listing(ofQuery: text, columns, like: rows, isRaw: isRaw)
     listing.hasHeader = hasHeader
-    listing.keepsTable = isNamed && format == .table
+    listing.keepsTable = keepsTable
     listing.chosen = try choose(from: listing.fields)
     listing.template = template
     return listing
@@ -120,10 +122,13 @@ package struct OutputOptions {
 
   package var isForPeople: Bool { format.isForPeople }
 
-  /// These options, with cards in the place of tables.
+  /// True for a table in every width, because one was asked for.
+  package var keepsTable: Bool { isNamed && format == .table }
+
+  /// These options, with cards in the place of tables that were not asked for.
   package var inCards: OutputOptions {
     var options = self
-    if format == .table { options.format = .cards }
+    if format == .table, !isNamed { options.format = .cards }
     return options
   }
 

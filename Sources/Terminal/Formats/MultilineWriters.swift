@@ -1,7 +1,7 @@
 import AggregatorKit
 
 /// A record on several lines: a heading on the left that wraps, a badge at the right edge that is
-/// never cut, and indented details below.
+/// never cut, and indented details below, as many on a line as fit.
 ///
 /// ```
 /// Afghanistan, AS                                       AF
@@ -18,10 +18,11 @@ struct Block {
   /// The badge stays near the heading.
   private static let maxWidth = 100
 
-  /// The width at which headings and details are cut: some three lines of text.
+  /// The width at which the heading, and the details together, are cut: some three lines of text.
   private static let maxCells = 200
   private static let gap = 2
   private static let indentation = 2
+  private static let separator = " · "
 
   /// Sanitizes its arguments.
   ///
@@ -35,7 +36,13 @@ struct Block {
     self.query = query
     self.heading = heading.safeLine.fitted(to: Self.maxCells)
     self.badge = badge.safeLine
-    self.details = details.map { $0.safeLine.fitted(to: Self.maxCells) }
+    var room = Self.maxCells
+    self.details = details.compactMap { detail in
+      guard room > 0, !detail.isEmpty else { return nil }
+      let text = detail.safeLine.fitted(to: room)
+      room -= text.displayWidth + Self.separator.count
+      return text
+    }
   }
 
   func text(on terminalLayout: TerminalLayout) -> String {
@@ -62,9 +69,16 @@ struct Block {
     } else {
       lines = lines.map { text($0, link: link) }
     }
+    let inner = width - Self.indentation
+    var joined: [String] = []
     for detail in details {
-      let inner = Wrap(width - Self.indentation).lines(of: detail)
-      lines += inner.map { text($0, indentedBy: Self.indentation) }
+      // The label of a detail stays with its value.
+      let line = (joined.last.map { $0 + Self.separator } ?? "") + detail
+      if !joined.isEmpty, line.displayWidth <= inner { joined.removeLast() }
+      joined.append(line.displayWidth <= inner ? line : detail)
+    }
+    lines += joined.flatMap { Wrap(inner).lines(of: $0) }.map {
+      text($0, indentedBy: Self.indentation)
     }
     return lines.map { $0 + "\n" }.joined()
   }

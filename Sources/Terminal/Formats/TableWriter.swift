@@ -9,7 +9,7 @@ import AggregatorKit
 /// for a person as others of their column, and elsewhere their points in one cell, are never cut. Where anything would be cut or left out, times have no seconds. Below
 /// 100 cells, or among chosen fields, they are a day and an ellipsis rather than that a column is left out, or a text cut to a word.
 /// The column of IDs is
-/// never left out.
+/// never left out, and names of records have room before other columns; see ``keepingName(in:_:_:)``.
 ///
 /// Fields that were chosen are never left out: without room for them, each record is a card, and what no person reads on a
 /// terminal is not cut. Else, if the layout is narrower than 40 cells or has room for one or two of more columns, each record is written
@@ -60,6 +60,9 @@ where Item.ID: CustomStringConvertible {
 
   /// In fewer cells, nobody reads a text of several words.
   private static var minProse: Int { 12 }
+
+  /// Other columns are cut before names are to fewer cells.
+  private static var minName: Int { 24 }
 
   /// No text is added to be cut to fewer cells.
   private static var minAddedText: Int { 24 }
@@ -113,7 +116,9 @@ where Item.ID: CustomStringConvertible {
       numeric = Set(fields.indices.filter { fields[$0].hasNumbers(in: records) })
       times = Set(fields.indices.filter { fields[$0].hasTimes(in: records) })
       id = fields.firstIndex { $0.isID(of: records) }
-      name = fields.indices.first { $0 != id && fields[$0].kind == .text }
+      name =
+        fields.firstIndex(where: \.isName)
+        ?? fields.indices.first { $0 != id && fields[$0].kind == .text }
       extents = fields.indices.map { index in
         let label = label(index)
         let width = label.displayWidth
@@ -265,10 +270,12 @@ where Item.ID: CustomStringConvertible {
     if listing.chosen == nil, columns.shown.count == fields.count, let last = requirements.last,
       columns.widths.last ?? 0 < min(last.natural, listing.minLastWidth)
     {
-      columns = Columns(Array(requirements.dropLast()), in: width)
+      requirements.removeLast()
+      columns = Columns(requirements, in: width)
     }
+    columns = keepingName(in: columns, requirements, width)
     if listing.keepsTable, columns.shown.count < fields.count {
-      columns = Columns(requirements, in: width - Columns.gap - Self.mark.count)
+      columns = keepingName(in: nil, requirements, width - Columns.gap - Self.mark.count)
     }
     let isCut = columns.shown.count < fields.count
     let isNarrowed =
@@ -306,6 +313,32 @@ where Item.ID: CustomStringConvertible {
     }
     form = .table(columns)
     return header(columns)
+  }
+
+  /// The columns with room for the names of records, by which these are told apart: others are cut before them.
+  ///
+  /// Others are left out for names in a table that is kept, which says so, and elsewhere the last one if four stay.
+  private func keepingName(
+    in usual: Columns?, _ requirements: [Columns.Requirement], _ width: Int
+  ) -> Columns {
+    let columns = usual ?? Columns(requirements, in: width)
+    guard listing.source != nil, listing.keyCount == 0, let name, name != id,
+      requirements.indices.contains(name)
+    else { return columns }
+    let current = columns.shown.firstIndex(of: name).map { columns.widths[$0] } ?? 0
+    let room = width - (id.map { requirements[$0].natural + Columns.gap } ?? 0)
+    let most = min(requirements[name].natural, Self.minName, room)
+    let leavesOut = listing.chosen == nil && !listing.prefersCards && ownBlock == nil
+    let leastCount = listing.keepsTable ? 0 : leavesOut ? max(4, columns.shown.count - 1) : .max
+    var requirements = requirements
+    // For a letter or two more, it is not worth to cut others.
+    for least in stride(from: most, to: current + 3, by: -1) {
+      requirements[name].least = least
+      let kept = Columns(requirements, in: width)
+      let isWorthIt = least == most && kept.shown.count >= leastCount && kept.shown.contains(name)
+      if isWorthIt || kept.shown == columns.shown { return kept }
+    }
+    return columns
   }
 
   private var cards: CardWriter<Item> {
@@ -372,14 +405,18 @@ where Item.ID: CustomStringConvertible {
         heading: own.heading, badge: own.badge, details: [own.detail].compactMap(\.self),
         link: link(of: record), query: listing.matched)
     }
-    let others = row.indices.filter { $0 != id && !row[$0].isEmpty }.map { row[$0].withoutPadding }
-    if listing.isNamedByID, let id {
-      return Block(heading: row[id], badge: "", details: [others.joined(separator: " · ")])
+    let others = row.indices.filter { $0 != id && !row[$0].isEmpty }
+    let isNamedByID = listing.isNamedByID && id != nil
+    let heading = isNamedByID ? id : others.first { $0 == name } ?? others.first
+    // Beside others, nobody guesses of which field a value is.
+    let details = others.filter { $0 != heading }.map {
+      "\(label($0)): \(row[$0].withoutPadding)"
     }
     return Block(
-      heading: others.first ?? "", badge: id.map { row[$0] } ?? "",
-      details: [others.dropFirst().joined(separator: " · ")], link: link(of: record),
-      query: listing.matched)
+      heading: heading.map { row[$0].withoutPadding } ?? "",
+      badge: isNamedByID ? "" : id.map { row[$0] } ?? "",
+      details: details, link: isNamedByID ? nil : link(of: record),
+      query: isNamedByID ? nil : listing.matched)
   }
 
   private func link(of record: Item) -> String? {
@@ -517,6 +554,8 @@ package struct Columns: Hashable {
     package var natural: Int
     /// The longest word, in cells.
     package var word = 0
+    /// The cells to which it is cut at most, however short its words are.
+    var least = 0
     /// `true` if it is never cut: IDs and numbers.
     package var isRigid: Bool
     package var isRequired: Bool
@@ -529,10 +568,12 @@ package struct Columns: Hashable {
     }
 
     fileprivate var minimum: Int {
-      isRigid ? natural : min(natural, max(Columns.minWidth, min(word, Columns.maxWord) + 1))
+      isRigid ? natural : min(natural, max(least, Columns.minWidth, min(word, Columns.maxWord) + 1))
     }
 
-    fileprivate var leastMinimum: Int { isRigid ? natural : min(natural, Columns.minWidth) }
+    fileprivate var leastMinimum: Int {
+      isRigid ? natural : min(natural, max(least, Columns.minWidth))
+    }
   }
 
   package let shown: [Int]

@@ -195,8 +195,8 @@ import Testing
     let lines = TerminalGrid(rendered([[hero]], as: .table, listing, on: .plain(48))).lines
     #expect(
       lines == [
-        "Name            Real name                     ID",
-        "at least…       at least…       1234567890123456",
+        "Name                Real name                 ID",
+        "at least eight…     at least…   1234567890123456",
       ])
     listing.chosen = listing.fields
     let piped = rendered([[hero]], as: .table, listing, on: .plain(40))
@@ -298,9 +298,11 @@ import Testing
     #expect(!rest.contains(":") && !rest.contains("T"), "\(text)")
   }
 
-  @Test(arguments: [(60, "2026-01-05 09:12"), (56, "2026-01-05…")])
+  @Test(arguments: [
+    (60, "2026-01-05 09:12", "A visit that…"), (56, "2026-01-05…", "A visit that has a…"),
+  ])
   func `a time of day gives way to a text of which a word would be left`(
-    width: Int, shown: String
+    width: Int, shown: String, title: String
   ) {
     struct Visit: SourceRecord {
       let id: Int
@@ -317,7 +319,7 @@ import Testing
     ]
     let listing = Listing("list", of: "visits", fields: fields, layout: RecordLayout())
     let text = rendered([[Visit(id: 1)]], as: .table, listing, on: .plain(width))
-    #expect(text.contains(shown) && text.contains("A visit that…"), "\(text)")
+    #expect(text.contains(shown) && text.contains(title), "\(text)")
   }
 
   @Test(arguments: [(107, 6, false), (107, 6, true), (92, 5, false)])
@@ -362,7 +364,7 @@ import Testing
     #expect(text().contains("2026-01-05T09:12:44Z"))
     listing.isNamedByID = true
     #expect(text().hasSuffix("\nheroes  2 h ago\n"))
-    #expect(text(.cards) == "heroes\n  2 h ago\n")
+    #expect(text(.cards) == "heroes\n  Last fetched: 2 h ago\n")
     for text in [text(isRead: false), text(.csv), text(.json)] {
       #expect(text.contains("2026-01-05T09:12:44Z"))
     }
@@ -383,7 +385,8 @@ import Testing
     #expect(lines(48)[0].hasPrefix("ID  Name"))
     let block = lines(47)
     #expect(block[0].hasPrefix("\(hero.name)  ") && block[0].hasSuffix(" 1"), "\(block)")
-    #expect(block.dropFirst() == ["  Alexandra · Marvel · 3"])
+    // Each value has its label beside it.
+    #expect(block.dropFirst() == ["  Real name: Alexandra · Publisher: Marvel", "  Issues: 3"])
     listing.chosen = Array(Hero.fields.prefix(5))
     #expect(lines(47)[0].hasPrefix("ID  Name"))
     listing.chosen = nil
@@ -393,6 +396,39 @@ import Testing
     listing.prefersCards = true
     #expect(lines(47).contains("Name       \(hero.name)"))
     #expect(lines(48)[0].hasPrefix("ID  Name"))
+  }
+
+  @Test(arguments: [(60, true), (56, false)])
+  func `other columns are cut before names, and the last one is left out for them`(
+    width: Int, hasIssues: Bool
+  ) {
+    let words = String(repeating: "ab ", count: 15)
+    let hero = Hero(
+      id: 1, name: "Paravane the Magnificent", realName: words, publisher: words, issues: 3)
+    for layout in [TerminalLayout.plain(width), .terminal(width)] {
+      let grid = TerminalGrid(rendered([[hero]], as: .table, .heroes, on: layout))
+      #expect(grid.lines.count == 2 && grid.width <= width, "\(grid.lines)")
+      #expect(grid.lines.last?.contains("1  Paravane the Magnificent  ab ab") == true)
+      #expect(grid.lines[0].hasSuffix("Issues") == hasIssues, "\(grid.lines)")
+    }
+  }
+
+  @Test func `a table that was asked for is one in every width`() {
+    let hero = Hero(
+      id: 1, name: "Paravane the Magnificent", realName: "Alexandra", publisher: "Marvel",
+      issues: 3)
+    var listing = Listing.heroes
+    listing.keepsTable = true
+    for width in [40, 30] {
+      let lines = TerminalGrid(
+        rendered([[hero]], as: .table, listing, on: .terminal(width))
+      ).lines
+      #expect(lines.count == 2 && lines[0].contains("ID  Name"), "\(lines)")
+      #expect(lines.allSatisfy { $0.hasSuffix("…") && $0.displayWidth <= width }, "\(lines)")
+    }
+    // Programs get all of it.
+    let text = rendered([[hero]], as: .table, listing, on: .plain(30))
+    #expect(text.hasSuffix("Paravane the Magnificent  Alexandra  Marvel          3\n"), "\(text)")
   }
 
   @Test(arguments: [(80, false), (130, true)])
