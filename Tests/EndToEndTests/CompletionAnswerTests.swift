@@ -32,10 +32,10 @@ import Testing
     let home = try await PopulatedHome(Dictionary(uniqueKeysWithValues: products))
     let line = "products list --where title="
     #expect(
-      try await home.complete(line).lines == ["title=Big sofa", "title=Lamp", "title=it's"])
+      try await home.complete(line).lines == ["title=Big sofa", "title=it's", "title=Lamp"])
     #expect(
       try await home.complete(line, in: "bash").lines
-        == [#"Big\ sofa"#, "Lamp", #"it\'s"#])
+        == [#"Big\ sofa"#, #"it\'s"#, "Lamp"])
     #expect(try await home.complete("products list --where id=").output == "")
     // Of a field with other values for each record, those that begin as typed.
     #expect(

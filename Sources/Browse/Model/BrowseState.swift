@@ -1084,10 +1084,9 @@ package struct BrowseState: Sendable {
       notice = Notice(.warning, "Offline: no service is asked")
       return []
     }
-    sources[opened].isRefreshing = true
-    sources[opened].askedAt = now
-    let query = FuzzyPattern.words(of: prompt?.line.text ?? "")
-    return [.refresh(source.name, query: query, isForced: list.request.query.isEmpty)]
+    // As promised, also if the cache has an answer, or in spite of a pause after failures.
+    sources[opened].endRefusal()
+    return ask(FuzzyPattern.words(of: prompt?.line.text ?? ""), isForced: true)
   }
 
   // MARK: - Over the list

@@ -203,11 +203,12 @@ package struct ListState: Sendable {
   }
 
   private mutating func take(_ window: BrowsedWindow, at start: Int) -> Bool {
-    if version != request.version {
+    let isFirst = version != request.version
+    if isFirst {
       (rows, answered, total, extent) = ([:], [], nil, 0)
-      // The columns have the widths of the rows that are shown, not of those before them; in a picker, where others are
-      // shown with every letter, they stay.
-      if !request.isFuzzy || request.query.isEmpty { setWidths() }
+      // The columns have the widths of the rows that are shown, not of those before them; where words or a condition are
+      // typed, which shows others with every letter, they stay.
+      if request.query.isEmpty, request.condition.isEmpty || request.isFuzzy { setWidths() }
       // Matches are those of the records that the badge is about, and only the first rows have another one.
       if !request.isFuzzy, start == 0 { badge = nil }
       version = request.version
@@ -222,7 +223,7 @@ package struct ListState: Sendable {
     if start == 0 || !window.warnings.isEmpty { warnings = window.warnings }
     badge = window.badge ?? badge
     answered.insert(start / Self.chunk)
-    measure(read)
+    measure(read, keepsTexts: !isFirst)
     for (offset, row) in read.enumerated() { rows[start + offset] = row }
     total = window.total ?? total
     extent = max(extent, start + window.rows.count)
@@ -325,7 +326,9 @@ package struct ListState: Sendable {
     return BrowsedRow.shown(value, decimals: decimals)
   }
 
-  private mutating func measure(_ rows: [BrowsedRow]) {
+  /// - Parameter keepsTexts: True for rows that are read later: columns do not move while one scrolls, but an ID or a number
+  ///   that is cut is another one.
+  private mutating func measure(_ rows: [BrowsedRow], keepsTexts: Bool = false) {
     if idColumn == nil {
       idColumn = columns.indices.first { index in
         !rows.isEmpty && rows.allSatisfy { $0.cells[index] == $0.id }
@@ -338,10 +341,13 @@ package struct ListState: Sendable {
       }
     }
     if hasUUIDs { shortIDs.add(rows.map(\.id)) }
-    for row in rows {
-      for (index, cell) in row.cells.enumerated() { measure(cell, index) }
+    let measured = columns.indices.filter { index in
+      !keepsTexts || index == idColumn || columns[index].isNumeric || areTimes[index] == nil
     }
-    for index in columns.indices {
+    for row in rows {
+      for index in measured { measure(row.cells[index], index) }
+    }
+    for index in measured {
       let widths = rows.map { $0.cells[index].displayWidth }
       extents[index].usual = max(extents[index].usual, widths.usualWidth)
     }

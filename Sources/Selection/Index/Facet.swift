@@ -232,11 +232,20 @@ extension [JSON] {
   package func texts(from beginning: String, atMost count: Int) -> [String] {
     if case .values(let texts) = FacetShape(of: self, in: self.count, areCodes: true) {
       let different = Set(texts.joined())
-      if different.count <= FacetShape.maxDifferent { return different.sorted() }
+      if different.count <= FacetShape.maxDifferent { return different.sortedAsValues }
     }
     guard !beginning.isEmpty else { return [] }
     let texts = Set(flatMap { $0.present.map(\.cell) })
-    return texts.filter { $0.utf8.starts(with: beginning.utf8) }.sorted().prefix(count).map(\.self)
+    let near = texts.filter { $0.utf8.starts(with: beginning.utf8) }
+    return near.sortedAsValues.prefix(count).map(\.self)
+  }
+}
+
+extension Set<String> {
+  /// These texts in the order in which records are sorted by them: numbers first.
+  fileprivate var sortedAsValues: [String] {
+    map { (order: SortValue(.string($0)), text: $0) }
+      .sorted { ($0.order, $0.text) < ($1.order, $1.text) }.map(\.text)
   }
 }
 

@@ -307,10 +307,12 @@ import Testing
     browsing.type("w", of: 3) { BrowsingState.row($0, String(repeating: "W", count: 60)) }
     // Nothing is cut for it.
     #expect(browsing.state.layout.list?.width == 79)
+    // Nor does it move back with the next letter, but with the whole list.
     browsing.type("o", of: 3)
-    #expect(browsing.state.layout.list?.width == 59)
+    #expect(browsing.state.layout.list?.width == 79)
     browsing.press(.escape)
     browsing.answer(total: 300)
+    #expect(browsing.state.layout.list?.width == 59)
     // The border is moved from where it is.
     browsing.press(.character(">"))
     #expect(browsing.state.layout.list?.width == 63)
@@ -323,6 +325,22 @@ import Testing
     #expect(wide.state.layout.list?.width == 102)
     wide.press(.character("c"), .down, .character(" "), .enter)
     #expect(wide.state.layout.list?.width == 59)
+  }
+
+  @Test func `columns stay where they are while one scrolls`() {
+    var browsing = BrowsingState()
+    browsing.open("heroes")
+    func row(_ index: Int) -> BrowsedRow {
+      BrowsingState.row(index, index < 128 ? "Hero \(index)" : "A much longer name")
+    }
+    browsing.answer(total: 300, row)
+    let labels = browsing.screen().lines[1]
+    #expect(labels.contains("Name      Publisher"), "\(labels)")
+    browsing.press(.end)
+    browsing.answer(total: 300, row)
+    #expect(browsing.screen().lines[1] == labels)
+    #expect(browsing.text.contains("299  A much"), "\(browsing.text)")
+    #expect(!browsing.text.contains("A much longer name  Marvel"), "\(browsing.text)")
   }
 
   @Test func `without columns there is no row for their labels`() throws {

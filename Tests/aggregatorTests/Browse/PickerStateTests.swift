@@ -159,7 +159,7 @@ import Testing
     var browsing = picking(isOffline: false)
     browsing.type("spi")
     #expect(
-      browsing.press(.control("r")).contains(.refresh("heroes", query: "spi", isForced: false)))
+      browsing.press(.control("r")).contains(.refresh("heroes", query: "spi", isForced: true)))
     browsing.handle(.refreshed("heroes", .failure(BrowseFailure("no route"))))
     #expect(browsing.effects.contains(.index("heroes")))
     #expect(browsing.text.contains("no route"))

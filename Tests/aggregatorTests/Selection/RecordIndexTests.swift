@@ -316,4 +316,12 @@ import Testing
       #expect(value.count <= 200 || different.count == 1, "\(value)")
     }
   }
+
+  @Test func `the values that are offered are in the order in which records are sorted`() {
+    let values: [JSON] = [10, 9, "b", "A", 10, 9, "b", "A"]
+    #expect(values.texts(from: "", atMost: 9) == ["9", "10", "A", "b"])
+    // Of values that do not repeat, those that begin as typed.
+    let names: [JSON] = ["n10", "N", "n9", "o"]
+    #expect(names.texts(from: "n", atMost: 9) == ["n10", "n9"])
+  }
 }
