@@ -12,7 +12,9 @@ struct FieldInference {
     let paths = paths(\.fieldPaths)
     let values = values(at: paths)
     guard !isTable else {
-      return columns(at: paths, values).prefix(Manifest.maxFields).map(Self.field)
+      return columns(at: paths, values).prefix(Manifest.maxFields).map {
+        Self.field(at: $0, with: values[$0] ?? [])
+      }
     }
     var columns: [(path: JSONPath, score: Double)] = []
     for path in paths {
@@ -20,7 +22,7 @@ struct FieldInference {
       columns.append((path, score(of: path, values) - Double(columns.count) * 0.01))
     }
     let best = columns.sorted { $0.score > $1.score }.prefix(Manifest.maxFields)
-    return best.map { Self.field(at: $0.path) }
+    return best.map { Self.field(at: $0.path, with: values[$0.path] ?? []) }
   }
 
   /// The columns that have a name or a value; empty ones without a name are those of separators at the ends of lines.
@@ -30,8 +32,16 @@ struct FieldInference {
     }
   }
 
-  private static func field(at path: JSONPath) -> Manifest.DeclaredField {
-    Manifest.DeclaredField(name: path.fieldName, path: path)
+  /// The mean length above which texts are left out of lists; a few with several lines are as long.
+  private static let maxShownLength = 60
+
+  private static func field(at path: JSONPath, with values: [JSON]) -> Manifest.DeclaredField {
+    let texts = values.compactMap(\.string)
+    let length = texts.reduce(0) { $0 + $1.unicodeScalars.count }
+    let areLines = texts.count { $0.utf8.contains(0x0A) } * 2 > texts.count
+    return Manifest.DeclaredField(
+      name: path.fieldName, path: path,
+      isShown: length <= maxShownLength * texts.count && !areLines)
   }
 
   /// The members of rows that are not among `fields`: of values one by one, and of what has values inside.
@@ -189,6 +199,8 @@ extension Manifest.Table {
     guard fields.isEmpty, objects.count == elements.count else { return elements }
     fields = FieldInference(rows: objects, id: []).fields.map { field in
       var field = field
+      // A table has no list of columns that people see first.
+      field.isShown = true
       if Self.isTaken(field.name) { field.name = "\(name).\(field.name)" }
       return field
     }

@@ -363,7 +363,10 @@ extension Manifest {
     if let name, format?.isTable != true { declared.insert(declared.remove(at: name), at: 0) }
     // The column `ID` has it already.
     let others = declared.filter { [$0.path] != self.id }
-    let named = others.filter { $0.path == title } + others.filter { $0.path != title }
+    let rest = others.filter { $0.path != title }
+    // Long texts are shown only where there are too few others.
+    let named =
+      others.filter { $0.path == title } + rest.filter(\.isShown) + rest.filter { !$0.isShown }
     let shown = named.prefix(Self.shownFields).map(\.name)
     let kinds = Dictionary(self.kinds.paths.map { ($0.path, $0.kind) }) { first, _ in first }
     return [id] + each

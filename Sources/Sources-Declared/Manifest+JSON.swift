@@ -339,11 +339,13 @@ struct ManifestReader {
     }
     guard let name = value["name"]?.string, name.nonBlank != nil, name != "*",
       name.utf8.count <= 64,
-      Set(value.members.map(\.name)).isSubset(of: ["name", "path", "search"]),
+      Set(value.members.map(\.name)).isSubset(of: ["name", "path", "search", "shown"]),
       let path = (value["path"] ?? .string(name)).string.flatMap({ JSONPath($0) }),
-      case .bool(let isSearchable) = value["search"] ?? true
+      case .bool(let isSearchable) = value["search"] ?? true,
+      case .bool(let isShown) = value["shown"] ?? true
     else { return nil }
-    return Manifest.DeclaredField(name: name, path: path, isSearchable: isSearchable)
+    return Manifest.DeclaredField(
+      name: name, path: path, isSearchable: isSearchable, isShown: isShown)
   }
 
   private func search() throws(SourceError) -> Manifest.Search? {
@@ -481,11 +483,12 @@ extension Manifest {
 
 extension Manifest.DeclaredField {
   var json: JSON {
-    if name == path.fieldName, isSearchable { return .string(path.description) }
+    if name == path.fieldName, isSearchable, isShown { return .string(path.description) }
     var members = [
       JSON.Member("name", .string(name)), JSON.Member("path", .string(path.description)),
     ]
     if !isSearchable { members.append(JSON.Member("search", false)) }
+    if !isShown { members.append(JSON.Member("shown", false)) }
     return .object(members)
   }
 }

@@ -111,7 +111,9 @@ extension ManifestReader {
       table.fields = declared.value.array?.compactMap(field) ?? []
       let names = Set(table.fields.map { $0.name.lowercased() })
       guard names.count == declared.value.array?.count, 1...256 ~= names.count,
-        table.fields.allSatisfy({ $0.isSearchable && !Manifest.Table.isTaken($0.name) })
+        table.fields.allSatisfy({
+          $0.isSearchable && $0.isShown && !Manifest.Table.isTaken($0.name)
+        })
       else {
         throw failure(
           at: declared.offset,

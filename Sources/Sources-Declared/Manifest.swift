@@ -99,9 +99,12 @@ package struct Manifest: Hashable, Sendable {
     package var path: JSONPath
     /// False to leave a text out of local search.
     package var isSearchable = true
+    /// False for a field that gives way to others in lists: one with long texts.
+    package var isShown = true
 
-    package init(name: String, path: JSONPath, isSearchable: Bool = true) {
+    package init(name: String, path: JSONPath, isSearchable: Bool = true, isShown: Bool = true) {
       (self.name, self.path, self.isSearchable) = (name, path, isSearchable)
+      self.isShown = isShown
     }
   }
 

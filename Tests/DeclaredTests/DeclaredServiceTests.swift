@@ -637,4 +637,19 @@ import Testing
     #expect(plugin.fields.filter(\.isShown).map(\.name) == ["id", "name", "size"])
     #expect(plugin.fields.map(\.name) == ["id", "key", "name", "size"])
   }
+
+  @Test func `a list shows five fields, of which those with long texts are the last ones`() throws {
+    func shown(_ fields: String) throws -> [String] {
+      let text =
+        #"{"url": "https://a.example", "rows": "$", "id": "id", "title": "name", "fields": [\#(fields)]}"#
+      let plugin = DeclaredPlugin("things", try Manifest(reading: Data(text.utf8)))
+      return plugin.fields.filter(\.isShown).map(\.name)
+    }
+    let body = #"{"name": "body", "path": "body", "shown": false}"#
+    let many = try shown(#"\#(body), "a", "b", "name", "c", "d", "e""#)
+    #expect(many == ["id", "name", "a", "b", "c", "d"])
+    // There is room for it, and a list has its fields in their order.
+    let few = try shown(#"\#(body), "a", "name""#)
+    #expect(few == ["id", "name", "body", "a"])
+  }
 }

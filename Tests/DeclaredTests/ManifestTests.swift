@@ -35,7 +35,8 @@ struct ManifestTests {
     let text = """
       {"url":"https://api.example/v2?lang=en","summary":"things","headers":{"Authorization":"Bearer ${TOKEN}"},\
       "body":{"a":[1,{"b":null}]},"rows":"data.items","id":["a","b.c"],\
-      "fields":["title",{"name":"tags","path":"labels.*.name","search":false}],\
+      "fields":["title",{"name":"tags","path":"labels.*.name","search":false},\
+      {"name":"body","path":"body","shown":false}],\
       "tables":{"lines":{"path":"a.line_items","fields":["sku",{"name":"n","path":"x.*.n"}]},"codes":"codes"},\
       "next":"meta.cursor",\
       "token":"after=*","tokenOnce":true,"hosts":["pub.example"],"size":"variables.first=30","more":"!done",\

@@ -93,6 +93,20 @@ struct ProposalTests {
     #expect(Set(rest.values + many.fields.map(\.path)).count == count)
   }
 
+  @Test(arguments: [false, true])
+  func `fields with long texts are left to the details of a record`(isTable: Bool) {
+    let long = String(repeating: "word ", count: 20)
+    let rows = ["a", "b", "c"].map { name -> JSON in
+      [
+        "body": .string("\(name)\nb"), "summary": .string("\(long)\(name)"), "name": .string(name),
+        "size": 7, "page": .string("https://a.example/\(name)"), "none": nil,
+      ]
+    }
+    let fields = FieldInference(rows: rows, id: [], isTable: isTable).fields
+    #expect(Set(fields.filter { !$0.isShown }.map(\.name)) == ["body", "summary"])
+    #expect(Set(fields.filter(\.isShown).map(\.name)).isSuperset(of: ["name", "size", "page"]))
+  }
+
   /// A way to page, as a service with 47 records.
   struct Service: CustomTestStringConvertible, Sendable {
     let name: String
