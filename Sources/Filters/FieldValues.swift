@@ -85,7 +85,8 @@ package struct FieldValues: Sendable {
     return scale
   }
 
-  /// A mean or a median with at most six significant decimals more than its values have.
+  /// A mean or a median without the error of its last digits, where it has at most six significant decimals more than its
+  /// values: 0.3 / 3 is less than 0.1 in binary.
   private static func rounded(_ mean: Double, _ scale: Double) -> Double {
     var scale = scale * 1e6
     // The zeros after the point are not significant.
@@ -96,7 +97,8 @@ package struct FieldValues: Sendable {
     }
     // Above 2^53 there is nothing to round.
     guard abs(mean) * scale < 9_007_199_254_740_992 else { return mean }
-    return (mean * scale).rounded() / scale
+    let decimal = (mean * scale).rounded() / scale
+    return abs(decimal - mean) <= 2 * mean.ulp ? decimal : mean
   }
 
   /// Exact for integers; else with the rounding errors of each sum added at the end (Neumaier 1974), and no more decimals

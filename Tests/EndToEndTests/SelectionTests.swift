@@ -381,7 +381,13 @@ import Testing
     #expect(cards.output.contains("size\n  –\nCount\n  1\n"), "\(cards)")
     #expect(!cards.output.contains("Min\n  –"), "\(cards)")
     let means = try await home.run("notes list --stats price --fields mean,max --csv")
-    #expect(means.output == "mean,max\r\n1.8333333,2.5\r\n", "\(means)")
+    #expect(means.output == "mean,max\r\n\(5.5 / 3),2.5\r\n", "\(means)")
+    // A person reads fewer digits, also in a card.
+    for width in ["30", "100"] {
+      let shown = try await home.run(
+        "notes list --stats price", ["AGGREGATOR_FORCE_TTY": width, "TERM": "dumb"])
+      #expect(shown.output.contains("1.833333") && !shown.output.contains("1.8333333"), "\(shown)")
+    }
     // A narrow table leaves out what says least.
     for (width, head) in [
       (80, "kind Count Min Max Mean Median Sum Distinct Others Empty"),

@@ -345,13 +345,15 @@ import Testing
     #expect(
       statistics([.integer(1), .integer(3), .integer(2), "n/a", "n/a"])
         == "count 5, min 1, max 3, mean 2, median 2, sum 6, distinct 4, others 2, empty 0")
-    #expect(statistics([1, 1, 2].map(JSON.integer)).contains("mean 1.333333,"))
+    #expect(statistics([1, 1, 2].map(JSON.integer)).contains("mean \(4.0 / 3),"))
     #expect(statistics([.number(0.25), .integer(1), .integer(1)]).contains("mean 0.75,"))
-    #expect(statistics([.number(0.5), .integer(1), .integer(1)]).contains("mean 0.8333333,"))
+    #expect(statistics([.number(0.5), .integer(1), .integer(1)]).contains("mean \(2.5 / 3),"))
     #expect(statistics([.number(443.7), .number(443.9)]).contains("median 443.8,"))
     #expect(
       statistics([1] + Array(repeating: 0, count: 2999).map(JSON.integer))
-        .contains("mean 0.000333333,"))
+        .contains("mean \(1.0 / 3000),"))
+    // All digits of a quotient, but not those of a rounding error.
+    #expect(statistics([0.1, 0.1, 0.1].map(JSON.number)).contains("mean 0.1,"))
     // Of the values, not of the different ones.
     #expect(statistics([.integer(1), .integer(3), "x", "x"]).contains(#"first 1, last "x","#))
     #expect(statistics([.integer(1), "b"]).contains(#"first 1, last "b","#))

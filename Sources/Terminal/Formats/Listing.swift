@@ -92,9 +92,9 @@ where Item.ID: CustomStringConvertible {
     }
   }
 
-  /// The fields of cards: of a result in SQL with the numbers that a person sees in its table.
+  /// The fields of cards: of a computed table with the numbers that a person sees in it.
   func fieldsOfCards(on layout: TerminalLayout) -> [Field<Item>] {
-    guard cutsOnlyProse, layout.isRead else { return fieldsForPeople }
+    guard prefersCards, layout.isRead else { return fieldsForPeople }
     return fieldsForPeople.map { field in
       Field(field.name, field.label, field.kind, about: field.about) { field[$0].rounded }
     }
