@@ -411,8 +411,11 @@ extension Plugin {
       let isPastEnd =
         call.cursor != nil && reply.error == nil
         && reply.page.map { $0.isEmpty && $0.next == nil } ?? false
-      // The end of a list may be an error that is none.
-      if let response = reply.response, reply.error != nil || response.status < 400, !isPastEnd {
+      // The end of a list may be an error that is none; to a filter of pages an error is no further one.
+      let isFiltered = walk.count > 0 && reply.error != nil && invocation.has(.jq)
+      if let response = reply.response, reply.error != nil || response.status < 400, !isPastEnd,
+        !isFiltered
+      {
         if invocation.has(Command.include) || call.method == .head {
           try context.printHead(of: scanner.redacted(response), afterLine: isInLine)
           isInLine = false

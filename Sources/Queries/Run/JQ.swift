@@ -30,16 +30,22 @@ package struct JQ {
     }
   }
 
-  /// Runs a command, and passes its output through the program.
+  /// Runs a command, and passes its output through the program; of `api` also the pages before a failure.
   package func filter(
     _ command: (CommandContext) async throws -> ExitCode
   ) async throws -> ExitCode {
     let input = try TemporaryFile()
-    let code = try await command(
-      context.writing(to: input.output))
+    var (code, failure) = (ExitCode.partial, CommandError?.none)
+    do { code = try await command(context.writing(to: input.output)) } catch let error
+      as CommandError where error.code == .partial && !hasJSON
+    {
+      failure = error
+    }
     let text = try context.terminal.isOutput ? TemporaryFile() : nil
     let result = try run(on: input, writingTo: text)
     if let text { try context.output.write(String(decoding: text.bytes, as: UTF8.self).safeLines) }
+    // What is wrong with the last page says more than what the program says of it.
+    if let failure { throw failure }
     let name = nameWithDots(in: input)
     let hint = name.map { Hint.words("\"\($0)\" is one name: write .\"\($0)\"") }
     if result.status == 0 {
