@@ -246,7 +246,7 @@ enum HelpTopic: String, CaseIterable {
       "time", "times", "ago", "null", "empty":
       self = .filters
     case "templates", "placeholders": self = .template
-    case "codes", "errors", "status", "exit", "partial": self = .exitCodes
+    case "codes", "errors", "status", "exit", "exit-code", "partial": self = .exitCodes
     case let code where Int32(code).flatMap(ExitCode.init) != nil: self = .exitCodes
     case "env", "variables", "settings", "keys", "secrets", "proxy": self = .environment
     case "manual": self = .man

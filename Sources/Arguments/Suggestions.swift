@@ -75,6 +75,7 @@ extension CommandTree {
   private static let letterSynonyms: [Character: [String]] = [
     "n": ["limit"], "d": ["input -", "body JSON"], "u": ["basic"],
     "t": ["template"], "s": ["quiet"], "j": ["json"], "a": ["all"], "?": ["help"], "w": ["where"],
+    "I": ["method HEAD"],
   ]
 
   /// Options of other programs for verbs of a source.

@@ -58,6 +58,9 @@ import Testing
       case "/cut":
         guard query["page"] == nil else { return .status(200, #"[{"id":1,"#) }
         return .status(200, "[1]", headers: [("Link", "</cut?page=2>; rel=\"next\"")])
+      case "/refusing":
+        guard query["page"] == nil else { return .json(#"["no"]"#, status: 403) }
+        return .status(200, "[1]", headers: [("Link", "</refusing?page=2>; rel=\"next\"")])
       case "/cookie":
         let fields = [("Set-Cookie", "id=abc"), ("X-Note", "\(Self.key)")]
         return .status(404, "{}", headers: fields)
@@ -136,6 +139,16 @@ import Testing
     let failed = try await home.run("api things status/404 --jq .message")
     #expect(failed.status == 69, "\(failed)")
     #expect(failed.output == "", "\(failed)")
+  }
+
+  @Test(arguments: ["cut", "refusing"])
+  func `pages before a failure are filtered`(path: String) async throws {
+    for (options, filter) in [("", ".[]"), (" --slurp", ".[][]")] {
+      let outcome = try await home.run("api things \(path) --paginate\(options) --jq \(filter)")
+      #expect(outcome.status == 3 && outcome.output == "1\n", "\(outcome)")
+      let words = path == "cut" ? "page 2 is not JSON" : "403"
+      #expect(outcome.errors.contains(words), "\(outcome)")
+    }
   }
 
   @Test func `a key in the query is sent, too, and that of the path comes first`() async throws {
@@ -587,6 +600,7 @@ import Testing
     ("api things echo -X POST -F a[b=2", "invalid field \"a[b\": must be a name such as"),
     ("api things echo -X POST -F a]=2", "invalid field \"a]\": must be a name such as"),
     ("api things echo -X POST -F [a]=2", "invalid field \"[a]\": must be a name such as"),
+    ("api things echo -I", "unknown option \"-I\"\n\nDid you mean \"--method HEAD\"?"),
     ("api things echo -i --jq .q", "--include and --jq cannot be used together"),
     ("api things echo -o x --jq .q", "--output and --jq cannot be used together"),
     ("api things echo --jq .q --jq .q", "--jq is given twice"),

@@ -140,6 +140,13 @@ import Testing
     #expect(errors.contains("or .md, also followed by .gz, or in .db or .parquet"), "\(errors)")
   }
 
+  @Test func `a missing directory has the command that creates it`() async throws {
+    let outcome = try await run("export heroes -o new/deep/x.csv")
+    #expect(outcome.status == 74, "\(outcome)")
+    #expect(
+      outcome.errors.hasSuffix("hint: create the directory: mkdir -p 'new/deep'\n"), "\(outcome)")
+  }
+
   @Test func `a device is refused for what it is`() async throws {
     let outcome = try await run("export countries -o /dev/null --format csv")
     #expect(outcome.status == 74)

@@ -103,7 +103,8 @@ import Testing
   @Test(arguments: [
     ("template", "{name|upper:<20.10:-none}"), ("where", "Conditions:"), ("null", "name=, name!="),
     ("group-by", "Commands: list"), ("csv", "--csv"), ("paging", "--cursor"),
-    ("3", "partial result"), ("partial", "partial result"), ("bundled", "--no-fallback"),
+    ("3", "partial result"), ("partial", "partial result"), ("exit-code", "partial result"),
+    ("bundled", "--no-fallback"),
     ("date", "added=2026-01"), ("Cache", "--offline"), ("cache", "Commands: sync, store."),
     ("pages", "--cursor"), ("sorting", "--sort"),
     ("keys", "COMIC_VINE_API_KEY"),
