@@ -51,6 +51,7 @@ package struct ConvertedBody: Sendable {
   ///
   /// - Parameter maxBytes: The most bytes of the body after it is decompressed.
   package init?(_ body: Data, from origin: Origin, maxBytes: Int) throws(FormatError) {
+    guard !body.isDatabase else { throw .database }
     let isCompressed = Inflation.isNeeded(for: body)
     let isJSON =
       origin.format == nil && !isCompressed

@@ -28,6 +28,9 @@ package struct FormatError: Error, CustomStringConvertible {
     FormatError(.invalid, reason, line: line)
   }
 
+  package static let database = FormatError(
+    .invalid, "it is an SQLite database: export its tables as CSV instead")
+
   package static func tooLarge(_ bytes: Int) -> FormatError {
     FormatError(.tooLarge, "the file is larger than \(bytes >> 20) MiB")
   }
@@ -44,4 +47,9 @@ package struct FormatError: Error, CustomStringConvertible {
     case .notInstalled: SourceError(.unsupported, reason, remedy: remedy.map { Remedy($0) })
     }
   }
+}
+
+extension Collection<UInt8> {
+  /// True for the first bytes of an SQLite database (https://sqlite.org/fileformat.html).
+  package var isDatabase: Bool { starts(with: "SQLite format 3\0".utf8) }
 }

@@ -33,6 +33,7 @@ package struct RowReader: Sendable {
   /// - Parameter head: The first bytes of the text, of which the first line tells what separates its values.
   /// - Throws: ``FormatError`` for a table whose head is not text.
   package init(_ format: BodyFormat, head: some Collection<UInt8>) throws(FormatError) {
+    guard !head.isDatabase else { throw .database }
     guard !format.isTable || !head.isBinary else {
       throw FormatError(.invalid, "it is binary, or in an encoding other than UTF-8")
     }
