@@ -45,10 +45,17 @@ struct IDInference {
   /// The reason the member that is named most like an ID is none, in words; `nil` if there is no such member.
   var repeated: String? {
     let named = columns.filter { !$0.isUnique && $0.score >= Self.enough }
-    guard let column = named.max(by: { $0.score < $1.score }) else { return nil }
-    var seen: Set<String> = []
-    let twice = column.values.map(\.idText).first { !$0.isEmpty && !seen.insert($0).inserted }
-    return twice.map { "\(column.path) is \($0.oneLine(atMost: 40)) in more than one row" }
+    return named.max { $0.score < $1.score }?.repetition
+  }
+
+  /// The member that differs in the most rows, and a value that repeats, in words; `nil` if no member is in nearly all rows.
+  var nearest: String? {
+    let counted = columns.map { (column: $0, count: Set($0.values.map(\.idText)).count) }
+    // Of several the first: a later one is not greater.
+    let best = counted.reduce(counted.first) { best, next in
+      next.count > best?.count ?? 0 ? next : best
+    }
+    return best?.column.repetition
   }
 
   /// The paths of the values that differ in all rows, in the order of the row that has the most.
@@ -64,6 +71,13 @@ struct IDInference {
     func isNamed(_ names: Set<String>) -> Bool { names.contains(normalized(path.lastName)) }
 
     var isNumber: Bool { values.allSatisfy(\.isWholeNumber) }
+
+    /// The first value that repeats, in words; `nil` if none does.
+    var repetition: String? {
+      var seen: Set<String> = []
+      let twice = values.map(\.idText).first { !$0.isEmpty && !seen.insert($0).inserted }
+      return twice.map { "\(path) is \($0.oneLine(atMost: 40)) in more than one row" }
+    }
 
     var isConstant: Bool { values.count > 1 && Set(values.map(\.idText)).count == 1 }
   }
@@ -206,7 +220,7 @@ extension JSON {
   fileprivate var isWholeNumber: Bool { if case .integer = self { true } else { false } }
 
   /// True for a whole number, or a text without spaces that has a digit.
-  fileprivate var isCode: Bool {
+  var isCode: Bool {
     guard let text = string else { return true }
     return text.contains(where: \.isNumber) && !text.contains(where: \.isWhitespace)
   }

@@ -154,8 +154,35 @@ package struct Prober: Sendable {
     return .failure(failure)
   }
 
-  /// Sends a request at the rate of the manifest; only a rate limit and a cancellation end the inference.
+  /// Sends a request at the rate of the manifest, and a few times again if the service asks for a pause that a page may
+  /// take; only a longer one, another rate limit and a cancellation end the inference.
   func send(
+    _ request: HTTPRequest, of manifest: Manifest, _ proposal: inout Proposal
+  ) async throws(SourceError) -> Result<Sample, SourceError> {
+    var attempts = 1
+    while true {
+      let result = try await sendOnce(request, of: manifest, &proposal)
+      guard let error = result.failure, [.rateLimited, .serverError].contains(error.code) else {
+        return result
+      }
+      guard attempts < RetryPolicy.standard.attempts, let pause = error.retryAfter,
+        pause <= manifest.timeout, Deadline.leavesRoom(for: pause)
+      else {
+        // More requests would make a rate limit worse.
+        if error.code == .rateLimited { throw error }
+        return result
+      }
+      environment.observer(.waiting(pause, reason: error.message))
+      do { try await environment.clock.sleep(for: pause) } catch { throw .cancelled }
+      environment.observer(.retrying(error))
+      // The pause is over, and what is tried is counted, not how often.
+      proposal.quotaReset = nil
+      proposal.requests -= 1
+      attempts += 1
+    }
+  }
+
+  private func sendOnce(
     _ request: HTTPRequest, of manifest: Manifest, _ proposal: inout Proposal
   ) async throws(SourceError) -> Result<Sample, SourceError> {
     let known = DeclaredPlugin(name, manifest).settings
@@ -210,12 +237,11 @@ package struct Prober: Sendable {
         Sample(exchange: exchange, response: response, rows: rows, isFile: answer.isFile))
     } catch {
       let error = error.remediedForSize(of: request)
-      // More requests would make a rate limit worse.
       if error.code == .rateLimited {
         proposal.quotaReset =
           error.retryAfter.map { environment.now().addingTimeInterval($0 / .seconds(1)) }
           ?? proposal.quotaReset
-        throw error
+        return .failure(error)
       }
       if Deadline.hasPassed { proposal.isOutOfTime = true }
       var failure = error
@@ -374,8 +400,12 @@ package struct Prober: Sendable {
     proposal.warnings += (first.response.conversion?.warnings ?? []).map(\.message)
     guard let format = first.response.conversion?.format else { return }
     proposal.manifest.format = format
+    proposal.isPartial = first.response.conversion?.cut != nil
     if let fault = first.response.conversion?.fault {
-      proposal.warnings.append("the file is damaged: \(fault)")
+      let count = first.exchange.document.array?.count { $0 == .null } ?? 0
+      proposal.warnings.append(
+        "\(count.of("row")) \(count == 1 ? "is damaged" : "are damaged; the first"): \(fault)")
+      proposal.isPartial = true
     }
     guard format != .ndjson, proposal.manifest.kinds.isEmpty else {
       return proposal.note("format", format.rawValue, "as the service sends it")
@@ -456,7 +486,10 @@ package struct Prober: Sendable {
       let unique = inference.unique.prefix(Self.maxOptions).map(\.description)
       let reason =
         unique.isEmpty
-        ? inference.repeated ?? "no member is different in all rows"
+        ? inference.repeated ?? inference.nearest.map {
+          "no member is different in all rows: \($0)"
+        }
+          ?? "no member is different in all rows"
         : "\(inference.repeated ?? "no member is named like an ID"); different in all rows: \(unique.prefix(5).joined(separator: ", "))"
       if !unique.isEmpty { proposal.choices["id"] = unique }
       if mayNumberRows, description == nil, proposal.manifest.paging.proof == .single,

@@ -19,7 +19,7 @@ package struct Proposal: Sendable {
   /// The values that may fit as well, or instead of none, by the key of the evidence: `rows`, the likeliest first, or `id`.
   package var choices: [String: [String]] = [:]
 
-  /// The number of requests that were sent.
+  /// The number of requests that were sent, without repetitions after a pause.
   package var requests = 0
 
   /// The time at which the service accepts requests again, if its last response says that no quota is left.
@@ -36,6 +36,9 @@ package struct Proposal: Sendable {
 
   /// True if the list of records is empty, so that it shows neither an ID nor fields nor paging.
   package var hasNoRows: Bool { rowCount == 0 }
+
+  /// True if rows of the first page cannot be read, or are missing because a file ends too early.
+  package var isPartial = false
 
   /// The keys of hints that the responses contradict.
   package var disproved: [String] = []

@@ -16,6 +16,8 @@ extension Exchange {
   func rowsCandidates() -> [RowsCandidate] {
     var finder = RowsFinder(exchange: self)
     finder.search(document, at: .root)
+    // Lists within records are none of records.
+    if let keyed = finder.keyedEntries { return [keyed] }
     // Rows that are the entries of an object are a last resort: most objects are records themselves.
     if finder.candidates.isEmpty { finder.searchEntries(document, at: .root) }
     if finder.candidates.isEmpty { finder.addEmptyLists(besideID: isRecord) }
@@ -42,6 +44,7 @@ private struct RowsFinder {
   /// Computed once: there may be thousands of candidates.
   private let sizes: Set<Int>
   private let noun: String?
+  private let document: JSON
   private(set) var candidates: [RowsCandidate] = []
   private var emptyLists: [JSONPath] = []
   /// Lists of objects and others.
@@ -50,6 +53,7 @@ private struct RowsFinder {
   init(exchange: Exchange) {
     sizes = exchange.requestedSizes
     noun = exchange.noun
+    document = exchange.document
   }
 
   private static let maxDepth = 6
@@ -105,11 +109,40 @@ private struct RowsFinder {
     }
   }
 
+  /// The entries of the object that holds all lists that were found, each in an entry that is named like an ID, so that
+  /// they belong to its records; `nil` if lists are elsewhere.
+  var keyedEntries: RowsCandidate? {
+    let paths = candidates.map(\.path.path.components)
+    guard let first = paths.first else { return nil }
+    var finder = self
+    for length in 0..<min(3, first.count) {
+      let object = first.prefix(length)
+      // A list that is an entry itself belongs to none.
+      guard paths.allSatisfy({ $0.count > length + 1 && $0.starts(with: object) }) else {
+        return nil
+      }
+      let entries = Set(paths.map { $0[length] })
+      // More than one of them has such a list, so that it is nothing of its own.
+      guard entries.count > 1 else { continue }
+      finder.candidates = []
+      finder.searchEntries(document, at: .root)
+      return finder.candidates.first {
+        $0.path.isEntries && $0.path.path.components == Array(object)
+          && $0.rows.allSatisfy { $0["id"]?.isCode ?? false }
+      }
+    }
+    return nil
+  }
+
   mutating func searchEntries(_ value: JSON, at path: JSONPath, depth: Int = 0) {
     let members = value.members
     guard depth <= 2, value.names.count == members.count else { return }
     let kinds = Set(members.map(\.value.kind))
-    if members.count >= 3, kinds.count == 1, kinds != ["scalar"] {
+    // Two objects of the same members may as well be parts of a record, unless their names are like IDs.
+    let areKeyed =
+      members.count == 2 && members.allSatisfy { JSON.string($0.name).isCode && $0.value.isObject }
+      && Set(members.map(\.value.names)).count == 1
+    if members.count >= 3 || areKeyed, kinds.count == 1, kinds != ["scalar"] {
       let alike = kinds == ["array"] ? 1 : similarity(of: members.map(\.value))
       if alike >= 0.6, let rows = Manifest.RowsPath(.root, isEntries: true).rows(in: value) {
         add(rows, Manifest.RowsPath(path, isEntries: true), depth)

@@ -188,6 +188,7 @@ extension Command {
       do throws(SourceError) { _ = try FileTransport.identity(ofFile: file) } catch {
         throw CommandError(.io, error.message)
       }
+      try refuseDatabase(file, typed: invocation.arguments[1])
     }
     let literals = request.extractSecrets(
       of: name, avoiding: Set(context.catalog.settings(except: name).map(\.key)))
@@ -245,7 +246,8 @@ extension Command {
         }
         return .partial
       }
-      return .success
+      // As of every list of it.
+      return proposal.isPartial ? .partial : .success
     } catch let error as SourceError { throw failure(of: error, with: secrets) }
   }
 
@@ -288,6 +290,27 @@ extension Command {
         hint: "leave out --manifests and AGGREGATOR_MANIFESTS")
     }
     return URL(string: request.url)?.path(percentEncoded: false)
+  }
+
+  /// Refuses a database, of which `sql` reads the tables.
+  private static func refuseDatabase(
+    _ path: String, typed word: String
+  ) throws(CommandError) {
+    guard let head = try? OpenFile(reading: path).prefix(16), head.isDatabase else { return }
+    let file = URL(filePath: path)
+    // Names of other endings are refused by `sql`.
+    guard ["sqlite", "sqlite3", "db"].contains(file.pathExtension.lowercased()) else {
+      throw CommandError(
+        .notUnderstood, "\(word) is an SQLite database",
+        hint: "give it a name that ends in .db, and query it with sql --attach")
+    }
+    // The name of the file may be a word of SQL.
+    let query = "sql --attach data=\(word.isPlainWord ? word : word.shellQuoted)"
+    throw CommandError(
+      .notUnderstood, "\(word) is an SQLite database",
+      hint: .steps(
+        .command("\(query) \"SELECT * FROM data.TABLE\""),
+        .words("to add a table, write it to a file first: the same with --csv > TABLE.csv")))
   }
 
   /// The path of the working directory.

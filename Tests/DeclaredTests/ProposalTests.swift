@@ -460,6 +460,11 @@ struct ProposalTests {
     let single = try await Self.propose(server)
     #expect(single.isProved && single.warnings == [])
     #expect(single.json["id"] == "#")
+    let reason = single.evidence.first { $0.key == "id" }?.reason
+    #expect(
+      reason
+        == "the number of the row: no member is different in all rows: color is red in more than one row"
+    )
     // A search sends other rows.
     let proposal = try await Self.propose(
       server, [JSON.Member("search", .string("url:\(server.baseURL)/{query}"))])
@@ -532,14 +537,54 @@ struct ProposalTests {
     #expect(other.requests.isEmpty)
   }
 
+  @Test(
+    arguments: [
+      (#"{"a1": {"n": 1, "name": "x"}, "b2": {"n": 2, "name": "y"}}"#, "{}"),
+      (#"{"count": 2, "things": {"a1": {"n": 1}, "b2": {"n": 2}}}"#, "things.{}"),
+      (#"{"a1": {"n": 1, "tags": [{"t": 1}]}, "b2": {"n": 2, "tags": [{"t": 2}]}}"#, "{}"),
+      (
+        #"{"data": {"a1": {"tags": [{"t": 1}]}, "b2": {"tags": []}, "c3": {"tags": [{"t": 2}]}}}"#,
+        "data.{}"
+      ),
+      // Parts of a record, and lists of several kinds.
+      (#"{"billing": {"city": "x"}, "shipping": {"city": "y"}}"#, nil),
+      (#"{"a1": {"n": 1}, "b2": {"m": 2}}"#, nil),
+      (
+        #"{"data": {"things": [{"id": 1}, {"id": 2}], "x": {"owners": [{"id": 3}]}}}"#,
+        "data.things"
+      ),
+      (#"{"a1": [{"id": 1}, {"id": 2}], "b": [{"id": 3}]}"#, "a1"),
+    ] as [(String, String?)])
+  func `The members of an object are records if they are alike and named like IDs`(
+    text: String, path: String?
+  ) throws {
+    let url = try #require(URL(string: "https://a.example/list"))
+    let document = try #require(JSON(inOrder: Data(text.utf8)))
+    let exchange = Exchange(url: url, body: nil, headers: [], document: document)
+    #expect(exchange.rowsCandidates().first?.path.description == path)
+  }
+
+  @Test func `Records have the names of their members as IDs`() async throws {
+    let server = try LoopbackServer { _ in
+      .json(#"{"a1": {"name": "x", "tags": [{"t": 1}]}, "b2": {"name": "y", "tags": [{"t": 2}]}}"#)
+    }
+    let proposal = try await Self.propose(server, isSingle: true)
+    #expect(proposal.isProved && proposal.warnings == [], "\(proposal.warnings)")
+    let page = try await DeclaredPlugin("things", proposal.manifest).remote(
+      in: PluginEnvironment(settings: SourceSettings(), transport: HTTPTransport())
+    ).page(PageRequest(limit: 10))
+    #expect(page.records.map(\.id) == ["a1", "b2"])
+  }
+
   @Test func `A rate limit ends the search for the paging`() async throws {
     let server = try LoopbackServer { request in
       request.rawQuery == nil
-        ? .json(JSON.array(Self.slice(0, 10)).text) : .status(429, headers: [("Retry-After", "7")])
+        ? .json(JSON.array(Self.slice(0, 10)).text)
+        : .status(429, headers: [("Retry-After", "3600")])
     }
     let error = await #expect(throws: SourceError.self) { try await Self.propose(server) }
     #expect(error?.code == .rateLimited)
-    #expect(error?.retryAfter == .seconds(7))
+    #expect(error?.retryAfter == .seconds(3600))
     #expect(server.requests.count == 2)
   }
 

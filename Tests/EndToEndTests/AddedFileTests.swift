@@ -162,7 +162,8 @@ import Testing
   ) async throws {
     try write(text, to: name)
     let added = try await home.run("sources add things \(name)")
-    #expect(added.status == 0 && added.errors.contains("damaged: \(reason)"), "\(added)")
+    #expect(added.status == 3, "\(added)")
+    #expect(added.errors.contains("1 row is damaged: \(reason)"), "\(added)")
     let warning = "1 row could not be read (\(reason))"
     #expect(try await home.run("things list").status == 3)
     #expect(try await home.run("things show 3").status == 0)
@@ -181,6 +182,39 @@ import Testing
     #expect(doctor.output.contains("possibly not all: 1 row could not be read"), "\(doctor)")
     #expect(doctor.output.contains("\tmend the file /"), "\(doctor)")
     #expect(!doctor.output.contains("aggregator things sync"), "\(doctor)")
+  }
+
+  @Test func `damaged rows are counted, and the file is added nevertheless`() async throws {
+    try write("id,b\n1,x\n2,y,z\n3,w\n4,v,u,t\n5,s\n", to: "things.csv")
+    let added = try await home.run("sources add things things.csv")
+    #expect(added.status == 3 && added.output.contains("aggregator things list"), "\(added)")
+    let words = "2 rows are damaged; the first: line 3 has 3 values for 2 columns"
+    #expect(added.errors.contains(words), "\(added)")
+    #expect(try await home.run("things list").lines == ["1\tx", "3\tw", "5\ts"])
+    try write("id,b\n1,x\n2", to: "things.csv")
+    let cut = try await home.run("sources add things things.csv --replace")
+    #expect(cut.status == 3 && cut.errors.contains("the file is incomplete"), "\(cut)")
+  }
+
+  @Test func `a database leads to the commands that read it`() async throws {
+    let database = Data("SQLite format 3\0".utf8) + Data(count: 4080)
+    for (name, hint) in [
+      ("order.db", "aggregator sql --attach data=order.db \"SELECT * FROM data.TABLE\""),
+      ("data.bin", "give it a name that ends in .db, and query it with sql --attach"),
+    ] {
+      try database.write(to: home.sandbox.work.appending(path: name))
+      let refused = try await home.run("sources add things \(name)")
+      #expect(refused.status == 76 && refused.output == "", "\(refused)")
+      #expect(
+        refused.errors.hasPrefix("error: \(name) is an SQLite database\nhint: \(hint)\n"),
+        "\(refused)")
+    }
+    try write("id,name\n1,Lamp\n", to: "things.csv")
+    #expect(try await home.run("sources add things things.csv").status == 0)
+    try database.write(to: home.sandbox.work.appending(path: "things.csv"))
+    let listed = try await home.run("things list")
+    let words = "it is an SQLite database: export its tables as CSV instead"
+    #expect(listed.status != 0 && listed.errors.contains(words), "\(listed)")
   }
 
   @Test func `a guessed encoding is no row that could not be used`() async throws {

@@ -304,6 +304,35 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder().path))
   }
 
+  @Test(arguments: [(429, 75), (503, 69)] as [(Int, Int32)])
+  func
+    `a short pause that the service asks for is waited for, and a long one says when to try again`(
+      status: Int, code: Int32
+    ) async throws
+  {
+    let requests = Mutex(0)
+    let busy = try LoopbackServer { request in
+      let count = requests.withLock { count in
+        count += 1
+        return count
+      }
+      if request.path == "/later" {
+        return .status(status, "slow down", headers: [("Retry-After", "3600")])
+      }
+      guard count > 1 else {
+        return .status(status, "slow down", headers: [("Retry-After", "1")])
+      }
+      return .json(#"[{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]"#)
+    }
+    let added = try await home.run("sources add lamps \(busy.baseURL)/soon --single --verbose")
+    #expect(added.status == 0 && added.errors.contains("\"slow down\": waiting"), "\(added)")
+    #expect(busy.requests.count == 2)
+    let refused = try await home.run("sources add later \(busy.baseURL)/later --single")
+    #expect(refused.status == code && refused.output == "", "\(refused)")
+    #expect(refused.errors.contains("\nhint: retry in 60 min\n"), "\(refused)")
+    #expect(busy.requests.count == 3)
+  }
+
   @Test func `a total that is not there is said, and saved only with --yes`() async throws {
     let words =
       "warning: lamps: there is no number at \"foo\"; the number of all records may be at total\n"
