@@ -85,8 +85,8 @@ package struct FieldValues: Sendable {
     return scale
   }
 
-  /// A mean or a median without the error of its last digits, where it has at most six significant decimals more than its
-  /// values: 0.3 / 3 is less than 0.1 in binary.
+  /// A mean or a median without the error of its last digits, where it has at most six significant decimals more than
+  /// its values: 0.3 / 3 is less than 0.1 in binary.
   private static func rounded(_ mean: Double, _ scale: Double) -> Double {
     var scale = scale * 1e6
     // The zeros after the point are not significant.

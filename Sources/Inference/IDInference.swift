@@ -48,7 +48,8 @@ struct IDInference {
     return named.max { $0.score < $1.score }?.repetition
   }
 
-  /// The member that differs in the most rows, and a value that repeats, in words; `nil` if no member is in nearly all rows.
+  /// The member that differs in the most rows, and a value that repeats, in words; `nil` if no member is in nearly all
+  /// rows.
   var nearest: String? {
     let counted = columns.map { (column: $0, count: Set($0.values.map(\.idText)).count) }
     // Of several the first: a later one is not greater.

@@ -398,9 +398,9 @@ package struct Prober: Sendable {
   /// Fixes the format, and the kinds of values that are sent as text.
   private func chooseFormat(_ proposal: inout Proposal, _ first: Sample) {
     proposal.warnings += (first.response.conversion?.warnings ?? []).map(\.message)
+    proposal.isPartial = first.response.conversion?.cut != nil
     guard let format = first.response.conversion?.format else { return }
     proposal.manifest.format = format
-    proposal.isPartial = first.response.conversion?.cut != nil
     if let fault = first.response.conversion?.fault {
       let count = first.exchange.document.array?.count { $0 == .null } ?? 0
       proposal.warnings.append(

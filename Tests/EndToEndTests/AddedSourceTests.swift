@@ -305,11 +305,9 @@ import Testing
   }
 
   @Test(arguments: [(429, 75), (503, 69)] as [(Int, Int32)])
-  func
-    `a short pause that the service asks for is waited for, and a long one says when to try again`(
-      status: Int, code: Int32
-    ) async throws
-  {
+  func `a short pause of the service is waited for, and a long one says when to try again`(
+    status: Int, code: Int32
+  ) async throws {
     let requests = Mutex(0)
     let busy = try LoopbackServer { request in
       let count = requests.withLock { count in
